@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { LRUCache } from 'lru-cache';
+import type { Deps } from '../deps.ts';
+import type { Int64 } from '../json.ts';
+import { keys } from '../table/keys.ts';
+
+/** Who a valid key belongs to, and what that account may do. */
+export interface Caller {
+  readonly accountId: Int64;
+  /** The first 16 hex digits of the key's hash: says which key, and cannot be turned back into it. */
+  readonly appKeyId: string;
+  readonly permissions: readonly string[];
+  /** Signs the cursors of the account. */
+  readonly cursorSecret: Uint8Array;
+}
+
+/** The row that an app key's hash leads to. What the account may do is copied into it, so that one read answers all. */
+export interface AppKeyRow {
+  account_id: Int64;
+  permissions: string[];
+  suspended?: boolean;
+  cursor_secret: Uint8Array;
+  /** Unix seconds. */
+  expires_at?: number;
+  /** Unix seconds. */
+  revoked_at?: number;
+}
+
+const ROW_ATTRIBUTES = 'account_id, permissions, suspended, cursor_secret, expires_at, revoked_at';
+const REMEMBERED_KEYS = 10_000;
+const UNKNOWN_KEY_MS = 3_000;
+
+/** The only form in which a key is stored or compared: its SHA-256, in hex. */
+export const hashAppKey = (appKey: string) => createHash('sha256').update(appKey).digest('hex');
+
+/** The part of a key's hash that names it to people. */
+export const appKeyIdOf = (hash: string) => hash.slice(0, 16);
+
+export interface AppKeys {
+  /**
+   * The caller that an app key stands for; undefined for one that is unknown, expired, revoked or of a suspended account.
+   * Unknown, expired and valid keys take the same work.
+   */
+  find(appKey: string): Promise<Caller | undefined>;
+}
+
+const NO_ROW = Symbol('no such key');
+
+/**
+ * Looks app keys up, at most once at a time for each, however many calls wait. A found key is trusted for
+ * `appKeyCacheSeconds` from the moment its look-up began, an unknown one is remembered for three seconds.
+ */
+export function createAppKeys({ table, now, settings }: Pick<Deps, 'table' | 'now' | 'settings'>): AppKeys {
+  const trustedMs = settings.appKeyCacheSeconds * 1000;
+
+  async function read(hash: string): Promise<AppKeyRow | typeof NO_ROW> {
+    const { Item } = await table.client.send(
+      new GetCommand({
+        TableName: table.name,
+        Key: keys.appKey(hash),
+        ConsistentRead: true,
+        ProjectionExpression: ROW_ATTRIBUTES,
+      }),
+    );
+    return (Item as AppKeyRow | undefined) ?? NO_ROW;
+  }
+
+  const rows = new LRUCache<string, AppKeyRow | typeof NO_ROW>({
+    max: REMEMBERED_KEYS,
+    ttl: 1, // of each entry, set below
+    ttlResolution: 0, // a timer would stand still while the function is frozen
+    perf: { now },
+    async fetchMethod(hash, _stale, { options }) {
+      const began = now();
+      const row = await read(hash);
+      const lifetime = Math.min(trustedMs, row === NO_ROW ? UNKNOWN_KEY_MS : trustedMs);
+      // Below one millisecond the cache would read the lifetime as unlimited.
+      options.ttl = Math.max(1, lifetime - (now() - began));
+      return row;
+    },
+  });
+
+  return {
+    async find(appKey) {
+      const hash = hashAppKey(appKey);
+      const row = await rows.fetch(hash);
+      if (row === undefined || row === NO_ROW || !isValid(row, now())) return undefined;
+      return {
+        accountId: row.account_id,
+        appKeyId: appKeyIdOf(hash),
+        permissions: row.permissions,
+        cursorSecret: row.cursor_secret,
+      };
+    },
+  };
+}
+
+function isValid(row: AppKeyRow, nowMs: number): boolean {
+  if (row.suspended || (row.revoked_at !== undefined && nowMs >= row.revoked_at * 1000)) return false;
+  return row.expires_at === undefined || nowMs < row.expires_at * 1000;
+}

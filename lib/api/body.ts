@@ -1,0 +1,58 @@
+import httpJsonBodyParser from '@middy/http-json-body-parser';
+import { parseJson } from '../json.ts';
+import type { Settings } from '../settings.ts';
+import { type ApiMiddleware, type ApiRequest, headerOf } from './call.ts';
+import { ApiError, refuse } from './errors.ts';
+
+const JSON_TYPE = /^application\/json[\t ]*(;|$)/i;
+/** A run of digits that a double may not hold, or a member name that the stock parser refuses. */
+const NEEDS_EXACT_PARSE = /\d{16}|__proto__|\\u|constructor/;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * Reads the body: content type, then size, then JSON. The stock parser does the parsing; what it rounds (integers beyond
+ * 2^53) or refuses (a member named `__proto__`, an unknown field like any other) is read again exactly. Its errors hold
+ * the body and are dropped here.
+ */
+export function bodyMiddleware({ maxBodyBytes }: Pick<Settings, 'maxBodyBytes'>): ApiMiddleware {
+  const stock = httpJsonBodyParser({ disableContentTypeCheck: true }).before as unknown as (request: {
+    event: { body: unknown };
+  }) => void;
+
+  function parse(text: string): unknown {
+    try {
+      if (NEEDS_EXACT_PARSE.test(text)) return parseJson(text);
+      const event = { body: text as unknown };
+      stock({ event });
+      return event.body;
+    } catch {
+      throw refuse('InvalidParameter', 'malformedBody', undefined);
+    }
+  }
+
+  function bodyMiddlewareBefore({ event }: ApiRequest): void {
+    if (!JSON_TYPE.test(headerOf(event, 'content-type')?.trim() ?? '')) throw new ApiError('InvalidContentType');
+    const text = textOf(event.body, event.isBase64Encoded, maxBodyBytes);
+    const body = text === '' ? {} : parse(text);
+    if (typeof body !== 'object' || body === null || Array.isArray(body))
+      throw refuse('InvalidParameter', 'bodyNotObject', undefined);
+    event.body = body;
+  }
+
+  return { before: bodyMiddlewareBefore };
+}
+
+/** The body as text. @throws ApiError when it is too large or not UTF-8 */
+function textOf(body: unknown, isBase64Encoded: boolean, maxBytes: number): string {
+  if (typeof body !== 'string') return '';
+  const bytes = isBase64Encoded ? Buffer.from(body, 'base64') : undefined;
+  if ((bytes?.length ?? Buffer.byteLength(body)) > maxBytes)
+    throw refuse('EntityTooLarge', 'bodyTooLarge', { maxBytes });
+  if (!bytes) return body;
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw refuse('InvalidParameter', 'malformedBody', undefined);
+  }
+}

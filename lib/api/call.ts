@@ -1,0 +1,35 @@
+import type middy from '@middy/core';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
+import type { Caller } from '../accounts/app-keys.ts';
+
+/** What the chain knows of one call; each middleware fills in its part. */
+export interface CallState {
+  readonly requestId: string;
+  /** Unix milliseconds at which the chain took the call on. */
+  readonly startedMs: number;
+  /** Set once the app key is known to be valid. */
+  caller?: Caller;
+  /** Headers that the answer carries whatever it is. */
+  readonly headers: Record<string, string>;
+  /** Code of the answer, once it is made. */
+  code?: string;
+}
+
+/** API Gateway's event with the call's state. */
+export type ApiEvent = Omit<APIGatewayProxyEvent, 'body'> & { body: unknown; call: CallState };
+
+/** What an operation answers: `data` of the envelope, and headers of its own. */
+export interface Reply<Data = unknown> {
+  data: Data;
+  headers?: Record<string, string>;
+}
+
+/** middy's request as the chain sees it: a {@link Reply} on the way out becomes an HTTP answer in the envelope. */
+export type ApiRequest = middy.Request<ApiEvent, Reply | APIGatewayProxyResult, Error, Context>;
+export type ApiMiddleware = middy.MiddlewareObj<ApiEvent, Reply | APIGatewayProxyResult, Error, Context>;
+
+/** A header's value, its name in any letter case; undefined when it is absent. */
+export function headerOf(event: Pick<ApiEvent, 'headers'>, name: string): string | undefined {
+  for (const [key, value] of Object.entries(event.headers ?? {})) if (key.toLowerCase() === name) return value;
+  return undefined;
+}

@@ -1,0 +1,44 @@
+import type { AppKeys, Caller } from '../accounts/app-keys.ts';
+import type { ApiEvent, ApiMiddleware, ApiRequest } from './call.ts';
+import { ApiError, refuse } from './errors.ts';
+
+const LONGEST_APP_KEY = 256;
+
+/**
+ * Who is calling: takes the app key out of the event, so that nothing later can log it, and looks it up.
+ * Missing, malformed, unknown, expired and revoked keys get one and the same `Unauthorized`.
+ */
+export function callerMiddleware(appKeys: AppKeys): ApiMiddleware {
+  async function callerMiddlewareBefore({ event }: ApiRequest): Promise<void> {
+    const given = takeAppKey(event);
+    const appKey = given.length === 1 ? given[0] : undefined;
+    const caller = appKey && appKey.length <= LONGEST_APP_KEY ? await appKeys.find(appKey) : undefined;
+    if (!caller) throw new ApiError('Unauthorized');
+    event.call.caller = caller;
+  }
+  return { before: callerMiddlewareBefore };
+}
+
+/** Refuses a caller whose account lacks the operation's permission: `AccessDenied`. */
+export function permissionMiddleware(permission: string): ApiMiddleware {
+  function permissionMiddlewareBefore({ event }: ApiRequest): void {
+    if (!callerOf(event).permissions.includes(permission))
+      throw refuse('AccessDenied', 'permissionMissing', { permission });
+  }
+  return { before: permissionMiddlewareBefore };
+}
+
+/** The caller of a call that passed {@link callerMiddleware}. */
+export function callerOf({ call }: Pick<ApiEvent, 'call'>): Caller {
+  if (!call.caller) throw new Error('the caller middleware has not run');
+  return call.caller;
+}
+
+/** Every `app_key` of the query string, removed from the event. */
+function takeAppKey({ queryStringParameters: single, multiValueQueryStringParameters: multi }: ApiEvent): string[] {
+  const one = single?.app_key;
+  const all = multi?.app_key ?? (one === undefined ? [] : [one]);
+  if (single) delete single.app_key;
+  if (multi) delete multi.app_key;
+  return all;
+}

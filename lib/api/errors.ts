@@ -1,0 +1,81 @@
+import type { Problem } from './problems.ts';
+
+/**
+ * The one table of error codes, with the HTTP status of each. `reserved` codes belong to the contract but no operation
+ * here can produce them.
+ */
+export const ERROR_CODES = {
+  OK: { status: 200, reserved: true },
+  InvalidParameter: { status: 400 },
+  BadRequest: { status: 400 },
+  InvalidContentType: { status: 400 },
+  ResourceNotFound: { status: 400 },
+  NoLicense: { status: 400, reserved: true },
+  ReferenceExist: { status: 400, reserved: true },
+  Unauthorized: { status: 401 },
+  BalanceNotEnough: { status: 402, reserved: true },
+  AccessDenied: { status: 403 },
+  RouteNotFound: { status: 404 },
+  MethodNotAllowed: { status: 405 },
+  UndonedOrderExist: { status: 409, reserved: true },
+  EntityTooLarge: { status: 413 },
+  RequestLocked: { status: 423, reserved: true },
+  RequestVerifyRequired: { status: 428, reserved: true },
+  DangerousOperation: { status: 428, reserved: true },
+  RequestTooFrequently: { status: 429 },
+  InternalError: { status: 500 },
+  ServiceUnavailable: { status: 503 },
+} as const satisfies Record<string, { status: number; reserved?: true }>;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** What a message can say beyond the code's own sentence: the name of a sentence and what it needs to be told. */
+export interface Explanations {
+  invalidFields: { problems: Problem[] };
+  malformedBody: undefined;
+  bodyNotObject: undefined;
+  bodyTooLarge: { maxBytes: number };
+  invalidIdempotencyKey: undefined;
+  idempotencyKeyReused: undefined;
+  unknownCursor: undefined;
+  workItemNotFound: { workItemId: string };
+  versionDiffers: { given: string; stored: string };
+  rumResourceNotFound: undefined;
+  mergeTargetsNotFound: { missing: { what: 'incident' | 'alert' | 'member'; id: string }[]; more: number };
+  permissionMissing: { permission: string };
+  tooFrequent: { limit: number; windowSeconds: number };
+  methodNotAllowed: { allow: string };
+}
+
+export type ExplanationName = keyof Explanations;
+
+/** One sentence of the catalogue with its values. */
+export type Explanation = { [K in ExplanationName]: { name: K; values: Explanations[K] } }[ExplanationName];
+
+/**
+ * A refusal that the caller is to see: a code of the table, what to say about it, and response headers that go with it.
+ * Anything else that is thrown becomes `InternalError` or `ServiceUnavailable` in the envelope.
+ */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly code: ErrorCode;
+  readonly explanation: Explanation | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: ErrorCode, explanation?: Explanation, headers: Record<string, string> = {}) {
+    super(code);
+    this.code = code;
+    this.explanation = explanation;
+    this.headers = headers;
+  }
+}
+
+/** Builds an {@link ApiError} that says one sentence of the catalogue. */
+export function refuse<K extends ExplanationName>(
+  code: ErrorCode,
+  name: K,
+  values: Explanations[K],
+  headers?: Record<string, string>,
+): ApiError {
+  return new ApiError(code, { name, values } as Explanation, headers);
+}

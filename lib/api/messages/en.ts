@@ -1,0 +1,95 @@
+import type { Problem, Rule } from '../problems.ts';
+import type { Catalog } from './catalog.ts';
+
+function range(min: number | undefined, max: number | undefined, unit = ''): string {
+  if (min !== undefined && max !== undefined) return `${min} to ${max}${unit}`;
+  if (min !== undefined) return `at least ${min}${unit}`;
+  return max !== undefined ? `at most ${max}${unit}` : '';
+}
+
+const plural = (count: number | undefined, noun: string) => ` ${noun}${count === 1 ? '' : 's'}`;
+
+function must(rule: Rule): string {
+  switch (rule.is) {
+    case 'boolean':
+      return 'true or false';
+    case 'integer': {
+      const bounds = range(rule.min, rule.max);
+      if (!bounds) return 'an integer';
+      return rule.min !== undefined && rule.max !== undefined ? `an integer from ${bounds}` : `an integer of ${bounds}`;
+    }
+    case 'int64':
+      return 'an integer of the int64 range';
+    case 'string': {
+      const bounds = range(rule.min, rule.max, plural(rule.max ?? rule.min, 'character'));
+      return bounds ? `a string of ${bounds}` : 'a string';
+    }
+    case 'objectId':
+      return 'an ObjectID: a string of 24 hexadecimal digits';
+    case 'oneOf':
+      return `one of ${rule.values.join(', ')}`;
+    case 'array': {
+      const bounds = range(rule.min, rule.max, plural(rule.max ?? rule.min, 'item'));
+      return `an array${bounds && ` of ${bounds}`}, each ${must(rule.items)}`;
+    }
+    case 'anything':
+      return 'a JSON value';
+  }
+}
+
+function problem({ field, must: rule, missing, item, moreItems }: Problem): string {
+  if (missing) return `${field} is required and must be ${must(rule)}`;
+  if (item === undefined) return `${field} must be ${must(rule)}`;
+  const more = moreItems ? ` (and ${moreItems} more of its items)` : '';
+  return `${field}[${item}]${more} must be ${must(rule)}`;
+}
+
+export const en: Catalog = {
+  language: 'en',
+  codes: {
+    OK: 'The request succeeded.',
+    InvalidParameter: 'A parameter is missing or invalid.',
+    BadRequest: 'The request cannot be processed.',
+    InvalidContentType: 'The Content-Type header must be application/json.',
+    ResourceNotFound: 'The resource does not exist.',
+    NoLicense: 'This feature needs a license, and no active license was found.',
+    ReferenceExist: 'The resource is still referenced by others and cannot be deleted.',
+    Unauthorized: 'The app_key is missing, invalid or expired. Send exactly one valid app_key query parameter.',
+    BalanceNotEnough: 'The account balance is not enough for this operation.',
+    AccessDenied: 'The account lacks the permission that this operation needs.',
+    RouteNotFound: 'There is no such path. Check the address of the operation.',
+    MethodNotAllowed: 'This path does not accept that method.',
+    UndonedOrderExist: 'An outstanding order blocks a new one. Wait and retry.',
+    EntityTooLarge: 'The request body is too large.',
+    RequestLocked: 'The operation is locked for a while after repeated failures.',
+    RequestVerifyRequired: 'A second factor is required for this request.',
+    DangerousOperation: 'This operation is high-risk and needs multi-factor verification.',
+    RequestTooFrequently: 'Too many requests. Wait as long as the Retry-After header says.',
+    InternalError: 'Something went wrong on our side. Report it with the request_id.',
+    ServiceUnavailable: 'A dependency is unavailable. Try again after the time in the Retry-After header.',
+  },
+  explain: {
+    invalidFields: ({ problems }) => `${problems.map(problem).join('; ')}.`,
+    malformedBody: () => 'The request body must be well-formed JSON in UTF-8.',
+    bodyNotObject: () => 'The request body must be a JSON object.',
+    bodyTooLarge: ({ maxBytes }) => `The request body must be at most ${maxBytes} bytes.`,
+    invalidIdempotencyKey: () =>
+      'The Idempotency-Key header must be given once, as 1 to 255 printable ASCII characters.',
+    idempotencyKeyReused: () =>
+      'The Idempotency-Key was already used with another request body. Use a new key for a new request.',
+    unknownCursor: () =>
+      'cursor must be a next_cursor that this service returned to this account; leave it out for the first page.',
+    workItemNotFound: ({ workItemId }) => `There is no work item ${workItemId}.`,
+    versionDiffers: ({ given, stored }) =>
+      `version must be the stored version of the work item, which is ${stored}, not ${given}.`,
+    rumResourceNotFound: () => 'The account has no RUM resource.',
+    mergeTargetsNotFound: ({ missing, more }) =>
+      `Not found: ${missing.map(({ what, id }) => `${what} ${id}`).join(', ')}${more > 0 ? ` and ${more} more` : ''}.`,
+    permissionMissing: ({ permission }) =>
+      `The account lacks the permission ${permission}, which this operation needs. Ask the account's owner for it.`,
+    tooFrequent: ({ limit, windowSeconds }) =>
+      `Too many requests: at most ${limit} in each ${windowSeconds === 1 ? 'second' : `${windowSeconds} seconds`}. ` +
+      'Wait as long as the Retry-After header says.',
+    methodNotAllowed: ({ allow }) => `This path accepts ${allow} only.`,
+  },
+};

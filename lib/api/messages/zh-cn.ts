@@ -1,0 +1,92 @@
+import type { Problem, Rule } from '../problems.ts';
+import type { Catalog } from './catalog.ts';
+
+function range(min: number | undefined, max: number | undefined): string {
+  if (min !== undefined && max !== undefined) return `${min} 到 ${max} `;
+  if (min !== undefined) return `至少 ${min} `;
+  return max !== undefined ? `至多 ${max} ` : '';
+}
+
+function integer(min: number | undefined, max: number | undefined): string {
+  if (min !== undefined && max !== undefined) return `${min} 到 ${max} 之间的整数`;
+  if (min !== undefined) return `不小于 ${min} 的整数`;
+  return max !== undefined ? `不大于 ${max} 的整数` : '整数';
+}
+
+function must(rule: Rule): string {
+  switch (rule.is) {
+    case 'boolean':
+      return ' true 或 false';
+    case 'integer':
+      return integer(rule.min, rule.max);
+    case 'int64':
+      return ' int64 范围内的整数';
+    case 'string': {
+      const bounds = range(rule.min, rule.max);
+      return bounds ? `${bounds}个字符的字符串` : '字符串';
+    }
+    case 'objectId':
+      return ' ObjectID，即 24 位十六进制字符串';
+    case 'oneOf':
+      return `以下值之一：${rule.values.join('、')}`;
+    case 'array': {
+      const bounds = range(rule.min, rule.max);
+      return `${bounds && `含${bounds}项的`}数组，每一项必须是${must(rule.items)}`;
+    }
+    case 'anything':
+      return ' JSON 值';
+  }
+}
+
+function problem({ field, must: rule, missing, item, moreItems }: Problem): string {
+  if (missing) return `${field} 为必填项，必须是${must(rule)}`;
+  if (item === undefined) return `${field} 必须是${must(rule)}`;
+  const more = moreItems ? `（以及另外 ${moreItems} 项）` : '';
+  return `${field}[${item}]${more} 必须是${must(rule)}`;
+}
+
+const NOUNS = { incident: '故障', alert: '告警', member: '成员' } as const;
+
+export const zhCn: Catalog = {
+  language: 'zh-CN',
+  codes: {
+    OK: '请求成功。',
+    InvalidParameter: '参数缺失或无效。',
+    BadRequest: '请求无法处理。',
+    InvalidContentType: 'Content-Type 请求头必须是 application/json。',
+    ResourceNotFound: '资源不存在。',
+    NoLicense: '该功能需要许可证，但未找到有效的许可证。',
+    ReferenceExist: '该资源仍被其他对象引用，无法删除。',
+    Unauthorized: 'app_key 缺失、无效或已过期。请只携带一个有效的 app_key 查询参数。',
+    BalanceNotEnough: '账户余额不足，无法执行此操作。',
+    AccessDenied: '账户缺少此操作所需的权限。',
+    RouteNotFound: '请求路径不存在，请检查接口地址。',
+    MethodNotAllowed: '该路径不支持此 HTTP 方法。',
+    UndonedOrderExist: '存在未完成的订单，请稍后重试。',
+    EntityTooLarge: '请求体过大。',
+    RequestLocked: '多次失败后操作已被暂时锁定。',
+    RequestVerifyRequired: '此请求需要二次验证。',
+    DangerousOperation: '高风险操作，需要多因素验证。',
+    RequestTooFrequently: '请求过于频繁，请按 Retry-After 响应头等待后重试。',
+    InternalError: '服务内部错误，请携带 request_id 反馈。',
+    ServiceUnavailable: '依赖服务暂不可用，请按 Retry-After 响应头等待后重试。',
+  },
+  explain: {
+    invalidFields: ({ problems }) => `${problems.map(problem).join('；')}。`,
+    malformedBody: () => '请求体必须是格式正确的 UTF-8 JSON。',
+    bodyNotObject: () => '请求体必须是 JSON 对象。',
+    bodyTooLarge: ({ maxBytes }) => `请求体不得超过 ${maxBytes} 字节。`,
+    invalidIdempotencyKey: () => 'Idempotency-Key 请求头只能出现一次，且必须是 1 到 255 个可打印 ASCII 字符。',
+    idempotencyKeyReused: () => '该 Idempotency-Key 已用于另一个请求体，新的请求请使用新的键。',
+    unknownCursor: () => 'cursor 必须是本服务返回给该账户的 next_cursor；查询第一页时请省略。',
+    workItemNotFound: ({ workItemId }) => `工作项 ${workItemId} 不存在。`,
+    versionDiffers: ({ given, stored }) => `version 必须等于工作项当前的版本 ${stored}，而不是 ${given}。`,
+    rumResourceNotFound: () => '该账户没有 RUM 资源。',
+    mergeTargetsNotFound: ({ missing, more }) =>
+      `不存在：${missing.map(({ what, id }) => `${NOUNS[what]} ${id}`).join('、')}${more > 0 ? `，另有 ${more} 项` : ''}。`,
+    permissionMissing: ({ permission }) => `账户缺少此操作所需的权限 ${permission}，请联系账户所有者。`,
+    tooFrequent: ({ limit, windowSeconds }) =>
+      `请求过于频繁：每 ${windowSeconds} 秒最多 ${limit} 次。请按 Retry-After 响应头等待后重试。`,
+    methodNotAllowed: ({ allow }) => `该路径只支持 ${allow} 方法。`,
+  },
+};

@@ -1,0 +1,65 @@
+/** What a value must be, read from its schema: a language file turns it into words. */
+export type Rule =
+  | { is: 'boolean' }
+  | { is: 'integer'; min?: number; max?: number }
+  | { is: 'int64' }
+  | { is: 'string'; min?: number; max?: number }
+  | { is: 'objectId' }
+  | { is: 'oneOf'; values: readonly string[] }
+  | { is: 'array'; min?: number; max?: number; items: Rule }
+  | { is: 'anything' };
+
+/** One offending field of a request body. */
+export interface Problem {
+  /** The field's name. */
+  field: string;
+  /** What it must be, whole: not only the part that was missed. */
+  must: Rule;
+  /** The field is required and absent. */
+  missing?: boolean;
+  /** Index of the first offending item, when the field is an array and an item is what offends; `must` is the item's. */
+  item?: number;
+  /** How many further items of the same field offend. */
+  moreItems?: number;
+}
+
+/** The part of JSON Schema that this service's request schemas use. */
+export interface FieldSchema {
+  readonly type?: string;
+  readonly format?: string;
+  readonly enum?: readonly string[];
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly items?: FieldSchema;
+}
+
+const bounds = (min: number | undefined, max: number | undefined) => ({
+  ...(min !== undefined && { min }),
+  ...(max !== undefined && { max }),
+});
+
+/** The whole demand that a field's schema makes. */
+export function ruleOf(schema: FieldSchema): Rule {
+  if (schema.enum) return { is: 'oneOf', values: schema.enum };
+  switch (schema.type) {
+    case 'boolean':
+      return { is: 'boolean' };
+    case 'integer':
+      return schema.format === 'int64' && schema.minimum === undefined
+        ? { is: 'int64' }
+        : { is: 'integer', ...bounds(schema.minimum, schema.maximum) };
+    case 'string':
+      return schema.format === 'objectid'
+        ? { is: 'objectId' }
+        : { is: 'string', ...bounds(schema.minLength, schema.maxLength) };
+    case 'array':
+      return { is: 'array', ...bounds(schema.minItems, schema.maxItems), items: ruleOf(schema.items ?? {}) };
+    default:
+      return { is: 'anything' };
+  }
+}

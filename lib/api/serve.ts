@@ -1,0 +1,70 @@
+import middy from '@middy/core';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
+import { type Caller, createAppKeys } from '../accounts/app-keys.ts';
+import type { Deps } from '../deps.ts';
+import { bodyMiddleware } from './body.ts';
+import type { ApiEvent, Reply } from './call.ts';
+import { callerMiddleware, callerOf, permissionMiddleware } from './caller.ts';
+import { envelopeMiddleware } from './envelope.ts';
+import { idempotencyKeyOf } from './idempotency-key.ts';
+import { observeMiddleware } from './observe.ts';
+import type { Operation } from './operations.ts';
+import { createRateLimiter, throttleMiddleware } from './throttle.ts';
+import { type CrossCheck, type Validator, validateMiddleware } from './validate.ts';
+
+/** Milliseconds from a call's start after which calls to DynamoDB are given up: leaves time to answer within 3 s. */
+export const DEADLINE_MS = 2_700;
+
+/** One validated call of an operation. */
+export interface Call<Body> {
+  readonly body: Body;
+  readonly caller: Caller;
+  readonly requestId: string;
+  /** Of operations that take one. */
+  readonly idempotencyKey: string | undefined;
+  /** Aborts when the time to answer is nearly over. Made when first asked for. */
+  readonly signal: AbortSignal;
+}
+
+/** What an operation brings along: its compiled schema, and what it does. */
+export interface Implementation<Body, Data> {
+  readonly validate: Validator;
+  readonly crossCheck?: CrossCheck<Body>;
+  operate(call: Call<Body>): Promise<Reply<Data>>;
+}
+
+export type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
+
+/**
+ * Builds the handler of an operation: the same chain for all, in the contract's order of checks (app key, permission,
+ * rate limit, content type, size, body, then the operation). Route and method are refused before, by the gateway.
+ */
+export function serve<Body, Data>(
+  operation: Operation,
+  { validate, crossCheck, operate }: Implementation<Body, Data>,
+  deps: Deps,
+): Handler {
+  const chain = middy<ApiEvent, Reply | APIGatewayProxyResult, Error, Context>()
+    .use(observeMiddleware(operation, deps))
+    .use(envelopeMiddleware(deps))
+    .use(callerMiddleware(createAppKeys(deps)));
+  if (operation.permission !== undefined) chain.use(permissionMiddleware(operation.permission));
+  const { rateWindows } = operation;
+  if (rateWindows) chain.use(throttleMiddleware(createRateLimiter({ ...operation, rateWindows }, deps), deps));
+  chain.use(bodyMiddleware(deps.settings)).use(validateMiddleware(operation.request, validate, crossCheck));
+  return chain.handler((event) => operate(callOf<Body>(event, operation, deps))) as unknown as Handler;
+}
+
+function callOf<Body>(event: ApiEvent, operation: Operation, { now }: Deps): Call<Body> {
+  let signal: AbortSignal | undefined;
+  return {
+    body: event.body as Body,
+    caller: callerOf(event),
+    requestId: event.call.requestId,
+    idempotencyKey: operation.idempotent ? idempotencyKeyOf(event) : undefined,
+    get signal() {
+      signal ??= AbortSignal.timeout(Math.max(1, event.call.startedMs + DEADLINE_MS - now()));
+      return signal;
+    },
+  };
+}

@@ -1,0 +1,166 @@
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { LRUCache } from 'lru-cache';
+import type { Deps } from '../deps.ts';
+import type { Int64 } from '../json.ts';
+import { keys } from '../table/keys.ts';
+import type { ApiMiddleware, ApiRequest } from './call.ts';
+import { callerOf } from './caller.ts';
+import { refuse } from './errors.ts';
+import type { Operation, RateWindow } from './operations.ts';
+
+/** How far one window of the limit is used. */
+export interface WindowState {
+  readonly window: RateWindow;
+  readonly remaining: number;
+  /** Unix milliseconds at which the window ends. */
+  readonly endsMs: number;
+}
+
+export interface Verdict {
+  /** The window that refuses the call; absent when the call passes. */
+  readonly refusedBy?: WindowState;
+  /** All windows, from the shortest to the longest. */
+  readonly windows: readonly WindowState[];
+}
+
+export interface RateLimiter {
+  /** Counts a call of an account, unless a window is full. */
+  take(account: Int64): Promise<Verdict>;
+  /** The windows when their counts cannot be read: nothing is promised to remain. */
+  unknown(): readonly WindowState[];
+}
+
+interface Counts {
+  /** Calls in the outer window. */
+  total?: number;
+  /** Random ids of the calls counted so far. */
+  nonces?: Set<string>;
+  /** Calls in an inner window, by `w` and its number within the outer one. */
+  [inner: `w${number}`]: number | undefined;
+}
+
+const REMEMBERED_REFUSALS = 10_000;
+/** Seconds that a count outlives its window, for clocks that differ. */
+const KEPT_SECONDS = 120;
+
+/**
+ * The exact limit: one row for each account, operation and outer window holds the count of every inner window, and one
+ * conditional write counts a call in both at once. Each call adds a random nonce, so that a write whose reply was lost
+ * is recognized when the SDK repeats it. After a refusal the rest of that window is refused from memory, unwritten.
+ */
+export function createRateLimiter(
+  operation: Pick<Operation, 'name'> & Required<Pick<Operation, 'rateWindows'>>,
+  { table, now, newId }: Pick<Deps, 'table' | 'now' | 'newId'>,
+): RateLimiter {
+  const [inner, outer] = operation.rateWindows;
+  if (outer.seconds % inner.seconds !== 0)
+    throw new Error(`${operation.name} must have a longer rate window that is a multiple of the shorter`);
+  const refusals = new LRUCache<string, Verdict & { refusedBy: WindowState }>({ max: REMEMBERED_REFUSALS });
+
+  const indexOf = (window: RateWindow, atMs: number) => Math.floor(atMs / (window.seconds * 1000));
+
+  function windowsAt(atMs: number, used: Counts | undefined): [WindowState, WindowState] {
+    const state = (window: RateWindow, count: number): WindowState => ({
+      window,
+      remaining: Math.max(0, window.limit - count),
+      endsMs: (indexOf(window, atMs) + 1) * window.seconds * 1000,
+    });
+    return [state(inner, used?.[innerName(atMs)] ?? 0), state(outer, used?.total ?? 0)];
+  }
+
+  const innerName = (atMs: number) => `w${indexOf(inner, atMs) % (outer.seconds / inner.seconds)}` as const;
+
+  async function count(account: Int64, atMs: number): Promise<{ passed: boolean; counts: Counts }> {
+    const nonce = newId().slice(0, 8);
+    try {
+      const { Attributes } = await table.client.send(
+        new UpdateCommand({
+          TableName: table.name,
+          Key: keys.rateCount(account, operation.name, indexOf(outer, atMs)),
+          UpdateExpression: 'ADD #total :one, #inner :one, #nonces :nonces SET #ttl = :ttl',
+          ConditionExpression:
+            '(attribute_not_exists(#total) OR #total < :outerLimit)' +
+            ' AND (attribute_not_exists(#inner) OR #inner < :innerLimit)' +
+            ' AND NOT contains(#nonces, :nonce)',
+          ExpressionAttributeNames: {
+            '#total': 'total',
+            '#inner': innerName(atMs),
+            '#nonces': 'nonces',
+            '#ttl': 'ttl',
+          },
+          ExpressionAttributeValues: {
+            ':one': 1,
+            ':nonce': nonce,
+            ':nonces': new Set([nonce]),
+            ':outerLimit': outer.limit,
+            ':innerLimit': inner.limit,
+            ':ttl': (indexOf(outer, atMs) + 1) * outer.seconds + KEPT_SECONDS,
+          },
+          ReturnValues: 'ALL_NEW',
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        }),
+      );
+      return { passed: true, counts: Attributes as Counts };
+    } catch (error) {
+      if (!(error instanceof ConditionalCheckFailedException) || !error.Item) throw error;
+      const counts = table.unmarshall<Counts>(error.Item);
+      return { passed: counts.nonces?.has(nonce) ?? false, counts };
+    }
+  }
+
+  return {
+    async take(account) {
+      const atMs = now();
+      const remembered = refusals.get(String(account));
+      if (remembered && atMs < remembered.refusedBy.endsMs) return remembered;
+
+      const { passed, counts } = await count(account, atMs);
+      const windows = windowsAt(atMs, counts);
+      if (passed) return { windows };
+      const refusedBy = windows[1].remaining === 0 ? windows[1] : windows[0];
+      refusals.set(String(account), { windows, refusedBy });
+      return { windows, refusedBy };
+    },
+    unknown: () => windowsAt(now(), undefined).map((state) => ({ ...state, remaining: 0 })),
+  };
+}
+
+/** Keeps the exact limit of an operation, and tells every caller how much of it is left. */
+export function throttleMiddleware(limiter: RateLimiter, { now }: Pick<Deps, 'now'>): ApiMiddleware {
+  async function throttleMiddlewareBefore({ event }: ApiRequest): Promise<void> {
+    const { call } = event;
+    Object.assign(call.headers, rateLimitHeaders(limiter.unknown(), now()));
+    const { windows, refusedBy } = await limiter.take(callerOf(event).accountId);
+    const atMs = now();
+    Object.assign(call.headers, rateLimitHeaders(windows, atMs));
+    if (!refusedBy) return;
+    const { limit, seconds } = refusedBy.window;
+    throw refuse(
+      'RequestTooFrequently',
+      'tooFrequent',
+      { limit, windowSeconds: seconds },
+      { 'Retry-After': String(Math.max(1, secondsUntil(refusedBy.endsMs, atMs))) },
+    );
+  }
+  return { before: throttleMiddlewareBefore };
+}
+
+const secondsUntil = (endsMs: number, atMs: number) => Math.max(0, Math.ceil((endsMs - atMs) / 1000));
+
+/**
+ * `X-RateLimit-*` for the window nearest to its end of quota (of two alike the longer, which binds longer), and the
+ * fields `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers for all windows.
+ */
+export function rateLimitHeaders(windows: readonly WindowState[], atMs: number): Record<string, string> {
+  const nearest = windows.reduce((one, other) => (other.remaining <= one.remaining ? other : one));
+  const fields = (field: (state: WindowState) => string) =>
+    windows.map((state) => `"${state.window.name}";${field(state)}`).join(', ');
+  return {
+    'X-RateLimit-Limit': String(nearest.window.limit),
+    'X-RateLimit-Remaining': String(nearest.remaining),
+    'X-RateLimit-Reset': String(Math.ceil(nearest.endsMs / 1000)),
+    'RateLimit-Policy': fields(({ window }) => `q=${window.limit};w=${window.seconds}`),
+    RateLimit: fields(({ remaining, endsMs }) => `r=${remaining};t=${secondsUntil(endsMs, atMs)}`),
+  };
+}

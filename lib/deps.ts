@@ -1,0 +1,35 @@
+import { randomUUID } from 'node:crypto';
+import { Logger } from '@aws-lambda-powertools/logger';
+import { type Environment, readSettings, type Settings } from './settings.ts';
+import { connectTable, type Table } from './table/client.ts';
+
+/** Structured log lines. Nothing that a caller sent goes in but ids. */
+export interface Log {
+  info(message: string, fields: Record<string, unknown>): void;
+  warn(message: string, fields: Record<string, unknown>): void;
+  error(message: string, fields: Record<string, unknown>): void;
+}
+
+/** All that the service takes from outside: the table, the clock, randomness, the log, the settings. */
+export interface Deps {
+  readonly table: Table;
+  /** Unix time in milliseconds. */
+  readonly now: () => number;
+  /** A random id of at least 122 bits. */
+  readonly newId: () => string;
+  readonly log: Log;
+  readonly settings: Settings;
+}
+
+/** The composition root: what a deployed function runs on. @throws SettingsError */
+export function createDeps(env: Environment = process.env): Deps {
+  const settings = readSettings(env);
+  const logger = new Logger({ serviceName: 'incident-monitoring-rum' });
+  return {
+    table: connectTable({ name: settings.tableName, endpoint: settings.dynamodbEndpoint }),
+    now: Date.now,
+    newId: randomUUID,
+    log: logger,
+    settings,
+  };
+}

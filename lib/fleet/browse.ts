@@ -1,0 +1,123 @@
+import { ApiError, refuse } from '../api/errors.ts';
+import { type browseFleet, FLEET_STATUSES, type RequestOf, type ResponseOf } from '../api/operations.ts';
+import type { Problem } from '../api/problems.ts';
+import type { Call } from '../api/serve.ts';
+import type { Deps } from '../deps.ts';
+import { openCursor, sealCursor } from './cursor.ts';
+import { createHostReader, type HostReader } from './hosts.ts';
+import { type FleetHost, fleetHost, type HostRow, UNREADABLE } from './status.ts';
+
+type BrowseRequest = RequestOf<typeof browseFleet>;
+type BrowseResponse = ResponseOf<typeof browseFleet>;
+
+/** Milliseconds after which live status counts as unreadable. */
+export const LIVE_STATUS_MS = 1_000;
+/** Seconds after which a caller may ask a deployment again that has no service map. */
+const RETRY_DISABLED_SECONDS = '60';
+
+/** `scan_limit` is at least `limit`, whether that is given or the default. */
+export function checkScanLimit({ limit, scan_limit }: BrowseRequest): Problem[] {
+  return scan_limit < limit ? [{ field: 'scan_limit', must: { is: 'integer', min: limit, max: 2000 } }] : [];
+}
+
+/** Rows asked for in the first round, and how the further rounds grow. */
+export interface ChunkPlan {
+  readonly first: (request: Pick<BrowseRequest, 'limit'>) => number;
+  readonly growth: number;
+}
+
+const CHUNKS: ChunkPlan = { first: ({ limit }) => limit, growth: 8 };
+
+/** Lists the hosts of the caller's account: one page, filtered, each with its status at the moment of the answer. */
+export function createBrowse({ table, now, log, settings }: Deps, chunks: ChunkPlan = CHUNKS) {
+  return async function browse({ body, caller, requestId, signal }: Call<BrowseRequest>) {
+    const after = body.cursor === undefined ? undefined : openCursor(caller.cursorSecret, body.cursor);
+    if (body.cursor !== undefined && after === undefined) throw refuse('InvalidParameter', 'unknownCursor', undefined);
+    if (!settings.serviceMapEnabled)
+      throw new ApiError('ServiceUnavailable', undefined, { 'Retry-After': RETRY_DISABLED_SECONDS });
+
+    const generatedAtMs = now();
+    const liveSignal = AbortSignal.any([signal, AbortSignal.timeout(LIVE_STATUS_MS)]);
+    const reader = createHostReader(table, caller.accountId, after, signal, liveSignal, (error) =>
+      log.warn('live status unreadable', { request_id: requestId, error_name: (error as Error).name }),
+    );
+    const scan = await scanHosts(reader, body, generatedAtMs, chunks);
+
+    const truncated = scan.items.length < body.limit && scan.more;
+    const data: BrowseResponse = {
+      items: scan.items,
+      coverage: {
+        scanned: scan.scanned,
+        matched: scan.items.length,
+        returned: scan.items.length,
+        failed: scan.failed,
+        states: countStates(scan.items),
+      },
+      partial: scan.failed > 0 || truncated,
+      truncated,
+      ...(truncated && { truncation_reasons: ['scan_limit_reached'] }),
+      ...(scan.more && scan.last !== undefined && { next_cursor: sealCursor(caller.cursorSecret, scan.last) }),
+      generated_at_ms: generatedAtMs,
+    };
+    return { data };
+  };
+}
+
+interface Scan {
+  items: FleetHost[];
+  scanned: number;
+  failed: number;
+  /** The last host examined. */
+  last: string | undefined;
+  /** At least one candidate is left after it. */
+  more: boolean;
+}
+
+/** Examines candidates in order until the page is full, the scan limit is reached, or none is left. */
+async function scanHosts(reader: HostReader, body: BrowseRequest, nowMs: number, chunks: ChunkPlan): Promise<Scan> {
+  const matches = hostFilter(body);
+  const scan: Scan = { items: [], scanned: 0, failed: 0, last: undefined, more: true };
+  let size = chunks.first(body);
+  while (scan.more && scan.items.length < body.limit && scan.scanned < body.scan_limit) {
+    const chunk = await reader.next(Math.min(size, body.scan_limit - scan.scanned));
+    let examined = 0;
+    for (const { host, live } of chunk.candidates) {
+      if (scan.items.length === body.limit) break;
+      examined += 1;
+      scan.last = host.host_id;
+      if (live === UNREADABLE) scan.failed += 1;
+      const item = fleetHost(host, live, nowMs);
+      if (matches(host, item)) scan.items.push(item);
+    }
+    scan.scanned += examined;
+    scan.more = chunk.more || examined < chunk.candidates.length;
+    size *= chunks.growth;
+  }
+  return scan;
+}
+
+/** All filters must match; of the values of one, any; an empty one matches every host. */
+function hostFilter(body: BrowseRequest): (host: HostRow, item: FleetHost) => boolean {
+  const anyOf = <Value>(values: readonly Value[] | undefined) => {
+    const wanted = new Set<unknown>(values);
+    return (value: unknown) => wanted.size === 0 || wanted.has(value);
+  };
+  const status = anyOf(body.statuses);
+  const version = anyOf(body.agent_versions);
+  const cluster = anyOf(body.edge_clusters);
+  const mode = anyOf<string>(body.capture_modes);
+  return (host, { servicemap }) =>
+    status(servicemap.status) &&
+    version(host.agent_version) &&
+    cluster(host.edge_cluster) &&
+    mode(host.capture_mode ?? 'unknown');
+}
+
+function countStates(items: readonly FleetHost[]): BrowseResponse['coverage']['states'] {
+  const states = Object.fromEntries(FLEET_STATUSES.map((status) => [status, 0])) as Record<
+    (typeof FLEET_STATUSES)[number],
+    number
+  >;
+  for (const { servicemap } of items) states[servicemap.status] += 1;
+  return states;
+}

@@ -1,0 +1,55 @@
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { refuse } from '../api/errors.ts';
+import type { deleteWorkItem, RequestOf } from '../api/operations.ts';
+import type { Call } from '../api/serve.ts';
+import type { Deps } from '../deps.ts';
+import type { Int64 } from '../json.ts';
+import { keys } from '../table/keys.ts';
+
+export interface WorkItemRow {
+  work_item_id: string;
+  version: Int64;
+  title: string;
+  /** Unix milliseconds; absent: not deleted. */
+  deleted_at_ms?: number;
+  /** The key that deleted it. */
+  deleted_by?: string;
+}
+
+/** Marks a work item deleted, if it is at the version that the caller knows. */
+export function createDeleteWorkItem({ table, now }: Deps) {
+  return async function deleteItem({ body, caller, signal }: Call<RequestOf<typeof deleteWorkItem>>) {
+    const { work_item_id: workItemId, version } = body;
+    try {
+      await table.client.send(
+        new UpdateCommand({
+          TableName: table.name,
+          Key: keys.workItem(caller.accountId, workItemId),
+          UpdateExpression: 'SET deleted_at_ms = :now, deleted_by = :by, #version = #version + :one',
+          ConditionExpression: '#version = :version AND attribute_not_exists(deleted_at_ms)',
+          ExpressionAttributeNames: { '#version': 'version' },
+          ExpressionAttributeValues: { ':now': now(), ':by': caller.appKeyId, ':one': 1, ':version': version },
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        }),
+        { abortSignal: signal },
+      );
+    } catch (error) {
+      if (!(error instanceof ConditionalCheckFailedException)) throw error;
+      const stored = error.Item && table.unmarshall<WorkItemRow>(error.Item);
+      refuseUnlessDone(stored, workItemId, version);
+    }
+    return { data: {} };
+  };
+}
+
+/**
+ * Tells from the stored row why the deletion did not apply. Returns when it was deleted at this very version: the call is
+ * a retry, or its own first reply was lost.
+ */
+function refuseUnlessDone(stored: WorkItemRow | undefined, workItemId: string, version: Int64): void {
+  if (stored?.deleted_at_ms !== undefined && BigInt(stored.version) === BigInt(version) + 1n) return;
+  if (!stored || stored.deleted_at_ms !== undefined)
+    throw refuse('ResourceNotFound', 'workItemNotFound', { workItemId });
+  throw refuse('InvalidParameter', 'versionDiffers', { given: String(version), stored: String(stored.version) });
+}

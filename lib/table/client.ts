@@ -1,0 +1,55 @@
+import { type AttributeValue, DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import { toInt64 } from '../json.ts';
+
+/** A DynamoDB table through its document client; an integer beyond 2^53 is a bigint on both sides. */
+export interface Table {
+  readonly name: string;
+  readonly client: DynamoDBDocumentClient;
+  /** Reads a row that the document client leaves raw: those in stream records and in failed conditions. */
+  readonly unmarshall: <Row>(item: Record<string, AttributeValue>) => Row;
+}
+
+export interface TableOptions {
+  name: string;
+  /** Of a DynamoDB-compatible server; absent: AWS, in the region of the environment. */
+  endpoint?: string | undefined;
+  /** Most attempts of one call, the first included. */
+  maxAttempts?: number;
+}
+
+/** Access key ids that DynamoDB Local accepts: letters and digits. Used with an `endpoint` of our own only. */
+const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
+
+/** Milliseconds; three attempts of a call that hangs stay within the deadline of a request. */
+export const TIMEOUTS = { connectionTimeout: 500, requestTimeout: 800 } as const;
+
+const SOCKETS = { keepAlive: true, maxSockets: 100 };
+
+/** How the client reaches DynamoDB: its own retries are the only ones. */
+export function clientConfig({ endpoint, maxAttempts = 3 }: Omit<TableOptions, 'name'>): DynamoDBClientConfig {
+  return {
+    maxAttempts,
+    retryMode: 'standard',
+    requestHandler: { ...TIMEOUTS, throwOnRequestTimeout: true, httpAgent: SOCKETS, httpsAgent: SOCKETS },
+    ...(endpoint && { endpoint, region: 'local', credentials: LOCAL_CREDENTIALS }),
+  };
+}
+
+const UNMARSHALL = {
+  wrapNumbers: (digits: string) => (/^-?\d+$/.test(digits) ? toInt64(digits) : Number(digits)),
+};
+
+/** Connects to a table. Nothing is sent until the first call. */
+export function connectTable(options: TableOptions): Table {
+  const client = DynamoDBDocumentClient.from(new DynamoDBClient(clientConfig(options)), {
+    marshallOptions: { removeUndefinedValues: true },
+    unmarshallOptions: UNMARSHALL,
+  });
+  return {
+    name: options.name,
+    client,
+    unmarshall: <Row>(item: Record<string, AttributeValue>) => unmarshall(item, UNMARSHALL) as Row,
+  };
+}

@@ -1,0 +1,48 @@
+/** What a failed call to DynamoDB means, told by the error that the SDK throws after its last attempt. */
+
+const OVERLOAD = new Set([
+  'ProvisionedThroughputExceededException',
+  'ThrottlingException',
+  'RequestLimitExceeded',
+  'LimitExceededException',
+  'InternalServerError',
+  'ServiceUnavailable',
+  'TransactionConflictException',
+  'TransactionInProgressException',
+  'ReplicatedWriteConflictException',
+  'AbortError',
+  'TimeoutError',
+]);
+const NETWORK = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
+const PASSING_REASONS = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded']);
+
+interface Failure {
+  name?: string;
+  code?: string;
+  errors?: unknown[];
+  $metadata?: { httpStatusCode?: number };
+  CancellationReasons?: { Code?: string }[];
+}
+
+/**
+ * Whether the dependency is down, throttled past its retries or too slow, as against a mistake of ours: a lasting
+ * refusal (validation, permission, a table that is not there) is a mistake.
+ */
+export function isUnavailable(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null) return false;
+  const { name = '', code = '', errors, $metadata, CancellationReasons } = error as Failure;
+  if (OVERLOAD.has(name) || NETWORK.has(code) || ($metadata?.httpStatusCode ?? 0) >= 500) return true;
+  if (errors?.some(isUnavailable)) return true; // several addresses of one host were tried
+  return name === 'TransactionCanceledException' && (CancellationReasons ?? []).some(isPassing);
+}
+
+const isPassing = ({ Code }: { Code?: string }) => PASSING_REASONS.has(Code ?? '');
