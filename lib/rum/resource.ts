@@ -76,7 +76,7 @@ export function createGetRumResource({ table, now, settings }: Deps) {
     return { cached, usage: usage ? fieldsOf<RumUsage>(usage) : NO_USAGE };
   }
 
-  return async function getRumResource({ body, caller, signal }: Call<RequestOf<typeof getRumResource>>) {
+  return async function readResource({ body, caller, signal }: Call<RequestOf<typeof getRumResource>>) {
     const { accountId } = caller;
     const remembered = body.no_cache ? undefined : records.get(String(accountId));
     const fresh = remembered && now() - remembered.readAtMs < lifetimeMs ? remembered : undefined;

@@ -1,0 +1,173 @@
+/** The service under test: real handlers, built as production builds them, on a table of their own in DynamoDB Local. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
+import { inject } from 'vitest';
+import { createTable } from '../../infra/local/table.ts';
+import { type AppKeyRow, hashAppKey } from '../../lib/accounts/app-keys.ts';
+import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts, type Operation } from '../../lib/api/operations.ts';
+import { type Handler, serve } from '../../lib/api/serve.ts';
+import validateBrowse from '../../lib/api/validators/browse-fleet.ts';
+import validateDelete from '../../lib/api/validators/delete-work-item.ts';
+import validateRum from '../../lib/api/validators/get-rum-resource.ts';
+import validateMerge from '../../lib/api/validators/merge-alerts.ts';
+import type { Deps } from '../../lib/deps.ts';
+import { type ChunkPlan, checkScanLimit, createBrowse } from '../../lib/fleet/browse.ts';
+import { createDeleteWorkItem } from '../../lib/incidents/delete-work-item.ts';
+import { createMergeAlerts } from '../../lib/incidents/merge-alerts.ts';
+import type { Int64 } from '../../lib/json.ts';
+import { createGetRumResource } from '../../lib/rum/resource.ts';
+import { readSettings, type Settings } from '../../lib/settings.ts';
+import { connectTable, type Table } from '../../lib/table/client.ts';
+import { type Key, keys } from '../../lib/table/keys.ts';
+
+/** A log that keeps its lines, so that tests can look at them. */
+export function recordingLog() {
+  const lines: { level: string; message: string; fields: Record<string, unknown> }[] = [];
+  const at = (level: string) => (message: string, fields: Record<string, unknown>) => {
+    lines.push({ level, message, fields });
+  };
+  return { lines, info: at('info'), warn: at('warn'), error: at('error') };
+}
+
+/** A new table at the run's DynamoDB. */
+export async function newTable(): Promise<Table> {
+  const endpoint = inject('dynamodbEndpoint');
+  const name = `test-${randomUUID()}`;
+  await createTable(endpoint, name);
+  return connectTable({ name, endpoint });
+}
+
+export interface TestDeps extends Deps {
+  readonly log: ReturnType<typeof recordingLog>;
+}
+
+/** Production's parts but for the clock and the log, where the test gives its own. */
+export function testDeps(table: Table, overrides: { now?: () => number; settings?: Partial<Settings> } = {}): TestDeps {
+  const { settings, ...rest } = overrides;
+  return {
+    table,
+    now: Date.now,
+    newId: randomUUID,
+    log: recordingLog(),
+    settings: { ...readSettings({ TABLE_NAME: table.name }), ...settings },
+    ...rest,
+  };
+}
+
+export type Handlers = Record<'browseFleet' | 'getRumResource' | 'deleteWorkItem' | 'mergeAlerts', Handler>;
+
+/** The four handlers over one set of deps, as one warm instance of each function. */
+export function handlersOver(deps: Deps, options: { chunks?: ChunkPlan } = {}): Handlers {
+  return {
+    browseFleet: serve(
+      browseFleet,
+      { validate: validateBrowse, crossCheck: checkScanLimit, operate: createBrowse(deps, options.chunks) },
+      deps,
+    ),
+    getRumResource: serve(getRumResource, { validate: validateRum, operate: createGetRumResource(deps) }, deps),
+    deleteWorkItem: serve(deleteWorkItem, { validate: validateDelete, operate: createDeleteWorkItem(deps) }, deps),
+    mergeAlerts: serve(mergeAlerts, { validate: validateMerge, operate: createMergeAlerts(deps) }, deps),
+  };
+}
+
+export interface EventOptions {
+  appKey?: string | string[] | undefined;
+  body?: unknown;
+  /** The body as it is, in place of `body`. */
+  rawBody?: string | null;
+  isBase64Encoded?: boolean;
+  headers?: Record<string, string>;
+}
+
+/** The event that API Gateway's REST proxy integration sends for a call of an operation. */
+export function eventFor(
+  operation: Pick<Operation, 'path' | 'method'>,
+  options: EventOptions = {},
+): APIGatewayProxyEvent {
+  const appKeys = [options.appKey ?? []].flat();
+  const last = appKeys.at(-1);
+  const headers = { 'Content-Type': 'application/json', ...options.headers };
+  return {
+    resource: operation.path,
+    path: operation.path,
+    httpMethod: operation.method,
+    headers,
+    multiValueHeaders: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]])),
+    queryStringParameters: last === undefined ? null : { app_key: last },
+    multiValueQueryStringParameters: last === undefined ? null : { app_key: appKeys },
+    pathParameters: null,
+    stageVariables: null,
+    requestContext: { requestId: randomUUID(), stage: 'test' } as APIGatewayProxyEvent['requestContext'],
+    body:
+      options.rawBody !== undefined
+        ? options.rawBody
+        : options.body === undefined
+          ? null
+          : JSON.stringify(options.body),
+    isBase64Encoded: options.isBase64Encoded ?? false,
+  };
+}
+
+const CONTEXT = { awsRequestId: 'invocation' } as Context;
+
+/** What a caller sees of an answer. */
+export interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever the answer holds
+  body: any;
+}
+
+/** Invokes a handler as Lambda would and reads its answer. */
+export async function invoke(handler: Handler, event: APIGatewayProxyEvent): Promise<Answer> {
+  const { statusCode, headers, body }: APIGatewayProxyResult = await handler(event, CONTEXT);
+  return { status: statusCode, headers: headers as Record<string, string>, text: body, body: JSON.parse(body) };
+}
+
+/** An app key as the console would issue it. */
+export const newAppKey = () => randomBytes(32).toString('base64url');
+
+/** Puts an app key of an account into the table. @returns the key */
+export async function putAppKey(
+  table: Table,
+  row: Partial<AppKeyRow> & { account_id: Int64 },
+  appKey = newAppKey(),
+): Promise<string> {
+  const full: AppKeyRow = { permissions: ['monit'], cursor_secret: Buffer.from(`secret of ${row.account_id}`), ...row };
+  await put(table, keys.appKey(hashAppKey(appKey)), { ...full });
+  return appKey;
+}
+
+export async function put(table: Table, key: Key, row: object): Promise<void> {
+  await table.client.send(new PutCommand({ TableName: table.name, Item: { ...key, ...row } }));
+}
+
+/** A stored row, read consistently; undefined when there is none. */
+// biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever the row holds
+export async function stored(table: Table, key: Key): Promise<any> {
+  const { Item } = await table.client.send(new GetCommand({ TableName: table.name, Key: key, ConsistentRead: true }));
+  return Item;
+}
+
+/** All rows of a partition, in order. */
+// biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever the rows hold
+export async function storedUnder(table: Table, pk: string): Promise<any[]> {
+  const rows: Record<string, unknown>[] = [];
+  let from: Record<string, unknown> | undefined;
+  do {
+    const page = await table.client.send(
+      new QueryCommand({
+        TableName: table.name,
+        KeyConditionExpression: 'pk = :pk',
+        ExpressionAttributeValues: { ':pk': pk },
+        ConsistentRead: true,
+        ExclusiveStartKey: from,
+      }),
+    );
+    rows.push(...(page.Items ?? []));
+    from = page.LastEvaluatedKey;
+  } while (from);
+  return rows;
+}
