@@ -27,7 +27,6 @@ export interface AppKeyRow {
   revoked_at?: number;
 }
 
-const ROW_ATTRIBUTES = 'account_id, permissions, suspended, cursor_secret, expires_at, revoked_at';
 const REMEMBERED_KEYS = 10_000;
 const UNKNOWN_KEY_MS = 3_000;
 
@@ -56,12 +55,7 @@ export function createAppKeys({ table, now, settings }: Pick<Deps, 'table' | 'no
 
   async function read(hash: string): Promise<AppKeyRow | typeof NO_ROW> {
     const { Item } = await table.client.send(
-      new GetCommand({
-        TableName: table.name,
-        Key: keys.appKey(hash),
-        ConsistentRead: true,
-        ProjectionExpression: ROW_ATTRIBUTES,
-      }),
+      new GetCommand({ TableName: table.name, Key: keys.appKey(hash), ConsistentRead: true }),
     );
     return (Item as AppKeyRow | undefined) ?? NO_ROW;
   }

@@ -116,8 +116,8 @@ function alertCondition({ row, now }: SeenAlert) {
   const as = ({ incidentId, stamp }: Whereabouts) =>
     `(${condition.is('incident_id', incidentId)} AND ${condition.is('moved_stamp', stamp)})`;
   const read = as({ incidentId: row.incident_id, stamp: row.moved_stamp });
-  const moved = now.stamp === row.moved_stamp ? '' : ` OR ${as(now)}`;
-  return { expression: `attribute_exists(pk) AND (${read}${moved})`, values: condition.values };
+  const either = now.stamp === row.moved_stamp ? read : `(${read} OR ${as(now)})`;
+  return { expression: `attribute_exists(pk) AND ${either}`, values: condition.values };
 }
 
 function alertActions(table: Table, { account, entry, moves, stayed, seen }: Relocation): Action[] {

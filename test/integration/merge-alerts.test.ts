@@ -1,0 +1,220 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { appKeyIdOf, hashAppKey } from '../../lib/accounts/app-keys.ts';
+import { hasEnvelope } from '../support/answers.ts';
+import { newAccount, objectId } from '../support/incidents.ts';
+import { type Handlers, handlersOver, newTable, testDeps } from '../support/service.ts';
+import type { Table } from '../../lib/table/client.ts';
+
+let table: Table;
+let handlers: Handlers;
+beforeAll(async () => {
+  table = await newTable();
+  handlers = handlersOver(testDeps(table));
+});
+const given = () => newAccount(table);
+
+describe('a merge', () => {
+  it('sets the incident of every alert and answers with data null', async () => {
+    const at = await given();
+    const [from, to] = [await at.incident(), await at.incident()];
+    const alerts = [...(await at.alerts(2, from)), ...(await at.alerts(1))];
+    const answer = await at.merge(handlers.mergeAlerts, { alert_ids: alerts, incident_id: to });
+    hasEnvelope(answer, 200);
+    expect(answer.body.data).toBeNull();
+    expect(await at.whereabouts(alerts)).toEqual([to, to, to]);
+  });
+
+  it('writes one feed entry: when, by which key, where each alert came from, comment, old and new title and owner', async () => {
+    const at = await given();
+    const from = await at.incident();
+    const to = await at.incident({ title: 'Old', owner_id: 7 });
+    await at.member(9007199254740993n);
+    const [first, second] = (await at.alerts(2, from)) as [string, string];
+    const [loose] = (await at.alerts(1)) as [string];
+    const [there] = (await at.alerts(1, to)) as [string];
+    const before = Date.now();
+    const alert_ids = [first, second, loose, there];
+    const rawBody = `{"alert_ids":${JSON.stringify(alert_ids)},"incident_id":"${to}","title":"New","comment":"same cause","owner_id":9007199254740993}`;
+    hasEnvelope(await at.merge(handlers.mergeAlerts, undefined, { rawBody }), 200);
+
+    const feed = await at.feed(to);
+    expect(feed).toHaveLength(1);
+    expect(feed[0]).toMatchObject({
+      kind: 'merge',
+      by: appKeyIdOf(hashAppKey(at.appKey)),
+      comment: 'same cause',
+      moved: { [from]: [first, second], none: [loose] },
+      stayed: [there],
+      old_title: 'Old',
+      new_title: 'New',
+      old_owner_id: 7,
+      new_owner_id: 9007199254740993n,
+    });
+    expect(feed[0].at_ms).toBeGreaterThanOrEqual(before);
+    expect(feed[0]).not.toHaveProperty('pending');
+    expect(await at.incidentRow(to)).toMatchObject({ title: 'New', owner_id: 9007199254740993n });
+    expect(await at.incidentRow(from)).toMatchObject({ title: 'Checkout is down' });
+  });
+
+  it('counts an empty title and an empty comment as not given', async () => {
+    const at = await given();
+    const to = await at.incident({ title: 'Kept' });
+    const alert_ids = await at.alerts(1);
+    hasEnvelope(await at.merge(handlers.mergeAlerts, { alert_ids, incident_id: to, title: '', comment: '' }), 200);
+    const [entry] = await at.feed(to);
+    for (const absent of ['comment', 'new_title', 'old_title', 'new_owner_id']) expect(entry).not.toHaveProperty(absent);
+    expect(await at.incidentRow(to)).toMatchObject({ title: 'Kept' });
+  });
+
+  it('counts repeated ids once, in either letter case', async () => {
+    const at = await given();
+    const to = await at.incident();
+    const [alert] = (await at.alerts(1)) as [string];
+    const alert_ids = [alert, alert.toUpperCase(), alert];
+    hasEnvelope(await at.merge(handlers.mergeAlerts, { alert_ids, incident_id: to.toUpperCase() }), 200);
+    expect((await at.feed(to))[0].moved).toEqual({ none: [alert] });
+  });
+
+  it('names what is missing, the first ten and how many more, and changes nothing', async () => {
+    const at = await given();
+    const to = await at.incident({ title: 'Old' });
+    const [alert] = (await at.alerts(1)) as [string];
+    const unknown = Array.from({ length: 12 }, objectId);
+    const body = { alert_ids: [alert, ...unknown], incident_id: to, owner_id: 404, title: 'New' };
+    const answer = await at.merge(handlers.mergeAlerts, body);
+    hasEnvelope(answer, 400, 'ResourceNotFound');
+    for (const id of unknown.slice(0, 10)) expect(answer.body.error.message).toContain(`alert ${id}`);
+    expect(answer.body.error.message).toContain('and 3 more');
+    expect(answer.body.error.message).not.toContain(alert);
+    expect(await at.feed(to)).toEqual([]);
+    expect(await at.ledger()).toBeUndefined();
+    expect(await at.whereabouts([alert])).toEqual([undefined]);
+    expect(await at.incidentRow(to)).toMatchObject({ title: 'Old' });
+  });
+
+  it.each(['incident', 'member'] as const)('needs the %s to exist', async (what) => {
+    const at = await given();
+    const to = what === 'incident' ? objectId() : await at.incident();
+    const alert_ids = await at.alerts(1);
+    const owner = what === 'member' ? { owner_id: 12 } : {};
+    const answer = await at.merge(handlers.mergeAlerts, { alert_ids, incident_id: to, ...owner });
+    hasEnvelope(answer, 400, 'ResourceNotFound');
+    expect(answer.body.error.message).toContain(what === 'member' ? 'member 12' : `incident ${to}`);
+    expect(await at.whereabouts(alert_ids)).toEqual([undefined]);
+  });
+
+  it("treats another account's incident, alerts and members as if they did not exist", async () => {
+    const [mine, theirs] = [await given(), await given()];
+    const foreign = { incident: await theirs.incident(), alerts: await theirs.alerts(1) };
+    await theirs.member(3);
+    const [to, alert_ids] = [await mine.incident(), await mine.alerts(1)];
+    for (const body of [
+      { alert_ids: foreign.alerts, incident_id: to },
+      { alert_ids, incident_id: foreign.incident },
+      { alert_ids, incident_id: to, owner_id: 3 },
+    ])
+      hasEnvelope(await mine.merge(handlers.mergeAlerts, body), 400, 'ResourceNotFound');
+    expect(await theirs.whereabouts(foreign.alerts)).toEqual([undefined]);
+  });
+
+  it.each([
+    ['no alerts', { alert_ids: [] }, 'alert_ids must be an array of at least 1 item'],
+    ['an alert id that is none', { alert_ids: ['x'] }, 'alert_ids[0] must be an ObjectID'],
+    ['an incident id that is none', { incident_id: 'zz' }, 'incident_id must be an ObjectID'],
+    ['a comment of 1025 characters', { comment: 'x'.repeat(1025) }, 'comment must be a string of at most 1024'],
+    ['a title of 513 characters', { title: 'x'.repeat(513) }, 'title must be a string of at most 512'],
+    ['an owner that is no integer', { owner_id: '12' }, 'owner_id must be an integer'],
+    ['a title that is no Unicode', { title: '\ud800' }, 'title must be a string'],
+  ])('refuses %s', async (_what, change, message) => {
+    const at = await given();
+    const body = { alert_ids: [objectId()], incident_id: objectId(), ...change };
+    const answer = await at.merge(handlers.mergeAlerts, body);
+    hasEnvelope(answer, 400, 'InvalidParameter');
+    expect(answer.body.error.message).toContain(message);
+  });
+
+  it('takes a title of 512 and a comment of 1024 characters, counted in code points', async () => {
+    const at = await given();
+    const to = await at.incident();
+    const alert_ids = await at.alerts(1);
+    const [title, comment] = ['🔥'.repeat(512), '🔥'.repeat(1024)];
+    hasEnvelope(await at.merge(handlers.mergeAlerts, { alert_ids, incident_id: to, title, comment }), 200);
+    expect(await at.incidentRow(to)).toMatchObject({ title });
+  });
+
+  it('does not close the incident that the alerts came from', async () => {
+    const at = await given();
+    const [from, to] = [await at.incident(), await at.incident()];
+    const before = await at.incidentRow(from);
+    const alert_ids = await at.alerts(3, from);
+    hasEnvelope(await at.merge(handlers.mergeAlerts, { alert_ids, incident_id: to }), 200);
+    expect(await at.incidentRow(from)).toEqual(before);
+  });
+});
+
+describe('an Idempotency-Key', () => {
+  it('with the same body answers the same and does nothing more', async () => {
+    const at = await given();
+    const [to, elsewhere] = [await at.incident(), await at.incident()];
+    const alert_ids = await at.alerts(2);
+    const again = { headers: { 'idempotency-key': 'deploy 42' } };
+    const body = { alert_ids, incident_id: to };
+    hasEnvelope(await at.merge(handlers.mergeAlerts, body, again), 200);
+    hasEnvelope(await at.merge(handlers.mergeAlerts, { alert_ids, incident_id: elsewhere }), 200);
+    const answer = await at.merge(handlers.mergeAlerts, body, again);
+    hasEnvelope(answer, 200);
+    expect(answer.body.data).toBeNull();
+    expect(await at.feed(to)).toHaveLength(1);
+    expect(await at.whereabouts(alert_ids)).toEqual([elsewhere, elsewhere]);
+  });
+
+  it('with another body is InvalidParameter, and nothing is written', async () => {
+    const at = await given();
+    const to = await at.incident();
+    const [first, second] = [await at.alerts(1), await at.alerts(1)];
+    const headers = { 'Idempotency-Key': 'k' };
+    hasEnvelope(await at.merge(handlers.mergeAlerts, { alert_ids: first, incident_id: to }, { headers }), 200);
+    const answer = await at.merge(handlers.mergeAlerts, { alert_ids: second, incident_id: to }, { headers });
+    hasEnvelope(answer, 400, 'InvalidParameter');
+    expect(answer.body.error.message).toContain('Idempotency-Key');
+    expect(await at.whereabouts(second)).toEqual([undefined]);
+  });
+
+  it('is forgotten after 24 hours, also before the row is gone', async () => {
+    const at = await given();
+    const to = await at.incident();
+    const alert_ids = await at.alerts(1);
+    const headers = { 'Idempotency-Key': 'daily' };
+    const body = { alert_ids, incident_id: to };
+    const mergeAt = (ms: number) =>
+      at.merge(handlersOver(testDeps(table, { now: () => Date.now() + ms })).mergeAlerts, body, { headers });
+    hasEnvelope(await mergeAt(0), 200);
+    hasEnvelope(await mergeAt(24 * 3_600_000 - 5_000), 200);
+    expect(await at.feed(to)).toHaveLength(1);
+    hasEnvelope(await mergeAt(24 * 3_600_000 + 5_000), 200);
+    expect(await at.feed(to)).toHaveLength(2);
+  });
+
+  it.each([['', 'empty'], ['x'.repeat(256), 'of 256 characters'], ['täglich', 'not printable ASCII']])(
+    'that is %s (%s) is InvalidParameter',
+    async (key) => {
+      const at = await given();
+      const body = { alert_ids: [objectId()], incident_id: objectId() };
+      const answer = await at.merge(handlers.mergeAlerts, body, { headers: { 'Idempotency-Key': key } });
+      hasEnvelope(answer, 400, 'InvalidParameter');
+    },
+  );
+
+  it('that five calls carry at once is one merge, and all answer 200', async () => {
+    const at = await given();
+    const to = await at.incident();
+    const alert_ids = await at.alerts(5);
+    const headers = { 'Idempotency-Key': 'race' };
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => at.merge(handlers.mergeAlerts, { alert_ids, incident_id: to }, { headers })),
+    );
+    for (const answer of answers) hasEnvelope(answer, 200);
+    expect(await at.feed(to)).toHaveLength(1);
+  });
+});
+

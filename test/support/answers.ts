@@ -1,0 +1,18 @@
+import { expect } from 'vitest';
+import type { Answer } from './service.ts';
+
+/** Checks the whole envelope of an answer: status, request id in body and header, and either `data` or the error's code. */
+export function hasEnvelope(answer: Answer, status: number, code?: string): void {
+  const { body, headers } = answer;
+  expect({ status: answer.status, code: body.error?.code, message: body.error?.message }).toMatchObject({
+    status,
+    ...(code ? { code } : { code: undefined }),
+  });
+  expect(body.request_id).toEqual(expect.any(String));
+  expect(headers['Svc-Request-Id']).toBe(body.request_id);
+  expect(Object.keys(body).sort()).toEqual(code ? ['error', 'request_id'] : ['data', 'request_id']);
+  if (!code) return;
+  expect(Object.keys(body.error).sort()).toEqual(['code', 'message']);
+  expect(body.error.message).toEqual(expect.any(String));
+  expect(headers['Content-Language']).toEqual(expect.any(String));
+}

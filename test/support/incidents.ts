@@ -1,0 +1,59 @@
+/** Incidents, alerts and members for tests of the merge operation, and what became of them. */
+import { randomBytes } from 'node:crypto';
+import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { mergeAlerts } from '../../lib/api/operations.ts';
+import type { Handler } from '../../lib/api/serve.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { collections, type Key, keys } from '../../lib/table/keys.ts';
+import { type Answer, type EventOptions, eventFor, invoke, put, putAppKey, stored, storedUnder } from './service.ts';
+
+export const objectId = () => randomBytes(12).toString('hex');
+
+let lastAccount = 5_000;
+
+/** An account of its own with a key, and means to fill it and look at it. */
+export async function newAccount(table: Table) {
+  lastAccount += 1;
+  const account = lastAccount;
+  const appKey = await putAppKey(table, { account_id: account });
+
+  async function writeAll(rows: (Key & object)[]): Promise<void> {
+    for (let at = 0; at < rows.length; at += 25)
+      await table.client.send(
+        new BatchWriteCommand({
+          RequestItems: { [table.name]: rows.slice(at, at + 25).map((Item) => ({ PutRequest: { Item } })) },
+        }),
+      );
+  }
+
+  return {
+    account,
+    appKey,
+    async incident(row: { title?: string; owner_id?: number | bigint } = {}): Promise<string> {
+      const id = objectId();
+      await put(table, keys.incident(account, id), { incident_id: id, title: 'Checkout is down', ...row });
+      return id;
+    },
+    async alerts(count: number, incidentId?: string): Promise<string[]> {
+      const ids = Array.from({ length: count }, objectId);
+      const of = incidentId && { incident_id: incidentId };
+      await writeAll(ids.map((id) => ({ ...keys.alert(account, id), alert_id: id, title: `Alert ${id}`, ...of })));
+      return ids;
+    },
+    member: (id: number | bigint) => put(table, keys.member(account, id), { member_id: id, name: 'Ada' }),
+    incidentRow: (id: string) => stored(table, keys.incident(account, id)),
+    ledger: () => stored(table, keys.mergeLedger(account)),
+    /** The incident of each alert. */
+    async whereabouts(ids: string[]): Promise<(string | undefined)[]> {
+      const rows = await storedUnder(table, collections.alerts(account));
+      const incidentOf = new Map(rows.map((row) => [row.alert_id, row.incident_id]));
+      return ids.map((id) => incidentOf.get(id));
+    },
+    /** Entries of an incident's feed, parts and all. */
+    feed: (id: string) => storedUnder(table, collections.feed(account, id)),
+    merge: (handler: Handler, body: unknown, options: EventOptions = {}): Promise<Answer> =>
+      invoke(handler, eventFor(mergeAlerts, { appKey, body, ...options })),
+  };
+}
+
+export type Account = Awaited<ReturnType<typeof newAccount>>;
