@@ -37,19 +37,20 @@ export function clientConfig({ endpoint, maxAttempts = 3 }: Omit<TableOptions, '
   };
 }
 
-const UNMARSHALL = {
+/** Made anew for each use, for the document client changes the options that it is given. */
+const unmarshallOptions = () => ({
   wrapNumbers: (digits: string) => (/^-?\d+$/.test(digits) ? toInt64(digits) : Number(digits)),
-};
+});
 
 /** Connects to a table. Nothing is sent until the first call. */
 export function connectTable(options: TableOptions): Table {
   const client = DynamoDBDocumentClient.from(new DynamoDBClient(clientConfig(options)), {
     marshallOptions: { removeUndefinedValues: true },
-    unmarshallOptions: UNMARSHALL,
+    unmarshallOptions: unmarshallOptions(),
   });
   return {
     name: options.name,
     client,
-    unmarshall: <Row>(item: Record<string, AttributeValue>) => unmarshall(item, UNMARSHALL) as Row,
+    unmarshall: <Row>(item: Record<string, AttributeValue>) => unmarshall(item, unmarshallOptions()) as Row,
   };
 }

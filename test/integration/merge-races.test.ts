@@ -1,0 +1,95 @@
+import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { connectTable, type Table } from '../../lib/table/client.ts';
+import { hasEnvelope } from '../support/answers.ts';
+import { type Account, newAccount } from '../support/incidents.ts';
+import { handlersOver, newTable, testDeps } from '../support/service.ts';
+
+let table: Table;
+beforeAll(async () => {
+  table = await newTable();
+});
+
+/** A warm function of its own: its own client, caches and memory. */
+const instance = () => {
+  const own = connectTable({ name: table.name, endpoint: inject('dynamodbEndpoint') });
+  return handlersOver(testDeps(own)).mergeAlerts;
+};
+
+/** Every entry of the given incidents' feeds in the order of the merges, each with the moves of all its rows. */
+async function history(at: Account, incidents: string[]) {
+  const rows = (await Promise.all(incidents.map((id) => at.feed(id)))).flat();
+  const entries = rows.filter(({ kind }) => kind === 'merge').sort((one, other) => one.stamp - other.stamp);
+  return entries.map((entry) => ({
+    to: entry.incident_id as string,
+    moved: entry.moved as Record<string, string[]>,
+    stayed: entry.stayed as string[],
+  }));
+}
+
+/** Replays the feeds from the beginning: each must tell where its alerts were at that moment, and lead to where they are. */
+async function feedsTellTheTruth(at: Account, incidents: string[], alerts: string[], start?: string): Promise<void> {
+  const where = new Map(alerts.map((id) => [id, start ?? 'none']));
+  for (const { to, moved, stayed } of await history(at, incidents)) {
+    for (const [from, ids] of Object.entries(moved))
+      for (const id of ids) {
+        expect(`${id} from ${where.get(id)}`).toBe(`${id} from ${from}`);
+        where.set(id, to);
+      }
+    for (const id of stayed) expect(`${id} in ${where.get(id)}`).toBe(`${id} in ${to}`);
+  }
+  const stored = await at.whereabouts(alerts);
+  expect(stored.map((id) => id ?? 'none')).toEqual(alerts.map((id) => where.get(id)));
+}
+
+describe('merges that share alerts', () => {
+  it.each([1, 2, 3])('over the same 300 alerts end in the incident of the later one, never split (%i)', async () => {
+    const at = await newAccount(table);
+    const start = await at.incident();
+    const [one, other] = [await at.incident(), await at.incident()];
+    const alerts = await at.alerts(300, start);
+    const answers = await Promise.all(
+      [one, other].map((incident_id) => at.merge(instance(), { alert_ids: alerts, incident_id })),
+    );
+    for (const answer of answers) hasEnvelope(answer, 200);
+    const last = (await history(at, [one, other])).at(-1);
+    expect(new Set(await at.whereabouts(alerts))).toEqual(new Set([last?.to]));
+    await feedsTellTheTruth(at, [one, other], alerts, start);
+  });
+
+  it('of every size, all at once, leave feeds that tell the truth of every alert', async () => {
+    const at = await newAccount(table);
+    const incidents = await Promise.all(Array.from({ length: 4 }, () => at.incident()));
+    const alerts = await at.alerts(240);
+    const sizes = [3, 240, 60, 1, 150, 20];
+    const answers = await Promise.all(
+      sizes.map((size, index) =>
+        at.merge(instance(), {
+          alert_ids: alerts.slice(index * 7, index * 7 + size),
+          incident_id: incidents[index % incidents.length],
+          title: `Title ${index}`,
+        }),
+      ),
+    );
+    for (const answer of answers) hasEnvelope(answer, 200);
+    await feedsTellTheTruth(at, incidents, alerts);
+    const ledger = await at.ledger();
+    expect(Object.keys(ledger).filter((name) => /^p\d/.test(name))).toEqual([]);
+  });
+
+  it('into one incident give it the title of the later one, and each entry tells the title before it', async () => {
+    const at = await newAccount(table);
+    const to = await at.incident({ title: 'Start' });
+    const alerts = await at.alerts(6);
+    const answers = await Promise.all(
+      alerts.map((id, index) => at.merge(instance(), { alert_ids: [id], incident_id: to, title: `Title ${index}` })),
+    );
+    for (const answer of answers) hasEnvelope(answer, 200);
+    const feed = await at.feed(to);
+    let title = 'Start';
+    for (const { old_title, new_title } of feed) {
+      expect(old_title).toBe(title);
+      title = new_title;
+    }
+    expect(await at.incidentRow(to)).toMatchObject({ title });
+  });
+});

@@ -1,0 +1,45 @@
+import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
+import {
+  DescribeStreamCommand,
+  DynamoDBStreamsClient,
+  GetRecordsCommand,
+  type GetRecordsCommandOutput,
+  GetShardIteratorCommand,
+} from '@aws-sdk/client-dynamodb-streams';
+import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import { inject } from 'vitest';
+import { clientConfig, type Table } from '../../lib/table/client.ts';
+import type { Key } from '../../lib/table/keys.ts';
+
+/** The stream records of a row's insertions, as Lambda would hand them over. */
+export async function insertsOf(table: Table, key: Key): Promise<DynamoDBStreamEvent> {
+  const { Table: description } = await table.client.send(new DescribeTableCommand({ TableName: table.name }));
+  const StreamArn = description?.LatestStreamArn;
+  const { credentials, region, endpoint } = clientConfig({ endpoint: inject('dynamodbEndpoint') });
+  const streams = new DynamoDBStreamsClient({
+    ...(credentials && { credentials }),
+    ...(region && { region }),
+    ...(endpoint && { endpoint }),
+  });
+  const records: DynamoDBRecord[] = [];
+  const { StreamDescription } = await streams.send(new DescribeStreamCommand({ StreamArn }));
+  for (const { ShardId } of StreamDescription?.Shards ?? []) {
+    const start = await streams.send(
+      new GetShardIteratorCommand({ StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' }),
+    );
+    let iterator = start.ShardIterator;
+    for (let empty = 0; iterator && empty < 2; ) {
+      const page: GetRecordsCommandOutput = await streams.send(new GetRecordsCommand({ ShardIterator: iterator }));
+      records.push(...((page.Records ?? []) as DynamoDBRecord[]));
+      empty = page.Records?.length ? 0 : empty + 1;
+      iterator = page.NextShardIterator;
+    }
+  }
+  streams.destroy();
+  return {
+    Records: records.filter(
+      ({ eventName, dynamodb }) =>
+        eventName === 'INSERT' && dynamodb?.Keys?.pk?.S === key.pk && dynamodb.Keys.sk?.S === key.sk,
+    ),
+  };
+}
