@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { appKeyIdOf, hashAppKey } from '../../lib/accounts/app-keys.ts';
+import type { Table } from '../../lib/table/client.ts';
 import { hasEnvelope } from '../support/answers.ts';
 import { newAccount, objectId } from '../support/incidents.ts';
 import { type Handlers, handlersOver, newTable, testDeps } from '../support/service.ts';
-import type { Table } from '../../lib/table/client.ts';
 
 let table: Table;
 let handlers: Handlers;
@@ -62,7 +62,8 @@ describe('a merge', () => {
     const alert_ids = await at.alerts(1);
     hasEnvelope(await at.merge(handlers.mergeAlerts, { alert_ids, incident_id: to, title: '', comment: '' }), 200);
     const [entry] = await at.feed(to);
-    for (const absent of ['comment', 'new_title', 'old_title', 'new_owner_id']) expect(entry).not.toHaveProperty(absent);
+    for (const absent of ['comment', 'new_title', 'old_title', 'new_owner_id'])
+      expect(entry).not.toHaveProperty(absent);
     expect(await at.incidentRow(to)).toMatchObject({ title: 'Kept' });
   });
 
@@ -195,15 +196,16 @@ describe('an Idempotency-Key', () => {
     expect(await at.feed(to)).toHaveLength(2);
   });
 
-  it.each([['', 'empty'], ['x'.repeat(256), 'of 256 characters'], ['täglich', 'not printable ASCII']])(
-    'that is %s (%s) is InvalidParameter',
-    async (key) => {
-      const at = await given();
-      const body = { alert_ids: [objectId()], incident_id: objectId() };
-      const answer = await at.merge(handlers.mergeAlerts, body, { headers: { 'Idempotency-Key': key } });
-      hasEnvelope(answer, 400, 'InvalidParameter');
-    },
-  );
+  it.each([
+    ['', 'empty'],
+    ['x'.repeat(256), 'of 256 characters'],
+    ['täglich', 'not printable ASCII'],
+  ])('that is %s (%s) is InvalidParameter', async (key) => {
+    const at = await given();
+    const body = { alert_ids: [objectId()], incident_id: objectId() };
+    const answer = await at.merge(handlers.mergeAlerts, body, { headers: { 'Idempotency-Key': key } });
+    hasEnvelope(answer, 400, 'InvalidParameter');
+  });
 
   it('that five calls carry at once is one merge, and all answer 200', async () => {
     const at = await given();
@@ -217,4 +219,3 @@ describe('an Idempotency-Key', () => {
     expect(await at.feed(to)).toHaveLength(1);
   });
 });
-
