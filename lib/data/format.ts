@@ -1,0 +1,170 @@
+/** The data format: one JSON object a line, its `kind` telling what it is. `docs/data-format.md` describes it for users. */
+import { Ajv, type ErrorObject } from 'ajv';
+import { en } from '../api/messages/en.ts';
+import { getRumResource } from '../api/operations.ts';
+import { type FieldSchema, ruleOf } from '../api/problems.ts';
+import { int64Keyword, withInt64 } from '../int64-keyword.ts';
+import type { Int64 } from '../json.ts';
+import { USAGE_FIELDS } from '../rum/resource.ts';
+
+const text = { type: 'string' } as const;
+const name = { type: 'string', minLength: 1, maxLength: 512 } as const;
+const flag = { type: 'boolean' } as const;
+const accountId = { type: 'integer', format: 'int64', minimum: 1 } as const;
+const natural = { type: 'integer', format: 'int64', minimum: 0 } as const;
+const int64 = { type: 'integer', format: 'int64' } as const;
+const codes = { type: 'array', items: text } as const;
+const objectId = { type: 'string', format: 'objectid', pattern: '^[0-9a-fA-F]{24}$' } as const;
+const hostId = { type: 'string', minLength: 1, maxLength: 256 } as const;
+
+const rumFields = getRumResource.response.properties as Readonly<Record<string, object>>;
+const usageNames: readonly string[] = USAGE_FIELDS;
+const recordNames = Object.keys(rumFields).filter((field) => field !== 'account_id' && !usageNames.includes(field));
+const pick = (names: readonly string[]) => Object.fromEntries(names.map((field) => [field, rumFields[field]]));
+
+interface KindSchema {
+  readonly required: readonly string[];
+  readonly properties: Readonly<Record<string, object | undefined>>;
+  /** Further members are stored as they are. */
+  readonly open?: boolean;
+}
+
+const SCHEMAS = {
+  account: {
+    required: ['name', 'permissions'],
+    properties: { name, permissions: { type: 'array', items: { type: 'string', minLength: 1 } } },
+  },
+  app_key: {
+    required: ['app_key'],
+    properties: { app_key: { type: 'string', minLength: 1, maxLength: 256 }, expires_at: natural, revoked: flag },
+  },
+  member: { required: ['member_id', 'name'], properties: { member_id: int64, name } },
+  host: {
+    required: ['host_id', 'agent_version', 'edge_cluster', 'enabled', 'snapshot_ready'],
+    properties: {
+      host_id: hostId,
+      agent_version: text,
+      edge_cluster: text,
+      enabled: flag,
+      capability_status: text,
+      capture_mode: { type: 'string', enum: ['ebpf', 'polling'] },
+      report_interval_ms: { type: 'integer', format: 'int64', minimum: 1 },
+      snapshot_ready: flag,
+      reason_codes: codes,
+    },
+  },
+  host_status: {
+    required: [
+      'host_id',
+      'node_count',
+      'edge_count',
+      'authoritative',
+      'graph_available',
+      'snapshot_truncated',
+      'snapshot_degraded',
+    ],
+    properties: {
+      host_id: hostId,
+      received_at_ms: natural,
+      observed_at_ms: natural,
+      node_count: natural,
+      edge_count: natural,
+      authoritative: flag,
+      graph_available: flag,
+      snapshot_truncated: flag,
+      snapshot_degraded: flag,
+      health_at_ms: natural,
+      reason_codes: codes,
+    },
+  },
+  rum_resource: { required: recordNames, properties: { ...pick(recordNames), deleted: flag } },
+  rum_usage: { required: USAGE_FIELDS, properties: pick(USAGE_FIELDS) },
+  work_item: {
+    required: ['work_item_id', 'version', 'title'],
+    properties: {
+      work_item_id: { type: 'string', minLength: 1, maxLength: 128 },
+      version: { type: 'integer', format: 'int64', minimum: 1 },
+      title: text,
+    },
+    open: true,
+  },
+  incident: {
+    required: ['incident_id', 'title'],
+    properties: { incident_id: objectId, title: { type: 'string', maxLength: 512 }, owner_id: int64 },
+  },
+  alert: {
+    required: ['alert_id', 'title'],
+    properties: { alert_id: objectId, title: text, incident_id: objectId },
+  },
+} as const satisfies Record<string, KindSchema>;
+
+export type Kind = keyof typeof SCHEMAS;
+export const KINDS = Object.keys(SCHEMAS) as Kind[];
+
+/** One line of data that passed its schema. */
+export type Entity = { kind: Kind; account_id: Int64 } & Record<string, unknown>;
+
+const ajv = new Ajv({ allErrors: true, strict: true, messages: false });
+ajv.addKeyword(int64Keyword);
+
+/** Which fields tell two entities of one kind apart, beside the account. */
+const IDENTITY: Readonly<Partial<Record<Kind, string>>> = {
+  app_key: 'app_key',
+  member: 'member_id',
+  host: 'host_id',
+  host_status: 'host_id',
+  work_item: 'work_item_id',
+  incident: 'incident_id',
+  alert: 'alert_id',
+};
+
+const validators = Object.fromEntries(
+  Object.entries<KindSchema>(SCHEMAS).map(([kind, { required, properties, open = false }]) => {
+    const fields = { kind: { type: 'string' }, account_id: accountId, ...properties };
+    const schema = {
+      type: 'object',
+      required: ['account_id', ...required],
+      properties: fields,
+      additionalProperties: open,
+    };
+    return [
+      kind,
+      { fields: fields as Readonly<Record<string, FieldSchema>>, validate: ajv.compile(withInt64(schema) as object) },
+    ];
+  }),
+);
+
+/** What is wrong with a parsed line; empty when it is an {@link Entity}. */
+export function problemsOf(line: unknown): string[] {
+  if (typeof line !== 'object' || line === null || Array.isArray(line)) return ['a line must be a JSON object'];
+  const { kind } = line as { kind?: unknown };
+  const schema = typeof kind === 'string' && Object.hasOwn(validators, kind) ? validators[kind] : undefined;
+  if (!schema) return [`kind must be one of ${KINDS.join(', ')}`];
+  const { fields, validate } = schema;
+  validate(line);
+  const problems = (validate.errors ?? []).map((error) => problemText(error, fields));
+  for (const [field, value] of Object.entries(line))
+    if (typeof value === 'string' && !value.isWellFormed()) problems.push(`${field} must be well-formed Unicode`);
+  return [...new Set(problems)];
+}
+
+function problemText(
+  { keyword, instancePath, params }: ErrorObject,
+  fields: Readonly<Record<string, FieldSchema>>,
+): string {
+  if (keyword === 'additionalProperties') return `${params.additionalProperty} is not a field of this kind`;
+  const [, field = String(params.missingProperty), item] = instancePath.split('/');
+  const schema = fields[field] ?? {};
+  const must = ruleOf((item === undefined ? undefined : schema.items) ?? schema);
+  const missing = keyword === 'required';
+  const problem = { field, must, ...(missing && { missing }), ...(item !== undefined && { item: Number(item) }) };
+  return en.explain.invalidFields({ problems: [problem] }).replace(/\.$/, '');
+}
+
+/** Names an entity among all: two lines with one identity are the same thing said twice. */
+export function identityOf(entity: Entity): string {
+  const field = IDENTITY[entity.kind];
+  const id = field === undefined ? '' : String(entity[field]);
+  const comparable = field?.endsWith('_id') && /^(incident|alert)$/.test(entity.kind) ? id.toLowerCase() : id;
+  return `${entity.kind} ${entity.kind === 'app_key' ? '' : entity.account_id} ${comparable}`;
+}
