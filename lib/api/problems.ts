@@ -2,7 +2,7 @@
 export type Rule =
   | { is: 'boolean' }
   | { is: 'integer'; min?: number; max?: number }
-  | { is: 'int64' }
+  | { is: 'int64'; min?: number }
   | { is: 'string'; min?: number; max?: number }
   | { is: 'objectId' }
   | { is: 'oneOf'; values: readonly string[] }
@@ -50,8 +50,8 @@ export function ruleOf(schema: FieldSchema): Rule {
     case 'boolean':
       return { is: 'boolean' };
     case 'integer':
-      return schema.format === 'int64' && schema.minimum === undefined
-        ? { is: 'int64' }
+      return schema.format === 'int64'
+        ? { is: 'int64', ...bounds(schema.minimum, undefined) }
         : { is: 'integer', ...bounds(schema.minimum, schema.maximum) };
     case 'string':
       return schema.format === 'objectid'

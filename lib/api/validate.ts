@@ -9,8 +9,11 @@ export interface Validator {
   errors?: Partial<ErrorObject>[] | null;
 }
 
-/** What a schema cannot say: bounds of one field that depend on another. Sees a body whose fields passed one by one. */
-export type CrossCheck<Body> = (body: Body) => Problem[];
+/**
+ * What a schema cannot say: bounds of one field that depend on another.
+ * @param offending fields that did not pass by themselves, whose values are not what `Body` says
+ */
+export type CrossCheck<Body> = (body: Body, offending: ReadonlySet<string>) => Problem[];
 
 /**
  * Checks the body against the operation's schema. `InvalidParameter` names every offending field and what it must be.
@@ -26,13 +29,15 @@ export function validateMiddleware<Body>(
     const body = event.body as Record<string, unknown>;
     validate(body);
     const problems = problemsOf(validate.errors ?? [], fields);
-    problems.push(...illFormedStrings(body, fields, new Set(problems.map(({ field }) => field))));
-    if (problems.length === 0) problems.push(...crossCheck(body as Body));
+    problems.push(...illFormedStrings(body, fields, fieldsOf(problems)));
+    problems.push(...crossCheck(body as Body, fieldsOf(problems)));
     if (problems.length > 0) throw refuse('InvalidParameter', 'invalidFields', { problems });
   }
 
   return { before: validateMiddlewareBefore };
 }
+
+const fieldsOf = (problems: readonly Problem[]) => new Set(problems.map(({ field }) => field));
 
 /** One problem for each offending field, in the order in which they were met; of an array's items, the first. */
 function problemsOf(errors: Partial<ErrorObject>[], fields: Readonly<Record<string, FieldSchema>>): Problem[] {

@@ -16,7 +16,8 @@ export const LIVE_STATUS_MS = 1_000;
 const RETRY_DISABLED_SECONDS = '60';
 
 /** `scan_limit` is at least `limit`, whether that is given or the default. */
-export function checkScanLimit({ limit, scan_limit }: BrowseRequest): Problem[] {
+export function checkScanLimit({ limit, scan_limit }: BrowseRequest, offending: ReadonlySet<string>): Problem[] {
+  if (offending.has('limit') || offending.has('scan_limit')) return [];
   return scan_limit < limit ? [{ field: 'scan_limit', must: { is: 'integer', min: limit, max: 2000 } }] : [];
 }
 

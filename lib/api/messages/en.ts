@@ -19,7 +19,7 @@ function must(rule: Rule): string {
       return rule.min !== undefined && rule.max !== undefined ? `an integer from ${bounds}` : `an integer of ${bounds}`;
     }
     case 'int64':
-      return 'an integer of the int64 range';
+      return `an integer of the int64 range${rule.min === undefined ? '' : `, at least ${rule.min}`}`;
     case 'string': {
       const bounds = range(rule.min, rule.max, plural(rule.max ?? rule.min, 'character'));
       return bounds ? `a string of ${bounds}` : 'a string';

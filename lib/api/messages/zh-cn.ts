@@ -20,7 +20,7 @@ function must(rule: Rule): string {
     case 'integer':
       return integer(rule.min, rule.max);
     case 'int64':
-      return ' int64 范围内的整数';
+      return ` int64 范围内${rule.min === undefined ? '' : `且不小于 ${rule.min} `}的整数`;
     case 'string': {
       const bounds = range(rule.min, rule.max);
       return bounds ? `${bounds}个字符的字符串` : '字符串';

@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { openCursor, sealCursor } from '../../lib/fleet/cursor.ts';
+
+const hostId = fc.string({ unit: 'binary', minLength: 1, maxLength: 64 }).filter((id) => id.isWellFormed());
+const secret = fc.uint8Array({ minLength: 16, maxLength: 32 });
+
+describe('a cursor', () => {
+  it('opens to the host it was sealed for', () => {
+    fc.assert(fc.property(secret, hostId, (key, id) => openCursor(key, sealCursor(key, id)) === id));
+  });
+
+  it('is refused with any other secret', () => {
+    fc.assert(
+      fc.property(secret, secret, hostId, (one, other, id) => {
+        // HMAC pads a short key with zeros, so only these name one secret twice.
+        fc.pre(Buffer.compare(Buffer.concat([one], 64), Buffer.concat([other], 64)) !== 0);
+        expect(openCursor(other, sealCursor(one, id))).toBeUndefined();
+      }),
+    );
+  });
+
+  it('is refused when any bit of it was changed', () => {
+    fc.assert(
+      fc.property(secret, hostId, fc.nat(), fc.integer({ min: 0, max: 7 }), (key, id, at, bit) => {
+        const bytes = Buffer.from(sealCursor(key, id), 'base64url');
+        const index = at % bytes.length;
+        bytes[index] = (bytes[index] ?? 0) ^ (1 << bit);
+        expect(openCursor(key, bytes.toString('base64url'))).toBeUndefined();
+      }),
+    );
+  });
+
+  it('is refused in any spelling but its own', () => {
+    const key = randomBytes(32);
+    for (const id of ['h1', 'h-12', 'host-123']) {
+      const cursor = sealCursor(key, id);
+      const bytes = Buffer.from(cursor, 'base64url');
+      const others = [`${cursor}=`, ` ${cursor}`, `${cursor}\n`, `${cursor}A`, cursor.slice(0, -1), `${cursor}!`];
+      if (bytes.toString('base64') !== cursor) others.push(bytes.toString('base64'));
+      for (const other of others) expect(openCursor(key, other), other).toBeUndefined();
+    }
+  });
+
+  it('is refused when it is anything else', () => {
+    const key = randomBytes(32);
+    expect(openCursor(key, '')).toBeUndefined();
+    expect(openCursor(key, sealCursor(key, ''))).toBeUndefined();
+    fc.assert(fc.property(fc.string(), (text) => openCursor(key, text) === undefined));
+  });
+});

@@ -1,0 +1,192 @@
+import { describe, expect, it } from 'vitest';
+import { deriveStatus, fleetHost, type HostRow, type HostStatusRow, UNREADABLE } from '../../lib/fleet/status.ts';
+
+const NOW = 1_750_000_000_000;
+const BEYOND = 9_007_199_254_740_993n;
+
+const host = (fields: Partial<HostRow> = {}): HostRow => ({
+  host_id: 'h1',
+  agent_version: '1.0.0',
+  edge_cluster: 'eu',
+  enabled: true,
+  snapshot_ready: true,
+  ...fields,
+});
+const live = (fields: Partial<HostStatusRow> = {}): HostStatusRow => ({
+  host_id: 'h1',
+  received_at_ms: NOW - 1_000,
+  node_count: 3,
+  edge_count: 2,
+  authoritative: true,
+  graph_available: true,
+  snapshot_truncated: false,
+  snapshot_degraded: false,
+  ...fields,
+});
+/** Has reported, but never a snapshot. */
+function reports(fields: Partial<HostStatusRow> = {}): HostStatusRow {
+  const { received_at_ms: _none, ...rest } = live();
+  return { ...rest, ...fields };
+}
+
+type Case = [rule: number, host: Partial<HostRow>, live: HostStatusRow | undefined, status: string, reasons: string[]];
+const stale = { received_at_ms: NOW - 120_001 };
+const impaired = { snapshot_truncated: true, snapshot_degraded: true, health_at_ms: NOW };
+
+/** For each rule what makes it hold together with every later rule that can hold at the same time. */
+const TABLE: Case[] = [
+  [1, { capability_status: 'unsupported' }, undefined, 'unsupported', ['capability_unsupported']],
+  [
+    1,
+    { capability_status: 'unsupported', enabled: false },
+    live({ ...stale, ...impaired }),
+    'unsupported',
+    ['capability_unsupported'],
+  ],
+  [
+    1,
+    { capability_status: 'unsupported', snapshot_ready: false },
+    reports({ health_at_ms: NOW }),
+    'unsupported',
+    ['capability_unsupported'],
+  ],
+  [2, { enabled: false }, undefined, 'disabled', ['collection_disabled']],
+  [2, { capability_status: 'disabled' }, undefined, 'disabled', ['collection_disabled']],
+  [2, { enabled: false, capability_status: 'failed' }, live(stale), 'disabled', ['collection_disabled']],
+  [
+    2,
+    { capability_status: 'disabled', snapshot_ready: false },
+    reports({ health_at_ms: NOW }),
+    'disabled',
+    ['collection_disabled'],
+  ],
+  [2, { capability_status: 'disabled' }, live(impaired), 'disabled', ['collection_disabled']],
+  [3, { capability_status: 'failed' }, live(), 'degraded', ['collection_failed']],
+  [3, { capability_status: 'failed' }, live({ ...stale, ...impaired }), 'degraded', ['collection_failed']],
+  [3, { capability_status: 'failed', snapshot_ready: false }, undefined, 'degraded', ['collection_failed']],
+  [3, { capability_status: 'failed' }, reports({ health_at_ms: NOW }), 'degraded', ['collection_failed']],
+  [4, { capability_status: 'starting', snapshot_ready: false }, undefined, 'initializing', ['snapshot_pending']],
+  [4, { snapshot_ready: false }, reports({ health_at_ms: NOW }), 'initializing', ['snapshot_pending']],
+  [
+    4,
+    { capability_status: 'running', snapshot_ready: false },
+    reports({ health_at_ms: 0 }),
+    'initializing',
+    ['snapshot_pending'],
+  ],
+  [5, {}, reports({ health_at_ms: NOW }), 'degraded', ['snapshot_missing']],
+  [5, { capability_status: 'running' }, reports({ health_at_ms: NOW }), 'degraded', ['snapshot_missing']],
+  [6, {}, undefined, 'no_data', ['no_reports']],
+  [6, { snapshot_ready: false }, undefined, 'no_data', ['no_reports']],
+  [6, { capability_status: 'running' }, reports(), 'no_data', ['no_reports']],
+  [7, {}, live(stale), 'stale', ['snapshot_stale']],
+  [7, { snapshot_ready: false, capability_status: 'running' }, live(stale), 'stale', ['snapshot_stale']],
+  [7, {}, live({ ...stale, ...impaired }), 'stale', ['snapshot_stale']],
+  [8, {}, live({ snapshot_truncated: true }), 'degraded', ['snapshot_truncated']],
+  [8, {}, live({ snapshot_degraded: true }), 'degraded', ['snapshot_degraded']],
+  [8, {}, live({ health_at_ms: NOW }), 'degraded', ['health_newer_than_snapshot']],
+  [8, {}, live(impaired), 'degraded', ['snapshot_truncated', 'snapshot_degraded', 'health_newer_than_snapshot']],
+  [9, {}, live(), 'active', []],
+  [9, { snapshot_ready: false, capability_status: 'starting' }, live(), 'active', []],
+  [9, { capability_status: 'anything else' }, live({ health_at_ms: NOW - 1_000 }), 'active', []],
+];
+
+describe('the status rules', () => {
+  it.each(TABLE)('rule %i decides for host %j with live row %j: %s %j', (rule, fields, row, status, reasons) => {
+    expect(deriveStatus(host(fields), row, NOW)).toEqual({ rule, status, reasons });
+  });
+
+  it.each([
+    [undefined, 120_000, 'active', 'fresh'],
+    [undefined, 120_001, 'stale', 'stale'],
+    [10_000, 20_000, 'active', 'fresh'],
+    [10_000, 20_001, 'stale', 'stale'],
+    [0, 0, 'active', 'fresh'],
+    [0, 1, 'stale', 'stale'],
+    [BEYOND, NOW, 'active', 'fresh'],
+    [undefined, -5_000, 'active', 'fresh'],
+  ])('with interval %s a snapshot of age %i is %s and %s', (interval, age, status, freshness) => {
+    const row = live({ received_at_ms: NOW - age });
+    const { servicemap } = fleetHost(host(interval === undefined ? {} : { report_interval_ms: interval }), row, NOW);
+    expect(servicemap).toMatchObject({ status, freshness_status: freshness, max_age_ms: Math.max(0, age) });
+  });
+
+  it.each([
+    [NOW - 1_000, 'active'],
+    [NOW - 999, 'degraded'],
+    [NOW - 1_001, 'active'],
+  ])('health at %i beside a snapshot received a second ago makes the host %s', (health_at_ms, status) => {
+    expect(deriveStatus(host(), live({ health_at_ms }), NOW).status).toBe(status);
+  });
+
+  it('compares times beyond 2^53 exactly', () => {
+    const row = live({ received_at_ms: BEYOND, health_at_ms: BEYOND + 1n });
+    expect(deriveStatus(host(), row, NOW).reasons).toEqual(['health_newer_than_snapshot']);
+    expect(deriveStatus(host(), { ...row, health_at_ms: BEYOND }, NOW).status).toBe('active');
+  });
+});
+
+describe('a host of the answer', () => {
+  it('shows every field of both rows', () => {
+    const inventory = host({ capability_status: 'running', capture_mode: 'ebpf', report_interval_ms: 5_000 });
+    expect(fleetHost(inventory, live({ observed_at_ms: NOW - 1_500 }), NOW)).toEqual({
+      host_id: 'h1',
+      agent_version: '1.0.0',
+      edge_cluster: 'eu',
+      servicemap: {
+        enabled: true,
+        status: 'active',
+        capability_status: 'running',
+        capture_mode: 'ebpf',
+        report_interval_ms: 5_000,
+        snapshot_ready: true,
+        authoritative: true,
+        graph_available: true,
+        freshness_status: 'fresh',
+        max_age_ms: 1_000,
+        observed_at_ms: NOW - 1_500,
+        received_at_ms: NOW - 1_000,
+        node_count: 3,
+        edge_count: 2,
+      },
+    });
+  });
+
+  it('leaves out every optional field without a value', () => {
+    expect(Object.keys(fleetHost(host(), live(), NOW).servicemap)).not.toContain('reason_codes');
+    const fields = Object.keys(fleetHost(host(), undefined, NOW).servicemap);
+    for (const absent of ['capability_status', 'capture_mode', 'report_interval_ms', 'max_age_ms', 'error_code'])
+      expect(fields).not.toContain(absent);
+    expect(fields).not.toContain('observed_at_ms');
+    expect(fields).not.toContain('received_at_ms');
+  });
+
+  it('lists the codes of the inventory, then of the live row, then the added ones, each once', () => {
+    const inventory = host({ reason_codes: ['a', 'snapshot_stale'] });
+    const row = live({ ...stale, reason_codes: ['b', 'a'] });
+    expect(fleetHost(inventory, row, NOW).servicemap.reason_codes).toEqual(['a', 'snapshot_stale', 'b']);
+  });
+
+  it.each([
+    [{ capability_status: 'unsupported' }, 'unsupported', 'capability_unsupported'],
+    [{ enabled: false }, 'disabled', 'collection_disabled'],
+    [{ capability_status: 'failed' }, 'degraded', 'collection_failed'],
+    [{ capability_status: 'running', snapshot_ready: false }, 'initializing', 'snapshot_pending'],
+    [{ capability_status: 'running' }, 'no_data', 'no_reports'],
+  ])('falls back to the inventory %j as %s when its live status is unreadable', (fields, status, reason) => {
+    const { servicemap } = fleetHost(host({ ...fields, reason_codes: ['own'] }), UNREADABLE, NOW);
+    expect(servicemap).toEqual({
+      enabled: true,
+      snapshot_ready: true,
+      ...fields,
+      status,
+      authoritative: false,
+      graph_available: false,
+      freshness_status: 'unknown',
+      node_count: 0,
+      edge_count: 0,
+      reason_codes: ['own', reason, 'status_unavailable'],
+      error_code: 'status_unavailable',
+    });
+  });
+});

@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { toInt64 } from '../../lib/json.ts';
+import { type Key, keys, parseKey, type RowKind } from '../../lib/table/keys.ts';
+
+const account = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map((value) => toInt64(String(value)));
+const text = fc.string({ unit: 'grapheme', minLength: 1 });
+const objectId = fc.stringMatching(/^[0-9a-f]{24}$/);
+const stamp = fc.integer({ min: 0, max: 999_999_999_999_999 });
+const hash = fc.stringMatching(/^[0-9a-f]{64}$/);
+const name = fc.constantFrom('browse-fleet', 'merge-alerts');
+
+/** What each kind of key is built from, the account aside. */
+const PARTS: Record<RowKind, fc.Arbitrary<unknown>[]> = {
+  account: [],
+  appKey: [hash],
+  accountAppKey: [hash],
+  member: [account],
+  host: [text],
+  hostStatus: [text],
+  rumResource: [],
+  rumUsage: [],
+  workItem: [text],
+  incident: [objectId],
+  alert: [objectId],
+  feedEntry: [objectId, stamp],
+  feedEntryPart: [objectId, stamp, fc.integer({ min: 1, max: 9_999 })],
+  mergeLedger: [],
+  rateCount: [name, fc.nat()],
+  idempotency: [name, hash],
+};
+const build = (kind: RowKind, parts: unknown[]) => (keys[kind] as (...given: unknown[]) => Key)(...parts);
+
+describe('a key', () => {
+  it.each(Object.keys(keys) as RowKind[])('of a row of kind %s reads back to what it was built from', (kind) => {
+    fc.assert(
+      fc.property(account, fc.tuple(...PARTS[kind]), (of, parts) => {
+        const tenant = kind !== 'appKey';
+        const key = build(kind, tenant ? [of, ...parts] : parts);
+        expect(parseKey(key)).toEqual({ kind, parts, ...(tenant && { account: of }) });
+      }),
+    );
+  });
+
+  it('of a tenant begins with the account, so that no two accounts share a partition', () => {
+    fc.assert(
+      fc.property(account, account, text, (one, other, id) => {
+        fc.pre(one !== other);
+        expect(keys.host(one, id).pk.startsWith(`ACCOUNT#${one}#`)).toBe(true);
+        expect(keys.host(one, id).pk).not.toBe(keys.host(other, id).pk);
+      }),
+    );
+  });
+
+  it('holds an ObjectID in lower case', () => {
+    const upper = 'ABCDEF0123456789ABCDEF01';
+    for (const kind of ['incident', 'alert'] as const)
+      expect(build(kind, [1, upper])).toEqual(build(kind, [1, upper.toLowerCase()]));
+    expect(keys.feedEntry(1, upper, 1)).toEqual(keys.feedEntry(1, upper.toLowerCase(), 1));
+  });
+
+  it('of a feed entry sorts as text in the order of its stamp, its parts behind it', () => {
+    fc.assert(
+      fc.property(stamp, stamp, (one, other) => {
+        fc.pre(one < other);
+        const id = 'a'.repeat(24);
+        const sorted = [keys.feedEntry(1, id, one), keys.feedEntryPart(1, id, one, 1), keys.feedEntry(1, id, other)];
+        const texts = sorted.map(({ sk }) => sk);
+        expect(texts.toSorted()).toEqual(texts);
+      }),
+    );
+  });
+
+  it('that this service did not build is not read', () => {
+    expect(parseKey({ pk: 'OTHER', sk: 'x' })).toBeUndefined();
+    expect(parseKey({ pk: 'ACCOUNT#1#UNHEARD_OF', sk: 'x' })).toBeUndefined();
+    expect(parseKey({ pk: 'ACCOUNT#x#HOSTS', sk: 'x' })).toBeUndefined();
+  });
+});

@@ -1,0 +1,156 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { validatorFile, validatorSource } from '../../infra/generate/validators.ts';
+import type { ApiRequest } from '../../lib/api/call.ts';
+import type { ApiError } from '../../lib/api/errors.ts';
+import { CATALOGS, messageOf } from '../../lib/api/messages/index.ts';
+import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts, operations } from '../../lib/api/operations.ts';
+import { validateMiddleware } from '../../lib/api/validate.ts';
+import validateBrowse from '../../lib/api/validators/browse-fleet.ts';
+import validateDelete from '../../lib/api/validators/delete-work-item.ts';
+import validateRum from '../../lib/api/validators/get-rum-resource.ts';
+import validateMerge from '../../lib/api/validators/merge-alerts.ts';
+import { checkScanLimit } from '../../lib/fleet/browse.ts';
+
+const check = {
+  browse: validateMiddleware(browseFleet.request, validateBrowse, checkScanLimit),
+  rum: validateMiddleware(getRumResource.request, validateRum),
+  delete: validateMiddleware(deleteWorkItem.request, validateDelete),
+  merge: validateMiddleware(mergeAlerts.request, validateMerge),
+};
+
+/** What a body is told in English, or in the language at `at`; undefined when it passes. */
+function told(operation: keyof typeof check, body: object, at = 0): string | undefined {
+  try {
+    check[operation].before?.({ event: { body } } as unknown as ApiRequest);
+    return undefined;
+  } catch (error) {
+    expect((error as ApiError).code).toBe('InvalidParameter');
+    return messageOf(CATALOGS[at] ?? CATALOGS[0], error as ApiError);
+  }
+}
+
+const STATUS_NAMES = 'active, degraded, stale, initializing, disabled, unsupported, no_data';
+const ID = 'a'.repeat(24);
+
+describe('a generated validator', () => {
+  it.each(operations)('of $name is what its schema compiles to today', async (operation) => {
+    expect(await readFile(validatorFile(operation), 'utf8')).toBe(await validatorSource(operation));
+  });
+});
+
+describe('fleet browse', () => {
+  it('fills in its defaults', () => {
+    const body = {};
+    expect(told('browse', body)).toBeUndefined();
+    expect(body).toEqual({ limit: 50, scan_limit: 1000 });
+  });
+
+  it.each([
+    [{ limit: 0 }, 'limit must be an integer from 1 to 100.'],
+    [{ limit: 101, scan_limit: 200 }, 'limit must be an integer from 1 to 100.'],
+    [{ limit: '50' }, 'limit must be an integer from 1 to 100.'],
+    [{ limit: 1.5 }, 'limit must be an integer from 1 to 100.'],
+    [{ limit: null }, 'limit must be an integer from 1 to 100.'],
+    [{ limit: 2n ** 60n }, 'limit must be an integer from 1 to 100.'],
+    [{ scan_limit: 2001 }, 'scan_limit must be an integer from 1 to 2000.'],
+    [{ scan_limit: 49 }, 'scan_limit must be an integer from 50 to 2000.'],
+    [{ limit: 10, scan_limit: 9 }, 'scan_limit must be an integer from 10 to 2000.'],
+    [{ cursor: 5 }, 'cursor must be a string.'],
+    [{ cursor: '\ud800' }, 'cursor must be a string.'],
+    [{ statuses: 'active' }, `statuses must be an array of at most 20 items, each one of ${STATUS_NAMES}.`],
+    [
+      { statuses: Array(21).fill('active') },
+      `statuses must be an array of at most 20 items, each one of ${STATUS_NAMES}.`,
+    ],
+    [{ statuses: ['active', 'Active'] }, `statuses[1] must be one of ${STATUS_NAMES}.`],
+    [{ agent_versions: ['1', 2, 3] }, 'agent_versions[1] (and 1 more of its items) must be a string.'],
+    [{ edge_clusters: ['a', '\udc00'] }, 'edge_clusters[1] must be a string.'],
+    [{ capture_modes: ['ebpf', 'none'] }, 'capture_modes[1] must be one of ebpf, polling, unknown.'],
+  ])('tells %o: %s', (body, message) => {
+    expect(told('browse', body)).toBe(message);
+  });
+
+  it.each([
+    {},
+    { limit: 1, scan_limit: 1 },
+    { limit: 100, scan_limit: 2000 },
+    { limit: 100, scan_limit: 100 },
+    { statuses: Array(20).fill('no_data'), agent_versions: [], edge_clusters: Array(20).fill('') },
+    { capture_modes: ['ebpf', 'polling', 'unknown'] },
+    { unheard_of: { limit: '50' }, limit: 50.0 },
+  ])('accepts %o', (body) => expect(told('browse', body)).toBeUndefined());
+
+  it('names every offending field, the one that depends on another as well', () => {
+    const body = { limit: 5, scan_limit: 2, statuses: 5, cursor: [] };
+    expect(told('browse', body)).toBe(
+      'cursor must be a string; ' +
+        `statuses must be an array of at most 20 items, each one of ${STATUS_NAMES}; ` +
+        'scan_limit must be an integer from 5 to 2000.',
+    );
+  });
+
+  it('says nothing of scan_limit against a limit that offends itself', () => {
+    expect(told('browse', { limit: 1001, scan_limit: 100 })).toBe('limit must be an integer from 1 to 100.');
+  });
+});
+
+describe('the other operations', () => {
+  const delVersion = 'an integer of the int64 range, at least 1';
+  it.each([
+    ['rum', { no_cache: 1 }, 'no_cache must be true or false.'],
+    ['rum', { no_cache: 'true' }, 'no_cache must be true or false.'],
+    [
+      'delete',
+      {},
+      `work_item_id is required and must be a string of 1 to 128 characters; version is required and must be ${delVersion}.`,
+    ],
+    ['delete', { work_item_id: '', version: 1 }, 'work_item_id must be a string of 1 to 128 characters.'],
+    ['delete', { work_item_id: 'x'.repeat(129), version: 1 }, 'work_item_id must be a string of 1 to 128 characters.'],
+    ['delete', { work_item_id: 'x', version: 0 }, `version must be ${delVersion}.`],
+    ['delete', { work_item_id: 'x', version: '1' }, `version must be ${delVersion}.`],
+    ['delete', { work_item_id: 'x', version: 1.5 }, `version must be ${delVersion}.`],
+    ['delete', { work_item_id: 'x', version: 2n ** 63n }, `version must be ${delVersion}.`],
+    [
+      'merge',
+      { alert_ids: [], incident_id: ID },
+      'alert_ids must be an array of at least 1 item, each an ObjectID: a string of 24 hexadecimal digits.',
+    ],
+    [
+      'merge',
+      { alert_ids: [ID, `${ID}a`, 'g'.repeat(24)], incident_id: `${ID}\n` },
+      'alert_ids[1] (and 1 more of its items) must be an ObjectID: a string of 24 hexadecimal digits; ' +
+        'incident_id must be an ObjectID: a string of 24 hexadecimal digits.',
+    ],
+    [
+      'merge',
+      { alert_ids: [ID], incident_id: ID, owner_id: 2n ** 63n },
+      'owner_id must be an integer of the int64 range.',
+    ],
+    [
+      'merge',
+      { alert_ids: [ID], incident_id: ID, title: '\u{1f600}'.repeat(513), comment: 'x'.repeat(1025) },
+      'comment must be a string of at most 1024 characters; title must be a string of at most 512 characters.',
+    ],
+  ] as const)('%s tells %o: %s', (operation, body, message) => {
+    expect(told(operation, { ...body })).toBe(message);
+  });
+
+  it.each([
+    ['delete', { work_item_id: '\u{1f600}'.repeat(128), version: 2n ** 63n - 1n }],
+    [
+      'merge',
+      { alert_ids: [ID], incident_id: ID.toUpperCase(), title: '\u{1f600}'.repeat(512), owner_id: -(2n ** 63n) },
+    ],
+    ['merge', { alert_ids: [ID], incident_id: ID, comment: '\u{1f600}'.repeat(1024), owner_id: 9007199254740993n }],
+    ['rum', { no_cache: true }],
+  ] as const)('%s accepts %o: lengths count code points, integers are exact', (operation, body) => {
+    expect(told(operation, { ...body })).toBeUndefined();
+  });
+
+  it('tells it in Chinese as well', () => {
+    expect(told('delete', { version: 0 }, 1)).toBe(
+      'work_item_id 为必填项，必须是1 到 128 个字符的字符串；version 必须是 int64 范围内且不小于 1 的整数。',
+    );
+  });
+});
