@@ -1,7 +1,7 @@
 import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { LRUCache } from 'lru-cache';
 import { refuse } from '../api/errors.ts';
-import type { getRumResource, RequestOf, ResponseOf } from '../api/operations.ts';
+import { getRumResource, type RequestOf, type ResponseOf } from '../api/operations.ts';
 import type { Call } from '../api/serve.ts';
 import type { Deps } from '../deps.ts';
 import type { Int64 } from '../json.ts';
@@ -20,12 +20,14 @@ export const USAGE_FIELDS = [
 export type RumUsage = Pick<RumResource, (typeof USAGE_FIELDS)[number]>;
 export type RumRecord = Omit<RumResource, keyof RumUsage | 'account_id'> & { deleted?: boolean };
 
+/** What counts until the metering side has written it. */
 const NO_USAGE: RumUsage = {
   session_limit_reached: false,
   'session_investigate.used_cnt': 0,
   'session_measure.used_cnt': 0,
   'session_replay.used_cnt': 0,
 };
+const FIELDS = Object.keys(getRumResource.response.properties);
 const REMEMBERED_RECORDS = 1_000;
 
 interface CachedRecord {
@@ -53,7 +55,7 @@ export function createGetRumResource({ table, now, settings }: Deps) {
       new GetCommand({ TableName: table.name, Key: keys.rumUsage(account), ConsistentRead: true }),
       { abortSignal: signal },
     );
-    return Item ? fieldsOf<RumUsage>(Item) : NO_USAGE;
+    return { ...NO_USAGE, ...(Item && fieldsOf<Partial<RumUsage>>(Item)) };
   }
 
   async function readBoth(account: Int64, signal: AbortSignal): Promise<{ cached: CachedRecord; usage: RumUsage }> {
@@ -73,7 +75,7 @@ export function createGetRumResource({ table, now, settings }: Deps) {
     if (!record || record.deleted) throw refuse('ResourceNotFound', 'rumResourceNotFound', undefined);
     const cached = { record: fieldsOf<RumRecord>(record), readAtMs };
     records.set(String(account), cached);
-    return { cached, usage: usage ? fieldsOf<RumUsage>(usage) : NO_USAGE };
+    return { cached, usage: { ...NO_USAGE, ...(usage && fieldsOf<Partial<RumUsage>>(usage)) } };
   }
 
   return async function readResource({ body, caller, signal }: Call<RequestOf<typeof getRumResource>>) {
@@ -83,8 +85,9 @@ export function createGetRumResource({ table, now, settings }: Deps) {
     const { cached, usage } = fresh
       ? { cached: fresh, usage: await readUsage(accountId, signal) }
       : await readBoth(accountId, signal);
-    const { deleted: _deleted, ...record } = cached.record;
-    const data: RumResource = { account_id: accountId, ...record, ...usage };
+    const fields: Record<string, unknown> = { ...cached.record, ...usage, account_id: accountId };
+    // The contract's fields in the contract's order, and nothing else that the rows may hold.
+    const data = Object.fromEntries(FIELDS.map((field) => [field, fields[field]])) as RumResource;
     return { data, headers: { Age: String(Math.max(0, Math.floor((now() - cached.readAtMs) / 1000))) } };
   };
 }

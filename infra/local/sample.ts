@@ -1,0 +1,205 @@
+/** Sample data that looks alive: two accounts, a fleet in all seven statuses, incidents under way. Deterministic but for the times. */
+import { createHash } from 'node:crypto';
+import { stringifyJson } from '../../lib/json.ts';
+
+/** The keys of the sample: known to everyone, so of use on a laptop only. */
+export const DEMO_KEYS = {
+  demo: 'demo-key-of-account-1-for-local-use-only-00',
+  withoutPermission: 'demo-key-of-account-2-without-monit-0000000',
+  expired: 'demo-key-of-account-1-that-has-expired-0000',
+  revoked: 'demo-key-of-account-1-that-is-revoked-00000',
+} as const;
+
+const CLUSTERS = ['fra-1', 'fra-2', 'iad-1', 'nrt-1', 'sin-1', 'gru-1'] as const;
+const VERSIONS = ['4.11.2', '4.11.0', '4.10.7', '4.9.3'] as const;
+const ROLES = ['edge', 'gateway', 'worker', 'db', 'cache'] as const;
+const HOSTS = 600;
+
+type Line = { kind: string; account_id: number } & Record<string, unknown>;
+
+/** An ObjectID that is always the same for a name. */
+export const sampleId = (name: string) => createHash('sha256').update(name).digest('hex').slice(0, 24);
+
+/** A number from 0 to 1 (exclusive) that is always the same for a name. */
+const chance = (name: string) => createHash('sha256').update(name).digest().readUInt32BE(0) / 2 ** 32;
+const pick = <Value>(values: readonly [Value, ...Value[]], name: string): Value =>
+  values[Math.floor(chance(name) * values.length)] ?? values[0];
+
+/** Most hosts are well; the rest show each way of not being so. */
+function conditionOf(index: number): string {
+  const at = index % 50;
+  if (at < 34) return 'active';
+  if (at < 36) return 'truncated';
+  if (at < 38) return 'degraded';
+  if (at === 38) return 'health_newer';
+  if (at === 39) return 'failed';
+  if (at < 43) return 'stale';
+  if (at < 45) return 'initializing';
+  if (at < 47) return 'disabled';
+  return at < 49 ? 'unsupported' : 'no_data';
+}
+
+/** What the agent says of itself, where that is not `running`. */
+const CAPABILITIES: Readonly<Record<string, string>> = {
+  disabled: 'disabled',
+  unsupported: 'unsupported',
+  failed: 'failed',
+  initializing: 'starting',
+};
+
+const INTERVAL_MS = 30_000;
+/** A laptop's fleet does not report: a long interval keeps its hosts fresh for a working day after the start. */
+const LONG_INTERVAL_MS = 12 * 3_600_000;
+
+function hostLines(index: number, nowMs: number): Line[] {
+  const cluster = CLUSTERS[index % CLUSTERS.length] ?? CLUSTERS[0];
+  const host_id = `${cluster}-${pick(ROLES, `role ${index}`)}-${String(index).padStart(4, '0')}`;
+  const condition = conditionOf(Math.floor(index / CLUSTERS.length));
+  const of = { account_id: 1, host_id };
+  const silent = condition === 'no_data' || condition === 'unsupported' || condition === 'disabled';
+  const capability = CAPABILITIES[condition] ?? 'running';
+  const host: Line = {
+    kind: 'host',
+    ...of,
+    agent_version: pick(VERSIONS, `version ${index}`),
+    edge_cluster: cluster,
+    enabled: condition !== 'disabled',
+    ...(condition !== 'no_data' && { capability_status: capability }),
+    ...(!silent &&
+      condition !== 'initializing' && { capture_mode: chance(`mode ${index}`) < 0.8 ? 'ebpf' : 'polling' }),
+    report_interval_ms: condition === 'stale' ? INTERVAL_MS : LONG_INTERVAL_MS,
+    snapshot_ready: !silent && condition !== 'initializing',
+    ...(condition === 'unsupported' && { reason_codes: ['kernel_too_old'] }),
+  };
+  if (silent) return [host];
+  const nodes = 8 + Math.floor(chance(`nodes ${index}`) * 60);
+  const receivedMs = nowMs - (condition === 'stale' ? 600_000 : 2_000) - Math.floor(chance(`age ${index}`) * 20_000);
+  const ready = condition !== 'initializing';
+  const status: Line = {
+    kind: 'host_status',
+    ...of,
+    ...(ready && { received_at_ms: receivedMs, observed_at_ms: receivedMs - 350 }),
+    node_count: ready ? nodes : 0,
+    edge_count: ready ? Math.floor(nodes * (1.2 + chance(`edges ${index}`))) : 0,
+    authoritative: ready && condition !== 'stale',
+    graph_available: ready,
+    snapshot_truncated: condition === 'truncated',
+    snapshot_degraded: condition === 'degraded',
+    health_at_ms: receivedMs + (condition === 'health_newer' ? 1_500 : -100),
+    ...(condition === 'truncated' && { reason_codes: ['too_many_edges'] }),
+  };
+  return [host, status];
+}
+
+const INCIDENTS = [
+  'Checkout latency above 2 s in eu-central',
+  'Login errors after the 14:00 rollout',
+  'Packet loss between fra-1 and fra-2',
+  'Search index lags by 20 minutes',
+  'Payment provider returns 502',
+  'Disk pressure on the event store',
+  'Certificate of the public API expires in 3 days',
+  'Session replay uploads time out',
+] as const;
+const ALERTS = ['p99 above threshold', 'error rate above 5 %', 'health check failed', 'queue depth rising'] as const;
+
+function incidentLines(): Line[] {
+  const incidents = INCIDENTS.map((title, index) => ({
+    kind: 'incident',
+    account_id: 1,
+    incident_id: sampleId(`incident ${index}`),
+    title,
+    ...(index % 3 !== 2 && { owner_id: 101 + (index % 4) }),
+  }));
+  const alerts = Array.from({ length: 60 }, (_, index) => ({
+    kind: 'alert',
+    account_id: 1,
+    alert_id: sampleId(`alert ${index}`),
+    title: `${pick(ALERTS, `alert ${index}`)} on ${CLUSTERS[index % CLUSTERS.length]}`,
+    ...(index >= 12 && { incident_id: sampleId(`incident ${index % INCIDENTS.length}`) }),
+  }));
+  return [...incidents, ...alerts];
+}
+
+const WORK_ITEMS = [
+  'Raise the timeout',
+  'Write the post-mortem',
+  'Page the database owner',
+  'Roll back to 4.10.7',
+] as const;
+
+function rumLines(nowSeconds: number): Line[] {
+  const day = 86_400;
+  const days = { 'error.days': 30, 'long_task.days': 15, 'resource.days': 15, 'session.days': 30, 'view.days': 30 };
+  return [
+    {
+      kind: 'rum_resource',
+      account_id: 1,
+      product: 'rum',
+      version: 'professional',
+      status: 'enabled',
+      offering_id: 30_211,
+      order_id: 'ord-20260418-0017',
+      resource_id: 'rum-1-primary',
+      resource_name: 'Web and mobile',
+      created_at: nowSeconds - 210 * day,
+      updated_at: nowSeconds - 3 * day,
+      window_start_time: nowSeconds - 12 * day,
+      window_end_time: nowSeconds + 18 * day,
+      'action.days': 30,
+      ...days,
+      'session_investigate.free_cnt': 100_000,
+      'session_measure.free_cnt': 500_000,
+      'session_replay.free_cnt': 20_000,
+    },
+    {
+      kind: 'rum_usage',
+      account_id: 1,
+      'session_investigate.used_cnt': 41_873,
+      'session_measure.used_cnt': 203_114,
+      'session_replay.used_cnt': 7_950,
+      session_limit_reached: false,
+    },
+  ];
+}
+
+/** The sample as lines of the data format. */
+export function sampleData(nowMs: number): string[] {
+  const nowSeconds = Math.floor(nowMs / 1000);
+  const key = (account_id: number, app_key: string, more = {}) => ({ kind: 'app_key', account_id, app_key, ...more });
+  const lines: Line[] = [
+    { kind: 'account', account_id: 1, name: 'Northwind Platform', permissions: ['monit'] },
+    { kind: 'account', account_id: 2, name: 'Contoso Trial', permissions: [] },
+    key(1, DEMO_KEYS.demo),
+    key(2, DEMO_KEYS.withoutPermission),
+    key(1, DEMO_KEYS.expired, { expires_at: nowSeconds - 86_400 }),
+    key(1, DEMO_KEYS.revoked, { revoked: true }),
+    ...['Ada Okafor', 'Jonas Weber', 'Mei Tanaka', 'Luiz Pereira'].map((name, index) => ({
+      kind: 'member',
+      account_id: 1,
+      member_id: 101 + index,
+      name,
+    })),
+    ...Array.from({ length: HOSTS }, (_, index) => hostLines(index, nowMs)).flat(),
+    ...incidentLines(),
+    ...Array.from({ length: 12 }, (_, index) => ({
+      kind: 'work_item',
+      account_id: 1,
+      work_item_id: `wi-${1001 + index}`,
+      version: 1 + (index % 4),
+      title: pick(WORK_ITEMS, `work item ${index}`),
+      incident_id: sampleId(`incident ${index % INCIDENTS.length}`),
+    })),
+    ...rumLines(nowSeconds),
+    {
+      kind: 'host',
+      account_id: 2,
+      host_id: 'lab-0001',
+      agent_version: '4.11.2',
+      edge_cluster: 'lab',
+      enabled: true,
+      snapshot_ready: false,
+    },
+  ];
+  return lines.map((line) => stringifyJson(line));
+}

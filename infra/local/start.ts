@@ -1,0 +1,167 @@
+/** `npm start`: the service with sample data on this machine, until Ctrl-C. */
+import { createReadStream } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+import { DataError } from '../../lib/data/check.ts';
+import { loadData } from '../../lib/data/load.ts';
+import { connectTable } from '../../lib/table/client.ts';
+import { StartError, startDynamoDb } from './dynamodb-local.ts';
+import type { Served } from './gateway.ts';
+import { DEMO_KEYS, sampleData, sampleId } from './sample.ts';
+import { startService } from './service.ts';
+import { createTable } from './table.ts';
+
+const TABLE_NAME = 'incident-monitoring-rum';
+const HELP = `Usage: npm start -- [options]
+
+Starts the service on this machine: DynamoDB Local, the table, sample data, and HTTP.
+DYNAMODB_ENDPOINT in the environment uses a DynamoDB-compatible server in place of DynamoDB Local.
+
+  --port N     listen on 127.0.0.1:N (default 3000)
+  --data FILE  load FILE (newline-delimited JSON, see docs/data-format.md) in place of the sample
+  --db DIR     keep the database in DIR; what is there already stays, and no sample is loaded over it
+  --help       show this
+`;
+
+/** Wrong use of the command: exit code 2. */
+class UsageError extends Error {}
+
+interface Options {
+  port: number;
+  data: string | undefined;
+  db: string | undefined;
+}
+
+function readOptions(): Options | 'help' {
+  let values: { port?: string; data?: string; db?: string; help?: boolean };
+  try {
+    const options = {
+      port: { type: 'string' },
+      data: { type: 'string' },
+      db: { type: 'string' },
+      help: { type: 'boolean' },
+    } as const;
+    ({ values } = parseArgs({ options }));
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message.split('. ')[0]}. See npm start -- --help.`);
+  }
+  if (values.help) return 'help';
+  const { port = '3000' } = values;
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
+    throw new UsageError(`--port must be a number from 0 to 65535, not "${port}".`);
+  return { port: Number(port), data: values.data, db: values.db };
+}
+
+/** Before anything is started: the port is free, and the data file can be read. */
+async function checkFirst({ port, data }: Options): Promise<void> {
+  const probe = createServer();
+  await new Promise<void>((resolve, reject) => {
+    probe.once('error', reject);
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve()));
+  }).catch((error: NodeJS.ErrnoException) => {
+    throw new StartError(
+      error.code === 'EADDRINUSE'
+        ? `Port ${port} is taken (perhaps by another npm start): stop what uses it, or choose another with --port.`
+        : `Port ${port} cannot be used (${error.code}): choose another with --port.`,
+    );
+  });
+  if (data !== undefined)
+    await access(data).catch((error: NodeJS.ErrnoException) => {
+      throw new StartError(`${data} cannot be read (${error.code}): check the path given with --data.`);
+    });
+}
+
+async function start(options: Options, atEnd: (stop: () => Promise<void>) => void): Promise<void> {
+  await checkFirst(options);
+  const dynamoDb = await startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT, dbDirectory: options.db });
+  atEnd(dynamoDb.stop);
+  const created = await createTable(dynamoDb.endpoint, TABLE_NAME);
+  const table = connectTable({ name: TABLE_NAME, endpoint: dynamoDb.endpoint });
+  const nowSeconds = Math.floor(Date.now() / 1000);
+  if (options.data !== undefined) {
+    const lines = createInterface({ input: createReadStream(options.data) });
+    show(`Loaded ${options.data}: ${counts(await loadData(table, options.data, lines, nowSeconds))}`);
+  } else if (created) {
+    show(`Loaded the sample: ${counts(await loadData(table, 'sample', sampleData(Date.now()), nowSeconds))}`);
+  } else show('The table is there already: its data stays, and no sample is loaded.');
+  table.client.destroy();
+
+  const service = await startService({
+    endpoint: dynamoDb.endpoint,
+    tableName: TABLE_NAME,
+    port: options.port,
+    onServed,
+  });
+  atEnd(service.stop);
+  if (service.streamProblem)
+    show(
+      `Warning: the table's stream cannot be followed (${service.streamProblem}); merges that are cut short stay pending.`,
+    );
+  show(welcome(service.url, options.data === undefined));
+}
+
+const counts = (report: Record<string, number>) =>
+  Object.entries(report)
+    .map(([kind, count]) => `${count} ${kind}`)
+    .join(', ');
+
+function welcome(url: string, withSample: boolean): string {
+  const appKey = withSample ? DEMO_KEYS.demo : '<API_KEY>';
+  const curl = (path: string, body: object) =>
+    `curl -s '${url}${path}?app_key=${appKey}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+  const ids = { alert_ids: [sampleId('alert 0'), sampleId('alert 1')], incident_id: sampleId('incident 0') };
+  return [
+    '',
+    `Serving at ${url}`,
+    ...(withSample ? [`Demo key   ${DEMO_KEYS.demo}`] : []),
+    '',
+    curl('/monit/servicemap/fleet', { limit: 2, statuses: ['stale', 'degraded'] }),
+    curl('/rum/resource/info', {}),
+    curl('/incident/work-item/delete', { work_item_id: 'wi-1001', version: 1 }),
+    curl('/alert/merge', { ...ids, comment: 'same cause' }),
+    '',
+    'Ctrl-C stops it. Requests:',
+  ].join('\n');
+}
+
+function onServed({ method, path, status, code, durationMs }: Served): void {
+  show(`${new Date().toISOString()} ${method} ${path} ${status} ${code} ${durationMs.toFixed(1)} ms`);
+}
+
+const show = (line: string) => process.stdout.write(`${line}\n`);
+
+async function main(): Promise<void> {
+  const stops: (() => Promise<void>)[] = [];
+  let ending: Promise<void> | undefined;
+  const end = (exitCode: number) => {
+    ending ??= (async () => {
+      for (const stop of stops.reverse()) await stop().catch(() => undefined);
+      process.exit(exitCode);
+    })();
+    return ending;
+  };
+  process.on('SIGINT', () => end(0));
+  process.on('SIGTERM', () => end(0));
+  try {
+    if (Number(process.versions.node.split('.')[0]) < 24)
+      throw new StartError('This needs Node 24: use `npm start`, which brings it.');
+    const options = readOptions();
+    if (options === 'help') process.stdout.write(HELP);
+    else await start(options, (stop) => stops.push(stop));
+  } catch (error) {
+    if (ending) return;
+    process.stderr.write(`${messageOf(error)}\n`);
+    await end(error instanceof UsageError ? 2 : 1);
+  }
+}
+
+/** What a user sees of a failure: our own sentences whole, of anything else its kind and first line. */
+function messageOf(error: unknown): string {
+  if (error instanceof StartError || error instanceof UsageError || error instanceof DataError) return error.message;
+  const { name, message } = error as Error;
+  return `The service could not be started: ${name}: ${message.split('\n')[0]}`;
+}
+
+await main();
