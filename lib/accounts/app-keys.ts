@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { LRUCache } from 'lru-cache';
+import { DEADLINE_MS } from '../api/call.ts';
 import type { Deps } from '../deps.ts';
 import type { Int64 } from '../json.ts';
 import { keys } from '../table/keys.ts';
@@ -56,6 +57,8 @@ export function createAppKeys({ table, now, settings }: Pick<Deps, 'table' | 'no
   async function read(hash: string): Promise<AppKeyRow | typeof NO_ROW> {
     const { Item } = await table.client.send(
       new GetCommand({ TableName: table.name, Key: keys.appKey(hash), ConsistentRead: true }),
+      // Of its own: the look-up serves many calls, and each of them came when it was under way.
+      { abortSignal: AbortSignal.timeout(DEADLINE_MS) },
     );
     return (Item as AppKeyRow | undefined) ?? NO_ROW;
   }

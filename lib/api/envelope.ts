@@ -2,7 +2,7 @@ import type { APIGatewayProxyResult } from 'aws-lambda';
 import type { Deps } from '../deps.ts';
 import { stringifyJson } from '../json.ts';
 import { isUnavailable } from '../table/failures.ts';
-import { type ApiMiddleware, type ApiRequest, headerOf, type Reply } from './call.ts';
+import { type ApiMiddleware, type ApiRequest, DEADLINE_MS, headerOf, type Reply } from './call.ts';
 import { ApiError, ERROR_CODES } from './errors.ts';
 import { catalogFor, messageOf } from './messages/index.ts';
 
@@ -28,9 +28,15 @@ export function toApiError(error: unknown): ApiError {
  */
 export function envelopeMiddleware({ now, log }: Pick<Deps, 'now' | 'log'>): ApiMiddleware {
   function envelopeMiddlewareBefore({ event, context }: ApiRequest): void {
+    const startedMs = now();
+    let signal: AbortSignal | undefined;
     event.call = {
       requestId: event.requestContext?.requestId ?? context.awsRequestId,
-      startedMs: now(),
+      startedMs,
+      get signal() {
+        signal ??= AbortSignal.timeout(Math.max(1, startedMs + DEADLINE_MS - now()));
+        return signal;
+      },
       headers: {},
     };
   }

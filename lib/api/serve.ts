@@ -12,9 +12,6 @@ import type { Operation } from './operations.ts';
 import { createRateLimiter, throttleMiddleware } from './throttle.ts';
 import { type CrossCheck, type Validator, validateMiddleware } from './validate.ts';
 
-/** Milliseconds from a call's start after which calls to DynamoDB are given up: leaves time to answer within 3 s. */
-export const DEADLINE_MS = 2_700;
-
 /** One validated call of an operation. */
 export interface Call<Body> {
   readonly body: Body;
@@ -22,7 +19,7 @@ export interface Call<Body> {
   readonly requestId: string;
   /** Of operations that take one. */
   readonly idempotencyKey: string | undefined;
-  /** Aborts when the time to answer is nearly over. Made when first asked for. */
+  /** Aborts when the time to answer is nearly over. */
   readonly signal: AbortSignal;
 }
 
@@ -52,19 +49,15 @@ export function serve<Body, Data>(
   const { rateWindows } = operation;
   if (rateWindows) chain.use(throttleMiddleware(createRateLimiter({ ...operation, rateWindows }, deps), deps));
   chain.use(bodyMiddleware(deps.settings)).use(validateMiddleware(operation.request, validate, crossCheck));
-  return chain.handler((event) => operate(callOf<Body>(event, operation, deps))) as unknown as Handler;
+  return chain.handler((event) => operate(callOf<Body>(event, operation))) as unknown as Handler;
 }
 
-function callOf<Body>(event: ApiEvent, operation: Operation, { now }: Deps): Call<Body> {
-  let signal: AbortSignal | undefined;
+function callOf<Body>(event: ApiEvent, operation: Operation): Call<Body> {
   return {
     body: event.body as Body,
     caller: callerOf(event),
     requestId: event.call.requestId,
     idempotencyKey: operation.idempotent ? idempotencyKeyOf(event) : undefined,
-    get signal() {
-      signal ??= AbortSignal.timeout(Math.max(1, event.call.startedMs + DEADLINE_MS - now()));
-      return signal;
-    },
+    signal: event.call.signal,
   };
 }

@@ -25,8 +25,8 @@ export interface Verdict {
 }
 
 export interface RateLimiter {
-  /** Counts a call of an account, unless a window is full. */
-  take(account: Int64): Promise<Verdict>;
+  /** Counts a call of an account, unless a window is full. @param signal ends the attempt to count */
+  take(account: Int64, signal?: AbortSignal): Promise<Verdict>;
   /** The windows when their counts cannot be read: nothing is promised to remain. */
   unknown(): readonly WindowState[];
 }
@@ -71,7 +71,11 @@ export function createRateLimiter(
 
   const innerName = (atMs: number) => `w${indexOf(inner, atMs) % (outer.seconds / inner.seconds)}` as const;
 
-  async function count(account: Int64, atMs: number): Promise<{ passed: boolean; counts: Counts }> {
+  async function count(
+    account: Int64,
+    atMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<{ passed: boolean; counts: Counts }> {
     const nonce = newId().slice(0, 8);
     try {
       const { Attributes } = await table.client.send(
@@ -100,6 +104,7 @@ export function createRateLimiter(
           ReturnValues: 'ALL_NEW',
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
         }),
+        signal ? { abortSignal: signal } : {},
       );
       return { passed: true, counts: Attributes as Counts };
     } catch (error) {
@@ -109,13 +114,20 @@ export function createRateLimiter(
     }
   }
 
+  /** The windows of a remembered refusal now: an inner one that is over since was followed by unused ones. */
+  function current({ windows }: Verdict, atMs: number): WindowState[] {
+    const [unused] = windowsAt(atMs, undefined);
+    return windows.map((state) => (state.window === inner && state.endsMs <= atMs ? unused : state));
+  }
+
   return {
-    async take(account) {
+    async take(account, signal) {
       const atMs = now();
       const remembered = refusals.get(String(account));
-      if (remembered && atMs < remembered.refusedBy.endsMs) return remembered;
+      if (remembered && atMs < remembered.refusedBy.endsMs)
+        return { refusedBy: remembered.refusedBy, windows: current(remembered, atMs) };
 
-      const { passed, counts } = await count(account, atMs);
+      const { passed, counts } = await count(account, atMs, signal);
       const windows = windowsAt(atMs, counts);
       if (passed) return { windows };
       const refusedBy = windows[1].remaining === 0 ? windows[1] : windows[0];
@@ -131,7 +143,7 @@ export function throttleMiddleware(limiter: RateLimiter, { now }: Pick<Deps, 'no
   async function throttleMiddlewareBefore({ event }: ApiRequest): Promise<void> {
     const { call } = event;
     Object.assign(call.headers, rateLimitHeaders(limiter.unknown(), now()));
-    const { windows, refusedBy } = await limiter.take(callerOf(event).accountId);
+    const { windows, refusedBy } = await limiter.take(callerOf(event).accountId, call.signal);
     const atMs = now();
     Object.assign(call.headers, rateLimitHeaders(windows, atMs));
     if (!refusedBy) return;

@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { appKeyIdOf, hashAppKey } from '../../lib/accounts/app-keys.ts';
+import { deleteWorkItem } from '../../lib/api/operations.ts';
+import type { Int64 } from '../../lib/json.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { newCaller } from '../support/accounts.ts';
+import { hasEnvelope } from '../support/answers.ts';
+import { eventFor, type Handlers, handlersOver, invoke, newTable, put, stored, testDeps } from '../support/service.ts';
+import { losingReply, tapWire } from '../support/wire.ts';
+
+const NOW = 1_750_000_000_000;
+let table: Table;
+let handlers: Handlers;
+beforeAll(async () => {
+  table = await newTable();
+  handlers = handlersOver(testDeps(table, { now: () => NOW }));
+});
+
+async function newItem(row: { version?: Int64; deleted_at_ms?: number } = {}) {
+  const { account, appKey } = await newCaller(table);
+  const id = randomUUID();
+  const key = keys.workItem(account, id);
+  await put(table, key, { work_item_id: id, version: 3, title: 'Replace the disk', assignee: { name: 'Ada' }, ...row });
+  return {
+    account,
+    appKey,
+    id,
+    row: () => stored(table, key),
+    key,
+    remove: (version: unknown = 3, workItemId: unknown = id) =>
+      invoke(
+        handlers.deleteWorkItem,
+        eventFor(deleteWorkItem, {
+          appKey,
+          rawBody: `{"work_item_id":${JSON.stringify(workItemId)},"version":${version}}`,
+        }),
+      ),
+  };
+}
+
+describe('deleting a work item', () => {
+  it('marks the record deleted, when and by which key, adds 1 to its version and keeps everything else', async () => {
+    const item = await newItem();
+    const before = await item.row();
+    const answer = await item.remove();
+    hasEnvelope(answer, 200);
+    expect(answer.body.data).toEqual({});
+    expect(await item.row()).toEqual({
+      ...before,
+      version: 4,
+      deleted_at_ms: NOW,
+      deleted_by: appKeyIdOf(hashAppKey(item.appKey)),
+    });
+  });
+
+  it('again after success answers success and writes nothing', async () => {
+    const item = await newItem();
+    await item.remove();
+    const done = await item.row();
+    const later = handlersOver(testDeps(table, { now: () => NOW + 9_000 }));
+    const event = eventFor(deleteWorkItem, { appKey: item.appKey, body: { work_item_id: item.id, version: 3 } });
+    const answer = await invoke(later.deleteWorkItem, event);
+    hasEnvelope(answer, 200);
+    expect(answer.body.data).toEqual({});
+    expect(await item.row()).toEqual(done);
+  });
+
+  it.each([
+    [2, 3],
+    [4, 3],
+    [1, '9007199254740993'],
+    ['9007199254740992', '9007199254740993'],
+  ])('at version %s while %s is stored is InvalidParameter and gives both versions', async (given, version) => {
+    const item = await newItem({ version: BigInt(version) });
+    const before = await item.row();
+    const answer = await item.remove(given);
+    hasEnvelope(answer, 400, 'InvalidParameter');
+    expect(answer.body.error.message).toContain(`which is ${version}, not ${given}.`);
+    expect(await item.row()).toEqual(before);
+  });
+
+  it('works exactly with versions beyond 2^53', async () => {
+    const item = await newItem({ version: 9_007_199_254_740_993n });
+    hasEnvelope(await item.remove('9007199254740993'), 200);
+    expect((await item.row()).version).toBe(9_007_199_254_740_994n);
+    hasEnvelope(await item.remove('9007199254740993'), 200);
+    hasEnvelope(await item.remove('9007199254740992'), 400, 'ResourceNotFound');
+  });
+
+  it.each([1, 2, 4, 5])('that was deleted at version 3 is not found at version %i', async (version) => {
+    const item = await newItem({ version: 4, deleted_at_ms: NOW - 1 });
+    const before = await item.row();
+    hasEnvelope(await item.remove(version), 400, 'ResourceNotFound');
+    expect(await item.row()).toEqual(before);
+  });
+
+  it('that is not there is not found, and nothing is written', async () => {
+    const item = await newItem();
+    const answer = await item.remove(3, 'no-such-item');
+    hasEnvelope(answer, 400, 'ResourceNotFound');
+    expect(answer.body.error.message).toBe('There is no work item no-such-item.');
+    expect(await stored(table, keys.workItem(item.account, 'no-such-item'))).toBeUndefined();
+  });
+
+  it('that belongs to another account is answered as if it did not exist, at the stored version and at others', async () => {
+    const [mine, theirs] = [await newItem(), await newItem()];
+    const before = await theirs.row();
+    for (const version of [3, 4]) {
+      const answer = await mine.remove(version, theirs.id);
+      hasEnvelope(answer, 400, 'ResourceNotFound');
+      expect(answer.body.error.message).toBe(`There is no work item ${theirs.id}.`);
+    }
+    expect(await theirs.row()).toEqual(before);
+  });
+
+  it('that was restored since is judged by its new version', async () => {
+    const item = await newItem();
+    await item.remove();
+    const { deleted_at_ms: _at, deleted_by: _by, ...restored } = await item.row();
+    await put(table, item.key, { ...restored, version: 5 });
+    hasEnvelope(await item.remove(3), 400, 'InvalidParameter');
+    hasEnvelope(await item.remove(5), 200);
+  });
+
+  it('by 16 callers with one version: one deletes, all answer 200, and the version rose by one', async () => {
+    const item = await newItem();
+    const answers = await Promise.all(Array.from({ length: 16 }, () => item.remove()));
+    for (const answer of answers) hasEnvelope(answer, 200);
+    expect(await item.row()).toMatchObject({ version: 4, deleted_at_ms: NOW });
+  });
+
+  it('stays a success when the reply from DynamoDB is lost', async () => {
+    const own = await newTable();
+    const { appKey, account } = await newCaller(own);
+    await put(own, keys.workItem(account, 'w'), { work_item_id: 'w', version: 1, title: 't' });
+    const tap = tapWire(
+      own,
+      losingReply(({ command }) => command.startsWith('Update')),
+    );
+    const { deleteWorkItem: handler } = handlersOver(testDeps(own));
+    const answer = await invoke(handler, eventFor(deleteWorkItem, { appKey, body: { work_item_id: 'w', version: 1 } }));
+    hasEnvelope(answer, 200);
+    expect(tap.attempts.filter(({ command }) => command.startsWith('Update'))).toHaveLength(2);
+    tap.remove();
+    expect((await stored(own, keys.workItem(account, 'w'))).version).toBe(2);
+  });
+
+  it('takes an id of 128 code points, each of four bytes', async () => {
+    const { account, appKey } = await newCaller(table);
+    const id = '\u{1f600}'.repeat(128);
+    await put(table, keys.workItem(account, id), { work_item_id: id, version: 1, title: 't' });
+    const event = eventFor(deleteWorkItem, { appKey, body: { work_item_id: id, version: 1 } });
+    hasEnvelope(await invoke(handlers.deleteWorkItem, event), 200);
+  });
+});

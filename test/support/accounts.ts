@@ -1,0 +1,17 @@
+/** Accounts that no other test uses. */
+import { randomInt } from 'node:crypto';
+import type { AppKeyRow } from '../../lib/accounts/app-keys.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { putAppKey } from './service.ts';
+
+/** An account id that is hardly ever given twice. */
+export const newAccountId = () => randomInt(1_000_000, 2 ** 47);
+
+/** A new account with a valid key. */
+export async function newCaller(
+  table: Table,
+  row: Partial<AppKeyRow> = {},
+): Promise<{ account: number | bigint; appKey: string }> {
+  const account = row.account_id ?? newAccountId();
+  return { account, appKey: await putAppKey(table, { ...row, account_id: account }) };
+}

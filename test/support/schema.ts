@@ -1,0 +1,31 @@
+/** Checks success answers against the response schemas of the list, strictly and with exact integers. */
+import { Ajv, type ValidateFunction } from 'ajv';
+import { expect } from 'vitest';
+import type { Operation } from '../../lib/api/operations.ts';
+import { isInt64, parseJson } from '../../lib/json.ts';
+import { hasEnvelope } from './answers.ts';
+import type { Answer } from './service.ts';
+
+const ajv = new Ajv({ strict: true, allErrors: true });
+ajv.addKeyword({ keyword: 'exactInt64', validate: (_on: true, data: unknown) => isInt64(data) });
+const compiled = new Map<Operation, ValidateFunction>();
+
+/** ajv knows no bigints: what the schema calls an int64 is checked by a keyword of our own. */
+function exact(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(exact);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  if ('format' in schema && schema.format === 'int64') return { exactInt64: true };
+  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, exact(value)]));
+}
+
+/** Demands a success whose `data` is what the operation's schema says. @returns `data`, its integers exact */
+// biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever the answer holds
+export function conforms(operation: Operation, answer: Answer): any {
+  hasEnvelope(answer, 200);
+  const validate = compiled.get(operation) ?? ajv.compile(exact(operation.response) as object);
+  compiled.set(operation, validate);
+  const { data } = parseJson(answer.text) as { data: unknown };
+  validate(data);
+  expect(validate.errors ?? []).toEqual([]);
+  return data;
+}

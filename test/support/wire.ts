@@ -1,0 +1,68 @@
+/** What happens on the wire below the SDK's retries: replies that are lost, calls that fail or hang, one attempt at a time. */
+import type { Table } from '../../lib/table/client.ts';
+
+/** One attempt of a call. */
+export interface Attempt {
+  /** Name of the command, such as `UpdateItemCommand`. */
+  command: string;
+  /** The request as it goes out, as text. */
+  body: string;
+  /** Counts from 1 over all attempts since the tap was put in. */
+  number: number;
+}
+
+export interface Tap {
+  readonly attempts: Attempt[];
+  /** Number of attempts with a command of this name. */
+  count(command: string): number;
+  remove(): void;
+}
+
+let taps = 0;
+
+/**
+ * Puts `act` around every attempt of a table's client, inside the SDK's retries, and counts them. `act` may throw before
+ * or after it sent the attempt, or wait.
+ */
+export function tapWire(
+  table: Table,
+  act: (attempt: Attempt, send: () => Promise<void>) => Promise<void> = (_attempt, send) => send(),
+): Tap {
+  const attempts: Attempt[] = [];
+  taps += 1;
+  const name = `tap ${taps}`;
+  table.client.middlewareStack.add(
+    (next, context) => async (args) => {
+      const { body } = args.request as { body: Uint8Array | string };
+      const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
+      const attempt = { command: context.commandName ?? '', body: text, number: attempts.length + 1 };
+      attempts.push(attempt);
+      let result: Awaited<ReturnType<typeof next>> | undefined;
+      await act(attempt, async () => {
+        result = await next(args);
+      });
+      if (!result) throw new Error('the tap neither sent the attempt nor threw');
+      return result;
+    },
+    { step: 'finalizeRequest', priority: 'low', name },
+  );
+  return {
+    attempts,
+    count: (command) => attempts.filter((attempt) => attempt.command === command).length,
+    remove: () => table.client.middlewareStack.remove(name),
+  };
+}
+
+/** A reply that never came, as the SDK sees it: it tries again. */
+export const replyLost = () => Object.assign(new Error('reply lost'), { name: 'TimeoutError', code: 'ECONNRESET' });
+
+/** Drops the reply of the first attempt that `which` names, after it was applied. */
+export function losingReply(which: (attempt: Attempt) => boolean) {
+  let lost = false;
+  return async (attempt: Attempt, send: () => Promise<void>) => {
+    await send();
+    if (lost || !which(attempt)) return;
+    lost = true;
+    throw replyLost();
+  };
+}
