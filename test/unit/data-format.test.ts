@@ -1,0 +1,135 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { DEMO_KEYS, sampleData } from '../../infra/local/sample.ts';
+import { checkData, DataError } from '../../lib/data/check.ts';
+import { KINDS } from '../../lib/data/format.ts';
+
+const nobody = async () => false;
+const somebody = async () => true;
+
+/** The problems of some lines, as a user reads them. */
+async function problemsOf(lines: (string | object)[], accountExists = nobody): Promise<string[]> {
+  const texts = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line)));
+  return checkData('f', texts, accountExists).then(
+    () => [],
+    (error: DataError) => error.message.split('\n'),
+  );
+}
+
+const host = {
+  kind: 'host',
+  account_id: 1,
+  host_id: 'h',
+  agent_version: '1',
+  edge_cluster: 'c',
+  enabled: true,
+  snapshot_ready: true,
+};
+
+/** One good line of each kind, from the document that users read. */
+const documented = readFileSync(new URL('../../docs/data-format.md', import.meta.url), 'utf8')
+  .split('\n')
+  .filter((line) => line.startsWith('{"kind"'));
+
+describe('the data format', () => {
+  it('takes the line of every kind that its document shows', async () => {
+    expect(documented.map((line) => JSON.parse(line).kind)).toEqual(KINDS);
+    expect(await problemsOf(documented)).toEqual([]);
+  });
+
+  it('takes the sample, in which every kind occurs', async () => {
+    const entities = await checkData('sample', sampleData(Date.now()), nobody);
+    expect(new Set(entities.map(({ kind }) => kind))).toEqual(new Set(KINDS));
+  });
+
+  it.each(
+    documented.flatMap((line) => Object.keys(JSON.parse(line)).map((field) => [JSON.parse(line).kind, field, line])),
+  )('knows whether %s needs %s, and names it where it is missing', async (kind, field, line) => {
+    const { [field]: _left, ...rest } = JSON.parse(line);
+    const problems = await problemsOf([rest], somebody);
+    const optional = [
+      'expires_at',
+      'capability_status',
+      'capture_mode',
+      'report_interval_ms',
+      'received_at_ms',
+      'observed_at_ms',
+      'health_at_ms',
+      'owner_id',
+    ];
+    if (optional.includes(field) || (kind === 'alert' && field === 'incident_id')) expect(problems).toEqual([]);
+    else if (field === 'kind') expect(problems).toEqual([`f:1: kind must be one of ${KINDS.join(', ')}`]);
+    else
+      expect(problems).toEqual([expect.stringMatching(`^f:1: ${field.replace('.', '\\.')} is required and must be `)]);
+  });
+
+  it('reports every problem of a line, with the line number, and loads nothing of the file', async () => {
+    const lines = [
+      '',
+      host,
+      { ...host, host_id: 'g', enabled: 'yes', report_interval_ms: 0, capture_mode: 'magic', extra: 1 },
+      'not json',
+    ];
+    expect(await problemsOf(lines)).toEqual([
+      'f:3: extra is not a field of this kind',
+      'f:3: enabled must be true or false',
+      'f:3: capture_mode must be one of ebpf, polling',
+      'f:3: report_interval_ms must be an integer of the int64 range, at least 1',
+      'f:4: is not well-formed JSON',
+    ]);
+  });
+
+  it.each(['null', '[]', '"x"', '7', '{}', '{"kind":"constructor"}', '{"kind":"__proto__"}'])(
+    'refuses the line %s',
+    async (line) => {
+      expect(await problemsOf([line])).toHaveLength(1);
+    },
+  );
+
+  it('says the first twenty problems and how many more', async () => {
+    const problems = await problemsOf(Array.from({ length: 25 }, () => '{'));
+    expect(problems).toHaveLength(21);
+    expect(problems.at(-1)).toBe('f: and 5 more');
+  });
+
+  it('refuses what is said twice, ids in either letter case', async () => {
+    const alert = { kind: 'alert', account_id: 1, alert_id: 'a'.repeat(24), title: 't' };
+    const again = { ...alert, alert_id: 'A'.repeat(24) };
+    expect(await problemsOf([host, alert, host, again, { ...host, account_id: 2 }])).toEqual([
+      'f:3: says again what line 1 says: one host a line',
+      'f:4: says again what line 2 says: one alert a line',
+    ]);
+  });
+
+  it('needs the account of an app key, in the data or in the table, and never shows the key', async () => {
+    const key = { kind: 'app_key', account_id: 7, app_key: DEMO_KEYS.demo };
+    const account = { kind: 'account', account_id: 7, name: 'n', permissions: [] };
+    const missing = await problemsOf([key]);
+    expect(missing).toEqual([expect.stringContaining('f:1: there is no account 7')]);
+    expect(await problemsOf([key], somebody)).toEqual([]);
+    expect(await problemsOf([key, account])).toEqual([]);
+    const shown = [
+      ...missing,
+      ...(await problemsOf([account, key, key])),
+      ...(await problemsOf([`{"app_key":"${DEMO_KEYS.demo}"`])),
+    ];
+    expect(shown.join()).not.toContain(DEMO_KEYS.demo);
+  });
+
+  it('keeps an int64 exact', async () => {
+    const line =
+      '{"kind":"incident","account_id":9007199254740993,"incident_id":"64f000000000000000000001","title":"t","owner_id":-9223372036854775808}';
+    const [entity] = await checkData('f', [line], nobody);
+    expect(entity).toMatchObject({ account_id: 9007199254740993n, owner_id: -9223372036854775808n });
+    expect(await problemsOf([line.replace('-9223372036854775808', '-9223372036854775809')])).toHaveLength(1);
+  });
+
+  it('answers any text with problems or with entities, never with an error of its own', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.oneof(fc.string(), fc.json(), fc.constantFrom(...documented))), async (lines) => {
+        await checkData('f', lines, nobody).catch((error: unknown) => expect(error).toBeInstanceOf(DataError));
+      }),
+    );
+  });
+});
