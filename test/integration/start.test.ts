@@ -1,0 +1,230 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { DEMO_KEYS } from '../../infra/local/sample.ts';
+import { FLEET_STATUSES } from '../../lib/api/operations.ts';
+
+const root = new URL('../../', import.meta.url);
+const run = promisify(execFile);
+const folder = mkdtempSync(join(tmpdir(), 'start-'));
+
+/** Runs the start command and waits until it serves, or ends. */
+async function start(args: string[], env: Record<string, string | undefined> = {}) {
+  const child = spawn(process.execPath, ['infra/local/start.ts', ...args], {
+    cwd: root,
+    env: { ...process.env, ...env },
+  });
+  let [output, errors] = ['', ''];
+  child.stderr.on('data', (chunk) => (errors += chunk));
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const serving = new Promise<void>((resolve) => {
+    child.stdout.on('data', (chunk) => {
+      output += chunk;
+      if (output.includes('Ctrl-C stops it')) resolve();
+    });
+  });
+  await Promise.race([serving, ended]);
+  return { child, ended, output: () => output, errors: () => errors };
+}
+
+/** Processes that a process has started and that still run. */
+async function childrenOf({ pid }: ChildProcess): Promise<string[]> {
+  const { stdout } = await run('ps', ['-o', 'pid=', '--ppid', String(pid)]).catch(() => ({ stdout: '' }));
+  return stdout
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
+}
+
+const isRunning = (pid: string) => {
+  try {
+    process.kill(Number(pid), 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const takenPort = (server: Server) => {
+  const address = server.address();
+  return String(typeof address === 'object' ? address?.port : '');
+};
+
+describe('npm start', () => {
+  let service: Awaited<ReturnType<typeof start>>;
+  let url: string;
+  beforeAll(async () => {
+    service = await start(['--port', '0'], { DYNAMODB_ENDPOINT: undefined });
+    url = /Serving at (\S+)/.exec(service.output())?.[1] ?? '';
+  });
+  afterAll(() => service.child.kill('SIGKILL'));
+
+  const call = async (path: string, body: object, key: string = DEMO_KEYS.demo) => {
+    const headers = { 'Content-Type': 'application/json' };
+    const response = await fetch(`${url}${path}?app_key=${key}`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    });
+    return { response, body: (await response.json()) as { data?: Record<string, unknown>; error?: { code: string } } };
+  };
+
+  it('prints a curl for each operation that works when pasted', async () => {
+    const curls = service
+      .output()
+      .split('\n')
+      .filter((line) => line.startsWith('curl '));
+    expect(curls).toHaveLength(4);
+    for (const curl of curls) {
+      const { stdout } = await run('bash', ['-c', curl]);
+      expect(JSON.parse(stdout)).toHaveProperty('data');
+    }
+  });
+
+  it('shows a line for each request, and never a key', async () => {
+    const before = service.output().length;
+    await call('/rum/resource/info', {});
+    await expect.poll(() => service.output().slice(before)).toMatch(/POST \/rum\/resource\/info 200 OK [\d.]+ ms\n/);
+    expect(service.output().slice(service.output().indexOf('Requests:'))).not.toContain('demo-key');
+    expect(service.errors()).toBe('');
+  });
+
+  it('has a sample fleet of 600 hosts in all seven statuses, 6 edge clusters and 4 agent versions', async () => {
+    const hosts: { edge_cluster: string; agent_version: string; servicemap: { status: string } }[] = [];
+    let cursor: string | undefined;
+    do {
+      const { response, body } = await call('/monit/servicemap/fleet', { limit: 100, ...(cursor && { cursor }) });
+      if (response.status === 429) {
+        await new Promise((resolve) => setTimeout(resolve, 1000 * Number(response.headers.get('retry-after'))));
+        continue;
+      }
+      hosts.push(...((body.data?.items ?? []) as typeof hosts));
+      cursor = body.data?.next_cursor as string | undefined;
+    } while (cursor || hosts.length === 0);
+    expect(hosts).toHaveLength(600);
+    expect(new Set(hosts.map((host) => host.servicemap.status))).toEqual(new Set(FLEET_STATUSES));
+    expect(new Set(hosts.map((host) => host.edge_cluster)).size).toBe(6);
+    expect(new Set(hosts.map((host) => host.agent_version)).size).toBe(4);
+  });
+
+  it('has an account without the permission, an expired and a revoked key', async () => {
+    const codeOf = async (key: string) => (await call('/monit/servicemap/fleet', {}, key)).body.error?.code;
+    expect(await codeOf(DEMO_KEYS.withoutPermission)).toBe('AccessDenied');
+    expect(await codeOf(DEMO_KEYS.expired)).toBe('Unauthorized');
+    expect(await codeOf(DEMO_KEYS.revoked)).toBe('Unauthorized');
+  });
+
+  it('says in one line that it runs already when it is started again', async () => {
+    const again = await start(['--port', new URL(url).port]);
+    expect(await again.ended).toBe(1);
+    expect(again.errors()).toMatch(/^Port \d+ is taken .*--port\.\n$/);
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('stops all that it started on %s', async (signal) => {
+    const own = signal === 'SIGINT' ? service : await start(['--port', '0'], { DYNAMODB_ENDPOINT: undefined });
+    const children = await childrenOf(own.child);
+    expect(children).toHaveLength(1); // DynamoDB Local
+    own.child.kill(signal);
+    expect(await own.ended).toBe(0);
+    expect(children.filter(isRunning)).toEqual([]);
+  });
+});
+
+describe('npm start that cannot start', () => {
+  let taken: Server;
+  beforeAll(async () => {
+    taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+  });
+  afterAll(() => taken.close());
+
+  it.each([
+    ['a port that is taken', () => ['--port', takenPort(taken)], 1, /^Port \d+ is taken .*--port\.\n$/],
+    ['a port that is none', () => ['--port', 'x'], 2, /^--port must be a number from 0 to 65535, not "x"\.\n$/],
+    ['an unknown option', () => ['--prot', '1'], 2, /^Unknown option '--prot'.*--help\.\n$/],
+    [
+      'a data file that is not there',
+      () => ['--port', '0', '--data', '/nowhere'],
+      1,
+      /^\/nowhere cannot be read .*\n$/,
+    ],
+  ])('says %s in one line', async (_what, args, exitCode, message) => {
+    const { ended, errors, output } = await start(args());
+    expect(await ended).toBe(exitCode);
+    expect(errors()).toMatch(message);
+    expect(output()).toBe('');
+  });
+
+  it('says in one line that there is no Java', async () => {
+    const { ended, errors } = await start(['--port', '0'], { PATH: folder, DYNAMODB_ENDPOINT: undefined });
+    expect(await ended).toBe(1);
+    expect(errors()).toBe(
+      'Java was not found: install Java 17 or later and put `java` on the PATH, or set DYNAMODB_ENDPOINT.\n',
+    );
+  });
+
+  it('says in one line that no DynamoDB answers at DYNAMODB_ENDPOINT', async () => {
+    const { ended, errors } = await start(['--port', '0'], { DYNAMODB_ENDPOINT: `http://127.0.0.1:9` });
+    expect(await ended).toBe(1);
+    expect(errors()).toMatch(/^No DynamoDB answers at http:\/\/127\.0\.0\.1:9 .*DYNAMODB_ENDPOINT\.\n$/);
+  });
+
+  it('names the wrong lines of a data file', async () => {
+    const file = join(folder, 'wrong.ndjson');
+    writeFileSync(file, '{"kind":"account","account_id":1,"name":"n","permissions":[]}\n{"kind":"host"}\nx\n');
+    const { ended, errors } = await start(['--port', '0', '--data', file], {
+      DYNAMODB_ENDPOINT: inject('dynamodbEndpoint'),
+    });
+    expect(await ended).toBe(1);
+    expect(errors()).toContain(`${file}:2: account_id is required`);
+    expect(errors().trimEnd().split('\n').at(-1)).toBe(`${file}:3: is not well-formed JSON`);
+  });
+
+  it('shows its options with --help', async () => {
+    const { ended, output } = await start(['--help']);
+    expect(await ended).toBe(0);
+    for (const option of ['--port', '--data', '--db', '--help']) expect(output()).toContain(option);
+  });
+});
+
+describe('npm start --db', () => {
+  it('keeps the data, and loads no sample over it', async () => {
+    const db = join(folder, 'db');
+    const file = join(folder, 'mine.ndjson');
+    const key = 'k'.repeat(43);
+    writeFileSync(
+      file,
+      [
+        { kind: 'account', account_id: 9, name: 'Mine', permissions: ['monit'] },
+        { kind: 'app_key', account_id: 9, app_key: key },
+        {
+          kind: 'host',
+          account_id: 9,
+          host_id: 'only',
+          agent_version: '1',
+          edge_cluster: 'c',
+          enabled: true,
+          snapshot_ready: false,
+        },
+      ]
+        .map((line) => JSON.stringify(line))
+        .join('\n'),
+    );
+    for (const args of [['--data', file], []]) {
+      const service = await start(['--port', '0', '--db', db, ...args], { DYNAMODB_ENDPOINT: undefined });
+      const url = /Serving at (\S+)/.exec(service.output())?.[1];
+      const response = await fetch(`${url}/monit/servicemap/fleet?app_key=${key}`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+      });
+      expect(await response.json()).toMatchObject({ data: { items: [{ host_id: 'only' }] } });
+      service.child.kill('SIGINT');
+      expect(await service.ended).toBe(0);
+    }
+    expect(readdirSync(db)).not.toEqual([]);
+  });
+});
