@@ -1,0 +1,200 @@
+import { request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { toEvent } from '../../infra/local/event.ts';
+import { startFunction } from '../../infra/local/functions.ts';
+import type { Served } from '../../infra/local/gateway.ts';
+import { type LocalService, startService } from '../../infra/local/service.ts';
+import { operations } from '../../lib/api/operations.ts';
+import { loadData } from '../../lib/data/load.ts';
+import { commit } from '../../lib/incidents/commit.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { newAccount } from '../support/incidents.ts';
+import { newAppKey, newTable, stored } from '../support/service.ts';
+
+let table: Table;
+let service: LocalService;
+const served: Served[] = [];
+const appKey = newAppKey();
+const account = '9007199254740993';
+
+beforeAll(async () => {
+  table = await newTable();
+  const data = [
+    `{"kind":"account","account_id":${account},"name":"Big","permissions":["monit"]}`,
+    `{"kind":"app_key","account_id":${account},"app_key":"${appKey}"}`,
+    `{"kind":"member","account_id":${account},"member_id":9223372036854775807,"name":"Max"}`,
+    `{"kind":"incident","account_id":${account},"incident_id":"${'a'.repeat(24)}","title":"t"}`,
+    `{"kind":"alert","account_id":${account},"alert_id":"${'B'.repeat(24)}","title":"t"}`,
+    `{"kind":"host","account_id":${account},"host_id":"h1","agent_version":"1","edge_cluster":"c","enabled":true,"snapshot_ready":false}`,
+  ];
+  await loadData(table, 'test', data, Math.floor(Date.now() / 1000));
+  service = await startService({
+    endpoint: inject('dynamodbEndpoint'),
+    tableName: table.name,
+    port: 0,
+    onServed: (one) => served.push(one),
+  });
+});
+afterAll(() => service.stop());
+
+interface Sent {
+  method?: string;
+  path: string;
+  headers?: Record<string, string | string[]>;
+  body?: string | Buffer;
+}
+
+/** Sends a request as it stands: `fetch` would tidy up its path. */
+function send({ method = 'POST', path, headers = { 'content-type': 'application/json' }, body }: Sent) {
+  const { port } = new URL(service.url);
+  return new Promise<{ status: number; headers: Record<string, string | string[] | undefined>; text: string }>(
+    (resolve, reject) => {
+      const outgoing = request({ host: '127.0.0.1', port, method, path, headers }, async (response) => {
+        let text = '';
+        for await (const chunk of response) text += chunk;
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
+      });
+      outgoing.on('error', reject);
+      outgoing.end(body);
+    },
+  );
+}
+
+const withKey = (path: string) => `${path}?app_key=${appKey}`;
+
+describe('over real HTTP', () => {
+  it('an int64 goes in and out unchanged', async () => {
+    const body = `{"incident_id":"${'A'.repeat(24)}","alert_ids":["${'b'.repeat(24)}"],"owner_id":9223372036854775807}`;
+    const merged = await send({ path: withKey('/alert/merge'), body });
+    expect(merged.status).toBe(200);
+    expect(merged.text).toContain('"data":null');
+    const incident = await stored(table, keys.incident(BigInt(account), 'a'.repeat(24)));
+    expect(incident.owner_id).toBe(9223372036854775807n);
+  });
+
+  it('every answer has its request id in body and header, whoever made it', async () => {
+    const sent = [
+      { path: withKey('/monit/servicemap/fleet') },
+      { path: '/monit/servicemap/fleet' },
+      { path: '/nowhere' },
+      { path: '/alert/merge', method: 'GET' },
+      { path: withKey('/alert/merge'), headers: { 'content-type': 'text/plain' }, body: '{}' },
+      { path: withKey('/alert/merge'), body: Buffer.alloc(10 * 1024 * 1024 + 1, 0x20) },
+    ];
+    const answers = await Promise.all(sent.map(send));
+    expect(answers.map(({ status }) => status)).toEqual([200, 401, 404, 405, 400, 413]);
+    for (const { text, headers } of answers) expect(headers['svc-request-id']).toBe(JSON.parse(text).request_id);
+  });
+
+  it.each(
+    operations.flatMap(({ path }) =>
+      ['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'].map((method) => [method, path]),
+    ),
+  )('%s %s is MethodNotAllowed, with Allow', async (method, path) => {
+    const { status, headers } = await send({ method, path: withKey(path) });
+    expect(status).toBe(405);
+    expect(headers.allow).toBe('POST');
+  });
+
+  it.each([
+    '/',
+    '/alert',
+    '/alert/merge/',
+    '//alert/merge',
+    '/alert//merge',
+    '/alert%2fmerge',
+    '/ALERT/MERGE',
+    '/alert/merge/x',
+  ])('POST %s is RouteNotFound', async (path) => {
+    const { status, text } = await send({ path: withKey(path), body: '{}' });
+    expect(status).toBe(404);
+    expect(JSON.parse(text).error.code).toBe('RouteNotFound');
+  });
+
+  it('a key given twice, or in a header only, is Unauthorized', async () => {
+    const twice = await send({ path: `/rum/resource/info?app_key=${appKey}&app_key=${appKey}` });
+    const header = await send({
+      path: '/rum/resource/info',
+      headers: { 'content-type': 'application/json', app_key: appKey, 'x-api-key': appKey },
+    });
+    expect([twice.status, header.status]).toEqual([401, 401]);
+  });
+
+  it('a body that is no UTF-8 is InvalidParameter', async () => {
+    const { status, text } = await send({ path: withKey('/alert/merge'), body: Buffer.from([0x7b, 0xff, 0x7d]) });
+    expect(status).toBe(400);
+    expect(JSON.parse(text).error.message).toContain('UTF-8');
+  });
+
+  it('what is shown of a request never holds its query', async () => {
+    await send({ path: withKey('/rum/resource/info') });
+    expect(served.at(-1)).toMatchObject({ method: 'POST', path: '/rum/resource/info' });
+    expect(JSON.stringify(served)).not.toContain(appKey);
+  });
+
+  it('a merge whose call died after its commit is finished from the table stream', async () => {
+    const at = await newAccount(table);
+    const to = await at.incident();
+    const alerts = await at.alerts(120);
+    const seen = new Map(
+      alerts.map((id) => [id, { row: { alert_id: id, title: '' }, now: { incidentId: undefined, stamp: undefined } }]),
+    );
+    const longAgo = Date.now() - 60_000;
+    const outcome = await commit(table, {
+      account: at.account,
+      entry: { kind: 'merge', incident_id: to, stamp: 1, merge_id: 'm', at_ms: longAgo, by: 'k', request_id: 'r' },
+      moves: alerts.map((alertId) => ({ alertId, from: undefined, to })),
+      stayed: [],
+      seen,
+      incident: { incident_id: to, title: '' },
+      ledger: { last: undefined, lastLarge: undefined, pending: [] },
+    });
+    expect(outcome).toBe('pending');
+    await expect.poll(async () => (await at.feed(to))[0].pending, { timeout: 20_000, interval: 250 }).toBeUndefined();
+    expect(new Set(await at.whereabouts(alerts))).toEqual(new Set([to]));
+  });
+});
+
+describe("API Gateway's event", () => {
+  it('holds both header maps, both query maps, the context, and the body as text', () => {
+    const incoming = {
+      url: '/alert/merge?app_key=a%20b&x=1&x=2',
+      method: 'POST',
+      httpVersion: '1.1',
+      rawHeaders: ['X-One', '1', 'X-One', '2', 'Accept', '*/*'],
+      headers: { 'user-agent': 'test' },
+      socket: { remoteAddress: '127.0.0.1' },
+    } as unknown as Parameters<typeof toEvent>[0];
+    const route = { method: 'POST', path: '/alert/merge', functionName: 'merge-alerts' };
+    const event = toEvent(incoming, Buffer.from('{"é":1}'), route, 'id-1');
+    expect(event).toMatchObject({
+      resource: '/alert/merge',
+      path: '/alert/merge',
+      httpMethod: 'POST',
+      headers: { 'X-One': '2', Accept: '*/*' },
+      multiValueHeaders: { 'X-One': ['1', '2'], Accept: ['*/*'] },
+      queryStringParameters: { app_key: 'a b', x: '2' },
+      multiValueQueryStringParameters: { app_key: ['a b'], x: ['1', '2'] },
+      pathParameters: null,
+      requestContext: { requestId: 'id-1', stage: 'local', identity: { sourceIp: '127.0.0.1', userAgent: 'test' } },
+      body: '{"é":1}',
+      isBase64Encoded: false,
+    });
+    expect(toEvent(incoming, Buffer.from([0xff]), route, 'id')).toMatchObject({ body: '/w==', isBase64Encoded: true });
+    expect(toEvent(incoming, Buffer.alloc(0), route, 'id')).toMatchObject({ body: null });
+  });
+});
+
+it('a function that ends is started anew for the next call', async () => {
+  const source =
+    "export const handler = async (e) => { if (e.die) process.exit(1); if (e.fail) throw new Error('x'); return e; };";
+  const entry = new URL(`data:text/javascript,${encodeURIComponent(source)}`);
+  const running = startFunction({ entry, env: {}, timeoutMs: 1_000 });
+  await expect(running.invoke({ fail: true })).rejects.toThrow();
+  await expect(running.invoke({ die: true })).rejects.toThrow('ended');
+  await sleep(50);
+  expect(await running.invoke({ n: 1 })).toEqual({ n: 1 });
+  await running.stop();
+});
