@@ -1,0 +1,177 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createAppKeys, hashAppKey } from '../../lib/accounts/app-keys.ts';
+import { getRumResource } from '../../lib/api/operations.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { newAccountId, newCaller } from '../support/accounts.ts';
+import { hasEnvelope } from '../support/answers.ts';
+import {
+  eventFor,
+  type Handlers,
+  handlersOver,
+  invoke,
+  newAppKey,
+  newTable,
+  putAppKey,
+  stored,
+  testDeps,
+} from '../support/service.ts';
+import { tapWire } from '../support/wire.ts';
+
+const NOW = 1_750_000_000_000;
+const SECONDS = NOW / 1000;
+let table: Table;
+let handlers: Handlers;
+let deps: ReturnType<typeof testDeps>;
+beforeAll(async () => {
+  table = await newTable();
+  deps = testDeps(table, { now: () => NOW });
+  handlers = handlersOver(deps);
+});
+
+describe('the answer to a caller without a valid key', () => {
+  it('is the same to the byte, but for request_id, for every kind of it', async () => {
+    const valid = (await newCaller(table)).appKey;
+    const given: Record<string, string | string[] | undefined> = {
+      missing: undefined,
+      empty: '',
+      twice: [valid, valid],
+      'once empty': [valid, ''],
+      long: 'x'.repeat(257),
+      unknown: newAppKey(),
+      expired: await putAppKey(table, { account_id: newAccountId(), expires_at: SECONDS - 1 }),
+      'expired this second': await putAppKey(table, { account_id: newAccountId(), expires_at: SECONDS }),
+      revoked: await putAppKey(table, { account_id: newAccountId(), revoked_at: SECONDS - 1 }),
+      suspended: await putAppKey(table, { account_id: newAccountId(), suspended: true }),
+      'not ASCII': '密钥\ud800\0',
+      'long and stored': await putAppKey(table, { account_id: newAccountId() }, 'y'.repeat(257)),
+    };
+    const answers = await Promise.all(
+      Object.entries(given).map(async ([kind, appKey]) => {
+        const event = eventFor(getRumResource, appKey === undefined ? {} : { appKey });
+        const answer = await invoke(handlers.getRumResource, event);
+        hasEnvelope(answer, 401, 'Unauthorized');
+        const id = event.requestContext.requestId;
+        const seen = JSON.stringify([answer.status, answer.headers, answer.text]).replaceAll(id, 'ID');
+        return [kind, seen] as const;
+      }),
+    );
+    for (const [kind, seen] of answers) expect(seen, kind).toBe(answers[0]?.[1]);
+  });
+
+  it('is a success for keys of 256 characters, before the second they expire in and before they are revoked', async () => {
+    for (const appKey of [
+      await putAppKey(table, { account_id: newAccountId() }, 'z'.repeat(256)),
+      await putAppKey(table, { account_id: newAccountId(), expires_at: SECONDS + 1 }),
+      await putAppKey(table, { account_id: newAccountId(), revoked_at: SECONDS + 1 }),
+    ])
+      hasEnvelope(await invoke(handlers.getRumResource, eventFor(getRumResource, { appKey })), 400, 'ResourceNotFound');
+  });
+});
+
+describe('an app key', () => {
+  it('is stored as its SHA-256 alone, and appears in no log line and no answer', async () => {
+    const { appKey } = await newCaller(table);
+    const row = await stored(table, keys.appKey(hashAppKey(appKey)));
+    expect(JSON.stringify(row)).not.toContain(appKey);
+    const event = eventFor(getRumResource, { appKey, body: { no_cache: 7 } });
+    const answer = await invoke(handlers.getRumResource, event);
+    expect(JSON.stringify([answer, event, deps.log.lines])).not.toContain(appKey);
+    expect(deps.log.lines.length).toBeGreaterThan(0);
+  });
+
+  it('is taken out of the event before anything can log it, also when it is refused', async () => {
+    const unknown = newAppKey();
+    const event = eventFor(getRumResource, { appKey: [unknown, unknown] });
+    await invoke(handlers.getRumResource, event);
+    expect(JSON.stringify(event)).not.toContain(unknown);
+  });
+});
+
+describe('a warm handler', () => {
+  const warm = (settings = {}) => {
+    const clock = { now: NOW };
+    return { clock, appKeys: createAppKeys(testDeps(table, { now: () => clock.now, settings })) };
+  };
+  const revoke = (appKey: string, account_id: number | bigint) =>
+    putAppKey(table, { account_id, revoked_at: 1 }, appKey);
+
+  it('trusts a key for 30 s at most after it was revoked', async () => {
+    const { clock, appKeys } = warm();
+    const { account, appKey } = await newCaller(table);
+    expect(await appKeys.find(appKey)).toMatchObject({ accountId: account, permissions: ['monit'] });
+    await revoke(appKey, account);
+    clock.now += 29_000;
+    expect(await appKeys.find(appKey)).toBeDefined();
+    clock.now += 1_001;
+    expect(await appKeys.find(appKey)).toBeUndefined();
+  });
+
+  it('trusts it no longer for being used all the time', async () => {
+    const { clock, appKeys } = warm();
+    const { account, appKey } = await newCaller(table);
+    await appKeys.find(appKey);
+    await revoke(appKey, account);
+    for (let second = 1; second <= 30; second += 1) {
+      clock.now += 1_000;
+      await appKeys.find(appKey);
+    }
+    clock.now += 1;
+    expect(await appKeys.find(appKey)).toBeUndefined();
+  });
+
+  it('trusts it as long as the setting says', async () => {
+    const { clock, appKeys } = warm({ appKeyCacheSeconds: 5 });
+    const { account, appKey } = await newCaller(table);
+    await appKeys.find(appKey);
+    await revoke(appKey, account);
+    clock.now += 5_001;
+    expect(await appKeys.find(appKey)).toBeUndefined();
+  });
+
+  it('checks the expiry at every call, also of a remembered key', async () => {
+    const { clock, appKeys } = warm();
+    const appKey = await putAppKey(table, { account_id: newAccountId(), expires_at: SECONDS + 2 });
+    expect(await appKeys.find(appKey)).toBeDefined();
+    clock.now += 1_999;
+    expect(await appKeys.find(appKey)).toBeDefined();
+    clock.now += 1;
+    expect(await appKeys.find(appKey)).toBeUndefined();
+  });
+
+  it('looks a key up once for 1,000 calls at the same time, and not again while it trusts it', async () => {
+    const { appKeys } = warm();
+    const { appKey } = await newCaller(table);
+    const tap = tapWire(table);
+    const found = await Promise.all(Array.from({ length: 1_000 }, () => appKeys.find(appKey)));
+    expect(found.every((caller) => caller !== undefined)).toBe(true);
+    await appKeys.find(appKey);
+    expect(tap.attempts.map(({ command }) => command)).toEqual(['GetItemCommand']);
+    tap.remove();
+  });
+
+  it('remembers an unknown key for a few seconds only', async () => {
+    const { clock, appKeys } = warm();
+    const appKey = newAppKey();
+    const tap = tapWire(table);
+    expect(await appKeys.find(appKey)).toBeUndefined();
+    expect(await appKeys.find(appKey)).toBeUndefined();
+    expect(tap.attempts).toHaveLength(1);
+    tap.remove();
+    await putAppKey(table, { account_id: newAccountId() }, appKey);
+    clock.now += 3_001;
+    expect(await appKeys.find(appKey)).toBeDefined();
+  });
+
+  it('looks a key up again after a look-up failed', async () => {
+    const own = await newTable();
+    const { appKey } = await newCaller(own);
+    const { find } = createAppKeys(testDeps(own));
+    const tap = tapWire(own, async () => {
+      throw Object.assign(new Error('no'), { name: 'ValidationException' });
+    });
+    await expect(find(appKey)).rejects.toThrow('no');
+    tap.remove();
+    expect(await find(appKey)).toBeDefined();
+  });
+});

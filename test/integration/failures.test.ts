@@ -1,0 +1,113 @@
+import { createServer, type Server } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { browseFleet, deleteWorkItem, getRumResource } from '../../lib/api/operations.ts';
+import { connectTable, type Table } from '../../lib/table/client.ts';
+import { newCaller } from '../support/accounts.ts';
+import { hasEnvelope } from '../support/answers.ts';
+import { eventFor, handlersOver, invoke, newTable, testDeps } from '../support/service.ts';
+import { tapWire } from '../support/wire.ts';
+
+let table: Table;
+let silent: Server;
+let silentEndpoint: string;
+beforeAll(async () => {
+  table = await newTable();
+  silent = createServer(() => {}).listen(0, '127.0.0.1');
+  await new Promise((resolve) => silent.once('listening', resolve));
+  silentEndpoint = `http://127.0.0.1:${(silent.address() as { port: number }).port}`;
+});
+afterAll(() => silent.close());
+
+/** Milliseconds that a call may take, whatever its dependencies do. */
+const SOON = 3_000;
+
+describe('an unforeseen error', () => {
+  it('is InternalError with a fixed text, which names no table, no host, no query and no stack', async () => {
+    const missing = connectTable({ name: 'no-such-table', endpoint: (await endpointOf(table)).href });
+    const deps = testDeps(missing);
+    const answer = await invoke(handlersOver(deps).getRumResource, eventFor(getRumResource, { appKey: 'secret-key' }));
+    hasEnvelope(answer, 500, 'InternalError');
+    expect(answer.body.error.message).toBe('Something went wrong on our side. Report it with the request_id.');
+    expect(answer.headers).not.toHaveProperty('Retry-After');
+    for (const leak of ['no-such-table', '127.0.0.1', 'ResourceNotFoundException', ' at ', 'secret-key'])
+      expect(JSON.stringify(answer)).not.toContain(leak);
+    const failed = deps.log.lines.find(({ level }) => level === 'error');
+    expect(failed?.fields).toMatchObject({
+      request_id: answer.body.request_id,
+      error_name: 'ResourceNotFoundException',
+    });
+    expect(JSON.stringify(deps.log.lines)).not.toContain('secret-key');
+  });
+
+  it('speaks the language of the caller', async () => {
+    const missing = connectTable({ name: 'no-such-table', endpoint: (await endpointOf(table)).href });
+    const event = eventFor(getRumResource, { appKey: 'x', headers: { 'accept-language': 'zh-CN,zh;q=0.9' } });
+    const answer = await invoke(handlersOver(testDeps(missing)).getRumResource, event);
+    hasEnvelope(answer, 500, 'InternalError');
+    expect(answer.headers['Content-Language']).toBe('zh-CN');
+    expect(answer.body.error.message).toBe('服务内部错误，请携带 request_id 反馈。');
+  });
+});
+
+describe('a dependency that is down', () => {
+  it.each(['browseFleet', 'getRumResource', 'deleteWorkItem', 'mergeAlerts'] as const)(
+    'makes %s answer ServiceUnavailable with Retry-After within 3 s',
+    async (name) => {
+      const down = connectTable({ name: 't', endpoint: 'http://127.0.0.1:9' });
+      const began = Date.now();
+      const answer = await invoke(handlersOver(testDeps(down))[name], eventFor(getRumResource, { appKey: 'x' }));
+      hasEnvelope(answer, 503, 'ServiceUnavailable');
+      expect(answer.headers['Retry-After']).toMatch(/^[1-9]\d*$/);
+      expect(Date.now() - began).toBeLessThan(SOON);
+    },
+  );
+
+  it('or never replies does so too', async () => {
+    const hanging = connectTable({ name: 't', endpoint: silentEndpoint });
+    const began = Date.now();
+    const answer = await invoke(
+      handlersOver(testDeps(hanging)).getRumResource,
+      eventFor(getRumResource, { appKey: 'x' }),
+    );
+    hasEnvelope(answer, 503, 'ServiceUnavailable');
+    expect(Date.now() - began).toBeLessThan(SOON);
+    hanging.client.destroy();
+  });
+
+  it('or throttles past the retries does so too', async () => {
+    const own = await newTable();
+    const { appKey } = await newCaller(own);
+    const tap = tapWire(own, async ({ command }, send) => {
+      if (!command.startsWith('Update')) return send();
+      throw Object.assign(new Error('slow down'), { name: 'ThrottlingException', $metadata: {} });
+    });
+    const event = eventFor(deleteWorkItem, { appKey, body: { work_item_id: 'x', version: 1 } });
+    hasEnvelope(await invoke(handlersOver(testDeps(own)).deleteWorkItem, event), 503, 'ServiceUnavailable');
+    expect(tap.count('UpdateItemCommand')).toBe(3);
+    tap.remove();
+  });
+
+  it('or is slow at every one of its calls keeps no caller longer than 3 s', async () => {
+    const own = await newTable();
+    const { appKey } = await newCaller(own);
+    // Each call of the chain needs three attempts, and the last is just in time.
+    const tried = new Map<string, number>();
+    tapWire(own, async ({ command }, send) => {
+      const times = (tried.get(command) ?? 0) + 1;
+      tried.set(command, times);
+      await new Promise((resolve) => setTimeout(resolve, 700));
+      if (times < 3) throw Object.assign(new Error('slow'), { name: 'TimeoutError' });
+      await send();
+    });
+    const began = Date.now();
+    const answer = await invoke(handlersOver(testDeps(own)).browseFleet, eventFor(browseFleet, { appKey, body: {} }));
+    hasEnvelope(answer, 503, 'ServiceUnavailable');
+    expect(Date.now() - began).toBeLessThan(SOON);
+  });
+});
+
+async function endpointOf({ client }: Table): Promise<URL> {
+  const endpoint = await client.config.endpoint?.();
+  if (!endpoint) throw new Error('the table has no endpoint of its own');
+  return new URL(`${endpoint.protocol}//${endpoint.hostname}:${endpoint.port}`);
+}

@@ -1,0 +1,148 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import {
+  browseFleet,
+  deleteWorkItem,
+  getRumResource,
+  mergeAlerts,
+  type Operation,
+  operations,
+} from '../../lib/api/operations.ts';
+import { refuseRoute } from '../../lib/api/refuse-route.ts';
+import type { Handler } from '../../lib/api/serve.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { newAccountId, newCaller } from '../support/accounts.ts';
+import { hasEnvelope } from '../support/answers.ts';
+import {
+  type EventOptions,
+  eventFor,
+  handlersOver,
+  invoke,
+  newTable,
+  put,
+  putAppKey,
+  storedUnder,
+  testDeps,
+} from '../support/service.ts';
+import { type Tap, tapWire } from '../support/wire.ts';
+
+/** The start of a minute, in the future: DynamoDB may remove a count whose time to live is over. */
+const NOW = 2_050_000_020_000;
+const MINUTE = Math.floor(NOW / 60_000);
+let table: Table;
+let tap: Tap;
+let handlers: [Operation, Handler][];
+beforeAll(async () => {
+  table = await newTable();
+  tap = tapWire(table);
+  const built = handlersOver(testDeps(table, { now: () => NOW }));
+  handlers = [
+    [browseFleet, built.browseFleet],
+    [getRumResource, built.getRumResource],
+    [deleteWorkItem, built.deleteWorkItem],
+    [mergeAlerts, built.mergeAlerts],
+  ];
+});
+
+/** Everything that can be wrong with a call, in the order in which it is to be refused. */
+const FAULTS = {
+  401: { appKey: 'unknown' },
+  403: {},
+  429: {},
+  type: { headers: { 'Content-Type': 'text/plain' } },
+  size: { rawBody: `{"limit":0,"no_cache":0,"x":"${'x'.repeat(262_144)}` },
+  body: { rawBody: '{"limit":0,"no_cache":0}' },
+} satisfies Record<string, EventOptions>;
+
+async function fullMinute(account: number): Promise<void> {
+  await put(table, keys.rateCount(account, 'browse-fleet', MINUTE), { total: 30, nonces: new Set(['x']) });
+}
+
+describe('an earlier check wins over every later one, and nothing runs after it:', () => {
+  it.each([0, 1, 2, 3])('app key before all others (operation %i)', async (at) => {
+    const [operation, handler] = handlers[at] as [Operation, Handler];
+    const account = newAccountId();
+    await fullMinute(account);
+    const appKey = await putAppKey(table, { account_id: account, permissions: [], expires_at: 1 });
+    const event = eventFor(operation, { ...FAULTS.type, ...FAULTS.size, appKey });
+    const before = tap.attempts.length;
+    hasEnvelope(await invoke(handler, event), 401, 'Unauthorized');
+    expect(tap.attempts.slice(before).map(({ command }) => command)).toEqual(['GetItemCommand']);
+  });
+
+  it('permission before rate limit, content type, size and body', async () => {
+    const { account, appKey } = await newCaller(table, { permissions: ['other', 'Monit'] });
+    await fullMinute(Number(account));
+    const event = eventFor(browseFleet, { appKey, ...FAULTS.type, ...FAULTS.size });
+    const before = tap.attempts.length;
+    const answer = await invoke(handlers[0]?.[1] as Handler, event);
+    hasEnvelope(answer, 403, 'AccessDenied');
+    expect(answer.body.error.message).toContain('monit');
+    expect(answer.headers).not.toHaveProperty('X-RateLimit-Limit');
+    expect(tap.attempts.slice(before).map(({ command }) => command)).toEqual(['GetItemCommand']);
+  });
+
+  it('rate limit before content type, size and body', async () => {
+    const { account, appKey } = await newCaller(table);
+    await fullMinute(Number(account));
+    const event = eventFor(browseFleet, { appKey, ...FAULTS.type, ...FAULTS.size });
+    hasEnvelope(await invoke(handlers[0]?.[1] as Handler, event), 429, 'RequestTooFrequently');
+  });
+
+  it.each([0, 1, 2, 3])('content type before size and body (operation %i)', async (at) => {
+    const [operation, handler] = handlers[at] as [Operation, Handler];
+    const { appKey } = await newCaller(table);
+    const event = eventFor(operation, { appKey, ...FAULTS.type, ...FAULTS.size });
+    hasEnvelope(await invoke(handler, event), 400, 'InvalidContentType');
+  });
+
+  it.each([0, 1, 2, 3])('size before body, and body before the operation (operation %i)', async (at) => {
+    const [operation, handler] = handlers[at] as [Operation, Handler];
+    const { account, appKey } = await newCaller(table);
+    const before = tap.attempts.length;
+    hasEnvelope(await invoke(handler, eventFor(operation, { appKey, ...FAULTS.size })), 413, 'EntityTooLarge');
+    hasEnvelope(await invoke(handler, eventFor(operation, { appKey, ...FAULTS.body })), 400, 'InvalidParameter');
+    const commands = tap.attempts.slice(before).map(({ command }) => command);
+    const counts = at === 0 ? ['UpdateItemCommand', 'UpdateItemCommand'] : [];
+    expect(commands).toEqual(['GetItemCommand', ...counts]);
+    const [count, ...more] = await storedUnder(table, keys.rateCount(account, 'browse-fleet', 0).pk);
+    expect(more).toEqual([]);
+    expect(count?.total).toBe(at === 0 ? 2 : undefined);
+  });
+
+  it('nothing but the rate count is written by a refused call', async () => {
+    const { appKey } = await newCaller(table);
+    const before = tap.attempts.length;
+    const event = eventFor(browseFleet, { appKey, body: { cursor: 'never issued' } });
+    hasEnvelope(await invoke(handlers[0]?.[1] as Handler, event), 400, 'InvalidParameter');
+    const writes = tap.attempts.slice(before).filter(({ command }) => !/^(Get|Query|BatchGet)/.test(command));
+    expect(writes).toHaveLength(1);
+    expect(writes[0]?.body).toContain('#RATE#browse-fleet');
+  });
+});
+
+describe('a path and method that is no operation', () => {
+  const refuse = refuseRoute(testDepsWithoutTable());
+  it.each(['/', '/monit', '/monit/servicemap/fleet/', '/MONIT/servicemap/fleet', '/alert/list'])(
+    '%s is RouteNotFound whatever the method',
+    async (path) => {
+      for (const httpMethod of ['POST', 'GET', 'OPTIONS']) {
+        const event = { ...eventFor(browseFleet), path, httpMethod };
+        hasEnvelope(await invoke(refuse, event), 404, 'RouteNotFound');
+      }
+    },
+  );
+
+  it.each(operations)('any method but $method on $path is MethodNotAllowed with Allow', async (operation) => {
+    for (const httpMethod of ['GET', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']) {
+      const answer = await invoke(refuse, { ...eventFor(operation), httpMethod });
+      hasEnvelope(answer, 405, 'MethodNotAllowed');
+      expect(answer.headers.Allow).toBe('POST');
+    }
+  });
+});
+
+function testDepsWithoutTable() {
+  const log = { info: () => {}, warn: () => {}, error: () => {} };
+  return { now: () => NOW, log };
+}

@@ -1,0 +1,207 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { browseFleet } from '../../lib/api/operations.ts';
+import { createRateLimiter } from '../../lib/api/throttle.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { newAccountId, newCaller } from '../support/accounts.ts';
+import { hasEnvelope } from '../support/answers.ts';
+import { type EventOptions, eventFor, handlersOver, invoke, newTable, stored, testDeps } from '../support/service.ts';
+import { losingReply, tapWire } from '../support/wire.ts';
+
+/** The start of a minute, in the future: DynamoDB may remove a count whose time to live is over. */
+const NOW = 2_050_000_020_000;
+const MINUTE = NOW / 60_000;
+let table: Table;
+beforeAll(async () => {
+  table = await newTable();
+});
+
+/** A caller at a clock of its own, served by as many warm instances as are asked for. */
+async function given(row: { permissions?: string[] } = {}) {
+  const { account, appKey } = await newCaller(table, row);
+  const clock = { now: NOW };
+  const instance = () => {
+    const { browseFleet: handler } = handlersOver(testDeps(table, { now: () => clock.now }));
+    return (options: EventOptions = {}) => invoke(handler, eventFor(browseFleet, { appKey, body: {}, ...options }));
+  };
+  const counted = async (minute = MINUTE) =>
+    (await stored(table, keys.rateCount(account, 'browse-fleet', minute)))?.total;
+  return { account, clock, instance, call: instance(), counted };
+}
+
+describe('fleet browse', () => {
+  it('passes 2 calls in each second of the clock, and no more', async () => {
+    const { clock, call } = await given();
+    const statuses = [];
+    for (const at of [0, 999, 999, 1_000, 1_001, 1_999, 2_000]) {
+      clock.now = NOW + at;
+      statuses.push((await call()).status);
+    }
+    expect(statuses).toEqual([200, 200, 429, 200, 200, 429, 200]);
+  });
+
+  it('passes 30 calls in each minute of the clock, and no more', async () => {
+    const { clock, call, counted } = await given();
+    for (let second = 0; second < 15; second += 1) {
+      clock.now = NOW + second * 1000;
+      for (const _ of [1, 2]) hasEnvelope(await call(), 200);
+    }
+    clock.now = NOW + 20_250;
+    const refused = await call();
+    hasEnvelope(refused, 429, 'RequestTooFrequently');
+    expect(refused.headers['Retry-After']).toBe('40');
+    expect(refused.body.error.message).toContain('30 in each 60 seconds');
+    clock.now = NOW + 59_999;
+    hasEnvelope(await call(), 429, 'RequestTooFrequently');
+    expect(await counted()).toBe(30);
+    clock.now = NOW + 60_000;
+    hasEnvelope(await call(), 200);
+    expect(await counted(MINUTE + 1)).toBe(1);
+  });
+
+  it('does not count refused calls', async () => {
+    const { clock, call, instance, counted } = await given();
+    for (const _ of [1, 2, 3, 4, 5]) await call();
+    for (const _ of [1, 2, 3]) await instance()();
+    expect(await counted()).toBe(2);
+    clock.now += 1_000;
+    hasEnvelope(await call(), 200);
+    expect(await counted()).toBe(3);
+  });
+
+  it('counts each account by itself', async () => {
+    const [one, other] = [await given(), await given()];
+    for (const { call } of [one, one, other, other]) hasEnvelope(await call(), 200);
+    hasEnvelope(await one.call(), 429, 'RequestTooFrequently');
+  });
+
+  it('tells every answer after the permission check how much is left', async () => {
+    const { clock, call, instance } = await given();
+    const first = await call();
+    expect(first.headers).toMatchObject({
+      'X-RateLimit-Limit': '2',
+      'X-RateLimit-Remaining': '1',
+      'X-RateLimit-Reset': String(NOW / 1000 + 1),
+      'RateLimit-Policy': '"second";q=2;w=1, "minute";q=30;w=60',
+      RateLimit: '"second";r=1;t=1, "minute";r=29;t=60',
+    });
+    clock.now += 250;
+    const bad = await instance()({ body: { limit: 0 } });
+    hasEnvelope(bad, 400, 'InvalidParameter');
+    expect(bad.headers.RateLimit).toBe('"second";r=0;t=1, "minute";r=28;t=60');
+    for (const each of [call, call, instance()]) {
+      const refused = await each();
+      hasEnvelope(refused, 429, 'RequestTooFrequently');
+      expect(refused.headers).toMatchObject({
+        'Retry-After': '1',
+        'X-RateLimit-Limit': '2',
+        'X-RateLimit-Remaining': '0',
+        RateLimit: '"second";r=0;t=1, "minute";r=28;t=60',
+      });
+    }
+    clock.now += 1_000;
+    const type = await call({ headers: { 'Content-Type': 'text/plain' } });
+    hasEnvelope(type, 400, 'InvalidContentType');
+    expect(type.headers.RateLimit).toBe('"second";r=1;t=1, "minute";r=27;t=59');
+  });
+
+  it('tells a caller refused for the minute what is left of the second it is in', async () => {
+    const { clock, call } = await given();
+    for (let second = 0; second < 15; second += 1) {
+      clock.now = NOW + second * 1000;
+      for (const _ of [1, 2]) await call();
+    }
+    hasEnvelope(await call(), 429, 'RequestTooFrequently');
+    clock.now = NOW + 30_500;
+    expect((await call()).headers).toMatchObject({
+      RateLimit: '"second";r=2;t=1, "minute";r=0;t=30',
+      'X-RateLimit-Limit': '30',
+      'Retry-After': '30',
+    });
+  });
+
+  it('passes exactly the allowed number of 200 calls at once from several clients', async () => {
+    const { instance, counted } = await given();
+    const callers = [instance(), instance(), instance(), instance(), instance()];
+    const answers = await Promise.all(Array.from({ length: 200 }, (_, at) => callers[at % callers.length]?.()));
+    expect(answers.filter((answer) => answer?.status === 200)).toHaveLength(2);
+    expect(answers.filter((answer) => answer?.status === 429)).toHaveLength(198);
+    expect(await counted()).toBe(2);
+  });
+
+  it('passes exactly 30 of many callers over a whole minute', async () => {
+    const { clock, instance, counted } = await given();
+    const callers = [instance(), instance(), instance()];
+    let passed = 0;
+    for (let second = 0; second < 20; second += 1) {
+      clock.now = NOW + second * 1000;
+      const answers = await Promise.all(callers.map((call) => call()));
+      passed += answers.filter(({ status }) => status === 200).length;
+    }
+    expect(passed).toBe(30);
+    expect(await counted()).toBe(30);
+  });
+});
+
+describe('a count', () => {
+  const limiterOver = (on: Table, clock = { now: NOW }) =>
+    createRateLimiter(browseFleet, testDeps(on, { now: () => clock.now }));
+
+  it('whose reply was lost counts once, and the call passes, also as the last one allowed', async () => {
+    const own = await newTable();
+    const account = newAccountId();
+    const limiter = limiterOver(own);
+    await limiter.take(account);
+    const tap = tapWire(
+      own,
+      losingReply(({ number }) => number === 1),
+    );
+    expect((await limiter.take(account)).refusedBy).toBeUndefined();
+    expect(tap.count('UpdateItemCommand')).toBe(2);
+    expect(await stored(own, keys.rateCount(account, 'browse-fleet', MINUTE))).toMatchObject({ total: 2, w0: 2 });
+    expect((await limiter.take(account)).refusedBy?.window.name).toBe('second');
+    tap.remove();
+  });
+
+  it('is one write a call at the most, and none after a refusal until the window ends', async () => {
+    const account = newAccountId();
+    const clock = { now: NOW };
+    const limiter = limiterOver(table, clock);
+    const tap = tapWire(table);
+    const writes = async () => {
+      const before = tap.attempts.length;
+      await limiter.take(account);
+      return tap.attempts.length - before;
+    };
+    expect([await writes(), await writes(), await writes(), await writes()]).toEqual([1, 1, 1, 0]);
+    clock.now += 999;
+    expect(await writes()).toBe(0);
+    clock.now += 1;
+    expect(await writes()).toBe(1);
+    tap.remove();
+  });
+
+  it('stays below 1 KB when its minute is full, and says when it may be removed', async () => {
+    const account = newAccountId();
+    const clock = { now: NOW };
+    const limiter = limiterOver(table, clock);
+    for (let call = 0; call < 30; call += 1) {
+      clock.now = NOW + 1_999 * call;
+      expect((await limiter.take(account)).refusedBy).toBeUndefined();
+    }
+    const row = await stored(table, keys.rateCount(account, 'browse-fleet', MINUTE));
+    expect(row.total).toBe(30);
+    expect(sizeOf(row)).toBeLessThan(1024);
+    expect(row.ttl).toBe(NOW / 1000 + 60 + 120);
+  });
+});
+
+/** Bytes of a row as DynamoDB counts them: names, strings, and numbers at two digits a byte and one more. */
+function sizeOf(row: Record<string, unknown>): number {
+  const valueSize = (value: unknown): number => {
+    if (typeof value === 'number') return Math.ceil(String(value).length / 2) + 2;
+    if (value instanceof Set) return [...value].reduce((sum, one) => sum + valueSize(one) + 1, 3);
+    return Buffer.byteLength(String(value));
+  };
+  return Object.entries(row).reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + valueSize(value), 0);
+}

@@ -1,0 +1,176 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { deleteWorkItem, getRumResource } from '../../lib/api/operations.ts';
+import { newCaller } from '../support/accounts.ts';
+import { hasEnvelope } from '../support/answers.ts';
+import {
+  type Answer,
+  type EventOptions,
+  eventFor,
+  type Handlers,
+  handlersOver,
+  invoke,
+  newTable,
+  testDeps,
+} from '../support/service.ts';
+
+const MAX = 262_144;
+let handlers: Handlers;
+let appKey: string;
+beforeAll(async () => {
+  const table = await newTable();
+  handlers = handlersOver(testDeps(table));
+  ({ appKey } = await newCaller(table));
+});
+
+const call = (options: EventOptions): Promise<Answer> =>
+  invoke(handlers.getRumResource, eventFor(getRumResource, { appKey, ...options }));
+/** The account has no RUM resource: a body that passed gets here. */
+const accepted = (answer: Answer) => hasEnvelope(answer, 400, 'ResourceNotFound');
+const base64 = (bytes: Uint8Array | string) => ({
+  rawBody: Buffer.from(bytes).toString('base64'),
+  isBase64Encoded: true,
+});
+
+describe('the content type', () => {
+  it.each([
+    'application/json',
+    'APPLICATION/Json',
+    'application/json; charset=utf-8',
+    'application/json;charset=utf-8',
+    'application/json ; x=y',
+    ' application/json ',
+  ])('%j is accepted', async (type) => accepted(await call({ headers: { 'Content-Type': type } })));
+
+  it('is found whatever the letter case of its name', async () => {
+    const event = eventFor(getRumResource, { appKey });
+    accepted(await invoke(handlers.getRumResource, { ...event, headers: { 'CONTENT-type': 'application/json' } }));
+  });
+
+  it.each([
+    '',
+    'text/plain',
+    'application/jsonp',
+    'application/json, text/plain',
+    'application/json-patch+json',
+    'application/problem+json',
+    'text/plain; application/json',
+    'application /json',
+  ])('%j is InvalidContentType', async (type) => {
+    hasEnvelope(await call({ headers: { 'Content-Type': type } }), 400, 'InvalidContentType');
+  });
+
+  it('that is absent is InvalidContentType, with a body or without', async () => {
+    for (const body of ['{}', null])
+      for (const headers of [{}, null] as { 'Content-Type'?: string }[]) {
+        const answer = await invoke(handlers.getRumResource, {
+          ...eventFor(getRumResource, { appKey }),
+          headers,
+          body,
+        });
+        hasEnvelope(answer, 400, 'InvalidContentType');
+      }
+  });
+});
+
+describe('the size of the body', () => {
+  const ofSize = (bytes: number) => `{"x":"${'é'.repeat((bytes - 8 - (bytes % 2)) / 2)}${bytes % 2 ? 'y' : ''}"}`;
+
+  it('is measured in bytes: exactly the maximum passes, one more is EntityTooLarge', async () => {
+    expect(Buffer.byteLength(ofSize(MAX))).toBe(MAX);
+    accepted(await call({ rawBody: ofSize(MAX) }));
+    const answer = await call({ rawBody: ofSize(MAX + 1) });
+    hasEnvelope(answer, 413, 'EntityTooLarge');
+    expect(answer.body.error.message).toContain('262144');
+  });
+
+  it('is measured decoded when it comes as base64', async () => {
+    accepted(await call(base64(ofSize(MAX))));
+    hasEnvelope(await call(base64(ofSize(MAX + 1))), 413, 'EntityTooLarge');
+  });
+
+  it('is a setting', async () => {
+    const table = await newTable();
+    const small = handlersOver(testDeps(table, { settings: { maxBodyBytes: 1024 } }));
+    const caller = await newCaller(table);
+    const at = (bytes: number) =>
+      invoke(small.getRumResource, eventFor(getRumResource, { appKey: caller.appKey, rawBody: ofSize(bytes) }));
+    accepted(await at(1024));
+    hasEnvelope(await at(1025), 413, 'EntityTooLarge');
+  });
+});
+
+describe('a body', () => {
+  it.each([null, ''])('that is %j counts as {}', async (rawBody) => accepted(await call({ rawBody })));
+
+  it('that is empty in base64 counts as {}', async () => accepted(await call(base64(''))));
+
+  it.each(['null', '[]', '[{}]', '1', '"{}"', 'true'])('%s is no JSON object: InvalidParameter', async (rawBody) => {
+    const answer = await call({ rawBody });
+    hasEnvelope(answer, 400, 'InvalidParameter');
+    expect(answer.body.error.message).toBe('The request body must be a JSON object.');
+  });
+
+  it.each(['{', '{"a":}', "{'a':1}", '{"a":1,}', '{}{}', ' ', '{"a":01}', '{"a":NaN}', '{"a":"\n"}', '\ufeff{}'])(
+    '%j is malformed: InvalidParameter that does not quote it',
+    async (rawBody) => {
+      const answer = await call({ rawBody });
+      hasEnvelope(answer, 400, 'InvalidParameter');
+      expect(answer.body.error.message).toBe('The request body must be well-formed JSON in UTF-8.');
+    },
+  );
+
+  it.each([
+    [0x7b, 0xff, 0x7d],
+    [0x7b, 0x22, 0xc3, 0x22, 0x3a, 0x31, 0x7d],
+    [0x7b, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x3a, 0x31, 0x7d],
+  ])('that is not UTF-8 is InvalidParameter: %i %i %i', async (...bytes) => {
+    hasEnvelope(await call(base64(Uint8Array.from(bytes))), 400, 'InvalidParameter');
+  });
+
+  it('in base64 is read as the text it holds', async () => {
+    hasEnvelope(await call(base64('{"no_cache":"é"}')), 400, 'InvalidParameter');
+    accepted(await call(base64('{"no_cache":true,"é":1}')));
+  });
+
+  it('with 10,000 levels of nesting is answered, never a 5xx', async () => {
+    for (const open of ['[', '{"a":', '{"é":'])
+      for (const levels of [1_000, 10_000, 30_000]) {
+        const close = open === '[' ? ']' : '}';
+        const answer = await call({ rawBody: `{"x":${open.repeat(levels)}1${close.repeat(levels)}}` });
+        expect(answer.status).toBe(400);
+        expect(['ResourceNotFound', 'InvalidParameter']).toContain(answer.body.error.code);
+      }
+  });
+
+  it('with unknown fields is accepted, whatever they hold and are called', async () => {
+    const rawBody =
+      '{"x":[1e400,9007199254740993,{"y":null}],"constructor":{"prototype":{"no_cache":7}},"":0,"toString":1,' +
+      '"hasOwnProperty":1,"__proto__":{"no_cache":7},"\\u005f_proto__":1,"valueOf":"\\ud800"}';
+    accepted(await call({ rawBody }));
+  });
+
+  it('cannot give a field by way of __proto__', async () => {
+    const rawBody = '{"__proto__":{"work_item_id":"x","version":1}}';
+    const answer = await invoke(handlers.deleteWorkItem, eventFor(deleteWorkItem, { appKey, rawBody }));
+    hasEnvelope(answer, 400, 'InvalidParameter');
+    expect(answer.body.error.message).toContain('work_item_id is required');
+    expect(({} as Record<string, unknown>).work_item_id).toBeUndefined();
+  });
+
+  it.each(['"1"', '1.5', '0', '-1', 'true', 'null', '[1]', '{}', '9223372036854775808', '1e400', '"9007199254740993"'])(
+    'with version %s is InvalidParameter: nothing is coerced',
+    async (version) => {
+      const rawBody = `{"work_item_id":"x","version":${version}}`;
+      const answer = await invoke(handlers.deleteWorkItem, eventFor(deleteWorkItem, { appKey, rawBody }));
+      hasEnvelope(answer, 400, 'InvalidParameter');
+      expect(answer.body.error.message).toBe('version must be an integer of the int64 range, at least 1.');
+    },
+  );
+
+  it('with half of a surrogate pair in a field is InvalidParameter', async () => {
+    const rawBody = '{"work_item_id":"\\ud83d","version":1}';
+    const answer = await invoke(handlers.deleteWorkItem, eventFor(deleteWorkItem, { appKey, rawBody }));
+    hasEnvelope(answer, 400, 'InvalidParameter');
+    expect(answer.body.error.message).toContain('work_item_id');
+  });
+});
