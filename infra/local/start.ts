@@ -117,7 +117,7 @@ function welcome(url: string, withSample: boolean): string {
     `Serving at ${url}`,
     ...(withSample ? [`Demo key   ${DEMO_KEYS.demo}`] : []),
     '',
-    curl('/monit/servicemap/fleet', { limit: 2, statuses: ['stale', 'degraded'] }),
+    curl('/monit/servicemap/fleet', { limit: 1, statuses: ['stale', 'degraded'] }),
     curl('/rum/resource/info', {}),
     curl('/incident/work-item/delete', { work_item_id: 'wi-1001', version: 1 }),
     curl('/alert/merge', { ...ids, comment: 'same cause' }),

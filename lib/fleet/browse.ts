@@ -11,7 +11,7 @@ type BrowseRequest = RequestOf<typeof browseFleet>;
 type BrowseResponse = ResponseOf<typeof browseFleet>;
 
 /** Milliseconds after which live status counts as unreadable. */
-export const LIVE_STATUS_MS = 1_000;
+const LIVE_STATUS_MS = 1_000;
 /** Seconds after which a caller may ask a deployment again that has no service map. */
 const RETRY_DISABLED_SECONDS = '60';
 

@@ -9,7 +9,7 @@ import { type Ledger, pendingAttribute, type Whereabouts } from './ledger.ts';
 import { moveUpdate } from './move.ts';
 
 /** What one DynamoDB transaction holds. */
-export const TRANSACTION_ITEMS = 100;
+const TRANSACTION_ITEMS = 100;
 
 type Action = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 

@@ -23,7 +23,7 @@ export interface TableOptions {
 const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 
 /** Milliseconds; three attempts of a call that hangs stay within the deadline of a request. */
-export const TIMEOUTS = { connectionTimeout: 500, requestTimeout: 800 } as const;
+const TIMEOUTS = { connectionTimeout: 500, requestTimeout: 800 } as const;
 
 const SOCKETS = { keepAlive: true, maxSockets: 100 };
 

@@ -13,7 +13,7 @@ const of = (account: Int64, collection: string) => `ACCOUNT#${account}#${collect
 const STAMP_DIGITS = 15;
 
 /** A feed entry's place in the order of all merges of its account: sorts as text as it does as a number. */
-export const stampText = (stamp: number) => String(stamp).padStart(STAMP_DIGITS, '0');
+const stampText = (stamp: number) => String(stamp).padStart(STAMP_DIGITS, '0');
 
 /** Partition keys that are read as a range. */
 export const collections = {

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -73,6 +73,14 @@ describe('npm start', () => {
     return { response, body: (await response.json()) as { data?: Record<string, unknown>; error?: { code: string } } };
   };
 
+  /** What the printed calls answered. */
+  const answers: unknown[] = [];
+  /** An answer without what differs from call to call: ids of requests, cursors, times. */
+  const steady = (answer: unknown) =>
+    JSON.stringify(answer, (name, value) =>
+      /^(request_id|next_cursor)$|_(ms|at|time)$/.test(name) && name !== 'report_interval_ms' ? typeof value : value,
+    );
+
   it('prints a curl for each operation that works when pasted', async () => {
     const curls = service
       .output()
@@ -81,8 +89,20 @@ describe('npm start', () => {
     expect(curls).toHaveLength(4);
     for (const curl of curls) {
       const { stdout } = await run('bash', ['-c', curl]);
-      expect(JSON.parse(stdout)).toHaveProperty('data');
+      answers.push(JSON.parse(stdout));
+      expect(answers.at(-1)).toHaveProperty('data');
     }
+  });
+
+  it('answers as the README shows', async () => {
+    const readme = readFileSync(new URL('README.md', root), 'utf8');
+    const shown = [...readme.matchAll(/```sh\n(curl .*)\n```\n```json\n(.*)\n```/g)];
+    const printed = service
+      .output()
+      .split('\n')
+      .filter((line) => line.startsWith('curl '));
+    expect(shown.map(([, curl]) => curl?.replace('http://127.0.0.1:3000', url))).toEqual(printed);
+    for (const [, , answer] of shown) expect(steady(JSON.parse(answer ?? ''))).toEqual(steady(answers.shift()));
   });
 
   it('shows a line for each request, and never a key', async () => {
