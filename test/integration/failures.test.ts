@@ -1,20 +1,16 @@
-import { createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { browseFleet, deleteWorkItem, getRumResource } from '../../lib/api/operations.ts';
 import { connectTable, type Table } from '../../lib/table/client.ts';
 import { newCaller } from '../support/accounts.ts';
 import { hasEnvelope } from '../support/answers.ts';
 import { eventFor, handlersOver, invoke, newTable, testDeps } from '../support/service.ts';
-import { tapWire } from '../support/wire.ts';
+import { silentServer, tapWire } from '../support/wire.ts';
 
 let table: Table;
-let silent: Server;
-let silentEndpoint: string;
+let silent: Awaited<ReturnType<typeof silentServer>>;
 beforeAll(async () => {
   table = await newTable();
-  silent = createServer(() => {}).listen(0, '127.0.0.1');
-  await new Promise((resolve) => silent.once('listening', resolve));
-  silentEndpoint = `http://127.0.0.1:${(silent.address() as { port: number }).port}`;
+  silent = await silentServer();
 });
 afterAll(() => silent.close());
 
@@ -63,7 +59,7 @@ describe('a dependency that is down', () => {
   );
 
   it('or never replies does so too', async () => {
-    const hanging = connectTable({ name: 't', endpoint: silentEndpoint });
+    const hanging = connectTable({ name: 't', endpoint: `http://127.0.0.1:${silent.port}` });
     const began = Date.now();
     const answer = await invoke(
       handlersOver(testDeps(hanging)).getRumResource,

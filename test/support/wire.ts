@@ -1,4 +1,5 @@
 /** What happens on the wire below the SDK's retries: replies that are lost, calls that fail or hang, one attempt at a time. */
+import { createServer } from 'node:net';
 import type { Table } from '../../lib/table/client.ts';
 
 /** One attempt of a call. */
@@ -9,6 +10,8 @@ export interface Attempt {
   body: string;
   /** Counts from 1 over all attempts since the tap was put in. */
   number: number;
+  /** Sends the attempt to another port of this machine. */
+  redirect(port: number): void;
 }
 
 export interface Tap {
@@ -33,9 +36,18 @@ export function tapWire(
   const name = `tap ${taps}`;
   table.client.middlewareStack.add(
     (next, context) => async (args) => {
-      const { body } = args.request as { body: Uint8Array | string };
+      const request = args.request as { body: Uint8Array | string; port: number; hostname: string };
+      const { body } = request;
       const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
-      const attempt = { command: context.commandName ?? '', body: text, number: attempts.length + 1 };
+      const attempt: Attempt = {
+        command: context.commandName ?? '',
+        body: text,
+        number: attempts.length + 1,
+        redirect(port) {
+          request.hostname = '127.0.0.1';
+          request.port = port;
+        },
+      };
       attempts.push(attempt);
       let result: Awaited<ReturnType<typeof next>> | undefined;
       await act(attempt, async () => {
@@ -51,6 +63,22 @@ export function tapWire(
     count: (command) => attempts.filter((attempt) => attempt.command === command).length,
     remove: () => table.client.middlewareStack.remove(name),
   };
+}
+
+/** A server that takes connections and never says a word. */
+export async function silentServer(): Promise<{ port: number; close(): void }> {
+  const sockets = new Set<{ destroy(): void }>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {}).resume();
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as { port: number };
+  const close = () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  };
+  return { port, close };
 }
 
 /** A reply that never came, as the SDK sees it: it tries again. */

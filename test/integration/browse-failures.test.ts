@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { browseFleet } from '../../lib/api/operations.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { hasEnvelope } from '../support/answers.ts';
+import { type Fleet, hostId, inventory, live, newFleet } from '../support/fleet.ts';
+import { conforms } from '../support/schema.ts';
+import { newTable } from '../support/service.ts';
+import { type Attempt, silentServer, tapWire } from '../support/wire.ts';
+
+let table: Table;
+let fleet: Fleet;
+let silent: Awaited<ReturnType<typeof silentServer>>;
+beforeAll(async () => {
+  silent = await silentServer();
+});
+afterAll(() => silent.close());
+beforeEach(async () => {
+  table = await newTable();
+  fleet = await newFleet(table);
+  await fleet.putHosts({
+    [hostId(1)]: inventory({ reason_codes: ['own'] }),
+    [hostId(2)]: inventory({ enabled: false }),
+    [hostId(3)]: inventory({ capability_status: 'running', snapshot_ready: false }),
+  });
+  await fleet.putLive({ [hostId(1)]: live(), [hostId(2)]: live(), [hostId(3)]: live() });
+});
+
+const ofLive = ({ body }: Attempt) => body.includes('#HOST_STATUSES');
+const ofInventory = ({ body }: Attempt) => body.includes('#HOSTS');
+const refused = (name: string) => Object.assign(new Error('no'), { name, $metadata: {} });
+
+function failing(which: (attempt: Attempt) => boolean, name: string) {
+  return tapWire(table, async (attempt, send) => {
+    if (which(attempt)) throw refused(name);
+    await send();
+  });
+}
+
+/** Sends attempts where nobody answers. */
+function hanging(which: (attempt: Attempt) => boolean) {
+  return tapWire(table, async (attempt, send) => {
+    if (which(attempt)) attempt.redirect(silent.port);
+    await send();
+  });
+}
+
+describe('live status that cannot be read', () => {
+  it.each(['ValidationException', 'ThrottlingException', 'InternalServerError', 'TimeoutError'])(
+    'for %s leaves the answer built from the inventory, with failed, error_code and partial',
+    async (name) => {
+      failing(ofLive, name);
+      const page = conforms(browseFleet, await fleet.browse());
+      expect(page).toMatchObject({ partial: true, truncated: false });
+      expect(page.coverage).toMatchObject({ scanned: 3, matched: 3, returned: 3, failed: 3 });
+      expect(page.coverage.states).toMatchObject({ no_data: 1, disabled: 1, initializing: 1, active: 0 });
+      const statuses = page.items.map((item: { servicemap: { status: string } }) => item.servicemap.status);
+      expect(statuses).toEqual(['no_data', 'disabled', 'initializing']);
+      expect(page.items[0].servicemap).toEqual({
+        enabled: true,
+        status: 'no_data',
+        snapshot_ready: true,
+        authoritative: false,
+        graph_available: false,
+        freshness_status: 'unknown',
+        node_count: 0,
+        edge_count: 0,
+        reason_codes: ['own', 'no_reports', 'status_unavailable'],
+        error_code: 'status_unavailable',
+      });
+    },
+  );
+
+  it('counts as failed for every examined candidate, matched or not', async () => {
+    failing(ofLive, 'ValidationException');
+    const page = conforms(browseFleet, await fleet.browse({ statuses: ['disabled'] }));
+    expect(page.coverage).toMatchObject({ scanned: 3, matched: 1, failed: 3 });
+    const first = conforms(browseFleet, await fleet.browse({ limit: 1, statuses: ['disabled'] }));
+    expect(first.coverage).toMatchObject({ scanned: 2, matched: 1, failed: 2 });
+    expect(first.next_cursor).toBeDefined();
+  });
+
+  it('or comes later than 1 s does not hold the answer up: it is there within 1.5 s', async () => {
+    await fleet.browse();
+    hanging(ofLive);
+    const began = Date.now();
+    const page = conforms(browseFleet, await fleet.browse());
+    expect(Date.now() - began).toBeLessThan(1_500);
+    expect(page.coverage.failed).toBe(3);
+    expect(page.partial).toBe(true);
+  });
+
+  it('is logged once a request, without what the error says', async () => {
+    failing(ofLive, 'ValidationException');
+    await fleet.browse();
+    const lines = fleet.deps.log.lines.filter(({ message }) => message === 'live status unreadable');
+    expect(lines.map(({ fields }) => fields.error_name)).toEqual(['ValidationException']);
+  });
+
+  it('of later candidates alone fails those alone', async () => {
+    const ids = Array.from({ length: 30 }, (_, at) => `z-${String(at).padStart(3, '0')}`);
+    await fleet.putHosts(Object.fromEntries(ids.map((id) => [id, inventory({ edge_cluster: 'us' })])));
+    await fleet.putLive(Object.fromEntries(ids.map((id) => [id, live()])));
+    let reads = 0;
+    failing((attempt) => {
+      if (!ofLive(attempt)) return false;
+      reads += 1;
+      return reads > 1;
+    }, 'ValidationException');
+    const page = conforms(browseFleet, await fleet.browse({ limit: 10, edge_clusters: ['us'] }));
+    // The first ten candidates are three of eu and seven of us; then the fault begins.
+    expect(page.items.filter((item: { servicemap: object }) => 'error_code' in item.servicemap)).toHaveLength(3);
+    expect(page.coverage).toMatchObject({ scanned: 13, matched: 10, failed: 3 });
+  });
+});
+
+describe('fleet browse', () => {
+  it('is ServiceUnavailable when the inventory cannot be read', async () => {
+    failing(ofInventory, 'ThrottlingException');
+    const answer = await fleet.browse();
+    hasEnvelope(answer, 503, 'ServiceUnavailable');
+    expect(answer.headers['Retry-After']).toMatch(/^[1-9]\d*$/);
+    expect(answer.headers).toHaveProperty('RateLimit');
+  });
+
+  it('is ServiceUnavailable within 3 s when the inventory does not come', async () => {
+    hanging(ofInventory);
+    const began = Date.now();
+    hasEnvelope(await fleet.browse(), 503, 'ServiceUnavailable');
+    expect(Date.now() - began).toBeLessThan(3_000);
+  });
+
+  it('is ServiceUnavailable with Retry-After when the subsystem is switched off, and reads nothing', async () => {
+    const off = await newFleet(table, { settings: { serviceMapEnabled: false } });
+    const tap = tapWire(table);
+    const answer = await off.browse();
+    hasEnvelope(answer, 503, 'ServiceUnavailable');
+    expect(answer.headers['Retry-After']).toBe('60');
+    expect(tap.count('QueryCommand')).toBe(0);
+  });
+});

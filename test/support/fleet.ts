@@ -1,0 +1,90 @@
+/** Fleets of hosts, and calls of fleet browse that are not held up by the rate limit. */
+import { BatchWriteCommand, DeleteCommand } from '@aws-sdk/lib-dynamodb';
+import { browseFleet } from '../../lib/api/operations.ts';
+import type { ChunkPlan } from '../../lib/fleet/browse.ts';
+import type { HostRow, HostStatusRow } from '../../lib/fleet/status.ts';
+import type { Settings } from '../../lib/settings.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { type Key, keys } from '../../lib/table/keys.ts';
+import { newCaller } from './accounts.ts';
+import { type Answer, eventFor, handlersOver, invoke, testDeps } from './service.ts';
+
+export type Inventory = Omit<HostRow, 'host_id'>;
+export type Live = Omit<HostStatusRow, 'host_id'>;
+
+/** A time far ahead, so that DynamoDB removes no rate count while a test runs. */
+export const NOW = 2_050_000_020_000;
+
+export const inventory = (fields: Partial<Inventory> = {}): Inventory => ({
+  agent_version: '1.0.0',
+  edge_cluster: 'eu',
+  enabled: true,
+  snapshot_ready: true,
+  ...fields,
+});
+
+/** The live row of an active host. */
+export const live = (fields: Partial<Live> = {}): Live => ({
+  received_at_ms: NOW - 1_000,
+  observed_at_ms: NOW - 1_500,
+  node_count: 3,
+  edge_count: 2,
+  authoritative: true,
+  graph_available: true,
+  snapshot_truncated: false,
+  snapshot_degraded: false,
+  ...fields,
+});
+
+/** Host ids that sort as their numbers do. */
+export const hostId = (number: number) => `host-${String(number).padStart(5, '0')}`;
+
+interface FleetOptions {
+  chunks?: ChunkPlan;
+  settings?: Partial<Settings>;
+  /** Of a further account to browse as; absent: one of its own. */
+  caller?: { account: number | bigint; appKey: string };
+}
+
+/** An account with means to fill its fleet and to browse it. */
+export async function newFleet(table: Table, { chunks, settings = {}, caller }: FleetOptions = {}) {
+  const { account, appKey } = caller ?? (await newCaller(table));
+  // A minute passes between two calls, as the limiter sees it; the answer says the time of the fleet.
+  let calls = 0;
+  const deps = testDeps(table, { now: () => NOW, settings });
+  const { browseFleet: handler } = handlersOver(deps, chunks ? { chunks } : {});
+  const resting = async () => {
+    calls += 1;
+    if (calls % 2 === 1)
+      await table.client.send(
+        new DeleteCommand({ TableName: table.name, Key: keys.rateCount(account, browseFleet.name, NOW / 60_000) }),
+      );
+  };
+
+  async function write(rows: (Key & object)[]): Promise<void> {
+    for (let at = 0; at < rows.length; at += 25)
+      await table.client.send(
+        new BatchWriteCommand({
+          RequestItems: { [table.name]: rows.slice(at, at + 25).map((Item) => ({ PutRequest: { Item } })) },
+        }),
+      );
+  }
+
+  return {
+    account,
+    appKey,
+    deps,
+    putHosts: (hosts: Record<string, Inventory>) =>
+      write(Object.entries(hosts).map(([id, row]) => ({ ...keys.host(account, id), ...row }))),
+    putLive: (rows: Record<string, Live>) =>
+      write(Object.entries(rows).map(([id, row]) => ({ ...keys.hostStatus(account, id), ...row }))),
+    removeHost: (id: string) =>
+      table.client.send(new DeleteCommand({ TableName: table.name, Key: keys.host(account, id) })),
+    async browse(body: object = {}): Promise<Answer> {
+      await resting();
+      return invoke(handler, eventFor(browseFleet, { appKey, body }));
+    },
+  };
+}
+
+export type Fleet = Awaited<ReturnType<typeof newFleet>>;
