@@ -80,6 +80,10 @@ export async function newFleet(table: Table, { chunks, settings = {}, caller }: 
       write(Object.entries(rows).map(([id, row]) => ({ ...keys.hostStatus(account, id), ...row }))),
     removeHost: (id: string) =>
       table.client.send(new DeleteCommand({ TableName: table.name, Key: keys.host(account, id) })),
+    async removeLive(ids: string[]): Promise<void> {
+      for (const id of ids)
+        await table.client.send(new DeleteCommand({ TableName: table.name, Key: keys.hostStatus(account, id) }));
+    },
     async browse(body: object = {}): Promise<Answer> {
       await resting();
       return invoke(handler, eventFor(browseFleet, { appKey, body }));

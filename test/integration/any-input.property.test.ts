@@ -1,0 +1,118 @@
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ERROR_CODES, type ErrorCode } from '../../lib/api/errors.ts';
+import { operations } from '../../lib/api/operations.ts';
+import { refuseRoute } from '../../lib/api/refuse-route.ts';
+import type { Handler } from '../../lib/api/serve.ts';
+import { newCaller } from '../support/accounts.ts';
+import { type Answer, eventFor, handlersOver, invoke, newTable, testDeps } from '../support/service.ts';
+
+const clock = { now: 2_050_000_020_000 };
+let appKey: string;
+let handlers: Handler[];
+let refuse: Handler;
+beforeAll(async () => {
+  const table = await newTable();
+  const deps = testDeps(table, { now: () => clock.now });
+  const built = handlersOver(deps);
+  handlers = [built.browseFleet, built.getRumResource, built.deleteWorkItem, built.mergeAlerts];
+  refuse = refuseRoute(deps);
+  ({ appKey } = await newCaller(table));
+});
+
+function wellFormed(answer: Answer, requestId: string): void {
+  const { status, headers, body } = answer;
+  expect(status).toBeLessThan(500);
+  expect(headers['Svc-Request-Id']).toBe(requestId);
+  expect(body.request_id).toBe(requestId);
+  expect(headers['Content-Type']).toMatch(/^application\/json/);
+  for (const value of Object.values(headers)) expect(value).toMatch(/^[\x20-\x7e]*$/);
+  if (status === 200) {
+    expect(Object.keys(body)).toEqual(['request_id', 'data']);
+    return;
+  }
+  expect(Object.keys(body)).toEqual(['request_id', 'error']);
+  const { code, message } = body.error as { code: ErrorCode; message: string };
+  expect(ERROR_CODES[code].status).toBe(status);
+  expect('reserved' in ERROR_CODES[code]).toBe(false);
+  expect(message.length).toBeGreaterThan(0);
+  expect(['en', 'zh-CN']).toContain(headers['Content-Language']);
+}
+
+const FIELDS = operations.flatMap(({ request }) => Object.keys(request.properties));
+const text = fc.string({ unit: 'binary' });
+const value = fc.oneof(
+  fc.jsonValue(),
+  fc.bigInt().map(String),
+  fc.array(fc.oneof(text, fc.integer(), fc.stringMatching(/^[0-9a-f]{24}$/)), { maxLength: 22 }),
+  fc.stringMatching(/^[0-9a-fA-F]{24}$/),
+  fc.integer(),
+);
+const nearlyValid = fc
+  .dictionary(fc.oneof(fc.constantFrom(...FIELDS), text), value)
+  .map((body) => JSON.stringify(body));
+const rawBody = fc.oneof(
+  nearlyValid.map((body) => ({ body, isBase64Encoded: false })),
+  nearlyValid.map((body) => ({ body: Buffer.from(body).toString('base64'), isBase64Encoded: true })),
+  fc.json().map((body) => ({ body, isBase64Encoded: false })),
+  fc.record({ body: text, isBase64Encoded: fc.boolean() }),
+  fc.uint8Array({ maxLength: 300 }).map((b) => ({ body: Buffer.from(b).toString('base64'), isBase64Encoded: true })),
+  fc.constant({ body: null, isBase64Encoded: false }),
+);
+const headerName = fc.oneof(
+  fc.constantFrom('Accept-Language', 'accept-language', 'content-type', 'Idempotency-Key', 'Host', '__proto__'),
+  text,
+);
+const headers = fc.oneof(fc.dictionary(headerName, text), fc.constant(null));
+const contentType = fc.constantFrom('application/json', undefined, 'text/plain');
+const keyGiven = fc.constantFrom('valid', 'valid', 'valid', 'other', 'twice', 'none');
+const query = fc.dictionary(text, text);
+
+describe('any bytes as body, any headers, any query', () => {
+  it('give a well-formed envelope with the header equal to request_id, never a 5xx, on every operation', async () => {
+    const reached = new Set<string>();
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat(operations.length - 1),
+        rawBody,
+        headers,
+        contentType,
+        keyGiven,
+        query,
+        async (at, body, given, type, key, more) => {
+          clock.now += 2_500; // within the exact limit
+          const operation = operations[at] ?? operations[0];
+          const keys = { valid: [appKey], other: ['other'], twice: [appKey, appKey], none: [] }[key] ?? [];
+          const last = keys.at(-1);
+          const event = {
+            ...eventFor(operation),
+            ...body,
+            headers: given && { ...given, ...(type && { 'Content-Type': type }) },
+            multiValueHeaders: given && Object.fromEntries(Object.entries(given).map(([name, one]) => [name, [one]])),
+            queryStringParameters: { ...more, ...(last && { app_key: last }) },
+            multiValueQueryStringParameters: {
+              ...Object.fromEntries(Object.entries(more).map(([name, one]) => [name, [one]])),
+              ...(last && { app_key: keys }),
+            },
+          } as ReturnType<typeof eventFor>;
+          const answer = await invoke(handlers[at] as Handler, event);
+          wellFormed(answer, event.requestContext.requestId);
+          reached.add(`${at} ${answer.body.error?.code ?? 'OK'}`);
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+    // Not all of it was refused at the door.
+    for (const code of ['0 OK', '1 ResourceNotFound', '2 InvalidParameter', '3 InvalidParameter', '3 Unauthorized'])
+      expect(reached).toContain(code);
+  });
+
+  it('do so on any other path and method', async () => {
+    await fc.assert(
+      fc.asyncProperty(text, text, headers, async (path, httpMethod, given) => {
+        const event = { ...eventFor(operations[0]), path, httpMethod, headers: given } as ReturnType<typeof eventFor>;
+        wellFormed(await invoke(refuse, event), event.requestContext.requestId);
+      }),
+    );
+  });
+});

@@ -1,0 +1,179 @@
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { browseFleet, FLEET_STATUSES } from '../../lib/api/operations.ts';
+import type { FleetStatus } from '../../lib/fleet/status.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { type Inventory, inventory, type Live, live, NOW, newFleet } from '../support/fleet.ts';
+import { conforms } from '../support/schema.ts';
+import { newTable } from '../support/service.ts';
+
+let table: Table;
+beforeAll(async () => {
+  table = await newTable();
+});
+
+interface Host {
+  row: Inventory;
+  live?: Live;
+  status: FleetStatus;
+}
+
+/** A host of each status, by a rule that makes it plain. */
+const kinds: [status: FleetStatus, row: Partial<Inventory>, live?: Live][] = [
+  ['active', { capture_mode: 'ebpf' }, live()],
+  ['degraded', { capture_mode: 'polling' }, live({ snapshot_truncated: true })],
+  ['stale', {}, live({ received_at_ms: NOW - 120_001 })],
+  ['initializing', { snapshot_ready: false, capability_status: 'starting' }],
+  ['disabled', { enabled: false }, live()],
+  ['unsupported', { capability_status: 'unsupported' }],
+  ['no_data', { capture_mode: 'pcap' }],
+];
+
+const host: fc.Arbitrary<Host> = fc
+  .tuple(fc.constantFrom(...kinds), fc.constantFrom('1', '2', '3'), fc.constantFrom('eu', 'us'))
+  .map(([[status, row, liveRow], agent_version, edge_cluster]) => ({
+    row: inventory({ ...row, agent_version, edge_cluster }),
+    ...(liveRow && { live: liveRow }),
+    status,
+  }));
+// Where the orders of UTF-8 and of UTF-16 differ, too.
+const id = fc.stringMatching(/^[abz\u00e9\uffee\u{1f600}]{1,3}$/u);
+const fleet = fc.dictionary(id, host, { maxKeys: 30, noNullPrototype: true });
+
+const some = <Value>(...values: Value[]) => fc.uniqueArray(fc.constantFrom(...values), { maxLength: 3 });
+const filters = fc.record(
+  {
+    statuses: some(...FLEET_STATUSES),
+    agent_versions: some('1', '2', 'none'),
+    edge_clusters: some('eu', 'us'),
+    capture_modes: some('ebpf', 'polling', 'unknown'),
+  },
+  { requiredKeys: [] },
+);
+const request = fc
+  .tuple(fc.integer({ min: 1, max: 8 }), fc.nat(12), filters)
+  .map(([limit, more, wanted]) => ({ limit, scan_limit: limit + more, ...wanted }));
+const change = fc.record({ add: fleet, remove: fc.array(id, { maxLength: 3 }) });
+const plan = fc.record({ first: fc.integer({ min: 1, max: 5 }), growth: fc.integer({ min: 1, max: 3 }) });
+
+interface Request {
+  limit: number;
+  scan_limit: number;
+  statuses?: string[];
+  agent_versions?: string[];
+  edge_clusters?: string[];
+  capture_modes?: string[];
+}
+const byBytes = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other));
+
+/** What a page is to hold, in ten lines: candidates one by one, until one of three ends. */
+function oracle(hosts: Record<string, Host>, after: string, body: Request) {
+  const candidates = Object.keys(hosts)
+    .sort(byBytes)
+    .filter((name) => byBytes(name, after) > 0);
+  const anyOf = (values: string[] = [], value: string) => values.length === 0 || values.includes(value);
+  const matches = ({ row, status }: Host) =>
+    anyOf(body.statuses, status) &&
+    anyOf(body.agent_versions, row.agent_version) &&
+    anyOf(body.edge_clusters, row.edge_cluster) &&
+    anyOf(body.capture_modes, row.capture_mode ?? 'unknown');
+  const examined: string[] = [];
+  const found: string[] = [];
+  while (found.length < body.limit && examined.length < body.scan_limit && examined.length < candidates.length) {
+    const name = candidates[examined.length] as string;
+    examined.push(name);
+    if (matches(hosts[name] as Host)) found.push(name);
+  }
+  return { found, scanned: examined.length, last: examined.at(-1) ?? after, more: candidates.length > examined.length };
+}
+
+describe('a walk from the first page to the one without a cursor', () => {
+  it('meets every steady host once, and every page is what the oracle says, whatever changes in between', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fleet,
+        fleet,
+        fc.array(fc.tuple(request, change), { minLength: 1, maxLength: 4 }),
+        plan,
+        async (start, orphans, steps, { first, growth }) => {
+          const at = await newFleet(table, { chunks: { first: () => first, growth } });
+          const hosts: Record<string, Host> = {};
+          async function add(added: Record<string, Host>): Promise<void> {
+            const rows = Object.entries(added);
+            Object.assign(hosts, added);
+            await at.putHosts(Object.fromEntries(rows.map(([name, { row }]) => [name, row])));
+            const reports = rows.flatMap(([name, { live: report }]) => (report ? [[name, report] as const] : []));
+            await at.removeLive(rows.flatMap(([name, { live: report }]) => (report ? [] : [name])));
+            await at.putLive(Object.fromEntries(reports));
+          }
+          // Live rows of hosts that are in no inventory, between those of others.
+          await at.putLive(Object.fromEntries(Object.keys(orphans).map((name) => [name, live()])));
+          await add(start);
+          const steady = new Set(Object.keys(start));
+
+          const seen: string[] = [];
+          let after = '';
+          let cursor: string | undefined;
+          for (let page = 0; ; page += 1) {
+            const [body, between] = steps[page % steps.length] as (typeof steps)[number];
+            const data = conforms(browseFleet, await at.browse({ ...body, ...(cursor && { cursor }) }));
+            const expected = oracle(hosts, after, body);
+            const items = data.items as { host_id: string; servicemap: { status: FleetStatus } }[];
+            expect(items.map(({ host_id }) => host_id)).toEqual(expected.found);
+            for (const { host_id, servicemap } of items) expect(servicemap.status).toBe(hosts[host_id]?.status);
+            const { scanned, matched, returned, failed, states } = data.coverage;
+            expect({ scanned, matched, returned, failed }).toEqual({
+              scanned: expected.scanned,
+              matched: items.length,
+              returned: items.length,
+              failed: 0,
+            });
+            for (const status of FLEET_STATUSES)
+              expect(states[status]).toBe(items.filter(({ servicemap }) => servicemap.status === status).length);
+            const truncated = expected.more && items.length < body.limit;
+            expect(data.truncated).toBe(truncated);
+            expect(data.partial).toBe(truncated);
+            expect(data.truncation_reasons).toEqual(truncated ? ['scan_limit_reached'] : undefined);
+            expect('next_cursor' in data).toBe(expected.more);
+            // Every host is examined by the page whose range it lies in.
+            seen.push(...Object.keys(hosts).filter((n) => byBytes(n, after) > 0 && byBytes(n, expected.last) <= 0));
+            after = expected.last;
+            cursor = data.next_cursor;
+            if (!cursor || page > 60) break;
+            for (const name of between.remove) {
+              steady.delete(name);
+              delete hosts[name];
+              await at.removeHost(name);
+            }
+            if (page < 10) await add(between.add);
+          }
+          for (const name of steady) expect(seen.filter((one) => one === name)).toEqual([name]);
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  it('over a fleet at rest: scanned sums up to the candidates, and the items are all that match', async () => {
+    await fc.assert(
+      fc.asyncProperty(fleet, request, plan, async (hosts, body, { first, growth }) => {
+        const at = await newFleet(table, { chunks: { first: () => first, growth } });
+        const rows = Object.entries(hosts);
+        await at.putHosts(Object.fromEntries(rows.map(([name, { row }]) => [name, row])));
+        const found: string[] = [];
+        let scanned = 0;
+        let cursor: string | undefined;
+        do {
+          const data = conforms(browseFleet, await at.browse({ ...body, statuses: [], ...(cursor && { cursor }) }));
+          found.push(...data.items.map(({ host_id }: { host_id: string }) => host_id));
+          scanned += data.coverage.scanned;
+          cursor = data.next_cursor;
+        } while (cursor);
+        expect(scanned).toBe(rows.length);
+        const all = oracle(hosts, '', { ...body, statuses: [], limit: 1_000, scan_limit: 1_000 });
+        expect(found).toEqual(all.found);
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
