@@ -8,7 +8,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
-          globalSetup: ['test/support/dynamodb-local.ts'],
+          setupFiles: ['test/support/dynamodb-local.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

@@ -17,6 +17,8 @@ export interface TableOptions {
   endpoint?: string | undefined;
   /** Most attempts of one call, the first included. */
   maxAttempts?: number;
+  /** Milliseconds for one attempt. */
+  requestTimeout?: number;
 }
 
 /** Access key ids that DynamoDB Local accepts: letters and digits. Used with an `endpoint` of our own only. */
@@ -28,11 +30,21 @@ const TIMEOUTS = { connectionTimeout: 500, requestTimeout: 800 } as const;
 const SOCKETS = { keepAlive: true, maxSockets: 100 };
 
 /** How the client reaches DynamoDB: its own retries are the only ones. */
-export function clientConfig({ endpoint, maxAttempts = 3 }: Omit<TableOptions, 'name'>): DynamoDBClientConfig {
+export function clientConfig({
+  endpoint,
+  maxAttempts = 3,
+  requestTimeout = TIMEOUTS.requestTimeout,
+}: Omit<TableOptions, 'name'>): DynamoDBClientConfig {
   return {
     maxAttempts,
     retryMode: 'standard',
-    requestHandler: { ...TIMEOUTS, throwOnRequestTimeout: true, httpAgent: SOCKETS, httpsAgent: SOCKETS },
+    requestHandler: {
+      connectionTimeout: TIMEOUTS.connectionTimeout,
+      requestTimeout,
+      throwOnRequestTimeout: true,
+      httpAgent: SOCKETS,
+      httpsAgent: SOCKETS,
+    },
     ...(endpoint && { endpoint, region: 'local', credentials: LOCAL_CREDENTIALS }),
   };
 }

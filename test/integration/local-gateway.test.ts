@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toEvent } from '../../infra/local/event.ts';
 import { startFunction } from '../../infra/local/functions.ts';
 import type { Served } from '../../infra/local/gateway.ts';
@@ -10,6 +10,7 @@ import { loadData } from '../../lib/data/load.ts';
 import { commit } from '../../lib/incidents/commit.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { newAccount } from '../support/incidents.ts';
 import { newAppKey, newTable, stored } from '../support/service.ts';
 
@@ -31,7 +32,7 @@ beforeAll(async () => {
   ];
   await loadData(table, 'test', data, Math.floor(Date.now() / 1000));
   service = await startService({
-    endpoint: inject('dynamodbEndpoint'),
+    endpoint: dynamodbEndpoint(),
     tableName: table.name,
     port: 0,
     onServed: (one) => served.push(one),

@@ -1,8 +1,8 @@
-import { beforeAll, describe, expect, inject, it } from 'vitest';
-import { connectTable, type Table } from '../../lib/table/client.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Table } from '../../lib/table/client.ts';
 import { hasEnvelope } from '../support/answers.ts';
 import { type Account, newAccount } from '../support/incidents.ts';
-import { handlersOver, newTable, testDeps } from '../support/service.ts';
+import { connectAgain, handlersOver, newTable, testDeps } from '../support/service.ts';
 
 let table: Table;
 beforeAll(async () => {
@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 /** A warm function of its own: its own client, caches and memory. */
 const instance = () => {
-  const own = connectTable({ name: table.name, endpoint: inject('dynamodbEndpoint') });
+  const own = connectAgain(table);
   return handlersOver(testDeps(own)).mergeAlerts;
 };
 

@@ -4,9 +4,10 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEMO_KEYS } from '../../infra/local/sample.ts';
 import { FLEET_STATUSES } from '../../lib/api/operations.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 
 const root = new URL('../../', import.meta.url);
 const run = promisify(execFile);
@@ -197,7 +198,7 @@ describe('npm start that cannot start', () => {
     const file = join(folder, 'wrong.ndjson');
     writeFileSync(file, '{"kind":"account","account_id":1,"name":"n","permissions":[]}\n{"kind":"host"}\nx\n');
     const { ended, errors } = await start(['--port', '0', '--data', file], {
-      DYNAMODB_ENDPOINT: inject('dynamodbEndpoint'),
+      DYNAMODB_ENDPOINT: dynamodbEndpoint(),
     });
     expect(await ended).toBe(1);
     expect(errors()).toContain(`${file}:2: account_id is required`);

@@ -1,15 +1,17 @@
-import type { TestProject } from 'vitest/node';
-import { startDynamoDb } from '../../infra/local/dynamodb-local.ts';
+import { afterAll, beforeAll } from 'vitest';
+import { type DynamoDb, startDynamoDb } from '../../infra/local/dynamodb-local.ts';
 
-declare module 'vitest' {
-  interface ProvidedContext {
-    dynamodbEndpoint: string;
-  }
-}
+let running: DynamoDb | undefined;
 
-/** One DynamoDB for the whole run: DYNAMODB_ENDPOINT, or DynamoDB Local started here. */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const dynamoDb = await startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT });
-  project.provide('dynamodbEndpoint', dynamoDb.endpoint);
-  return dynamoDb.stop;
+// Each file has a DynamoDB Local of its own, unless DYNAMODB_ENDPOINT names one for all: files that share one slow each
+// other down, for DynamoDB Local does one thing at a time.
+beforeAll(async () => {
+  running = await startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT });
+});
+afterAll(() => running?.stop());
+
+/** Where this test file's DynamoDB answers. */
+export function dynamodbEndpoint(): string {
+  if (!running) throw new Error('DynamoDB is not started before the first hook of a test file');
+  return running.endpoint;
 }

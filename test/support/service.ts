@@ -2,7 +2,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
-import { inject } from 'vitest';
 import { createTable } from '../../infra/local/table.ts';
 import { type AppKeyRow, hashAppKey } from '../../lib/accounts/app-keys.ts';
 import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts, type Operation } from '../../lib/api/operations.ts';
@@ -20,6 +19,7 @@ import { createGetRumResource } from '../../lib/rum/resource.ts';
 import { readSettings, type Settings } from '../../lib/settings.ts';
 import { connectTable, type Table } from '../../lib/table/client.ts';
 import { type Key, keys } from '../../lib/table/keys.ts';
+import { dynamodbEndpoint } from './dynamodb-local.ts';
 
 /** A log that keeps its lines, so that tests can look at them. */
 export function recordingLog() {
@@ -30,13 +30,20 @@ export function recordingLog() {
   return { lines, info: at('info'), warn: at('warn'), error: at('error') };
 }
 
+/** DynamoDB Local on a busy machine is slower than DynamoDB: tests that are not about time give it more. */
+const PATIENCE_MS = 2_500;
+
 /** A new table at the run's DynamoDB. */
 export async function newTable(): Promise<Table> {
-  const endpoint = inject('dynamodbEndpoint');
+  const endpoint = dynamodbEndpoint();
   const name = `test-${randomUUID()}`;
   await createTable(endpoint, name);
-  return connectTable({ name, endpoint });
+  return connectTable({ name, endpoint, requestTimeout: PATIENCE_MS });
 }
+
+/** A further client of a table, as a further instance of a function has. */
+export const connectAgain = ({ name }: Table): Table =>
+  connectTable({ name, endpoint: dynamodbEndpoint(), requestTimeout: PATIENCE_MS });
 
 export interface TestDeps extends Deps {
   readonly log: ReturnType<typeof recordingLog>;

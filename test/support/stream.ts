@@ -7,15 +7,15 @@ import {
   GetShardIteratorCommand,
 } from '@aws-sdk/client-dynamodb-streams';
 import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
-import { inject } from 'vitest';
 import { clientConfig, type Table } from '../../lib/table/client.ts';
 import type { Key } from '../../lib/table/keys.ts';
+import { dynamodbEndpoint } from './dynamodb-local.ts';
 
 /** The stream records of a row's insertions, as Lambda would hand them over. */
 export async function insertsOf(table: Table, key: Key): Promise<DynamoDBStreamEvent> {
   const { Table: description } = await table.client.send(new DescribeTableCommand({ TableName: table.name }));
   const StreamArn = description?.LatestStreamArn;
-  const { credentials, region, endpoint } = clientConfig({ endpoint: inject('dynamodbEndpoint') });
+  const { credentials, region, endpoint } = clientConfig({ endpoint: dynamodbEndpoint() });
   const streams = new DynamoDBStreamsClient({
     ...(credentials && { credentials }),
     ...(region && { region }),
