@@ -17,8 +17,8 @@ export interface TableOptions {
   endpoint?: string | undefined;
   /** Most attempts of one call, the first included. */
   maxAttempts?: number;
-  /** Milliseconds for one attempt. */
-  requestTimeout?: number;
+  /** Of one attempt, in milliseconds. */
+  timeouts?: Readonly<{ connectionTimeout: number; requestTimeout: number }>;
 }
 
 /** Access key ids that DynamoDB Local accepts: letters and digits. Used with an `endpoint` of our own only. */
@@ -33,18 +33,12 @@ const SOCKETS = { keepAlive: true, maxSockets: 100 };
 export function clientConfig({
   endpoint,
   maxAttempts = 3,
-  requestTimeout = TIMEOUTS.requestTimeout,
+  timeouts = TIMEOUTS,
 }: Omit<TableOptions, 'name'>): DynamoDBClientConfig {
   return {
     maxAttempts,
     retryMode: 'standard',
-    requestHandler: {
-      connectionTimeout: TIMEOUTS.connectionTimeout,
-      requestTimeout,
-      throwOnRequestTimeout: true,
-      httpAgent: SOCKETS,
-      httpsAgent: SOCKETS,
-    },
+    requestHandler: { ...timeouts, throwOnRequestTimeout: true, httpAgent: SOCKETS, httpsAgent: SOCKETS },
     ...(endpoint && { endpoint, region: 'local', credentials: LOCAL_CREDENTIALS }),
   };
 }

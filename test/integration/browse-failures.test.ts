@@ -1,21 +1,23 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { browseFleet } from '../../lib/api/operations.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { hasEnvelope } from '../support/answers.ts';
 import { type Fleet, hostId, inventory, live, newFleet } from '../support/fleet.ts';
 import { conforms } from '../support/schema.ts';
 import { newTable } from '../support/service.ts';
-import { type Attempt, silentServer, tapWire } from '../support/wire.ts';
+import { type Attempt, silentServer, type Tap, tapWire } from '../support/wire.ts';
 
 let table: Table;
 let fleet: Fleet;
+let tap: Tap | undefined;
 let silent: Awaited<ReturnType<typeof silentServer>>;
 beforeAll(async () => {
   silent = await silentServer();
+  table = await newTable();
 });
+afterEach(() => tap?.remove());
 afterAll(() => silent.close());
 beforeEach(async () => {
-  table = await newTable();
   fleet = await newFleet(table);
   await fleet.putHosts({
     [hostId(1)]: inventory({ reason_codes: ['own'] }),
@@ -30,7 +32,7 @@ const ofInventory = ({ body }: Attempt) => body.includes('#HOSTS');
 const refused = (name: string) => Object.assign(new Error('no'), { name, $metadata: {} });
 
 function failing(which: (attempt: Attempt) => boolean, name: string) {
-  return tapWire(table, async (attempt, send) => {
+  tap = tapWire(table, async (attempt, send) => {
     if (which(attempt)) throw refused(name);
     await send();
   });
@@ -38,7 +40,7 @@ function failing(which: (attempt: Attempt) => boolean, name: string) {
 
 /** Sends attempts where nobody answers. */
 function hanging(which: (attempt: Attempt) => boolean) {
-  return tapWire(table, async (attempt, send) => {
+  tap = tapWire(table, async (attempt, send) => {
     if (which(attempt)) attempt.redirect(silent.port);
     await send();
   });
@@ -131,7 +133,7 @@ describe('fleet browse', () => {
 
   it('is ServiceUnavailable with Retry-After when the subsystem is switched off, and reads nothing', async () => {
     const off = await newFleet(table, { settings: { serviceMapEnabled: false } });
-    const tap = tapWire(table);
+    tap = tapWire(table);
     const answer = await off.browse();
     hasEnvelope(answer, 503, 'ServiceUnavailable');
     expect(answer.headers['Retry-After']).toBe('60');

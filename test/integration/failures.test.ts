@@ -91,7 +91,7 @@ describe('a dependency that is down', () => {
     tapWire(own, async ({ command }, send) => {
       const times = (tried.get(command) ?? 0) + 1;
       tried.set(command, times);
-      await new Promise((resolve) => setTimeout(resolve, 700));
+      await new Promise((resolve) => setTimeout(resolve, 650));
       if (times < 3) throw Object.assign(new Error('slow'), { name: 'TimeoutError' });
       await send();
     });

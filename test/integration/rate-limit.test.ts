@@ -5,7 +5,16 @@ import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { newAccountId, newCaller } from '../support/accounts.ts';
 import { hasEnvelope } from '../support/answers.ts';
-import { type EventOptions, eventFor, handlersOver, invoke, newTable, stored, testDeps } from '../support/service.ts';
+import {
+  connectAgain,
+  type EventOptions,
+  eventFor,
+  handlersOver,
+  invoke,
+  newTable,
+  stored,
+  testDeps,
+} from '../support/service.ts';
 import { losingReply, tapWire } from '../support/wire.ts';
 
 /** The start of a minute, in the future: DynamoDB may remove a count whose time to live is over. */
@@ -120,15 +129,6 @@ describe('fleet browse', () => {
     });
   });
 
-  it('passes exactly the allowed number of 200 calls at once from several clients', async () => {
-    const { instance, counted } = await given();
-    const callers = [instance(), instance(), instance(), instance(), instance()];
-    const answers = await Promise.all(Array.from({ length: 200 }, (_, at) => callers[at % callers.length]?.()));
-    expect(answers.filter((answer) => answer?.status === 200)).toHaveLength(2);
-    expect(answers.filter((answer) => answer?.status === 429)).toHaveLength(198);
-    expect(await counted()).toBe(2);
-  });
-
   it('passes exactly 30 of many callers over a whole minute', async () => {
     const { clock, instance, counted } = await given();
     const callers = [instance(), instance(), instance()];
@@ -146,6 +146,16 @@ describe('fleet browse', () => {
 describe('a count', () => {
   const limiterOver = (on: Table, clock = { now: NOW }) =>
     createRateLimiter(browseFleet, testDeps(on, { now: () => clock.now }));
+
+  it('passes exactly the allowed number of 200 calls at once from several instances and clients', async () => {
+    const account = newAccountId();
+    // Straight to the limiter: two hundred calls through a busy DynamoDB Local may well take longer than a call has.
+    const limiters = Array.from({ length: 5 }, () => limiterOver(connectAgain(table)));
+    const verdicts = await Promise.all(Array.from({ length: 200 }, (_, at) => limiters[at % 5]?.take(account)));
+    expect(verdicts.filter((verdict) => verdict?.refusedBy === undefined)).toHaveLength(2);
+    expect(verdicts.filter((verdict) => verdict?.refusedBy?.window.name === 'second')).toHaveLength(198);
+    expect(await stored(table, keys.rateCount(account, 'browse-fleet', MINUTE))).toMatchObject({ total: 2, w0: 2 });
+  });
 
   it('whose reply was lost counts once, and the call passes, also as the last one allowed', async () => {
     const own = await newTable();

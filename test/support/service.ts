@@ -31,19 +31,19 @@ export function recordingLog() {
 }
 
 /** DynamoDB Local on a busy machine is slower than DynamoDB: tests that are not about time give it more. */
-const PATIENCE_MS = 2_500;
+const PATIENCE = { connectionTimeout: 2_500, requestTimeout: 2_500 };
 
 /** A new table at the run's DynamoDB. */
 export async function newTable(): Promise<Table> {
   const endpoint = dynamodbEndpoint();
   const name = `test-${randomUUID()}`;
   await createTable(endpoint, name);
-  return connectTable({ name, endpoint, requestTimeout: PATIENCE_MS });
+  return connectTable({ name, endpoint, timeouts: PATIENCE });
 }
 
 /** A further client of a table, as a further instance of a function has. */
 export const connectAgain = ({ name }: Table): Table =>
-  connectTable({ name, endpoint: dynamodbEndpoint(), requestTimeout: PATIENCE_MS });
+  connectTable({ name, endpoint: dynamodbEndpoint(), timeouts: PATIENCE });
 
 export interface TestDeps extends Deps {
   readonly log: ReturnType<typeof recordingLog>;
