@@ -15,7 +15,7 @@ export interface AccountRow {
 }
 
 /** What an account's list of keys holds of each: never the key. */
-export interface AccountAppKeyRow {
+interface AccountAppKeyRow {
   app_key_id: string;
   /** The key's last four characters. */
   last_digits: string;
@@ -63,7 +63,7 @@ export async function putAccount(
 }
 
 /** The hashes and rows of an account's keys. */
-export async function listAppKeys(table: Table, account: Int64): Promise<(AccountAppKeyRow & { hash: string })[]> {
+async function listAppKeys(table: Table, account: Int64): Promise<(AccountAppKeyRow & { hash: string })[]> {
   const rows: (AccountAppKeyRow & { hash: string })[] = [];
   let from: Record<string, unknown> | undefined;
   do {
