@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Logger } from '@aws-lambda-powertools/logger';
+import { createMetrics, type MetricsSink } from './metrics.ts';
 import { type Environment, readSettings, type Settings } from './settings.ts';
 import { connectTable, type Table } from './table/client.ts';
 
@@ -18,6 +19,7 @@ export interface Deps {
   /** A random id of at least 122 bits. */
   readonly newId: () => string;
   readonly log: Log;
+  readonly metrics: MetricsSink;
   readonly settings: Settings;
 }
 
@@ -30,6 +32,7 @@ export function createDeps(env: Environment = process.env): Deps {
     now: Date.now,
     newId: randomUUID,
     log: logger,
+    metrics: createMetrics(),
     settings,
   };
 }

@@ -33,6 +33,7 @@ export async function startService(options: LocalServiceOptions): Promise<LocalS
     DYNAMODB_ENDPOINT: endpoint,
     AWS_REGION: 'local',
     POWERTOOLS_LOG_LEVEL: 'WARN',
+    POWERTOOLS_METRICS_DISABLED: 'true',
     ...(process.env.SERVICEMAP_ENABLED && { SERVICEMAP_ENABLED: process.env.SERVICEMAP_ENABLED }),
   };
   const functions: Record<string, LocalFunction> = {};

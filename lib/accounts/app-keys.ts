@@ -14,6 +14,8 @@ export interface Caller {
   readonly permissions: readonly string[];
   /** Signs the cursors of the account. */
   readonly cursorSecret: Uint8Array;
+  /** The account's key of the usage plan, where there is one. */
+  readonly gatewayKey?: string;
 }
 
 /** The row that an app key's hash leads to. What the account may do is copied into it, so that one read answers all. */
@@ -22,6 +24,7 @@ export interface AppKeyRow {
   permissions: string[];
   suspended?: boolean;
   cursor_secret: Uint8Array;
+  gateway_key?: string;
   /** Unix seconds. */
   expires_at?: number;
   /** Unix seconds. */
@@ -88,6 +91,7 @@ export function createAppKeys({ table, now, settings }: Pick<Deps, 'table' | 'no
         appKeyId: appKeyIdOf(hash),
         permissions: row.permissions,
         cursorSecret: row.cursor_secret,
+        ...(row.gateway_key !== undefined && { gatewayKey: row.gateway_key }),
       };
     },
   };

@@ -17,7 +17,10 @@ const LOOK_EVERY_MS = 2_000;
  * Finishes the merges whose calls were cut short, from the table's stream: the event holds feed entries that were committed
  * with their moves pending. The calls are given their time first. A failure is thrown, so that the records come again.
  */
-export function createFinishMerges({ table, now, log }: Pick<Deps, 'table' | 'now' | 'log'>, leaseMs = LEASE_MS) {
+export function createFinishMerges(
+  { table, now, log, metrics }: Pick<Deps, 'table' | 'now' | 'log' | 'metrics'>,
+  leaseMs = LEASE_MS,
+) {
   /** Waits while the call may still be at work; @returns whether the merge is pending then */
   async function isLeft(key: Key, committedAtMs: number): Promise<boolean> {
     for (;;) {
@@ -38,8 +41,9 @@ export function createFinishMerges({ table, now, log }: Pick<Deps, 'table' | 'no
       const entry = table.unmarshall<FeedEntry & Key>(image as Record<string, AttributeValue>);
       const { account } = parseKey(entry) ?? {};
       if (account === undefined || !(await isLeft({ pk: entry.pk, sk: entry.sk }, entry.at_ms))) continue;
-      if (await finishMerge(table, account, entry.incident_id, entry.stamp))
-        log.warn('merge finished after its call was cut short', { request_id: entry.request_id, stamp: entry.stamp });
+      if (!(await finishMerge(table, account, entry.incident_id, entry.stamp))) continue;
+      metrics.event('merge_finished_late');
+      log.warn('merge finished after its call was cut short', { request_id: entry.request_id, stamp: entry.stamp });
     }
   };
 }

@@ -31,7 +31,7 @@ interface Merge {
  * mark is taken away; `finish-merges` does what is left when this function dies in between.
  */
 export function createMergeAlerts(deps: Deps) {
-  const { table, log } = deps;
+  const { table, log, metrics } = deps;
 
   return async function merge(call: MergeCall) {
     const request = mergeOf(call, deps);
@@ -52,6 +52,7 @@ export function createMergeAlerts(deps: Deps) {
       await moveAlerts(table, account, entry.stamp, moves, signal);
       await unmark(table, account, entry, signal);
     } catch (error) {
+      metrics.event('merge_left_pending');
       log.warn('merge left to finish-merges', { request_id: entry.request_id, error_name: (error as Error).name });
     }
   }

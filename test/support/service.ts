@@ -45,8 +45,21 @@ export async function newTable(): Promise<Table> {
 export const connectAgain = ({ name }: Table): Table =>
   connectTable({ name, endpoint: dynamodbEndpoint(), timeouts: PATIENCE });
 
+/** Metrics that are kept, so that tests can look at them. */
+function recordingMetrics() {
+  const calls: { operation: string; code: string; durationMs: number }[] = [];
+  const events: string[] = [];
+  return {
+    calls,
+    events,
+    call: (operation: string, code: string, durationMs: number) => void calls.push({ operation, code, durationMs }),
+    event: (name: string) => void events.push(name),
+  };
+}
+
 export interface TestDeps extends Deps {
   readonly log: ReturnType<typeof recordingLog>;
+  readonly metrics: ReturnType<typeof recordingMetrics>;
 }
 
 /** Production's parts but for the clock and the log, where the test gives its own. */
@@ -57,6 +70,7 @@ export function testDeps(table: Table, overrides: { now?: () => number; settings
     now: Date.now,
     newId: randomUUID,
     log: recordingLog(),
+    metrics: recordingMetrics(),
     settings: { ...readSettings({ TABLE_NAME: table.name }), ...settings },
     ...rest,
   };

@@ -1,0 +1,145 @@
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import {
+  AccessLogField,
+  AccessLogFormat,
+  ApiKeySourceType,
+  CfnGatewayResponse,
+  EndpointType,
+  IdentitySource,
+  type IResource,
+  type IRestApi,
+  LambdaIntegration,
+  LogGroupLogDestination,
+  type Method,
+  MethodLoggingLevel,
+  RequestAuthorizer,
+  RestApi,
+  type ThrottlingPerMethod,
+  type UsagePlan,
+} from 'aws-cdk-lib/aws-apigateway';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import { type Operation, operations } from '../lib/api/operations.ts';
+import { gatewayResponses } from './gateway-responses.ts';
+import type { DeploymentSettings } from './settings.ts';
+
+/** Callers without a gateway key of their own share this much: enough to be told so, too little to do harm. */
+const SHARED = { rate: 10, burst: 20 };
+const AUTHORIZER_TTL = Duration.seconds(60);
+
+export interface ServiceApiProps {
+  readonly settings: DeploymentSettings;
+  readonly operationFunctions: Readonly<Record<Operation['name'], IFunction>>;
+  readonly refuseRoute: IFunction;
+  readonly labelCaller: IFunction;
+  /** Value of the gateway key that all callers share who have none of their own. */
+  readonly sharedGatewayKey: string;
+}
+
+/** What an access log line holds: an allow-list, with neither the query string nor a key in it. */
+const ACCESS_LOG = AccessLogFormat.custom(
+  JSON.stringify({
+    request_id: AccessLogField.contextRequestId(),
+    time: AccessLogField.contextRequestTime(),
+    method: AccessLogField.contextHttpMethod(),
+    resource: AccessLogField.contextResourcePath(),
+    status: AccessLogField.contextStatus(),
+    source_ip: AccessLogField.contextIdentitySourceIp(),
+    account_id: AccessLogField.contextAuthorizerPrincipalId(),
+    latency_ms: AccessLogField.contextResponseLatency(),
+    error: AccessLogField.contextErrorResponseType(),
+  }),
+);
+
+/** The REST API: a route for each operation, a refusal for everything else, and usage plans that throttle each account. */
+export class ServiceApi extends Construct {
+  readonly api: RestApi;
+  /** Where the operator attaches the gateway key of each account. */
+  readonly accountPlan: UsagePlan;
+
+  constructor(scope: Construct, id: string, props: ServiceApiProps) {
+    super(scope, id);
+    const { settings } = props;
+    const accessLog = new LogGroup(this, 'AccessLog', {
+      retention: settings.logRetentionDays,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    this.api = new RestApi(this, 'Api', {
+      restApiName: 'incident-monitoring-rum',
+      description: 'Incidents, monitoring and RUM',
+      endpointTypes: [EndpointType.REGIONAL],
+      apiKeySourceType: ApiKeySourceType.AUTHORIZER,
+      cloudWatchRole: false,
+      deployOptions: {
+        stageName: settings.stageName,
+        // Execution logs, data trace and X-Ray of the stage store the query string, and with it the key.
+        loggingLevel: MethodLoggingLevel.OFF,
+        dataTraceEnabled: false,
+        tracingEnabled: false,
+        metricsEnabled: true,
+        throttlingRateLimit: settings.stageRate,
+        throttlingBurstLimit: settings.stageBurst,
+        accessLogDestination: new LogGroupLogDestination(accessLog),
+        accessLogFormat: ACCESS_LOG,
+      },
+    });
+    const methods = this.addRoutes(props);
+    for (const response of gatewayResponses())
+      new CfnGatewayResponse(this, `Response${response.responseType}`, { ...response, restApiId: this.api.restApiId });
+    this.accountPlan = this.addPlan('AccountPlan', 'One gateway key an account', methods, ({ throttle }) => throttle);
+    const sharedPlan = this.addPlan('SharedPlan', 'All callers without a key of their own', methods, () => SHARED);
+    sharedPlan.addApiKey(this.api.addApiKey('SharedKey', { value: props.sharedGatewayKey }));
+  }
+
+  private addRoutes(props: ServiceApiProps): Map<Operation, Method> {
+    const authorizer = new RequestAuthorizer(this, 'LabelCaller', {
+      handler: props.labelCaller,
+      identitySources: [IdentitySource.queryString('app_key')],
+      resultsCacheTtl: AUTHORIZER_TTL,
+    });
+    const refusal = new LambdaIntegration(props.refuseRoute, { allowTestInvoke: false });
+    const refusing = new Set<IResource>();
+    const refuseAny = (resource: IResource) => {
+      if (!refusing.has(resource)) resource.addMethod('ANY', refusal);
+      refusing.add(resource);
+    };
+    const { root } = this.api;
+    refuseAny(root);
+    refuseAny(root.addResource('{proxy+}'));
+    const methods = new Map<Operation, Method>();
+    for (const operation of operations as readonly Operation[]) {
+      const resource = root.resourceForPath(operation.path);
+      // API Gateway answers 403 on a resource of its own for a method that it does not have: also half-way down a path.
+      for (let at: IResource | undefined = resource; at; at = at.parentResource) refuseAny(at);
+      const handler = props.operationFunctions[operation.name];
+      if (!handler) throw new Error(`the operation ${operation.name} has no function`);
+      methods.set(
+        operation,
+        resource.addMethod(operation.method, new LambdaIntegration(handler, { allowTestInvoke: false }), {
+          authorizer,
+          apiKeyRequired: true,
+        }),
+      );
+    }
+    return methods;
+  }
+
+  private addPlan(
+    id: string,
+    description: string,
+    methods: Map<Operation, Method>,
+    throttleOf: (operation: Operation) => { rate: number; burst: number },
+  ): UsagePlan {
+    const throttle: ThrottlingPerMethod[] = [...methods].map(([operation, method]) => {
+      const { rate, burst } = throttleOf(operation);
+      return { method, throttle: { rateLimit: rate, burstLimit: burst } };
+    });
+    // aws-cdk-lib is not compiled with exactOptionalPropertyTypes: its class does not fit its own interface.
+    const api = this.api as IRestApi;
+    return this.api.addUsagePlan(id, {
+      description,
+      apiStages: [{ api, stage: this.api.deploymentStage, throttle }],
+    });
+  }
+}

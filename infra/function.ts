@@ -1,0 +1,88 @@
+import { fileURLToPath } from 'node:url';
+import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
+import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Architecture, LoggingFormat, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
+import { NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
+import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import { GRANTS, LEADING_KEYS } from './grants.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** Some CommonJS packages of the SDK ask for `require` also in a bundle of ES modules. */
+const REQUIRE_BANNER =
+  "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);";
+
+export interface ServiceFunctionProps {
+  /** Also the name of its file in `functions/`. */
+  readonly name: string;
+  readonly description: string;
+  /** Absent: it uses no table. */
+  readonly table?: TableV2;
+  readonly environment?: Record<string, string>;
+  readonly timeout: Duration;
+  readonly memorySize: number;
+  readonly logRetention: RetentionDays;
+}
+
+/** A Lambda function with all that belongs to it: runtime, bundle, log group, environment and grants. */
+export class ServiceFunction extends Construct {
+  readonly lambda: NodejsFunction;
+
+  constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
+    super(scope, id);
+    const { name, table } = props;
+    const logGroup = new LogGroup(this, 'Logs', {
+      retention: props.logRetention,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    // In place of AWS's managed policy, which may write to every log group.
+    const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
+    logGroup.grantWrite(role);
+    this.lambda = new NodejsFunction(this, 'Function', {
+      entry: `${root}functions/${name}.ts`,
+      handler: 'handler',
+      role,
+      description: props.description,
+      projectRoot: root,
+      depsLockFilePath: `${root}package-lock.json`,
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      memorySize: props.memorySize,
+      timeout: props.timeout,
+      tracing: Tracing.ACTIVE,
+      loggingFormat: LoggingFormat.JSON,
+      logGroup,
+      environment: {
+        ...(table && { TABLE_NAME: table.tableName }),
+        NODE_OPTIONS: '--enable-source-maps',
+        ...props.environment,
+      },
+      bundling: {
+        format: OutputFormat.ESM,
+        target: 'node24',
+        minify: true,
+        sourceMap: true,
+        sourcesContent: false,
+        bundleAwsSDK: true,
+        mainFields: ['module', 'main'],
+        banner: REQUIRE_BANNER,
+        forceDockerBundling: false,
+      },
+    });
+    if (table) this.grant(name, table);
+  }
+
+  /** Exactly what `grants.ts` lists: actions on partition keys of the listed kinds, nothing else of the table. */
+  private grant(name: string, table: TableV2): void {
+    for (const { actions, on } of GRANTS[name] ?? [])
+      this.lambda.addToRolePolicy(
+        new PolicyStatement({
+          actions: actions.map((action) => `dynamodb:${action}`),
+          resources: [table.tableArn],
+          conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': on.map((kind) => LEADING_KEYS[kind]) } },
+        }),
+      );
+  }
+}

@@ -1,0 +1,57 @@
+import { type CfnGatewayResponseProps, ResponseType } from 'aws-cdk-lib/aws-apigateway';
+import { ERROR_CODES, type ErrorCode } from '../lib/api/errors.ts';
+import { en } from '../lib/api/messages/en.ts';
+
+/**
+ * The code of each answer that API Gateway makes itself, so that a caller sees one envelope whoever answers. The two
+ * defaults come last: they stand for every type that has no entry.
+ */
+const CODES: readonly (readonly [type: ResponseType, code: ErrorCode])[] = [
+  [ResponseType.ACCESS_DENIED, 'AccessDenied'],
+  [ResponseType.API_CONFIGURATION_ERROR, 'InternalError'],
+  [ResponseType.AUTHORIZER_CONFIGURATION_ERROR, 'InternalError'],
+  [ResponseType.AUTHORIZER_FAILURE, 'ServiceUnavailable'],
+  [ResponseType.BAD_REQUEST_BODY, 'InvalidParameter'],
+  [ResponseType.BAD_REQUEST_PARAMETERS, 'InvalidParameter'],
+  [ResponseType.EXPIRED_TOKEN, 'Unauthorized'],
+  [ResponseType.INTEGRATION_FAILURE, 'ServiceUnavailable'],
+  [ResponseType.INTEGRATION_TIMEOUT, 'ServiceUnavailable'],
+  // The usage plan does not know the account's gateway key: the operator has to provision it.
+  [ResponseType.INVALID_API_KEY, 'ServiceUnavailable'],
+  [ResponseType.INVALID_SIGNATURE, 'Unauthorized'],
+  // An unknown path: those of the API have a route for every method.
+  [ResponseType.MISSING_AUTHENTICATION_TOKEN, 'RouteNotFound'],
+  [ResponseType.QUOTA_EXCEEDED, 'RequestTooFrequently'],
+  [ResponseType.REQUEST_TOO_LARGE, 'EntityTooLarge'],
+  [ResponseType.RESOURCE_NOT_FOUND, 'RouteNotFound'],
+  [ResponseType.THROTTLED, 'RequestTooFrequently'],
+  // No app_key in the query string: the authorizer's identity source is empty.
+  [ResponseType.UNAUTHORIZED, 'Unauthorized'],
+  [ResponseType.UNSUPPORTED_MEDIA_TYPE, 'InvalidContentType'],
+  [ResponseType.WAF_FILTERED, 'AccessDenied'],
+  [ResponseType.DEFAULT_4XX, 'BadRequest'],
+  [ResponseType.DEFAULT_5XX, 'InternalError'],
+];
+
+/** `$context` variables are all that a template may hold: the request id goes in, the rest is fixed. */
+function template(code: ErrorCode): string {
+  return `{"request_id":"$context.requestId","error":{"code":"${code}","message":${JSON.stringify(en.codes[code])}}}`;
+}
+
+/** Every type of gateway response with its status, headers and envelope. */
+export function gatewayResponses(): Omit<CfnGatewayResponseProps, 'restApiId'>[] {
+  return CODES.map(([type, code]) => {
+    const { status } = ERROR_CODES[code];
+    return {
+      responseType: type.responseType,
+      statusCode: String(status),
+      responseParameters: {
+        'gatewayresponse.header.Svc-Request-Id': 'context.requestId',
+        'gatewayresponse.header.Content-Language': "'en'",
+        'gatewayresponse.header.Cache-Control': "'no-store'",
+        ...((status === 429 || status === 503) && { 'gatewayresponse.header.Retry-After': "'1'" }),
+      },
+      responseTemplates: { 'application/json': template(code) },
+    };
+  });
+}

@@ -1,0 +1,74 @@
+/** The settings of a deployment: CDK context (`cdk deploy -c name=value`) with defaults. docs/deploy.md says what each does. */
+import type { Node } from 'constructs';
+
+export interface DeploymentSettings {
+  /** Name of the API's stage, first part of every path of the default address. */
+  stageName: string;
+  serviceMapEnabled: boolean;
+  appKeyCacheSeconds: number;
+  rumCacheSeconds: number;
+  maxBodyBytes: number;
+  /** Calls a second, and burst, of all accounts together. */
+  stageRate: number;
+  stageBurst: number;
+  logRetentionDays: number;
+  /** Where alarms are sent; absent: nowhere. */
+  alarmEmail: string | undefined;
+}
+
+/** Days that CloudWatch Logs can keep logs for. */
+const RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731];
+
+/** A setting that is wrong: stops synthesis with one sentence for each. */
+export class DeploymentSettingsError extends Error {
+  override readonly name = 'DeploymentSettingsError';
+}
+
+/** @throws DeploymentSettingsError naming every context value that is wrong, and what it must be */
+export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>): DeploymentSettings {
+  const problems: string[] = [];
+  const given = (name: string): string | undefined => {
+    const value: unknown = node.tryGetContext(name);
+    return value === undefined ? undefined : String(value);
+  };
+  const checked = (name: string, value: string, valid: boolean, must: string) => {
+    if (!valid) problems.push(`Context ${name} must be ${must}, not "${value}".`);
+  };
+  const integer = (name: string, fallback: number, min: number, max: number) => {
+    const value = given(name) ?? String(fallback);
+    const number = Number(value);
+    checked(name, value, /^\d+$/.test(value) && number >= min && number <= max, `an integer from ${min} to ${max}`);
+    return number;
+  };
+  const flag = (name: string, fallback: boolean) => {
+    const value = given(name) ?? String(fallback);
+    checked(name, value, value === 'true' || value === 'false', 'true or false');
+    return value === 'true';
+  };
+
+  const stageName = given('stageName') ?? 'v1';
+  checked('stageName', stageName, /^[A-Za-z0-9_]{1,128}$/.test(stageName), '1 to 128 letters, digits or underscores');
+  const alarmEmail = given('alarmEmail');
+  if (alarmEmail !== undefined)
+    checked('alarmEmail', alarmEmail, /^[^@\s]+@[^@\s]+$/.test(alarmEmail), 'an e-mail address');
+  const logRetentionDays = integer('logRetentionDays', 30, 1, 731);
+  checked(
+    'logRetentionDays',
+    String(logRetentionDays),
+    RETENTION_DAYS.includes(logRetentionDays),
+    `one of ${RETENTION_DAYS.join(', ')}`,
+  );
+  const settings: DeploymentSettings = {
+    stageName,
+    serviceMapEnabled: flag('serviceMapEnabled', true),
+    appKeyCacheSeconds: integer('appKeyCacheSeconds', 30, 0, 30),
+    rumCacheSeconds: integer('rumCacheSeconds', 60, 0, 3600),
+    maxBodyBytes: integer('maxBodyBytes', 256 * 1024, 1024, 6 * 1024 * 1024),
+    stageRate: integer('stageRate', 1000, 1, 10_000),
+    stageBurst: integer('stageBurst', 2000, 1, 5_000),
+    logRetentionDays,
+    alarmEmail,
+  };
+  if (problems.length > 0) throw new DeploymentSettingsError([...new Set(problems)].join('\n'));
+  return settings;
+}

@@ -1,0 +1,117 @@
+import { CfnOutput, Duration, Names, Stack, type StackProps } from 'aws-cdk-lib';
+import type { ITable, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { FilterCriteria, FilterRule, StartingPosition } from 'aws-cdk-lib/aws-lambda';
+import { DynamoEventSource, SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import type { Construct } from 'constructs';
+import { operations } from '../lib/api/operations.ts';
+import { ServiceApi } from './api.ts';
+import { ServiceFunction } from './function.ts';
+import { type DeploymentSettings, readDeploymentSettings } from './settings.ts';
+import { createServiceTable } from './table.ts';
+
+/** API Gateway waits 29 s for an answer: a function that runs longer answers nobody. */
+const ANSWER_TIMEOUT = Duration.seconds(29);
+/** A merge's lease (16 s) and the moves of the largest body, with time to spare. */
+const FINISH_TIMEOUT = Duration.seconds(120);
+/** Lambda gives a share of a CPU with memory: below this the join of 2,000 hosts takes longer than the reading of them. */
+const OPERATION_MEMORY_MB = 512;
+const SMALL_MEMORY_MB = 256;
+
+/** The whole service. */
+export class ServiceStack extends Stack {
+  constructor(scope: Construct, id: string, props?: StackProps) {
+    super(scope, id, props);
+    const settings = readDeploymentSettings(this.node);
+    const table = createServiceTable(this);
+    // No secret: it only says which throttle a stranger's calls count against. 20 to 128 characters.
+    const sharedGatewayKey = `shared-${Names.uniqueId(this)}`.padEnd(24, '-').slice(0, 128);
+
+    const environment = {
+      MAX_BODY_BYTES: String(settings.maxBodyBytes),
+      APP_KEY_CACHE_SECONDS: String(settings.appKeyCacheSeconds),
+      RUM_CACHE_SECONDS: String(settings.rumCacheSeconds),
+      SERVICEMAP_ENABLED: String(settings.serviceMapEnabled),
+    };
+    const create = functionFactory(this, settings);
+    const operationFunctions = Object.fromEntries(
+      operations.map(({ name, summary }) => [
+        name,
+        create(name, {
+          description: summary,
+          table,
+          environment,
+          timeout: ANSWER_TIMEOUT,
+          memorySize: OPERATION_MEMORY_MB,
+        }),
+      ]),
+    );
+    const refuseRoute = create('refuse-route', {
+      description: 'Answer every other path and method',
+      timeout: Duration.seconds(5),
+      memorySize: SMALL_MEMORY_MB,
+    });
+    const labelCaller = create('label-caller', {
+      description: 'Tell which usage-plan key a call counts against',
+      table,
+      environment: { ...environment, SHARED_GATEWAY_KEY: sharedGatewayKey },
+      timeout: Duration.seconds(5),
+      memorySize: OPERATION_MEMORY_MB,
+    });
+    const finishMerges = create('finish-merges', {
+      description: 'Finish merges whose calls were cut short',
+      table,
+      environment,
+      timeout: FINISH_TIMEOUT,
+      memorySize: SMALL_MEMORY_MB,
+    });
+    this.followStream(table, finishMerges);
+
+    const { api, accountPlan } = new ServiceApi(this, 'Service', {
+      settings,
+      operationFunctions,
+      refuseRoute,
+      labelCaller,
+      sharedGatewayKey,
+    });
+    new CfnOutput(this, 'Url', { value: api.url, description: 'Base address of the API' });
+    new CfnOutput(this, 'TableName', { value: table.tableName });
+    new CfnOutput(this, 'AccountPlanId', {
+      value: accountPlan.usagePlanId,
+      description: "Usage plan for accounts' gateway keys",
+    });
+  }
+
+  /** Merges that are committed with their moves pending; what cannot be finished ends in a queue that raises an alarm. */
+  private followStream(table: TableV2, finishMerges: ReturnType<ReturnType<typeof functionFactory>>): void {
+    const deadLetters = new Queue(this, 'DeadLetters', {
+      encryption: QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+      retentionPeriod: Duration.days(14),
+    });
+    finishMerges.addEventSource(
+      // aws-cdk-lib is not compiled with exactOptionalPropertyTypes: its class does not fit its own interface.
+      new DynamoEventSource(table as ITable, {
+        startingPosition: StartingPosition.TRIM_HORIZON,
+        batchSize: 10,
+        retryAttempts: 10,
+        bisectBatchOnError: true,
+        maxRecordAge: Duration.hours(6),
+        onFailure: new SqsDlq(deadLetters),
+        filters: [
+          FilterCriteria.filter({
+            eventName: FilterRule.isEqual('INSERT'),
+            dynamodb: { NewImage: { pending: { BOOL: FilterRule.isEqual(true) } } },
+          }),
+        ],
+      }),
+    );
+  }
+}
+
+type FunctionOptions = Omit<ConstructorParameters<typeof ServiceFunction>[2], 'name' | 'logRetention'>;
+
+function functionFactory(stack: Stack, settings: DeploymentSettings) {
+  return (name: string, options: FunctionOptions) =>
+    new ServiceFunction(stack, name, { name, logRetention: settings.logRetentionDays, ...options }).lambda;
+}

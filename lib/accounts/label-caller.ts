@@ -1,0 +1,40 @@
+import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
+import type { Deps } from '../deps.ts';
+import type { AppKeys } from './app-keys.ts';
+
+export interface LabelCallerOptions {
+  readonly appKeys: AppKeys;
+  readonly deps: Pick<Deps, 'log' | 'metrics'>;
+  /** Value of the gateway key that all callers share who have none of their own; tightly throttled. */
+  readonly sharedGatewayKey: string;
+}
+
+/**
+ * Labels a call with the gateway key that it counts against: that of the caller's account, or the shared one. It never
+ * refuses: the handler's own check decides who the caller is, so that all refusals are one. When keys cannot be looked up
+ * the call is labelled as unknown, and the handler answers what there is to answer.
+ */
+export function createLabelCaller({ appKeys, deps: { log, metrics }, sharedGatewayKey }: LabelCallerOptions) {
+  return async function labelCaller(event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> {
+    const appKey = event.queryStringParameters?.app_key ?? '';
+    const caller = await appKeys.find(appKey).catch((error: Error) => {
+      metrics.event('caller_not_labelled');
+      log.warn('caller not labelled', { error_name: error.name });
+      return undefined;
+    });
+    if (caller && !caller.gatewayKey)
+      log.warn('account without a gateway key', { account_id: String(caller.accountId) });
+    return {
+      principalId: caller ? String(caller.accountId) : 'unknown',
+      // The policy is kept for every path that the same key calls.
+      policyDocument: {
+        Version: '2012-10-17',
+        Statement: [{ Action: 'execute-api:Invoke', Effect: 'Allow', Resource: `${apiOf(event.methodArn)}/*` }],
+      },
+      usageIdentifierKey: caller?.gatewayKey ?? sharedGatewayKey,
+    };
+  };
+}
+
+/** `arn:…:api/stage` of `arn:…:api/stage/METHOD/path`. */
+const apiOf = (methodArn: string) => methodArn.split('/').slice(0, 2).join('/');
