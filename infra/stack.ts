@@ -9,6 +9,7 @@ import { ServiceApi } from './api.ts';
 import { ServiceFunction } from './function.ts';
 import { type DeploymentSettings, readDeploymentSettings } from './settings.ts';
 import { createServiceTable } from './table.ts';
+import { Watch } from './watch.ts';
 
 /** API Gateway waits 29 s for an answer: a function that runs longer answers nobody. */
 const ANSWER_TIMEOUT = Duration.seconds(29);
@@ -65,7 +66,7 @@ export class ServiceStack extends Stack {
       timeout: FINISH_TIMEOUT,
       memorySize: SMALL_MEMORY_MB,
     });
-    this.followStream(table, finishMerges);
+    const deadLetters = this.followStream(table, finishMerges);
 
     const { api, accountPlan } = new ServiceApi(this, 'Service', {
       settings,
@@ -73,6 +74,13 @@ export class ServiceStack extends Stack {
       refuseRoute,
       labelCaller,
       sharedGatewayKey,
+    });
+    new Watch(this, 'Watch', {
+      api,
+      table,
+      functions: { ...operationFunctions, 'label-caller': labelCaller, 'finish-merges': finishMerges },
+      deadLetters,
+      alarmEmail: settings.alarmEmail,
     });
     new CfnOutput(this, 'Url', { value: api.url, description: 'Base address of the API' });
     new CfnOutput(this, 'TableName', { value: table.tableName });
@@ -83,7 +91,7 @@ export class ServiceStack extends Stack {
   }
 
   /** Merges that are committed with their moves pending; what cannot be finished ends in a queue that raises an alarm. */
-  private followStream(table: TableV2, finishMerges: ReturnType<ReturnType<typeof functionFactory>>): void {
+  private followStream(table: TableV2, finishMerges: ReturnType<ReturnType<typeof functionFactory>>): Queue {
     const deadLetters = new Queue(this, 'DeadLetters', {
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
@@ -106,6 +114,7 @@ export class ServiceStack extends Stack {
         ],
       }),
     );
+    return deadLetters;
   }
 }
 
