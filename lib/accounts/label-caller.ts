@@ -22,8 +22,10 @@ export function createLabelCaller({ appKeys, deps: { log, metrics }, sharedGatew
       log.warn('caller not labelled', { error_name: error.name });
       return undefined;
     });
-    if (caller && !caller.gatewayKey)
+    if (caller && !caller.gatewayKey) {
+      metrics.event('account_without_gateway_key');
       log.warn('account without a gateway key', { account_id: String(caller.accountId) });
+    }
     return {
       principalId: caller ? String(caller.accountId) : 'unknown',
       // The policy is kept for every path that the same key calls.

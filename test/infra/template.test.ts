@@ -1,0 +1,295 @@
+import type { Template } from 'aws-cdk-lib/assertions';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { GRANTS, LEADING_KEYS } from '../../infra/grants.ts';
+import { ERROR_CODES } from '../../lib/api/errors.ts';
+import { operations } from '../../lib/api/operations.ts';
+import { readSettings } from '../../lib/settings.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { functionOf, functionsOf, type Resource, resourcesOf, routesOf, synthesize } from '../support/template.ts';
+
+let template: Template;
+beforeAll(() => {
+  template = synthesize();
+});
+const only = (type: string): Resource => {
+  const found = Object.values(resourcesOf(template, type));
+  expect(found).toHaveLength(1);
+  return found[0] as Resource;
+};
+
+describe('the API', () => {
+  it('routes each operation of the list to its function, and everything else to refuse-route', () => {
+    const routes = routesOf(template);
+    const functions = functionsOf(template);
+    const posts = [...routes.keys()].filter((route) => route.startsWith('POST '));
+    expect(posts.sort()).toEqual(operations.map(({ path }) => `POST ${path}`).sort());
+    for (const { path, name } of operations)
+      expect(functionOf(routes.get(`POST ${path}`) as Resource)).toBe(functions.get(name)?.id);
+    for (const [route, method] of routes)
+      if (route.startsWith('ANY ')) expect(functionOf(method)).toBe(functions.get('refuse-route')?.id);
+  });
+
+  it('refuses every method on every resource, also half-way down a path, for API Gateway would answer 403 there', () => {
+    const paths = operations.flatMap(({ path }) =>
+      path.split('/').map((_part, at, parts) => parts.slice(0, at + 1).join('/') || '/'),
+    );
+    const anys = [...routesOf(template).keys()].filter((route) => route.startsWith('ANY '));
+    expect(anys.sort()).toEqual([...new Set([...paths, '/{proxy+}'])].map((path) => `ANY ${path}`).sort());
+  });
+
+  it('labels calls of the operations alone, takes the gateway key from the label, and asks for one', () => {
+    expect(only('AWS::ApiGateway::RestApi').Properties).toMatchObject({
+      ApiKeySourceType: 'AUTHORIZER',
+      EndpointConfiguration: { Types: ['REGIONAL'] },
+    });
+    expect(only('AWS::ApiGateway::Authorizer').Properties).toMatchObject({
+      Type: 'REQUEST',
+      IdentitySource: 'method.request.querystring.app_key',
+      AuthorizerResultTtlInSeconds: 60,
+    });
+    for (const [route, { Properties }] of routesOf(template)) {
+      const labelled = route.startsWith('POST ');
+      expect([route, Properties.AuthorizationType, Properties.ApiKeyRequired ?? false]).toEqual([
+        route,
+        labelled ? 'CUSTOM' : 'NONE',
+        labelled,
+      ]);
+    }
+  });
+
+  it('throttles each operation as the list says for an account, and strangers together more tightly', () => {
+    const plans = Object.values(resourcesOf(template, 'AWS::ApiGateway::UsagePlan'));
+    expect(plans).toHaveLength(2);
+    const [accounts, shared] = plans.map(({ Properties }) => Properties.ApiStages[0].Throttle);
+    for (const { path, throttle } of operations) {
+      expect(accounts[`${path}/POST`]).toEqual({ RateLimit: throttle.rate, BurstLimit: throttle.burst });
+      expect(shared[`${path}/POST`]).toEqual({ RateLimit: 10, BurstLimit: 20 });
+    }
+    const browse = operations[0];
+    expect(browse.throttle.rate).toBe(2 * browse.rateWindows[0].limit);
+  });
+
+  it('stores no query string: no execution log, no data trace, no X-Ray, and an access log of listed fields', () => {
+    const { Properties } = only('AWS::ApiGateway::Stage');
+    for (const { LoggingLevel, DataTraceEnabled } of Properties.MethodSettings) {
+      expect(LoggingLevel).toBe('OFF');
+      expect(DataTraceEnabled).toBe(false);
+    }
+    expect(Properties.TracingEnabled ?? false).toBe(false);
+    expect(Object.keys(JSON.parse(Properties.AccessLogSetting.Format)).sort()).toEqual(
+      ['request_id', 'time', 'method', 'resource', 'status', 'source_ip', 'account_id', 'latency_ms', 'error'].sort(),
+    );
+    expect(Properties.AccessLogSetting.Format).not.toMatch(/querystring|\$context\.path|apiKey|requestOverride/);
+  });
+});
+
+/** Every response type that API Gateway has: its documentation's list. */
+const RESPONSE_TYPES = [
+  'ACCESS_DENIED',
+  'API_CONFIGURATION_ERROR',
+  'AUTHORIZER_CONFIGURATION_ERROR',
+  'AUTHORIZER_FAILURE',
+  'BAD_REQUEST_BODY',
+  'BAD_REQUEST_PARAMETERS',
+  'DEFAULT_4XX',
+  'DEFAULT_5XX',
+  'EXPIRED_TOKEN',
+  'INTEGRATION_FAILURE',
+  'INTEGRATION_TIMEOUT',
+  'INVALID_API_KEY',
+  'INVALID_SIGNATURE',
+  'MISSING_AUTHENTICATION_TOKEN',
+  'QUOTA_EXCEEDED',
+  'REQUEST_TOO_LARGE',
+  'RESOURCE_NOT_FOUND',
+  'THROTTLED',
+  'UNAUTHORIZED',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'WAF_FILTERED',
+];
+
+describe('what API Gateway answers itself', () => {
+  it('has an answer for every response type', () => {
+    const types = Object.values(resourcesOf(template, 'AWS::ApiGateway::GatewayResponse')).map(
+      ({ Properties }) => Properties.ResponseType,
+    );
+    expect(types.sort()).toEqual(RESPONSE_TYPES);
+  });
+
+  it.each(RESPONSE_TYPES)(
+    '%s has the envelope, the request id in body and header, and the status of its code',
+    (type) => {
+      const response = Object.values(resourcesOf(template, 'AWS::ApiGateway::GatewayResponse')).find(
+        ({ Properties }) => Properties.ResponseType === type,
+      );
+      const { StatusCode, ResponseParameters, ResponseTemplates } = response?.Properties ?? {};
+      const body = JSON.parse(ResponseTemplates['application/json']);
+      expect(body).toEqual({
+        request_id: '$context.requestId',
+        error: { code: expect.any(String), message: expect.any(String) },
+      });
+      expect(StatusCode).toBe(String(ERROR_CODES[body.error.code as keyof typeof ERROR_CODES].status));
+      expect(ResponseParameters['gatewayresponse.header.Svc-Request-Id']).toBe('context.requestId');
+      if (StatusCode === '429') expect(ResponseParameters['gatewayresponse.header.Retry-After']).toBe("'1'");
+      expect(body.error.message).not.toContain('$');
+    },
+  );
+});
+
+describe('the table', () => {
+  it('is on demand, encrypted, recoverable, protected, kept, with TTL and a stream of new images', () => {
+    const { Properties, DeletionPolicy, UpdateReplacePolicy } = only('AWS::DynamoDB::GlobalTable');
+    expect(Properties).toMatchObject({
+      BillingMode: 'PAY_PER_REQUEST',
+      SSESpecification: { SSEEnabled: true },
+      StreamSpecification: { StreamViewType: 'NEW_IMAGE' },
+      TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true },
+      Replicas: [
+        { DeletionProtectionEnabled: true, PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } },
+      ],
+    });
+    expect(Properties.LocalSecondaryIndexes).toBeUndefined();
+    expect([DeletionPolicy, UpdateReplacePolicy]).toEqual(['Retain', 'Retain']);
+  });
+});
+
+describe('the functions', () => {
+  it('are those that have grants, on nodejs24.x and arm64, with traces, JSON logs that expire, and a timeout', () => {
+    const functions = functionsOf(template);
+    expect([...functions.keys()].sort()).toEqual(Object.keys(GRANTS).sort());
+    for (const [name, { Properties }] of functions) {
+      expect([name, Properties]).toMatchObject([
+        name,
+        {
+          Runtime: 'nodejs24.x',
+          Architectures: ['arm64'],
+          TracingConfig: { Mode: 'Active' },
+          LoggingConfig: { LogFormat: 'JSON' },
+        },
+      ]);
+      expect(Properties.Timeout).toBeGreaterThan(3);
+    }
+    for (const { Properties } of Object.values(resourcesOf(template, 'AWS::Logs::LogGroup')))
+      expect(Properties.RetentionInDays).toBe(30);
+  });
+
+  it.each(Object.keys(GRANTS).filter((name) => name !== 'refuse-route'))(
+    '%s has the whole environment that its settings demand',
+    (name) => {
+      const { Variables } = functionsOf(template).get(name)?.Properties.Environment ?? {};
+      const flat = Object.fromEntries(
+        Object.entries(Variables).map(([key, value]) => [key, typeof value === 'string' ? value : 'ref']),
+      );
+      expect(readSettings(flat)).toMatchObject({ tableName: 'ref', maxBodyBytes: 262_144, serviceMapEnabled: true });
+      for (const setting of ['MAX_BODY_BYTES', 'APP_KEY_CACHE_SECONDS', 'RUM_CACHE_SECONDS', 'SERVICEMAP_ENABLED'])
+        expect(flat).toHaveProperty(setting);
+      if (name === 'label-caller') expect(flat.SHARED_GATEWAY_KEY).toMatch(/^.{20,128}$/);
+    },
+  );
+
+  it('may do with the table what the list of grants says, on keys of the listed kinds, and nothing else', () => {
+    const policies = Object.values(resourcesOf(template, 'AWS::IAM::Policy'));
+    for (const [name, { Properties }] of functionsOf(template)) {
+      const role = Properties.Role['Fn::GetAtt'][0];
+      const statements = policies
+        .filter((policy) => JSON.stringify(policy.Properties.Roles).includes(`"${role}"`))
+        .flatMap((policy) => policy.Properties.PolicyDocument.Statement);
+      const granted = statements
+        .filter(({ Condition }: { Condition?: object }) => Condition)
+        .map(
+          (statement: { Action: string | string[]; Condition: Record<string, Record<string, string | string[]>> }) => ({
+            actions: [statement.Action].flat().sort(),
+            on: [statement.Condition['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'] ?? []].flat().sort(),
+          }),
+        );
+      expect([name, granted]).toEqual([
+        name,
+        (GRANTS[name] ?? []).map(({ actions, on }) => ({
+          actions: actions.map((action) => `dynamodb:${action}`).sort(),
+          on: on.map((kind) => LEADING_KEYS[kind]).sort(),
+        })),
+      ]);
+      const others = statements
+        .filter(({ Condition }: { Condition?: object }) => !Condition)
+        .flatMap(({ Action }: { Action: string | string[] }) => [Action].flat());
+      const allowed = /^(xray:Put\w+|logs:(CreateLogStream|PutLogEvents))$/;
+      const stream =
+        /^(dynamodb:(ListStreams|DescribeStream|GetRecords|GetShardIterator)|sqs:(SendMessage|GetQueueAttributes|GetQueueUrl))$/;
+      for (const action of others)
+        if (!allowed.test(action)) expect([name, action]).toEqual(['finish-merges', expect.stringMatching(stream)]);
+      expect(JSON.stringify(statements)).not.toMatch(/dynamodb:(\*|Scan|Delete)/);
+    }
+  });
+
+  it('have leading keys that fit the keys which the code builds', () => {
+    const fits = (pattern: string, pk: string) =>
+      new RegExp(
+        `^${pattern
+          .split('*')
+          .map((part) => part.replace(/[.#]/g, '\\$&'))
+          .join('.*')}$`,
+      ).test(pk);
+    const built: Record<keyof typeof LEADING_KEYS, string> = {
+      appKey: keys.appKey('a').pk,
+      hosts: keys.host(1, 'h').pk,
+      hostStatuses: keys.hostStatus(1, 'h').pk,
+      rum: keys.rumUsage(1).pk,
+      workItems: keys.workItem(1, 'w').pk,
+      incidents: keys.incident(1, 'i').pk,
+      alerts: keys.alert(1, 'a').pk,
+      members: keys.member(1, 2).pk,
+      feed: keys.feedEntry(1, 'i', 3).pk,
+      merges: keys.mergeLedger(1).pk,
+      idempotency: keys.idempotency(1, 'o', 'k').pk,
+      rate: keys.rateCount(1, 'o', 3).pk,
+    };
+    for (const [kind, pk] of Object.entries(built))
+      expect(
+        Object.entries(LEADING_KEYS)
+          .filter(([, pattern]) => fits(pattern, pk))
+          .map(([name]) => name),
+      ).toEqual([kind]);
+  });
+
+  it('finish-merges follows the stream for pending merges alone, tries again, splits batches, and has a dead-letter queue', () => {
+    expect(only('AWS::Lambda::EventSourceMapping').Properties).toMatchObject({
+      StartingPosition: 'TRIM_HORIZON',
+      BisectBatchOnFunctionError: true,
+      MaximumRetryAttempts: 10,
+      DestinationConfig: { OnFailure: { Destination: expect.anything() } },
+      FilterCriteria: {
+        Filters: [{ Pattern: '{"eventName":["INSERT"],"dynamodb":{"NewImage":{"pending":{"BOOL":[true]}}}}' }],
+      },
+    });
+  });
+});
+
+describe('the watch', () => {
+  it('has an alarm for each thing to do, and sends them to the address that is given', () => {
+    const names = Object.values(resourcesOf(template, 'AWS::CloudWatch::Alarm')).map(
+      ({ Properties }) => Properties.AlarmDescription,
+    );
+    expect(names).toHaveLength(7 + operations.length);
+    expect(resourcesOf(template, 'AWS::SNS::Topic')).toEqual({});
+    const sending = synthesize({ alarmEmail: 'ops@example.com' });
+    expect(Object.values(resourcesOf(sending, 'AWS::SNS::Subscription'))[0]?.Properties.Endpoint).toBe(
+      'ops@example.com',
+    );
+    for (const { Properties } of Object.values(resourcesOf(sending, 'AWS::CloudWatch::Alarm')))
+      expect(Properties.AlarmActions).toHaveLength(1);
+  });
+});
+
+describe('a wrong setting stops synthesis with a sentence', () => {
+  it.each([
+    ['stageName', 'v 1', 'Context stageName must be 1 to 128 letters, digits or underscores, not "v 1".'],
+    ['serviceMapEnabled', 'yes', 'Context serviceMapEnabled must be true or false, not "yes".'],
+    ['appKeyCacheSeconds', '31', 'Context appKeyCacheSeconds must be an integer from 0 to 30, not "31".'],
+    ['rumCacheSeconds', '-1', 'Context rumCacheSeconds must be an integer from 0 to 3600, not "-1".'],
+    ['maxBodyBytes', '1e6', 'Context maxBodyBytes must be an integer from 1024 to 6291456, not "1e6".'],
+    ['logRetentionDays', '31', 'Context logRetentionDays must be one of 1, 3, 5,'],
+    ['alarmEmail', 'ops', 'Context alarmEmail must be an e-mail address, not "ops".'],
+  ])('%s = %s', (name, value, sentence) => {
+    expect(() => synthesize({ [name]: value })).toThrow(sentence);
+  });
+});

@@ -1,0 +1,66 @@
+import type { APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
+import { describe, expect, it } from 'vitest';
+import type { Caller } from '../../lib/accounts/app-keys.ts';
+import { createLabelCaller } from '../../lib/accounts/label-caller.ts';
+
+const SHARED = 'shared-key-of-strangers';
+const caller: Caller = { accountId: 9007199254740993n, appKeyId: 'a', permissions: [], cursorSecret: new Uint8Array() };
+
+function labelled(find: () => Promise<Caller | undefined>) {
+  const said: string[] = [];
+  const keep = (message: string, fields: object) => void said.push(`${message} ${JSON.stringify(fields)}`);
+  const label = createLabelCaller({
+    appKeys: { find },
+    sharedGatewayKey: SHARED,
+    deps: {
+      log: { info: keep, warn: keep, error: keep },
+      metrics: { call: () => undefined, event: (name) => void said.push(name) },
+    },
+  });
+  const event = {
+    methodArn: 'arn:aws:execute-api:eu-west-1:123456789012:abcdef/v1/POST/alert/merge',
+    queryStringParameters: { app_key: 'the-secret-key' },
+  } as unknown as APIGatewayRequestAuthorizerEvent;
+  return { result: label(event), said };
+}
+
+describe('the label of a call', () => {
+  it("is the account's gateway key, and allows every path, for the policy is kept", async () => {
+    const { result, said } = labelled(async () => ({ ...caller, gatewayKey: 'gateway-key-of-the-account' }));
+    expect(await result).toEqual({
+      principalId: '9007199254740993',
+      usageIdentifierKey: 'gateway-key-of-the-account',
+      policyDocument: {
+        Version: '2012-10-17',
+        Statement: [
+          {
+            Action: 'execute-api:Invoke',
+            Effect: 'Allow',
+            Resource: 'arn:aws:execute-api:eu-west-1:123456789012:abcdef/v1/*',
+          },
+        ],
+      },
+    });
+    expect(said).toEqual([]);
+  });
+
+  it('of an unknown key is the shared one, and refuses nothing', async () => {
+    expect(await labelled(async () => undefined).result).toMatchObject({
+      principalId: 'unknown',
+      usageIdentifierKey: SHARED,
+    });
+  });
+
+  it.each([
+    ['an account without a gateway key', async () => caller, 'account_without_gateway_key'],
+    ['keys that cannot be looked up', async () => Promise.reject(new Error('the-secret-key')), 'caller_not_labelled'],
+  ])('of %s is the shared one, and the operator hears of it, without the key', async (_what, find, event) => {
+    const { result, said } = labelled(find);
+    expect(await result).toMatchObject({
+      usageIdentifierKey: SHARED,
+      policyDocument: { Statement: [{ Effect: 'Allow' }] },
+    });
+    expect(said).toContain(event);
+    expect(said.join()).not.toContain('the-secret-key');
+  });
+});
