@@ -1,0 +1,177 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { GRANTS, type KeyKind, LEADING_KEYS } from '../../infra/grants.ts';
+import { createAppKeys } from '../../lib/accounts/app-keys.ts';
+import { createLabelCaller } from '../../lib/accounts/label-caller.ts';
+import { browseFleet, deleteWorkItem, getRumResource } from '../../lib/api/operations.ts';
+import { createFinishMerges } from '../../lib/incidents/finish-merges.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { connectionLost } from '../support/faults.ts';
+import { newAccount } from '../support/incidents.ts';
+import { connectAgain, eventFor, handlersOver, invoke, newTable, put, testDeps } from '../support/service.ts';
+import { insertsOf } from '../support/stream.ts';
+
+let table: Table;
+beforeAll(async () => {
+  table = await newTable();
+});
+
+function kindOf(pk: string): KeyKind {
+  const found = Object.entries(LEADING_KEYS).find(([, pattern]) =>
+    new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(pk),
+  );
+  if (!found) throw new Error(`no leading key fits ${pk}`);
+  return found[0] as KeyKind;
+}
+
+interface Input {
+  Key?: { pk: string };
+  RequestItems?: Record<string, { Keys: { pk: string }[] }>;
+  ExpressionAttributeValues?: Record<string, unknown>;
+  TransactItems?: Record<string, { Key?: { pk: string }; Item?: { pk: string } }>[];
+}
+
+/** What IAM is asked for a command: an action on a partition key, for each row that it names. */
+function asked(command: string, input: Input): [action: string, pk: string][] {
+  const name = command.replace('Command', '');
+  switch (name) {
+    case 'GetItem':
+    case 'UpdateItem':
+      return [[name, input.Key?.pk ?? '']];
+    case 'Query':
+      return [[name, String(input.ExpressionAttributeValues?.[':pk'])]];
+    case 'BatchGetItem':
+      return Object.values(input.RequestItems ?? {}).flatMap(({ Keys }) =>
+        Keys.map(({ pk }): [string, string] => [name, pk]),
+      );
+    case 'TransactWriteItems':
+      return (input.TransactItems ?? []).flatMap((item) =>
+        Object.entries(item).map(([action, { Key, Item }]): [string, string] => [
+          { Put: 'PutItem', Update: 'UpdateItem', ConditionCheck: 'ConditionCheckItem' }[action] ?? action,
+          (Key ?? Item)?.pk ?? '',
+        ]),
+      );
+    default:
+      throw new Error(`${name} is no action of the grants`);
+  }
+}
+
+/** A client whose every call is recorded as what IAM is asked. */
+function recording() {
+  const own = connectAgain(table);
+  const used = new Set<string>();
+  let failing = (_command: string, _sent: boolean): void => undefined;
+  own.client.middlewareStack.add(
+    (next, context) => async (args) => {
+      const command =
+        {
+          GetCommand: 'GetItem',
+          UpdateCommand: 'UpdateItem',
+          TransactWriteCommand: 'TransactWriteItems',
+          BatchGetCommand: 'BatchGetItem',
+        }[context.commandName ?? ''] ?? (context.commandName ?? '').replace('Command', '');
+      for (const [action, pk] of asked(command, args.input as Input)) used.add(`${action} on ${kindOf(pk)}`);
+      const result = await next(args);
+      failing(command, true);
+      return result;
+    },
+    { step: 'initialize', priority: 'high', name: 'record' },
+  );
+  return {
+    own,
+    used,
+    failAfter: (act: typeof failing) => {
+      failing = act;
+    },
+  };
+}
+
+const granted = (name: string) =>
+  new Set(
+    (GRANTS[name] ?? []).flatMap(({ actions, on }) =>
+      actions.flatMap((action) => on.map((kind) => `${action} on ${kind}`)),
+    ),
+  );
+
+describe('what a function does with the table is what it may do, no more and no less', () => {
+  it('browse-fleet', async () => {
+    const at = await newAccount(table);
+    const { own, used } = recording();
+    await invoke(handlersOver(testDeps(own)).browseFleet, eventFor(browseFleet, { appKey: at.appKey, body: {} }));
+    expect(used).toEqual(granted('browse-fleet'));
+  });
+
+  it('get-rum-resource', async () => {
+    const at = await newAccount(table);
+    await put(table, keys.rumResource(at.account), { product: 'rum' });
+    const { own, used } = recording();
+    const { getRumResource: handler } = handlersOver(testDeps(own));
+    for (let call = 0; call < 2; call += 1)
+      await invoke(handler, eventFor(getRumResource, { appKey: at.appKey, body: {} }));
+    expect(used).toEqual(granted('get-rum-resource'));
+  });
+
+  it('delete-work-item', async () => {
+    const at = await newAccount(table);
+    const { own, used } = recording();
+    const body = { work_item_id: 'w', version: 1 };
+    await invoke(handlersOver(testDeps(own)).deleteWorkItem, eventFor(deleteWorkItem, { appKey: at.appKey, body }));
+    expect(used).toEqual(granted('delete-work-item'));
+  });
+
+  it('merge-alerts', async () => {
+    const at = await newAccount(table);
+    await at.member(1);
+    const [to, other] = [await at.incident(), await at.incident()];
+    const alerts = await at.alerts(150);
+    const { own, used, failAfter } = recording();
+    const { mergeAlerts: handler } = handlersOver(testDeps(own));
+    const headers = { 'Idempotency-Key': 'k' };
+    const full = { alert_ids: alerts.slice(0, 2), incident_id: to, owner_id: 1, title: 'New' };
+    expect((await at.merge(handler, full, { headers })).status).toBe(200);
+    expect((await at.merge(handler, { alert_ids: alerts.slice(0, 3), incident_id: to })).status).toBe(200); // two stay
+    let lost = false;
+    failAfter((command) => {
+      if (command !== 'TransactWriteItems' || lost) return;
+      lost = true;
+      throw connectionLost(); // it looks into the feed, and moves what is pending
+    });
+    expect((await at.merge(handler, { alert_ids: alerts, incident_id: other })).status).toBe(200);
+    expect(lost).toBe(true);
+    failAfter((command) => {
+      if (command === 'UpdateItem') throw connectionLost(); // pending, for the next one to read
+    });
+    expect((await at.merge(handler, { alert_ids: alerts, incident_id: to })).status).toBe(200);
+    failAfter(() => undefined);
+    expect((await at.merge(handler, { alert_ids: alerts.slice(0, 1), incident_id: to })).status).toBe(200);
+    expect(used).toEqual(granted('merge-alerts'));
+  });
+
+  it('finish-merges', async () => {
+    const at = await newAccount(table);
+    const to = await at.incident();
+    const alerts = await at.alerts(120);
+    const dying = recording();
+    dying.failAfter((command) => {
+      if (command === 'UpdateItem') throw connectionLost();
+    });
+    await at.merge(handlersOver(testDeps(dying.own)).mergeAlerts, { alert_ids: alerts, incident_id: to });
+    const [entry] = await at.feed(to);
+    expect(entry.pending).toBe(true);
+    const { own, used } = recording();
+    await createFinishMerges(testDeps(own), 0)(await insertsOf(table, keys.feedEntry(at.account, to, entry.stamp)));
+    expect(used).toEqual(granted('finish-merges'));
+  });
+
+  it('label-caller', async () => {
+    const at = await newAccount(table);
+    const { own, used } = recording();
+    const deps = testDeps(own);
+    const label = createLabelCaller({ appKeys: createAppKeys(deps), deps, sharedGatewayKey: 'shared' });
+    const event = { methodArn: 'arn/stage/POST/x', queryStringParameters: { app_key: at.appKey } };
+    expect(await label(event as unknown as Parameters<typeof label>[0])).toMatchObject({
+      principalId: String(at.account),
+    });
+    expect(used).toEqual(granted('label-caller'));
+  });
+});
