@@ -12,6 +12,8 @@ export interface AccountRow {
   /** Signs the cursors of the account; made once. */
   cursor_secret: Uint8Array;
   suspended?: boolean;
+  /** The account's key of the usage plan, once there is one. */
+  gateway_key?: string;
 }
 
 /** What an account's list of keys holds of each: never the key. */
@@ -63,7 +65,7 @@ export async function putAccount(
 }
 
 /** The hashes and rows of an account's keys. */
-async function listAppKeys(table: Table, account: Int64): Promise<(AccountAppKeyRow & { hash: string })[]> {
+export async function listAppKeys(table: Table, account: Int64): Promise<(AccountAppKeyRow & { hash: string })[]> {
   const rows: (AccountAppKeyRow & { hash: string })[] = [];
   let from: Record<string, unknown> | undefined;
   do {
@@ -111,6 +113,7 @@ export async function putAppKey(
     permissions: account.permissions,
     suspended: account.suspended ?? false,
     cursor_secret: account.cursor_secret,
+    ...(account.gateway_key !== undefined && { gateway_key: account.gateway_key }),
     ...limits,
   };
   const listed: AccountAppKeyRow = {
