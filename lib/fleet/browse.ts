@@ -23,11 +23,18 @@ export function checkScanLimit({ limit, scan_limit }: BrowseRequest, offending: 
 
 /** Rows asked for in the first round, and how the further rounds grow. */
 export interface ChunkPlan {
-  readonly first: (request: Pick<BrowseRequest, 'limit'>) => number;
+  readonly first: (request: BrowseRequest) => number;
   readonly growth: number;
 }
 
-const CHUNKS: ChunkPlan = { first: ({ limit }) => limit, growth: 8 };
+/** Without filters the first chunk fills the page. With them nobody knows: the largest scan takes three rounds. */
+const CHUNKS: ChunkPlan = {
+  first: (request) => (isFiltered(request) ? Math.max(request.limit, 100) : request.limit),
+  growth: 8,
+};
+
+const isFiltered = ({ statuses, agent_versions, edge_clusters, capture_modes }: BrowseRequest) =>
+  [statuses, agent_versions, edge_clusters, capture_modes].some((values) => values && values.length > 0);
 
 /** Lists the hosts of the caller's account: one page, filtered, each with its status at the moment of the answer. */
 export function createBrowse({ table, now, log, settings }: Deps, chunks: ChunkPlan = CHUNKS) {
