@@ -12,6 +12,9 @@ import type { Operation } from './operations.ts';
 import { createRateLimiter, throttleMiddleware } from './throttle.ts';
 import { type CrossCheck, type Validator, validateMiddleware } from './validate.ts';
 
+/** Milliseconds before the function's own time-out at which an operation is given up, so that its caller gets an answer. */
+const EARLY_MS = 500;
+
 /** One validated call of an operation. */
 export interface Call<Body> {
   readonly body: Body;
@@ -41,7 +44,7 @@ export function serve<Body, Data>(
   { validate, crossCheck, operate }: Implementation<Body, Data>,
   deps: Deps,
 ): Handler {
-  const chain = middy<ApiEvent, Reply | APIGatewayProxyResult, Error, Context>()
+  const chain = middy<ApiEvent, Reply | APIGatewayProxyResult, Error, Context>({ timeoutEarlyInMillis: EARLY_MS })
     .use(observeMiddleware(operation, deps))
     .use(envelopeMiddleware(deps))
     .use(callerMiddleware(createAppKeys(deps)));
