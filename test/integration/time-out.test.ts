@@ -8,7 +8,11 @@ import { eventFor, newTable, putAppKey, testDeps } from '../support/service.ts';
 it('an operation that does not end is ServiceUnavailable before the function times out', async () => {
   const table = await newTable();
   const appKey = await putAppKey(table, { account_id: 1 });
-  const handler = serve(deleteWorkItem, { validate, operate: () => new Promise<never>(() => undefined) }, testDeps(table));
+  const handler = serve(
+    deleteWorkItem,
+    { validate, operate: () => new Promise<never>(() => undefined) },
+    testDeps(table),
+  );
   const ends = Date.now() + 3_000;
   const context = { awsRequestId: 'x', getRemainingTimeInMillis: () => ends - Date.now() } as Context;
   const event = eventFor(deleteWorkItem, { appKey, body: { work_item_id: 'w', version: 1 } });
