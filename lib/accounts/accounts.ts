@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { GetCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, paginateQuery, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Int64 } from '../json.ts';
 import type { Table } from '../table/client.ts';
 import { collections, keys } from '../table/keys.ts';
@@ -67,20 +67,17 @@ export async function putAccount(
 /** The hashes and rows of an account's keys. */
 export async function listAppKeys(table: Table, account: Int64): Promise<(AccountAppKeyRow & { hash: string })[]> {
   const rows: (AccountAppKeyRow & { hash: string })[] = [];
-  let from: Record<string, unknown> | undefined;
-  do {
-    const page = await table.client.send(
-      new QueryCommand({
-        TableName: table.name,
-        KeyConditionExpression: 'pk = :pk',
-        ExpressionAttributeValues: { ':pk': collections.appKeys(account) },
-        ConsistentRead: true,
-        ExclusiveStartKey: from,
-      }),
-    );
-    for (const { pk: _pk, sk, ...row } of page.Items ?? []) rows.push({ ...(row as AccountAppKeyRow), hash: sk });
-    from = page.LastEvaluatedKey;
-  } while (from);
+  const pages = paginateQuery(
+    { client: table.client },
+    {
+      TableName: table.name,
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': collections.appKeys(account) },
+      ConsistentRead: true,
+    },
+  );
+  for await (const { Items = [] } of pages)
+    for (const { pk: _pk, sk, ...row } of Items) rows.push({ ...(row as AccountAppKeyRow), hash: sk });
   return rows;
 }
 

@@ -1,13 +1,13 @@
 /** Fleets of hosts, and calls of fleet browse that are not held up by the rate limit. */
-import { BatchWriteCommand, DeleteCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { browseFleet } from '../../lib/api/operations.ts';
 import type { ChunkPlan } from '../../lib/fleet/browse.ts';
 import type { HostRow, HostStatusRow } from '../../lib/fleet/status.ts';
 import type { Settings } from '../../lib/settings.ts';
 import type { Table } from '../../lib/table/client.ts';
-import { type Key, keys } from '../../lib/table/keys.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { newCaller } from './accounts.ts';
-import { type Answer, eventFor, handlersOver, invoke, testDeps } from './service.ts';
+import { type Answer, eventFor, handlersOver, invoke, putAll, testDeps } from './service.ts';
 
 export type Inventory = Omit<HostRow, 'host_id'>;
 export type Live = Omit<HostStatusRow, 'host_id'>;
@@ -61,23 +61,20 @@ export async function newFleet(table: Table, { chunks, settings = {}, caller }: 
       );
   };
 
-  async function write(rows: (Key & object)[]): Promise<void> {
-    for (let at = 0; at < rows.length; at += 25)
-      await table.client.send(
-        new BatchWriteCommand({
-          RequestItems: { [table.name]: rows.slice(at, at + 25).map((Item) => ({ PutRequest: { Item } })) },
-        }),
-      );
-  }
-
   return {
     account,
     appKey,
     deps,
     putHosts: (hosts: Record<string, Inventory>) =>
-      write(Object.entries(hosts).map(([id, row]) => ({ ...keys.host(account, id), ...row }))),
+      putAll(
+        table,
+        Object.entries(hosts).map(([id, row]) => ({ ...keys.host(account, id), ...row })),
+      ),
     putLive: (rows: Record<string, Live>) =>
-      write(Object.entries(rows).map(([id, row]) => ({ ...keys.hostStatus(account, id), ...row }))),
+      putAll(
+        table,
+        Object.entries(rows).map(([id, row]) => ({ ...keys.hostStatus(account, id), ...row })),
+      ),
     removeHost: (id: string) =>
       table.client.send(new DeleteCommand({ TableName: table.name, Key: keys.host(account, id) })),
     async removeLive(ids: string[]): Promise<void> {

@@ -1,11 +1,20 @@
 /** Incidents, alerts and members for tests of the merge operation, and what became of them. */
 import { randomBytes } from 'node:crypto';
-import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { mergeAlerts } from '../../lib/api/operations.ts';
 import type { Handler } from '../../lib/api/serve.ts';
 import type { Table } from '../../lib/table/client.ts';
-import { collections, type Key, keys } from '../../lib/table/keys.ts';
-import { type Answer, type EventOptions, eventFor, invoke, put, putAppKey, stored, storedUnder } from './service.ts';
+import { collections, keys } from '../../lib/table/keys.ts';
+import {
+  type Answer,
+  type EventOptions,
+  eventFor,
+  invoke,
+  put,
+  putAll,
+  putAppKey,
+  stored,
+  storedUnder,
+} from './service.ts';
 
 export const objectId = () => randomBytes(12).toString('hex');
 
@@ -16,15 +25,6 @@ export async function newAccount(table: Table) {
   lastAccount += 1;
   const account = lastAccount;
   const appKey = await putAppKey(table, { account_id: account });
-
-  async function writeAll(rows: (Key & object)[]): Promise<void> {
-    for (let at = 0; at < rows.length; at += 25)
-      await table.client.send(
-        new BatchWriteCommand({
-          RequestItems: { [table.name]: rows.slice(at, at + 25).map((Item) => ({ PutRequest: { Item } })) },
-        }),
-      );
-  }
 
   return {
     account,
@@ -37,7 +37,10 @@ export async function newAccount(table: Table) {
     async alerts(count: number, incidentId?: string): Promise<string[]> {
       const ids = Array.from({ length: count }, objectId);
       const of = incidentId && { incident_id: incidentId };
-      await writeAll(ids.map((id) => ({ ...keys.alert(account, id), alert_id: id, title: `Alert ${id}`, ...of })));
+      await putAll(
+        table,
+        ids.map((id) => ({ ...keys.alert(account, id), alert_id: id, title: `Alert ${id}`, ...of })),
+      );
       return ids;
     },
     member: (id: number | bigint) => put(table, keys.member(account, id), { member_id: id, name: 'Ada' }),

@@ -1,6 +1,6 @@
 /** The service under test: real handlers, built as production builds them, on a table of their own in DynamoDB Local. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { BatchWriteCommand, GetCommand, PutCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import { createTable } from '../../infra/local/table.ts';
 import { type AppKeyRow, hashAppKey } from '../../lib/accounts/app-keys.ts';
@@ -161,6 +161,16 @@ export async function putAppKey(
   return appKey;
 }
 
+/** Puts many rows, in batches. */
+export async function putAll(table: Table, rows: (Key & object)[]): Promise<void> {
+  for (let at = 0; at < rows.length; at += 25)
+    await table.client.send(
+      new BatchWriteCommand({
+        RequestItems: { [table.name]: rows.slice(at, at + 25).map((Item) => ({ PutRequest: { Item } })) },
+      }),
+    );
+}
+
 export async function put(table: Table, key: Key, row: object): Promise<void> {
   await table.client.send(new PutCommand({ TableName: table.name, Item: { ...key, ...row } }));
 }
@@ -176,19 +186,15 @@ export async function stored(table: Table, key: Key): Promise<any> {
 // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever the rows hold
 export async function storedUnder(table: Table, pk: string): Promise<any[]> {
   const rows: Record<string, unknown>[] = [];
-  let from: Record<string, unknown> | undefined;
-  do {
-    const page = await table.client.send(
-      new QueryCommand({
-        TableName: table.name,
-        KeyConditionExpression: 'pk = :pk',
-        ExpressionAttributeValues: { ':pk': pk },
-        ConsistentRead: true,
-        ExclusiveStartKey: from,
-      }),
-    );
-    rows.push(...(page.Items ?? []));
-    from = page.LastEvaluatedKey;
-  } while (from);
+  const pages = paginateQuery(
+    { client: table.client },
+    {
+      TableName: table.name,
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': pk },
+      ConsistentRead: true,
+    },
+  );
+  for await (const { Items = [] } of pages) rows.push(...Items);
   return rows;
 }
