@@ -204,7 +204,7 @@ export async function commit(table: Table, relocation: Relocation, signal?: Abor
   } catch (error) {
     const canceled = error instanceof TransactionCanceledException && isChange(error);
     if (!canceled && !isUnavailable(error)) throw error;
-    if (await stands(table, relocation)) return done;
+    if (await stands(table, relocation, signal)) return done;
     if (canceled) return 'changed';
     throw error;
   }
@@ -218,19 +218,28 @@ function isChange({ CancellationReasons = [] }: TransactionCanceledException): b
   return codes.length > 0 && codes.every((code) => CHANGES.has(code));
 }
 
-/** Milliseconds for the look into the feed: the time to answer may be nearly over when it is needed. */
-const LOOK_MS = 250;
+/** Milliseconds for a last look into the feed, when the time to answer is over. */
+const LAST_LOOK_MS = 250;
 
 /** Whether the merge's own entry is in the feed. */
-async function stands(table: Table, { account, entry }: Relocation): Promise<boolean> {
-  const { Item } = await table.client.send(
-    new GetCommand({
-      TableName: table.name,
-      Key: keys.feedEntry(account, entry.incident_id, entry.stamp),
-      ConsistentRead: true,
-      ProjectionExpression: 'merge_id',
-    }),
-    { abortSignal: AbortSignal.timeout(LOOK_MS) },
-  );
-  return Item?.merge_id === entry.merge_id;
+async function stands(table: Table, { account, entry }: Relocation, signal: AbortSignal | undefined): Promise<boolean> {
+  const look = async (abortSignal: AbortSignal): Promise<boolean> => {
+    const { Item } = await table.client.send(
+      new GetCommand({
+        TableName: table.name,
+        Key: keys.feedEntry(account, entry.incident_id, entry.stamp),
+        ConsistentRead: true,
+        ProjectionExpression: 'merge_id',
+      }),
+      { abortSignal },
+    );
+    return Item?.merge_id === entry.merge_id;
+  };
+  if (signal && !signal.aborted)
+    try {
+      return await look(signal);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  return look(AbortSignal.timeout(LAST_LOOK_MS));
 }
