@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../lib/table/client.ts';
 import { hasEnvelope } from '../support/answers.ts';
-import { type Account, newAccount } from '../support/incidents.ts';
-import { connectAgain, handlersOver, newTable, testDeps } from '../support/service.ts';
+import { type Account, newAccount, objectId } from '../support/incidents.ts';
+import { type Answer, connectAgain, handlersOver, newTable, testDeps } from '../support/service.ts';
 
 let table: Table;
 beforeAll(async () => {
@@ -14,6 +14,15 @@ const instance = () => {
   const own = connectAgain(table);
   return handlersOver(testDeps(own)).mergeAlerts;
 };
+
+/** Merges as a client does that is told to try again: with one Idempotency-Key, so that it is one merge however often. */
+async function mergeUntilDone(at: Account, body: object): Promise<Answer> {
+  const headers = { 'Idempotency-Key': objectId() };
+  for (let attempt = 1; ; attempt += 1) {
+    const answer = await at.merge(instance(), body, { headers });
+    if (answer.status !== 503 || attempt === 10) return answer;
+  }
+}
 
 /** Every entry of the given incidents' feeds in the order of the merges, each with the moves of all its rows. */
 async function history(at: Account, incidents: string[]) {
@@ -48,10 +57,12 @@ describe('merges that share alerts', () => {
     const [one, other] = [await at.incident(), await at.incident()];
     const alerts = await at.alerts(300, start);
     const answers = await Promise.all(
-      [one, other].map((incident_id) => at.merge(instance(), { alert_ids: alerts, incident_id })),
+      [one, other].map((incident_id) => mergeUntilDone(at, { alert_ids: alerts, incident_id })),
     );
     for (const answer of answers) hasEnvelope(answer, 200);
-    const last = (await history(at, [one, other])).at(-1);
+    const entries = await history(at, [one, other]);
+    expect(entries).toHaveLength(2);
+    const last = entries.at(-1);
     expect(new Set(await at.whereabouts(alerts))).toEqual(new Set([last?.to]));
     await feedsTellTheTruth(at, [one, other], alerts, start);
   });
@@ -63,7 +74,7 @@ describe('merges that share alerts', () => {
     const sizes = [3, 240, 60, 1, 150, 20];
     const answers = await Promise.all(
       sizes.map((size, index) =>
-        at.merge(instance(), {
+        mergeUntilDone(at, {
           alert_ids: alerts.slice(index * 7, index * 7 + size),
           incident_id: incidents[index % incidents.length],
           title: `Title ${index}`,
@@ -71,6 +82,7 @@ describe('merges that share alerts', () => {
       ),
     );
     for (const answer of answers) hasEnvelope(answer, 200);
+    expect(await history(at, incidents)).toHaveLength(sizes.length);
     await feedsTellTheTruth(at, incidents, alerts);
     const ledger = await at.ledger();
     expect(Object.keys(ledger).filter((name) => /^p\d/.test(name))).toEqual([]);
