@@ -11,6 +11,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
+          globalSetup: ['test/support/template.ts'],
           setupFiles: ['test/support/dynamodb-local.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,

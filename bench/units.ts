@@ -66,7 +66,7 @@ const lines = [
     }),
   ]),
 ];
-await loadData(table, 'bench', lines, nowSeconds);
+await loadData(table, 'bench', lines, { nowSeconds });
 
 const units = { calls: 0, read: 0, write: 0 };
 interface Consumed {

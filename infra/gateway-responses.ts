@@ -48,6 +48,7 @@ export function gatewayResponses(): Omit<CfnGatewayResponseProps, 'restApiId'>[]
       responseParameters: {
         'gatewayresponse.header.Svc-Request-Id': 'context.requestId',
         'gatewayresponse.header.Content-Language': "'en'",
+        'gatewayresponse.header.Vary': "'Accept-Language'",
         'gatewayresponse.header.Cache-Control': "'no-store'",
         ...((status === 429 || status === 503) && { 'gatewayresponse.header.Retry-After': "'1'" }),
       },

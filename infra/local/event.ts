@@ -1,13 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-
-/** Where a request goes. A path may be `/{proxy+}`. */
-export interface Route {
-  readonly method: string;
-  readonly path: string;
-  readonly functionName: string;
-}
+import type { Route } from './deployment.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -49,7 +43,7 @@ export function splitTarget(target: string): { path: string; query: URLSearchPar
 export function toEvent(
   request: IncomingMessage,
   bytes: Buffer,
-  route: Route,
+  route: Pick<Route, 'path'>,
   requestId: string,
 ): APIGatewayProxyEvent {
   const { path, query } = splitTarget(request.url ?? '/');

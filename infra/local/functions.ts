@@ -27,37 +27,47 @@ const WORKER = new URL('./function-worker.ts', import.meta.url);
 
 /** Starts a function; a world that ends is made anew for the next call. */
 export function startFunction({ entry, env, timeoutMs }: FunctionSource): LocalFunction {
-  const waiting = new Map<string, { resolve(value: unknown): void; reject(error: Error): void }>();
-  let worker: Worker | undefined;
+  /** A world and the calls that it has yet to answer: they end with it, those of its successor do not. */
+  interface World {
+    readonly worker: Worker;
+    readonly waiting: Map<string, { resolve(value: unknown): void; reject(error: Error): void }>;
+  }
+  let world: World | undefined;
 
-  function start(): Worker {
-    const started = new Worker(WORKER, { workerData: { entry: entry.href }, env: { ...env } });
-    started.on('message', (completion: Completion) => {
+  function start(): World {
+    const waiting: World['waiting'] = new Map();
+    const started: World = {
+      worker: new Worker(WORKER, { workerData: { entry: entry.href }, env: { ...env } }),
+      waiting,
+    };
+    const { worker } = started;
+    worker.on('message', (completion: Completion) => {
       const call = waiting.get(completion.id);
       waiting.delete(completion.id);
       if ('error' in completion) call?.reject(new Error(completion.error));
       else call?.resolve(completion.result);
     });
     const ended = (reason: string) => {
-      if (worker === started) worker = undefined;
+      if (world === started) world = undefined;
       for (const { reject } of waiting.values()) reject(new Error(reason));
       waiting.clear();
     };
-    started.on('error', (error) => ended(error instanceof Error ? error.message : 'the function ended with an error'));
-    started.on('exit', () => ended('the function ended'));
+    worker.on('error', (error) => ended(error instanceof Error ? error.message : 'the function ended with an error'));
+    worker.on('exit', () => ended('the function ended'));
     return started;
   }
 
   return {
     invoke(event) {
-      worker ??= start();
+      world ??= start();
+      const { worker, waiting } = world;
       const id = randomUUID();
       const invocation: Invocation = { id, event, deadlineMs: Date.now() + timeoutMs };
       worker.postMessage(invocation);
       return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }));
     },
     async stop() {
-      await worker?.terminate();
+      await world?.worker.terminate();
     },
   };
 }

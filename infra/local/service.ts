@@ -1,15 +1,12 @@
-/** The whole service on one machine: gateway, functions and table stream, over a DynamoDB-compatible endpoint. */
+/** The whole service on one machine, as the stack's template says: gateway, functions and table stream. */
 import type { AddressInfo } from 'node:net';
-import { operations } from '../../lib/api/operations.ts';
-import type { Route } from './event.ts';
-import { type LocalFunction, startFunction } from './functions.ts';
+import { readDeployment } from './deployment.ts';
+import { startFunction } from './functions.ts';
 import { createGateway, type Served } from './gateway.ts';
 import { followStream } from './stream.ts';
+import type { Template } from './template.ts';
 
 const functionsFolder = new URL('../../functions/', import.meta.url);
-const TIMEOUT_MS = 29_000;
-const REFUSE_ROUTE = 'refuse-route';
-const FINISH_MERGES = 'finish-merges';
 
 export interface LocalService {
   readonly url: string;
@@ -19,6 +16,8 @@ export interface LocalService {
 }
 
 export interface LocalServiceOptions {
+  template: Template;
+  /** Of a DynamoDB-compatible server. */
   endpoint: string;
   tableName: string;
   port: number;
@@ -27,23 +26,22 @@ export interface LocalServiceOptions {
 
 /** @throws NodeJS.ErrnoException `EADDRINUSE` when the port is taken; nothing is left running then */
 export async function startService(options: LocalServiceOptions): Promise<LocalService> {
-  const { endpoint, tableName, port, onServed } = options;
+  const { template, endpoint, tableName, port, onServed } = options;
+  const deployment = readDeployment(template, tableName);
+  // What Lambda would set, and where DynamoDB is; all else is the template's.
   const env = {
-    TABLE_NAME: tableName,
-    DYNAMODB_ENDPOINT: endpoint,
     AWS_REGION: 'local',
+    DYNAMODB_ENDPOINT: endpoint,
     POWERTOOLS_LOG_LEVEL: 'WARN',
     POWERTOOLS_METRICS_DISABLED: 'true',
-    ...(process.env.SERVICEMAP_ENABLED && { SERVICEMAP_ENABLED: process.env.SERVICEMAP_ENABLED }),
   };
-  const functions: Record<string, LocalFunction> = {};
-  for (const name of [...operations.map((operation) => operation.name), REFUSE_ROUTE, FINISH_MERGES])
-    functions[name] = startFunction({ entry: new URL(`${name}.ts`, functionsFolder), env, timeoutMs: TIMEOUT_MS });
-  const routes: Route[] = [
-    ...operations.map(({ method, path, name }) => ({ method, path, functionName: name })),
-    { method: 'ANY', path: '/{proxy+}', functionName: REFUSE_ROUTE },
-  ];
-  const gateway = createGateway({ routes, functions, ...(onServed && { onServed }) });
+  const functions = Object.fromEntries(
+    Object.entries(deployment.functions).map(([name, { environment, timeoutMs }]) => [
+      name,
+      startFunction({ entry: new URL(`${name}.ts`, functionsFolder), env: { ...environment, ...env }, timeoutMs }),
+    ]),
+  );
+  const gateway = createGateway({ deployment, functions, ...(onServed && { onServed }) });
   const stopFunctions = () => Promise.all(Object.values(functions).map((each) => each.stop()));
 
   await new Promise<void>((resolve, reject) => {
@@ -54,12 +52,13 @@ export async function startService(options: LocalServiceOptions): Promise<LocalS
     throw error;
   });
 
+  const { functionName, patterns } = deployment.stream;
+  const follower = functions[functionName];
   let streamProblem: string | undefined;
   let stopStream = async () => {};
-  const finishMerges = functions[FINISH_MERGES];
-  if (finishMerges)
+  if (follower)
     try {
-      stopStream = await followStream(endpoint, tableName, finishMerges);
+      stopStream = await followStream(endpoint, tableName, follower, patterns);
     } catch (error) {
       streamProblem = (error as Error).message;
     }

@@ -9,9 +9,11 @@ import { loadData } from '../../lib/data/load.ts';
 import { connectTable } from '../../lib/table/client.ts';
 import { StartError, startDynamoDb } from './dynamodb-local.ts';
 import type { Served } from './gateway.ts';
+import { createLocalGatewayKeys } from './gateway-keys.ts';
 import { DEMO_KEYS, sampleData, sampleId } from './sample.ts';
 import { startService } from './service.ts';
 import { createTable } from './table.ts';
+import { synthesize } from './template.ts';
 
 const TABLE_NAME = 'incident-monitoring-rum';
 const HELP = `Usage: npm start -- [options]
@@ -75,20 +77,23 @@ async function checkFirst({ port, data }: Options): Promise<void> {
 
 async function start(options: Options, atEnd: (stop: () => Promise<void>) => void): Promise<void> {
   await checkFirst(options);
-  const dynamoDb = await startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT, dbDirectory: options.db });
-  atEnd(dynamoDb.stop);
+  const starting = startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT, dbDirectory: options.db });
+  atEnd(async () => (await starting).stop());
+  const template = synthesize({ serviceMapEnabled: process.env.SERVICEMAP_ENABLED || undefined });
+  const dynamoDb = await starting;
   const created = await createTable(dynamoDb.endpoint, TABLE_NAME);
   const table = connectTable({ name: TABLE_NAME, endpoint: dynamoDb.endpoint });
-  const nowSeconds = Math.floor(Date.now() / 1000);
+  const load = { nowSeconds: Math.floor(Date.now() / 1000), gatewayKeys: createLocalGatewayKeys(table) };
   if (options.data !== undefined) {
     const lines = createInterface({ input: createReadStream(options.data) });
-    show(`Loaded ${options.data}: ${counts(await loadData(table, options.data, lines, nowSeconds))}`);
+    show(`Loaded ${options.data}: ${counts(await loadData(table, options.data, lines, load))}`);
   } else if (created) {
-    show(`Loaded the sample: ${counts(await loadData(table, 'sample', sampleData(Date.now()), nowSeconds))}`);
+    show(`Loaded the sample: ${counts(await loadData(table, 'sample', sampleData(Date.now()), load))}`);
   } else show('The table is there already: its data stays, and no sample is loaded.');
   table.client.destroy();
 
   const service = await startService({
+    template,
     endpoint: dynamoDb.endpoint,
     tableName: TABLE_NAME,
     port: options.port,

@@ -13,12 +13,17 @@ import type { LocalFunction } from './functions.ts';
 const POLL_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
 
-/** Records that Lambda's event filter lets through: feed entries that were committed with their moves pending. */
-const isPending = ({ eventName, dynamodb }: StreamRecord) => eventName === 'INSERT' && dynamodb?.NewImage?.pending;
+/** Whether a record has, wherever the pattern has an array, one of its values: the part of Lambda's filters that is used here. */
+export function matches(pattern: unknown, record: unknown): boolean {
+  if (Array.isArray(pattern)) return pattern.includes(record);
+  return Object.entries(pattern as object).every(([name, inner]) =>
+    matches(inner, (record as Record<string, unknown> | undefined)?.[name]),
+  );
+}
 
 /**
- * Hands the table's stream to a function, from its beginning on, as Lambda's event source does: pending merges only, in
- * order, and a batch that fails again and again until it succeeds.
+ * Hands the records of the table's stream that match one of the patterns to a function, as Lambda's event source does:
+ * from the beginning on, in order, and a batch that fails again and again until it succeeds.
  * @returns ends it
  * @throws when the endpoint has no stream for the table
  */
@@ -26,6 +31,7 @@ export async function followStream(
   endpoint: string,
   tableName: string,
   target: LocalFunction,
+  patterns: readonly object[],
 ): Promise<() => Promise<void>> {
   const { region = 'local', credentials } = clientConfig({ endpoint });
   const client = new DynamoDBStreamsClient({ endpoint, region, ...(credentials && { credentials }) });
@@ -55,7 +61,7 @@ export async function followStream(
       const page: { Records?: StreamRecord[] | undefined; NextShardIterator?: string | undefined } = await client.send(
         new GetRecordsCommand({ ShardIterator }),
       );
-      const records = (page.Records ?? []).filter(isPending);
+      const records = (page.Records ?? []).filter((record) => patterns.some((pattern) => matches(pattern, record)));
       if (records.length > 0) await deliver(records);
       ShardIterator = page.NextShardIterator;
       if (!page.Records?.length) await sleep(POLL_MS, undefined, { signal: ending.signal });

@@ -67,29 +67,30 @@ export function createGatewayKeys(client: APIGatewayClient, table: Table, usageP
     await client.send(new CreateUsagePlanKeyCommand({ usagePlanId, keyId: id, keyType: 'API_KEY' }));
   }
 
-  async function note(account: Int64, value: string): Promise<void> {
-    const hashes = (await listAppKeys(table, account)).map(({ hash }) => keys.appKey(hash));
-    for (const Key of [keys.account(account), ...hashes])
-      await table.client.send(
-        new UpdateCommand({
-          TableName: table.name,
-          Key,
-          UpdateExpression: 'SET gateway_key = :value',
-          ConditionExpression: 'attribute_exists(pk)',
-          ExpressionAttributeValues: { ':value': value },
-        }),
-      );
-  }
-
   return {
     async provision(account) {
       const name = `account-${account}`;
       const key = await inTurn(async () => (await findKey(name)) ?? (await createKey(name)));
       await inTurn(() => attach(key.id, name));
-      await note(account, key.value);
+      await noteGatewayKey(table, account, key.value);
       return key.value;
     },
   };
+}
+
+/** Notes the gateway key of an account where calls find it: on the account and on each of its app keys. */
+export async function noteGatewayKey(table: Table, account: Int64, value: string): Promise<void> {
+  const hashes = (await listAppKeys(table, account)).map(({ hash }) => keys.appKey(hash));
+  for (const Key of [keys.account(account), ...hashes])
+    await table.client.send(
+      new UpdateCommand({
+        TableName: table.name,
+        Key,
+        UpdateExpression: 'SET gateway_key = :value',
+        ConditionExpression: 'attribute_exists(pk)',
+        ExpressionAttributeValues: { ':value': value },
+      }),
+    );
 }
 
 async function retried<Result>(act: () => Promise<Result>): Promise<Result> {

@@ -9,7 +9,7 @@ import { catalogFor, messageOf } from './messages/index.ts';
 /** Seconds after which a caller may try again when a dependency was unavailable. */
 const RETRY_UNAVAILABLE_SECONDS = 1;
 
-const BASE_HEADERS = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' };
+const BASE_HEADERS = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
 
 /**
  * The refusal that a caller is to see for whatever was thrown. A dependency that is down, throttled or slow is

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BatchWriteCommand, type BatchWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { type AccountRow, putAccount, putAppKey, readAccount } from '../accounts/accounts.ts';
+import type { GatewayKeys } from '../accounts/gateway-keys.ts';
 import type { Int64 } from '../json.ts';
 import type { Table } from '../table/client.ts';
 import { type Key, keys } from '../table/keys.ts';
@@ -56,26 +57,31 @@ function rowOf({ kind, account_id: account, ...fields }: Entity): Key & Record<s
  * Checks data as a whole, then writes it: accounts, then keys, then all else, a few batches at once. Loading the same data
  * again leads to the same rows.
  * @param source how messages name the data
+ * @param options `nowSeconds`: Unix time; `gatewayKeys`: provisions each account that has no gateway key yet
  * @throws DataError when anything is wrong with it; nothing is written then
  */
 export async function loadData(
   table: Table,
   source: string,
   lines: AsyncIterable<string> | Iterable<string>,
-  nowSeconds: number,
+  options: { nowSeconds: number; gatewayKeys?: GatewayKeys },
 ): Promise<LoadReport> {
   const accountExists = async (account: Int64) => (await readAccount(table, account)) !== undefined;
-  return writeEntities(table, await checkData(source, lines, accountExists), nowSeconds);
+  return writeEntities(table, await checkData(source, lines, accountExists), options);
 }
 
-async function writeEntities(table: Table, entities: readonly Entity[], nowSeconds: number): Promise<LoadReport> {
+async function writeEntities(
+  table: Table,
+  entities: readonly Entity[],
+  { nowSeconds, gatewayKeys }: { nowSeconds: number; gatewayKeys?: GatewayKeys },
+): Promise<LoadReport> {
   const accounts = new Map<string, AccountRow>();
-  for (const { kind, account_id, name, permissions } of entities)
-    if (kind === 'account')
-      accounts.set(
-        String(account_id),
-        await putAccount(table, { account_id, name: String(name), permissions: permissions as string[] }),
-      );
+  for (const { kind, account_id, name, permissions } of entities) {
+    if (kind !== 'account') continue;
+    const row = await putAccount(table, { account_id, name: String(name), permissions: permissions as string[] });
+    if (gatewayKeys && row.gateway_key === undefined) row.gateway_key = await gatewayKeys.provision(account_id);
+    accounts.set(String(account_id), row);
+  }
   for (const { kind, account_id, app_key, expires_at, revoked } of entities) {
     if (kind !== 'app_key') continue;
     const account = accounts.get(String(account_id)) ?? (await readAccount(table, account_id));

@@ -4,12 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { App } from 'aws-cdk-lib';
-import { Template } from 'aws-cdk-lib/assertions';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { GRANTS } from '../../infra/grants.ts';
+import { functionsOf, type Resource, type Template } from '../../infra/local/template.ts';
 import { ServiceStack } from '../../infra/stack.ts';
 import { browseFleet } from '../../lib/api/operations.ts';
-import { functionsOf, type Resource } from '../support/template.ts';
 
 const run = promisify(execFile);
 const { devDependencies } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
@@ -17,8 +16,9 @@ let folder: string;
 let functions: Map<string, Resource & { id: string }>;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'bundles-'));
-  const stack = new ServiceStack(new App({ outdir: folder }), 'Bundled');
-  functions = functionsOf(Template.fromStack(stack));
+  const app = new App({ outdir: folder, analyticsReporting: false });
+  const { artifactId } = new ServiceStack(app, 'Bundled');
+  functions = functionsOf(app.synth().getStackArtifact(artifactId).template as Template);
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -1,11 +1,18 @@
-import type { Template } from 'aws-cdk-lib/assertions';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { GRANTS, LEADING_KEYS } from '../../infra/grants.ts';
+import {
+  functionIdOf,
+  functionsOf,
+  type Resource,
+  resourcesOf,
+  routesOf,
+  synthesize,
+  type Template,
+} from '../../infra/local/template.ts';
 import { ERROR_CODES } from '../../lib/api/errors.ts';
 import { operations } from '../../lib/api/operations.ts';
 import { readSettings } from '../../lib/settings.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { functionOf, functionsOf, type Resource, resourcesOf, routesOf, synthesize } from '../support/template.ts';
 
 let template: Template;
 beforeAll(() => {
@@ -24,9 +31,12 @@ describe('the API', () => {
     const posts = [...routes.keys()].filter((route) => route.startsWith('POST '));
     expect(posts.sort()).toEqual(operations.map(({ path }) => `POST ${path}`).sort());
     for (const { path, name } of operations)
-      expect(functionOf(routes.get(`POST ${path}`) as Resource)).toBe(functions.get(name)?.id);
+      expect(functionIdOf((routes.get(`POST ${path}`) as Resource).Properties.Integration.Uri)).toBe(
+        functions.get(name)?.id,
+      );
     for (const [route, method] of routes)
-      if (route.startsWith('ANY ')) expect(functionOf(method)).toBe(functions.get('refuse-route')?.id);
+      if (route.startsWith('ANY '))
+        expect(functionIdOf(method.Properties.Integration.Uri)).toBe(functions.get('refuse-route')?.id);
   });
 
   it('refuses every method on every resource, also half-way down a path, for API Gateway would answer 403 there', () => {

@@ -5,7 +5,7 @@ import { operations } from '../../lib/api/operations.ts';
 import { refuseRoute } from '../../lib/api/refuse-route.ts';
 import type { Handler } from '../../lib/api/serve.ts';
 import { newCaller } from '../support/accounts.ts';
-import { type Answer, eventFor, handlersOver, invoke, newTable, testDeps } from '../support/service.ts';
+import { type Answer, eventFor, handlersOver, invokeAlone, newTable, testDeps } from '../support/service.ts';
 
 const clock = { now: 2_050_000_020_000 };
 let appKey: string;
@@ -95,7 +95,7 @@ describe('any bytes as body, any headers, any query', () => {
               ...(last && { app_key: keys }),
             },
           } as ReturnType<typeof eventFor>;
-          const answer = await invoke(handlers[at] as Handler, event);
+          const answer = await invokeAlone(handlers[at] as Handler, event);
           wellFormed(answer, event.requestContext.requestId);
           reached.add(`${at} ${answer.body.error?.code ?? 'OK'}`);
         },
@@ -111,7 +111,7 @@ describe('any bytes as body, any headers, any query', () => {
     await fc.assert(
       fc.asyncProperty(text, text, headers, async (path, httpMethod, given) => {
         const event = { ...eventFor(operations[0]), path, httpMethod, headers: given } as ReturnType<typeof eventFor>;
-        wellFormed(await invoke(refuse, event), event.requestContext.requestId);
+        wellFormed(await invokeAlone(refuse, event), event.requestContext.requestId);
       }),
     );
   });

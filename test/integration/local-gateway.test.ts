@@ -1,9 +1,10 @@
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { toEvent } from '../../infra/local/event.ts';
 import { startFunction } from '../../infra/local/functions.ts';
 import type { Served } from '../../infra/local/gateway.ts';
+import { createLocalGatewayKeys } from '../../infra/local/gateway-keys.ts';
 import { type LocalService, startService } from '../../infra/local/service.ts';
 import { operations } from '../../lib/api/operations.ts';
 import { loadData } from '../../lib/data/load.ts';
@@ -30,8 +31,12 @@ beforeAll(async () => {
     `{"kind":"alert","account_id":${account},"alert_id":"${'B'.repeat(24)}","title":"t"}`,
     `{"kind":"host","account_id":${account},"host_id":"h1","agent_version":"1","edge_cluster":"c","enabled":true,"snapshot_ready":false}`,
   ];
-  await loadData(table, 'test', data, Math.floor(Date.now() / 1000));
+  await loadData(table, 'test', data, {
+    nowSeconds: Math.floor(Date.now() / 1000),
+    gatewayKeys: createLocalGatewayKeys(table),
+  });
   service = await startService({
+    template: inject('template'),
     endpoint: dynamodbEndpoint(),
     tableName: table.name,
     port: 0,

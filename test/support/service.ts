@@ -1,10 +1,19 @@
 /** The service under test: real handlers, built as production builds them, on a table of their own in DynamoDB Local. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { BatchWriteCommand, GetCommand, PutCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
-import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
+import type {
+  APIGatewayProxyEvent,
+  APIGatewayProxyResult,
+  APIGatewayRequestAuthorizerEvent,
+  Context,
+} from 'aws-lambda';
+import { inject } from 'vitest';
+import { readDeployment } from '../../infra/local/deployment.ts';
 import { createTable } from '../../infra/local/table.ts';
-import { type AppKeyRow, hashAppKey } from '../../lib/accounts/app-keys.ts';
+import { type AppKeyRow, createAppKeys, hashAppKey } from '../../lib/accounts/app-keys.ts';
+import { createLabelCaller } from '../../lib/accounts/label-caller.ts';
 import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts, type Operation } from '../../lib/api/operations.ts';
+import { refuseRoute } from '../../lib/api/refuse-route.ts';
 import { type Handler, serve } from '../../lib/api/serve.ts';
 import validateBrowse from '../../lib/api/validators/browse-fleet.ts';
 import validateDelete from '../../lib/api/validators/delete-work-item.ts';
@@ -20,6 +29,7 @@ import { readSettings, type Settings } from '../../lib/settings.ts';
 import { connectTable, type Table } from '../../lib/table/client.ts';
 import { type Key, keys } from '../../lib/table/keys.ts';
 import { dynamodbEndpoint } from './dynamodb-local.ts';
+import { type Functions, throughGateway } from './gateway.ts';
 
 /** A log that keeps its lines, so that tests can look at them. */
 export function recordingLog() {
@@ -78,9 +88,12 @@ export function testDeps(table: Table, overrides: { now?: () => number; settings
 
 export type Handlers = Record<'browseFleet' | 'getRumResource' | 'deleteWorkItem' | 'mergeAlerts', Handler>;
 
+/** The functions that each handler of `handlersOver` is deployed with. */
+const deployedWith = new WeakMap<Handler, Functions>();
+
 /** The four handlers over one set of deps, as one warm instance of each function. */
 export function handlersOver(deps: Deps, options: { chunks?: ChunkPlan } = {}): Handlers {
-  return {
+  const handlers: Handlers = {
     browseFleet: serve(
       browseFleet,
       { validate: validateBrowse, crossCheck: checkScanLimit, operate: createBrowse(deps, options.chunks) },
@@ -90,6 +103,25 @@ export function handlersOver(deps: Deps, options: { chunks?: ChunkPlan } = {}): 
     deleteWorkItem: serve(deleteWorkItem, { validate: validateDelete, operate: createDeleteWorkItem(deps) }, deps),
     mergeAlerts: serve(mergeAlerts, { validate: validateMerge, operate: createMergeAlerts(deps) }, deps),
   };
+  const running = (handler: Handler) => (event: APIGatewayProxyEvent) => handler(event, CONTEXT);
+  // The authorizer's function is another than the operations': it has a client of its own.
+  const itsDeps = testDeps(connectAgain(deps.table));
+  const { environment } = readDeployment(inject('template'), deps.table.name).functions['label-caller'] ?? {};
+  const labelCaller = createLabelCaller({
+    appKeys: createAppKeys(itsDeps),
+    deps: itsDeps,
+    sharedGatewayKey: environment?.SHARED_GATEWAY_KEY ?? '',
+  });
+  const functions: Functions = {
+    [browseFleet.name]: running(handlers.browseFleet),
+    [getRumResource.name]: running(handlers.getRumResource),
+    [deleteWorkItem.name]: running(handlers.deleteWorkItem),
+    [mergeAlerts.name]: running(handlers.mergeAlerts),
+    'refuse-route': running(refuseRoute(deps)),
+    'label-caller': (event) => labelCaller(event as unknown as APIGatewayRequestAuthorizerEvent),
+  };
+  for (const handler of Object.values(handlers)) deployedWith.set(handler, functions);
+  return handlers;
 }
 
 export interface EventOptions {
@@ -141,9 +173,21 @@ export interface Answer {
   body: any;
 }
 
-/** Invokes a handler as Lambda would and reads its answer. */
+/** Calls a handler of `handlersOver` over HTTP, through the gateway of the template; any other as Lambda would. */
 export async function invoke(handler: Handler, event: APIGatewayProxyEvent): Promise<Answer> {
-  const { statusCode, headers, body }: APIGatewayProxyResult = await handler(event, CONTEXT);
+  const functions = deployedWith.get(handler);
+  return answerOf(await (functions ? throughGateway(functions, event) : handler(event, CONTEXT)));
+}
+
+/** Calls a handler as Lambda would, without a gateway before it. */
+export const invokeAlone = async (handler: Handler, event: APIGatewayProxyEvent): Promise<Answer> =>
+  answerOf(await handler(event, CONTEXT));
+
+function answerOf({
+  statusCode,
+  headers,
+  body,
+}: Pick<APIGatewayProxyResult, 'statusCode' | 'headers' | 'body'>): Answer {
   return { status: statusCode, headers: headers as Record<string, string>, text: body, body: JSON.parse(body) };
 }
 

@@ -1,0 +1,173 @@
+/** A deployment as API Gateway and Lambda see it, read from the stack's template: what the local gateway runs by. */
+import { functionIdOf, functionsOf, type Resource, resourcesOf, routesOf, type Template } from './template.ts';
+
+export interface Route {
+  /** Such as `POST`, or `ANY`. */
+  readonly method: string;
+  /** The resource's path: an exact one, or one that ends in `{proxy+}`. */
+  readonly path: string;
+  readonly functionName: string;
+  /** Whether the authorizer labels its calls, and whether a gateway key is asked for. */
+  readonly authorized: boolean;
+  readonly keyRequired: boolean;
+}
+
+/** Calls a second, and burst. */
+export interface Throttle {
+  readonly rate: number;
+  readonly burst: number;
+}
+
+/** A usage plan: the values of the gateway keys that the template gives it, and its throttles by `/path/METHOD`. */
+export interface UsagePlan {
+  readonly keys: readonly string[];
+  readonly throttles: Readonly<Record<string, Throttle>>;
+}
+
+/** An answer that API Gateway makes itself; its texts may hold `$context.requestId`. */
+export interface GatewayResponse {
+  readonly status: number;
+  /** Values as the template has them: `'text'` or `context.requestId`. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface DeployedFunction {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+}
+
+export interface Deployment {
+  readonly routes: readonly Route[];
+  readonly functions: Readonly<Record<string, DeployedFunction>>;
+  readonly authorizer: {
+    readonly functionName: string;
+    /** The parameter of the query that it goes by. */
+    readonly parameter: string;
+    readonly ttlMs: number;
+  };
+  readonly responses: Readonly<Record<string, GatewayResponse>>;
+  /** Plan of the accounts' gateway keys, which the operator's command attaches. */
+  readonly accountPlan: UsagePlan;
+  readonly otherPlans: readonly UsagePlan[];
+  readonly stageThrottle: Throttle;
+  readonly stream: {
+    readonly functionName: string;
+    /** Event patterns: a record is handed over when one of them matches. */
+    readonly patterns: readonly object[];
+  };
+}
+
+/**
+ * Reads a template.
+ * @param tableName what references to the table stand for
+ * @throws when the template holds what the local gateway cannot follow
+ */
+export function readDeployment(template: Template, tableName: string): Deployment {
+  const nameOf = new Map([...functionsOf(template)].map(([name, { id }]) => [id, name]));
+  const functionName = (expression: unknown): string => {
+    const name = nameOf.get(functionIdOf(expression));
+    if (name === undefined) throw new Error('the template calls a function that it does not have');
+    return name;
+  };
+  const only = (type: string): Resource['Properties'] => {
+    const [found, ...more] = Object.values(resourcesOf(template, type));
+    if (!found || more.length > 0) throw new Error(`the template must have one ${type}`);
+    return found.Properties;
+  };
+  const tables = Object.keys(resourcesOf(template, 'AWS::DynamoDB::GlobalTable'));
+  const text = (name: string, value: unknown): string => {
+    if (typeof value === 'string') return value;
+    if (tables.includes((value as { Ref?: string }).Ref ?? '')) return tableName;
+    throw new Error(`the value of ${name} is known on AWS only`);
+  };
+
+  const authorizer = only('AWS::ApiGateway::Authorizer');
+  const mapping = only('AWS::Lambda::EventSourceMapping');
+  const stage = only('AWS::ApiGateway::Stage');
+  const stageSettings = stage.MethodSettings.find((each: { ResourcePath: string }) => each.ResourcePath === '/*');
+  const plans = plansOf(template);
+  const accountPlanId = (template.Outputs?.AccountPlanId?.Value as { Ref?: string } | undefined)?.Ref ?? '';
+  const accountPlan = plans.get(accountPlanId);
+  if (!accountPlan) throw new Error('the template has no output AccountPlanId that names a usage plan');
+  plans.delete(accountPlanId);
+
+  return {
+    routes: [...routesOf(template)].map(([route, { Properties }]) => {
+      const [method = '', path = ''] = route.split(' ');
+      return {
+        method,
+        path,
+        functionName: functionName(Properties.Integration.Uri),
+        authorized: Properties.AuthorizationType === 'CUSTOM',
+        keyRequired: Properties.ApiKeyRequired === true,
+      };
+    }),
+    functions: Object.fromEntries(
+      [...functionsOf(template)].map(([name, { Properties }]) => [
+        name,
+        {
+          environment: Object.fromEntries(
+            Object.entries(Properties.Environment?.Variables ?? {}).map(([key, value]) => [key, text(key, value)]),
+          ),
+          timeoutMs: Properties.Timeout * 1000,
+        },
+      ]),
+    ),
+    authorizer: {
+      functionName: functionName(authorizer.AuthorizerUri),
+      parameter: authorizer.IdentitySource.replace('method.request.querystring.', ''),
+      ttlMs: authorizer.AuthorizerResultTtlInSeconds * 1000,
+    },
+    responses: responsesOf(template),
+    accountPlan,
+    otherPlans: [...plans.values()],
+    stageThrottle: { rate: stageSettings.ThrottlingRateLimit, burst: stageSettings.ThrottlingBurstLimit },
+    stream: {
+      functionName: nameOf.get(mapping.FunctionName.Ref) ?? '',
+      patterns: mapping.FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) => JSON.parse(Pattern)),
+    },
+  };
+}
+
+function plansOf(template: Template): Map<string, UsagePlan> {
+  const gatewayKeys = resourcesOf(template, 'AWS::ApiGateway::ApiKey');
+  const attached = Object.values(resourcesOf(template, 'AWS::ApiGateway::UsagePlanKey'));
+  return new Map(
+    Object.entries(resourcesOf(template, 'AWS::ApiGateway::UsagePlan')).map(([id, { Properties }]) => {
+      const throttles = Object.entries(Properties.ApiStages[0].Throttle) as [
+        string,
+        { RateLimit: number; BurstLimit: number },
+      ][];
+      return [
+        id,
+        {
+          keys: attached
+            .filter((each) => each.Properties.UsagePlanId.Ref === id)
+            .map((each) => gatewayKeys[each.Properties.KeyId.Ref]?.Properties.Value),
+          throttles: Object.fromEntries(
+            throttles.map(([method, { RateLimit, BurstLimit }]) => [method, { rate: RateLimit, burst: BurstLimit }]),
+          ),
+        },
+      ];
+    }),
+  );
+}
+
+function responsesOf(template: Template): Record<string, GatewayResponse> {
+  return Object.fromEntries(
+    Object.values(resourcesOf(template, 'AWS::ApiGateway::GatewayResponse')).map(({ Properties }) => [
+      Properties.ResponseType,
+      {
+        status: Number(Properties.StatusCode),
+        headers: Object.fromEntries(
+          Object.entries(Properties.ResponseParameters as Record<string, string>).map(([name, value]) => [
+            name.replace('gatewayresponse.header.', ''),
+            value,
+          ]),
+        ),
+        body: Properties.ResponseTemplates['application/json'],
+      },
+    ]),
+  );
+}

@@ -1,0 +1,17 @@
+import { type GatewayKeys, noteGatewayKey } from '../../lib/accounts/gateway-keys.ts';
+import type { Table } from '../../lib/table/client.ts';
+
+const PREFIX = 'local-account-';
+
+/** The gateway keys of one machine: there is no API Gateway to make them, so the local gateway takes all that look like one. */
+export function createLocalGatewayKeys(table: Table): GatewayKeys {
+  return {
+    async provision(account) {
+      const value = `${PREFIX}${account}`;
+      await noteGatewayKey(table, account, value);
+      return value;
+    },
+  };
+}
+
+export const isLocalGatewayKey = (value: string) => value.startsWith(PREFIX);

@@ -1,0 +1,40 @@
+import { LRUCache } from 'lru-cache';
+import type { Deployment, Throttle, UsagePlan } from './deployment.ts';
+import { isLocalGatewayKey } from './gateway-keys.ts';
+
+/** What API Gateway makes of a gateway key: it counts the call, refuses it, or does not know the key. */
+export type Verdict = 'passed' | 'throttled' | 'unknown key';
+
+const MOST_BUCKETS = 10_000;
+
+/**
+ * API Gateway's throttles on one machine: a token bucket of each key for each method, and one of the stage.
+ * @param now milliseconds that never go back
+ */
+export function createUsagePlans(
+  { accountPlan, otherPlans, stageThrottle }: Pick<Deployment, 'accountPlan' | 'otherPlans' | 'stageThrottle'>,
+  now: () => number = () => performance.now(),
+) {
+  const buckets = new LRUCache<string, { tokens: number; at: number }>({ max: MOST_BUCKETS });
+
+  function take(name: string, { rate, burst }: Throttle): boolean {
+    const at = now();
+    const last = buckets.get(name) ?? { tokens: burst, at };
+    const tokens = Math.min(burst, last.tokens + ((at - last.at) / 1000) * rate);
+    buckets.set(name, { tokens: tokens < 1 ? tokens : tokens - 1, at });
+    return tokens >= 1;
+  }
+
+  const planOf = (key: string): UsagePlan | undefined =>
+    isLocalGatewayKey(key) ? accountPlan : otherPlans.find(({ keys }) => keys.includes(key));
+
+  return {
+    /** @param method such as `/alert/merge/POST` */
+    admit(key: string, method: string): Verdict {
+      const plan = planOf(key);
+      if (!plan) return 'unknown key';
+      const throttle = plan.throttles[method];
+      return take('stage', stageThrottle) && (!throttle || take(`${key} ${method}`, throttle)) ? 'passed' : 'throttled';
+    },
+  };
+}

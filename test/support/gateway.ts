@@ -1,0 +1,98 @@
+/** The way of a call to a handler: real HTTP, and the local gateway as the stack's template sets it up. */
+import { Agent, type IncomingMessage, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { afterAll, inject } from 'vitest';
+import { readDeployment } from '../../infra/local/deployment.ts';
+import { createGateway } from '../../infra/local/gateway.ts';
+import { createUsagePlans } from '../../infra/local/usage-plans.ts';
+
+type Invoke = (event: APIGatewayProxyEvent) => Promise<unknown>;
+
+/** The functions of a deployment, by the names that the template has for them. */
+export type Functions = Readonly<Record<string, Invoke>>;
+
+/** Tells the gateway whose functions a request is for; the handlers do not see it. */
+const FUNCTIONS = 'x-test-functions';
+const registered = new Map<string, Functions>();
+const idOf = new WeakMap<Functions, string>();
+
+const agent = new Agent({ keepAlive: true });
+let running: Promise<{ port: number; close(): void }> | undefined;
+afterAll(async () => {
+  agent.destroy();
+  (await running)?.close();
+});
+
+/** A gateway without throttles: tests call as often as they like. */
+async function startGateway() {
+  const { authorizer, ...deployment } = readDeployment(inject('template'), 'unused');
+  const unthrottled = { rate: Number.MAX_SAFE_INTEGER, burst: Number.MAX_SAFE_INTEGER };
+  const usagePlans = createUsagePlans({
+    accountPlan: { ...deployment.accountPlan, throttles: {} },
+    otherPlans: deployment.otherPlans.map((plan) => ({ ...plan, throttles: {} })),
+    stageThrottle: unthrottled,
+  });
+  const invoke = (name: string) => ({
+    invoke(event: unknown) {
+      const { headers, multiValueHeaders, ...rest } = event as APIGatewayProxyEvent;
+      const { [FUNCTIONS]: id = '', ...others } = headers;
+      const { [FUNCTIONS]: _id, ...otherValues } = multiValueHeaders;
+      const target = registered.get(id)?.[name];
+      if (!target) throw new Error(`the test has no function ${name}`);
+      return target({ ...rest, headers: others, multiValueHeaders: otherValues });
+    },
+  });
+  const functions = Object.fromEntries(Object.keys(deployment.functions).map((name) => [name, invoke(name)]));
+  const server = createGateway({ deployment: { ...deployment, authorizer }, functions, usagePlans });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const close = () => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { port: (server.address() as AddressInfo).port, close };
+}
+
+function headersOf({ rawHeaders }: IncomingMessage): Record<string, string> {
+  const pairs = Array.from({ length: rawHeaders.length / 2 }, (_, at) => rawHeaders.slice(2 * at, 2 * at + 2));
+  const ofTransport = new Set(['date', 'connection', 'keep-alive', 'content-length']);
+  return Object.fromEntries(pairs.filter(([name = '']) => !ofTransport.has(name.toLowerCase())));
+}
+
+/** Sends what an event holds as a request to the gateway, whose routes lead to these functions. */
+export async function throughGateway(functions: Functions, event: APIGatewayProxyEvent) {
+  running ??= startGateway();
+  const { port } = await running;
+  const id = idOf.get(functions) ?? String(registered.size);
+  idOf.set(functions, id);
+  registered.set(id, functions);
+  const query = new URLSearchParams(
+    Object.entries(event.multiValueQueryStringParameters ?? {}).flatMap(([name, values = []]) =>
+      values.map((value): [string, string] => [name, value]),
+    ),
+  );
+  const body = event.body === null ? undefined : Buffer.from(event.body, event.isBase64Encoded ? 'base64' : 'utf8');
+  return new Promise<{ statusCode: number; headers: Record<string, string>; body: string }>((resolve, reject) => {
+    const outgoing = request(
+      {
+        host: '127.0.0.1',
+        port,
+        agent,
+        method: event.httpMethod,
+        path: query.size > 0 ? `${event.path}?${query}` : event.path,
+        headers: { ...event.headers, [FUNCTIONS]: id },
+      },
+      async (response) => {
+        const chunks: Buffer[] = [];
+        for await (const chunk of response) chunks.push(chunk);
+        resolve({
+          statusCode: response.statusCode ?? 0,
+          headers: headersOf(response),
+          body: Buffer.concat(chunks).toString(),
+        });
+      },
+    );
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}
