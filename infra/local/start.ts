@@ -9,13 +9,13 @@ import { loadData } from '../../lib/data/load.ts';
 import { connectTable } from '../../lib/table/client.ts';
 import { StartError, startDynamoDb } from './dynamodb-local.ts';
 import type { Served } from './gateway.ts';
+import { noteRunning } from './running.ts';
 import { createLocalGatewayKeys } from './gateway-keys.ts';
 import { DEMO_KEYS, sampleData, sampleId } from './sample.ts';
 import { startService } from './service.ts';
-import { createTable } from './table.ts';
+import { createTable, LOCAL_TABLE_NAME } from './table.ts';
 import { synthesize } from './template.ts';
 
-const TABLE_NAME = 'incident-monitoring-rum';
 const HELP = `Usage: npm start -- [options]
 
 Starts the service on this machine: DynamoDB Local, the table, sample data, and HTTP.
@@ -81,8 +81,8 @@ async function start(options: Options, atEnd: (stop: () => Promise<void>) => voi
   atEnd(async () => (await starting).stop());
   const template = synthesize({ serviceMapEnabled: process.env.SERVICEMAP_ENABLED || undefined });
   const dynamoDb = await starting;
-  const created = await createTable(dynamoDb.endpoint, TABLE_NAME);
-  const table = connectTable({ name: TABLE_NAME, endpoint: dynamoDb.endpoint });
+  const created = await createTable(dynamoDb.endpoint, LOCAL_TABLE_NAME);
+  const table = connectTable({ name: LOCAL_TABLE_NAME, endpoint: dynamoDb.endpoint });
   const load = { nowSeconds: Math.floor(Date.now() / 1000), gatewayKeys: createLocalGatewayKeys(table) };
   if (options.data !== undefined) {
     const lines = createInterface({ input: createReadStream(options.data) });
@@ -95,11 +95,14 @@ async function start(options: Options, atEnd: (stop: () => Promise<void>) => voi
   const service = await startService({
     template,
     endpoint: dynamoDb.endpoint,
-    tableName: TABLE_NAME,
+    tableName: LOCAL_TABLE_NAME,
     port: options.port,
     onServed,
   });
   atEnd(service.stop);
+  const { endpoint } = dynamoDb;
+  const unnote = noteRunning({ pid: process.pid, url: service.url, endpoint, tableName: LOCAL_TABLE_NAME });
+  atEnd(async () => unnote());
   if (service.streamProblem)
     show(
       `Warning: the table's stream cannot be followed (${service.streamProblem}); merges that are cut short stay pending.`,

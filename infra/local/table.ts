@@ -8,6 +8,9 @@ import {
 import { clientConfig } from '../../lib/table/client.ts';
 import { TABLE } from '../../lib/table/definition.ts';
 
+/** Name of the table that `npm start` makes. */
+export const LOCAL_TABLE_NAME = 'incident-monitoring-rum';
+
 /** Creates the table at a local endpoint, as the stack would deploy it. @returns false when it was there already */
 export async function createTable(endpoint: string, name: string): Promise<boolean> {
   const client = new DynamoDBClient(clientConfig({ endpoint }));

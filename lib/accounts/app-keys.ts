@@ -25,6 +25,8 @@ export interface AppKeyRow {
   suspended?: boolean;
   cursor_secret: Uint8Array;
   gateway_key?: string;
+  /** Revision of the account that these copies are of. */
+  account_revision?: number;
   /** Unix seconds. */
   expires_at?: number;
   /** Unix seconds. */

@@ -14,7 +14,7 @@ import {
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Int64 } from '../json.ts';
 import type { Table } from '../table/client.ts';
-import { keys } from '../table/keys.ts';
+import { type Key, keys } from '../table/keys.ts';
 import { listAppKeys } from './accounts.ts';
 
 const MOST_ATTEMPTS = 8;
@@ -80,17 +80,18 @@ export function createGatewayKeys(client: APIGatewayClient, table: Table, usageP
 
 /** Notes the gateway key of an account where calls find it: on the account and on each of its app keys. */
 export async function noteGatewayKey(table: Table, account: Int64, value: string): Promise<void> {
-  const hashes = (await listAppKeys(table, account)).map(({ hash }) => keys.appKey(hash));
-  for (const Key of [keys.account(account), ...hashes])
-    await table.client.send(
+  const note = (Key: Key, more: { also?: string; values?: Record<string, unknown> } = {}) =>
+    table.client.send(
       new UpdateCommand({
         TableName: table.name,
         Key,
-        UpdateExpression: 'SET gateway_key = :value',
+        UpdateExpression: `SET gateway_key = :value${more.also ?? ''}`,
         ConditionExpression: 'attribute_exists(pk)',
-        ExpressionAttributeValues: { ':value': value },
+        ExpressionAttributeValues: { ':value': value, ...more.values },
       }),
     );
+  await note(keys.account(account), { also: ' ADD revision :one', values: { ':one': 1 } });
+  for (const { hash } of await listAppKeys(table, account)) await note(keys.appKey(hash));
 }
 
 async function retried<Result>(act: () => Promise<Result>): Promise<Result> {

@@ -1,5 +1,6 @@
 /** The data format: one JSON object a line, its `kind` telling what it is. `docs/data-format.md` describes it for users. */
 import { Ajv, type ErrorObject } from 'ajv';
+import { type AppKeyIdentity, identityOfAppKey } from '../accounts/app-key-admin.ts';
 import { en } from '../api/messages/en.ts';
 import { getRumResource } from '../api/operations.ts';
 import { type FieldSchema, ruleOf } from '../api/problems.ts';
@@ -32,11 +33,20 @@ interface KindSchema {
 const SCHEMAS = {
   account: {
     required: ['name', 'permissions'],
-    properties: { name, permissions: { type: 'array', items: { type: 'string', minLength: 1 } } },
+    properties: { name, permissions: { type: 'array', items: { type: 'string', minLength: 1 } }, suspended: flag },
   },
   app_key: {
-    required: ['app_key'],
-    properties: { app_key: { type: 'string', minLength: 1, maxLength: 256 }, expires_at: natural, revoked: flag },
+    // Either the key or its hash, which is how an export tells of it: checked below.
+    required: [],
+    properties: {
+      app_key: { type: 'string', minLength: 1, maxLength: 256 },
+      app_key_hash: { type: 'string', minLength: 64, maxLength: 64, pattern: '^[0-9a-f]{64}$' },
+      last_digits: { type: 'string', maxLength: 4 },
+      created_at: natural,
+      expires_at: natural,
+      revoked: flag,
+      note: { type: 'string', maxLength: 512 },
+    },
   },
   member: { required: ['member_id', 'name'], properties: { member_id: int64, name } },
   host: {
@@ -109,7 +119,6 @@ ajv.addKeyword(int64Keyword);
 
 /** Which fields tell two entities of one kind apart, beside the account. */
 const IDENTITY: Readonly<Partial<Record<Kind, string>>> = {
-  app_key: 'app_key',
   member: 'member_id',
   host: 'host_id',
   host_status: 'host_id',
@@ -143,6 +152,8 @@ export function problemsOf(line: unknown): string[] {
   const { fields, validate } = schema;
   validate(line);
   const problems = (validate.errors ?? []).map((error) => problemText(error, fields));
+  if (kind === 'app_key' && 'app_key' in line === 'app_key_hash' in line)
+    problems.push('app_key or app_key_hash is required, and not both');
   for (const [field, value] of Object.entries(line))
     if (typeof value === 'string' && !value.isWellFormed()) problems.push(`${field} must be well-formed Unicode`);
   return [...new Set(problems)];
@@ -161,10 +172,17 @@ function problemText(
   return en.explain.invalidFields({ problems: [problem] }).replace(/\.$/, '');
 }
 
+/** What is stored of the key of an `app_key` line. */
+export function appKeyOf({ app_key, app_key_hash, last_digits }: Entity): AppKeyIdentity {
+  if (app_key !== undefined) return identityOfAppKey(String(app_key));
+  return { hash: String(app_key_hash), lastDigits: String(last_digits ?? '') };
+}
+
 /** Names an entity among all: two lines with one identity are the same thing said twice. */
 export function identityOf(entity: Entity): string {
+  if (entity.kind === 'app_key') return `app_key ${appKeyOf(entity).hash}`;
   const field = IDENTITY[entity.kind];
   const id = field === undefined ? '' : String(entity[field]);
   const comparable = field?.endsWith('_id') && /^(incident|alert)$/.test(entity.kind) ? id.toLowerCase() : id;
-  return `${entity.kind} ${entity.kind === 'app_key' ? '' : entity.account_id} ${comparable}`;
+  return `${entity.kind} ${entity.account_id} ${comparable}`;
 }

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BatchWriteCommand, type BatchWriteCommandInput } from '@aws-sdk/lib-dynamodb';
-import { type AccountRow, putAccount, putAppKey, readAccount } from '../accounts/accounts.ts';
+import { type AccountRow, putAccount, readAccount } from '../accounts/accounts.ts';
+import { putAppKey } from '../accounts/app-key-admin.ts';
 import type { GatewayKeys } from '../accounts/gateway-keys.ts';
 import type { Int64 } from '../json.ts';
 import type { Table } from '../table/client.ts';
+import { isThrottled } from '../table/failures.ts';
 import { type Key, keys } from '../table/keys.ts';
 import { checkData } from './check.ts';
-import type { Entity, Kind } from './format.ts';
+import { appKeyOf, type Entity, type Kind } from './format.ts';
 
 const LARGEST_BATCH = 25;
 const CONCURRENCY = 8;
@@ -16,10 +18,21 @@ const LONGEST_PAUSE_MS = 5_000;
 /** How many entities of each kind were written. */
 export type LoadReport = Partial<Record<Kind, number>>;
 
+export interface LoadOptions {
+  /** Unix time. */
+  nowSeconds: number;
+  /** Provisions each account that has no gateway key yet. */
+  gatewayKeys?: GatewayKeys;
+  /** Told how many more entities are written, from time to time. */
+  onWritten?: (count: number) => void;
+  /** Ends the writing; what is written stays, and writing the same data again completes it. */
+  signal?: AbortSignal;
+}
+
 const lower = (id: unknown) => String(id).toLowerCase();
 
 /** The row of an entity; accounts and keys are written one by one, by rules of their own. */
-function rowOf({ kind, account_id: account, ...fields }: Entity): Key & Record<string, unknown> {
+export function rowOf({ kind, account_id: account, ...fields }: Entity): Key & Record<string, unknown> {
   const { host_id, ...host } = fields as { host_id?: unknown };
   switch (kind) {
     case 'member':
@@ -54,71 +67,120 @@ function rowOf({ kind, account_id: account, ...fields }: Entity): Key & Record<s
 }
 
 /**
- * Checks data as a whole, then writes it: accounts, then keys, then all else, a few batches at once. Loading the same data
- * again leads to the same rows.
+ * Checks data as a whole, then writes it as {@link writeData} does.
  * @param source how messages name the data
- * @param options `nowSeconds`: Unix time; `gatewayKeys`: provisions each account that has no gateway key yet
  * @throws DataError when anything is wrong with it; nothing is written then
  */
 export async function loadData(
   table: Table,
   source: string,
   lines: AsyncIterable<string> | Iterable<string>,
-  options: { nowSeconds: number; gatewayKeys?: GatewayKeys },
+  options: LoadOptions,
 ): Promise<LoadReport> {
-  const accountExists = async (account: Int64) => (await readAccount(table, account)) !== undefined;
-  return writeEntities(table, await checkData(source, lines, accountExists), options);
+  return writeData(table, await checkAgainst(table, source, lines), options);
 }
 
-async function writeEntities(
+/** Checks data as a whole, keys without an account line against the accounts in the table. @throws DataError */
+export function checkAgainst(
   table: Table,
-  entities: readonly Entity[],
-  { nowSeconds, gatewayKeys }: { nowSeconds: number; gatewayKeys?: GatewayKeys },
-): Promise<LoadReport> {
-  const accounts = new Map<string, AccountRow>();
-  for (const { kind, account_id, name, permissions } of entities) {
-    if (kind !== 'account') continue;
-    const row = await putAccount(table, { account_id, name: String(name), permissions: permissions as string[] });
-    if (gatewayKeys && row.gateway_key === undefined) row.gateway_key = await gatewayKeys.provision(account_id);
-    accounts.set(String(account_id), row);
-  }
-  for (const { kind, account_id, app_key, expires_at, revoked } of entities) {
-    if (kind !== 'app_key') continue;
-    const account = accounts.get(String(account_id)) ?? (await readAccount(table, account_id));
-    if (!account) throw new Error(`account ${account_id} went away`);
-    accounts.set(String(account_id), account);
-    await putAppKey(table, account, String(app_key), {
-      nowSeconds,
-      ...(expires_at !== undefined && { expires_at: Number(expires_at) }),
-      ...(revoked === true && { revoked_at: nowSeconds }),
-    });
-  }
-  await writeRows(table, entities.filter(({ kind }) => kind !== 'account' && kind !== 'app_key').map(rowOf));
+  source: string,
+  lines: AsyncIterable<string> | Iterable<string>,
+): Promise<Entity[]> {
+  return checkData(source, lines, async (account) => (await readAccount(table, account)) !== undefined);
+}
+
+export function countKinds(entities: readonly Entity[]): LoadReport {
   const report: LoadReport = {};
   for (const { kind } of entities) report[kind] = (report[kind] ?? 0) + 1;
   return report;
 }
 
-/** Writes rows, each whole, in batches; what DynamoDB leaves unprocessed is sent again after a pause that grows. */
-async function writeRows(table: Table, rows: readonly (Key & Record<string, unknown>)[]): Promise<void> {
-  const batches: (typeof rows)[] = [];
-  for (let at = 0; at < rows.length; at += LARGEST_BATCH) batches.push(rows.slice(at, at + LARGEST_BATCH));
-  const left = batches.values();
-  const worker = async () => {
-    for (const batch of left) await writeBatch(table, batch);
-  };
-  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, batches.length) }, worker));
+/**
+ * Writes checked data: accounts, then keys, then all else, a few batches at once. Writing the same data again leads to the
+ * same rows, so a run that was cut short is completed by another.
+ */
+export async function writeData(
+  table: Table,
+  entities: readonly Entity[],
+  { nowSeconds, gatewayKeys, onWritten = () => {}, signal }: LoadOptions,
+): Promise<LoadReport> {
+  const accounts = new Map<string, AccountRow>();
+  for (const { kind, account_id, name, permissions, suspended } of entities) {
+    if (kind !== 'account') continue;
+    signal?.throwIfAborted();
+    const row = await putAccount(table, {
+      account_id,
+      name: String(name),
+      permissions: permissions as string[],
+      ...(suspended !== undefined && { suspended: suspended === true }),
+    });
+    if (gatewayKeys && row.gateway_key === undefined) row.gateway_key = await gatewayKeys.provision(account_id);
+    accounts.set(String(account_id), row);
+    onWritten(1);
+  }
+  for (const entity of entities) {
+    if (entity.kind !== 'app_key') continue;
+    signal?.throwIfAborted();
+    const { account_id, created_at, expires_at, revoked, note } = entity;
+    const account = accounts.get(String(account_id)) ?? (await readAccount(table, account_id));
+    if (!account) throw new Error(`account ${account_id} went away`);
+    accounts.set(String(account_id), account);
+    await putAppKey(table, account, appKeyOf(entity), {
+      created_at: created_at === undefined ? nowSeconds : Number(created_at),
+      ...(expires_at !== undefined && { expires_at: Number(expires_at) }),
+      ...(revoked === true && { revoked_at: nowSeconds }),
+      ...(note !== undefined && { note: String(note) }),
+    });
+    onWritten(1);
+  }
+  const rest = entities.filter(({ kind }) => kind !== 'account' && kind !== 'app_key');
+  await writeRows(table, rest, onWritten, signal);
+  return countKinds(entities);
 }
 
-async function writeBatch(table: Table, batch: readonly Record<string, unknown>[]): Promise<void> {
-  let request: BatchWriteCommandInput['RequestItems'] = {
-    [table.name]: batch.map((Item) => ({ PutRequest: { Item } })),
+/** Writes rows, each whole, in batches, a few at once. */
+async function writeRows(
+  table: Table,
+  entities: readonly Entity[],
+  onWritten: (count: number) => void,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    while (next < entities.length) {
+      const batch = entities.slice(next, next + LARGEST_BATCH);
+      next += batch.length;
+      await writeBatch(table, batch.map(rowOf), signal);
+      onWritten(batch.length);
+    }
   };
-  for (let pause = FIRST_PAUSE_MS; request?.[table.name]?.length; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
-    const { UnprocessedItems }: { UnprocessedItems?: BatchWriteCommandInput['RequestItems'] } = await table.client.send(
-      new BatchWriteCommand({ RequestItems: request }),
-    );
-    request = UnprocessedItems;
-    if (request?.[table.name]?.length) await sleep(pause);
+  const workers = Array.from({ length: CONCURRENCY }, worker);
+  try {
+    await Promise.all(workers);
+  } catch (error) {
+    next = entities.length; // the other workers end with the batch they are at
+    await Promise.allSettled(workers);
+    throw error;
+  }
+}
+
+/** Writes up to 25 rows; what DynamoDB throttles or leaves unprocessed is sent again after a pause that grows. */
+export async function writeBatch(
+  table: Table,
+  rows: readonly Record<string, unknown>[],
+  signal?: AbortSignal,
+): Promise<void> {
+  let left: BatchWriteCommandInput['RequestItems'] = { [table.name]: rows.map((Item) => ({ PutRequest: { Item } })) };
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+    signal?.throwIfAborted();
+    try {
+      const command = new BatchWriteCommand({ RequestItems: left });
+      const answer = await table.client.send(command, signal ? { abortSignal: signal } : {});
+      left = answer.UnprocessedItems ?? {};
+      if (!left[table.name]?.length) return;
+    } catch (error) {
+      if (!isThrottled(error)) throw error;
+    }
+    await sleep(pause * (0.5 + Math.random() / 2), undefined, signal ? { signal } : {});
   }
 }

@@ -15,6 +15,8 @@ export interface TableOptions {
   name: string;
   /** Of a DynamoDB-compatible server; absent: AWS, in the region of the environment. */
   endpoint?: string | undefined;
+  /** Of AWS; absent: as the environment says. */
+  region?: string | undefined;
   /** Most attempts of one call, the first included. */
   maxAttempts?: number;
   /** Of one attempt, in milliseconds. */
@@ -32,6 +34,7 @@ const SOCKETS = { keepAlive: true, maxSockets: 100 };
 /** How the client reaches DynamoDB: its own retries are the only ones. */
 export function clientConfig({
   endpoint,
+  region,
   maxAttempts = 3,
   timeouts = TIMEOUTS,
 }: Omit<TableOptions, 'name'>): DynamoDBClientConfig {
@@ -39,6 +42,7 @@ export function clientConfig({
     maxAttempts,
     retryMode: 'standard',
     requestHandler: { ...timeouts, throwOnRequestTimeout: true, httpAgent: SOCKETS, httpsAgent: SOCKETS },
+    ...(region && { region }),
     ...(endpoint && { endpoint, region: 'local', credentials: LOCAL_CREDENTIALS }),
   };
 }

@@ -13,6 +13,7 @@ const OVERLOAD = new Set([
   'AbortError',
   'TimeoutError',
 ]);
+const THROTTLED = new Set(['ProvisionedThroughputExceededException', 'ThrottlingException', 'RequestLimitExceeded']);
 const NETWORK = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -44,5 +45,8 @@ export function isUnavailable(error: unknown): boolean {
   if (errors?.some(isUnavailable)) return true; // several addresses of one host were tried
   return name === 'TransactionCanceledException' && (CancellationReasons ?? []).some(isPassing);
 }
+
+/** Whether DynamoDB asks for a slower pace. */
+export const isThrottled = (error: unknown) => error instanceof Error && THROTTLED.has(error.name);
 
 const isPassing = ({ Code }: { Code?: string }) => PASSING_REASONS.has(Code ?? '');

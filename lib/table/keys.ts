@@ -15,8 +15,12 @@ const STAMP_DIGITS = 15;
 /** A feed entry's place in the order of all merges of its account: sorts as text as it does as a number. */
 const stampText = (stamp: number) => String(stamp).padStart(STAMP_DIGITS, '0');
 
+const ACCOUNT_DIGITS = 19;
+
 /** Partition keys that are read as a range. */
 export const collections = {
+  /** The operator's list of all accounts; no call of a tenant reads it. */
+  accounts: () => 'ACCOUNTS',
   appKeys: (account: Int64) => of(account, 'APP_KEYS'),
   members: (account: Int64) => of(account, 'MEMBERS'),
   hosts: (account: Int64) => of(account, 'HOSTS'),
@@ -32,6 +36,10 @@ export const collections = {
 export const keys = {
   account: (account: Int64) => ({ pk: of(account, 'ACCOUNT'), sk: 'ACCOUNT' }),
   appKey: (hash: string) => ({ pk: `APP_KEY#${hash}`, sk: 'APP_KEY' }),
+  listedAccount: (account: Int64) => ({
+    pk: collections.accounts(),
+    sk: String(account).padStart(ACCOUNT_DIGITS, '0'),
+  }),
   accountAppKey: (account: Int64, hash: string) => ({ pk: collections.appKeys(account), sk: hash }),
   member: (account: Int64, memberId: Int64) => ({ pk: collections.members(account), sk: String(memberId) }),
   host: (account: Int64, hostId: string) => ({ pk: collections.hosts(account), sk: hostId }),
@@ -79,6 +87,8 @@ const TENANT = /^ACCOUNT#(-?\d+)#([A-Z_]+)(?:#(.*))?$/s;
 /** Reads a key back; undefined for a key that {@link keys} cannot have built. */
 export function parseKey({ pk, sk }: Key): ParsedKey | undefined {
   if (pk.startsWith('APP_KEY#')) return { kind: 'appKey', parts: [pk.slice('APP_KEY#'.length)] };
+  if (pk === collections.accounts())
+    return { kind: 'listedAccount', account: toInt64(sk.replace(/^0+(?=.)/, '')), parts: [] };
   const [, digits, collection, rest] = TENANT.exec(pk) ?? [];
   if (digits === undefined) return undefined;
   const account = toInt64(digits);

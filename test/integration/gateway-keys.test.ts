@@ -1,7 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import { APIGatewayClient } from '@aws-sdk/client-api-gateway';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { putAccount, putAppKey } from '../../lib/accounts/accounts.ts';
+import { putAccount } from '../../lib/accounts/accounts.ts';
+import { identityOfAppKey, putAppKey } from '../../lib/accounts/app-key-admin.ts';
 import { createAppKeys, hashAppKey } from '../../lib/accounts/app-keys.ts';
 import { createGatewayKeys } from '../../lib/accounts/gateway-keys.ts';
 import type { Table } from '../../lib/table/client.ts';
@@ -77,7 +78,7 @@ beforeEach(() => Object.assign(gateway, { keys: [], attached: [], calls: [], fai
 async function account(id: number): Promise<string> {
   const row = await putAccount(table, { account_id: id, name: 'n', permissions: [] });
   const appKey = newAppKey();
-  await putAppKey(table, row, appKey, { nowSeconds: 1 });
+  await putAppKey(table, row, identityOfAppKey(appKey), { created_at: 1 });
   return appKey;
 }
 
@@ -91,7 +92,7 @@ describe('the gateway key of an account', () => {
     expect(await createAppKeys(testDeps(table)).find(appKey)).toMatchObject({ gatewayKey: value });
     expect(await stored(table, keys.account(1))).toMatchObject({ gateway_key: value });
     const later = newAppKey();
-    await putAppKey(table, await stored(table, keys.account(1)), later, { nowSeconds: 2 });
+    await putAppKey(table, await stored(table, keys.account(1)), identityOfAppKey(later), { created_at: 2 });
     expect(await stored(table, keys.appKey(hashAppKey(later)))).toMatchObject({ gateway_key: value });
   });
 

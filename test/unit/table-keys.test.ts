@@ -13,6 +13,7 @@ const name = fc.constantFrom('browse-fleet', 'merge-alerts');
 /** What each kind of key is built from, the account aside. */
 const PARTS: Record<RowKind, fc.Arbitrary<unknown>[]> = {
   account: [],
+  listedAccount: [],
   appKey: [hash],
   accountAppKey: [hash],
   member: [account],

@@ -1,0 +1,149 @@
+import type { Command } from 'commander';
+import {
+  type AccountRow,
+  changeAccount,
+  listAccounts,
+  listAppKeys,
+  putAccount,
+  readAccount,
+} from '../lib/accounts/accounts.ts';
+import { type Int64, stringifyJson } from '../lib/json.ts';
+import { accountId, permissions } from './arguments.ts';
+import { describe, dryRunOption, jsonOption, type Session, withTarget } from './command.ts';
+import { CliError, type Io, print, say } from './io.ts';
+import { plainTable } from './output.ts';
+
+export function addAccountCommands(program: Command, io: Io): void {
+  const account = describe(program.command('account'), 'Accounts and what they may do', 'account list');
+
+  describe(
+    account
+      .command('create')
+      .argument('<account>', 'its number, from 1', accountId)
+      .requiredOption('--name <name>', 'what people call it')
+      .option('--permission <permission>', 'what it may do; may be said again', permissions)
+      .option(...dryRunOption),
+    'Create an account; on AWS with its gateway key. Run it again after a failure: it completes.',
+    'account create 42 --name "Acme" --permission monit',
+  ).action((id: Int64, options: { name: string; permission?: string[] }, command: Command) =>
+    withTarget(io, command, 'writes', (session) => create(session, id, options.name, options.permission)),
+  );
+
+  describe(
+    account
+      .command('show')
+      .argument('<account>', 'its number', accountId)
+      .option(...jsonOption),
+    'Show an account',
+    'account show 42',
+  ).action((id: Int64, { json }: { json?: boolean }, command: Command) =>
+    withTarget(io, command, 'reads', async ({ target: { table } }) => {
+      const shown = await shownAccount(table, await existing(table, id));
+      if (json) return print(io, stringifyJson(shown));
+      print(io, plainTable(Object.entries(shown).map(([field, value]) => [field, String(value)])));
+    }),
+  );
+
+  describe(account.command('list').option(...jsonOption), 'List all accounts', 'account list --json').action(
+    ({ json }: { json?: boolean }, command: Command) =>
+      withTarget(io, command, 'reads', async ({ target: { table } }) => {
+        const shown = [];
+        for (const id of await listAccounts(table)) {
+          const row = await readAccount(table, id);
+          if (row) shown.push(await shownAccount(table, row));
+        }
+        if (json) return print(io, stringifyJson(shown));
+        const columns = ['account_id', 'name', 'permissions', 'state', 'app_keys'] as const;
+        print(
+          io,
+          plainTable(
+            shown.map((row) => columns.map((column) => String(row[column]))),
+            columns,
+          ),
+        );
+      }),
+  );
+
+  for (const [verb, sentence, next] of CHANGES)
+    describe(
+      account
+        .command(verb)
+        .argument('<account>', 'its number', accountId)
+        .argument('<permission...>', 'what it may do', permissions)
+        .option(...dryRunOption),
+      sentence,
+      `account ${verb} 42 monit`,
+    ).action((id: Int64, given: string[], _options: object, command: Command) =>
+      withTarget(io, command, 'writes', async (session) => {
+        const change = ({ permissions: has }: AccountRow) => ({ permissions: next(has, given) });
+        await applyChange(session, id, change);
+      }),
+    );
+
+  for (const [verb, sentence, suspended] of [
+    ['suspend', 'Refuse all calls of an account: its keys are as if unknown within 30 s', true],
+    ['unsuspend', 'Take the suspension of an account back', false],
+  ] as const)
+    describe(
+      account
+        .command(verb)
+        .argument('<account>', 'its number', accountId)
+        .option(...dryRunOption),
+      sentence,
+      `account ${verb} 42`,
+    ).action((id: Int64, _options: object, command: Command) =>
+      withTarget(io, command, 'writes', (session) => applyChange(session, id, () => ({ suspended }))),
+    );
+}
+
+const CHANGES = [
+  ['grant', 'Let an account do more', (has: string[], given: string[]) => [...new Set([...has, ...given])]],
+  ['revoke', 'Let an account do less', (has: string[], given: string[]) => has.filter((one) => !given.includes(one))],
+] as const;
+
+/** @throws CliError when there is no such account */
+export async function existing(table: Session['target']['table'], id: Int64): Promise<AccountRow> {
+  const row = await readAccount(table, id);
+  if (!row) throw new CliError(`There is no account ${id}: \`account list\` shows those there are.`);
+  return row;
+}
+
+async function shownAccount(table: Session['target']['table'], row: AccountRow) {
+  return {
+    account_id: row.account_id,
+    name: row.name,
+    permissions: row.permissions.join(' '),
+    state: row.suspended ? 'suspended' : 'active',
+    gateway_key: row.gateway_key === undefined ? 'none' : 'attached',
+    app_keys: (await listAppKeys(table, row.account_id)).length,
+  };
+}
+
+async function create({ io, target, dryRun }: Session, id: Int64, name: string, given: string[] = []): Promise<void> {
+  const { table, gatewayKeys } = target;
+  const before = await readAccount(table, id);
+  if (before && before.name !== name) throw new CliError(`Account ${id} exists already; its name is "${before.name}".`);
+  if (before && given.some((permission) => !before.permissions.includes(permission)))
+    throw new CliError(`Account ${id} exists already, with other permissions: change them with \`account grant\`.`);
+  if (dryRun) return say(io, before ? `Account ${id} exists already.` : `Account ${id} would be created.`);
+  const row = before ?? (await putAccount(table, { account_id: id, name, permissions: given }));
+  if (!gatewayKeys)
+    say(io, 'No gateway key was made: say --stack NAME in place of --table, so that the usage plan is known.');
+  // Also where the account notes one: the key itself may not be attached yet.
+  else await gatewayKeys.provision(row.account_id);
+  print(io, `Account ${id} ${before ? 'was there already, and is complete' : 'created'}.`);
+}
+
+async function applyChange(
+  { io, target: { table }, dryRun }: Session,
+  id: Int64,
+  change: (row: AccountRow) => Partial<Pick<AccountRow, 'permissions' | 'suspended'>>,
+): Promise<void> {
+  const before = await existing(table, id);
+  const stateOf = ({ permissions: may, suspended }: Pick<AccountRow, 'permissions' | 'suspended'>) =>
+    `permissions: ${may.join(' ') || 'none'}; ${suspended ? 'suspended' : 'active'}`;
+  if (dryRun) return say(io, `Account ${id} would have ${stateOf({ ...before, ...change(before) })}.`);
+  const after = await changeAccount(table, id, change);
+  if (!after) throw new CliError(`There is no account ${id} any more.`);
+  print(io, `Account ${id} has ${stateOf(after)}.`);
+}

@@ -1,0 +1,157 @@
+import type { Command } from 'commander';
+import { type ListedAppKey, listAppKeys } from '../lib/accounts/accounts.ts';
+import { identityOfAppKey, newAppKey, putAppKey, revokeAppKey, rotateAppKey } from '../lib/accounts/app-key-admin.ts';
+import { appKeyIdOf } from '../lib/accounts/app-keys.ts';
+import { type Int64, stringifyJson } from '../lib/json.ts';
+import { existing } from './accounts.ts';
+import { accountId, duration } from './arguments.ts';
+import { describe, dryRunOption, jsonOption, type Session, withTarget } from './command.ts';
+import { CliError, type Io, print, say } from './io.ts';
+import { plainTable, timeText } from './output.ts';
+
+type StoredKey = ListedAppKey & { hash: string };
+
+export function addAppKeyCommands(program: Command, io: Io): void {
+  const appKey = describe(program.command('app-key'), 'The keys that callers send', 'app-key list --account 42');
+  const ofAccount = ['--account <account>', 'whose key it is', accountId] as const;
+
+  describe(
+    appKey
+      .command('issue')
+      .requiredOption(...ofAccount)
+      .option('--expires <duration>', 'how long it is valid, such as 90d (default: until it is revoked)', duration)
+      .option('--note <text>', 'what it is for')
+      .option(...dryRunOption),
+    'Issue a key. It is printed this once, and stored as its hash alone.',
+    'app-key issue --account 42 --expires 90d --note "deploy pipeline"',
+  ).action((options: { account: Int64; expires?: number; note?: string }, command: Command) =>
+    withTarget(io, command, 'writes', async ({ target: { table }, dryRun }) => {
+      const account = await existing(table, options.account);
+      if (dryRun) return say(io, `A key of account ${options.account} would be issued.`);
+      const key = newAppKey();
+      const limits = limitsOf(io, options);
+      await putAppKey(table, account, identityOfAppKey(key), limits);
+      announce(io, key, limits);
+    }),
+  );
+
+  describe(
+    appKey
+      .command('list')
+      .requiredOption(...ofAccount)
+      .option(...jsonOption),
+    'List the keys of an account: never the keys themselves',
+    'app-key list --account 42',
+  ).action((options: { account: Int64; json?: boolean }, command: Command) =>
+    withTarget(io, command, 'reads', async ({ target: { table } }) => {
+      await existing(table, options.account);
+      const found = await listAppKeys(table, options.account);
+      const shown = found
+        .map((row) => shownKey(row, io.now()))
+        .sort((one, other) => one.created_at.localeCompare(other.created_at));
+      if (options.json) return print(io, stringifyJson(shown));
+      if (shown.length === 0) return say(io, `Account ${options.account} has no app key.`);
+      const columns = ['app_key_id', 'last_digits', 'state', 'created_at', 'expires_at', 'note'] as const;
+      print(
+        io,
+        plainTable(
+          shown.map((row) => columns.map((column) => row[column])),
+          columns,
+        ),
+      );
+    }),
+  );
+
+  const idArgument = ['<app-key-id>', 'the id that `app-key list` shows, or its beginning'] as const;
+  describe(
+    appKey
+      .command('revoke')
+      .argument(...idArgument)
+      .requiredOption(...ofAccount)
+      .option(...dryRunOption),
+    'End a key: it is as if unknown within 30 s',
+    'app-key revoke 1f3a77c0d2b4e6f8 --account 42',
+  ).action((id: string, options: { account: Int64 }, command: Command) =>
+    withTarget(io, command, 'writes', async ({ target: { table }, dryRun }) => {
+      const found = await find(table, options.account, id);
+      if (dryRun) return say(io, `Key ${found.app_key_id} would be revoked.`);
+      await revokeAppKey(table, options.account, found.hash, secondsOf(io.now()));
+      print(io, `Key ${found.app_key_id} revoked.`);
+    }),
+  );
+
+  describe(
+    appKey
+      .command('rotate')
+      .argument(...idArgument)
+      .requiredOption(...ofAccount)
+      .option('--overlap <duration>', 'how long the old key lives on', duration, 24 * 3_600_000)
+      .option('--expires <duration>', 'how long the new key is valid (default: until it is revoked)', duration)
+      .option(...dryRunOption),
+    'Issue a key in place of another, which lives on for a while. The new one is printed this once.',
+    'app-key rotate 1f3a77c0d2b4e6f8 --account 42 --overlap 24h',
+  ).action((id: string, options: { account: Int64; overlap: number; expires?: number }, command: Command) =>
+    withTarget(io, command, 'writes', async ({ target: { table }, dryRun }) => {
+      const account = await existing(table, options.account);
+      const old = await find(table, options.account, id);
+      const ends = secondsOf(io.now() + options.overlap);
+      if (stateOf(old, io.now()) !== 'valid')
+        throw new CliError(
+          `Key ${old.app_key_id} is ${stateOf(old, io.now())}: issue a new one with \`app-key issue\`.`,
+        );
+      if (dryRun)
+        return say(io, `Key ${old.app_key_id} would expire ${timeText(ends * 1000)}, and a new one be issued.`);
+      const key = newAppKey();
+      const limits = limitsOf(io, { ...options, ...(old.note !== undefined && { note: old.note }) });
+      await rotateAppKey(table, account, old, { identity: identityOfAppKey(key), limits }, ends);
+      announce(io, key, limits);
+      say(io, `The old key ${old.app_key_id} expires ${timeText(Math.min(ends, old.expires_at ?? ends) * 1000)}.`);
+    }),
+  );
+}
+
+const secondsOf = (milliseconds: number) => Math.floor(milliseconds / 1000);
+
+function limitsOf(io: Io, { expires, note }: { expires?: number; note?: string }) {
+  return {
+    created_at: secondsOf(io.now()),
+    ...(expires !== undefined && { expires_at: secondsOf(io.now() + expires) }),
+    ...(note !== undefined && { note }),
+  };
+}
+
+/** The key alone goes to stdout, so that a script can take it from there. */
+function announce(io: Io, key: string, { expires_at }: { expires_at?: number }): void {
+  print(io, key);
+  const until = expires_at === undefined ? 'does not expire' : `expires ${timeText(expires_at * 1000)}`;
+  say(
+    io,
+    `This is the only time that the key is shown. Its id is ${appKeyIdOf(identityOfAppKey(key).hash)}; it ${until}.`,
+  );
+}
+
+function stateOf({ revoked_at, expires_at }: ListedAppKey, nowMs: number): 'revoked' | 'expired' | 'valid' {
+  if (revoked_at !== undefined && revoked_at * 1000 <= nowMs) return 'revoked';
+  return expires_at !== undefined && expires_at * 1000 <= nowMs ? 'expired' : 'valid';
+}
+
+function shownKey(row: StoredKey, nowMs: number) {
+  return {
+    app_key_id: row.app_key_id,
+    last_digits: `…${row.last_digits}`,
+    state: stateOf(row, nowMs),
+    created_at: timeText(row.created_at * 1000),
+    expires_at: row.expires_at === undefined ? 'never' : timeText(row.expires_at * 1000),
+    note: row.note ?? '',
+  };
+}
+
+/** The key that an id, or its beginning, names. */
+async function find(table: Session['target']['table'], account: Int64, id: string): Promise<StoredKey> {
+  await existing(table, account);
+  const found = (await listAppKeys(table, account)).filter(({ hash }) => hash.startsWith(id.toLowerCase()));
+  const [first, ...others] = found;
+  if (!first) throw new CliError(`Account ${account} has no key ${id}: \`app-key list\` shows the ids.`);
+  if (others.length > 0) throw new CliError(`${found.length} keys begin with ${id}: say more of the id.`);
+  return first;
+}

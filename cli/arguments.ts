@@ -1,0 +1,50 @@
+/** How arguments are read; what is wrong with one is said in a sentence. */
+import { InvalidArgumentError } from 'commander';
+import ms from 'ms';
+import { operations } from '../lib/api/operations.ts';
+import { type Int64, isInt64, toInt64 } from '../lib/json.ts';
+
+export function accountId(value: string): Int64 {
+  const id = /^\d{1,19}$/.test(value) ? toInt64(value) : 0;
+  if (id < 1 || !isInt64(id)) throw new InvalidArgumentError('An account is an integer from 1.');
+  return id;
+}
+
+export function objectId(value: string): string {
+  if (!/^[0-9a-f]{24}$/i.test(value)) throw new InvalidArgumentError('It must have 24 hexadecimal digits.');
+  return value.toLowerCase();
+}
+
+/** A feed entry: its stamp, with or without leading zeros. */
+export function feedEntry(value: string): number {
+  if (!/^\d{1,15}$/.test(value)) throw new InvalidArgumentError('It must be the number that `show incident` shows.');
+  return Number(value);
+}
+
+/** Milliseconds of a duration such as `90d`. */
+export function duration(value: string): number {
+  const length = /^\d+(\.\d+)?\s*[a-z]+$/i.test(value) || value === '0' ? ms(value as ms.StringValue) : undefined;
+  if (length === undefined || Number.isNaN(length))
+    throw new InvalidArgumentError('It must be a duration such as 30s, 10m, 24h or 90d.');
+  return length;
+}
+
+export const integer =
+  (min: number, max: number) =>
+  (value: string): number => {
+    const number = Number(value);
+    if (!/^\d+$/.test(value) || number < min || number > max)
+      throw new InvalidArgumentError(`It must be an integer from ${min} to ${max}.`);
+    return number;
+  };
+
+const PERMISSIONS = [
+  ...new Set(operations.flatMap((operation) => ('permission' in operation ? [operation.permission] : []))),
+];
+
+/** Collects the permissions that are said one after the other. */
+export function permissions(value: string, before: string[] = []): string[] {
+  if (!(PERMISSIONS as string[]).includes(value))
+    throw new InvalidArgumentError(`Permissions are: ${PERMISSIONS.join(', ')}.`);
+  return [...new Set([...before, value])];
+}

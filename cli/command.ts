@@ -1,0 +1,42 @@
+import type { Command } from 'commander';
+import { type Io, say } from './io.ts';
+import { confirmWrite, connectTarget, type Target, type TargetOptions } from './target.ts';
+
+/** Options of every command, and of all that write. */
+type CommonOptions = TargetOptions & { dryRun?: boolean };
+
+/** What an action works with. */
+export interface Session {
+  readonly io: Io;
+  readonly target: Target;
+  /** Says what would be written and leaves it at that. */
+  readonly dryRun: boolean;
+}
+
+/** Runs an action on the target that the command's options name. A writing one asks first where it has to. */
+export async function withTarget(
+  io: Io,
+  command: Command,
+  kind: 'reads' | 'writes',
+  act: (session: Session) => Promise<void>,
+): Promise<void> {
+  const options = command.optsWithGlobals<CommonOptions>();
+  const target = await connectTarget(options, io.env);
+  try {
+    const dryRun = options.dryRun ?? false;
+    if (kind === 'writes' && dryRun) say(io, 'Dry run: nothing is written.');
+    else if (kind === 'writes') await confirmWrite(target, options, io);
+    await act({ io, target, dryRun });
+  } finally {
+    target.close();
+  }
+}
+
+/** A command whose help ends with an example. */
+export const describe = (command: Command, description: string, ...examples: string[]): Command =>
+  command
+    .description(description)
+    .addHelpText('after', ['', 'Example:', ...examples.map((line) => `  $ npm run admin -- ${line}`)].join('\n'));
+
+export const dryRunOption = ['--dry-run', 'say what would be written, and write nothing'] as const;
+export const jsonOption = ['--json', 'print JSON'] as const;

@@ -1,0 +1,100 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { access, rename, rm } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Command } from 'commander';
+import { exportData } from '../lib/data/export.ts';
+import { checkAgainst, countKinds, type LoadReport, writeData } from '../lib/data/load.ts';
+import { type Int64, stringifyJson } from '../lib/json.ts';
+import { accountId } from './arguments.ts';
+import { describe, dryRunOption, withTarget } from './command.ts';
+import { CliError, type Io, print, say } from './io.ts';
+import { startProgress } from './progress.ts';
+
+export function addDataCommands(program: Command, io: Io): void {
+  describe(
+    program
+      .command('import')
+      .argument('<file>', 'newline-delimited JSON (docs/data-format.md); - is standard input')
+      .option(...dryRunOption),
+    'Put data into the table: the whole file is checked first. Stopped half-way, the same command completes it.',
+    'import hosts.ndjson',
+    'export --account 42 | npm run admin -- import - --stack Other --yes',
+  ).action((file: string, _options: object, command: Command) =>
+    withTarget(io, command, 'writes', async ({ target: { table, gatewayKeys }, dryRun }) => {
+      const lines = createInterface({ input: await openInput(file, io), signal: io.signal });
+      const entities = await checkAgainst(table, file === '-' ? 'stdin' : file, lines);
+      io.signal.throwIfAborted();
+      if (dryRun) return say(io, `All ${entities.length} lines are right: ${countsText(countKinds(entities))}.`);
+      const progress = startProgress(io, 'import', entities.length);
+      try {
+        const report = await writeData(table, entities, {
+          nowSeconds: Math.floor(io.now() / 1000),
+          onWritten: progress.add,
+          signal: io.signal,
+          ...(gatewayKeys && { gatewayKeys }),
+        });
+        progress.end();
+        print(io, `Imported ${countsText(report)}.`);
+      } catch (error) {
+        progress.end();
+        if (!io.signal.aborted) say(io, `${progress.done()} of ${entities.length} lines are written.`);
+        throw error;
+      }
+    }),
+  );
+
+  describe(
+    program
+      .command('export')
+      .option('--account <account>', 'which account (default: all); may be said again', collectAccounts)
+      .option('--out <file>', 'where to (default: standard output)'),
+    'Write data out in the format that `import` reads. Of app keys there is the hash, which imports as the same key.',
+    'export --account 42 --out acme.ndjson',
+  ).action(({ account, out }: { account?: Int64[]; out?: string }, command: Command) =>
+    withTarget(io, command, 'reads', async ({ target: { table } }) => {
+      let count = 0;
+      async function* lines() {
+        for await (const entity of exportData(table, account)) {
+          count += 1;
+          yield `${stringifyJson(entity)}\n`;
+        }
+      }
+      const source = Readable.from(lines());
+      if (out === undefined) await pipeline(source, io.stdout, { end: false, signal: io.signal });
+      else await writeWhole(out, source, io.signal);
+      say(io, `Exported ${count} lines${out === undefined ? '' : ` to ${out}`}.`);
+    }),
+  );
+}
+
+const collectAccounts = (value: string, before: Int64[] = []): Int64[] => [...before, accountId(value)];
+
+const countsText = (report: LoadReport) =>
+  Object.entries(report)
+    .map(([kind, count]) => `${count} ${kind}`)
+    .join(', ') || 'nothing';
+
+async function openInput(file: string, io: Io): Promise<Readable> {
+  if (file === '-') return io.stdin;
+  await access(file).catch((error: NodeJS.ErrnoException) => {
+    throw new CliError(`${file} cannot be read (${error.code}).`);
+  });
+  return createReadStream(file);
+}
+
+/** A file is there whole or not at all. */
+async function writeWhole(path: string, source: Readable, signal: AbortSignal): Promise<void> {
+  const part = `${path}.part`;
+  try {
+    await pipeline(source, createWriteStream(part), { signal });
+    await rename(part, path);
+  } catch (error) {
+    await rm(part, { force: true });
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'EACCES' || code === 'EISDIR')
+      throw new CliError(`${path} cannot be written (${code}).`);
+    throw error;
+  }
+}

@@ -1,0 +1,44 @@
+import { CommanderError } from 'commander';
+import { DataError } from '../lib/data/check.ts';
+import { UndoError } from '../lib/incidents/undo-merge.ts';
+import { isThrottled, isUnavailable } from '../lib/table/failures.ts';
+import { CliError, UsageError } from './io.ts';
+
+/** Exit codes: failed, wrong use, stopped by the user. */
+const FAILED = 1;
+const WRONG_USE = 2;
+const STOPPED = 130;
+
+const CREDENTIALS = new Set([
+  'CredentialsProviderError',
+  'ExpiredToken',
+  'ExpiredTokenException',
+  'UnrecognizedClientException',
+  'InvalidClientTokenId',
+  'TokenProviderError',
+]);
+const REFUSED = new Set(['AccessDeniedException', 'AccessDenied', 'UnauthorizedOperation']);
+
+/** What is said of a failure, and the exit code; an empty line was said already. */
+export function explain(error: unknown, stopped: boolean): { line: string; exitCode: number } {
+  if (stopped) return { line: 'Stopped. Run the same command again to complete what it began.', exitCode: STOPPED };
+  if (error instanceof CommanderError) return { line: '', exitCode: error.exitCode === 0 ? 0 : WRONG_USE };
+  if (error instanceof UsageError) return { line: error.message, exitCode: WRONG_USE };
+  return { line: sentenceOf(error), exitCode: FAILED };
+}
+
+function sentenceOf(error: unknown): string {
+  if (error instanceof CliError || error instanceof DataError) return error.message;
+  const { name, message } = error instanceof Error ? error : new Error(String(error));
+  const first = message.split('\n')[0] ?? '';
+  if (error instanceof UndoError) return `It cannot be undone: ${first}.`;
+  if (CREDENTIALS.has(name)) return `AWS does not know you (${name}): log in, or set AWS_PROFILE.`;
+  if (REFUSED.has(name)) return `AWS refuses: ${first}`;
+  if (name === 'ResourceNotFoundException')
+    return 'There is no such table there: look at --stack, --table, --region and --endpoint.';
+  if (/region is missing/i.test(message)) return 'Which region is not said: give --region, or set AWS_REGION.';
+  if (isThrottled(error)) return 'DynamoDB is throttled: run the same command again later.';
+  if (isUnavailable(error))
+    return `DynamoDB does not answer (${(error as { code?: string }).code ?? name}): look at --endpoint and --region, and run the same command again.`;
+  return `${name}: ${first}`;
+}

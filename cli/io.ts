@@ -1,0 +1,34 @@
+import type { Readable, Writable } from 'node:stream';
+import { styleText } from 'node:util';
+
+/** What the command talks to. Results go to `stdout`, all that is said beside them to `stderr`. */
+export interface Io {
+  readonly stdin: Readable & { isTTY?: boolean };
+  readonly stdout: Writable & { isTTY?: boolean; columns?: number };
+  readonly stderr: Writable & { isTTY?: boolean; columns?: number };
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Aborted when the user stops the command. */
+  readonly signal: AbortSignal;
+  readonly now: () => number;
+}
+
+/** A failure that the user can do something about: its message is the one line to show. Exit code 1. */
+export class CliError extends Error {
+  override readonly name: string = 'CliError';
+}
+
+/** The command was not used as it is meant to be. Exit code 2. */
+export class UsageError extends CliError {
+  override readonly name = 'UsageError';
+}
+
+export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'blue' | 'magenta' | 'cyan' | 'gray';
+
+/** Colours text for a terminal, and leaves it plain for anything else. */
+export const painter =
+  (stream: { isTTY?: boolean }, env: Io['env']) =>
+  (style: Style, text: string): string =>
+    stream.isTTY && !env.NO_COLOR ? styleText(style, text, { validateStream: false }) : text;
+
+export const print = (io: Pick<Io, 'stdout'>, text: string) => void io.stdout.write(`${text}\n`);
+export const say = (io: Pick<Io, 'stderr'>, text: string) => void io.stderr.write(`${text}\n`);

@@ -1,0 +1,51 @@
+import { Command } from 'commander';
+import { addAccountCommands } from './accounts.ts';
+import { addAppKeyCommands } from './app-keys.ts';
+import { describe } from './command.ts';
+import { addDataCommands } from './data.ts';
+import { explain } from './errors.ts';
+import { addFleetCommands } from './fleet.ts';
+import type { Io } from './io.ts';
+import { addShowCommands } from './show.ts';
+import { addUndoCommands } from './undo.ts';
+
+function createProgram(io: Io): Command {
+  const program = new Command('npm run admin --')
+    .option('--stack <name>', 'work on the table of a deployed stack')
+    .option('--table <name>', 'work on a table by its name')
+    .option('--region <region>', 'of the stack or table (default: as AWS_REGION says)')
+    .option('--endpoint <url>', 'of a DynamoDB-compatible server (default: as DYNAMODB_ENDPOINT says)')
+    .option('--service <url>', 'which service of `npm start`, where several run (default: as SERVICE_URL says)')
+    .option('--yes', 'write to what is not on this machine without asking')
+    .configureOutput({
+      writeOut: (text) => io.stdout.write(text),
+      writeErr: (text) => io.stderr.write(text),
+      getOutHelpWidth: () => io.stdout.columns ?? 100,
+    })
+    .exitOverride();
+  describe(
+    program,
+    'Accounts, keys, data and undoing, on the service that `npm start` runs or on a deployed one (--stack).',
+    'account create 42 --name "Acme" --permission monit',
+    'show fleet --account 42 --stack IncidentMonitoringRum --region eu-west-1',
+  );
+  addAccountCommands(program, io);
+  addAppKeyCommands(program, io);
+  addDataCommands(program, io);
+  addShowCommands(program, io);
+  addUndoCommands(program, io);
+  addFleetCommands(program, io);
+  return program;
+}
+
+/** Runs a command line. @returns the exit code */
+export async function runAdmin(args: readonly string[], io: Io): Promise<number> {
+  try {
+    await createProgram(io).parseAsync(args, { from: 'user' });
+    return 0;
+  } catch (error) {
+    const { line, exitCode } = explain(error, io.signal.aborted);
+    if (line !== '') io.stderr.write(`${line}\n`);
+    return exitCode;
+  }
+}

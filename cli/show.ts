@@ -1,0 +1,293 @@
+import type { Command } from 'commander';
+import { FLEET_STATUSES } from '../lib/api/operations.ts';
+import { createHostReader } from '../lib/fleet/hosts.ts';
+import { readHost } from '../lib/fleet/read-host.ts';
+import { deriveStatus, type FleetStatus, type HostRow, type HostStatusRow, UNREADABLE } from '../lib/fleet/status.ts';
+import { type FeedItem, readAlert, readFeed, readIncident } from '../lib/incidents/read.ts';
+import { readWorkItem } from '../lib/incidents/restore-work-item.ts';
+import { type Int64, stringifyJson } from '../lib/json.ts';
+import { existing } from './accounts.ts';
+import { accountId, objectId } from './arguments.ts';
+import { describe, jsonOption, type Session, withTarget } from './command.ts';
+import { CliError, type Io, painter, print, type Style } from './io.ts';
+import { plainTable, timeText } from './output.ts';
+
+type ShowOptions = { account: Int64; json?: boolean };
+
+export function addShowCommands(program: Command, io: Io): void {
+  const show = describe(program.command('show'), 'Look at what is stored', 'show fleet --account 42');
+
+  const showing = <Id>(
+    name: string,
+    argument: [name: string, description: string, read?: (value: string) => Id],
+    description: string,
+    example: string,
+    look: (session: Session, options: ShowOptions, id: Id) => Promise<{ json: unknown; text: () => string }>,
+  ) => {
+    const [argumentName, what, read] = argument;
+    const command = show.command(name);
+    if (read) command.argument(argumentName, what, read);
+    else command.argument(argumentName, what);
+    return describe(
+      command.requiredOption('--account <account>', 'whose it is', accountId).option(...jsonOption),
+      description,
+      example,
+    ).action((id: Id, options: ShowOptions, used: Command) =>
+      withTarget(io, used, 'reads', async (session) => {
+        await existing(session.target.table, options.account);
+        const { json, text } = await look(session, options, id);
+        print(io, options.json ? stringifyJson(json) : text());
+      }),
+    );
+  };
+
+  showing(
+    'incident',
+    ['<incident-id>', 'its ObjectID', objectId],
+    'Show an incident and its feed: what was merged into it, and undone',
+    'show incident 64f000000000000000000001 --account 42',
+    async ({ target: { table } }, { account }, id) => {
+      const incident = await readIncident(table, account, id);
+      if (!incident) throw new CliError(`Account ${account} has no incident ${id}.`);
+      const feed = await readFeed(table, account, id);
+      return {
+        json: { ...incident, feed: feed.map(({ entry, moves, stayed }) => ({ ...entry, moves, stayed })) },
+        text: () =>
+          [
+            fieldsText(incident),
+            '',
+            feed.length === 0 ? 'Its feed is empty.' : 'Feed, oldest first:',
+            ...feed.map(feedText),
+          ].join('\n'),
+      };
+    },
+  );
+
+  showing(
+    'alert',
+    ['<alert-id>', 'its ObjectID', objectId],
+    'Show an alert and the incident that it is in',
+    'show alert 64f0000000000000000000a1 --account 42',
+    async ({ target: { table } }, { account }, id) => {
+      const alert = await readAlert(table, account, id);
+      if (!alert) throw new CliError(`Account ${account} has no alert ${id}.`);
+      const incident =
+        alert.incident_id === undefined ? undefined : await readIncident(table, account, alert.incident_id);
+      const shown = { ...alert, ...(incident && { incident_title: incident.title }) };
+      return { json: shown, text: () => fieldsText({ incident_id: 'none', ...shown }) };
+    },
+  );
+
+  showing(
+    'work-item',
+    ['<work-item-id>', 'its id'],
+    'Show a work item, also a deleted one',
+    'show work-item wi-1001 --account 42',
+    async ({ target: { table } }, { account }, id: string) => {
+      const stored = await readWorkItem(table, account, id);
+      if (!stored) throw new CliError(`Account ${account} has no work item ${id}.`);
+      const { pk: _pk, sk: _sk, ...item } = stored;
+      const shown = { ...item, state: stored.deleted_at_ms === undefined ? 'active' : 'deleted' };
+      return { json: shown, text: () => fieldsText(shown) };
+    },
+  );
+
+  showing(
+    'host',
+    ['<host-id>', 'its id'],
+    'Show what is stored of a host, its status, and why it has it',
+    'show host fra-1-web-0001 --account 42',
+    async ({ target: { table } }, { account }, id: string) => {
+      const { host, live } = await readHost(table, account, id);
+      if (!host && !live) throw new CliError(`Account ${account} has no host ${id}.`);
+      const nowMs = io.now();
+      const derived = host && deriveStatus(host, live, nowMs);
+      const why =
+        host && derived ? reasonOf(host, live, derived, nowMs) : 'It is in no inventory: the API does not list it.';
+      const json = {
+        host_id: id,
+        ...(derived && { ...derived }),
+        why,
+        inventory: host ?? null,
+        live_status: live ?? null,
+      };
+      return {
+        json,
+        text: () =>
+          [
+            derived ? `${id} is ${derived.status} (rule ${derived.rule}).` : `${id} has no status.`,
+            why,
+            '',
+            'Inventory',
+            host ? fieldsText(host) : '  none',
+            '',
+            'Live status',
+            live ? fieldsText(live) : '  none',
+          ].join('\n'),
+      };
+    },
+  );
+
+  describe(
+    show
+      .command('fleet')
+      .requiredOption('--account <account>', 'whose it is', accountId)
+      .option(...jsonOption),
+    'Show how many hosts of each status each edge cluster has',
+    'show fleet --account 42',
+  ).action((options: ShowOptions, used: Command) =>
+    withTarget(io, used, 'reads', async ({ target: { table } }) => {
+      await existing(table, options.account);
+      const counts = await countFleet(table, options.account, io);
+      if (options.json) print(io, stringifyJson({ account_id: options.account, ...counts }));
+      else print(io, fleetText(counts, io));
+    }),
+  );
+}
+
+/** Fields one below the other; times also as people read them. */
+function fieldsText(row: object): string {
+  const rows = Object.entries(row).map(([field, value]) => {
+    const text = typeof value === 'object' ? stringifyJson(value) : String(value);
+    return [
+      `  ${field}`,
+      /_ms$/.test(field) && !/interval/.test(field) ? `${text} (${timeText(Number(value))})` : text,
+    ];
+  });
+  return plainTable(rows);
+}
+
+function feedText({ entry, moves, stayed }: FeedItem): string {
+  const sources = new Map<string, number>();
+  for (const { from, to } of moves) {
+    const other = (entry.kind === 'merge' ? from : to) ?? 'no incident';
+    sources.set(other, (sources.get(other) ?? 0) + 1);
+  }
+  const undone = entry.kind === 'merge_undone';
+  const way = undone ? 'back to' : 'from';
+  return [
+    `  ${String(entry.stamp).padStart(15, '0')}  ${timeText(entry.at_ms)}  ${undone ? `undoing of ${String(entry.undone_stamp).padStart(15, '0')}` : 'merge'} by ${entry.by}${entry.pending ? '  (its moves are not all done yet)' : ''}`,
+    ...[...sources].map(([other, count]) => `    ${count} ${plural(count)} ${way} ${other}`),
+    ...(stayed.length > 0 ? [`    ${stayed.length} ${plural(stayed.length)} already there`] : []),
+    ...(entry.new_title === undefined ? [] : [`    title: ${entry.old_title} -> ${entry.new_title}`]),
+    ...(entry.new_owner_id === undefined
+      ? []
+      : [`    owner: ${entry.old_owner_id ?? 'none'} -> ${entry.new_owner_id}`]),
+    ...(entry.comment === undefined ? [] : [`    comment: ${entry.comment}`]),
+  ].join('\n');
+}
+
+const plural = (count: number) => (count === 1 ? 'alert' : 'alerts');
+
+const seconds = (milliseconds: number) => `${(milliseconds / 1000).toFixed(milliseconds < 10_000 ? 1 : 0)} s`;
+const DEFAULT_INTERVAL_MS = 60_000;
+
+/** The rule that decided a host's status, with the values that it decided by. */
+function reasonOf(
+  host: HostRow,
+  live: HostStatusRow | undefined,
+  { rule, reasons }: ReturnType<typeof deriveStatus>,
+  nowMs: number,
+): string {
+  const received = Number(live?.received_at_ms ?? Number.NaN);
+  const interval = Number(host.report_interval_ms ?? DEFAULT_INTERVAL_MS);
+  switch (rule) {
+    case 1:
+      return 'Its capability_status is unsupported.';
+    case 2:
+      return host.enabled ? 'Its capability_status is disabled.' : 'Collection is not enabled for it.';
+    case 3:
+      return 'Its capability_status is failed.';
+    case 4:
+      return 'No snapshot has come and snapshot_ready is false, but the host has a capability_status or has reported health.';
+    case 5:
+      return 'It has reported health, but no snapshot has come.';
+    case 6:
+      return 'Neither a snapshot nor health has come.';
+    case 7:
+      return `Its latest snapshot came ${seconds(nowMs - received)} ago: more than twice the report interval of ${seconds(interval)}${host.report_interval_ms === undefined ? ' (the default: it has none of its own)' : ''}.`;
+    case 8:
+      return `Its latest snapshot came ${seconds(Math.max(0, nowMs - received))} ago, but: ${reasons.join(', ')}.`;
+    case 9:
+      return `Its latest snapshot came ${seconds(Math.max(0, nowMs - received))} ago, within twice the report interval of ${seconds(interval)}, and nothing is wrong with it.`;
+  }
+}
+
+interface FleetCounts {
+  hosts: number;
+  statuses: Record<FleetStatus, number>;
+  edge_clusters: Record<string, Record<FleetStatus, number>>;
+}
+
+const HOSTS_AT_ONCE = 1_000;
+
+async function countFleet(table: Session['target']['table'], account: Int64, io: Io): Promise<FleetCounts> {
+  const none = () => Object.fromEntries(FLEET_STATUSES.map((status) => [status, 0])) as Record<FleetStatus, number>;
+  const counts: FleetCounts = { hosts: 0, statuses: none(), edge_clusters: {} };
+  const reader = createHostReader(table, account, undefined, io.signal, io.signal, () => {
+    throw new CliError('The live statuses cannot be read now.');
+  });
+  for (let more = true; more; ) {
+    const chunk = await reader.next(HOSTS_AT_ONCE);
+    more = chunk.more;
+    for (const { host, live } of chunk.candidates) {
+      const { status } = deriveStatus(host, live === UNREADABLE ? undefined : live, io.now());
+      counts.hosts += 1;
+      counts.statuses[status] += 1;
+      counts.edge_clusters[host.edge_cluster] ??= none();
+      (counts.edge_clusters[host.edge_cluster] as Record<FleetStatus, number>)[status] += 1;
+    }
+  }
+  return counts;
+}
+
+const STYLES: Readonly<Record<FleetStatus, Style>> = {
+  active: 'green',
+  degraded: 'yellow',
+  stale: 'red',
+  initializing: 'cyan',
+  disabled: 'gray',
+  unsupported: 'gray',
+  no_data: 'magenta',
+};
+/** A letter for each status, so that a bar can be read without colours. */
+const LETTERS: Readonly<Record<FleetStatus, string>> = {
+  active: 'a',
+  degraded: 'd',
+  stale: 's',
+  initializing: 'i',
+  disabled: 'x',
+  unsupported: 'u',
+  no_data: 'n',
+};
+const BAR_WIDTH = 40;
+
+function fleetText({ hosts, statuses, edge_clusters }: FleetCounts, io: Io): string {
+  const paint = painter(io.stdout, io.env);
+  const bar = (of: Record<FleetStatus, number>) => {
+    const total = FLEET_STATUSES.reduce((sum, status) => sum + of[status], 0);
+    let reached = 0;
+    let drawn = 0;
+    return FLEET_STATUSES.map((status) => {
+      reached += of[status];
+      const until = total === 0 ? 0 : Math.round((reached / total) * BAR_WIDTH);
+      const piece = LETTERS[status].repeat(until - drawn);
+      drawn = until;
+      return piece === ''
+        ? ''
+        : paint(STYLES[status], io.stdout.isTTY && !io.env.NO_COLOR ? '█'.repeat(piece.length) : piece);
+    }).join('');
+  };
+  const row = (name: string, of: Record<FleetStatus, number>) => [
+    name,
+    ...FLEET_STATUSES.map((status) => String(of[status])),
+    bar(of),
+  ];
+  const head = ['edge cluster', ...FLEET_STATUSES.map((status) => paint(STYLES[status], status)), ''];
+  const clusters = Object.entries(edge_clusters).sort(([one], [other]) => one.localeCompare(other));
+  return [
+    plainTable([...clusters.map(([name, of]) => row(name, of)), row('all', statuses)], head),
+    '',
+    `${hosts} hosts. Bars: ${FLEET_STATUSES.map((status) => `${LETTERS[status]} ${status}`).join(', ')}.`,
+  ].join('\n');
+}

@@ -1,0 +1,128 @@
+/** Which table the command works on: that of `npm start`, of a deployed stack, or of an address of the user's. */
+import { createInterface } from 'node:readline/promises';
+import { createLocalGatewayKeys } from '../infra/local/gateway-keys.ts';
+import { listRunning } from '../infra/local/running.ts';
+import { LOCAL_TABLE_NAME } from '../infra/local/table.ts';
+import { createGatewayKeys, type GatewayKeys } from '../lib/accounts/gateway-keys.ts';
+import { connectTable, type Table } from '../lib/table/client.ts';
+import { CliError, type Io, say, UsageError } from './io.ts';
+
+export interface TargetOptions {
+  endpoint?: string;
+  table?: string;
+  region?: string;
+  stack?: string;
+  service?: string;
+  yes?: boolean;
+}
+
+export interface Target {
+  readonly table: Table;
+  /** Of a DynamoDB-compatible server; absent: AWS. */
+  readonly endpoint: string | undefined;
+  readonly region: string | undefined;
+  /** Makes gateway keys; absent where there is no usage plan to attach them to. */
+  readonly gatewayKeys: GatewayKeys | undefined;
+  close(): void;
+}
+
+/** An operator waits longer than a caller of the API does. */
+const TIMEOUTS = { connectionTimeout: 3_000, requestTimeout: 10_000 };
+const MOST_ATTEMPTS = 5;
+
+/** @throws UsageError when it is not clear what is meant, CliError when what is meant is not there */
+export async function connectTarget(options: TargetOptions, env: Io['env']): Promise<Target> {
+  const { stack } = options;
+  const region = options.region ?? env.AWS_REGION ?? env.AWS_DEFAULT_REGION;
+  if (stack !== undefined) {
+    if (options.table !== undefined || options.endpoint !== undefined)
+      throw new UsageError('--stack names table and region: leave --table and --endpoint out.');
+    const { tableName, accountPlanId } = await readStack(stack, region);
+    return connect({ tableName, endpoint: undefined, region, accountPlanId });
+  }
+  const endpoint = options.endpoint ?? (options.region === undefined ? env.DYNAMODB_ENDPOINT : undefined);
+  if (endpoint !== undefined) {
+    if (!URL.canParse(endpoint)) throw new UsageError(`--endpoint must be an address, not "${endpoint}".`);
+    return connect({ tableName: options.table ?? env.TABLE_NAME ?? LOCAL_TABLE_NAME, endpoint, region: undefined });
+  }
+  if (options.table !== undefined) return connect({ tableName: options.table, endpoint: undefined, region });
+  const running = theRunning(options.service ?? env.SERVICE_URL);
+  return connect({ tableName: running.tableName, endpoint: running.endpoint, region: undefined });
+}
+
+function theRunning(url: string | undefined) {
+  const running = listRunning().filter((service) => url === undefined || service.url === url.replace(/\/$/, ''));
+  const [first, ...others] = running;
+  if (!first)
+    throw new UsageError(
+      url === undefined
+        ? 'No service runs here: start one with `npm start`, or say --stack NAME, --table NAME or --endpoint URL.'
+        : `No service of \`npm start\` runs at ${url}.`,
+    );
+  if (others.length > 0)
+    throw new UsageError(
+      `Several services run here: say which with --service ${running.map((s) => s.url).join(' or ')}.`,
+    );
+  return first;
+}
+
+function connect(to: {
+  tableName: string;
+  endpoint: string | undefined;
+  region: string | undefined;
+  accountPlanId?: string;
+}): Target {
+  const { tableName, endpoint, region, accountPlanId } = to;
+  const table = connectTable({ name: tableName, endpoint, region, maxAttempts: MOST_ATTEMPTS, timeouts: TIMEOUTS });
+  const onAws = accountPlanId !== undefined && {
+    // Loaded when it is asked for: most commands do without.
+    async provision(account: Parameters<GatewayKeys['provision']>[0]) {
+      const { APIGatewayClient } = await import('@aws-sdk/client-api-gateway');
+      const client = new APIGatewayClient({ ...(region && { region }) });
+      return createGatewayKeys(client, table, accountPlanId).provision(account);
+    },
+  };
+  return {
+    table,
+    endpoint,
+    region,
+    gatewayKeys: endpoint === undefined ? onAws || undefined : createLocalGatewayKeys(table),
+    close: () => table.client.destroy(),
+  };
+}
+
+async function readStack(name: string, region: string | undefined) {
+  const { CloudFormationClient, DescribeStacksCommand } = await import('@aws-sdk/client-cloudformation');
+  const client = new CloudFormationClient({ ...(region && { region }) });
+  const { Stacks = [] } = await client.send(new DescribeStacksCommand({ StackName: name }));
+  const outputs = new Map(Stacks[0]?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));
+  const [tableName, accountPlanId] = [outputs.get('TableName'), outputs.get('AccountPlanId')];
+  if (!tableName || !accountPlanId)
+    throw new CliError(`The stack ${name} has no outputs TableName and AccountPlanId: it is not one of this service.`);
+  return { tableName, accountPlanId };
+}
+
+const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
+
+/** Says where something is about to be written, and asks, unless it is this machine or the user said --yes. */
+export async function confirmWrite(target: Target, options: TargetOptions, io: Io): Promise<void> {
+  if (target.endpoint !== undefined && LOOPBACK.has(new URL(target.endpoint).hostname)) return;
+  say(io, `This writes to ${await describe(target)}.`);
+  if (options.yes) return;
+  if (!io.stdin.isTTY) throw new UsageError('Say --yes to write there without being asked.');
+  const prompt = createInterface({ input: io.stdin, output: io.stderr });
+  try {
+    const answer = await prompt.question('Go on? [y/N] ', { signal: io.signal });
+    if (!/^y(es)?$/i.test(answer.trim())) throw new CliError('Nothing was written.');
+  } finally {
+    prompt.close();
+  }
+}
+
+async function describe({ table, endpoint, region }: Target): Promise<string> {
+  if (endpoint !== undefined) return `table ${table.name} at ${endpoint}`;
+  const { GetCallerIdentityCommand, STSClient } = await import('@aws-sdk/client-sts');
+  const client = new STSClient({ ...(region && { region }) });
+  const { Account } = await client.send(new GetCallerIdentityCommand({}));
+  return `table ${table.name} of AWS account ${Account} in ${await client.config.region()}`;
+}

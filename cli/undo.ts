@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import { userInfo } from 'node:os';
+import type { Command } from 'commander';
+import { readWorkItem, restoreWorkItem } from '../lib/incidents/restore-work-item.ts';
+import { planUndo, undoMerge } from '../lib/incidents/undo-merge.ts';
+import type { Int64 } from '../lib/json.ts';
+import { existing } from './accounts.ts';
+import { accountId, feedEntry, objectId } from './arguments.ts';
+import { describe, dryRunOption, withTarget } from './command.ts';
+import { CliError, type Io, print, say } from './io.ts';
+
+/** The commands that take a caller's mistake back. */
+export function addUndoCommands(program: Command, io: Io): void {
+  const workItem = describe(program.command('work-item'), 'Work items', 'work-item restore wi-1001 --account 42');
+  describe(
+    workItem
+      .command('restore')
+      .argument('<work-item-id>', 'its id')
+      .requiredOption('--account <account>', 'whose it is', accountId)
+      .option(...dryRunOption),
+    'Take a deletion back',
+    'work-item restore wi-1001 --account 42',
+  ).action((id: string, { account }: { account: Int64 }, command: Command) =>
+    withTarget(io, command, 'writes', async ({ target: { table }, dryRun }) => {
+      await existing(table, account);
+      const stored = await readWorkItem(table, account, id);
+      if (!stored) throw new CliError(`Account ${account} has no work item ${id}.`);
+      if (stored.deleted_at_ms === undefined)
+        return print(io, `Work item ${id} is not deleted; it is at version ${stored.version}.`);
+      if (dryRun) return say(io, `Work item ${id} would be restored.`);
+      const restored = await restoreWorkItem(table, account, stored);
+      if (!restored) throw new CliError(`Work item ${id} was changed at the same moment: look at it and try again.`);
+      print(io, `Work item ${id} restored; it is at version ${restored.version}.`);
+    }),
+  );
+
+  const merge = describe(
+    program.command('merge'),
+    'Merges of alerts',
+    'merge undo 64f000000000000000000001 1795000000000 --account 42',
+  );
+  describe(
+    merge
+      .command('undo')
+      .argument('<incident-id>', 'the incident that alerts were merged into', objectId)
+      .argument('<feed-entry>', 'the number that `show incident` shows for the merge', feedEntry)
+      .requiredOption('--account <account>', 'whose it is', accountId)
+      .option(...dryRunOption),
+    'Move those alerts of a merge that are still there back where they came from. Title and owner stay.',
+    'merge undo 64f000000000000000000001 1795000000000 --account 42 --dry-run',
+  ).action((incidentId: string, stamp: number, { account }: { account: Int64 }, command: Command) =>
+    withTarget(io, command, 'writes', async ({ target: { table }, dryRun }) => {
+      await existing(table, account);
+      const request = { account, incidentId, stamp, by: `operator ${userInfo().username}`, requestId: randomUUID() };
+      const deps = { table, now: io.now, newId: randomUUID };
+      const { moves, left, stamp: own } = dryRun ? await planUndo(deps, request) : await undoMerge(deps, request);
+      const stay = left.length > 0 ? `; ${left.length} have been moved since and stay` : '';
+      if (moves.length === 0) print(io, `There is nothing to undo${stay}.`);
+      else if (dryRun) say(io, `${moves.length} of ${moves.length + left.length} alerts would go back${stay}.`);
+      else print(io, `${moves.length} of ${moves.length + left.length} alerts went back${stay}. Feed entry ${own}.`);
+    }),
+  );
+}

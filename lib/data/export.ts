@@ -1,0 +1,68 @@
+import { listAccounts, listAppKeys, readAccount } from '../accounts/accounts.ts';
+import type { Int64 } from '../json.ts';
+import type { Row } from '../table/batch-get.ts';
+import type { Table } from '../table/client.ts';
+import { collections, type Key, parseKey } from '../table/keys.ts';
+import { queryAll } from '../table/query-all.ts';
+import type { Entity, Kind } from './format.ts';
+
+const PARTITIONS = [
+  collections.members,
+  collections.hosts,
+  collections.hostStatuses,
+  collections.rum,
+  collections.incidents,
+  collections.alerts,
+  collections.workItems,
+];
+
+const KIND_OF: Readonly<Record<string, Kind>> = {
+  member: 'member',
+  host: 'host',
+  hostStatus: 'host_status',
+  rumResource: 'rum_resource',
+  rumUsage: 'rum_usage',
+  incident: 'incident',
+  alert: 'alert',
+  workItem: 'work_item',
+};
+
+/** The entity that a row holds: what {@link rowOf} in `load.ts` makes a row of. */
+function entityOf({ pk, sk, ...fields }: Key & Row): Entity {
+  const parsed = parseKey({ pk, sk });
+  const kind = KIND_OF[parsed?.kind ?? ''];
+  if (!kind || parsed?.account === undefined) throw new Error(`no data format for a row of kind ${parsed?.kind}`);
+  const { moved_stamp: _order, ...rest } = fields; // of an alert: its place in the order of this table's merges
+  const withoutStamp = kind === 'alert' ? rest : fields;
+  const host = kind === 'host' || kind === 'host_status' ? { host_id: sk } : {};
+  return { kind, account_id: parsed.account, ...host, ...withoutStamp };
+}
+
+/**
+ * All of some accounts in the data format, in an order that can be loaded as it comes. Of app keys there is the hash, for
+ * the key itself is nowhere. Feeds, rate counts and remembered Idempotency-Keys are no data.
+ * @param accounts absent: all
+ * @throws Error naming an account that does not exist
+ */
+export async function* exportData(table: Table, accounts?: readonly Int64[]): AsyncGenerator<Entity> {
+  for (const account of accounts ?? (await listAccounts(table))) {
+    const row = await readAccount(table, account);
+    if (!row && accounts) throw new Error(`there is no account ${account}`);
+    if (!row) continue; // listed, but its making was cut short
+    const { name, permissions, suspended } = row;
+    yield { kind: 'account', account_id: account, name, permissions, ...(suspended && { suspended }) };
+    for (const { hash, last_digits, created_at, expires_at, revoked_at, note } of await listAppKeys(table, account))
+      yield {
+        kind: 'app_key',
+        account_id: account,
+        app_key_hash: hash,
+        last_digits,
+        created_at,
+        ...(expires_at !== undefined && { expires_at }),
+        ...(revoked_at !== undefined && { revoked: true }),
+        ...(note !== undefined && { note }),
+      };
+    for (const partition of PARTITIONS)
+      for await (const stored of queryAll(table, partition(account))) yield entityOf(stored);
+  }
+}

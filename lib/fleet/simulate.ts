@@ -1,0 +1,133 @@
+import type { HostRow, HostStatusRow } from './status.ts';
+
+/** A fleet that is played: the same seed plays the same fleet. */
+export interface Simulation {
+  seed: number;
+  hosts: number;
+  /** Milliseconds between two reports of a host. */
+  intervalMs: number;
+}
+
+/** What a host reports in a round; an absent part is not reported, what was reported before stays. */
+export interface Report {
+  host?: HostRow;
+  status?: HostStatusRow;
+}
+
+const CLUSTERS = ['ams-1', 'fra-1', 'fra-2', 'iad-1', 'sin-1', 'syd-1'];
+const VERSIONS = ['4.9.8', '4.10.7', '4.11.2', '4.12.0'];
+/** Rounds after which a host may have upgraded, fallen silent, failed, or come back. */
+const PHASE_ROUNDS = 10;
+
+/** A number from 0 to 1 (exclusive) that is always the same for the same numbers: the 32-bit finalizer of MurmurHash3. */
+function chance(...numbers: number[]): number {
+  let hash = 0x9e3779b9;
+  for (const number of numbers) {
+    hash = Math.imul(hash ^ number, 0x85ebca6b);
+    hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+    hash ^= hash >>> 16;
+  }
+  return (hash >>> 0) / 2 ** 32;
+}
+
+const pick = <Value>(values: readonly Value[], at: number): Value => values[Math.floor(at * values.length)] as Value;
+
+/** Name of a host of the simulation. */
+export function simulatedHostId({ seed }: Simulation, index: number): string {
+  return `${pick(CLUSTERS, chance(seed, index, 1))}-sim-${String(index).padStart(7, '0')}`;
+}
+
+type Condition =
+  | 'active'
+  | 'truncated'
+  | 'degraded'
+  | 'failed'
+  | 'silent'
+  | 'initializing'
+  | 'disabled'
+  | 'unsupported';
+
+/** What becomes of a host in a phase: most hosts are well, some are never so. */
+function conditionOf({ seed }: Simulation, index: number, phase: number): Condition {
+  const fixed = chance(seed, index, 2);
+  if (fixed < 0.01) return 'unsupported';
+  if (fixed < 0.03) return 'disabled';
+  const at = chance(seed, index, 3, phase);
+  if (at < 0.02) return 'failed';
+  if (at < 0.05) return 'silent';
+  if (at < 0.07) return 'truncated';
+  if (at < 0.09) return 'degraded';
+  return at < 0.1 && phase === 0 ? 'initializing' : 'active';
+}
+
+function versionOf({ seed }: Simulation, index: number, phase: number): string {
+  const first = Math.floor(chance(seed, index, 4) * VERSIONS.length);
+  let upgrades = 0;
+  for (let at = 1; at <= phase; at += 1) if (chance(seed, index, 5, at) < 0.1) upgrades += 1;
+  return VERSIONS[Math.min(VERSIONS.length - 1, first + upgrades)] as string;
+}
+
+/**
+ * What a host reports in a round. The inventory is reported in the first round and when it changes, health and snapshot in
+ * every round in which the host is not silent.
+ * @param round counts from 0
+ */
+export function reportOf(simulation: Simulation, index: number, round: number, nowMs: number): Report {
+  const phase = Math.floor(round / PHASE_ROUNDS);
+  const condition = conditionOf(simulation, index, phase);
+  const host = inventoryOf(simulation, index, phase, condition);
+  const before =
+    round % PHASE_ROUNDS === 0 && round > 0
+      ? inventoryOf(simulation, index, phase - 1, conditionOf(simulation, index, phase - 1))
+      : undefined;
+  const changed = round === 0 || (before !== undefined && JSON.stringify(before) !== JSON.stringify(host));
+  const reports = condition !== 'silent' && condition !== 'disabled' && condition !== 'unsupported';
+  // A host that is silent from the start was heard long ago.
+  const silentAtFirst = condition === 'silent' && round === 0;
+  return {
+    ...(changed && { host }),
+    ...((reports || silentAtFirst) && {
+      status: statusOf(simulation, index, round, condition, silentAtFirst ? nowMs - 600_000 : nowMs),
+    }),
+  };
+}
+
+function inventoryOf(simulation: Simulation, index: number, phase: number, condition: Condition): HostRow {
+  const { seed, intervalMs } = simulation;
+  const host_id = simulatedHostId(simulation, index);
+  const capability = { failed: 'failed', unsupported: 'unsupported', disabled: 'disabled', initializing: 'starting' };
+  return {
+    host_id,
+    agent_version: versionOf(simulation, index, phase),
+    edge_cluster: host_id.slice(0, host_id.indexOf('-sim-')),
+    enabled: condition !== 'disabled',
+    capability_status: (capability as Partial<Record<Condition, string>>)[condition] ?? 'running',
+    capture_mode: chance(seed, index, 6) < 0.8 ? 'ebpf' : 'polling',
+    report_interval_ms: intervalMs,
+    snapshot_ready: condition !== 'initializing' && condition !== 'unsupported' && condition !== 'disabled',
+    ...(condition === 'unsupported' && { reason_codes: ['kernel_too_old'] }),
+  };
+}
+
+function statusOf(
+  simulation: Simulation,
+  index: number,
+  round: number,
+  condition: Condition,
+  atMs: number,
+): HostStatusRow {
+  const nodes = 8 + Math.floor(chance(simulation.seed, index, 7, round) * 60);
+  const ready = condition !== 'initializing';
+  return {
+    host_id: simulatedHostId(simulation, index),
+    ...(ready && { received_at_ms: atMs, observed_at_ms: atMs - 350 }),
+    node_count: ready ? nodes : 0,
+    edge_count: ready ? Math.floor(nodes * (1.2 + chance(simulation.seed, index, 8, round))) : 0,
+    authoritative: ready,
+    graph_available: ready,
+    snapshot_truncated: condition === 'truncated',
+    snapshot_degraded: condition === 'degraded',
+    health_at_ms: atMs - 100,
+    ...(condition === 'truncated' && { reason_codes: ['too_many_edges'] }),
+  };
+}
