@@ -4,7 +4,7 @@ import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { Int64 } from '../json.ts';
 import type { Table } from '../table/client.ts';
-import { keys } from '../table/keys.ts';
+import { type Key, keys } from '../table/keys.ts';
 import { type AccountRow, type ListedAppKey, readAccount } from './accounts.ts';
 import { type AppKeyRow, appKeyIdOf, hashAppKey } from './app-keys.ts';
 
@@ -35,7 +35,8 @@ export const identityOfAppKey = (appKey: string): AppKeyIdentity => ({
 });
 
 /**
- * Puts a key of an account into the table: only its hash is stored. Said again, it replaces what was said before.
+ * Puts a key of an account into the table: only its hash is stored. Said again, it is as said last, but for when it was
+ * created and revoked.
  * @param before further changes of the same transaction
  * @throws when the account is gone
  */
@@ -74,8 +75,8 @@ export async function putAppKey(
       },
     };
     const puts: Action[] = [
-      { Put: { TableName: table.name, Item: { ...keys.appKey(hash), ...copied } } },
-      { Put: { TableName: table.name, Item: { ...keys.accountAppKey(row.account_id, hash), ...listed } } },
+      put(table, keys.appKey(hash), copied, ['expires_at', 'revoked_at', 'gateway_key']),
+      put(table, keys.accountAppKey(row.account_id, hash), listed, ['expires_at', 'revoked_at', 'note']),
     ];
     try {
       await table.client.send(new TransactWriteCommand({ TransactItems: [unchanged, ...puts, ...before] }));
@@ -86,6 +87,31 @@ export async function putAppKey(
       row = await readAccount(table, account.account_id);
     }
   }
+}
+
+/** What happened once stays: a key that is put again was created and revoked when it was first. */
+const LASTING = new Set(['created_at', 'revoked_at']);
+
+/** Gives a row these fields, and takes those away that it need not have and does not. */
+function put(table: Table, Key: Key, fields: object, optional: readonly string[]): Action {
+  const entries = Object.entries(fields);
+  const sets = entries.map(
+    ([name], at) => `#f${at} = ${LASTING.has(name) ? `if_not_exists(#f${at}, :v${at})` : `:v${at}`}`,
+  );
+  const absent = optional.filter((name) => !(name in fields));
+  const removes = absent.map((_name, at) => `#r${at}`);
+  return {
+    Update: {
+      TableName: table.name,
+      Key,
+      UpdateExpression: `SET ${sets.join(', ')}${removes.length > 0 ? ` REMOVE ${removes.join(', ')}` : ''}`,
+      ExpressionAttributeNames: Object.fromEntries([
+        ...entries.map(([name], at) => [`#f${at}`, name]),
+        ...absent.map((name, at) => [`#r${at}`, name]),
+      ]),
+      ExpressionAttributeValues: Object.fromEntries(entries.map(([, value], at) => [`:v${at}`, value])),
+    },
+  };
 }
 
 /** Revokes a key from now on. Said again, the first time stays. */

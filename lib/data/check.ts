@@ -11,6 +11,9 @@ export interface DataProblem {
 /** Most problems that a message shows. */
 const SHOWN = 20;
 
+/** Bytes that DynamoDB holds in a row. */
+const LARGEST_LINE = 400 * 1024;
+
 /** Data that is wrong, as a whole: nothing of it is loaded. The message has a line for each of the first problems. */
 export class DataError extends Error {
   override readonly name = 'DataError';
@@ -44,6 +47,10 @@ export async function checkData(
   for await (const text of lines) {
     line += 1;
     if (text.trim() === '') continue;
+    if (Buffer.byteLength(text) > LARGEST_LINE) {
+      problems.push({ line, problem: `is longer than the ${LARGEST_LINE} bytes that a row of the table holds` });
+      continue;
+    }
     const entity = entityOf(text, (problem) => problems.push({ line, problem }));
     if (!entity) continue;
     const identity = identityOf(entity);

@@ -5,7 +5,7 @@ import { en } from '../api/messages/en.ts';
 import { getRumResource } from '../api/operations.ts';
 import { type FieldSchema, ruleOf } from '../api/problems.ts';
 import { int64Keyword, withInt64 } from '../int64-keyword.ts';
-import type { Int64 } from '../json.ts';
+import { type Int64, isInt64 } from '../json.ts';
 import { USAGE_FIELDS } from '../rum/resource.ts';
 
 const text = { type: 'string' } as const;
@@ -95,6 +95,8 @@ const SCHEMAS = {
       work_item_id: { type: 'string', minLength: 1, maxLength: 128 },
       version: { type: 'integer', format: 'int64', minimum: 1 },
       title: text,
+      deleted_at_ms: natural,
+      deleted_by: text,
     },
     open: true,
   },
@@ -154,9 +156,43 @@ export function problemsOf(line: unknown): string[] {
   const problems = (validate.errors ?? []).map((error) => problemText(error, fields));
   if (kind === 'app_key' && 'app_key' in line === 'app_key_hash' in line)
     problems.push('app_key or app_key_hash is required, and not both');
+  if (kind === 'work_item')
+    for (const name of RESERVED) if (name in line) problems.push(`${name} is a name of the table's own`);
+  if ('' in line) problems.push('a field must have a name');
   for (const [field, value] of Object.entries(line))
-    if (typeof value === 'string' && !value.isWellFormed()) problems.push(`${field} must be well-formed Unicode`);
+    for (const problem of Object.hasOwn(fields, field) ? malformed(value) : unstorable(value))
+      problems.push(`${field} ${problem}`);
   return [...new Set(problems)];
+}
+
+/** What an open kind may not name: keys, and the time to live. */
+const RESERVED = ['pk', 'sk', 'ttl'];
+
+/** Levels of nesting that a row holds, its own included. */
+const DEEPEST = 31;
+/** Bounds of DynamoDB's numbers; beyond 2^53 those that are no integer of the int64 range are refused by its client. */
+const SMALLEST_NUMBER = 1e-130;
+
+function* malformed(value: unknown): Generator<string> {
+  if (typeof value === 'string' && !value.isWellFormed()) yield 'must be well-formed Unicode';
+}
+
+/** What keeps a value from being stored that no schema describes. */
+function* unstorable(value: unknown, depth = 1): Generator<string> {
+  yield* malformed(value);
+  if (typeof value === 'bigint' && !isInt64(value)) yield 'must hold no integer beyond the int64 range';
+  if (typeof value === 'number') {
+    const size = Math.abs(value);
+    if (size > Number.MAX_SAFE_INTEGER || (size > 0 && size < SMALLEST_NUMBER))
+      yield 'must hold no number beyond 2^53 or below 1e-130';
+  }
+  if (typeof value !== 'object' || value === null) return;
+  if (depth === DEEPEST) yield `must not be nested deeper than ${DEEPEST} levels`;
+  else
+    for (const [name, inner] of Object.entries(value)) {
+      if (name === '' || !name.isWellFormed()) yield 'must have names that are not empty, of well-formed Unicode';
+      yield* unstorable(inner, depth + 1);
+    }
 }
 
 function problemText(

@@ -33,7 +33,7 @@ function chance(...numbers: number[]): number {
 const pick = <Value>(values: readonly Value[], at: number): Value => values[Math.floor(at * values.length)] as Value;
 
 /** Name of a host of the simulation. */
-export function simulatedHostId({ seed }: Simulation, index: number): string {
+function simulatedHostId({ seed }: Simulation, index: number): string {
   return `${pick(CLUSTERS, chance(seed, index, 1))}-sim-${String(index).padStart(7, '0')}`;
 }
 

@@ -1,4 +1,3 @@
-import { createServer, type Server } from 'node:http';
 import { APIGatewayClient } from '@aws-sdk/client-api-gateway';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { putAccount } from '../../lib/accounts/accounts.ts';
@@ -7,73 +6,27 @@ import { createAppKeys, hashAppKey } from '../../lib/accounts/app-keys.ts';
 import { createGatewayKeys } from '../../lib/accounts/gateway-keys.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
+import { startFakeAws } from '../support/aws.ts';
 import { newAppKey, newTable, stored, testDeps } from '../support/service.ts';
 
-/** API Gateway's wire for keys and usage plans, as far as the module uses it. */
-const gateway = {
-  keys: [] as { id: string; name: string; value: string }[],
-  attached: [] as string[],
-  calls: [] as string[],
-  /** Error names to answer the next writes with, before they are applied. */
-  failures: [] as string[],
-  atOnce: 0,
-  mostAtOnce: 0,
-};
-let server: Server;
+let aws: Awaited<ReturnType<typeof startFakeAws>>;
+let gateway: typeof aws.gateway;
 let client: APIGatewayClient;
 let table: Table;
 
 beforeAll(async () => {
   table = await newTable();
-  server = createServer(async (request, response) => {
-    gateway.atOnce += 1;
-    gateway.mostAtOnce = Math.max(gateway.mostAtOnce, gateway.atOnce);
-    let text = '';
-    for await (const chunk of request) text += chunk;
-    const { pathname, searchParams } = new URL(request.url ?? '', 'http://x');
-    const write = request.method === 'POST';
-    gateway.calls.push(`${request.method} ${pathname}`);
-    const answer = (status: number, body: object, headers = {}) => {
-      gateway.atOnce -= 1;
-      response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
-    };
-    const failure = write ? gateway.failures.shift() : undefined;
-    if (failure)
-      return answer(
-        failure === 'TooManyRequestsException' ? 429 : 409,
-        { message: 'busy' },
-        { 'x-amzn-errortype': failure },
-      );
-    const body = text ? JSON.parse(text) : {};
-    const named = gateway.keys.filter(({ name }) => name.startsWith(searchParams.get('name') ?? ''));
-    if (pathname === '/apikeys' && write) {
-      const key = { id: `id${gateway.keys.length}`, name: body.name, value: body.value };
-      gateway.keys.push(key);
-      return answer(201, key);
-    }
-    if (pathname === '/apikeys') {
-      const from = Number(searchParams.get('position') ?? 0);
-      const more = from + 1 < named.length ? { position: String(from + 1) } : {};
-      return answer(200, { item: named.slice(from, from + 1), ...more });
-    }
-    if (write) {
-      gateway.attached.push(body.keyId);
-      return answer(201, { id: body.keyId });
-    }
-    return answer(200, { item: named.filter(({ id }) => gateway.attached.includes(id)) });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' ? address?.port : 0;
+  aws = await startFakeAws({ name: 'none', outputs: {} });
+  gateway = aws.gateway;
   client = new APIGatewayClient({
-    endpoint: `http://127.0.0.1:${port}`,
+    endpoint: aws.url,
     region: 'local',
     credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
     maxAttempts: 1,
   });
 });
-afterAll(() => server.close());
-beforeEach(() => Object.assign(gateway, { keys: [], attached: [], calls: [], failures: [], atOnce: 0, mostAtOnce: 0 }));
+afterAll(() => aws.close());
+beforeEach(() => aws.forget());
 
 async function account(id: number): Promise<string> {
   const row = await putAccount(table, { account_id: id, name: 'n', permissions: [] });

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DEMO_KEYS, sampleData } from '../../infra/local/sample.ts';
+import { hashAppKey } from '../../lib/accounts/app-keys.ts';
 import { checkData, DataError } from '../../lib/data/check.ts';
 import { KINDS } from '../../lib/data/format.ts';
 
@@ -59,6 +60,7 @@ describe('the data format', () => {
       'owner_id',
     ];
     if (optional.includes(field) || (kind === 'alert' && field === 'incident_id')) expect(problems).toEqual([]);
+    else if (field === 'app_key') expect(problems).toEqual(['f:1: app_key or app_key_hash is required, and not both']);
     else if (field === 'kind') expect(problems).toEqual([`f:1: kind must be one of ${KINDS.join(', ')}`]);
     else
       expect(problems).toEqual([expect.stringMatching(`^f:1: ${field.replace('.', '\\.')} is required and must be `)]);
@@ -86,6 +88,45 @@ describe('the data format', () => {
       expect(await problemsOf([line])).toHaveLength(1);
     },
   );
+
+  it.each<[string, unknown, string]>([
+    ['a number that rounds', 1e20, 'more must hold no number beyond 2^53 or below 1e-130'],
+    ['a number too small', { a: [1e-200] }, 'more must hold no number beyond 2^53 or below 1e-130'],
+    ['a lone surrogate', { a: ['\ud800'] }, 'more must be well-formed Unicode'],
+    ['an empty name', { '': 1 }, 'more must have names that are not empty, of well-formed Unicode'],
+    [
+      'nesting that a row does not hold',
+      Array.from({ length: 40 }).reduce((inner) => [inner], 1),
+      'more must not be nested deeper than 31 levels',
+    ],
+  ])('refuses a work item with %s, which the table would not take', async (_what, more, problem) => {
+    const item = { kind: 'work_item', account_id: 1, work_item_id: 'w', version: 1, title: 't', more };
+    expect(await problemsOf([JSON.stringify(item)])).toEqual([`f:1: ${problem}`]);
+  });
+
+  it('refuses a line that no row holds, and fields that are the table’s own', async () => {
+    const item = { kind: 'work_item', account_id: 1, work_item_id: 'w', version: 1, title: 't' };
+    expect(await problemsOf([{ ...item, title: 'x'.repeat(410_000) }])).toEqual([
+      'f:1: is longer than the 409600 bytes that a row of the table holds',
+    ]);
+    expect(await problemsOf([{ ...item, pk: 'x', ttl: 1 }])).toEqual([
+      "f:1: pk is a name of the table's own",
+      "f:1: ttl is a name of the table's own",
+    ]);
+  });
+
+  it('takes an app key by its hash in place of the key, and not both', async () => {
+    const account = { kind: 'account', account_id: 7, name: 'n', permissions: [] };
+    const key = { kind: 'app_key', account_id: 7 };
+    const hash = hashAppKey('k');
+    expect(await problemsOf([account, { ...key, app_key_hash: hash, last_digits: 'k' }])).toEqual([]);
+    expect(await problemsOf([account, key])).toEqual(['f:2: app_key or app_key_hash is required, and not both']);
+    expect(await problemsOf([account, { ...key, app_key: 'k', app_key_hash: hash }])).toHaveLength(1);
+    expect(await problemsOf([account, { ...key, app_key_hash: 'short' }])).toHaveLength(1);
+    expect(await problemsOf([account, { ...key, app_key: 'k' }, { ...key, app_key_hash: hash }])).toEqual([
+      'f:3: says again what line 2 says: one app_key a line',
+    ]);
+  });
 
   it('says the first twenty problems and how many more', async () => {
     const problems = await problemsOf(Array.from({ length: 25 }, () => '{'));

@@ -1,0 +1,364 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sampleData } from '../../infra/local/sample.ts';
+import { createAppKeys } from '../../lib/accounts/app-keys.ts';
+import { exportData } from '../../lib/data/export.ts';
+import { problemsOf } from '../../lib/data/format.ts';
+import { loadData, writeBatch } from '../../lib/data/load.ts';
+import { stringifyJson } from '../../lib/json.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { collections, keys } from '../../lib/table/keys.ts';
+import { newAccountId } from '../support/accounts.ts';
+import { adminOf } from '../support/admin.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
+import { newAppKey, newTable, put, stored, storedUnder, testDeps } from '../support/service.ts';
+import { tapWire } from '../support/wire.ts';
+
+let table: Table;
+let admin: ReturnType<typeof adminOf>;
+let folder: string;
+beforeAll(async () => {
+  table = await newTable();
+  admin = adminOf(table);
+  folder = mkdtempSync(join(tmpdir(), 'admin-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const lines = (...entities: object[]) => entities.map((entity) => `${stringifyJson(entity)}\n`).join('');
+const ITEM = { kind: 'work_item', account_id: 1, work_item_id: 'w', version: 1, title: 't' };
+const accountLine = (account_id: number) => ({ kind: 'account', account_id, name: 'Acme', permissions: ['monit'] });
+const member = (account_id: number, member_id: number | bigint) => ({
+  kind: 'member',
+  account_id,
+  member_id,
+  name: 'Ada',
+});
+
+/** The same value with its members in order. */
+const sorted = (value: unknown): unknown =>
+  Array.isArray(value)
+    ? value.map(sorted)
+    : typeof value === 'object' && value !== null
+      ? Object.fromEntries(
+          Object.entries(value)
+            .sort()
+            .map(([name, inner]) => [name, sorted(inner)]),
+        )
+      : value;
+
+/** All rows of a table but those secrets that are made anew in each. */
+async function contents(of: Table): Promise<string[]> {
+  const rows: string[] = [];
+  let ExclusiveStartKey: Record<string, unknown> | undefined;
+  do {
+    const page = await of.client.send(new ScanCommand({ TableName: of.name, ExclusiveStartKey }));
+    for (const { cursor_secret: _secret, revision: _r, account_revision: _ar, ...row } of page.Items ?? [])
+      rows.push(stringifyJson(Object.fromEntries(Object.entries(row).sort())));
+    ExclusiveStartKey = page.LastEvaluatedKey;
+  } while (ExclusiveStartKey);
+  return rows.sort();
+}
+
+describe('import', () => {
+  it('writes a file, says what it wrote, and leads to the same rows when it is run again', async () => {
+    const other = await newTable();
+    const file = join(folder, 'sample.ndjson');
+    writeFileSync(file, sampleData(Date.now()).join('\n'));
+    const first = await adminOf(other)(['import', file]);
+    expect(first.exitCode).toBe(0);
+    expect(first.out).toMatch(/^Imported 2 account, 4 app_key, 4 member, 601 host, \d+ host_status, .*\.\n$/);
+    expect(first.err).toMatch(/^import: \d+ of \d+, \d+ a second\n$/);
+    const before = await contents(other);
+    await adminOf(other)(['import', file]);
+    expect(await contents(other)).toEqual(before);
+  });
+
+  it('checks the whole of it first: of wrong data nothing is written', async () => {
+    const id = newAccountId();
+    const stdin = `${lines(accountLine(id), member(id, 1))}{"kind":"member","account_id":${id}}\nx\n`;
+    const { exitCode, out, err } = await admin('import -', { stdin });
+    expect([exitCode, out]).toEqual([1, '']);
+    expect(err).toMatch(
+      /^stdin:3: member_id is required .*\nstdin:3: name is required .*\nstdin:4: is not well-formed JSON\n$/,
+    );
+    expect(await stored(table, keys.account(id))).toBeUndefined();
+  });
+
+  it('takes integers of the whole int64 range', async () => {
+    const id = newAccountId();
+    await admin('import -', { stdin: lines(accountLine(id), member(id, 9223372036854775807n)) });
+    expect((await stored(table, keys.member(id, 9223372036854775807n))).member_id).toBe(9223372036854775807n);
+  });
+
+  it('says in one line that a file cannot be read', async () => {
+    expect(await admin('import /nowhere/x')).toEqual({
+      exitCode: 1,
+      out: '',
+      err: '/nowhere/x cannot be read (ENOENT).\n',
+    });
+  });
+
+  it('slows down and goes on when DynamoDB throttles or leaves rows unprocessed', async () => {
+    const id = newAccountId();
+    const other = await newTable();
+    let refusals = 0;
+    const tap = tapWire(other, async ({ command, number }, send) => {
+      if (command === 'BatchWriteItemCommand' && number % 3 !== 0) {
+        refusals += 1;
+        throw Object.assign(new Error('slow down'), {
+          name: 'ProvisionedThroughputExceededException',
+          $retryable: { throttling: true },
+        });
+      }
+      await send();
+    });
+    const hosts = Array.from({ length: 200 }, (_, at) => lines(member(id, at + 1)).trim());
+    await loadData(other, 'test', [lines(accountLine(id)).trim(), ...hosts], { nowSeconds: 1 });
+    tap.remove();
+    expect(refusals).toBeGreaterThan(8);
+    expect(await storedUnder(other, collections.members(id))).toHaveLength(200);
+  });
+
+  it('fails with what DynamoDB refuses for good, and says how far it came', async () => {
+    const id = newAccountId();
+    // A line that is short enough, of a row that is not: DynamoDB takes more room for many small numbers than JSON.
+    const refused = { ...ITEM, account_id: id, more: Array.from({ length: 180_000 }, () => 1) };
+    const { exitCode, err } = await admin('import -', { stdin: lines(accountLine(id), refused) });
+    expect(exitCode).toBe(1);
+    expect(err).toMatch(/1 of 2 lines are written\.\nValidationException: /);
+  });
+
+  it('stopped half-way it says so, and the same command completes it', async () => {
+    const id = newAccountId();
+    const stdin = lines(accountLine(id), ...Array.from({ length: 5_000 }, (_, at) => member(id, at + 1)));
+    const stop = new AbortController();
+    const stopping = admin('import -', { stdin, signal: stop.signal });
+    await expect
+      .poll(async () => (await storedUnder(table, collections.members(id))).length, { interval: 20 })
+      .toBeGreaterThan(0);
+    stop.abort();
+    const { exitCode, err } = await stopping;
+    expect(exitCode).toBe(130);
+    expect(err).toMatch(/Stopped\. Run the same command again to complete what it began\.\n$/);
+    expect((await storedUnder(table, collections.members(id))).length).toBeLessThan(5_000);
+    expect((await admin('import -', { stdin })).exitCode).toBe(0);
+    expect(await storedUnder(table, collections.members(id))).toHaveLength(5_000);
+  });
+
+  it('killed half-way, the same command leads to where one that was not killed leads to', async () => {
+    const file = join(folder, 'killed.ndjson');
+    const id = newAccountId();
+    const appKey = newAppKey();
+    writeFileSync(
+      file,
+      lines(
+        accountLine(id),
+        { kind: 'app_key', account_id: id, app_key: appKey, created_at: 1 },
+        ...Array.from({ length: 5_000 }, (_, at) => member(id, at + 1)),
+      ),
+    );
+    const [killed, whole] = [await newTable(), await newTable()];
+    const child = spawnAdmin(['import', file], killed);
+    await expect
+      .poll(async () => (await storedUnder(killed, collections.members(id))).length, { interval: 20 })
+      .toBeGreaterThan(0);
+    child.kill('SIGKILL');
+    await new Promise((resolve) => child.once('exit', resolve));
+    expect((await storedUnder(killed, collections.members(id))).length).toBeLessThan(5_000);
+    for (const one of [killed, whole]) expect((await adminOf(one)(['import', file])).exitCode).toBe(0);
+    expect(await contents(killed)).toEqual(await contents(whole));
+  });
+
+  it('shows a bar with rate and time left on a terminal', async () => {
+    const id = newAccountId();
+    const file = join(folder, 'bar.ndjson');
+    writeFileSync(file, lines(accountLine(id), ...Array.from({ length: 300 }, (_, at) => member(id, at + 1))));
+    const { err } = await admin(['import', file], { terminal: true });
+    expect(err).toMatch(/import .*100 % \| 301 of 301 \| \d+ a second \| \d+ s left/);
+  });
+});
+
+function spawnAdmin(args: string[], { name }: Table): ChildProcess {
+  const entry = fileURLToPath(new URL('../../cli/admin.ts', import.meta.url));
+  return spawn(process.execPath, [entry, ...args, '--endpoint', dynamodbEndpoint(), '--table', name], {
+    stdio: 'ignore',
+  });
+}
+
+describe('export', () => {
+  it('gives what imports as the same rows, app keys by their hash', async () => {
+    const from = await newTable();
+    const to = await newTable();
+    const appKey = newAppKey();
+    const now = Math.floor(Date.now() / 1000);
+    await loadData(
+      from,
+      'sample',
+      [
+        ...sampleData(Date.now()),
+        ...lines(
+          { ...accountLine(77), suspended: true },
+          { kind: 'app_key', account_id: 77, app_key: appKey, created_at: 5, expires_at: now + 900, note: 'ci' },
+          { ...member(77, 9007199254740993n) },
+          {
+            kind: 'work_item',
+            account_id: 77,
+            work_item_id: 'w',
+            version: 2,
+            title: 't',
+            deleted_at_ms: 9,
+            more: { a: [1] },
+          },
+        ).split('\n'),
+      ],
+      { nowSeconds: 1 },
+    );
+    const file = join(folder, 'out.ndjson');
+    const exported = await adminOf(from)(['export', '--out', file]);
+    expect([exported.exitCode, exported.out]).toEqual([0, '']);
+    expect(readFileSync(file, 'utf8')).not.toContain(appKey);
+    await adminOf(to)(['import', file]);
+    const again = await adminOf(to)('export');
+    // The moment that a key was revoked is that of its import.
+    expect(again.out).toBe(readFileSync(file, 'utf8'));
+    await adminOf(to)('account unsuspend 77');
+    expect(await createAppKeys(testDeps(to)).find(appKey)).toMatchObject({ accountId: 77 });
+    expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([]);
+  });
+
+  it('is of the accounts that are named, and says which are not there', async () => {
+    const [one, other] = [newAccountId(), newAccountId()];
+    await admin('import -', { stdin: lines(accountLine(one), accountLine(other), member(one, 1), member(other, 1)) });
+    const { out } = await admin(`export --account ${one}`);
+    expect(
+      out
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual([accountLine(one), member(one, 1)]);
+    const missing = await admin('export --account 8');
+    expect([missing.exitCode, missing.err]).toEqual([1, 'Error: there is no account 8\n']);
+  });
+
+  it('to a folder that is not there says so in one line', async () => {
+    const { exitCode, err } = await admin('export --out /nowhere/x');
+    expect([exitCode, err]).toEqual([1, '/nowhere/x cannot be written (ENOENT).\n']);
+  });
+
+  it('property: what is exported of any hosts, alerts and work items imports as the same', async () => {
+    const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
+    const natural = fc
+      .bigInt({ min: 0n, max: 2n ** 63n - 1n })
+      .map((value) => (value < 2n ** 53n ? Number(value) : value));
+    const host = fc.record(
+      {
+        host_id: text,
+        agent_version: text,
+        edge_cluster: text,
+        enabled: fc.boolean(),
+        snapshot_ready: fc.boolean(),
+        report_interval_ms: natural.filter((value) => value > 0),
+      },
+      { requiredKeys: ['host_id', 'agent_version', 'edge_cluster', 'enabled', 'snapshot_ready'] },
+    );
+    const item = fc.record({
+      work_item_id: text,
+      version: natural.filter((value) => value > 0),
+      title: text,
+      extra: fc.jsonValue({ maxDepth: 2 }).filter((value) => problemsOf({ ...ITEM, value }).length === 0),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(host, { selector: ({ host_id }) => host_id, maxLength: 5 }),
+        fc.uniqueArray(item, { selector: ({ work_item_id }) => work_item_id, maxLength: 5 }),
+        async (hosts, items) => {
+          const id = newAccountId();
+          const data = [
+            accountLine(id),
+            ...hosts.map((fields) => ({ kind: 'host', account_id: id, ...fields })),
+            ...items.map((fields) => ({ kind: 'work_item', account_id: id, ...fields })),
+          ];
+          await loadData(table, 'test', data.map(stringifyJson), { nowSeconds: 1 });
+          const exported = await Array.fromAsync(exportData(table, [id]));
+          const normal = (entities: object[]) => entities.map((entity) => stringifyJson(sorted(entity))).sort();
+          expect(normal(exported)).toEqual(normal(data));
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe('fleet simulate', () => {
+  it('plays as many hosts as said, in several statuses, the same ones for the same seed', async () => {
+    const fleets = [];
+    const now = () => 1_800_000_000_000;
+    for (const seed of [1, 1, 2]) {
+      const id = newAccountId();
+      await admin('import -', { stdin: lines(accountLine(id)) });
+      const { exitCode, out } = await admin(`fleet simulate --account ${id} --hosts 300 --seed ${seed}`, { now });
+      expect(exitCode).toBe(0);
+      expect(out).toMatch(/^300 hosts reported; \d+ rows written\.\n$/);
+      const shown = JSON.parse((await admin(`show fleet --account ${id} --json`, { now })).out);
+      expect(shown.hosts).toBe(300);
+      for (const status of ['active', 'degraded', 'stale', 'unsupported', 'disabled'])
+        expect(shown.statuses[status]).toBeGreaterThan(0);
+      expect(Object.keys(shown.edge_clusters)).toHaveLength(6);
+      fleets.push(JSON.stringify(await storedUnder(table, collections.hosts(id))).replaceAll(String(id), ''));
+    }
+    expect(fleets[0]).toBe(fleets[1]);
+    expect(fleets[0]).not.toBe(fleets[2]);
+  });
+
+  it('goes on for as long as said, and statuses change', async () => {
+    const id = newAccountId();
+    await admin('import -', { stdin: lines(accountLine(id)) });
+    let offset = 0;
+    const now = () => Date.now() + offset;
+    const playing = admin(`fleet simulate --account ${id} --hosts 200 --for 6s --interval 200ms`, { now });
+    await expect.poll(async () => (await storedUnder(table, collections.hosts(id))).length).toBe(200);
+    const first = JSON.stringify(await storedUnder(table, collections.hosts(id)));
+    const { exitCode } = await playing;
+    expect(exitCode).toBe(0);
+    expect(JSON.stringify(await storedUnder(table, collections.hosts(id)))).not.toBe(first);
+    offset = 3_600_000;
+    const shown = JSON.parse((await admin(`show fleet --account ${id} --json`, { now })).out);
+    expect(shown.statuses.active).toBe(0);
+    expect(shown.statuses.stale).toBeGreaterThan(150);
+  });
+});
+
+describe('a row that DynamoDB leaves unprocessed', () => {
+  it('is sent again', async () => {
+    const id = newAccountId();
+    const other = await newTable();
+    let cut = 0;
+    const { client } = other;
+    client.middlewareStack.add(
+      (next) => async (args) => {
+        const input = args.input as { RequestItems: Record<string, unknown[]> };
+        const all = input.RequestItems[other.name] ?? [];
+        if (cut >= 3 || all.length < 2) return next(args);
+        cut += 1;
+        const result = await next({ ...args, input: { ...input, RequestItems: { [other.name]: all.slice(1) } } });
+        const left = { [other.name]: all.slice(0, 1) };
+        return { ...result, output: { ...(result.output as object), UnprocessedItems: left } as never };
+      },
+      { step: 'initialize', priority: 'high', name: 'cut' },
+    );
+    await writeBatch(
+      other,
+      [1, 2, 3].map((at) => ({ ...keys.member(id, at), member_id: at })),
+    );
+    expect(cut).toBeGreaterThan(0);
+    client.middlewareStack.remove('cut');
+    expect(await storedUnder(other, collections.members(id))).toHaveLength(3);
+    await put(other, keys.member(id, 4), {});
+  });
+});

@@ -1,0 +1,280 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { putAccount } from '../../lib/accounts/accounts.ts';
+import { deleteWorkItem } from '../../lib/api/operations.ts';
+import { createFinishMerges } from '../../lib/incidents/finish-merges.ts';
+import { restoreWorkItem } from '../../lib/incidents/restore-work-item.ts';
+import { UndoError, undoMerge } from '../../lib/incidents/undo-merge.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { adminOf } from '../support/admin.ts';
+import { hasEnvelope } from '../support/answers.ts';
+import { aroundCalls, connectionLost } from '../support/faults.ts';
+import { type Account, newAccount } from '../support/incidents.ts';
+import {
+  connectAgain,
+  eventFor,
+  type Handlers,
+  handlersOver,
+  invoke,
+  newTable,
+  put,
+  stored,
+  testDeps,
+} from '../support/service.ts';
+import { insertsOf } from '../support/stream.ts';
+import { losingReply, tapWire } from '../support/wire.ts';
+
+let table: Table;
+let handlers: Handlers;
+let admin: ReturnType<typeof adminOf>;
+beforeAll(async () => {
+  table = await newTable();
+  handlers = handlersOver(testDeps(table));
+  admin = adminOf(table);
+});
+
+/** An account with two incidents, alerts of the first merged into the second. */
+async function merged(count: number) {
+  const at = await newAccount(table);
+  await putAccount(table, { account_id: at.account, name: 'Acme', permissions: [] });
+  const [from, to] = [await at.incident(), await at.incident()];
+  const alerts = await at.alerts(count, from);
+  await merge(at, alerts, to);
+  const stamp = (await lastEntry(at, to)).stamp as number;
+  return { at, from, to, alerts, stamp };
+}
+async function merge(at: Account, alert_ids: string[], incident_id: string) {
+  hasEnvelope(await at.merge(handlers.mergeAlerts, { alert_ids, incident_id }), 200);
+}
+const entriesOf = async (at: Account, incidentId: string) =>
+  (await at.feed(incidentId)).filter(({ sk }) => !String(sk).includes('#'));
+const lastEntry = async (at: Account, incidentId: string) => (await entriesOf(at, incidentId)).at(-1);
+const undoDeps = (of: Table) => {
+  const { now, newId } = testDeps(of);
+  return { table: of, now, newId };
+};
+const request = (at: Account, incidentId: string, stamp: number) => ({
+  account: at.account,
+  incidentId,
+  stamp,
+  by: 'operator test',
+  requestId: 'r',
+});
+
+describe.each([3, 95, 150])('undoing a merge of %i alerts', (count) => {
+  it('moves them back where they came from, with a feed entry of its own', async () => {
+    const { at, from, to, alerts, stamp } = await merged(count);
+    const { exitCode, out } = await admin(`merge undo ${to} ${stamp} --account ${at.account}`);
+    expect(exitCode).toBe(0);
+    expect(out).toMatch(new RegExp(`^${count} of ${count} alerts went back\\. Feed entry \\d+\\.\\n$`));
+    expect(new Set(await at.whereabouts(alerts))).toEqual(new Set([from]));
+    const entries = await entriesOf(at, to);
+    expect(entries.map(({ kind }) => kind)).toEqual(['merge', 'merge_undone']);
+    const own = entries[1];
+    expect(own).toMatchObject({ undone_stamp: stamp, by: expect.stringMatching(/^operator /) });
+    expect(own).not.toHaveProperty('pending');
+    expect(new Set(own.moved[from])).toEqual(new Set(alerts));
+    expect(await at.feed(from)).toEqual([]);
+    expect(Object.keys(await at.ledger()).filter((name) => /^p\d/.test(name))).toEqual([]);
+  });
+
+  it('leaves those that were moved since, and says how many', async () => {
+    const { at, from, to, alerts, stamp } = await merged(count);
+    const elsewhere = await at.incident();
+    await merge(at, alerts.slice(0, 1), elsewhere);
+    await merge(at, alerts.slice(1, 2), elsewhere);
+    await merge(at, alerts.slice(1, 2), to); // there again, but by another merge
+    const dry = await admin(`merge undo ${to} ${stamp} --account ${at.account} --dry-run`);
+    expect(dry.err).toContain(`${count - 2} of ${count} alerts would go back; 2 have been moved since and stay.`);
+    const { out } = await admin(`merge undo ${to} ${stamp} --account ${at.account}`);
+    expect(out).toContain(`${count - 2} of ${count} alerts went back; 2 have been moved since and stay.`);
+    const places = await at.whereabouts(alerts);
+    expect(places.slice(0, 2)).toEqual([elsewhere, to]);
+    expect(new Set(places.slice(2))).toEqual(new Set([from]));
+  });
+
+  it('twice does nothing the second time', async () => {
+    const { at, to, alerts, stamp } = await merged(count);
+    await admin(`merge undo ${to} ${stamp} --account ${at.account}`);
+    const places = await at.whereabouts(alerts);
+    const again = await admin(`merge undo ${to} ${stamp} --account ${at.account}`);
+    expect([again.exitCode, again.out]).toEqual([0, expect.stringMatching(/^There is nothing to undo; /)]);
+    expect(await at.whereabouts(alerts)).toEqual(places);
+    expect(await entriesOf(at, to)).toHaveLength(2);
+  });
+
+  it('is done once when the reply to its commit is lost', async () => {
+    const { at, from, to, alerts, stamp } = await merged(count);
+    const lossy = connectAgain(table);
+    tapWire(
+      lossy,
+      losingReply(({ command }) => command === 'TransactWriteItemsCommand'),
+    );
+    const undo = await undoMerge(undoDeps(lossy), request(at, to, stamp));
+    expect(undo.moves).toHaveLength(count);
+    expect(new Set(await at.whereabouts(alerts))).toEqual(new Set([from]));
+    expect(await entriesOf(at, to)).toHaveLength(2);
+  });
+});
+
+describe('an undoing', () => {
+  it('of alerts that were in no incident puts them in none', async () => {
+    const at = await newAccount(table);
+    await putAccount(table, { account_id: at.account, name: 'Acme', permissions: [] });
+    const to = await at.incident();
+    const alerts = await at.alerts(2);
+    await merge(at, alerts, to);
+    const { stamp } = await lastEntry(at, to);
+    await undoMerge(undoDeps(table), request(at, to, stamp));
+    expect(await at.whereabouts(alerts)).toEqual([undefined, undefined]);
+  });
+
+  it('of any of two merges leaves the other', async () => {
+    const { at, from, to, alerts, stamp } = await merged(4);
+    const elsewhere = await at.incident();
+    await merge(at, alerts.slice(0, 2), elsewhere);
+    const { stamp: later } = await lastEntry(at, elsewhere);
+    await undoMerge(undoDeps(table), request(at, elsewhere, later));
+    expect(await at.whereabouts(alerts)).toEqual([to, to, to, to]);
+    const undo = await undoMerge(undoDeps(table), request(at, to, stamp));
+    // The first two came there again by the undoing: that is not the first merge's doing.
+    expect(undo.moves.map(({ alertId }) => alertId).sort()).toEqual(alerts.slice(2).sort());
+    expect(await at.whereabouts(alerts)).toEqual([to, to, from, from]);
+  });
+
+  it('cut short after its commit is completed by saying it again, and by finish-merges', async () => {
+    for (const by of ['again', 'finish-merges', 'both at once']) {
+      const { at, from, to, alerts, stamp } = await merged(150);
+      const dying = connectAgain(table);
+      let committed = false;
+      aroundCalls(dying, async ({ command }, send) => {
+        if (committed) throw connectionLost();
+        await send();
+        if (command === 'TransactWriteItemsCommand') committed = true;
+      });
+      await expect(undoMerge(undoDeps(dying), request(at, to, stamp))).rejects.toThrow();
+      const own = await lastEntry(at, to);
+      expect(own).toMatchObject({ kind: 'merge_undone', pending: true });
+      const finish = async () => {
+        const later = { ...testDeps(table), now: () => Date.now() + 60_000 };
+        await createFinishMerges(later)(await insertsOf(table, keys.feedEntry(at.account, to, own.stamp)));
+      };
+      const again = () => undoMerge(undoDeps(table), request(at, to, stamp));
+      if (by === 'again') expect((await again()).moves).toEqual([]);
+      else if (by === 'finish-merges') await finish();
+      else await Promise.all([finish(), again()]);
+      expect([by, new Set(await at.whereabouts(alerts))]).toEqual([by, new Set([from])]);
+      expect((await lastEntry(at, to)).pending).toBeUndefined();
+      expect(await entriesOf(at, to)).toHaveLength(2);
+    }
+  });
+
+  it('that fails before its commit has done nothing', async () => {
+    for (const count of [3, 150]) {
+      const { at, to, alerts, stamp } = await merged(count);
+      const dying = connectAgain(table);
+      aroundCalls(dying, async ({ command }, send) => {
+        if (command === 'TransactWriteItemsCommand') throw connectionLost();
+        return send();
+      });
+      await expect(undoMerge(undoDeps(dying), request(at, to, stamp))).rejects.toThrow();
+      expect(new Set(await at.whereabouts(alerts))).toEqual(new Set([to]));
+      expect(await entriesOf(at, to)).toHaveLength(1);
+    }
+  });
+
+  it('racing merges of the same alerts leaves feeds that lead to where the alerts are', async () => {
+    const { at, from, to, alerts, stamp } = await merged(20);
+    const others = [await at.incident(), await at.incident(), await at.incident()];
+    await Promise.all([
+      undoMerge(undoDeps(connectAgain(table)), request(at, to, stamp)),
+      ...others.map((incident_id, nth) =>
+        at.merge(handlers.mergeAlerts, { alert_ids: alerts.slice(5 * nth, 5 * nth + 8), incident_id }),
+      ),
+    ]);
+    const feeds = (await Promise.all([to, ...others].map((id) => entriesOf(at, id)))).flat();
+    const place = new Map(alerts.map((id) => [id, from]));
+    for (const entry of feeds.sort((one, other) => one.stamp - other.stamp))
+      for (const [other, ids] of Object.entries(entry.moved as Record<string, string[]>))
+        for (const id of ids) {
+          const [source, target] = entry.kind === 'merge' ? [other, entry.incident_id] : [entry.incident_id, other];
+          expect(place.get(id)).toBe(source);
+          place.set(id, target);
+        }
+    expect(await at.whereabouts(alerts)).toEqual(alerts.map((id) => place.get(id)));
+  });
+
+  it.each([
+    ['an entry that is not there', 5, 'has no entry 5'],
+    ['an undoing', undefined, 'is no merge: an undoing cannot be undone'],
+  ])('of %s says so', async (_what, given, message) => {
+    const { at, to, stamp } = await merged(2);
+    await undoMerge(undoDeps(table), request(at, to, stamp));
+    const own = (await lastEntry(at, to)).stamp;
+    const { exitCode, err } = await admin(`merge undo ${to} ${given ?? own} --account ${at.account}`);
+    expect(exitCode).toBe(1);
+    expect(err).toMatch(/^It cannot be undone: .*\.\n$/);
+    expect(err).toContain(message);
+  });
+
+  it('does not reach another account', async () => {
+    const { to, stamp } = await merged(2);
+    const other = await newAccount(table);
+    await expect(undoMerge(undoDeps(table), request(other, to, stamp))).rejects.toThrow(UndoError);
+  });
+});
+
+describe('restoring a work item', () => {
+  async function deleted() {
+    const at = await newAccount(table);
+    await putAccount(table, { account_id: at.account, name: 'Acme', permissions: [] });
+    const key = keys.workItem(at.account, 'wi-1');
+    await put(table, key, { work_item_id: 'wi-1', version: 4, title: 't' });
+    const remove = () =>
+      invoke(
+        handlers.deleteWorkItem,
+        eventFor(deleteWorkItem, { appKey: at.appKey, body: { work_item_id: 'wi-1', version: 4 } }),
+      );
+    hasEnvelope(await remove(), 200);
+    return { at, key, remove };
+  }
+
+  it('takes the deletion back, under a new version, so that the deletion sent again does not apply', async () => {
+    const { at, key, remove } = await deleted();
+    const { exitCode, out } = await admin(`work-item restore wi-1 --account ${at.account}`);
+    expect([exitCode, out]).toEqual([0, 'Work item wi-1 restored; it is at version 6.\n']);
+    expect(await stored(table, key)).toEqual({ ...key, work_item_id: 'wi-1', version: 6, title: 't' });
+    hasEnvelope(await remove(), 400, 'InvalidParameter');
+    const again = await admin(`work-item restore wi-1 --account ${at.account}`);
+    expect([again.exitCode, again.out]).toEqual([0, 'Work item wi-1 is not deleted; it is at version 6.\n']);
+  });
+
+  it('succeeds when the reply is lost', async () => {
+    const { at, key } = await deleted();
+    const lossy = connectAgain(table);
+    const tap = tapWire(
+      lossy,
+      losingReply(() => true),
+    );
+    const restored = await restoreWorkItem(lossy, at.account, await stored(table, key));
+    expect(restored?.version).toBe(6);
+    expect(tap.count('UpdateItemCommand')).toBe(2);
+    expect((await stored(table, key)).version).toBe(6);
+  });
+
+  it('does nothing to an item that has changed since it was read', async () => {
+    const { at, key } = await deleted();
+    const read = await stored(table, key);
+    await put(table, key, { ...read, version: 9 });
+    expect(await restoreWorkItem(table, at.account, read)).toBeUndefined();
+    expect((await stored(table, key)).deleted_at_ms).toBeDefined();
+  });
+
+  it('that is not there says so, and --dry-run writes nothing', async () => {
+    const { at, key } = await deleted();
+    const missing = await admin(`work-item restore wi-2 --account ${at.account}`);
+    expect([missing.exitCode, missing.err]).toEqual([1, `Account ${at.account} has no work item wi-2.\n`]);
+    await admin(`work-item restore wi-1 --account ${at.account} --dry-run`);
+    expect((await stored(table, key)).deleted_at_ms).toBeDefined();
+  });
+});

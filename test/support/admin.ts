@@ -1,0 +1,43 @@
+/** The operator's command as a user runs it, in this process. */
+import { PassThrough, Readable } from 'node:stream';
+import { runAdmin } from '../../cli/program.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { dynamodbEndpoint } from './dynamodb-local.ts';
+
+export interface AdminOptions {
+  stdin?: string;
+  /** Whether it runs on a terminal. */
+  terminal?: boolean;
+  env?: Record<string, string>;
+  signal?: AbortSignal;
+  now?: () => number;
+}
+
+function collected(isTTY: boolean) {
+  const stream = Object.assign(new PassThrough(), { isTTY, columns: 100 });
+  let text = '';
+  stream.on('data', (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  return { stream, text: () => text };
+}
+
+/** Runs a command line and waits for its end. */
+export async function runCommand(args: readonly string[], options: AdminOptions = {}) {
+  const { stdin = '', terminal = false, env = {}, signal = new AbortController().signal, now = Date.now } = options;
+  const [out, err] = [collected(terminal), collected(terminal)];
+  const input = Object.assign(Readable.from(stdin === '' ? [] : [stdin]), { isTTY: terminal });
+  const io = { stdin: input, stdout: out.stream, stderr: err.stream, env, signal, now };
+  const exitCode = await runAdmin(args, io);
+  await new Promise((resolve) => setImmediate(resolve));
+  return { exitCode, out: out.text(), err: err.text() };
+}
+
+/** The command on a table of the run's DynamoDB. */
+export const adminOf =
+  ({ name }: Table) =>
+  (args: string | readonly string[], options: AdminOptions = {}) =>
+    runCommand(
+      [...(typeof args === 'string' ? args.split(' ') : args), '--endpoint', dynamodbEndpoint(), '--table', name],
+      options,
+    );

@@ -1,0 +1,93 @@
+/** AWS's wire, as far as the operator's command and the gateway keys use it: API Gateway, CloudFormation, STS. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A stand-in for AWS, and what it has and was asked. */
+export async function startFakeAws(stack: { name: string; outputs: Record<string, string> }) {
+  const gateway = {
+    keys: [] as { id: string; name: string; value: string }[],
+    attached: [] as string[],
+    calls: [] as string[],
+    /** Error names to answer the next writes with, before they are applied. */
+    failures: [] as string[],
+    atOnce: 0,
+    mostAtOnce: 0,
+  };
+
+  async function answerApiGateway(request: IncomingMessage, text: string, response: ServerResponse) {
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://x');
+    const write = request.method === 'POST';
+    gateway.calls.push(`${request.method} ${pathname}`);
+    const answer = (status: number, body: object, headers = {}) => {
+      gateway.atOnce -= 1;
+      response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
+    };
+    const failure = write ? gateway.failures.shift() : undefined;
+    if (failure)
+      return answer(
+        failure === 'TooManyRequestsException' ? 429 : 409,
+        { message: 'busy' },
+        { 'x-amzn-errortype': failure },
+      );
+    const body = text ? JSON.parse(text) : {};
+    const named = gateway.keys.filter(({ name }) => name.startsWith(searchParams.get('name') ?? ''));
+    if (pathname === '/apikeys' && write) {
+      const key = { id: `id${gateway.keys.length}`, name: body.name, value: body.value };
+      gateway.keys.push(key);
+      return answer(201, key);
+    }
+    if (pathname === '/apikeys') {
+      const from = Number(searchParams.get('position') ?? 0);
+      const more = from + 1 < named.length ? { position: String(from + 1) } : {};
+      return answer(200, { item: named.slice(from, from + 1), ...more });
+    }
+    if (write) {
+      gateway.attached.push(body.keyId);
+      return answer(201, { id: body.keyId });
+    }
+    return answer(200, { item: named.filter(({ id }) => gateway.attached.includes(id)) });
+  }
+
+  /** The query protocol of CloudFormation and STS. */
+  function answerQuery(text: string, response: ServerResponse) {
+    const form = new URLSearchParams(text);
+    const xml = (status: number, body: string) => response.writeHead(status, { 'Content-Type': 'text/xml' }).end(body);
+    if (form.get('Action') === 'GetCallerIdentity')
+      return xml(
+        200,
+        '<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult><Account>123456789012</Account></GetCallerIdentityResult></GetCallerIdentityResponse>',
+      );
+    const name = form.get('StackName');
+    if (name !== stack.name)
+      return xml(
+        400,
+        `<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id ${name} does not exist</Message></Error></ErrorResponse>`,
+      );
+    const outputs = Object.entries(stack.outputs).map(
+      ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
+    );
+    return xml(
+      200,
+      `<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult><Stacks><member><StackName>${name}</StackName><Outputs>${outputs.join('')}</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`,
+    );
+  }
+
+  const server = createServer(async (request, response) => {
+    const query = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded');
+    if (!query) {
+      gateway.atOnce += 1;
+      gateway.mostAtOnce = Math.max(gateway.mostAtOnce, gateway.atOnce);
+    }
+    let text = '';
+    for await (const chunk of request) text += chunk;
+    if (query) answerQuery(text, response);
+    else await answerApiGateway(request, text, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    gateway,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    forget: () => Object.assign(gateway, { keys: [], attached: [], calls: [], failures: [], atOnce: 0, mostAtOnce: 0 }),
+    close: () => server.close(),
+  };
+}
