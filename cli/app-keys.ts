@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { type ListedAppKey, listAppKeys } from '../lib/accounts/accounts.ts';
 import { identityOfAppKey, newAppKey, putAppKey, revokeAppKey, rotateAppKey } from '../lib/accounts/app-key-admin.ts';
 import { appKeyIdOf } from '../lib/accounts/app-keys.ts';
@@ -85,7 +85,11 @@ export function addAppKeyCommands(program: Command, io: Io): void {
       .command('rotate')
       .argument(...idArgument)
       .requiredOption(...ofAccount)
-      .option('--overlap <duration>', 'how long the old key lives on', duration, 24 * 3_600_000)
+      .addOption(
+        new Option('--overlap <duration>', 'how long the old key lives on')
+          .argParser(duration)
+          .default(24 * 3_600_000, '24h'),
+      )
       .option('--expires <duration>', 'how long the new key is valid (default: until it is revoked)', duration)
       .option(...dryRunOption),
     'Issue a key in place of another, which lives on for a while. The new one is printed this once.',

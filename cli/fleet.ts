@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Kind } from '../lib/data/format.ts';
 import { rowOf, writeBatch } from '../lib/data/load.ts';
 import { reportOf, type Simulation } from '../lib/fleet/simulate.ts';
@@ -29,7 +29,9 @@ export function addFleetCommands(program: Command, io: Io): void {
       .requiredOption('--account <account>', 'whose hosts they are', accountId)
       .requiredOption('--hosts <count>', 'how many agents to play', integer(1, 1_000_000))
       .option('--for <duration>', 'how long to go on reporting; 0 reports once', duration, 0)
-      .option('--interval <duration>', 'how often each agent reports', duration, 30_000)
+      .addOption(
+        new Option('--interval <duration>', 'how often each agent reports').argParser(duration).default(30_000, '30s'),
+      )
       .option('--seed <number>', 'another seed plays another fleet', integer(0, 2 ** 31), 1)
       .option(...dryRunOption),
     'Play agents that report inventory, health and snapshots: some fail, upgrade or fall silent',

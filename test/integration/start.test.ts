@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -8,29 +8,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEMO_KEYS } from '../../infra/local/sample.ts';
 import { FLEET_STATUSES } from '../../lib/api/operations.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
+import { start } from '../support/start.ts';
 
 const root = new URL('../../', import.meta.url);
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'start-'));
-
-/** Runs the start command and waits until it serves, or ends. */
-async function start(args: string[], env: Record<string, string | undefined> = {}) {
-  const child = spawn(process.execPath, ['infra/local/start.ts', ...args], {
-    cwd: root,
-    env: { ...process.env, ...env },
-  });
-  let [output, errors] = ['', ''];
-  child.stderr.on('data', (chunk) => (errors += chunk));
-  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-  const serving = new Promise<void>((resolve) => {
-    child.stdout.on('data', (chunk) => {
-      output += chunk;
-      if (output.includes('Ctrl-C stops it')) resolve();
-    });
-  });
-  await Promise.race([serving, ended]);
-  return { child, ended, output: () => output, errors: () => errors };
-}
 
 /** Processes that a process has started and that still run. */
 async function childrenOf({ pid }: ChildProcess): Promise<string[]> {
