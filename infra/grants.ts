@@ -35,6 +35,7 @@ export const GRANTS: Readonly<Record<string, readonly Grant[]>> = {
     findAppKey,
     { actions: ['UpdateItem'], on: ['rate'] },
     { actions: ['Query'], on: ['hosts', 'hostStatuses'] },
+    { actions: ['BatchGetItem'], on: ['hostStatuses'] },
   ],
   'get-rum-resource': [findAppKey, { actions: ['GetItem', 'Query'], on: ['rum'] }],
   'delete-work-item': [findAppKey, { actions: ['UpdateItem'], on: ['workItems'] }],

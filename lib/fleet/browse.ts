@@ -21,23 +21,28 @@ export function checkScanLimit({ limit, scan_limit }: BrowseRequest, offending: 
   return scan_limit < limit ? [{ field: 'scan_limit', must: { is: 'integer', min: limit, max: 2000 } }] : [];
 }
 
-/** Rows asked for in the first round, and how the further rounds grow. */
-export interface ChunkPlan {
-  readonly first: (request: BrowseRequest) => number;
-  readonly growth: number;
-}
+/** How many candidates to read next, told by how many of those examined so far matched. */
+export type ChunkSize = (request: BrowseRequest, examined: number, matched: number) => number;
 
-/** Without filters the first chunk fills the page. With them nobody knows: the largest scan takes three rounds. */
-const CHUNKS: ChunkPlan = {
-  first: (request) => (isFiltered(request) ? Math.max(request.limit, 100) : request.limit),
-  growth: 8,
+/**
+ * Without filters the first chunk fills the page. With them it shows how many hosts match, and the second is as large as
+ * is likely to fill the page; when it does not, the third is the rest. So no page takes more than six calls.
+ */
+const chunkSize: ChunkSize = (request, examined, matched) => {
+  if (!isFiltered(request)) return request.limit - matched;
+  const first = Math.max(request.limit, FIRST_FILTERED);
+  if (examined === 0) return first;
+  const likely = matched === 0 ? Number.POSITIVE_INFINITY : (MARGIN * (request.limit - matched) * examined) / matched;
+  return examined > first ? request.scan_limit : Math.ceil(likely);
 };
+const FIRST_FILTERED = 100;
+const MARGIN = 1.5;
 
 const isFiltered = ({ statuses, agent_versions, edge_clusters, capture_modes }: BrowseRequest) =>
   [statuses, agent_versions, edge_clusters, capture_modes].some((values) => values && values.length > 0);
 
 /** Lists the hosts of the caller's account: one page, filtered, each with its status at the moment of the answer. */
-export function createBrowse({ table, now, log, settings }: Deps, chunks: ChunkPlan = CHUNKS) {
+export function createBrowse({ table, now, log, settings }: Deps, size: ChunkSize = chunkSize) {
   return async function browse({ body, caller, requestId, signal }: Call<BrowseRequest>) {
     const after = body.cursor === undefined ? undefined : openCursor(caller.cursorSecret, body.cursor);
     if (body.cursor !== undefined && after === undefined) throw refuse('InvalidParameter', 'unknownCursor', undefined);
@@ -49,7 +54,7 @@ export function createBrowse({ table, now, log, settings }: Deps, chunks: ChunkP
     const reader = createHostReader(table, caller.accountId, after, signal, liveSignal, (error) =>
       log.warn('live status unreadable', { request_id: requestId, error_name: (error as Error).name }),
     );
-    const scan = await scanHosts(reader, body, generatedAtMs, chunks);
+    const scan = await scanHosts(reader, body, generatedAtMs, size);
 
     const truncated = scan.items.length < body.limit && scan.more;
     const data: BrowseResponse = {
@@ -82,12 +87,12 @@ interface Scan {
 }
 
 /** Examines candidates in order until the page is full, the scan limit is reached, or none is left. */
-async function scanHosts(reader: HostReader, body: BrowseRequest, nowMs: number, chunks: ChunkPlan): Promise<Scan> {
+async function scanHosts(reader: HostReader, body: BrowseRequest, nowMs: number, size: ChunkSize): Promise<Scan> {
   const matches = hostFilter(body);
   const scan: Scan = { items: [], scanned: 0, failed: 0, last: undefined, more: true };
-  let size = chunks.first(body);
   while (scan.more && scan.items.length < body.limit && scan.scanned < body.scan_limit) {
-    const chunk = await reader.next(Math.min(size, body.scan_limit - scan.scanned));
+    const wanted = size(body, scan.scanned, scan.items.length);
+    const chunk = await reader.next(Math.min(wanted, body.scan_limit - scan.scanned));
     let examined = 0;
     for (const { host, live } of chunk.candidates) {
       if (scan.items.length === body.limit) break;
@@ -99,7 +104,6 @@ async function scanHosts(reader: HostReader, body: BrowseRequest, nowMs: number,
     }
     scan.scanned += examined;
     scan.more = chunk.more || examined < chunk.candidates.length;
-    size *= chunks.growth;
   }
   return scan;
 }

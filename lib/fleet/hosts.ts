@@ -1,26 +1,9 @@
-import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { Int64 } from '../json.ts';
+import { batchGet, rowName } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
-import { collections } from '../table/keys.ts';
+import { collections, keys } from '../table/keys.ts';
+import { queryRange } from '../table/query-range.ts';
 import { type HostRow, type HostStatusRow, type LiveStatus, UNREADABLE } from './status.ts';
-
-/** Rows of one account in ascending order of `host_id`, as far as one answer of DynamoDB reaches. */
-interface Page<Row> {
-  rows: Row[];
-  /** No row is left after these. */
-  complete: boolean;
-}
-
-/** The part of an account's hosts to read. */
-interface Range {
-  /** Exclusive; absent: from the first. */
-  after?: string | undefined;
-  /** Inclusive; in place of `after`. */
-  from?: string;
-  /** Inclusive, with `from`. */
-  to?: string;
-  limit: number;
-}
 
 const HOST_ATTRIBUTES = [
   'agent_version',
@@ -45,36 +28,11 @@ const STATUS_ATTRIBUTES = [
   'reason_codes',
 ];
 
-async function readRange<Row extends { host_id: string }>(
-  table: Table,
-  partition: string,
-  attributes: readonly string[],
-  { after, from, to, limit }: Range,
-  signal: AbortSignal,
-): Promise<Page<Row>> {
-  const between = from !== undefined && to !== undefined;
-  const { Items = [], LastEvaluatedKey } = await table.client.send(
-    new QueryCommand({
-      TableName: table.name,
-      KeyConditionExpression: between
-        ? 'pk = :pk AND sk BETWEEN :from AND :to'
-        : `pk = :pk${after === undefined ? '' : ' AND sk > :after'}`,
-      ExpressionAttributeValues: {
-        ':pk': partition,
-        ...(between ? { ':from': from, ':to': to } : after !== undefined && { ':after': after }),
-      },
-      // By alias: several of the names are reserved words.
-      ProjectionExpression: ['sk', ...attributes.map((_name, at) => `#${at}`)].join(', '),
-      ExpressionAttributeNames: Object.fromEntries(attributes.map((name, at) => [`#${at}`, name])),
-      Limit: limit,
-    }),
-    { abortSignal: signal },
-  );
-  return {
-    rows: Items.map(({ sk, ...row }) => ({ host_id: sk, ...row }) as Row),
-    complete: LastEvaluatedKey === undefined,
-  };
-}
+/** Rows read for each host whose status is known by them, up to which nothing speaks for rows without a host. */
+const DENSE = 1.1;
+
+/** Status rows that may be read for `examined` hosts, those of hosts that are in no inventory included. */
+const mostStatusRows = (examined: number) => 1.5 * examined + 100;
 
 /** Orders host ids as DynamoDB does: by the bytes of their UTF-8. */
 const compareHostIds = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other));
@@ -105,65 +63,144 @@ export function createHostReader(
   liveSignal: AbortSignal,
   onUnreadable: (error: unknown) => void,
 ): HostReader {
-  let position = after;
-  let liveReadable = true;
+  const hosts = createHostSide(table, account, after, inventorySignal);
+  const statuses = createStatusSide(table, account, after, liveSignal);
+  let examined = 0;
+  let readable = true;
 
-  /** Up to `limit` hosts after the position; fewer only when no more are left, however DynamoDB cuts its pages. */
-  async function readHosts(limit: number): Promise<HostRow[]> {
-    const rows: HostRow[] = [];
-    for (let complete = false; rows.length < limit && !complete; ) {
-      const range = { after: rows.at(-1)?.host_id ?? position, limit: limit - rows.length };
-      const partition = collections.hosts(account);
-      const page = await readRange<HostRow>(table, partition, HOST_ATTRIBUTES, range, inventorySignal);
-      rows.push(...page.rows);
-      complete = page.complete;
-    }
-    return rows;
-  }
-
-  /** Undefined when live status cannot be read. */
-  async function readStatuses(range: Range): Promise<Page<HostStatusRow> | undefined> {
-    if (!liveReadable) return undefined;
+  /** Does its part of the reading, unless live status has been found unreadable. */
+  async function whileReadable(read: () => Promise<void>): Promise<void> {
+    if (!readable) return;
     try {
-      return await readRange(table, collections.hostStatuses(account), STATUS_ATTRIBUTES, range, liveSignal);
+      await read();
     } catch (error) {
-      if (liveReadable) onUnreadable(error);
-      liveReadable = false;
-      return undefined;
+      if (readable) onUnreadable(error);
+      readable = false;
     }
-  }
-
-  /** The live status of every one of `hosts`; `first` is what was read beside them. */
-  async function join(hosts: HostRow[], first: Page<HostStatusRow> | undefined): Promise<Chunk['candidates']> {
-    const statuses = new Map(first?.rows.map((row) => [row.host_id, row]));
-    let page = first;
-    let waiting = page ? hosts : [];
-    // Statuses of hosts that are in no inventory can fill the page before the last host is reached.
-    while (page && !page.complete) {
-      const reached = page.rows.at(-1)?.host_id;
-      waiting = waiting.filter(({ host_id }) => reached === undefined || compareHostIds(host_id, reached) > 0);
-      const [from, to] = [waiting[0]?.host_id, waiting.at(-1)?.host_id];
-      if (from === undefined || to === undefined) break;
-      page = await readStatuses({ from, to, limit: waiting.length + 1 });
-      for (const row of page?.rows ?? []) statuses.set(row.host_id, row);
-    }
-    const unread = new Set((page ? [] : first ? waiting : hosts).map(({ host_id }) => host_id));
-    return hosts.map((host) => ({
-      host,
-      live: statuses.get(host.host_id) ?? (unread.has(host.host_id) ? UNREADABLE : undefined),
-    }));
   }
 
   return {
     async next(size) {
-      // One more than asked for tells whether a candidate is left.
-      const limit = size + 1;
-      const statusesRead = readStatuses({ after: position, limit });
-      const rows = await readHosts(limit);
-      const hosts = rows.slice(0, size);
-      const candidates = await join(hosts, await statusesRead);
-      position = hosts.at(-1)?.host_id ?? position;
-      return { candidates, more: rows.length > size };
+      // Side by side, unless more rows could turn out useless than may: then status is read when its hosts are known.
+      const ahead = whileReadable(() => statuses.readAhead(size + 1, mostStatusRows(examined + 1)));
+      const [{ rows, more }] = await Promise.all([hosts.take(size), ahead]);
+      examined += rows.length;
+      await whileReadable(() => statuses.cover(rows, mostStatusRows(examined)));
+      return { candidates: rows.map((host) => ({ host, live: statuses.of(host.host_id) })), more };
     },
   };
+}
+
+/** The inventory. What was read beyond a chunk is kept for the next. */
+function createHostSide(table: Table, account: Int64, after: string | undefined, signal: AbortSignal) {
+  const partition = collections.hosts(account);
+  let kept: HostRow[] = [];
+  let position = after;
+  let complete = false;
+
+  return {
+    /** The next `size` hosts, read with one more, which tells whether any is left; fewer only when no more are left, however DynamoDB cuts its pages. */
+    async take(size: number): Promise<{ rows: HostRow[]; more: boolean }> {
+      while (kept.length <= size && !complete) {
+        const range = { partition, after: position, limit: size + 1 - kept.length };
+        const { rows, reached } = await queryRange<HostRow>(table, range, 'host_id', HOST_ATTRIBUTES, signal);
+        kept = kept.concat(rows);
+        position = reached;
+        complete = reached === undefined;
+      }
+      const rows = kept.slice(0, size);
+      kept = kept.slice(size);
+      return { rows, more: kept.length > 0 };
+    },
+  };
+}
+
+/** Live status. Rows of hosts that are in no inventory may lie between those that are wanted, in any number. */
+function createStatusSide(table: Table, account: Int64, after: string | undefined, signal: AbortSignal) {
+  const partition = collections.hostStatuses(account);
+  const statuses = new Map<string, HostStatusRow>();
+  /** Of the rows that were read ahead those beyond the hosts of the chunks so far, in order. */
+  let ahead: HostStatusRow[] = [];
+  let rowsRead = 0;
+  /** Hosts whose status is known. */
+  let known = 0;
+  /** The statuses of all hosts up to here are known. */
+  let reached = after;
+  let complete = false;
+  const isKnown = (hostId: string) => complete || (reached !== undefined && compareHostIds(hostId, reached) <= 0);
+
+  async function read(range: { after?: string | undefined; between?: readonly [string, string]; limit: number }) {
+    const page = await queryRange<HostStatusRow>(table, { partition, ...range }, 'host_id', STATUS_ATTRIBUTES, signal);
+    for (const row of page.rows) statuses.set(row.host_id, row);
+    rowsRead += page.rows.length;
+    return page;
+  }
+
+  /** The hosts whose status is not known yet: the last ones, for all is known up to `reached`. */
+  function waitingOf(hosts: readonly HostRow[]): HostRow[] {
+    let first = hosts.length;
+    while (first > 0 && !isKnown((hosts[first - 1] as HostRow).host_id)) first -= 1;
+    return hosts.slice(first);
+  }
+
+  return {
+    /** Reads `size` rows beside the inventory, before its hosts are known, if so many may be read. */
+    async readAhead(size: number, mostRows: number): Promise<void> {
+      const limit = size - ahead.length;
+      if (complete || limit <= 0 || rowsRead + limit > mostRows) return;
+      const page = await read({ after: reached, limit });
+      ahead = ahead.concat(page.rows);
+      reached = page.reached ?? reached;
+      complete = page.reached === undefined;
+    },
+
+    /** Sees to it that the status of every one of `hosts` is known. */
+    async cover(hosts: readonly HostRow[], mostRows: number): Promise<void> {
+      const last = hosts.at(-1)?.host_id;
+      if (last !== undefined) ahead = rowsBeyond(ahead, last);
+      let waiting = waitingOf(hosts);
+      known += hosts.length - waiting.length;
+      while (waiting.length > 0) {
+        const [from, to] = [waiting[0]?.host_id as string, waiting.at(-1)?.host_id as string];
+        const left = mostRows - rowsRead;
+        // Where hosts are without gaps so far a range will do. Elsewhere what it leaves must still be readable by key.
+        const limit = rowsRead <= DENSE * known ? waiting.length : Math.floor(left - waiting.length);
+        if (limit < waiting.length || left < waiting.length) {
+          await readEach(waiting);
+          reached = to;
+        } else {
+          const page = await read({ between: [from, to], limit });
+          reached = page.reached ?? to;
+        }
+        const still = waitingOf(waiting);
+        known += waiting.length - still.length;
+        waiting = still;
+      }
+    },
+
+    /** Undefined for a host that never reported. */
+    of: (hostId: string): LiveStatus => statuses.get(hostId) ?? (isKnown(hostId) ? undefined : UNREADABLE),
+  };
+
+  /** Where most rows of a range are of no use, rows by their keys cost less. */
+  async function readEach(hosts: readonly HostRow[]): Promise<void> {
+    const wanted = hosts.map(({ host_id }) => keys.hostStatus(account, host_id));
+    const found = await batchGet(table, wanted, signal, false);
+    rowsRead += found.size;
+    for (const { host_id } of hosts) {
+      const row = found.get(rowName(keys.hostStatus(account, host_id)));
+      if (row) statuses.set(host_id, { ...(row as object), host_id } as HostStatusRow);
+    }
+  }
+}
+
+/** Of rows in order, those after a host. */
+function rowsBeyond(rows: HostStatusRow[], hostId: string): HostStatusRow[] {
+  let [from, to] = [0, rows.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (compareHostIds((rows[middle] as HostStatusRow).host_id, hostId) > 0) to = middle;
+    else from = middle + 1;
+  }
+  return rows.slice(from);
 }

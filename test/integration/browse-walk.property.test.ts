@@ -54,6 +54,7 @@ const request = fc
   .tuple(fc.integer({ min: 1, max: 8 }), fc.nat(12), filters)
   .map(([limit, more, wanted]) => ({ limit, scan_limit: limit + more, ...wanted }));
 const change = fc.record({ add: fleet, remove: fc.array(id, { maxLength: 3 }) });
+const growing = (first: number, growth: number) => (_body: unknown, examined: number) => examined * growth || first;
 const plan = fc.record({ first: fc.integer({ min: 1, max: 5 }), growth: fc.integer({ min: 1, max: 3 }) });
 
 interface Request {
@@ -96,7 +97,7 @@ describe('a walk from the first page to the one without a cursor', () => {
         fc.array(fc.tuple(request, change), { minLength: 1, maxLength: 4 }),
         plan,
         async (start, orphans, steps, { first, growth }) => {
-          const at = await newFleet(table, { chunks: { first: () => first, growth } });
+          const at = await newFleet(table, { chunkSize: growing(first, growth) });
           const hosts: Record<string, Host> = {};
           async function add(added: Record<string, Host>): Promise<void> {
             const rows = Object.entries(added);
@@ -157,7 +158,7 @@ describe('a walk from the first page to the one without a cursor', () => {
   it('over a fleet at rest: scanned sums up to the candidates, and the items are all that match', async () => {
     await fc.assert(
       fc.asyncProperty(fleet, request, plan, async (hosts, body, { first, growth }) => {
-        const at = await newFleet(table, { chunks: { first: () => first, growth } });
+        const at = await newFleet(table, { chunkSize: growing(first, growth) });
         const rows = Object.entries(hosts);
         await at.putHosts(Object.fromEntries(rows.map(([name, { row }]) => [name, row])));
         const found: string[] = [];

@@ -1,7 +1,7 @@
 /** Fleets of hosts, and calls of fleet browse that are not held up by the rate limit. */
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { browseFleet } from '../../lib/api/operations.ts';
-import type { ChunkPlan } from '../../lib/fleet/browse.ts';
+import type { ChunkSize } from '../../lib/fleet/browse.ts';
 import type { HostRow, HostStatusRow } from '../../lib/fleet/status.ts';
 import type { Settings } from '../../lib/settings.ts';
 import type { Table } from '../../lib/table/client.ts';
@@ -40,19 +40,19 @@ export const live = (fields: Partial<Live> = {}): Live => ({
 export const hostId = (number: number) => `host-${String(number).padStart(5, '0')}`;
 
 interface FleetOptions {
-  chunks?: ChunkPlan;
+  chunkSize?: ChunkSize;
   settings?: Partial<Settings>;
   /** Of a further account to browse as; absent: one of its own. */
   caller?: { account: number | bigint; appKey: string };
 }
 
 /** An account with means to fill its fleet and to browse it. */
-export async function newFleet(table: Table, { chunks, settings = {}, caller }: FleetOptions = {}) {
+export async function newFleet(table: Table, { chunkSize, settings = {}, caller }: FleetOptions = {}) {
   const { account, appKey } = caller ?? (await newCaller(table));
   // A minute passes between two calls, as the limiter sees it; the answer says the time of the fleet.
   let calls = 0;
   const deps = testDeps(table, { now: () => NOW, settings });
-  const { browseFleet: handler } = handlersOver(deps, chunks ? { chunks } : {});
+  const { browseFleet: handler } = handlersOver(deps, chunkSize ? { chunkSize } : {});
   const resting = async () => {
     calls += 1;
     if (calls % 2 === 1)

@@ -1,0 +1,168 @@
+import type { QueryCommandOutput } from '@aws-sdk/client-dynamodb';
+import type { BatchGetCommandOutput } from '@aws-sdk/lib-dynamodb';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { browseFleet } from '../../lib/api/operations.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { hostId, inventory, live, newFleet } from '../support/fleet.ts';
+import { conforms } from '../support/schema.ts';
+import { newTable } from '../support/service.ts';
+
+/** What reads of a side of the fleet, the inventory or live status, returned. */
+interface Side {
+  calls: number;
+  rows: number;
+  units: number;
+}
+
+let table: Table;
+let sides: { hosts: Side; statuses: Side };
+/** Reads that were under way at once count as one round. */
+let rounds: number;
+
+beforeAll(async () => {
+  table = await newTable();
+  let underWay = 0;
+  table.client.middlewareStack.add(
+    (next, context) => async (args) => {
+      if (!/Query|BatchGet/.test(context.commandName ?? '')) return next(args);
+      Object.assign(args.input, { ReturnConsumedCapacity: 'TOTAL' });
+      const side = JSON.stringify(args.input).includes('#HOST_STATUSES') ? sides.statuses : sides.hosts;
+      if (underWay === 0) rounds += 1;
+      underWay += 1;
+      try {
+        const result = await next(args);
+        const { ScannedCount, ConsumedCapacity } = result.output as Partial<QueryCommandOutput>;
+        const { Responses } = result.output as Partial<BatchGetCommandOutput>;
+        side.calls += 1;
+        side.rows += ScannedCount ?? Responses?.[table.name]?.length ?? 0;
+        for (const { CapacityUnits = 0 } of [ConsumedCapacity ?? []].flat()) side.units += CapacityUnits;
+        return result;
+      } finally {
+        underWay -= 1;
+      }
+    },
+    { step: 'initialize', priority: 'high', name: 'count' },
+  );
+});
+
+/** Browses once and tells what it read. */
+async function reads(fleet: Awaited<ReturnType<typeof newFleet>>, body: object) {
+  const side = () => ({ calls: 0, rows: 0, units: 0 });
+  sides = { hosts: side(), statuses: side() };
+  rounds = 0;
+  const { coverage, items } = conforms(browseFleet, await fleet.browse(body));
+  const { hosts, statuses } = sides;
+  return {
+    coverage,
+    items,
+    rounds,
+    calls: hosts.calls + statuses.calls,
+    units: hosts.units + statuses.units,
+    ...sides,
+  };
+}
+
+// About 180 and 270 bytes.
+const referenceHost = () =>
+  inventory({
+    agent_version: '4.11.2',
+    edge_cluster: 'fra-1',
+    capability_status: 'running',
+    capture_mode: 'ebpf',
+    report_interval_ms: 30_000,
+  });
+const referenceLive = () =>
+  live({ health_at_ms: 2_050_000_019_000, reason_codes: ['kernel_headers_missing_for_probe'] });
+
+const many = <Row>(numbers: Iterable<number>, row: () => Row) =>
+  Object.fromEntries([...numbers].map((number) => [hostId(number), row()]));
+const upTo = (count: number, step = 1, from = 0) => Array.from({ length: count }, (_, at) => from + at * step);
+const NONE = { edge_clusters: ['none'] };
+
+describe('a browse of 2,100 hosts', () => {
+  let fleet: Awaited<ReturnType<typeof newFleet>>;
+  beforeAll(async () => {
+    fleet = await newFleet(table);
+    await fleet.putHosts(many(upTo(2_100), referenceHost));
+    await fleet.putLive(many(upTo(2_100), referenceLive));
+  });
+
+  it('reads an unfiltered page of 50 in one round of two calls, for 6 units at the most', async () => {
+    const { coverage, rounds, calls, units } = await reads(fleet, {});
+    expect(coverage.scanned).toBe(50);
+    expect({ rounds, calls }).toEqual({ rounds: 1, calls: 2 });
+    expect(units).toBeGreaterThan(0);
+    expect(units).toBeLessThanOrEqual(6);
+  });
+
+  it('examines 2,000 in three rounds of two calls at the most, for 120 units at the most', async () => {
+    const { coverage, rounds, calls, units, hosts, statuses } = await reads(fleet, { scan_limit: 2_000, ...NONE });
+    expect(coverage.scanned).toBe(2_000);
+    expect(rounds).toBeLessThanOrEqual(3);
+    expect(calls).toBeLessThanOrEqual(6);
+    expect(units).toBeLessThanOrEqual(120);
+    expect(Math.max(hosts.rows, statuses.rows)).toBeLessThanOrEqual(2_003);
+  });
+
+  it('that finds its matches early does not read what it does not examine', async () => {
+    const few = await newFleet(table);
+    // One in ten matches, evenly.
+    await few.putHosts({
+      ...many(upTo(2_000), referenceHost),
+      ...many(upTo(200, 10), () => inventory({ edge_cluster: 'iad-1' })),
+    });
+    const { coverage, items, hosts } = await reads(few, { limit: 50, scan_limit: 2_000, edge_clusters: ['iad-1'] });
+    expect(items).toHaveLength(50);
+    expect(hosts.rows).toBeLessThanOrEqual(1.5 * coverage.scanned + 100);
+  });
+});
+
+/** Statuses without a host, hosts without a status: where they lie, and how many. */
+const shapes: [name: string, hosts: number[], statuses: number[]][] = [
+  ['a status without a host after each with one', upTo(700, 2), upTo(1_400)],
+  ['one status in three without a host', upTo(900).filter((n) => n % 3 > 0), upTo(900)],
+  ['nine statuses without a host after each with one', upTo(150, 10), upTo(1_500)],
+  ['1,500 statuses without a host before the first', upTo(400, 1, 1_500), upTo(1_900)],
+  ['1,500 statuses without a host in the middle', [...upTo(200), ...upTo(200, 1, 1_700)], upTo(1_900)],
+  ['a host without a status after each with one', upTo(900), upTo(450, 2)],
+  ['no status at all', upTo(900), []],
+  ['statuses of the last hosts only', upTo(900), upTo(100, 1, 800)],
+];
+
+describe.each(shapes)('with %s', (_name, hosts, statuses) => {
+  let fleet: Awaited<ReturnType<typeof newFleet>>;
+  beforeAll(async () => {
+    fleet = await newFleet(table);
+    await fleet.putHosts(many(hosts, referenceHost));
+    await fleet.putLive(many(statuses, referenceLive));
+  });
+
+  it.each([{}, { limit: 100 }, { scan_limit: 2_000, ...NONE }, { limit: 20, scan_limit: 300, ...NONE }])(
+    'a side reads at most 1.5 rows for each host examined, and 100: %j',
+    async (body) => {
+      const read = await reads(fleet, body);
+      const most = 1.5 * read.coverage.scanned + 100;
+      expect(read.coverage.scanned).toBeGreaterThan(0);
+      expect(read.hosts.rows).toBeLessThanOrEqual(most);
+      expect(read.statuses.rows).toBeLessThanOrEqual(most);
+    },
+  );
+
+  it('every host has its own status', async () => {
+    const reported = new Set(statuses);
+    let cursor: string | undefined;
+    const seen: string[] = [];
+    do {
+      const { items, next_cursor } = conforms(
+        browseFleet,
+        await fleet.browse({ limit: 100, ...(cursor && { cursor }) }),
+      );
+      for (const { host_id, servicemap } of items) {
+        seen.push(host_id);
+        expect(servicemap.status).toBe(reported.has(Number(host_id.slice(-5))) ? 'active' : 'no_data');
+      }
+      cursor = next_cursor;
+    } while (cursor);
+    expect(seen).toEqual(hosts.map(hostId));
+  });
+});
