@@ -1,24 +1,26 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { browseFleet } from '../../lib/api/operations.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { hasEnvelope } from '../support/answers.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
+import { type Fault, type FaultProxy, type ProxiedCall, startFaultProxy } from '../support/fault-proxy.ts';
 import { type Fleet, hostId, inventory, live, newFleet } from '../support/fleet.ts';
 import { conforms } from '../support/schema.ts';
-import { newTable } from '../support/service.ts';
-import { type Attempt, silentServer, type Tap, tapWire } from '../support/wire.ts';
+import { connectThrough, newTable } from '../support/service.ts';
 
+let proxy: FaultProxy;
 let table: Table;
+let through: Table;
 let fleet: Fleet;
-let tap: Tap | undefined;
-let silent: Awaited<ReturnType<typeof silentServer>>;
 beforeAll(async () => {
-  silent = await silentServer();
+  proxy = await startFaultProxy(dynamodbEndpoint());
   table = await newTable();
+  through = connectThrough(table, proxy);
 });
-afterEach(() => tap?.remove());
-afterAll(() => silent.close());
+afterAll(() => proxy.close());
 beforeEach(async () => {
-  fleet = await newFleet(table);
+  proxy.plan();
+  fleet = await newFleet(table, { through });
   await fleet.putHosts({
     [hostId(1)]: inventory({ reason_codes: ['own'] }),
     [hostId(2)]: inventory({ enabled: false }),
@@ -27,30 +29,16 @@ beforeEach(async () => {
   await fleet.putLive({ [hostId(1)]: live(), [hostId(2)]: live(), [hostId(3)]: live() });
 });
 
-const ofLive = ({ body }: Attempt) => body.includes('#HOST_STATUSES');
-const ofInventory = ({ body }: Attempt) => body.includes('#HOSTS');
-const refused = (name: string) => Object.assign(new Error('no'), { name, $metadata: {} });
-
-function failing(which: (attempt: Attempt) => boolean, name: string) {
-  tap = tapWire(table, async (attempt, send) => {
-    if (which(attempt)) throw refused(name);
-    await send();
-  });
-}
-
-/** Sends attempts where nobody answers. */
-function hanging(which: (attempt: Attempt) => boolean) {
-  tap = tapWire(table, async (attempt, send) => {
-    if (which(attempt)) attempt.redirect(silent.port);
-    await send();
-  });
-}
+const ofLive = ({ body }: ProxiedCall) => body.includes('#HOST_STATUSES');
+const ofInventory = ({ body }: ProxiedCall) => body.includes('#HOSTS');
+const plan = (fault: Fault, which: (call: ProxiedCall) => boolean = () => true) =>
+  proxy.plan((call) => (which(call) ? fault : undefined));
 
 describe('live status that cannot be read', () => {
-  it.each(['ValidationException', 'ThrottlingException', 'InternalServerError', 'TimeoutError'])(
-    'for %s leaves the answer built from the inventory, with failed, error_code and partial',
-    async (name) => {
-      failing(ofLive, name);
+  it.each(['invalid', 'throttle', 'error-before', 'error-after', 'refuse', 'drop', 'cut', 'hang'] as const)(
+    '(%s) leaves the answer built from the inventory, with failed, error_code and partial',
+    async (fault) => {
+      plan(fault, ofLive);
       const page = conforms(browseFleet, await fleet.browse());
       expect(page).toMatchObject({ partial: true, truncated: false });
       expect(page.coverage).toMatchObject({ scanned: 3, matched: 3, returned: 3, failed: 3 });
@@ -73,7 +61,7 @@ describe('live status that cannot be read', () => {
   );
 
   it('counts as failed for every examined candidate, matched or not', async () => {
-    failing(ofLive, 'ValidationException');
+    plan('invalid', ofLive);
     const page = conforms(browseFleet, await fleet.browse({ statuses: ['disabled'] }));
     expect(page.coverage).toMatchObject({ scanned: 3, matched: 1, failed: 3 });
     const first = conforms(browseFleet, await fleet.browse({ limit: 1, statuses: ['disabled'] }));
@@ -83,7 +71,7 @@ describe('live status that cannot be read', () => {
 
   it('or comes later than 1 s does not hold the answer up: it is there within 1.5 s', async () => {
     await fleet.browse();
-    hanging(ofLive);
+    plan('hang', ofLive);
     const began = Date.now();
     const page = conforms(browseFleet, await fleet.browse());
     expect(Date.now() - began).toBeLessThan(1_500);
@@ -92,7 +80,7 @@ describe('live status that cannot be read', () => {
   });
 
   it('is logged once a request, without what the error says', async () => {
-    failing(ofLive, 'ValidationException');
+    plan('invalid', ofLive);
     await fleet.browse();
     const lines = fleet.deps.log.lines.filter(({ message }) => message === 'live status unreadable');
     expect(lines.map(({ fields }) => fields.error_name)).toEqual(['ValidationException']);
@@ -103,11 +91,11 @@ describe('live status that cannot be read', () => {
     await fleet.putHosts(Object.fromEntries(ids.map((id) => [id, inventory({ edge_cluster: 'us' })])));
     await fleet.putLive(Object.fromEntries(ids.map((id) => [id, live()])));
     let reads = 0;
-    failing((attempt) => {
-      if (!ofLive(attempt)) return false;
+    plan('invalid', (call) => {
+      if (!ofLive(call)) return false;
       reads += 1;
       return reads > 1;
-    }, 'ValidationException');
+    });
     const page = conforms(browseFleet, await fleet.browse({ limit: 100, edge_clusters: ['us'] }));
     // The first read reaches one host further than a hundred: three of eu and 98 of us; then the fault begins.
     expect(page.items.filter((item: { servicemap: object }) => 'error_code' in item.servicemap)).toHaveLength(2);
@@ -117,7 +105,7 @@ describe('live status that cannot be read', () => {
 
 describe('fleet browse', () => {
   it('is ServiceUnavailable when the inventory cannot be read', async () => {
-    failing(ofInventory, 'ThrottlingException');
+    plan('throttle', ofInventory);
     const answer = await fleet.browse();
     hasEnvelope(answer, 503, 'ServiceUnavailable');
     expect(answer.headers['Retry-After']).toMatch(/^[1-9]\d*$/);
@@ -125,18 +113,35 @@ describe('fleet browse', () => {
   });
 
   it('is ServiceUnavailable within 3 s when the inventory does not come', async () => {
-    hanging(ofInventory);
+    plan('hang', ofInventory);
     const began = Date.now();
     hasEnvelope(await fleet.browse(), 503, 'ServiceUnavailable');
     expect(Date.now() - began).toBeLessThan(3_000);
   });
 
   it('is ServiceUnavailable with Retry-After when the subsystem is switched off, and reads nothing', async () => {
-    const off = await newFleet(table, { settings: { serviceMapEnabled: false } });
-    tap = tapWire(table);
+    const off = await newFleet(table, { through, settings: { serviceMapEnabled: false } });
+    proxy.plan();
     const answer = await off.browse();
     hasEnvelope(answer, 503, 'ServiceUnavailable');
     expect(answer.headers['Retry-After']).toBe('60');
-    expect(tap.count('QueryCommand')).toBe(0);
+    expect(proxy.calls.map(({ action }) => action)).not.toContain('Query');
+  });
+});
+
+describe('an outage of DynamoDB', () => {
+  it('is over for the client when it is over: the first call after it is answered, at once and whole', async () => {
+    plan('error-before');
+    // So many that the retry quota of the client is spent.
+    for (let call = 0; call < 60; call += 1) hasEnvelope(await fleet.browse(), 503, 'ServiceUnavailable');
+    plan('error-before', ofLive);
+    const spent = proxy.calls.length;
+    expect((await fleet.browse()).status).toBe(200);
+    expect(proxy.calls.length - spent).toBeLessThanOrEqual(4);
+    proxy.plan();
+    const page = conforms(browseFleet, await fleet.browse());
+    expect(page).toMatchObject({ partial: false, coverage: { returned: 3, failed: 0 } });
+    // Each call was sent once: a quota that is spent costs a healthy call nothing.
+    expect(proxy.calls.map(({ action }) => action).sort()).toEqual(['Query', 'Query', 'UpdateItem']);
   });
 });

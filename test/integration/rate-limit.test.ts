@@ -5,6 +5,7 @@ import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { newAccountId, newCaller } from '../support/accounts.ts';
 import { hasEnvelope } from '../support/answers.ts';
+import { limiterTrials } from '../support/limiter-trials.ts';
 import {
   connectAgain,
   type EventOptions,
@@ -158,6 +159,12 @@ describe('a count', () => {
     expect(verdicts.filter((verdict) => verdict?.refusedBy === undefined)).toHaveLength(2);
     expect(verdicts.filter((verdict) => verdict?.refusedBy?.window.name === 'second')).toHaveLength(198);
     expect(await stored(table, keys.rateCount(account, 'browse-fleet', MINUTE))).toMatchObject({ total: 2, w0: 2 });
+  });
+
+  it('passes exactly what is allowed while 8 % of the replies are lost', async () => {
+    const trials = await limiterTrials(() => connectAgain(table), 12, 0.08);
+    for (const { seed, allowed, passed, counted } of trials)
+      expect({ seed, passed, counted }).toEqual({ seed, passed: allowed, counted: allowed });
   });
 
   it('whose reply was lost counts once, and the call passes, also as the last one allowed', async () => {

@@ -42,16 +42,18 @@ export const hostId = (number: number) => `host-${String(number).padStart(5, '0'
 interface FleetOptions {
   chunkSize?: ChunkSize;
   settings?: Partial<Settings>;
+  /** What the handlers read and write through, where that is another client than what fills the fleet. */
+  through?: Table;
   /** Of a further account to browse as; absent: one of its own. */
   caller?: { account: number | bigint; appKey: string };
 }
 
 /** An account with means to fill its fleet and to browse it. */
-export async function newFleet(table: Table, { chunkSize, settings = {}, caller }: FleetOptions = {}) {
+export async function newFleet(table: Table, { chunkSize, settings = {}, through = table, caller }: FleetOptions = {}) {
   const { account, appKey } = caller ?? (await newCaller(table));
   // A minute passes between two calls, as the limiter sees it; the answer says the time of the fleet.
   let calls = 0;
-  const deps = testDeps(table, { now: () => NOW, settings });
+  const deps = testDeps(through, { now: () => NOW, settings });
   const { browseFleet: handler } = handlersOver(deps, chunkSize ? { chunkSize } : {});
   const resting = async () => {
     calls += 1;

@@ -55,6 +55,10 @@ export async function newTable(): Promise<Table> {
 export const connectAgain = ({ name }: Table): Table =>
   connectTable({ name, endpoint: dynamodbEndpoint(), timeouts: PATIENCE });
 
+/** A client of a table that goes through a proxy, with the time-outs of production. */
+export const connectThrough = ({ name }: Table, { endpoint }: { endpoint: string }): Table =>
+  connectTable({ name, endpoint });
+
 /** Metrics that are kept, so that tests can look at them. */
 function recordingMetrics() {
   const calls: { operation: string; code: string; durationMs: number }[] = [];

@@ -82,7 +82,7 @@ export async function silentServer(): Promise<{ port: number; close(): void }> {
 }
 
 /** A reply that never came, as the SDK sees it: it tries again. */
-const replyLost = () => Object.assign(new Error('reply lost'), { name: 'TimeoutError', code: 'ECONNRESET' });
+export const replyLost = () => Object.assign(new Error('reply lost'), { name: 'TimeoutError', code: 'ECONNRESET' });
 
 /** Drops the reply of the first attempt that `which` names, after it was applied. */
 export function losingReply(which: (attempt: Attempt) => boolean) {

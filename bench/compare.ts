@@ -1,0 +1,55 @@
+import { Bench } from 'tinybench';
+
+export type Task = () => unknown;
+
+/** Milliseconds of wall-clock time, or of CPU time, the collector's included. */
+export const wallClock = () => performance.now();
+export const cpuClock = () => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+};
+
+export interface Turns {
+  /** How often the tasks take turns. */
+  rounds: number;
+  /** Calls of a task in one turn. */
+  calls: number;
+  clock?: () => number;
+}
+
+/** How long a call of a task takes, in milliseconds. */
+export interface Timing {
+  p50: number;
+  p99: number;
+}
+
+const quantile = (sorted: readonly number[], at: number) =>
+  sorted[Math.min(sorted.length - 1, Math.floor(at * sorted.length))] as number;
+
+/** Runs tasks turn about, so that what else the machine does hits all of them; each gets its median and 99th percentile. */
+export async function takeTurns<Name extends string>(
+  tasks: Record<Name, Task>,
+  { rounds, calls, clock = wallClock }: Turns,
+): Promise<Record<Name, Timing>> {
+  const names = Object.keys(tasks) as Name[];
+  const samples = new Map<Name, number[]>(names.map((name) => [name, []]));
+  for (let round = -1; round < rounds; round += 1) {
+    const bench = new Bench({ iterations: calls, time: 0, warmup: false, now: clock, retainSamples: true });
+    // Each round begins with another task.
+    const order = names.map((_name, at) => names[(at + Math.max(0, round)) % names.length] as Name);
+    for (const name of order) bench.add(name, tasks[name] as () => void);
+    await bench.run();
+    for (const { name, result } of bench.tasks) {
+      if (result.state !== 'completed')
+        throw new Error(`${name} ${result.state}`, 'error' in result ? { cause: result.error } : {});
+      // The first round warms up.
+      if (round >= 0) samples.get(name as Name)?.push(...(result.latency.samples ?? []));
+    }
+  }
+  return Object.fromEntries(
+    names.map((name) => {
+      const sorted = (samples.get(name) as number[]).sort((one, other) => one - other);
+      return [name, { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99) }];
+    }),
+  ) as Record<Name, Timing>;
+}

@@ -1,0 +1,136 @@
+/** The service on a DynamoDB of its own, for benchmarks: handlers in this process, a clock that steps, counted calls. */
+import { randomBytes } from 'node:crypto';
+import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
+import { startDynamoDb } from '../infra/local/dynamodb-local.ts';
+import { createTable } from '../infra/local/table.ts';
+import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts, type Operation } from '../lib/api/operations.ts';
+import { type Handler, serve } from '../lib/api/serve.ts';
+import validateBrowse from '../lib/api/validators/browse-fleet.ts';
+import validateDelete from '../lib/api/validators/delete-work-item.ts';
+import validateRum from '../lib/api/validators/get-rum-resource.ts';
+import validateMerge from '../lib/api/validators/merge-alerts.ts';
+import { loadData } from '../lib/data/load.ts';
+import type { Deps } from '../lib/deps.ts';
+import { checkScanLimit, createBrowse } from '../lib/fleet/browse.ts';
+import { createDeleteWorkItem } from '../lib/incidents/delete-work-item.ts';
+import { createMergeAlerts } from '../lib/incidents/merge-alerts.ts';
+import { createGetRumResource } from '../lib/rum/resource.ts';
+import { readSettings } from '../lib/settings.ts';
+import { connectTable, type Table } from '../lib/table/client.ts';
+
+const quiet = () => undefined;
+const A_MINUTE = 60_000;
+
+export type BenchService = Awaited<ReturnType<typeof startBenchService>>;
+
+export async function startBenchService(lines: Iterable<string>) {
+  const dynamoDb = await startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT });
+  const name = `bench-${randomBytes(4).toString('hex')}`;
+  await createTable(dynamoDb.endpoint, name);
+  const timeouts = { connectionTimeout: 5_000, requestTimeout: 10_000 };
+  const connect = (): Table => connectTable({ name, endpoint: dynamoDb.endpoint, timeouts });
+  const table = connect();
+  await loadData(table, 'bench', lines, { nowSeconds: Math.floor(Date.now() / 1000) });
+  let clock = Date.now();
+  const deps: Deps = {
+    table,
+    now: () => clock,
+    newId: () => randomBytes(16).toString('hex'),
+    log: { info: quiet, warn: quiet, error: quiet },
+    metrics: { call: quiet, event: quiet },
+    settings: readSettings({ TABLE_NAME: name }),
+  };
+  const handlers: Readonly<Record<string, Handler>> = {
+    [browseFleet.name]: serve(
+      browseFleet,
+      { validate: validateBrowse, crossCheck: checkScanLimit, operate: createBrowse(deps) },
+      deps,
+    ),
+    [getRumResource.name]: serve(getRumResource, { validate: validateRum, operate: createGetRumResource(deps) }, deps),
+    [deleteWorkItem.name]: serve(
+      deleteWorkItem,
+      { validate: validateDelete, operate: createDeleteWorkItem(deps) },
+      deps,
+    ),
+    [mergeAlerts.name]: serve(mergeAlerts, { validate: validateMerge, operate: createMergeAlerts(deps) }, deps),
+  };
+
+  return {
+    endpoint: dynamoDb.endpoint,
+    table,
+    deps,
+    connect,
+    /** A new window of the rate limit begins; keys and records in the caches are too old. */
+    stepClock(byMs = A_MINUTE): void {
+      clock += byMs;
+    },
+    /** Calls an operation. @throws unless it answers 200 */
+    async call(operation: Operation, appKey: string, body: object): Promise<unknown> {
+      const event = {
+        path: operation.path,
+        headers: { 'Content-Type': 'application/json' },
+        queryStringParameters: { app_key: appKey },
+        requestContext: { requestId: 'bench' },
+        body: JSON.stringify(body),
+      } as unknown as APIGatewayProxyEvent;
+      const handler = handlers[operation.name];
+      if (!handler) throw new Error(`${operation.name} has no handler`);
+      const answer = await handler(event, {} as Context);
+      if (answer.statusCode !== 200) throw new Error(`${operation.name}: ${answer.statusCode} ${answer.body}`);
+      return JSON.parse(answer.body).data;
+    },
+    async stop(): Promise<void> {
+      table.client.destroy();
+      await dynamoDb.stop();
+    },
+  };
+}
+
+/** What calls to DynamoDB used. Transactions count twice the units of their rows, as DynamoDB bills them. */
+export interface Used {
+  calls: number;
+  /** Calls one after the other: those under way at once are one round. */
+  rounds: number;
+  read: number;
+  write: number;
+  rows: number;
+}
+
+interface Consumed {
+  CapacityUnits?: number;
+}
+
+/** Counts what every call of a table's client uses. @returns does something and tells what that used */
+export function countUnits(table: Table): (act: () => Promise<unknown>) => Promise<Used> {
+  let used: Used = { calls: 0, rounds: 0, read: 0, write: 0, rows: 0 };
+  let underWay = 0;
+  table.client.middlewareStack.add(
+    (next, context) => async (args) => {
+      Object.assign(args.input, { ReturnConsumedCapacity: 'TOTAL' });
+      if (underWay === 0) used.rounds += 1;
+      underWay += 1;
+      try {
+        const result = await next(args);
+        const { ConsumedCapacity, ScannedCount = 0 } = result.output as {
+          ConsumedCapacity?: Consumed | Consumed[];
+          ScannedCount?: number;
+        };
+        const units = [ConsumedCapacity ?? []].flat().reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
+        const rows = (args.input as { TransactItems?: unknown[] }).TransactItems?.length ?? 0;
+        used.calls += 1;
+        used.rows += ScannedCount;
+        if (rows > 0) used.write += Math.max(units, 2 * rows);
+        else used[/^(Update|Put)/.test(context.commandName ?? '') ? 'write' : 'read'] += units;
+        return result;
+      } finally {
+        underWay -= 1;
+      }
+    },
+    { step: 'initialize', priority: 'high', name: 'countUnits' },
+  );
+  return async (act) => {
+    used = { calls: 0, rounds: 0, read: 0, write: 0, rows: 0 };
+    await act();
+    return used;
+  };
+}

@@ -1,0 +1,84 @@
+/** Trials of the exact limit: many callers at once, through several clients, over a network that loses replies. */
+import { randomBytes, randomInt } from 'node:crypto';
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { browseFleet } from '../../lib/api/operations.ts';
+import { createRateLimiter, type RateLimiter } from '../../lib/api/throttle.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { replyLost, tapWire } from './wire.ts';
+
+const NOW = 2_050_000_020_000;
+const CALLERS = 300;
+const CLIENTS = 5;
+const newId = () => randomBytes(16).toString('hex');
+const newAccountId = () => randomInt(1, 2 ** 47);
+const [SECOND, MINUTE] = browseFleet.rateWindows;
+
+export interface Trial {
+  seed: number;
+  /** Calls that should have passed, and those that did, or would have but for a reply lost at every attempt. */
+  allowed: number;
+  passed: number;
+  /** Calls that the row counts. */
+  counted: number;
+}
+
+/**
+ * Runs trials, each with 300 callers in the seconds of a minute of its own account.
+ * @param connect a further client of the same table
+ * @param share of DynamoDB's replies lost after the write
+ */
+export async function limiterTrials(connect: () => Table, trials: number, share: number): Promise<Trial[]> {
+  const clock = { now: NOW };
+  const random = seededRandom(1);
+  const clients = Array.from({ length: CLIENTS }, connect);
+  const limiters = clients.map((table) => createRateLimiter(browseFleet, { table, now: () => clock.now, newId }));
+  // Connections opened all in one moment would overrun DynamoDB Local's socket.
+  const other = newAccountId();
+  for (const limiter of limiters)
+    await Promise.all(Array.from({ length: CALLERS / CLIENTS }, () => limiter.take(other)));
+  const taps = clients.map((table) =>
+    tapWire(table, async (_attempt, send) => {
+      await send();
+      if (random() < share) throw replyLost();
+    }),
+  );
+  const results: Trial[] = [];
+  for (let seed = 0; seed < trials; seed += 1) results.push(await runTrial(seed));
+  for (const tap of taps) tap.remove();
+  return results;
+
+  async function runTrial(seed: number): Promise<Trial> {
+    const account = newAccountId();
+    const seconds = [1, 1, 5, 20][seed % 4] as number;
+    const offered = Array.from({ length: seconds }, () => 0);
+    for (let caller = 0; caller < CALLERS; caller += 1) (offered[Math.floor(random() * seconds)] as number) += 1;
+    let [allowed, passed] = [0, 0];
+    for (const [second, calls] of offered.entries()) {
+      clock.now = NOW + second * SECOND.seconds * 1000;
+      allowed += Math.min(calls, SECOND.limit, MINUTE.limit - allowed);
+      const verdicts = await Promise.allSettled(
+        Array.from({ length: calls }, (_, at) => (limiters[at % CLIENTS] as RateLimiter).take(account)),
+      );
+      const through = verdicts.filter((verdict) => verdict.status === 'fulfilled' && !verdict.value.refusedBy).length;
+      const failed = verdicts.filter(({ status }) => status === 'rejected').length;
+      // Whose replies were lost at every attempt may have been counted; it got an error and must not count twice.
+      passed += failed === 0 ? through : Math.min(through + failed, Math.max(through, allowed - passed));
+    }
+    const table = clients[0] as Table;
+    const Key = keys.rateCount(account, browseFleet.name, NOW / (MINUTE.seconds * 1000));
+    const { Item } = await table.client.send(new GetCommand({ TableName: table.name, Key, ConsistentRead: true }));
+    return { seed, allowed, passed, counted: Number(Item?.total) };
+  }
+}
+
+/** The same numbers from 0 to 1 for the same seed: the generator mulberry32. */
+function seededRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
