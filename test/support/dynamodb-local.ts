@@ -3,6 +3,9 @@ import { type DynamoDb, startDynamoDb } from '../../infra/local/dynamodb-local.t
 
 let running: DynamoDb | undefined;
 
+// For a Java that lives for seconds, optimizing takes more time than it saves.
+process.env.JAVA_TOOL_OPTIONS ??= '-XX:+UseSerialGC -XX:TieredStopAtLevel=1';
+
 // Each file has a DynamoDB Local of its own, unless DYNAMODB_ENDPOINT names one for all: files that share one slow each
 // other down, for DynamoDB Local does one thing at a time.
 beforeAll(async () => {
