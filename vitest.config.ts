@@ -10,7 +10,7 @@ export default defineConfig({
       {
         test: {
           name: 'integration',
-          include: ['test/integration/**/*.test.ts'],
+          include: ['test/integration/**/*.test.ts', 'test/faults/**/*.test.ts'],
           globalSetup: ['test/support/template.ts'],
           setupFiles: ['test/support/dynamodb-local.ts'],
           testTimeout: 60_000,

@@ -1,4 +1,9 @@
-import { type AttributeValue, DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import {
+  type AttributeValue,
+  DynamoDBClient,
+  type DynamoDBClientConfig,
+  TransactionConflictException,
+} from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { toInt64 } from '../json.ts';
@@ -54,7 +59,9 @@ const unmarshallOptions = () => ({
 
 /** Connects to a table. Nothing is sent until the first call. */
 export function connectTable(options: TableOptions): Table {
-  const client = DynamoDBDocumentClient.from(new DynamoDBClient(clientConfig(options)), {
+  const bare = new DynamoDBClient(clientConfig(options));
+  retryConflicts(bare);
+  const client = DynamoDBDocumentClient.from(bare, {
     marshallOptions: { removeUndefinedValues: true },
     unmarshallOptions: unmarshallOptions(),
   });
@@ -63,4 +70,19 @@ export function connectTable(options: TableOptions): Table {
     client,
     unmarshall: <Row>(item: Record<string, AttributeValue>) => unmarshall(item, unmarshallOptions()) as Row,
   };
+}
+
+/** A write of one row that meets a transaction on it was not applied, and passes a moment later: the SDK may retry it. */
+function retryConflicts(client: DynamoDBClient): void {
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      try {
+        return await next(args);
+      } catch (error) {
+        if (error instanceof TransactionConflictException) Object.assign(error, { $retryable: { throttling: false } });
+        throw error;
+      }
+    },
+    { step: 'finalizeRequest', priority: 'low', name: 'retryConflicts' },
+  );
 }

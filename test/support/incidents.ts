@@ -54,6 +54,7 @@ export async function newAccount(table: Table) {
     },
     /** Entries of an incident's feed, parts and all. */
     feed: (id: string) => storedUnder(table, collections.feed(account, id)),
+    event: (body: unknown, options: EventOptions = {}) => eventFor(mergeAlerts, { appKey, body, ...options }),
     merge: (handler: Handler, body: unknown, options: EventOptions = {}): Promise<Answer> =>
       invoke(handler, eventFor(mergeAlerts, { appKey, body, ...options })),
   };

@@ -5,6 +5,7 @@ import { browseFleet } from '../../lib/api/operations.ts';
 import { createRateLimiter, type RateLimiter } from '../../lib/api/throttle.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
+import { seededRandom } from './chance.ts';
 import { replyLost, tapWire } from './wire.ts';
 
 const NOW = 2_050_000_020_000;
@@ -70,15 +71,4 @@ export async function limiterTrials(connect: () => Table, trials: number, share:
     const { Item } = await table.client.send(new GetCommand({ TableName: table.name, Key, ConsistentRead: true }));
     return { seed, allowed, passed, counted: Number(Item?.total) };
   }
-}
-
-/** The same numbers from 0 to 1 for the same seed: the generator mulberry32. */
-function seededRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { putAccount } from '../../lib/accounts/accounts.ts';
+import { browseFleet, deleteWorkItem, mergeAlerts, type Operation } from '../../lib/api/operations.ts';
+import { connectTable, type Table } from '../../lib/table/client.ts';
+import { collections, keys } from '../../lib/table/keys.ts';
+import { runCommand } from '../support/admin.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
+import { type Fault, type FaultProxy, type ProxiedCall, startFaultProxy } from '../support/fault-proxy.ts';
+import { type Account, newAccount } from '../support/incidents.ts';
+import {
+  eventFor,
+  type Handlers,
+  handlersOver,
+  invokeAlone,
+  newTable,
+  put,
+  stored,
+  storedUnder,
+  testDeps,
+} from '../support/service.ts';
+
+/** Faults after which the caller of DynamoDB cannot know, or is told wrongly, whether a call was applied. */
+const AMBIGUOUS = ['drop', 'error-before', 'error-after', 'conflict'] as const satisfies Fault[];
+const NOW = 2_050_000_020_000;
+
+let table: Table;
+let proxy: FaultProxy;
+beforeAll(async () => {
+  table = await newTable();
+  proxy = await startFaultProxy(dynamodbEndpoint());
+});
+afterAll(() => proxy.close());
+
+/** Something that writes: done once it returns true; what it says it did not do it may be told to do again. */
+interface Prepared {
+  act(through: Table): Promise<boolean>;
+  /** How often it has had its effect. */
+  effects(): Promise<number>;
+}
+
+const call =
+  (handler: keyof Handlers, operation: Operation, at: Account, body: object) =>
+  async (through: Table): Promise<boolean> => {
+    const handlers = handlersOver(testDeps(through, { now: () => NOW }));
+    const { status } = await invokeAlone(handlers[handler], eventFor(operation, { appKey: at.appKey, body }));
+    return status === 200;
+  };
+
+const admin =
+  (...args: (string | number)[]) =>
+  async ({ name }: Table): Promise<boolean> => {
+    const { exitCode } = await runCommand([...args.map(String), '--endpoint', proxy.endpoint, '--table', name], {
+      stdin,
+    });
+    return exitCode === 0;
+  };
+let stdin = '';
+
+async function account(): Promise<Account> {
+  const at = await newAccount(table);
+  await putAccount(table, { account_id: at.account, name: 'Acme', permissions: ['monit'] });
+  return at;
+}
+const deletedItem = { work_item_id: 'w', title: 't', version: 2, deleted_at_ms: 5, deleted_by: 'k' };
+const feedOf = async (at: Account, id: string, kind: string) =>
+  (await at.feed(id)).filter((row) => row.kind === kind && !row.pending).length;
+
+/** A merge, and what it takes to be done: all alerts there, one entry. */
+async function mergeOf(count: number) {
+  const at = await account();
+  const to = await at.incident();
+  const alerts = await at.alerts(count);
+  const body = { alert_ids: alerts, incident_id: to };
+  const moved = async (where: string | undefined) =>
+    (await at.whereabouts(alerts)).every((incidentId) => incidentId === where);
+  return { at, to, body, moved };
+}
+async function preparedMerge(count: number): Promise<Prepared> {
+  const { at, to, body, moved } = await mergeOf(count);
+  return {
+    act: call('mergeAlerts', mergeAlerts, at, body),
+    effects: async () => ((await moved(to)) ? await feedOf(at, to, 'merge') : 0),
+  };
+}
+async function preparedUndo(count: number): Promise<Prepared> {
+  const { at, to, body, moved } = await mergeOf(count);
+  await call('mergeAlerts', mergeAlerts, at, body)(table);
+  const stamp = (await at.feed(to)).find(({ kind }) => kind === 'merge').stamp;
+  return {
+    act: admin('merge', 'undo', to, stamp, '--account', at.account),
+    effects: async () => ((await moved(undefined)) ? feedOf(at, to, 'merge_undone') : 0),
+  };
+}
+async function issued(at: Account): Promise<{ sk: string; revoked_at?: number; expires_at?: number }[]> {
+  return storedUnder(table, collections.appKeys(at.account));
+}
+
+const WRITERS: Record<string, () => Promise<Prepared>> = {
+  'deleting a work item': async () => {
+    const at = await account();
+    await put(table, keys.workItem(at.account, 'w'), { work_item_id: 'w', title: 't', version: 1 });
+    return {
+      act: call('deleteWorkItem', deleteWorkItem, at, { work_item_id: 'w', version: 1 }),
+      effects: async () => Number((await stored(table, keys.workItem(at.account, 'w'))).version) - 1,
+    };
+  },
+  'restoring a work item': async () => {
+    const at = await account();
+    await put(table, keys.workItem(at.account, 'w'), deletedItem);
+    return {
+      act: admin('work-item', 'restore', 'w', '--account', at.account),
+      effects: async () => Number((await stored(table, keys.workItem(at.account, 'w'))).version) - 2,
+    };
+  },
+  'merging 3 alerts': () => preparedMerge(3),
+  'merging 101 alerts': () => preparedMerge(101),
+  'undoing a merge of 3': () => preparedUndo(3),
+  'undoing a merge of 101': () => preparedUndo(101),
+  'browsing, counted by the limit': async () => {
+    const at = await account();
+    return {
+      act: call('browseFleet', browseFleet, at, {}),
+      effects: async () =>
+        Number((await stored(table, keys.rateCount(at.account, browseFleet.name, NOW / 60_000)))?.total ?? 0),
+    };
+  },
+  'creating an account': async () => {
+    const id = Math.floor(Math.random() * 2 ** 40);
+    return {
+      act: admin('account', 'create', id, '--name', 'New', '--permission', 'monit'),
+      effects: async () =>
+        (await stored(table, keys.account(id)))?.name === 'New' && (await stored(table, keys.listedAccount(id)))
+          ? 1
+          : 0,
+    };
+  },
+  'granting a permission': async () => {
+    const at = await account();
+    await admin('account', 'revoke', at.account, 'monit')(table);
+    return {
+      act: admin('account', 'grant', at.account, 'monit'),
+      effects: async () =>
+        (await stored(table, keys.account(at.account))).permissions.filter((one: string) => one === 'monit').length,
+    };
+  },
+  'issuing a key': async () => {
+    const at = await account();
+    return { act: admin('app-key', 'issue', '--account', at.account), effects: async () => (await issued(at)).length };
+  },
+  'revoking a key': async () => {
+    const at = await account();
+    await admin('app-key', 'issue', '--account', at.account)(table);
+    const [key] = await issued(at);
+    return {
+      act: admin('app-key', 'revoke', String(key?.sk).slice(0, 16), '--account', at.account),
+      effects: async () => (await issued(at)).filter(({ revoked_at }) => revoked_at !== undefined).length,
+    };
+  },
+  'rotating a key': async () => {
+    const at = await account();
+    await admin('app-key', 'issue', '--account', at.account)(table);
+    const [key] = await issued(at);
+    return {
+      act: admin('app-key', 'rotate', String(key?.sk).slice(0, 16), '--account', at.account),
+      effects: async () => {
+        const all = await issued(at);
+        return all.length === 2 && all.some(({ expires_at }) => expires_at !== undefined) ? 1 : all.length - 1;
+      },
+    };
+  },
+  'importing 60 members': async () => {
+    const at = await account();
+    const lines = Array.from({ length: 60 }, (_, index) =>
+      JSON.stringify({ kind: 'member', account_id: at.account, member_id: index + 1, name: 'm' }),
+    );
+    return {
+      act: (through) => {
+        stdin = lines.join('\n');
+        return admin('import', '-')(through);
+      },
+      effects: async () => ((await storedUnder(table, collections.members(at.account))).length === 60 ? 1 : 0),
+    };
+  },
+};
+
+/** Does it with a fault at one wire call. */
+async function withFault(prepare: () => Promise<Prepared>, fault?: Fault, at?: number) {
+  proxy.plan();
+  const { act, effects } = await prepare();
+  // Only a write can meet a transaction on its row.
+  const applies = ({ action }: ProxiedCall) => fault !== 'conflict' || !/Get|Query/.test(action);
+  proxy.plan((one) => (one.number === at && applies(one) ? fault : undefined));
+  const through = connectTable({ name: table.name, endpoint: proxy.endpoint });
+  const done = await act(through);
+  const calls = proxy.calls.length;
+  proxy.plan();
+  const had = await effects();
+  // What was not done, or not all, can be done again.
+  for (let again = 0; !done && again < 3 && !(await act(through)); again += 1);
+  const inTheEnd = await effects();
+  through.client.destroy();
+  return { done, had, inTheEnd, calls };
+}
+
+/** Wire calls in the middle of a long row of like calls: a few stand for them. */
+const pointsOf = (calls: number) =>
+  Array.from({ length: calls }, (_, index) => index + 1).filter((at) => at <= 12 || at > calls - 3 || at % 20 === 0);
+
+describe.each(Object.entries(WRITERS))('%s', (_name, prepare) => {
+  it('is no false failure and no double effect, whichever reply is lost or wrong', async () => {
+    const { done, had, calls } = await withFault(prepare);
+    expect({ done, had }).toEqual({ done: true, had: 1 });
+    const wrong: string[] = [];
+    for (const at of pointsOf(calls))
+      for (const fault of AMBIGUOUS) {
+        const result = await withFault(prepare, fault, at);
+        const truthful = result.done ? result.had === 1 : result.had === 0;
+        if (!truthful || result.inTheEnd !== 1) wrong.push(`${fault} at ${at} of ${calls}: ${JSON.stringify(result)}`);
+      }
+    expect(wrong).toEqual([]);
+  }, 120_000);
+});

@@ -1,0 +1,20 @@
+/** Numbers from 0 to 1 (exclusive), the same for the same seed: the generator mulberry32. */
+export function seededRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** `count` different members of `all`, in their order; all where there are no more. */
+export function sample<Value>(all: readonly Value[], count: number, random: () => number): Value[] {
+  const left = all.map((value, at) => ({ value, at, key: random() }));
+  const chosen = left.sort((one, other) => one.key - other.key).slice(0, count);
+  return chosen.sort((one, other) => one.at - other.at).map(({ value }) => value);
+}
+
+/** The seed of a run: that of `SEED`, or a new one, which a failing run prints. */
+export const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
