@@ -9,7 +9,7 @@ import { type Ledger, pendingAttribute, type Whereabouts } from './ledger.ts';
 import { moveUpdate } from './move.ts';
 
 /** What one DynamoDB transaction holds. */
-const TRANSACTION_ITEMS = 100;
+export const TRANSACTION_ITEMS = 100;
 
 type Action = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
@@ -32,17 +32,18 @@ export interface Relocation {
   /** Member that must still exist. */
   owner?: Int64;
   idempotency?: { key: Key; bodyHash: string; nowSeconds: number; ttl: number };
+  /** The moves do not fit into the transaction that commits: they follow it. */
+  large: boolean;
 }
 
-/** Whether the moves fit into the transaction that commits; otherwise they follow it. */
-export function fitsOneTransaction({
-  moves,
-  stayed,
-  owner,
-  idempotency,
-}: Pick<Relocation, 'moves' | 'stayed' | 'owner' | 'idempotency'>): boolean {
+/** Whether a merge of so many alerts fits into the transaction that commits it. */
+export function fitsOneTransaction(
+  alerts: number,
+  { owner, idempotency }: Pick<Relocation, 'owner' | 'idempotency'>,
+  transactionItems: number,
+): boolean {
   const others = 3 + (owner === undefined ? 0 : 1) + (idempotency ? 1 : 0); // entry, ledger, incident
-  return moves.length + stayed.length + others <= TRANSACTION_ITEMS;
+  return alerts + others <= transactionItems;
 }
 
 /** Conditions and their values, put together name by name. */
@@ -61,7 +62,7 @@ class Condition {
 const valuesOf = (values: Record<string, unknown>) =>
   Object.keys(values).length > 0 ? { ExpressionAttributeValues: values } : {};
 
-function ledgerAction(table: Table, { account, entry, ledger }: Relocation, large: boolean): Action {
+function ledgerAction(table: Table, { account, entry, ledger, large }: Relocation): Action {
   const condition = new Condition();
   const unchanged = large
     ? condition.is('#last', ledger.last) // reads all its alerts without conditions on them: nothing may come between
@@ -152,8 +153,8 @@ function alertActions(table: Table, { account, entry, moves, stayed, seen }: Rel
   return [...moving, ...staying];
 }
 
-function actionsOf(table: Table, relocation: Relocation, large: boolean): Action[] {
-  const { account, entry, moves, stayed, owner, idempotency } = relocation;
+function actionsOf(table: Table, relocation: Relocation): Action[] {
+  const { account, entry, moves, stayed, owner, idempotency, large } = relocation;
   const rows = feedRows(account, { ...entry, ...(large && { pending: true as const }) }, moves, stayed);
   const actions: Action[] = rows.map((Item) => ({
     Put: {
@@ -163,7 +164,7 @@ function actionsOf(table: Table, relocation: Relocation, large: boolean): Action
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     },
   }));
-  actions.push(ledgerAction(table, relocation, large), incidentAction(table, relocation));
+  actions.push(ledgerAction(table, relocation), incidentAction(table, relocation));
   if (owner !== undefined)
     actions.push({
       ConditionCheck: {
@@ -193,11 +194,10 @@ export type Outcome = 'moved' | 'pending' | 'changed';
  * A reply that is lost does not matter: the entry in the feed tells whether the commit stands.
  */
 export async function commit(table: Table, relocation: Relocation, signal?: AbortSignal): Promise<Outcome> {
-  const large = !fitsOneTransaction(relocation);
-  const done = large ? 'pending' : 'moved';
+  const done = relocation.large ? 'pending' : 'moved';
   try {
     await table.client.send(
-      new TransactWriteCommand({ TransactItems: actionsOf(table, relocation, large) }),
+      new TransactWriteCommand({ TransactItems: actionsOf(table, relocation) }),
       signal ? { abortSignal: signal } : {},
     );
     return done;

@@ -6,7 +6,14 @@ import type { Deps } from '../deps.ts';
 import { stringifyJson } from '../json.ts';
 import { batchGet, type Row, rowName } from '../table/batch-get.ts';
 import { keys } from '../table/keys.ts';
-import { commit, fitsOneTransaction, type Outcome, type Relocation, type SeenAlert } from './commit.ts';
+import {
+  commit,
+  fitsOneTransaction,
+  type Outcome,
+  type Relocation,
+  type SeenAlert,
+  TRANSACTION_ITEMS,
+} from './commit.ts';
 import type { AlertRow, IncidentRow } from './feed.ts';
 import { effectiveWhereabouts, readEntry, readLedger } from './ledger.ts';
 import { moveAlerts, unmark } from './move.ts';
@@ -29,14 +36,15 @@ interface Merge {
  * Merges alerts into an incident, all or nothing at any size. What fits into one transaction is done in one. A larger merge
  * is committed by one (feed entry, incident, and the mark that moves are pending), then its alerts are moved, then the
  * mark is taken away; `finish-merges` does what is left when this function dies in between.
+ * @param transactionItems what one transaction holds; less makes small merges take the way of large ones
  */
-export function createMergeAlerts(deps: Deps) {
+export function createMergeAlerts(deps: Deps, transactionItems = TRANSACTION_ITEMS) {
   const { table, log, metrics } = deps;
 
   return async function merge(call: MergeCall) {
     const request = mergeOf(call, deps);
     for (let attempt = 1; ; attempt += 1) {
-      const relocation = await prepare(call, request, deps);
+      const relocation = await prepare(call, request, deps, transactionItems);
       if (relocation === 'done already') return { data: null };
       const outcome: Outcome = await commit(table, relocation, call.signal);
       if (outcome === 'pending') await moveNow(relocation);
@@ -82,7 +90,12 @@ function mergeOf({ body, caller, idempotencyKey }: MergeCall, { now }: Deps): Me
  * is conditional on each alert; large ones read the ledger before the alerts, for theirs is conditional on the ledger.
  * @throws ApiError when something is missing, or the Idempotency-Key was used for another body
  */
-async function prepare(call: MergeCall, merge: Merge, deps: Deps): Promise<Relocation | 'done already'> {
+async function prepare(
+  call: MergeCall,
+  merge: Merge,
+  deps: Deps,
+  transactionItems: number,
+): Promise<Relocation | 'done already'> {
   const { table, now, newId } = deps;
   const { body, caller, requestId, signal } = call;
   const { accountId: account } = caller;
@@ -94,12 +107,8 @@ async function prepare(call: MergeCall, merge: Merge, deps: Deps): Promise<Reloc
   const incidentKey = keys.incident(account, incidentId);
   const ownerKey = owner === undefined ? [] : [keys.member(account, owner)];
   const otherKeys = [ledgerKey, incidentKey, ...ownerKey, ...(idempotency ? [idempotency.key] : [])];
-  const atOnce = fitsOneTransaction({
-    moves: [],
-    stayed: alertIds,
-    ...(owner !== undefined && { owner }),
-    ...(idempotency && { idempotency }),
-  });
+  const extras = { ...(owner !== undefined && { owner }), ...(idempotency && { idempotency }) };
+  const atOnce = fitsOneTransaction(alertIds.length, extras, transactionItems);
   const rows = await batchGet(table, atOnce ? [...otherKeys, ...alertKeys] : otherKeys, signal);
   if (idempotency && isRepeat(rows.get(rowName(idempotency.key)), idempotency)) return 'done already';
   if (!atOnce) for (const [name, row] of await batchGet(table, alertKeys, signal)) rows.set(name, row);
@@ -149,8 +158,8 @@ async function prepare(call: MergeCall, merge: Merge, deps: Deps): Promise<Reloc
     seen,
     incident,
     ledger,
-    ...(owner !== undefined && { owner }),
-    ...(idempotency && { idempotency }),
+    large: !atOnce,
+    ...extras,
   };
 }
 

@@ -3,7 +3,7 @@ import type { Int64 } from '../json.ts';
 import { batchGet, rowName } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
 import { keys } from '../table/keys.ts';
-import { commit, type Relocation, type SeenAlert } from './commit.ts';
+import { commit, fitsOneTransaction, type Relocation, type SeenAlert, TRANSACTION_ITEMS } from './commit.ts';
 import type { AlertRow, FeedEntry, IncidentRow, Move } from './feed.ts';
 import { effectiveWhereabouts, readEntry, readLedger } from './ledger.ts';
 import { finishMerge, moveAlerts, unmark } from './move.ts';
@@ -43,10 +43,14 @@ type UndoDeps = Pick<Deps, 'table' | 'now' | 'newId'>;
  * moved after it, by this call, by finish-merges, or by saying it again.
  * @throws UndoError when there is no such merge, or an incident that alerts came from is gone
  */
-export async function undoMerge(deps: UndoDeps, request: UndoRequest): Promise<Undo> {
+export async function undoMerge(
+  deps: UndoDeps,
+  request: UndoRequest,
+  transactionItems = TRANSACTION_ITEMS,
+): Promise<Undo> {
   const { table } = deps;
   for (let attempt = 1; ; attempt += 1) {
-    const { undo, relocation, unfinished } = await prepare(deps, request);
+    const { undo, relocation, unfinished } = await prepare(deps, request, transactionItems);
     if (unfinished !== undefined) {
       await finishMerge(table, request.account, request.incidentId, unfinished);
       continue;
@@ -64,7 +68,7 @@ export async function undoMerge(deps: UndoDeps, request: UndoRequest): Promise<U
 
 /** What {@link undoMerge} would do now. @throws UndoError */
 export async function planUndo(deps: UndoDeps, request: UndoRequest): Promise<Undo> {
-  return (await prepare(deps, request)).undo;
+  return (await prepare(deps, request, TRANSACTION_ITEMS)).undo;
 }
 
 interface Prepared {
@@ -74,7 +78,11 @@ interface Prepared {
   unfinished: number | undefined;
 }
 
-async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest): Promise<Prepared> {
+async function prepare(
+  { table, now, newId }: UndoDeps,
+  request: UndoRequest,
+  transactionItems: number,
+): Promise<Prepared> {
   const { account, incidentId, stamp, by, requestId } = request;
   const merge = await readMerge(table, request);
   // The ledger before the alerts: a large commit is conditional on nothing else.
@@ -125,6 +133,7 @@ async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest): P
     seen,
     incident: rows.get(rowName(keys.incident(account, incidentId))) as unknown as IncidentRow,
     ledger,
+    large: !fitsOneTransaction(moves.length, {}, transactionItems),
   };
   return { undo: { moves, left }, relocation, unfinished: unfinished?.entry.stamp };
 }

@@ -154,6 +154,7 @@ describe('over real HTTP', () => {
       moves: alerts.map((alertId) => ({ alertId, from: undefined, to })),
       stayed: [],
       seen,
+      large: true,
       incident: { incident_id: to, title: '' },
       ledger: { last: undefined, lastLarge: undefined, pending: [] },
     });

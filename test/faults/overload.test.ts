@@ -1,0 +1,173 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import type { DynamoDBStreamEvent } from 'aws-lambda';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts, type Operation } from '../../lib/api/operations.ts';
+import type { Deps } from '../../lib/deps.ts';
+import { createFinishMerges } from '../../lib/incidents/finish-merges.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { SEED, seededRandom } from '../support/chance.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
+import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { inventory } from '../support/fleet.ts';
+import { type Account, newAccount } from '../support/incidents.ts';
+import {
+  type Answer,
+  connectThrough,
+  eventFor,
+  type Handlers,
+  handlersOver,
+  invoke,
+  newTable,
+  put,
+  stored,
+  testDeps,
+} from '../support/service.ts';
+
+const SECONDS = { quick: 5, ci: 60, full: 600 }[process.env.FAULTS ?? 'quick'] ?? 0;
+const CALLS_A_SECOND = 50;
+const SHARE_FAULTY = 0.02;
+const HEAP_BYTES_A_MINUTE = 1024 * 1024;
+const FAULTS: Fault[] = ['refuse', 'error-before', 'error-after', 'drop', 'cut', 'throttle', 'conflict', 'hang'];
+
+let table: Table;
+let proxy: FaultProxy;
+let handlers: Handlers;
+beforeAll(async () => {
+  table = await newTable();
+  proxy = await startFaultProxy(dynamodbEndpoint());
+  const quiet = () => undefined;
+  // A log that keeps its lines would grow by itself.
+  const deps: Deps = {
+    ...testDeps(connectThrough(table, proxy)),
+    log: { info: quiet, warn: quiet, error: quiet },
+    metrics: { call: quiet, event: quiet },
+  };
+  handlers = handlersOver(deps);
+});
+afterAll(() => proxy.close());
+
+/** Bytes that are in use after a full collection. */
+function heapUsed(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  return process.memoryUsage().heapUsed;
+}
+
+function isEnvelope({ body, headers, status }: Answer): boolean {
+  const whole = typeof body.request_id === 'string' && headers['Svc-Request-Id'] === body.request_id;
+  return whole && (status === 200 ? 'data' in body && !('error' in body) : typeof body.error?.code === 'string');
+}
+
+describe(`${CALLS_A_SECOND} calls a second for ${SECONDS} s, 2 % of the wire calls faulty (SEED=${SEED})`, () => {
+  it(
+    'every answer is an envelope, no invariant breaks, and the heap does not grow',
+    async () => {
+      const random = seededRandom(SEED);
+      const accounts = await Promise.all(Array.from({ length: 20 }, () => newAccount(table)));
+      const things = await Promise.all(
+        accounts.map(async (at) => {
+          await put(table, keys.rumResource(at.account), { product: 'rum' });
+          await put(table, keys.host(at.account, 'h'), inventory());
+          await put(table, keys.workItem(at.account, 'w'), { work_item_id: 'w', version: 1, title: 't' });
+          return { at, incidents: [await at.incident(), await at.incident()], alerts: await at.alerts(120) };
+        }),
+      );
+      type Things = (typeof things)[number];
+      const call = (handler: keyof Handlers, operation: Operation, at: Account, body: object) =>
+        invoke(handlers[handler], eventFor(operation, { appKey: at.appKey, body }));
+      const kinds: ((one: Things) => Promise<Answer>)[] = [
+        ({ at }) => call('browseFleet', browseFleet, at, {}),
+        ({ at }) => call('getRumResource', getRumResource, at, {}),
+        ({ at }) => call('deleteWorkItem', deleteWorkItem, at, { work_item_id: 'w', version: 1 }),
+        ({ at, incidents, alerts }) =>
+          call('mergeAlerts', mergeAlerts, at, {
+            // One in ten is too large for one transaction.
+            alert_ids: alerts.slice(0, random() < 0.1 ? 120 : 5),
+            incident_id: incidents[random() < 0.5 ? 0 : 1],
+          }),
+      ];
+      const statuses = new Map<number, number>();
+      const wrong: string[] = [];
+      async function one(): Promise<void> {
+        const which = things[Math.floor(random() * things.length)] as Things;
+        const answer = await (kinds[Math.floor(random() * kinds.length)] as (typeof kinds)[number])(which);
+        statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+        if (!isEnvelope(answer) || ![200, 429, 503].includes(answer.status)) wrong.push(answer.text.slice(0, 200));
+      }
+
+      proxy.plan(() => (random() < SHARE_FAULTY ? FAULTS[Math.floor(random() * FAULTS.length)] : undefined));
+      const underWay = new Set<Promise<void>>();
+      const began = Date.now();
+      let heap: { at: number; bytes: number } | undefined;
+      for (let sent = 0; sent < SECONDS * CALLS_A_SECOND; sent += 1) {
+        await sleep(Math.max(0, began + (sent * 1_000) / CALLS_A_SECOND - Date.now()));
+        const started = one();
+        underWay.add(started);
+        void started.finally(() => underWay.delete(started));
+        // Calls on the wire are kept by the proxy: they are no part of the service.
+        if (sent % 500 === 0) (proxy.calls as unknown[]).length = 0;
+        if (!heap && sent > (SECONDS * CALLS_A_SECOND) / 3) heap = { at: Date.now(), bytes: heapUsed() };
+      }
+      await Promise.all(underWay);
+      (proxy.calls as unknown[]).length = 0;
+      const minutes = (Date.now() - (heap?.at ?? began)) / 60_000;
+      const grown = (heapUsed() - (heap?.bytes ?? 0)) / minutes;
+      proxy.plan();
+
+      expect(wrong).toEqual([]);
+      expect(statuses.get(200)).toBeGreaterThan((SECONDS * CALLS_A_SECOND) / 2);
+      // Some seconds say nothing of growth.
+      if (SECONDS >= 60) expect(grown).toBeLessThan(HEAP_BYTES_A_MINUTE);
+      for (const { at, incidents, alerts } of things) {
+        const rows = (await Promise.all(incidents.map((id) => at.feed(id)))).flat();
+        const Records = rows.filter((row) => row.pending).map((row) => ({ dynamodb: { NewImage: marshall(row) } }));
+        await createFinishMerges(testDeps(table), 0)({ Records } as unknown as DynamoDBStreamEvent);
+        const place = new Map<string, string>();
+        const entries = rows.filter(({ kind }) => kind !== undefined).sort((a, b) => a.stamp - b.stamp);
+        for (const { moved, incident_id } of entries)
+          for (const [from, ids] of Object.entries(moved as Record<string, string[]>))
+            for (const id of ids) {
+              expect(place.get(id) ?? 'none').toBe(from);
+              place.set(id, incident_id);
+            }
+        expect(await at.whereabouts(alerts)).toEqual(alerts.map((id) => place.get(id)));
+        expect(Number((await stored(table, keys.workItem(at.account, 'w'))).version)).toBeLessThanOrEqual(2);
+      }
+    },
+    (SECONDS + 60) * 1_000,
+  );
+});
+
+describe('DynamoDB is gone', () => {
+  it('every call is 503 within 3 s, soon with one wire call each, and the first call after it is back succeeds', async () => {
+    const at = await newAccount(table);
+    await put(table, keys.rumResource(at.account), { product: 'rum' });
+    const read = async () => {
+      const began = Date.now();
+      const { status } = await invoke(
+        handlers.getRumResource,
+        eventFor(getRumResource, { appKey: at.appKey, body: {} }),
+      );
+      return { status, took: Date.now() - began };
+    };
+    expect((await read()).status).toBe(200);
+    proxy.plan(() => 'refuse');
+    for (let call = 0; call < 80; call += 1) {
+      const { status, took } = await read();
+      expect(status).toBe(503);
+      expect(took).toBeLessThan(3_000);
+    }
+    // The quota of retries is spent: each request is one wire call now. The authorizer has a client of its own, elsewhere.
+    const before = proxy.calls.length;
+    for (let call = 0; call < 20; call += 1) await read();
+    expect((proxy.calls.length - before) / 20).toBeLessThanOrEqual(1.2);
+    proxy.plan();
+    const { status, took } = await read();
+    expect(status).toBe(200);
+    expect(took).toBeLessThan(2_000);
+  });
+});

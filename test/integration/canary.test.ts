@@ -1,0 +1,179 @@
+import { marshall } from '@aws-sdk/util-dynamodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { putAccount } from '../../lib/accounts/accounts.ts';
+import { operations } from '../../lib/api/operations.ts';
+import { loadData } from '../../lib/data/load.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { runCommand } from '../support/admin.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
+import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { type FunctionsProcess, startFunctions } from '../support/functions-process.ts';
+import { newAccount, objectId } from '../support/incidents.ts';
+import { type EventOptions, eventFor, newTable, putAppKey } from '../support/service.ts';
+
+/** In every app key, and nowhere else. */
+const CANARY = 'c4n4ry';
+const VALID = `${CANARY}-of-a-valid-caller`;
+const UNKNOWN = `${CANARY}-of-nobody`;
+const EXPIRED = `${CANARY}-of-old`;
+const FORBIDDEN = `${CANARY}-without-permission`;
+
+let table: Table;
+let proxy: FaultProxy;
+let functions: FunctionsProcess;
+let at: Awaited<ReturnType<typeof newAccount>>;
+let alerts: string[];
+let incident: string;
+beforeAll(async () => {
+  table = await newTable();
+  at = await newAccount(table);
+  for (const [key, row] of [
+    [VALID, {}],
+    [EXPIRED, { expires_at: 1 }],
+    [FORBIDDEN, { permissions: [] }],
+  ] as const)
+    await putAppKey(table, { account_id: at.account, ...row } as { account_id: number }, key);
+  incident = await at.incident();
+  alerts = await at.alerts(3);
+  proxy = await startFaultProxy(dynamodbEndpoint());
+  functions = startFunctions({
+    TABLE_NAME: table.name,
+    DYNAMODB_ENDPOINT: proxy.endpoint,
+    SHARED_GATEWAY_KEY: 'shared-gateway-key',
+    AWS_LAMBDA_FUNCTION_NAME: 'canary',
+    AWS_REGION: 'eu-west-1',
+    APP_KEY_CACHE_SECONDS: '0',
+    RUM_CACHE_SECONDS: '0',
+  });
+});
+afterAll(async () => {
+  await functions.stop();
+  await proxy.close();
+});
+
+const bodies: Record<string, () => object> = {
+  'browse-fleet': () => ({ limit: 1 }),
+  'get-rum-resource': () => ({}),
+  'delete-work-item': () => ({ work_item_id: 'w', version: 1 }),
+  'merge-alerts': () => ({ alert_ids: alerts, incident_id: incident }),
+};
+
+/** Calls that end in every way there is, all with a key that must not show. */
+function callsOf(name: string): EventOptions[] {
+  const body = (bodies[name] as () => object)();
+  const valid = { appKey: VALID, body };
+  return [
+    valid,
+    { appKey: UNKNOWN, body },
+    { appKey: EXPIRED, body },
+    { appKey: FORBIDDEN, body },
+    { appKey: [VALID, UNKNOWN], body },
+    { appKey: `${UNKNOWN}${'x'.repeat(300)}`, body },
+    { ...valid, headers: { 'Content-Type': VALID } },
+    {
+      ...valid,
+      headers: { 'X-Api-Key': VALID, Authorization: VALID, 'Idempotency-Key': VALID, 'Accept-Language': VALID },
+    },
+    { appKey: VALID, rawBody: `{"a":"${VALID}"` },
+    { appKey: VALID, rawBody: `"${VALID}"` },
+    { appKey: VALID, rawBody: `{"x":"${VALID}${'x'.repeat(262_144)}"}` },
+    { appKey: VALID, rawBody: `{"${VALID}":1,"limit":"x","version":"x","alert_ids":1}` },
+    { appKey: VALID, body: { ...body, cursor: VALID } },
+  ];
+}
+
+const shows = (value: unknown) => JSON.stringify(value, (_key, one) => (typeof one === 'bigint' ? `${one}` : one));
+
+describe('an app key shows in no answer, log line, metric or error', () => {
+  it.each(operations)('of $name', async (operation) => {
+    proxy.plan();
+    const codes = new Set<number>();
+    for (const options of callsOf(operation.name)) {
+      const { result, error } = await functions.invoke(operation.name, eventFor(operation, options));
+      expect(error).toBeUndefined();
+      codes.add((result as { statusCode: number }).statusCode);
+      expect(shows(result)).not.toContain(CANARY);
+    }
+    expect(codes).toContain(401);
+    expect(codes).toContain(400);
+    const faults: Fault[] = ['refuse', 'error-before', 'error-after', 'drop', 'cut', 'throttle', 'invalid', 'conflict'];
+    for (const fault of faults)
+      for (const after of [0, 1, 2]) {
+        proxy.plan(({ number }) => (number > after ? fault : undefined));
+        const event = eventFor(operation, { appKey: VALID, body: bodies[operation.name]?.() });
+        const { result, error } = await functions.invoke(operation.name, event);
+        expect(error).toBeUndefined();
+        expect(shows(result)).not.toContain(CANARY);
+      }
+    expect(functions.printed()).toContain('call failed');
+    expect(functions.printed()).toContain('"operation":');
+    expect(functions.printed()).not.toContain(CANARY);
+  });
+
+  it('of the authorizer, of a path that is none, and of finish-merges', async () => {
+    const results: unknown[] = [];
+    for (const fault of [undefined, 'invalid', 'refuse', 'cut'] as const)
+      for (const key of [VALID, UNKNOWN, EXPIRED]) {
+        proxy.plan(() => fault);
+        const event = { ...eventFor(operations[0], { appKey: key }), type: 'REQUEST', methodArn: 'arn' };
+        results.push(await functions.invoke('label-caller', event));
+        results.push(
+          await functions.invoke('refuse-route', { ...eventFor(operations[0], { appKey: key }), path: '/x' }),
+        );
+        const entry = { pk: `ACCOUNT#1#FEED#${objectId()}`, sk: '1', pending: true, comment: key, at_ms: 1, stamp: 1 };
+        results.push(
+          await functions.invoke('finish-merges', { Records: [{ dynamodb: { NewImage: marshall(entry) } }] }),
+        );
+      }
+    expect(results.length).toBe(36);
+    expect(shows(results)).not.toContain(CANARY);
+    expect(functions.printed()).not.toContain(CANARY);
+  });
+
+  it('of the command line, whatever is wrong with a file that holds it', async () => {
+    proxy.plan();
+    await putAccount(table, { account_id: at.account, name: 'Acme', permissions: [] });
+    const key = (more: object) => JSON.stringify({ kind: 'app_key', account_id: at.account, app_key: VALID, ...more });
+    const files = [
+      key({}),
+      key({ note: 'n', created_at: 1 }),
+      key({ expires_at: 'soon' }),
+      key({ unknown_field: 1 }),
+      `${key({})}\n${key({})}`,
+      key({}).slice(0, -3),
+      `${key({})}}`,
+      key({ account_id: 987_654 }),
+      key({ app_key: `${VALID}${'x'.repeat(300)}` }),
+      JSON.stringify({ kind: 'host', account_id: at.account, app_key: VALID }),
+    ];
+    const outputs: string[] = [];
+    const target = ['--endpoint', proxy.endpoint, '--table', table.name];
+    const run = async (args: string[], stdin = '') => {
+      const { out, err } = await runCommand([...args, ...target], { stdin });
+      outputs.push(out, err);
+    };
+    for (const file of files) {
+      await run(['import', '-'], file);
+      await run(['import', '-', '--dry-run'], file);
+    }
+    for (const fault of ['invalid', 'refuse', 'cut'] as const) {
+      proxy.plan(({ number }) => (number > 2 ? fault : undefined));
+      await run(['import', '-'], files[0]);
+    }
+    proxy.plan();
+    await run(['export', '--account', String(at.account)]);
+    await run(['app-key', 'list', '--account', String(at.account)]);
+    await run(['app-key', 'list', '--account', String(at.account), '--json']);
+    await run(['account', 'show', String(at.account)]);
+    expect(outputs.join('')).toContain('Imported 1 app_key');
+    expect(outputs.join('')).toMatch(/:1: .*expires_at/);
+    expect(outputs.join('\n')).not.toContain(CANARY);
+  });
+
+  it('of data that is loaded by a program', async () => {
+    const lines = [JSON.stringify({ kind: 'app_key', account_id: at.account, app_key: VALID, note: 7 })];
+    await expect(loadData(table, 'f', lines, { nowSeconds: 1 })).rejects.toSatisfy(
+      (error: Error) => !`${error.message}${error.stack}`.includes(CANARY),
+    );
+  });
+});

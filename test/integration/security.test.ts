@@ -1,0 +1,300 @@
+import { gzipSync } from 'node:zlib';
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { ErrorCode } from '../../lib/api/errors.ts';
+import { operations } from '../../lib/api/operations.ts';
+import { sealCursor } from '../../lib/fleet/cursor.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { inventory } from '../support/fleet.ts';
+import { newAccount, objectId } from '../support/incidents.ts';
+import {
+  type EventOptions,
+  eventFor,
+  type Handlers,
+  handlersOver,
+  invoke,
+  newTable,
+  put,
+  putAppKey,
+  testDeps,
+} from '../support/service.ts';
+import { type Tap, tapWire } from '../support/wire.ts';
+
+const NOW = 2_050_000_020_000;
+/** In every text of the other tenant; its ids its caller may know. */
+const SECRET = 'belongs-to-the-other-tenant';
+
+interface Tenant {
+  account: number;
+  appKey: string;
+  incident: string;
+  alert: string;
+  cursor: string;
+}
+
+let table: Table;
+let tap: Tap;
+let handlers: Handlers;
+let clock = NOW;
+let own: Tenant;
+let other: Tenant;
+let badKeys: Record<'expired' | 'revoked' | 'withoutPermission', string>;
+
+async function tenant(text: string): Promise<Tenant> {
+  const at = await newAccount(table);
+  const [incident, alert] = [objectId(), objectId()];
+  await put(table, keys.incident(at.account, incident), { incident_id: incident, title: text });
+  await put(table, keys.alert(at.account, alert), { alert_id: alert, title: text });
+  await put(table, keys.workItem(at.account, `item of ${text.length}`), {
+    work_item_id: `item of ${text.length}`,
+    version: 1,
+    title: text,
+  });
+  await put(table, keys.host(at.account, text), inventory());
+  await put(table, keys.rumResource(at.account), { product: 'rum', resource_name: text });
+  return { ...at, incident, alert, cursor: sealCursor(Buffer.from(`secret of ${at.account}`), text) };
+}
+
+beforeAll(async () => {
+  table = await newTable();
+  own = await tenant('own');
+  other = await tenant(SECRET);
+  const key = (row: object) => putAppKey(table, { account_id: own.account, ...row });
+  badKeys = {
+    expired: await key({ expires_at: 1 }),
+    revoked: await key({ revoked_at: 1 }),
+    withoutPermission: await key({ permissions: [] }),
+  };
+  tap = tapWire(table);
+  // A minute passes before each call, as the limiter sees it.
+  handlers = handlersOver(testDeps(table, { now: () => clock }));
+});
+
+/** A body that passes, with a place for more; and what finds the other tenant's things. */
+interface Route {
+  handler: keyof Handlers;
+  valid(): Record<string, unknown>;
+  /** A field that is text, and one that is an integer, with what the second is like in the body. */
+  text: string;
+  integer: string;
+  foreign(): Record<string, unknown>;
+  foreignCode: ErrorCode | 'OK';
+}
+
+const ROUTES: Record<string, Route> = {
+  'browse-fleet': {
+    handler: 'browseFleet',
+    valid: () => ({ limit: 1 }),
+    text: 'cursor',
+    integer: 'limit',
+    foreign: () => ({ cursor: other.cursor, account_id: other.account }),
+    foreignCode: 'InvalidParameter',
+  },
+  'get-rum-resource': {
+    handler: 'getRumResource',
+    valid: () => ({}),
+    text: '',
+    integer: '',
+    foreign: () => ({ account_id: other.account }),
+    foreignCode: 'OK',
+  },
+  'delete-work-item': {
+    handler: 'deleteWorkItem',
+    valid: () => ({ work_item_id: 'none', version: 1 }),
+    text: 'work_item_id',
+    integer: 'version',
+    foreign: () => ({ work_item_id: `item of ${SECRET.length}`, version: 1, account_id: other.account }),
+    foreignCode: 'ResourceNotFound',
+  },
+  'merge-alerts': {
+    handler: 'mergeAlerts',
+    valid: () => ({ alert_ids: [own.alert], incident_id: objectId() }),
+    text: 'comment',
+    integer: 'owner_id',
+    foreign: () => ({ alert_ids: [other.alert], incident_id: other.incident }),
+    foreignCode: 'ResourceNotFound',
+  },
+};
+
+/** What a valid body is answered with: nothing there to delete, no such incident. */
+const plain = ({ foreignCode, handler }: Route): ErrorCode | 'OK' =>
+  handler === 'browseFleet' || handler === 'getRumResource' ? 'OK' : foreignCode;
+
+interface Row {
+  send(route: Route): EventOptions;
+  code(route: Route): ErrorCode | 'OK';
+  /** Whether a route without such a field is left out. */
+  needs?: 'text' | 'integer';
+}
+const json = (body: object) => JSON.stringify(body);
+const inserted = (route: Route, member: string) => `${json(route.valid()).slice(0, -1)},${member}}`.replace('{,', '{');
+const deep = '['.repeat(10_000) + ']'.repeat(10_000);
+const always = (code: ErrorCode | 'OK') => () => code;
+const withKey = (options: EventOptions): EventOptions => ({ appKey: own.appKey, ...options });
+
+const TABLE: Record<string, Row> = {
+  'no key': { send: (r) => ({ body: r.valid() }), code: always('Unauthorized') },
+  'an unknown key': { send: (r) => ({ appKey: 'x'.repeat(43), body: r.valid() }), code: always('Unauthorized') },
+  'an empty key': { send: (r) => ({ appKey: '', body: r.valid() }), code: always('Unauthorized') },
+  'a key of 257 characters': {
+    send: (r) => ({ appKey: 'x'.repeat(257), body: r.valid() }),
+    code: always('Unauthorized'),
+  },
+  'an expired key': { send: (r) => ({ appKey: badKeys.expired, body: r.valid() }), code: always('Unauthorized') },
+  'a revoked key': { send: (r) => ({ appKey: badKeys.revoked, body: r.valid() }), code: always('Unauthorized') },
+  'two keys': { send: (r) => ({ appKey: [own.appKey, own.appKey], body: r.valid() }), code: always('Unauthorized') },
+  'a valid key before an unknown one': {
+    send: (r) => ({ appKey: [own.appKey, 'x'], body: r.valid() }),
+    code: always('Unauthorized'),
+  },
+  'a key in headers only': {
+    send: (r) => ({
+      body: r.valid(),
+      headers: {
+        app_key: own.appKey,
+        'X-Api-Key': own.appKey,
+        Authorization: `Bearer ${own.appKey}`,
+        Cookie: `app_key=${own.appKey}`,
+      },
+    }),
+    code: always('Unauthorized'),
+  },
+  'a key in the body only': {
+    send: (r) => ({ body: { ...r.valid(), app_key: own.appKey } }),
+    code: always('Unauthorized'),
+  },
+  'a key without permissions': {
+    send: (r) => ({ appKey: badKeys.withoutPermission, body: r.valid() }),
+    code: (r) => (r.handler === 'browseFleet' ? 'AccessDenied' : plain(r)),
+  },
+  "another tenant's ids": { send: (r) => withKey({ body: r.foreign() }), code: (r) => r.foreignCode },
+  'a body over the limit': {
+    send: (r) => withKey({ rawBody: inserted(r, `"x":"${'x'.repeat(262_144)}"`) }),
+    code: always('EntityTooLarge'),
+  },
+  '10,000 levels of nesting': {
+    send: (r) => withKey({ rawBody: inserted(r, `"x":${deep}`) }),
+    code: always('InvalidParameter'),
+  },
+  'a huge number in an unknown field': {
+    send: (r) => withKey({ rawBody: inserted(r, `"x":${'9'.repeat(400)}`) }),
+    code: (r) => plain(r),
+  },
+  'a huge number': {
+    send: (r) =>
+      withKey({
+        rawBody: inserted(
+          { ...r, valid: () => ({ ...r.valid(), [r.integer]: undefined }) },
+          `"${r.integer}":${'9'.repeat(400)}`,
+        ),
+      }),
+    code: always('InvalidParameter'),
+    needs: 'integer',
+  },
+  'a number beyond the doubles': {
+    send: (r) =>
+      withKey({
+        rawBody: inserted({ ...r, valid: () => ({ ...r.valid(), [r.integer]: undefined }) }, `"${r.integer}":1e999`),
+      }),
+    code: always('InvalidParameter'),
+    needs: 'integer',
+  },
+  __proto__: {
+    send: (r) => withKey({ rawBody: inserted(r, '"__proto__":{"limit":"x","version":"x","polluted":true}') }),
+    code: (r) => plain(r),
+  },
+  'constructor.prototype': {
+    send: (r) => withKey({ rawBody: inserted(r, '"constructor":{"prototype":{"polluted":true}}') }),
+    code: (r) => plain(r),
+  },
+  'a JSON key twice: the last counts': {
+    send: (r) => withKey({ rawBody: inserted(r, `"${r.integer}":"x"`) }),
+    code: always('InvalidParameter'),
+    needs: 'integer',
+  },
+  'half a surrogate pair': {
+    send: (r) =>
+      withKey({
+        rawBody: inserted({ ...r, valid: () => ({ ...r.valid(), [r.text]: undefined }) }, `"${r.text}":"\\ud800"`),
+      }),
+    code: always('InvalidParameter'),
+    needs: 'text',
+  },
+  'a NUL': {
+    send: (r) =>
+      withKey({
+        rawBody: inserted({ ...r, valid: () => ({ ...r.valid(), [r.text]: undefined }) }, `"${r.text}":"a\\u0000b"`),
+      }),
+    code: (r) => (r.handler === 'browseFleet' ? 'InvalidParameter' : plain(r)),
+    needs: 'text',
+  },
+  'a body in gzip': {
+    send: (r) =>
+      withKey({
+        rawBody: gzipSync(json(r.valid())).toString('base64'),
+        isBase64Encoded: true,
+        headers: { 'Content-Encoding': 'gzip' },
+      }),
+    code: always('InvalidParameter'),
+  },
+  'headers that ask for another method': {
+    send: (r) =>
+      withKey({
+        body: r.valid(),
+        headers: { 'X-HTTP-Method-Override': 'DELETE', 'X-HTTP-Method': 'GET', 'X-Method-Override': 'PUT' },
+      }),
+    code: (r) => plain(r),
+  },
+  'headers that name another path or host': {
+    send: (r) =>
+      withKey({
+        body: r.valid(),
+        headers: { 'X-Original-URL': '/', 'X-Rewrite-URL': '/', 'X-Forwarded-Host': 'evil.example' },
+      }),
+    code: (r) => plain(r),
+  },
+};
+
+/** All rows but the rate counts: those a refused call may write. */
+async function contents(): Promise<unknown[]> {
+  const { Items = [] } = await table.client.send(new ScanCommand({ TableName: table.name, ConsistentRead: true }));
+  return Items.filter(({ pk }) => !String(pk).includes('#RATE#')).sort((one, two) =>
+    `${one.pk}${one.sk}`.localeCompare(`${two.pk}${two.sk}`),
+  );
+}
+
+it('every operation is in the table', () => {
+  expect(Object.keys(ROUTES).sort()).toEqual(operations.map(({ name }) => name).sort());
+});
+
+describe.each(operations)('$path', (operation) => {
+  const route = ROUTES[operation.name] as Route;
+  it.each(Object.entries(TABLE).filter(([, { needs }]) => !needs || route[needs] !== ''))(
+    '%s',
+    async (_name, { send, code }) => {
+      clock += 60_000;
+      const before = await contents();
+      const answer = await invoke(handlers[route.handler], eventFor(operation, send(route)));
+      expect(answer.body.error?.code ?? 'OK').toBe(code(route));
+      expect(answer.text).not.toContain(SECRET);
+      expect(JSON.stringify(answer.headers)).not.toContain(SECRET);
+      expect(await contents()).toEqual(before);
+      expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+    },
+  );
+
+  it('does the same work for an unknown, an expired and a revoked key', async () => {
+    const work = async (appKey: string) => {
+      clock += 60_000;
+      const before = tap.attempts.length;
+      const { text } = await invoke(handlers[route.handler], eventFor(operation, { appKey, body: route.valid() }));
+      const calls = tap.attempts.slice(before).map(({ command, body }) => `${command} ${body.length}`);
+      return { calls, length: text.length };
+    };
+    const unknown = await work('y'.repeat(43));
+    expect(unknown.calls).toHaveLength(1);
+    expect(await work(badKeys.expired)).toEqual(unknown);
+    expect(await work(badKeys.revoked)).toEqual(unknown);
+  });
+});

@@ -1,0 +1,216 @@
+/** Bugs to plant, one at a time, and the tests that must notice. */
+export interface Mutant {
+  /** What is wrong with the planted code. */
+  name: string;
+  file: string;
+  /** Text that occurs once in the file, and what it becomes. */
+  find: string;
+  replace: string;
+  /** Test files that are run. */
+  tests: readonly string[];
+  /** Of these files only tests whose name matches, where the rest would take long. */
+  only?: string;
+}
+
+const integration = (name: string) => `test/integration/${name}.test.ts`;
+const unit = (name: string) => `test/unit/${name}.test.ts`;
+const faults = (name: string) => `test/faults/${name}.test.ts`;
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'a merge commits though an alert has changed since it was read',
+    file: 'lib/incidents/commit.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a source file
+    find: 'return { expression: `attribute_exists(pk) AND ${either}`, values: condition.values };',
+    replace: "return { expression: 'attribute_exists(pk)', values: {}, either };",
+    tests: [integration('merge-large')],
+    only: 'changes between',
+  },
+  {
+    name: 'a large merge commits though another merge came between',
+    file: 'lib/incidents/commit.ts',
+    find: "condition.is('#last', ledger.last) //",
+    replace: "'(attribute_exists(#last) OR attribute_not_exists(#last))' //",
+    tests: [integration('merge-races'), faults('model')],
+    only: 'racing|over the same|sequence',
+  },
+  {
+    name: 'a merge commits before it knows whether all its alerts exist',
+    file: 'lib/incidents/merge-alerts.ts',
+    find: 'if (!incident || missing.length > 0) throw notFound(missing);',
+    replace: 'if (!incident) throw notFound(missing);',
+    tests: [integration('merge-large'), integration('merge-alerts')],
+    only: 'missing|names what',
+  },
+  {
+    name: 'a lost reply to a commit is a failure',
+    file: 'lib/incidents/commit.ts',
+    find: 'if (await stands(table, relocation, signal)) return done;',
+    replace: 'if (relocation === undefined && (await stands(table, relocation, signal))) return done;',
+    tests: [integration('merge-large')],
+    only: 'lost reply',
+  },
+  {
+    name: 'the mark of a large merge goes before its alerts are moved',
+    file: 'lib/incidents/merge-alerts.ts',
+    find: 'await moveAlerts(table, account, entry.stamp, moves, signal);\n      await unmark(table, account, entry, signal);',
+    replace:
+      'await unmark(table, account, entry, signal);\n      await moveAlerts(table, account, entry.stamp, moves, signal);',
+    tests: [faults('crash-sweep')],
+    only: 'of 101 alerts',
+  },
+  {
+    name: 'a merge that is finished late takes alerts from a later one',
+    file: 'lib/incidents/move.ts',
+    find: "'attribute_exists(pk) AND (attribute_not_exists(moved_stamp) OR moved_stamp < :stamp)'",
+    replace: "'attribute_exists(pk) AND :stamp > :stamp0'.replace(' AND :stamp > :stamp0', '')",
+    tests: [integration('merge-large')],
+    only: 'gives way',
+  },
+  {
+    name: 'a stream record is acknowledged before its merge is finished',
+    file: 'lib/incidents/finish-merges.ts',
+    find: 'if (!(await finishMerge(table, account, entry.incident_id, entry.stamp))) continue;',
+    replace: 'if (!(await finishMerge(table, account, entry.incident_id, entry.stamp).catch(() => true))) continue;',
+    tests: [integration('merge-large')],
+    only: 'fails the record',
+  },
+  {
+    name: 'an Idempotency-Key is not kept',
+    file: 'lib/incidents/commit.ts',
+    find: '  if (idempotency)\n    actions.push({',
+    replace: '  if (idempotency && owner === -1n)\n    actions.push({',
+    tests: [integration('merge-alerts')],
+  },
+  {
+    name: 'what a merge depends on is read eventually consistent',
+    file: 'lib/table/batch-get.ts',
+    find: 'consistent = true',
+    replace: 'consistent = false',
+    tests: [integration('consistent-reads')],
+  },
+  {
+    name: 'an app key is read eventually consistent',
+    file: 'lib/accounts/app-keys.ts',
+    find: 'Key: keys.appKey(hash), ConsistentRead: true',
+    replace: 'Key: keys.appKey(hash)',
+    tests: [integration('consistent-reads')],
+  },
+  {
+    name: 'the account is missing in a key',
+    file: 'lib/table/keys.ts',
+    find: "workItems: (account: Int64) => of(account, 'WORK_ITEMS')",
+    replace: "workItems: (_account: Int64) => of(0, 'WORK_ITEMS')",
+    tests: [integration('delete-work-item'), integration('security')],
+  },
+  {
+    name: 'the nonce of the rate count is gone',
+    file: 'lib/api/throttle.ts',
+    find: 'passed: counts.nonces?.has(nonce) ?? false',
+    replace: 'passed: false',
+    tests: [integration('rate-limit')],
+    only: 'lost',
+  },
+  {
+    name: 'a refusal is not remembered: every further call writes',
+    file: 'lib/api/throttle.ts',
+    find: 'refusals.set(String(account), { windows, refusedBy });',
+    replace: '',
+    tests: [integration('rate-limit')],
+    only: 'one write a call',
+  },
+  {
+    name: 'a cursor is not checked',
+    file: 'lib/fleet/cursor.ts',
+    find: 'return timingSafeEqual(bytes.subarray(0, TAG_BYTES), tagOf(secret, hostId)) ?',
+    replace: 'return timingSafeEqual(tagOf(secret, hostId), tagOf(secret, hostId)) ?',
+    tests: [unit('fleet-cursor'), integration('security')],
+  },
+  {
+    name: 'an expired key is let in',
+    file: 'lib/accounts/app-keys.ts',
+    find: 'return row.expires_at === undefined || nowMs < row.expires_at * 1000;',
+    replace: 'return true;',
+    tests: [integration('security')],
+  },
+  {
+    name: 'a revoked key lives on in a cache that is used',
+    file: 'lib/accounts/app-keys.ts',
+    find: 'options.ttl = Math.max(1, lifetime - (now() - began));',
+    replace: 'options.ttl = 100 * lifetime + began - began;',
+    tests: [integration('app-keys')],
+  },
+  {
+    name: 'the permission is not asked for',
+    file: 'lib/api/caller.ts',
+    find: 'if (!callerOf(event).permissions.includes(permission))',
+    replace: 'if (callerOf(event).permissions === undefined)',
+    tests: [integration('security')],
+  },
+  {
+    name: 'of two keys the first is taken',
+    file: 'lib/api/caller.ts',
+    find: 'given.length === 1 ? given[0] : undefined',
+    replace: 'given[0]',
+    tests: [integration('security')],
+  },
+  {
+    name: 'a work item is deleted whatever its version',
+    file: 'lib/incidents/delete-work-item.ts',
+    find: "'#version = :version AND attribute_not_exists(deleted_at_ms)'",
+    replace: "'(#version = :version OR attribute_exists(pk)) AND attribute_not_exists(deleted_at_ms)'",
+    tests: [integration('delete-work-item')],
+  },
+  {
+    name: 'a deletion whose reply was lost is a failure',
+    file: 'lib/incidents/delete-work-item.ts',
+    find: 'if (stored?.deleted_at_ms !== undefined && BigInt(stored.version) === BigInt(version) + 1n) return;',
+    replace: '',
+    tests: [integration('delete-work-item')],
+  },
+  {
+    name: 'an undoing takes alerts that were moved since',
+    file: 'lib/incidents/undo-merge.ts',
+    find: 'now.incidentId === incidentId && (now.stamp === undefined || now.stamp === stamp)',
+    replace: 'now.incidentId !== incidentId || now.stamp === undefined || stamp > 0',
+    tests: [integration('admin-undo')],
+    only: 'moved since',
+  },
+  {
+    name: 'live status that cannot be read fails the page',
+    file: 'lib/fleet/hosts.ts',
+    find: 'if (readable) onUnreadable(error);',
+    replace: 'if (readable) throw error;',
+    tests: [integration('browse-failures')],
+    only: 'leaves the answer|logged once',
+  },
+  {
+    name: 'a page that is full drops the hosts it has not examined',
+    file: 'lib/fleet/browse.ts',
+    find: 'scan.more = chunk.more || examined < chunk.candidates.length;',
+    replace: 'scan.more = chunk.more;',
+    tests: [integration('browse-walk.property'), integration('browse-fleet')],
+  },
+  {
+    name: 'a key is logged by its beginning, not by its hash',
+    file: 'lib/accounts/app-keys.ts',
+    find: 'appKeyId: appKeyIdOf(hash),',
+    replace: 'appKeyId: appKey.slice(0, 16),',
+    tests: [integration('canary')],
+    only: 'of get-rum-resource',
+  },
+  {
+    name: 'the key stays in the event',
+    file: 'lib/api/caller.ts',
+    find: '  if (single) delete single.app_key;',
+    replace: '',
+    tests: [integration('app-keys')],
+  },
+  {
+    name: 'integers beyond 2^53 are rounded',
+    file: 'lib/json.ts',
+    find: 'return Number.isSafeInteger(value) ? value : BigInt(digits);',
+    replace: 'return value;',
+    tests: [unit('json'), integration('delete-work-item')],
+  },
+];

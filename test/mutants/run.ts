@@ -1,0 +1,102 @@
+/**
+ * `npm run test:mutants`: plants one bug after another in a copy of the sources and shows that a test fails for each.
+ * Writes the table of docs/reliability.md. Arguments choose mutants by a part of their name.
+ */
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { mutantsTable, withMutants } from './document.ts';
+import { MUTANTS, type Mutant } from './mutants.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const copies = `${root}.local/mutants/`;
+const SOURCES = [
+  'lib',
+  'functions',
+  'infra',
+  'cli',
+  'bench',
+  'test',
+  'docs',
+  'README.md',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'cdk.json',
+  'vitest.config.ts',
+];
+const DOCUMENT = `${root}docs/reliability.md`;
+
+interface Result {
+  mutant: Mutant;
+  /** Names of the tests that failed. */
+  failed: string[];
+}
+
+interface Report {
+  testResults: { assertionResults: { fullName: string; status: string }[] }[];
+}
+
+function runTests(folder: string, { tests, only }: Mutant): Promise<string[]> {
+  const out = `${folder}report.json`;
+  rmSync(out, { force: true });
+  const args = [`${root}node_modules/vitest/vitest.mjs`, 'run', ...tests, '--reporter=json', `--outputFile=${out}`];
+  if (only) args.push('-t', only);
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, args, { cwd: folder, maxBuffer: 2 ** 28 }, () => {
+      try {
+        const { testResults } = JSON.parse(readFileSync(out, 'utf8')) as Report;
+        const all = testResults.flatMap(({ assertionResults }) => assertionResults);
+        if (all.every(({ status }) => status !== 'failed' && status !== 'passed')) throw new Error('no test was run');
+        resolve(all.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName));
+      } catch (error) {
+        reject(error);
+      }
+    });
+  });
+}
+
+async function tryMutant(mutant: Mutant, folder: string): Promise<Result> {
+  const path = `${folder}${mutant.file}`;
+  const source = readFileSync(path, 'utf8');
+  if (source.split(mutant.find).length !== 2)
+    throw new Error(
+      `"${mutant.name}": its text must occur once in ${mutant.file}: bring test/mutants/mutants.ts up to date.`,
+    );
+  writeFileSync(
+    path,
+    source.replace(mutant.find, () => mutant.replace),
+  );
+  try {
+    return { mutant, failed: await runTests(folder, mutant) };
+  } finally {
+    writeFileSync(path, source);
+  }
+}
+
+const wanted = process.argv.slice(2);
+const chosen = MUTANTS.filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)));
+const results: Result[] = [];
+const left = chosen.values();
+rmSync(copies, { recursive: true, force: true });
+await Promise.all(
+  Array.from({ length: Math.min(4, Math.max(1, Math.floor(cpus().length / 1.5)), chosen.length) }, async (_, lane) => {
+    const folder = `${copies}${lane}/`;
+    mkdirSync(folder, { recursive: true });
+    for (const source of SOURCES) cpSync(`${root}${source}`, `${folder}${source}`, { recursive: true });
+    symlinkSync(`${root}node_modules`, `${folder}node_modules`);
+    for (const mutant of left) {
+      const result = await tryMutant(mutant, folder);
+      results.push(result);
+      const verdict = result.failed.length > 0 ? `noticed by ${result.failed.length} tests` : 'SURVIVED';
+      process.stdout.write(`${verdict.padEnd(24)} ${mutant.name}\n`);
+    }
+  }),
+);
+rmSync(copies, { recursive: true, force: true });
+const survivors = results.filter(({ failed }) => failed.length === 0);
+process.stdout.write(`\n${results.length - survivors.length} of ${results.length} noticed.\n`);
+if (chosen.length === MUTANTS.length && survivors.length === 0)
+  writeFileSync(DOCUMENT, withMutants(readFileSync(DOCUMENT, 'utf8'), mutantsTable()));
+process.exit(survivors.length === 0 && results.length > 0 ? 0 : 1);
