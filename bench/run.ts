@@ -2,7 +2,7 @@
 import { writeDocument } from './document.ts';
 import { createReport, writeResults } from './report.ts';
 
-const SUITES = ['units', 'import', 'fleet', 'limiter', 'hot-account'] as const;
+const SUITES = ['units', 'import', 'fleet', 'limiter', 'hot-account', 'cold-start'] as const;
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(SUITES as readonly string[]).includes(name));

@@ -3,9 +3,10 @@ import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, LoggingFormat, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
-import { NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
+import { Charset, NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { ALIASES } from './bundle/aliases.ts';
 import { GRANTS, LEADING_KEYS } from './grants.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -56,7 +57,6 @@ export class ServiceFunction extends Construct {
       logGroup,
       environment: {
         ...(table && { TABLE_NAME: table.tableName }),
-        NODE_OPTIONS: '--enable-source-maps',
         ...props.environment,
       },
       bundling: {
@@ -68,6 +68,12 @@ export class ServiceFunction extends Construct {
         bundleAwsSDK: true,
         mainFields: ['module', 'main'],
         banner: REQUIRE_BANNER,
+        charset: Charset.UTF8,
+        esbuildArgs: {
+          // Licences are kept beside the code that is loaded.
+          '--legal-comments': 'external',
+          ...Object.fromEntries(Object.entries(ALIASES).map(([name, file]) => [`--alias:${name}`, file])),
+        },
         forceDockerBundling: false,
       },
     });

@@ -49,6 +49,7 @@ export class ServiceStack extends Stack {
     );
     const refuseRoute = create('refuse-route', {
       description: 'Answer every other path and method',
+      environment: { OPERATION_PATHS: operations.map(({ path }) => path).join(' ') },
       timeout: Duration.seconds(5),
       memorySize: SMALL_MEMORY_MB,
     });

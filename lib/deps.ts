@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { Logger } from '@aws-lambda-powertools/logger';
+import { createLog } from './log.ts';
 import { createMetrics, type MetricsSink } from './metrics.ts';
 import { type Environment, readSettings, type Settings } from './settings.ts';
+import { originalFrames } from './source-map.ts';
 import { connectTable, type Table } from './table/client.ts';
 
 /** Structured log lines. Nothing that a caller sent goes in but ids. */
@@ -26,12 +27,11 @@ export interface Deps {
 /** The composition root: what a deployed function runs on. @throws SettingsError */
 export function createDeps(env: Environment = process.env): Deps {
   const settings = readSettings(env);
-  const logger = new Logger({ serviceName: 'incident-monitoring-rum' });
   return {
     table: connectTable({ name: settings.tableName, endpoint: settings.dynamodbEndpoint }),
     now: Date.now,
     newId: randomUUID,
-    log: logger,
+    log: createLog(originalFrames),
     metrics: createMetrics(),
     settings,
   };

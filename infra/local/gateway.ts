@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { APIGatewayAuthorizerResult, APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { LRUCache } from 'lru-cache';
+import QuickLRU from 'quick-lru';
 import type { Deployment, Route } from './deployment.ts';
 import { splitTarget, toEvent } from './event.ts';
 import type { LocalFunction } from './functions.ts';
@@ -56,7 +56,7 @@ export function createGateway(options: GatewayOptions): Server {
   const { authorizer, routes } = deployment;
   const usagePlans = options.usagePlans ?? createUsagePlans(deployment);
   const routeOf = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]));
-  const labels = new LRUCache<string, APIGatewayAuthorizerResult>({ max: MOST_LABELS, ttl: authorizer.ttlMs });
+  const labels = new QuickLRU<string, APIGatewayAuthorizerResult>({ maxSize: MOST_LABELS, maxAge: authorizer.ttlMs });
 
   async function call<Result>(functionName: string, event: unknown, failed: string): Promise<Result> {
     let late: NodeJS.Timeout | undefined;

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import QuickLRU from 'quick-lru';
 import type { Deployment, Throttle, UsagePlan } from './deployment.ts';
 import { isLocalGatewayKey } from './gateway-keys.ts';
 
@@ -15,7 +15,7 @@ export function createUsagePlans(
   { accountPlan, otherPlans, stageThrottle }: Pick<Deployment, 'accountPlan' | 'otherPlans' | 'stageThrottle'>,
   now: () => number = () => performance.now(),
 ) {
-  const buckets = new LRUCache<string, { tokens: number; at: number }>({ max: MOST_BUCKETS });
+  const buckets = new QuickLRU<string, { tokens: number; at: number }>({ maxSize: MOST_BUCKETS });
 
   function take(name: string, { rate, burst }: Throttle): boolean {
     const at = now();

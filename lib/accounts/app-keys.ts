@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
-import { LRUCache } from 'lru-cache';
+import QuickLRU from 'quick-lru';
 import { DEADLINE_MS } from '../api/call.ts';
 import type { Deps } from '../deps.ts';
 import type { Int64 } from '../json.ts';
@@ -68,26 +68,32 @@ export function createAppKeys({ table, now, settings }: Pick<Deps, 'table' | 'no
     return (Item as AppKeyRow | undefined) ?? NO_ROW;
   }
 
-  const rows = new LRUCache<string, AppKeyRow | typeof NO_ROW>({
-    max: REMEMBERED_KEYS,
-    ttl: 1, // of each entry, set below
-    ttlResolution: 0, // a timer would stand still while the function is frozen
-    perf: { now },
-    async fetchMethod(hash, _stale, { options }) {
-      const began = now();
-      const row = await read(hash);
-      const lifetime = Math.min(trustedMs, row === NO_ROW ? UNKNOWN_KEY_MS : trustedMs);
-      // Below one millisecond the cache would read the lifetime as unlimited.
-      options.ttl = Math.max(1, lifetime - (now() - began));
-      return row;
-    },
-  });
+  const rows = new QuickLRU<string, { row: AppKeyRow | typeof NO_ROW; untilMs: number }>({ maxSize: REMEMBERED_KEYS });
+  const underWay = new Map<string, Promise<AppKeyRow | typeof NO_ROW>>();
+
+  async function lookUp(hash: string): Promise<AppKeyRow | typeof NO_ROW> {
+    const began = now();
+    const row = await read(hash);
+    rows.set(hash, { row, untilMs: began + (row === NO_ROW ? Math.min(trustedMs, UNKNOWN_KEY_MS) : trustedMs) });
+    return row;
+  }
+
+  function rowOf(hash: string): AppKeyRow | typeof NO_ROW | Promise<AppKeyRow | typeof NO_ROW> {
+    const known = rows.get(hash);
+    if (known && now() < known.untilMs) return known.row;
+    let look = underWay.get(hash);
+    if (!look) {
+      look = lookUp(hash).finally(() => underWay.delete(hash));
+      underWay.set(hash, look);
+    }
+    return look;
+  }
 
   return {
     async find(appKey) {
       const hash = hashAppKey(appKey);
-      const row = await rows.fetch(hash);
-      if (row === undefined || row === NO_ROW || !isValid(row, now())) return undefined;
+      const row = await rowOf(hash);
+      if (row === NO_ROW || !isValid(row, now())) return undefined;
       return {
         accountId: row.account_id,
         appKeyId: appKeyIdOf(hash),

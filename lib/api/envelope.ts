@@ -4,7 +4,7 @@ import { stringifyJson } from '../json.ts';
 import { isUnavailable } from '../table/failures.ts';
 import { type ApiMiddleware, type ApiRequest, DEADLINE_MS, headerOf, type Reply } from './call.ts';
 import { ApiError, ERROR_CODES } from './errors.ts';
-import { catalogFor, messageOf } from './messages/index.ts';
+import { type Catalogs, catalogFor, messageOf } from './messages/index.ts';
 
 /** Seconds after which a caller may try again when a dependency was unavailable. */
 const RETRY_UNAVAILABLE_SECONDS = 1;
@@ -26,7 +26,7 @@ export function toApiError(error: unknown): ApiError {
  * First of the chain, so last on the way out: every answer, whatever happened, is the contract's envelope with the
  * request id in the body and in `Svc-Request-Id`.
  */
-export function envelopeMiddleware({ now, log }: Pick<Deps, 'now' | 'log'>): ApiMiddleware {
+export function envelopeMiddleware({ now, log }: Pick<Deps, 'now' | 'log'>, catalogs: Catalogs): ApiMiddleware {
   function envelopeMiddlewareBefore({ event, context }: ApiRequest): void {
     const startedMs = now();
     let signal: AbortSignal | undefined;
@@ -56,7 +56,7 @@ export function envelopeMiddleware({ now, log }: Pick<Deps, 'now' | 'log'>): Api
         request_id: call.requestId,
         ...failureFields(request.error),
       });
-    const catalog = catalogFor(headerOf(request.event, 'accept-language'));
+    const catalog = catalogFor(headerOf(request.event, 'accept-language'), catalogs);
     call.code = error.code;
     request.response = answer(
       ERROR_CODES[error.code].status,

@@ -7,6 +7,7 @@ import type { ApiEvent, Reply } from './call.ts';
 import { callerMiddleware, callerOf, permissionMiddleware } from './caller.ts';
 import { envelopeMiddleware } from './envelope.ts';
 import { idempotencyKeyOf } from './idempotency-key.ts';
+import { CATALOGS } from './messages/index.ts';
 import { observeMiddleware } from './observe.ts';
 import type { Operation } from './operations.ts';
 import { createRateLimiter, throttleMiddleware } from './throttle.ts';
@@ -46,7 +47,7 @@ export function serve<Body, Data>(
 ): Handler {
   const chain = middy<ApiEvent, Reply | APIGatewayProxyResult, Error, Context>({ timeoutEarlyInMillis: EARLY_MS })
     .use(observeMiddleware(operation, deps))
-    .use(envelopeMiddleware(deps))
+    .use(envelopeMiddleware(deps, CATALOGS))
     .use(callerMiddleware(createAppKeys(deps)));
   if (operation.permission !== undefined) chain.use(permissionMiddleware(operation.permission));
   const { rateWindows } = operation;

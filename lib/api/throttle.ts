@@ -1,6 +1,6 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { LRUCache } from 'lru-cache';
+import QuickLRU from 'quick-lru';
 import type { Deps } from '../deps.ts';
 import type { Int64 } from '../json.ts';
 import { keys } from '../table/keys.ts';
@@ -56,7 +56,7 @@ export function createRateLimiter(
   const [inner, outer] = operation.rateWindows;
   if (outer.seconds % inner.seconds !== 0)
     throw new Error(`${operation.name} must have a longer rate window that is a multiple of the shorter`);
-  const refusals = new LRUCache<string, Verdict & { refusedBy: WindowState }>({ max: REMEMBERED_REFUSALS });
+  const refusals = new QuickLRU<string, Verdict & { refusedBy: WindowState }>({ maxSize: REMEMBERED_REFUSALS });
 
   const indexOf = (window: RateWindow, atMs: number) => Math.floor(atMs / (window.seconds * 1000));
 

@@ -1,5 +1,5 @@
 import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { LRUCache } from 'lru-cache';
+import QuickLRU from 'quick-lru';
 import { refuse } from '../api/errors.ts';
 import { getRumResource, type RequestOf, type ResponseOf } from '../api/operations.ts';
 import type { Call } from '../api/serve.ts';
@@ -48,7 +48,7 @@ function fieldsOf<Row extends object>(item: Record<string, unknown>): Row {
  */
 export function createGetRumResource({ table, now, settings }: Deps) {
   const lifetimeMs = settings.rumCacheSeconds * 1000;
-  const records = new LRUCache<string, CachedRecord>({ max: REMEMBERED_RECORDS });
+  const records = new QuickLRU<string, CachedRecord>({ maxSize: REMEMBERED_RECORDS });
 
   async function readUsage(account: Int64, signal: AbortSignal): Promise<RumUsage> {
     const { Item } = await table.client.send(

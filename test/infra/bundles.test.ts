@@ -1,10 +1,15 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { once } from 'node:events';
+import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { App } from 'aws-cdk-lib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ALIASES } from '../../infra/bundle/aliases.ts';
 import { GRANTS } from '../../infra/grants.ts';
 import { functionsOf, type Resource, type Template } from '../../infra/local/template.ts';
 import { ServiceStack } from '../../infra/stack.ts';
@@ -31,8 +36,19 @@ function deployed(name: string) {
   return { path: join(folder, `asset.${hash}`), env, handler: String(Properties.Handler) };
 }
 
+/** A server on this machine that answers in place of DynamoDB. */
+async function serving(answer: RequestListener) {
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const close = () => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+}
+
 /** Starts a bundle as Lambda would: Node alone, the handler by its name, the template's environment; and calls it. */
-async function start(name: string, event: object) {
+async function start(name: string, event: object, more: Record<string, string> = {}) {
   const { path, env, handler } = deployed(name);
   const [file, exported] = handler.split('.');
   const script = `
@@ -42,7 +58,7 @@ async function start(name: string, event: object) {
     process.stdout.write('\\nANSWER' + JSON.stringify(answer ?? null));`;
   const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], {
     cwd: tmpdir(),
-    env: { ...env, AWS_REGION: 'eu-west-1', DYNAMODB_ENDPOINT: 'http://127.0.0.1:9' },
+    env: { ...env, AWS_REGION: 'eu-west-1', DYNAMODB_ENDPOINT: 'http://127.0.0.1:9', ...more },
   });
   return { answer: JSON.parse(stdout.slice(stdout.indexOf('ANSWER') + 'ANSWER'.length)), stdout };
 }
@@ -94,12 +110,90 @@ describe('every bundle, started as Lambda would', () => {
     });
   });
 
+  it('logs where in the sources an unforeseen error was thrown', async () => {
+    const { url, close } = await serving((_request, reply) => {
+      reply.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' });
+      reply.end('{"__type":"com.amazon.coral.validate#ValidationException","message":"no"}');
+    });
+    const { answer, stdout } = await start('delete-work-item', call, { DYNAMODB_ENDPOINT: url });
+    close();
+    expect(answer.statusCode).toBe(500);
+    const line = stdout.split('\n').find((one) => one.includes('call failed'));
+    expect(JSON.parse(line ?? '{}').error_stack.join('\n')).toMatch(/ lib\/table\/client\.ts:\d+:\d+/);
+  });
+
+  it('signs with the credentials of the environment, and asks for no others', async () => {
+    let authorization = '';
+    let token: unknown;
+    const { url, close } = await serving((request, reply) => {
+      authorization = String(request.headers.authorization);
+      token = request.headers['x-amz-security-token'];
+      reply.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' }).end('{}');
+    });
+    const { answer } = await start('delete-work-item', call, {
+      DYNAMODB_ENDPOINT: '',
+      AWS_ENDPOINT_URL_DYNAMODB: url,
+      AWS_ACCESS_KEY_ID: 'AKIDOFTHEFUNCTION',
+      AWS_SECRET_ACCESS_KEY: 'secret',
+      AWS_SESSION_TOKEN: 'token-of-the-function',
+    });
+    close();
+    expect(answer.statusCode).toBe(401); // the key is not there
+    expect(authorization).toContain('AKIDOFTHEFUNCTION');
+    expect(token).toBe('token-of-the-function');
+  });
+
   it.each(Object.keys(GRANTS))('%s holds no development dependency and is no larger than it must be', (name) => {
     const { path } = deployed(name);
-    expect(readdirSync(path).sort()).toEqual(['index.mjs', 'index.mjs.map']);
-    expect(statSync(join(path, 'index.mjs')).size).toBeLessThan(name === 'refuse-route' ? 40_000 : 700_000);
+    const files = readdirSync(path).filter((file) => file !== 'index.mjs.LEGAL.txt');
+    expect(files.sort()).toEqual(['index.mjs', 'index.mjs.map']);
+    expect(statSync(join(path, 'index.mjs')).size).toBeLessThanOrEqual(name === 'refuse-route' ? 15_000 : 260_000);
     const { sources } = JSON.parse(readFileSync(join(path, 'index.mjs.map'), 'utf8')) as { sources: string[] };
     const packages = new Set(sources.map((source) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1]));
     expect([...packages].filter((name) => name !== undefined && name in devDependencies)).toEqual([]);
+  });
+});
+
+/** What the sources of some packages import from a module. */
+function importedFrom(module: string, packages: readonly string[]): Set<string> {
+  const names = new Set<string>();
+  const root = fileURLToPath(new URL('../../node_modules/', import.meta.url));
+  for (const name of packages)
+    for (const file of globSync(`${root}${name}/**/*.js`, {
+      exclude: ['**/dist-cjs/**', '**/*.browser.js', '**/*.native.js'],
+    })) {
+      const source = readFileSync(file, 'utf8');
+      const escaped = module.replace(/[/.]/g, '\\$&');
+      const statics = source.matchAll(new RegExp(`import\\s*\\{([^}]*)\\}\\s*from\\s*["']${escaped}["']`, 'g'));
+      const dynamics = source.matchAll(new RegExp(`const \\{([^}]*)\\} = await import\\(["']${escaped}["']\\)`, 'g'));
+      for (const [, list = ''] of [...statics, ...dynamics])
+        for (const one of list.split(',')) names.add(one.split(/ as |:/)[0]?.trim() ?? '');
+      names.delete('');
+      const whole = new RegExp(`(import \\* as|import \\w+ from|export \\*)[^;]*["']${escaped}["']`);
+      if (whole.test(source)) names.add(`all of it, in ${file}`);
+    }
+  return names;
+}
+
+describe('what takes the place of parts of libraries (infra/bundle/aliases.ts)', () => {
+  // An SDK that asks for more, or no longer for this, is to be looked at before it is deployed.
+  it.each([
+    ['@aws-sdk/credential-provider-node', ['@aws-sdk/client-dynamodb/dist-es'], ['defaultProvider']],
+    ['@aws-sdk/endpoint-cache', ['@aws-sdk/middleware-endpoint-discovery'], ['EndpointCache']],
+    [
+      '@smithy/core/event-streams',
+      ['@aws-sdk/client-dynamodb/dist-es', '@aws-sdk/core/dist-es', '@smithy/core/dist-es/submodules/protocols'],
+      ['EventStreamSerde', 'eventStreamSerdeProvider'],
+    ],
+    [
+      'node:http',
+      ['@middy/util', '@middy/core', '@smithy/core/dist-es/submodules/config'],
+      ['STATUS_CODES', 'request'],
+    ],
+  ])('%s is asked for what is put in its place, and for nothing else', async (module, packages, names) => {
+    expect([...importedFrom(module, packages)].sort()).toEqual(names);
+    const replacement = ALIASES[module] as string;
+    const exported = Object.keys(await import(replacement));
+    for (const name of names) expect(exported).toContain(name);
   });
 });

@@ -197,6 +197,11 @@ describe('the functions', () => {
     },
   );
 
+  it('refuse-route knows the paths of the operations', () => {
+    const { Variables } = functionsOf(template).get('refuse-route')?.Properties.Environment ?? {};
+    expect(Variables.OPERATION_PATHS.split(' ')).toEqual(operations.map(({ path }) => path));
+  });
+
   it('may do with the table what the list of grants says, on keys of the listed kinds, and nothing else', () => {
     const policies = Object.values(resourcesOf(template, 'AWS::IAM::Policy'));
     for (const [name, { Properties }] of functionsOf(template)) {

@@ -16,7 +16,10 @@ beforeAll(async () => {
   const deps = testDeps(table, { now: () => clock.now });
   const built = handlersOver(deps);
   handlers = [built.browseFleet, built.getRumResource, built.deleteWorkItem, built.mergeAlerts];
-  refuse = refuseRoute(deps);
+  refuse = refuseRoute(
+    deps,
+    operations.map(({ path }) => path),
+  );
   ({ appKey } = await newCaller(table));
 });
 

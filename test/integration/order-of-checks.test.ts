@@ -122,7 +122,10 @@ describe('an earlier check wins over every later one, and nothing runs after it:
 });
 
 describe('a path and method that is no operation', () => {
-  const refuse = refuseRoute(testDepsWithoutTable());
+  const refuse = refuseRoute(
+    testDepsWithoutTable(),
+    operations.map(({ path }) => path),
+  );
   it.each(['/', '/monit', '/monit/servicemap/fleet/', '/MONIT/servicemap/fleet', '/alert/list'])(
     '%s is RouteNotFound whatever the method',
     async (path) => {

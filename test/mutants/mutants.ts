@@ -136,8 +136,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a revoked key lives on in a cache that is used',
     file: 'lib/accounts/app-keys.ts',
-    find: 'options.ttl = Math.max(1, lifetime - (now() - began));',
-    replace: 'options.ttl = 100 * lifetime + began - began;',
+    find: 'if (known && now() < known.untilMs) return known.row;',
+    replace: 'if (known) {\n      known.untilMs = now() + trustedMs;\n      return known.row;\n    }',
     tests: [integration('app-keys')],
   },
   {
@@ -212,5 +212,22 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'return Number.isSafeInteger(value) ? value : BigInt(digits);',
     replace: 'return value;',
     tests: [unit('json'), integration('delete-work-item')],
+  },
+  {
+    name: "bundles hold the SDK's whole chain of credentials",
+    file: 'infra/bundle/aliases.ts',
+    find: "  '@aws-sdk/credential-provider-node': here('credential-provider-node.ts'),\n",
+    replace: '',
+    tests: ['test/infra/bundles.test.ts'],
+    only: 'no larger',
+  },
+  {
+    name: 'a schema is compiled when a function starts',
+    file: 'lib/api/validate.ts',
+    find: "import { refuse } from './errors.ts';",
+    replace:
+      "import { Ajv } from 'ajv';\nimport { refuse } from './errors.ts';\nnew Ajv().compile({ type: 'object' });",
+    tests: ['test/infra/bundles.test.ts'],
+    only: 'no larger',
   },
 ];

@@ -12,7 +12,14 @@ import { readDeployment } from '../../infra/local/deployment.ts';
 import { createTable } from '../../infra/local/table.ts';
 import { type AppKeyRow, createAppKeys, hashAppKey } from '../../lib/accounts/app-keys.ts';
 import { createLabelCaller } from '../../lib/accounts/label-caller.ts';
-import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts, type Operation } from '../../lib/api/operations.ts';
+import {
+  browseFleet,
+  deleteWorkItem,
+  getRumResource,
+  mergeAlerts,
+  type Operation,
+  operations,
+} from '../../lib/api/operations.ts';
 import { refuseRoute } from '../../lib/api/refuse-route.ts';
 import { type Handler, serve } from '../../lib/api/serve.ts';
 import validateBrowse from '../../lib/api/validators/browse-fleet.ts';
@@ -125,7 +132,12 @@ export function handlersOver(deps: Deps, options: { chunkSize?: ChunkSize; trans
     [getRumResource.name]: running(handlers.getRumResource),
     [deleteWorkItem.name]: running(handlers.deleteWorkItem),
     [mergeAlerts.name]: running(handlers.mergeAlerts),
-    'refuse-route': running(refuseRoute(deps)),
+    'refuse-route': running(
+      refuseRoute(
+        deps,
+        operations.map(({ path }) => path),
+      ),
+    ),
     'label-caller': (event) => labelCaller(event as unknown as APIGatewayRequestAuthorizerEvent),
   };
   for (const handler of Object.values(handlers)) deployedWith.set(handler, functions);

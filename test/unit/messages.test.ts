@@ -67,11 +67,11 @@ describe('Accept-Language', () => {
     [';;;,,,q=', 'en'],
     ['x'.repeat(10_000), 'en'],
   ])('%s chooses %s', (header, language) => {
-    expect(catalogFor(header).language).toBe(language);
+    expect(catalogFor(header, CATALOGS).language).toBe(language);
   });
 
   it('of any other form chooses a language all the same', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary' }), (header) => CATALOGS.includes(catalogFor(header))));
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), (header) => CATALOGS.includes(catalogFor(header, CATALOGS))));
   });
 });
 

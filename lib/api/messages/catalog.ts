@@ -7,5 +7,12 @@ export interface Catalog {
   /** The sentence of each code when nothing more is known. */
   readonly codes: Readonly<Record<ErrorCode, string>>;
   /** The sentences that carry field names, ids or bounds. */
-  readonly explain: { readonly [K in ExplanationName]: (values: Explanations[K]) => string };
+  readonly explain: Explain;
+}
+
+type Explain = { readonly [K in ExplanationName]: (values: Explanations[K]) => string };
+
+/** What is said of calls of what is no operation. */
+export interface RouteCatalog extends Omit<Catalog, 'explain'> {
+  readonly explain: Pick<Explain, 'methodNotAllowed'>;
 }

@@ -1,5 +1,6 @@
+import type { Explanations } from '../errors.ts';
 import type { Problem, Rule } from '../problems.ts';
-import type { Catalog } from './catalog.ts';
+import type { Catalog, RouteCatalog } from './catalog.ts';
 
 function range(min: number | undefined, max: number | undefined, unit = ''): string {
   if (min !== undefined && max !== undefined) return `${min} to ${max}${unit}`;
@@ -44,30 +45,37 @@ function problem({ field, must: rule, missing, item, moreItems }: Problem): stri
   return `${field}[${item}]${more} must be ${must(rule)}`;
 }
 
+const codes: Catalog['codes'] = {
+  OK: 'The request succeeded.',
+  InvalidParameter: 'A parameter is missing or invalid.',
+  BadRequest: 'The request cannot be processed.',
+  InvalidContentType: 'The Content-Type header must be application/json.',
+  ResourceNotFound: 'The resource does not exist.',
+  NoLicense: 'This feature needs a license, and no active license was found.',
+  ReferenceExist: 'The resource is still referenced by others and cannot be deleted.',
+  Unauthorized: 'The app_key is missing, invalid or expired. Send exactly one valid app_key query parameter.',
+  BalanceNotEnough: 'The account balance is not enough for this operation.',
+  AccessDenied: 'The account lacks the permission that this operation needs.',
+  RouteNotFound: 'There is no such path. Check the address of the operation.',
+  MethodNotAllowed: 'This path does not accept that method.',
+  UndonedOrderExist: 'An outstanding order blocks a new one. Wait and retry.',
+  EntityTooLarge: 'The request body is too large.',
+  RequestLocked: 'The operation is locked for a while after repeated failures.',
+  RequestVerifyRequired: 'A second factor is required for this request.',
+  DangerousOperation: 'This operation is high-risk and needs multi-factor verification.',
+  RequestTooFrequently: 'Too many requests. Wait as long as the Retry-After header says.',
+  InternalError: 'Something went wrong on our side. Report it with the request_id.',
+  ServiceUnavailable: 'A dependency is unavailable. Try again after the time in the Retry-After header.',
+};
+
+const methodNotAllowed = ({ allow }: Explanations['methodNotAllowed']) => `This path accepts ${allow} only.`;
+
+/** For calls of what is no operation: the rest of the catalogue is left out of that bundle. */
+export const enRoutes: RouteCatalog = { language: 'en', codes, explain: { methodNotAllowed } };
+
 export const en: Catalog = {
   language: 'en',
-  codes: {
-    OK: 'The request succeeded.',
-    InvalidParameter: 'A parameter is missing or invalid.',
-    BadRequest: 'The request cannot be processed.',
-    InvalidContentType: 'The Content-Type header must be application/json.',
-    ResourceNotFound: 'The resource does not exist.',
-    NoLicense: 'This feature needs a license, and no active license was found.',
-    ReferenceExist: 'The resource is still referenced by others and cannot be deleted.',
-    Unauthorized: 'The app_key is missing, invalid or expired. Send exactly one valid app_key query parameter.',
-    BalanceNotEnough: 'The account balance is not enough for this operation.',
-    AccessDenied: 'The account lacks the permission that this operation needs.',
-    RouteNotFound: 'There is no such path. Check the address of the operation.',
-    MethodNotAllowed: 'This path does not accept that method.',
-    UndonedOrderExist: 'An outstanding order blocks a new one. Wait and retry.',
-    EntityTooLarge: 'The request body is too large.',
-    RequestLocked: 'The operation is locked for a while after repeated failures.',
-    RequestVerifyRequired: 'A second factor is required for this request.',
-    DangerousOperation: 'This operation is high-risk and needs multi-factor verification.',
-    RequestTooFrequently: 'Too many requests. Wait as long as the Retry-After header says.',
-    InternalError: 'Something went wrong on our side. Report it with the request_id.',
-    ServiceUnavailable: 'A dependency is unavailable. Try again after the time in the Retry-After header.',
-  },
+  codes,
   explain: {
     invalidFields: ({ problems }) => `${problems.map(problem).join('; ')}.`,
     malformedBody: () => 'The request body must be well-formed JSON in UTF-8.',
@@ -90,6 +98,6 @@ export const en: Catalog = {
     tooFrequent: ({ limit, windowSeconds }) =>
       `Too many requests: at most ${limit} in each ${windowSeconds === 1 ? 'second' : `${windowSeconds} seconds`}. ` +
       'Wait as long as the Retry-After header says.',
-    methodNotAllowed: ({ allow }) => `This path accepts ${allow} only.`,
+    methodNotAllowed,
   },
 };

@@ -1,11 +1,15 @@
-import Negotiator from 'negotiator';
+// Of the negotiator the part for languages alone: the rest would be as large as the messages.
+import preferredLanguages from 'negotiator/lib/language.js';
 import type { ApiError, Explanation } from '../errors.ts';
-import type { Catalog } from './catalog.ts';
-import { en } from './en.ts';
-import { zhCn } from './zh-cn.ts';
+import type { Catalog, RouteCatalog } from './catalog.ts';
+import { en, enRoutes } from './en.ts';
+import { zhCn, zhCnRoutes } from './zh-cn.ts';
 
-/** The first is the default. */
-export const CATALOGS: readonly [Catalog, ...Catalog[]] = [en, zhCn];
+/** Catalogues of which the first is the default. */
+export type Catalogs<C extends RouteCatalog = RouteCatalog> = readonly [C, ...C[]];
+
+export const CATALOGS: Catalogs<Catalog> = [en, zhCn];
+export const ROUTE_CATALOGS: Catalogs = [enRoutes, zhCnRoutes];
 
 /** Language and script, likely subtags filled in: `zh`, `zh-SG` and `zh-Hans-CN` are all `zh-Hans`; `zh-TW` is not. */
 function written(tag: string): string | undefined {
@@ -21,22 +25,24 @@ function written(tag: string): string | undefined {
  * The catalogue that an `Accept-Language` header asks for, by its q-values; the default where nothing fits.
  * Matching is by language and script, so that a regional tag finds the language it is a form of.
  */
-export function catalogFor(acceptLanguage: string | undefined): Catalog {
-  if (!acceptLanguage) return CATALOGS[0];
-  for (const tag of new Negotiator({ headers: { 'accept-language': acceptLanguage } }).languages()) {
-    if (tag === '*') return CATALOGS[0];
+export function catalogFor<C extends RouteCatalog>(acceptLanguage: string | undefined, catalogs: Catalogs<C>): C {
+  if (!acceptLanguage) return catalogs[0];
+  for (const tag of preferredLanguages(acceptLanguage)) {
+    if (tag === '*') return catalogs[0];
     const wanted = written(tag);
-    const found = wanted && CATALOGS.find(({ language }) => written(language) === wanted);
+    const found = wanted && catalogs.find(({ language }) => written(language) === wanted);
     if (found) return found;
   }
-  return CATALOGS[0];
+  return catalogs[0];
 }
 
-function explain<E extends Explanation>(catalog: Catalog, { name, values }: E): string {
-  return (catalog.explain[name] as (given: E['values']) => string)(values);
+/** A catalogue that lacks the sentence leaves it at that of the code. */
+function explain<E extends Explanation>({ explain: sentences }: RouteCatalog, { name, values }: E): string | undefined {
+  const sentence = (sentences as Partial<Catalog['explain']>)[name] as ((given: E['values']) => string) | undefined;
+  return sentence?.(values);
 }
 
 /** The sentence that tells the caller what was wrong and what to do. */
-export function messageOf(catalog: Catalog, error: Pick<ApiError, 'code' | 'explanation'>): string {
-  return error.explanation ? explain(catalog, error.explanation) : catalog.codes[error.code];
+export function messageOf(catalog: RouteCatalog, error: Pick<ApiError, 'code' | 'explanation'>): string {
+  return (error.explanation && explain(catalog, error.explanation)) ?? catalog.codes[error.code];
 }

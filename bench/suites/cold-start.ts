@@ -1,0 +1,98 @@
+/**
+ * How long the import of each deployed bundle takes, and how large it is, against a bare handler: one GetItem through the
+ * document client, bundled by esbuild as ES module and minified. Each import is a process of its own, turn about.
+ */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { App } from 'aws-cdk-lib';
+import { build } from 'esbuild';
+import { functionsOf, type Template } from '../../infra/local/template.ts';
+import { ServiceStack } from '../../infra/stack.ts';
+import type { NewFigure } from '../report.ts';
+
+const execute = promisify(execFile);
+const ROUNDS = 31;
+const BUDGET_BYTES = 260_000;
+const REFUSE_ROUTE_BYTES = 15_000;
+const REQUIRE =
+  "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);";
+
+interface Bundle {
+  file: string;
+  env: Record<string, string>;
+}
+
+/** Milliseconds that a fresh Node takes to import a bundle. */
+async function importTime({ file, env }: Bundle): Promise<number> {
+  const script = `const began = performance.now(); await import(${JSON.stringify(file)});
+    process.stdout.write(String(performance.now() - began)); process.exit(0);`;
+  const { stdout } = await execute(process.execPath, ['--input-type=module', '-e', script], {
+    cwd: tmpdir(),
+    env: { AWS_REGION: 'eu-west-1', AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 's', ...env },
+  });
+  return Number(stdout);
+}
+
+const median = (values: number[]) => values.sort((one, other) => one - other)[Math.floor(values.length / 2)] as number;
+
+export async function run(add: (figure: NewFigure) => void): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'cold-start-'));
+  try {
+    const app = new App({ outdir: folder, analyticsReporting: false });
+    const { artifactId } = new ServiceStack(app, 'Bundled');
+    const functions = functionsOf(app.synth().getStackArtifact(artifactId).template as Template);
+    const bundles = new Map<string, Bundle>();
+    for (const [name, { Properties }] of functions) {
+      const variables = Object.entries(Properties.Environment?.Variables ?? {});
+      bundles.set(name, {
+        file: join(folder, `asset.${String(Properties.Code.S3Key).replace('.zip', '')}`, 'index.mjs'),
+        env: Object.fromEntries(variables.map(([key, value]) => [key, typeof value === 'string' ? value : 'table'])),
+      });
+    }
+    const bare: Bundle = { file: join(folder, 'bare.mjs'), env: { TABLE_NAME: 'table' } };
+    await build({
+      entryPoints: [fileURLToPath(new URL('../bare-handler.ts', import.meta.url))],
+      outfile: bare.file,
+      bundle: true,
+      minify: true,
+      format: 'esm',
+      platform: 'node',
+      target: 'node24',
+      mainFields: ['module', 'main'],
+      banner: { js: REQUIRE },
+    });
+
+    const times = new Map<string, number[]>([
+      ['bare', []],
+      ...[...bundles.keys()].map((name) => [name, []] as const),
+    ] as [string, number[]][]);
+    for (let round = 0; round < ROUNDS; round += 1)
+      for (const [name, bundle] of [['bare', bare] as const, ...bundles])
+        times.get(name)?.push(await importTime(bundle));
+
+    const baseline = { name: 'a bare handler', value: median(times.get('bare') as number[]) };
+    for (const [name, { file }] of bundles) {
+      const small = name === 'refuse-route';
+      add({
+        name: `${name}: import`,
+        value: median(times.get(name) as number[]),
+        unit: 'ms',
+        baseline,
+        target: { most: small ? 0.1 : 0.75 },
+      });
+      add({
+        name: `${name}: size`,
+        value: statSync(file).size,
+        unit: 'bytes',
+        target: { most: small ? REFUSE_ROUTE_BYTES : BUDGET_BYTES },
+      });
+    }
+    add({ name: 'bare handler: size', value: readFileSync(bare.file).length, unit: 'bytes' });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,15 @@
+/**
+ * What takes the place of parts of the SDK in the bundles: parts that a Lambda function
+ * cannot use, or that cost more than they give. This is the only place
+ * that bends a library. `test/infra/bundles.test.ts` fails when the SDK asks these modules for something else.
+ */
+import { fileURLToPath } from 'node:url';
+
+const here = (file: string) => fileURLToPath(new URL(file, import.meta.url));
+
+export const ALIASES: Readonly<Record<string, string>> = {
+  '@aws-sdk/credential-provider-node': here('credential-provider-node.ts'),
+  '@smithy/core/event-streams': here('event-streams.ts'),
+  'node:http': here('node-http.ts'),
+  '@aws-sdk/endpoint-cache': here('endpoint-cache.ts'),
+};

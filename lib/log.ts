@@ -1,0 +1,17 @@
+import type { Log } from './deps.ts';
+
+const SERVICE = 'incident-monitoring-rum';
+
+/**
+ * Writes each line as JSON to standard output, in the form that Lambda's JSON log format takes as it is.
+ * @param readable makes the frames of an `error_stack` those of the sources
+ */
+export function createLog(readable: (frames: string[]) => string[] = (frames) => frames): Log {
+  const at = (level: string) => (message: string, fields: Record<string, unknown>) => {
+    const { error_stack } = fields as { error_stack?: string[] };
+    const more = error_stack && { error_stack: readable(error_stack) };
+    const line = { level, message, timestamp: new Date().toISOString(), service: SERVICE, ...fields, ...more };
+    process.stdout.write(`${JSON.stringify(line)}\n`);
+  };
+  return { info: at('INFO'), warn: at('WARN'), error: at('ERROR') };
+}
