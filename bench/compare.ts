@@ -3,7 +3,7 @@ import { Bench } from 'tinybench';
 export type Task = () => unknown;
 
 /** Milliseconds of wall-clock time, or of CPU time, the collector's included. */
-export const wallClock = () => performance.now();
+const wallClock = () => performance.now();
 export const cpuClock = () => {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;

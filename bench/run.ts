@@ -1,28 +1,121 @@
-/** `npm run bench -- [suite…]`: measures, and says of each figure whether it meets its target. */
+/**
+ * `npm run bench -- [suite…] [--against REV]`: measures, and says of each figure whether it meets its target. With a
+ * revision, the same is measured there too, in turns, and changes of more than a tenth are named.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { writeDocument } from './document.ts';
-import { createReport, writeResults } from './report.ts';
+import { createReport, type Figure, type Results, writeResults } from './report.ts';
 
-const SUITES = ['units', 'import', 'fleet', 'limiter', 'hot-account', 'cold-start'] as const;
+const SUITES = ['units', 'import', 'fleet', 'limiter', 'hot-account', 'cold-start', 'overhead', 'end-to-end'] as const;
+const root = fileURLToPath(new URL('..', import.meta.url));
+const say = (line: string) => process.stdout.write(`${line}\n`);
 
-const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !(SUITES as readonly string[]).includes(name));
-if (unknown.length > 0) {
-  process.stderr.write(`There is no benchmark ${unknown.join(', ')}: there are ${SUITES.join(', ')}.\n`);
+function usage(problem: string): never {
+  process.stderr.write(`${problem}\nUse: npm run bench -- [${SUITES.join('|')}]… [--against REV]\n`);
   process.exit(2);
 }
 
-const report = createReport((line) => process.stdout.write(`${line}\n`));
-for (const suite of SUITES) {
-  if (wanted.length > 0 && !wanted.includes(suite)) continue;
-  process.stdout.write(`\n${suite}\n`);
-  const { run } = (await import(`./suites/${suite}.ts`)) as { run(add: ReturnType<typeof report.of>): Promise<void> };
-  await run(report.of(suite));
+function readArguments() {
+  try {
+    const options = { against: { type: 'string' }, turns: { type: 'string', default: '3' } } as const;
+    const { values, positionals } = parseArgs({ options, allowPositionals: true });
+    const unknown = positionals.filter((name) => !(SUITES as readonly string[]).includes(name));
+    if (unknown.length > 0) usage(`There is no benchmark ${unknown.join(', ')}.`);
+    return {
+      against: values.against,
+      turns: Number(values.turns),
+      suites: SUITES.filter((name) => positionals.length === 0 || positionals.includes(name)),
+    };
+  } catch (error) {
+    return usage((error as Error).message.split('. ')[0] as string);
+  }
 }
-const all = writeResults(report.figures);
-await writeDocument(all);
-const missed = report.figures.filter(({ met }) => met === false);
-process.stdout.write(
-  missed.length === 0
-    ? '\nEvery target is met.\n'
-    : `\n${missed.length} missed: ${missed.map(({ name }) => name).join('; ')}.\n`,
-);
+
+async function measure(suites: readonly string[]): Promise<void> {
+  const report = createReport(say);
+  for (const suite of suites) {
+    say(`\n${suite}`);
+    const { run } = (await import(`./suites/${suite}.ts`)) as { run(add: ReturnType<typeof report.of>): Promise<void> };
+    await run(report.of(suite));
+  }
+  await writeDocument(writeResults(report.figures));
+  const missed = report.figures.filter(({ met }) => met === false);
+  say(
+    missed.length === 0
+      ? '\nEvery target is met.'
+      : `\n${missed.length} missed: ${missed.map(({ name }) => name).join('; ')}.`,
+  );
+}
+
+const CHANGE = 0.1;
+const median = (values: number[]) => values.sort((one, other) => one - other)[Math.floor(values.length / 2)] as number;
+
+/** Runs the suites here and at a revision, turn about, and names what changed: each by its ratio, or its value without one. */
+function compareWith(revision: string, suites: readonly string[], turns: number): void {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-'));
+  const there = join(folder, 'tree');
+  try {
+    execFileSync('git', ['worktree', 'add', '--detach', '--quiet', there, revision], {
+      cwd: root,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+  } catch {
+    usage(`There is no revision ${revision}.`);
+  }
+  try {
+    symlinkSync(join(root, 'node_modules'), join(there, 'node_modules'));
+    const here = join(folder, 'here');
+    execFileSync('git', ['worktree', 'add', '--detach', '--quiet', here, 'HEAD'], { cwd: root });
+    // What is not committed yet is measured too.
+    execFileSync('bash', ['-c', `git diff HEAD --binary | git -C ${here} apply --allow-empty`], { cwd: root });
+    symlinkSync(join(root, 'node_modules'), join(here, 'node_modules'));
+    const figures = { here: new Map<string, number[]>(), there: new Map<string, number[]>() };
+    for (let turn = 0; turn < turns; turn += 1)
+      for (const [which, tree] of turn % 2 === 0
+        ? ([
+            ['there', there],
+            ['here', here],
+          ] as const)
+        : ([
+            ['here', here],
+            ['there', there],
+          ] as const)) {
+        say(`turn ${turn + 1}: ${which === 'here' ? 'this tree' : revision}`);
+        const { status, stderr } = spawnSync(process.execPath, ['bench/run.ts', ...suites], {
+          cwd: tree,
+          encoding: 'utf8',
+        });
+        if (status !== 0)
+          throw new Error(`the benchmarks fail in ${which === 'here' ? 'this tree' : revision}:\n${stderr}`);
+        const results = JSON.parse(readFileSync(join(tree, 'bench/results.json'), 'utf8')) as Results;
+        for (const { suite, name, value, ratio } of results.figures as Figure[])
+          if (suites.includes(suite)) {
+            const key = `${suite}: ${name}`;
+            figures[which].set(key, [...(figures[which].get(key) ?? []), ratio ?? value]);
+          }
+      }
+    let changes = 0;
+    for (const [key, values] of figures.here) {
+      const before = figures.there.get(key);
+      if (!before) continue;
+      const [now, then] = [median(values), median(before)];
+      if (then === 0 || Math.abs(now / then - 1) <= CHANGE) continue;
+      changes += 1;
+      say(`CHANGED ${key}: ${then.toPrecision(3)} -> ${now.toPrecision(3)} (${((now / then - 1) * 100).toFixed(0)} %)`);
+    }
+    say(changes === 0 ? 'Nothing changed by more than 10 %.' : `${changes} figures changed by more than 10 %.`);
+  } finally {
+    for (const tree of ['tree', 'here'])
+      spawnSync('git', ['worktree', 'remove', '--force', join(folder, tree)], { cwd: root });
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const { against, turns, suites } = readArguments();
+if (against === undefined) await measure(suites);
+else compareWith(against, suites, turns);

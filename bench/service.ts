@@ -23,8 +23,9 @@ const A_MINUTE = 60_000;
 
 export type BenchService = Awaited<ReturnType<typeof startBenchService>>;
 
-export async function startBenchService(lines: Iterable<string>) {
-  const dynamoDb = await startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT });
+/** @param endpoint of the DynamoDB to use; absent: that of `DYNAMODB_ENDPOINT`, or one of its own */
+export async function startBenchService(lines: Iterable<string>, endpoint = process.env.DYNAMODB_ENDPOINT) {
+  const dynamoDb = await startDynamoDb({ endpoint });
   const name = `bench-${randomBytes(4).toString('hex')}`;
   await createTable(dynamoDb.endpoint, name);
   const timeouts = { connectionTimeout: 5_000, requestTimeout: 10_000 };

@@ -20,6 +20,7 @@ import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { operations } from '../lib/api/operations.ts';
+import { SERVICE } from '../lib/log.ts';
 import { METRICS, type OperationalEvent } from '../lib/metrics.ts';
 
 const PERIOD = Duration.minutes(1);
@@ -38,7 +39,7 @@ const own = (metricName: string, dimensionsMap: Record<string, string>, statisti
   new Metric({
     namespace: METRICS.namespace,
     metricName,
-    dimensionsMap: { service: 'incident-monitoring-rum', ...dimensionsMap },
+    dimensionsMap: { service: SERVICE, ...dimensionsMap },
     statistic,
     period: PERIOD,
   });

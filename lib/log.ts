@@ -1,6 +1,7 @@
 import type { Log } from './deps.ts';
 
-const SERVICE = 'incident-monitoring-rum';
+/** Names the service in its log lines and metrics. */
+export const SERVICE = 'incident-monitoring-rum';
 
 /**
  * Writes each line as JSON to standard output, in the form that Lambda's JSON log format takes as it is.

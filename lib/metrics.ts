@@ -1,4 +1,4 @@
-import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
+import { SERVICE } from './log.ts';
 
 /** Namespace of the service's own metrics, and their names: for the functions and for the alarms on them. */
 export const METRICS = {
@@ -22,20 +22,28 @@ export interface MetricsSink {
   event(name: OperationalEvent): void;
 }
 
-/** Metrics in CloudWatch's embedded metric format, on standard output. */
-export function createMetrics(): MetricsSink {
-  const metrics = new Metrics({ namespace: METRICS.namespace, serviceName: 'incident-monitoring-rum' });
+/**
+ * Metrics in CloudWatch's embedded metric format, a line each on standard output: CloudWatch reads them from the log.
+ * Source: CloudWatch User Guide, "Specification: Embedded metric format".
+ */
+export function createMetrics(now: () => number = Date.now): MetricsSink {
+  const line = (dimensions: Record<string, string>, metrics: Record<string, { unit: string; value: number }>) => {
+    const names = Object.entries(metrics).map(([Name, { unit }]) => ({ Name, Unit: unit }));
+    const values = Object.fromEntries(Object.entries(metrics).map(([name, { value }]) => [name, value]));
+    const ofService = { service: SERVICE, ...dimensions };
+    const directive = { Namespace: METRICS.namespace, Dimensions: [Object.keys(ofService)], Metrics: names };
+    const embedded = { _aws: { Timestamp: now(), CloudWatchMetrics: [directive] }, ...ofService, ...values };
+    process.stdout.write(`${JSON.stringify(embedded)}\n`);
+  };
   return {
-    call(operation, code, durationMs) {
-      metrics.addDimensions({ operation, code });
-      metrics.addMetric(METRICS.calls, MetricUnit.Count, 1);
-      metrics.addMetric(METRICS.duration, MetricUnit.Milliseconds, durationMs);
-      metrics.publishStoredMetrics();
-    },
-    event(name) {
-      metrics.addDimensions({ event: name });
-      metrics.addMetric(METRICS.events, MetricUnit.Count, 1);
-      metrics.publishStoredMetrics();
-    },
+    call: (operation, code, durationMs) =>
+      line(
+        { operation, code },
+        {
+          [METRICS.calls]: { unit: 'Count', value: 1 },
+          [METRICS.duration]: { unit: 'Milliseconds', value: durationMs },
+        },
+      ),
+    event: (name) => line({ event: name }, { [METRICS.events]: { unit: 'Count', value: 1 } }),
   };
 }

@@ -35,7 +35,7 @@ interface Result {
 }
 
 interface Report {
-  testResults: { assertionResults: { fullName: string; status: string }[] }[];
+  testResults: { name: string; status: string; assertionResults: { fullName: string; status: string }[] }[];
 }
 
 function runTests(folder: string, { tests, only }: Mutant): Promise<string[]> {
@@ -48,8 +48,11 @@ function runTests(folder: string, { tests, only }: Mutant): Promise<string[]> {
       try {
         const { testResults } = JSON.parse(readFileSync(out, 'utf8')) as Report;
         const all = testResults.flatMap(({ assertionResults }) => assertionResults);
-        if (all.every(({ status }) => status !== 'failed' && status !== 'passed')) throw new Error('no test was run');
-        resolve(all.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName));
+        const failed = all.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName);
+        // A file whose set-up failed has no tests that failed.
+        const files = testResults.filter(({ status }) => status === 'failed').map(({ name }) => name);
+        if (files.length === 0 && !all.some(({ status }) => status === 'passed')) throw new Error('no test was run');
+        resolve(failed.length > 0 ? failed : files);
       } catch (error) {
         reject(error);
       }

@@ -1,0 +1,110 @@
+/** What each operation asks of DynamoDB: calls, rounds one after the other, and units; for rows of the usual size. */
+import { DEMO_KEYS, sampleData, sampleId } from '../infra/local/sample.ts';
+import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts, type Operation } from '../lib/api/operations.ts';
+import { accountLines, fleetLines } from './fleet-data.ts';
+import { type BenchService, countUnits, startBenchService, type Used } from './service.ts';
+
+const BULK = 'bulk';
+/** Longer than a key is trusted and a record kept; and shorter. */
+const LONG_MS = 120_000;
+const SHORT_MS = 5_000;
+
+const alerts = Array.from({ length: 2_000 }, (_, index) => sampleId(`bulk alert ${index}`));
+
+interface Row {
+  what: string;
+  operation: Operation;
+  /** A new one for each call. */
+  body(at: number): object;
+  key?: string;
+}
+
+const merge = (count: number, first: number): Row => ({
+  what: `merge ${count.toLocaleString('en')} ${count === 1 ? 'alert' : 'alerts'}`,
+  operation: mergeAlerts,
+  body: (at) => ({
+    alert_ids: alerts.slice(first + at * count, first + (at + 1) * count),
+    incident_id: sampleId('incident 0'),
+  }),
+});
+
+const ROWS: readonly Row[] = [
+  { what: 'browse, page of 50', operation: browseFleet, body: () => ({}), key: BULK },
+  {
+    what: 'browse, 2,000 hosts examined',
+    operation: browseFleet,
+    body: () => ({ scan_limit: 2_000, edge_clusters: ['none'] }),
+    key: BULK,
+  },
+  { what: 'read the RUM resource', operation: getRumResource, body: () => ({}) },
+  {
+    what: 'delete a work item',
+    operation: deleteWorkItem,
+    body: (at) => ({ work_item_id: `bulk ${at}`, version: 1 }),
+  },
+  merge(1, 0),
+  merge(10, 10),
+  merge(90, 100),
+  merge(500, 500),
+];
+
+export interface RoundTrips {
+  what: string;
+  /** With a key and record that are not cached, and with such that are. */
+  cold: Used;
+  warm: Used;
+}
+
+/** @param endpoint of the DynamoDB to use; absent: one of its own */
+export async function measureRoundTrips(endpoint?: string): Promise<RoundTrips[]> {
+  const service = await startBenchService(
+    [
+      ...sampleData(Date.now()),
+      ...alerts.map((alert_id) =>
+        JSON.stringify({ kind: 'alert', account_id: 1, alert_id, title: 'p99 above threshold' }),
+      ),
+      ...[0, 1].map((at) =>
+        JSON.stringify({ kind: 'work_item', account_id: 1, work_item_id: `bulk ${at}`, version: 1, title: 'Raise it' }),
+      ),
+      ...accountLines(3, BULK),
+      ...fleetLines(3, 2_000, Date.now()),
+    ],
+    endpoint,
+  );
+  try {
+    const count = countUnits(service.table);
+    const results: RoundTrips[] = [];
+    for (const row of ROWS) {
+      service.stepClock(LONG_MS);
+      const cold = await count(() => callOnce(service, row, 0));
+      service.stepClock(SHORT_MS);
+      results.push({ what: row.what, cold, warm: await count(() => callOnce(service, row, 1)) });
+    }
+    return results;
+  } finally {
+    await service.stop();
+  }
+}
+
+const callOnce = (service: BenchService, { operation, body, key = DEMO_KEYS.demo }: Row, at: number) =>
+  service.call(operation, key, body(at));
+
+/** As a table in Markdown. */
+export function roundTripsTable(results: readonly RoundTrips[]): string {
+  const head = [
+    'operation',
+    'warm: calls',
+    'rounds',
+    'read units',
+    'write units',
+    'cold: calls',
+    'rounds',
+    'read units',
+  ];
+  const cell = (value: number) => value.toFixed(1).replace('.0', '');
+  const rows = results.map(({ what, cold, warm }) => [
+    what,
+    ...[warm.calls, warm.rounds, warm.read, warm.write, cold.calls, cold.rounds, cold.read].map(cell),
+  ]);
+  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}

@@ -1,0 +1,257 @@
+/** Each operation on DynamoDB Local against the calls to DynamoDB that it needs, written by hand, turn about. */
+import { randomBytes } from 'node:crypto';
+import {
+  BatchGetCommand,
+  BatchWriteCommand,
+  GetCommand,
+  QueryCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts } from '../../lib/api/operations.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { collections, type Key, keys } from '../../lib/table/keys.ts';
+import { type Task, type Turns, takeTurns } from '../compare.ts';
+import { accountLines, fleetLines } from '../fleet-data.ts';
+import type { NewFigure } from '../report.ts';
+import { type BenchService, startBenchService } from '../service.ts';
+
+const ACCOUNT = 1;
+/** Of rows that only the calls by hand touch. */
+const OTHER = 2;
+const KEY = 'bench';
+const SMALL = { rounds: 30, calls: 20 };
+const LARGE = { rounds: 6, calls: 1 };
+const objectId = () => randomBytes(12).toString('hex');
+
+export async function run(add: (figure: NewFigure) => void): Promise<void> {
+  const service = await startBenchService([...accountLines(ACCOUNT, KEY), ...fleetLines(ACCOUNT, 200, Date.now())]);
+  const compare = async (what: string, turns: Turns, ours: Task, bare: Task, most: { p50: number; p99?: number }) => {
+    const times = await takeTurns({ ours, bare }, turns);
+    for (const at of ['p50', 'p99'] as const)
+      if (most[at] !== undefined)
+        add({
+          name: `${what}: ${at}`,
+          value: times.ours[at],
+          unit: 'ms',
+          baseline: { name: 'its calls to DynamoDB by hand', value: times.bare[at] },
+          target: { most: most[at] },
+        });
+  };
+  try {
+    const most = { p50: 1.15, p99: 1.5 };
+    await compare('browse, page of 50', SMALL, browse(service), bareBrowse(service.connect()), most);
+    await compare('read the RUM resource', SMALL, await readRum(service), bareRum(service.connect()), most);
+    await compare('delete a work item', SMALL, await remove(service), await bareRemove(service), most);
+    await compare('merge 10 alerts', SMALL, await merge(service, 10, 700), await bareMerge(service, 10, 700), most);
+    await compare('merge 1,000 alerts', LARGE, await merge(service, 1_000, 20), await bareMerge(service, 1_000, 20), {
+      p50: 1.4,
+    });
+  } finally {
+    await service.stop();
+  }
+}
+
+async function fill({ table }: BenchService, rows: (Key & Record<string, unknown>)[]): Promise<void> {
+  for (let at = 0; at < rows.length; at += 25)
+    await table.client.send(
+      new BatchWriteCommand({
+        RequestItems: { [table.name]: rows.slice(at, at + 25).map((Item) => ({ PutRequest: { Item } })) },
+      }),
+    );
+}
+
+function browse(service: BenchService): Task {
+  return () => {
+    service.stepClock(3_000);
+    return service.call(browseFleet, KEY, {});
+  };
+}
+
+function bareBrowse({ client, name }: Table): Task {
+  let minute = 0;
+  const query = (pk: string, attributes: string[]) =>
+    client.send(
+      new QueryCommand({
+        TableName: name,
+        KeyConditionExpression: 'pk = :pk',
+        ExpressionAttributeValues: { ':pk': pk },
+        ProjectionExpression: ['sk', ...attributes.map((_one, at) => `#${at}`)].join(', '),
+        ExpressionAttributeNames: Object.fromEntries(attributes.map((one, at) => [`#${at}`, one])),
+        Limit: 51,
+      }),
+    );
+  return async () => {
+    minute += 1;
+    const nonce = randomBytes(4).toString('hex');
+    await client.send(
+      new UpdateCommand({
+        TableName: name,
+        Key: keys.rateCount(OTHER, 'bare', Math.floor(minute / 20)),
+        UpdateExpression: 'ADD #total :one, #inner :one, #nonces :nonces SET #ttl = :ttl',
+        ConditionExpression: '(attribute_not_exists(#total) OR #total < :most) AND NOT contains(#nonces, :nonce)',
+        ExpressionAttributeNames: {
+          '#total': 'total',
+          '#inner': `w${minute % 20}`,
+          '#nonces': 'nonces',
+          '#ttl': 'ttl',
+        },
+        ExpressionAttributeValues: {
+          ':one': 1,
+          ':most': 1_000,
+          ':nonce': nonce,
+          ':nonces': new Set([nonce]),
+          ':ttl': 4_000_000_000,
+        },
+        ReturnValues: 'ALL_NEW',
+      }),
+    );
+    await Promise.all([
+      query(collections.hosts(ACCOUNT), [
+        'agent_version',
+        'edge_cluster',
+        'enabled',
+        'capability_status',
+        'capture_mode',
+        'report_interval_ms',
+        'snapshot_ready',
+        'reason_codes',
+      ]),
+      query(collections.hostStatuses(ACCOUNT), [
+        'received_at_ms',
+        'observed_at_ms',
+        'node_count',
+        'edge_count',
+        'authoritative',
+        'graph_available',
+        'snapshot_truncated',
+        'snapshot_degraded',
+        'health_at_ms',
+        'reason_codes',
+      ]),
+    ]);
+  };
+}
+
+async function readRum(service: BenchService): Promise<Task> {
+  await fill(service, [
+    { ...keys.rumResource(ACCOUNT), product: 'rum' },
+    { ...keys.rumUsage(ACCOUNT), session_limit_reached: false, 'session_measure.used_cnt': 7 },
+  ]);
+  return () => service.call(getRumResource, KEY, {});
+}
+
+const bareRum =
+  ({ client, name }: Table): Task =>
+  () =>
+    client.send(new GetCommand({ TableName: name, Key: keys.rumUsage(ACCOUNT), ConsistentRead: true }));
+
+const items = (account: number) =>
+  Array.from({ length: 700 }, (_, at) => ({
+    ...keys.workItem(account, `w${at}`),
+    work_item_id: `w${at}`,
+    version: 1,
+    title: 'Raise the timeout',
+  }));
+
+async function remove(service: BenchService): Promise<Task> {
+  await fill(service, items(ACCOUNT));
+  let at = 0;
+  return () => service.call(deleteWorkItem, KEY, { work_item_id: `w${at++}`, version: 1 });
+}
+
+async function bareRemove(service: BenchService): Promise<Task> {
+  await fill(service, items(OTHER));
+  const { client, name } = service.connect();
+  let at = 0;
+  return () =>
+    client.send(
+      new UpdateCommand({
+        TableName: name,
+        Key: keys.workItem(OTHER, `w${at++}`),
+        UpdateExpression: 'SET deleted_at_ms = :now, deleted_by = :by, #version = #version + :one',
+        ConditionExpression: '#version = :version AND attribute_not_exists(deleted_at_ms)',
+        ExpressionAttributeNames: { '#version': 'version' },
+        ExpressionAttributeValues: { ':now': Date.now(), ':by': 'key', ':one': 1, ':version': 1 },
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      }),
+    );
+}
+
+/** Alerts for so many merges, and an incident that takes them. */
+async function alertsOf(service: BenchService, account: number, count: number, merges: number) {
+  const incident = objectId();
+  const alerts = Array.from({ length: count * merges }, objectId);
+  await fill(service, [
+    { ...keys.incident(account, incident), incident_id: incident, title: 'Checkout is down' },
+    ...alerts.map((id) => ({ ...keys.alert(account, id), alert_id: id, title: 'p99 above threshold' })),
+  ]);
+  let at = 0;
+  const next = () => {
+    at += count;
+    return alerts.slice(at - count, at);
+  };
+  return { incident, next };
+}
+
+async function merge(service: BenchService, count: number, merges: number): Promise<Task> {
+  const { incident, next } = await alertsOf(service, ACCOUNT, count, merges);
+  return () => {
+    service.stepClock(10);
+    return service.call(mergeAlerts, KEY, { alert_ids: next(), incident_id: incident });
+  };
+}
+
+/** Reads and writes of a merge without its order and its way back from a crash: the entry, and each alert. */
+async function bareMerge(service: BenchService, count: number, merges: number): Promise<Task> {
+  const { incident, next } = await alertsOf(service, OTHER, count, merges);
+  const { client, name } = service.connect();
+  let stamp = 0;
+  const get = (all: Key[]) =>
+    client.send(new BatchGetCommand({ RequestItems: { [name]: { Keys: all, ConsistentRead: true } } }));
+  const move = (id: string) => ({
+    TableName: name,
+    Key: keys.alert(OTHER, id),
+    UpdateExpression: 'SET incident_id = :to, moved_stamp = :stamp',
+    ConditionExpression: 'attribute_exists(pk)',
+    ExpressionAttributeValues: { ':to': incident, ':stamp': stamp },
+  });
+  return async () => {
+    stamp += 1;
+    const ids = next();
+    const alertKeys = ids.map((id) => keys.alert(OTHER, id));
+    await get([keys.incident(OTHER, incident), ...alertKeys.slice(0, 99)]);
+    for (let at = 99; at < ids.length; at += 400)
+      await Promise.all(
+        [0, 100, 200, 300]
+          .map((more) => alertKeys.slice(at + more, at + more + 100))
+          .filter((some) => some.length > 0)
+          .map(get),
+      );
+    const entry = {
+      Put: {
+        TableName: name,
+        Item: { ...keys.feedEntry(OTHER, incident, stamp), kind: 'merge', moved: { none: ids }, stayed: [] },
+      },
+    };
+    const check = {
+      ConditionCheck: {
+        TableName: name,
+        Key: keys.incident(OTHER, incident),
+        ConditionExpression: 'attribute_exists(pk)',
+      },
+    };
+    const small = ids.length < 90;
+    await client.send(
+      new TransactWriteCommand({
+        TransactItems: [entry, check, ...(small ? ids.map((id) => ({ Update: move(id) })) : [])],
+      }),
+    );
+    if (small) return;
+    const left = ids.values();
+    const worker = async () => {
+      for (const id of left) await client.send(new UpdateCommand(move(id)));
+    };
+    await Promise.all(Array.from({ length: 32 }, worker));
+  };
+}

@@ -1,0 +1,18 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { measureRoundTrips, roundTripsTable } from '../../bench/round-trips.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
+
+it('docs/cost.md says what each operation asks of DynamoDB', async () => {
+  const results = await measureRoundTrips(dynamodbEndpoint());
+  const document = readFileSync(new URL('../../docs/cost.md', import.meta.url), 'utf8');
+  expect(document).toContain(roundTripsTable(results));
+
+  const warm = Object.fromEntries(results.map(({ what, warm: used }) => [what, used]));
+  expect(warm['read the RUM resource']?.calls).toBe(1);
+  expect(warm['delete a work item']?.calls).toBe(1);
+  // The count of the rate limit, then one round of reads, or three.
+  expect(warm['browse, page of 50']?.rounds).toBe(2);
+  expect(warm['browse, 2,000 hosts examined']?.rounds).toBeLessThanOrEqual(4);
+  expect(warm['merge 90 alerts']?.rounds).toBeLessThanOrEqual(3);
+});
