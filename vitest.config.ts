@@ -1,7 +1,10 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
+    // Tests wait for DynamoDB Local more than they compute.
+    maxWorkers: Math.max(2, availableParallelism()),
     // Files that share a DynamoDB Local make each other wait until calls time out.
     fileParallelism: process.env.DYNAMODB_ENDPOINT === undefined,
     projects: [

@@ -55,8 +55,12 @@ const NO_ROW = Symbol('no such key');
 /**
  * Looks app keys up, at most once at a time for each, however many calls wait. A found key is trusted for
  * `appKeyCacheSeconds` from the moment its look-up began, an unknown one is remembered for three seconds.
+ * @param remembered keys that are kept; twice as many at the most
  */
-export function createAppKeys({ table, now, settings }: Pick<Deps, 'table' | 'now' | 'settings'>): AppKeys {
+export function createAppKeys(
+  { table, now, settings }: Pick<Deps, 'table' | 'now' | 'settings'>,
+  remembered = REMEMBERED_KEYS,
+): AppKeys {
   const trustedMs = settings.appKeyCacheSeconds * 1000;
 
   async function read(hash: string): Promise<AppKeyRow | typeof NO_ROW> {
@@ -68,7 +72,7 @@ export function createAppKeys({ table, now, settings }: Pick<Deps, 'table' | 'no
     return (Item as AppKeyRow | undefined) ?? NO_ROW;
   }
 
-  const rows = new QuickLRU<string, { row: AppKeyRow | typeof NO_ROW; untilMs: number }>({ maxSize: REMEMBERED_KEYS });
+  const rows = new QuickLRU<string, { row: AppKeyRow | typeof NO_ROW; untilMs: number }>({ maxSize: remembered });
   const underWay = new Map<string, Promise<AppKeyRow | typeof NO_ROW>>();
 
   async function lookUp(hash: string): Promise<AppKeyRow | typeof NO_ROW> {

@@ -52,11 +52,12 @@ const KEPT_SECONDS = 120;
 export function createRateLimiter(
   operation: Pick<Operation, 'name'> & Required<Pick<Operation, 'rateWindows'>>,
   { table, now, newId }: Pick<Deps, 'table' | 'now' | 'newId'>,
+  remembered = REMEMBERED_REFUSALS,
 ): RateLimiter {
   const [inner, outer] = operation.rateWindows;
   if (outer.seconds % inner.seconds !== 0)
     throw new Error(`${operation.name} must have a longer rate window that is a multiple of the shorter`);
-  const refusals = new QuickLRU<string, Verdict & { refusedBy: WindowState }>({ maxSize: REMEMBERED_REFUSALS });
+  const refusals = new QuickLRU<string, Verdict & { refusedBy: WindowState }>({ maxSize: remembered });
 
   const indexOf = (window: RateWindow, atMs: number) => Math.floor(atMs / (window.seconds * 1000));
 

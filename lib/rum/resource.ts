@@ -46,9 +46,9 @@ function fieldsOf<Row extends object>(item: Record<string, unknown>): Row {
  * Reads the RUM record and the usage of the caller's account. The record may be as old as `rumCacheSeconds`, which the
  * header `Age` tells; the usage is read on every call. Either way it is one call to DynamoDB.
  */
-export function createGetRumResource({ table, now, settings }: Deps) {
+export function createGetRumResource({ table, now, settings }: Deps, remembered = REMEMBERED_RECORDS) {
   const lifetimeMs = settings.rumCacheSeconds * 1000;
-  const records = new QuickLRU<string, CachedRecord>({ maxSize: REMEMBERED_RECORDS });
+  const records = new QuickLRU<string, CachedRecord>({ maxSize: remembered });
 
   async function readUsage(account: Int64, signal: AbortSignal): Promise<RumUsage> {
     const { Item } = await table.client.send(

@@ -6,8 +6,8 @@ let running: DynamoDb | undefined;
 // For a Java that lives for seconds, optimizing takes more time than it saves.
 process.env.JAVA_TOOL_OPTIONS ??= '-XX:+UseSerialGC -XX:TieredStopAtLevel=1';
 
-// Each file has a DynamoDB Local of its own, unless DYNAMODB_ENDPOINT names one for all: files that share one slow each
-// other down, for DynamoDB Local does one thing at a time.
+// Each file has a DynamoDB Local of its own, unless DYNAMODB_ENDPOINT names one for all: one that serves file after file
+// gets slower with each, and files that share one at a time slow each other down.
 beforeAll(async () => {
   running = await startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT });
 });
