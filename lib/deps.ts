@@ -27,12 +27,13 @@ export interface Deps {
 /** The composition root: what a deployed function runs on. @throws SettingsError */
 export function createDeps(env: Environment = process.env): Deps {
   const settings = readSettings(env);
+  const log = createLog(originalFrames);
   return {
     table: connectTable({ name: settings.tableName, endpoint: settings.dynamodbEndpoint }),
     now: Date.now,
     newId: randomUUID,
-    log: createLog(originalFrames),
-    metrics: createMetrics(),
+    log: settings.quiet ? { ...log, info: () => undefined } : log,
+    metrics: settings.quiet ? { call: () => undefined, event: () => undefined } : createMetrics(),
     settings,
   };
 }

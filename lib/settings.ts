@@ -13,6 +13,8 @@ export interface Settings {
   rumCacheSeconds: number;
   /** `SERVICEMAP_ENABLED`: whether this deployment has the service-map subsystem. */
   serviceMapEnabled: boolean;
+  /** `QUIET`: no log line and no metric for each call; where a gateway on the same terminal tells of it. */
+  quiet: boolean;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -53,6 +55,7 @@ export function readSettings(env: Environment): Settings {
     appKeyCacheSeconds: integer('APP_KEY_CACHE_SECONDS', 30, 0, 30),
     rumCacheSeconds: integer('RUM_CACHE_SECONDS', 60, 0, 3600),
     serviceMapEnabled: flag('SERVICEMAP_ENABLED', true),
+    quiet: flag('QUIET', false),
   };
   if (problems.length > 0) throw new SettingsError(problems.join('\n'));
   return settings;

@@ -32,8 +32,7 @@ export async function startService(options: LocalServiceOptions): Promise<LocalS
   const env = {
     AWS_REGION: 'local',
     DYNAMODB_ENDPOINT: endpoint,
-    POWERTOOLS_LOG_LEVEL: 'WARN',
-    POWERTOOLS_METRICS_DISABLED: 'true',
+    QUIET: 'true',
   };
   const functions = Object.fromEntries(
     Object.entries(deployment.functions).map(([name, { environment, timeoutMs }]) => [

@@ -20,6 +20,7 @@ describe('the settings', () => {
       appKeyCacheSeconds: 30,
       rumCacheSeconds: 60,
       serviceMapEnabled: true,
+      quiet: false,
     });
   });
 
@@ -31,6 +32,7 @@ describe('the settings', () => {
       APP_KEY_CACHE_SECONDS: '0',
       RUM_CACHE_SECONDS: '5',
       SERVICEMAP_ENABLED: 'false',
+      QUIET: 'true',
     };
     expect(readSettings(env)).toEqual({
       tableName: 't',
@@ -39,6 +41,7 @@ describe('the settings', () => {
       appKeyCacheSeconds: 0,
       rumCacheSeconds: 5,
       serviceMapEnabled: false,
+      quiet: true,
     });
   });
 
