@@ -32,6 +32,8 @@ export interface ServiceApiProps {
   readonly settings: DeploymentSettings;
   readonly operationFunctions: Readonly<Record<Operation['name'], IFunction>>;
   readonly refuseRoute: IFunction;
+  /** Publishes the OpenAPI document. */
+  readonly describeApi: IFunction;
   readonly labelCaller: IFunction;
   /** Value of the gateway key that all callers share who have none of their own. */
   readonly sharedGatewayKey: string;
@@ -107,6 +109,10 @@ export class ServiceApi extends Construct {
     const { root } = this.api;
     refuseAny(root);
     refuseAny(root.addResource('{proxy+}'));
+    // For anyone, and without a key: it says what the keys are for.
+    const description = root.addResource('openapi.json');
+    refuseAny(description);
+    description.addMethod('GET', new LambdaIntegration(props.describeApi, { allowTestInvoke: false }));
     const methods = new Map<Operation, Method>();
     for (const operation of operations as readonly Operation[]) {
       const resource = root.resourceForPath(operation.path);

@@ -54,4 +54,5 @@ export const GRANTS: Readonly<Record<string, readonly Grant[]>> = {
   ],
   'label-caller': [findAppKey],
   'refuse-route': [],
+  'describe-api': [],
 };

@@ -53,6 +53,11 @@ export class ServiceStack extends Stack {
       timeout: Duration.seconds(5),
       memorySize: SMALL_MEMORY_MB,
     });
+    const describeApi = create('describe-api', {
+      description: 'Publish the description of the API',
+      timeout: Duration.seconds(5),
+      memorySize: SMALL_MEMORY_MB,
+    });
     const labelCaller = create('label-caller', {
       description: 'Tell which usage-plan key a call counts against',
       table,
@@ -73,6 +78,7 @@ export class ServiceStack extends Stack {
       settings,
       operationFunctions,
       refuseRoute,
+      describeApi,
       labelCaller,
       sharedGatewayKey,
     });

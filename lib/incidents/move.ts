@@ -36,7 +36,10 @@ async function moveAlert(table: Table, account: Int64, stamp: number, move: Move
   }
 }
 
-/** Does the moves of a committed merge; each can be done again without harm. @throws the first failure */
+/**
+ * Does the moves of a committed merge; each can be done again without harm. The first failure ends all of them, so that none
+ * is under way any more when this returns. @throws the first failure
+ */
 export async function moveAlerts(
   table: Table,
   account: Int64,
@@ -45,10 +48,19 @@ export async function moveAlerts(
   signal?: AbortSignal,
 ): Promise<void> {
   const left = moves.values();
+  const stop = new AbortController();
+  const ending = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
+  let failure: { error: unknown } | undefined;
   const worker = async () => {
-    for (const move of left) await moveAlert(table, account, stamp, move, signal);
+    try {
+      for (const move of left) await moveAlert(table, account, stamp, move, ending);
+    } catch (error) {
+      failure ??= { error };
+      stop.abort();
+    }
   };
   await Promise.all(Array.from({ length: Math.min(CONCURRENCY, moves.length) }, worker));
+  if (failure) throw failure.error;
 }
 
 /** Takes the mark of a merge away whose moves are all done: from its entry and from the ledger, in one transaction. */

@@ -44,7 +44,9 @@ describe('the API', () => {
       path.split('/').map((_part, at, parts) => parts.slice(0, at + 1).join('/') || '/'),
     );
     const anys = [...routesOf(template).keys()].filter((route) => route.startsWith('ANY '));
-    expect(anys.sort()).toEqual([...new Set([...paths, '/{proxy+}'])].map((path) => `ANY ${path}`).sort());
+    expect(anys.sort()).toEqual(
+      [...new Set([...paths, '/openapi.json', '/{proxy+}'])].map((path) => `ANY ${path}`).sort(),
+    );
   });
 
   it('labels calls of the operations alone, takes the gateway key from the label, and asks for one', () => {
@@ -183,7 +185,7 @@ describe('the functions', () => {
       expect(Properties.RetentionInDays).toBe(30);
   });
 
-  it.each(Object.keys(GRANTS).filter((name) => name !== 'refuse-route'))(
+  it.each(Object.keys(GRANTS).filter((name) => name !== 'refuse-route' && name !== 'describe-api'))(
     '%s has the whole environment that its settings demand',
     (name) => {
       const { Variables } = functionsOf(template).get(name)?.Properties.Environment ?? {};

@@ -57,7 +57,7 @@ export const MUTANTS: readonly Mutant[] = [
     replace:
       'await unmark(table, account, entry, signal);\n      await moveAlerts(table, account, entry.stamp, moves, signal);',
     tests: [faults('crash-sweep')],
-    only: 'of 101 alerts',
+    only: 'of 250 alerts',
   },
   {
     name: 'a merge that is finished late takes alerts from a later one',

@@ -1,0 +1,17 @@
+import { createHash } from 'node:crypto';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import document from '../openapi.json' with { type: 'json' };
+
+const body = JSON.stringify(document);
+const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+const headers = { 'Cache-Control': 'public, max-age=300', ETag: etag, 'Access-Control-Allow-Origin': '*' };
+
+/** The description of the API, which a caller that has it need not load again. */
+export const handler = async (event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> => {
+  const has = Object.entries(event.headers ?? {}).some(
+    ([name, value]) => name.toLowerCase() === 'if-none-match' && value?.includes(etag),
+  );
+  return has
+    ? { statusCode: 304, headers, body: '' }
+    : { statusCode: 200, headers: { ...headers, 'Content-Type': 'application/json' }, body };
+};
