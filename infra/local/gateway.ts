@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { APIGatewayAuthorizerResult, APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import QuickLRU from 'quick-lru';
 import type { Deployment, Route } from './deployment.ts';
+import type { Page } from './docs.ts';
 import { splitTarget, toEvent } from './event.ts';
 import type { LocalFunction } from './functions.ts';
 import { createUsagePlans } from './usage-plans.ts';
@@ -23,6 +24,8 @@ export interface GatewayOptions {
   /** Admits calls; by default as the deployment's usage plans say. */
   readonly usagePlans?: ReturnType<typeof createUsagePlans>;
   readonly onServed?: (served: Served) => void;
+  /** Pages of this machine's own, which no deployment has. */
+  readonly pages?: (path: string) => Page | undefined;
 }
 
 /** API Gateway's own limits: a larger body never reaches a function, and a slower answer no caller. */
@@ -147,8 +150,14 @@ export function createGateway(options: GatewayOptions): Server {
   }
 
   return createServer((request, response) => {
+    const page = request.method === 'GET' ? options.pages?.(splitTarget(request.url ?? '/').path) : undefined;
+    if (page) {
+      response.writeHead(200, { 'Content-Type': page.type }).end(page.body);
+      return;
+    }
     serve(request, response).catch(() => response.destroy());
   });
 }
 
-const codeOf = (body: string) => (JSON.parse(body) as { error?: { code: string } }).error?.code ?? 'OK';
+const codeOf = (body: string) =>
+  body === '' ? 'OK' : ((JSON.parse(body) as { error?: { code: string } }).error?.code ?? 'OK');

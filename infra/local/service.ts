@@ -1,6 +1,7 @@
 /** The whole service on one machine, as the stack's template says: gateway, functions and table stream. */
 import type { AddressInfo } from 'node:net';
 import { readDeployment } from './deployment.ts';
+import { createDocs } from './docs.ts';
 import { startFunction } from './functions.ts';
 import { createGateway, type Served } from './gateway.ts';
 import { followStream } from './stream.ts';
@@ -22,11 +23,13 @@ export interface LocalServiceOptions {
   tableName: string;
   port: number;
   onServed?: (served: Served) => void;
+  /** Filled in on the reference page. */
+  demoKey?: string;
 }
 
 /** @throws NodeJS.ErrnoException `EADDRINUSE` when the port is taken; nothing is left running then */
 export async function startService(options: LocalServiceOptions): Promise<LocalService> {
-  const { template, endpoint, tableName, port, onServed } = options;
+  const { template, endpoint, tableName, port, onServed, demoKey } = options;
   const deployment = readDeployment(template, tableName);
   // What Lambda would set, and where DynamoDB is; all else is the template's.
   const env = {
@@ -40,7 +43,7 @@ export async function startService(options: LocalServiceOptions): Promise<LocalS
       startFunction({ entry: new URL(`${name}.ts`, functionsFolder), env: { ...environment, ...env }, timeoutMs }),
     ]),
   );
-  const gateway = createGateway({ deployment, functions, ...(onServed && { onServed }) });
+  const gateway = createGateway({ deployment, functions, pages: createDocs(demoKey), ...(onServed && { onServed }) });
   const stopFunctions = () => Promise.all(Object.values(functions).map((each) => each.stop()));
 
   await new Promise<void>((resolve, reject) => {

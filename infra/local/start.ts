@@ -98,6 +98,7 @@ async function start(options: Options, atEnd: (stop: () => Promise<void>) => voi
     tableName: LOCAL_TABLE_NAME,
     port: options.port,
     onServed,
+    ...(options.data === undefined && { demoKey: DEMO_KEYS.demo }),
   });
   atEnd(service.stop);
   const { endpoint } = dynamoDb;
@@ -123,6 +124,7 @@ function welcome(url: string, withSample: boolean): string {
   return [
     '',
     `Serving at ${url}`,
+    `Reference  ${url}/docs`,
     ...(withSample ? [`Demo key   ${DEMO_KEYS.demo}`] : []),
     '',
     curl('/monit/servicemap/fleet', { limit: 1, statuses: ['stale', 'degraded'] }),
