@@ -1,7 +1,8 @@
-/** Starts the service as the README says, runs the calls that it prints as they stand, and stops it. */
+/** Starts the service as the README says, runs the calls that it prints as they stand and the smoke test, and stops it. */
 import { execFile, spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { promisify } from 'node:util';
+import { DEMO_KEYS } from '../infra/local/sample.ts';
 
 const run = promisify(execFile);
 
@@ -45,6 +46,19 @@ for (const call of calls) {
   );
 }
 if (calls.length !== 4) failed += 1;
+
+// The smoke test, with throw-away data: green on a service that keeps the contract.
+const url = `http://127.0.0.1:${port}`;
+const env = { ...process.env, APP_KEY: DEMO_KEYS.demo };
+const smoke = (args: string) => run('bash', ['-c', `npm run --silent smoke -- ${args}`], { env });
+await run('bash', ['-c', `npm run --silent smoke -- --data 1 | npm run --silent admin -- import - --service ${url}`], {
+  env,
+});
+const checked = await smoke(`--url ${url} --write`).catch((error: { stdout: string }) => {
+  failed += 1;
+  return error;
+});
+process.stdout.write(checked.stdout);
 
 service.removeAllListeners('exit');
 const ended = new Promise<boolean>((resolve) => service.once('close', () => resolve(true)));

@@ -18,7 +18,7 @@ import { int64Keyword, withInt64 } from '../lib/int64-keyword.ts';
 import { parseJson } from '../lib/json.ts';
 import { accountId } from './arguments.ts';
 import { explain } from './errors.ts';
-import { CliError } from './io.ts';
+import { CliError, UsageError } from './io.ts';
 import { plainTable } from './output.ts';
 
 /** What `--write` works on: throw-away data, put there by an operator. */
@@ -259,7 +259,7 @@ function createChecks(url: string, appKey: string) {
 
 /** Asks for the key without showing it. */
 async function askForKey(): Promise<string> {
-  if (!process.stdin.isTTY) throw new CliError('Say the key in the environment variable APP_KEY.');
+  if (!process.stdin.isTTY) throw new UsageError('Say the key in the environment variable APP_KEY.');
   process.stderr.write('App key: ');
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const prompt = createInterface({ input: process.stdin, output: silent, terminal: true });
@@ -285,7 +285,8 @@ async function smoke({ url, write, data }: { url?: string; write?: boolean; data
     process.stdout.write(throwAwayData(data));
     return 0;
   }
-  if (url === undefined || !URL.canParse(url)) throw new CliError('Say which deployment: --url http://127.0.0.1:3000');
+  if (url === undefined || !URL.canParse(url))
+    throw new UsageError('Say which deployment: --url http://127.0.0.1:3000');
   const { reading, writing } = createChecks(url, process.env.APP_KEY ?? (await askForKey()));
   const rows: string[][] = [];
   for (const [name, check] of Object.entries({ ...reading, ...(write && writing) }))

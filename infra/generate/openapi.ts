@@ -233,7 +233,7 @@ export function openApiDocument(): object {
         'Act on `error.code`; `error.message` is for people. Integers are exact over the int64 range.',
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
-    servers: [{ url: '/', description: 'Where this document is served' }],
+    servers: [{ url: '.', description: 'Where this document is served' }],
     tags: [
       { name: 'Monitoring', description: 'Hosts and the state of their network-topology collection' },
       { name: 'RUM', description: 'Real-user monitoring: plan, quotas, usage' },

@@ -1,0 +1,130 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { type Client, createClient, type Host, NoAnswerError, ServiceError } from '../../client/index.ts';
+import { createLocalGatewayKeys } from '../../infra/local/gateway-keys.ts';
+import { type LocalService, startService } from '../../infra/local/service.ts';
+import { loadData } from '../../lib/data/load.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
+import { newAppKey, newTable, stored } from '../support/service.ts';
+
+const appKey = newAppKey();
+const ACCOUNT = 7;
+const id = (digit: string) => digit.repeat(24);
+let table: Table;
+let service: LocalService;
+let client: Client;
+beforeAll(async () => {
+  table = await newTable();
+  const line = (fields: object) => JSON.stringify({ account_id: ACCOUNT, ...fields });
+  const lines = [
+    line({ kind: 'account', name: 'Acme', permissions: ['monit'] }),
+    line({ kind: 'app_key', app_key: appKey }),
+    line({ kind: 'incident', incident_id: id('a'), title: 't' }),
+    line({ kind: 'alert', alert_id: id('b'), title: 't' }),
+    `{"kind":"work_item","account_id":${ACCOUNT},"work_item_id":"w","version":9007199254740993,"title":"t"}`,
+    ...Array.from({ length: 250 }, (_, at) =>
+      line({
+        kind: 'host',
+        host_id: `h${String(at).padStart(3, '0')}`,
+        agent_version: '1',
+        edge_cluster: 'c',
+        enabled: true,
+        snapshot_ready: true,
+      }),
+    ),
+  ];
+  await loadData(table, 'test', lines, { nowSeconds: 1, gatewayKeys: createLocalGatewayKeys(table) });
+  service = await startService({
+    template: inject('template'),
+    endpoint: dynamodbEndpoint(),
+    tableName: table.name,
+    port: 0,
+  });
+  client = createClient({ url: service.url, appKey });
+});
+afterAll(() => service.stop());
+
+/** A server that refuses some times, then answers. */
+async function refusing(times: number, status: number) {
+  const seen: { idempotencyKey: string | undefined; at: number }[] = [];
+  const server = createServer((request, response) => {
+    request.resume();
+    seen.push({ idempotencyKey: request.headers['idempotency-key'] as string | undefined, at: Date.now() });
+    const refused = seen.length <= times;
+    response.writeHead(refused ? status : 200, {
+      'Content-Type': 'application/json',
+      ...(refused && { 'Retry-After': '1' }),
+    });
+    const error = { code: 'ServiceUnavailable', message: 'not now' };
+    response.end(JSON.stringify({ request_id: 'r', ...(refused ? { error } : { data: null }) }));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url, seen, close: () => server.close() };
+}
+
+describe('the client', () => {
+  it('goes through all hosts, page after page, and waits where the limit says so', async () => {
+    const hosts: Host[] = [];
+    for await (const host of client.hosts()) hosts.push(host);
+    expect(hosts.map(({ host_id }) => host_id)).toEqual(
+      Array.from({ length: 250 }, (_, at) => `h${String(at).padStart(3, '0')}`),
+    );
+  });
+
+  it('deletes a work item, at a version beyond 2^53', async () => {
+    expect(await client.deleteWorkItem({ work_item_id: 'w', version: 9007199254740993n })).toEqual({});
+    expect((await stored(table, keys.workItem(ACCOUNT, 'w'))).version).toBe(9007199254740994n);
+  });
+
+  it('merges alerts', async () => {
+    expect(await client.mergeAlerts({ alert_ids: [id('b')], incident_id: id('a') })).toBeNull();
+    expect((await stored(table, keys.alert(ACCOUNT, id('b')))).incident_id).toBe(id('a'));
+  });
+
+  it('throws refusals with their code, status and request id, in the language asked for', async () => {
+    const error = await client.getRumResource().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ServiceError);
+    expect(error).toMatchObject({ code: 'ResourceNotFound', status: 400, requestId: expect.any(String) });
+    const chinese = createClient({ url: service.url, appKey, language: 'zh-CN' });
+    await expect(chinese.getRumResource()).rejects.toThrow(/\p{Script=Han}/u);
+  });
+
+  it('has the key in no error, whatever goes wrong', async () => {
+    const nobody = createClient({ url: 'http://127.0.0.1:1', appKey, retries: 0 });
+    const unknown = createClient({ url: service.url, appKey: `${appKey}x` });
+    const elsewhere = createClient({ url: `${service.url}/docs`, appKey });
+    for (const [caller, kind] of [
+      [nobody, NoAnswerError],
+      [unknown, ServiceError],
+      [elsewhere, ServiceError],
+    ] as const) {
+      const error = (await caller.getRumResource().catch((thrown: unknown) => thrown)) as Error;
+      expect(error).toBeInstanceOf(kind);
+      expect(`${error.message} ${error.stack} ${JSON.stringify(error)} ${String(error.cause)}`).not.toContain(appKey);
+    }
+  });
+
+  it('sends again what is refused for now, after the time it is told, a merge with one Idempotency-Key', async () => {
+    const server = await refusing(1, 503);
+    await createClient({ url: server.url, appKey }).mergeAlerts({ alert_ids: [id('b')], incident_id: id('a') });
+    server.close();
+    const [first, second] = server.seen;
+    expect(server.seen).toHaveLength(2);
+    expect(first?.idempotencyKey).toMatch(/^.{36}$/);
+    expect(second?.idempotencyKey).toBe(first?.idempotencyKey);
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(900);
+  });
+
+  it('gives up after so many times', async () => {
+    const server = await refusing(9, 503);
+    const giving = createClient({ url: server.url, appKey, retries: 1 });
+    await expect(giving.getRumResource()).rejects.toMatchObject({ code: 'ServiceUnavailable', status: 503 });
+    server.close();
+    expect(server.seen).toHaveLength(2);
+  });
+});

@@ -1,0 +1,177 @@
+import { readFileSync } from 'node:fs';
+import { Ajv, type ValidateFunction } from 'ajv';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Operation, operations } from '../../lib/api/operations.ts';
+import { int64Keyword, withInt64 } from '../../lib/int64-keyword.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { SEED } from '../support/chance.ts';
+import { newAccount } from '../support/incidents.ts';
+import {
+  type Answer,
+  eventFor,
+  type Handlers,
+  handlersOver,
+  invokeAlone,
+  newTable,
+  testDeps,
+} from '../support/service.ts';
+
+/** Requests of each kind for each operation. */
+const RUNS = process.env.FAULTS === undefined ? 150 : 1_000;
+
+interface Schema {
+  type: string;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+  enum?: unknown[];
+  format?: string;
+  pattern?: string;
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+}
+
+const document = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'));
+const HANDLERS: Record<string, keyof Handlers> = {
+  'browse-fleet': 'browseFleet',
+  'get-rum-resource': 'getRumResource',
+  'delete-work-item': 'deleteWorkItem',
+  'merge-alerts': 'mergeAlerts',
+};
+
+let table: Table;
+let handlers: Handlers;
+let appKey: string;
+let clock = 2_050_000_020_000;
+beforeAll(async () => {
+  table = await newTable();
+  ({ appKey } = await newAccount(table));
+  handlers = handlersOver(testDeps(table, { now: () => clock }));
+});
+
+const schemaOf = ({ path }: Operation): Schema =>
+  document.paths[path].post.requestBody.content['application/json'].schema;
+
+function valid(schema: Schema): fc.Arbitrary<unknown> {
+  if (schema.enum) return fc.constantFrom(...schema.enum);
+  switch (schema.type) {
+    case 'boolean':
+      return fc.boolean();
+    case 'integer':
+      return fc.integer({ min: schema.minimum ?? -(2 ** 31), max: schema.maximum ?? 2 ** 31 - 1 });
+    case 'array':
+      return fc.array(valid(schema.items as Schema), {
+        minLength: schema.minItems ?? 0,
+        maxLength: Math.min(schema.maxItems ?? 8, 8),
+      });
+    case 'object': {
+      const fields = Object.entries(schema.properties ?? {}).map(([name, field]) => [name, valid(field)]);
+      return fc.record(Object.fromEntries(fields), { requiredKeys: (schema.required ?? []) as never[] });
+    }
+    default:
+      return schema.pattern === undefined
+        ? fc.string({
+            unit: 'grapheme',
+            minLength: schema.minLength ?? 0,
+            maxLength: Math.min(schema.maxLength ?? 40, 40),
+          })
+        : fc.stringMatching(new RegExp(schema.pattern));
+  }
+}
+
+/** Values that a field must not have: another type, a bound overstepped, another form. */
+function wrong(schema: Schema): fc.Arbitrary<unknown> {
+  const others: unknown[] = [null, {}, [[]], 1.5, 'x', true, -1, ''].filter((value) => !fits(schema, value));
+  const { minimum, maximum, minLength, maxLength, minItems, maxItems, items } = schema;
+  if (minimum !== undefined) others.push(minimum - 1);
+  if (maximum !== undefined) others.push(maximum + 1);
+  if (minLength) others.push('');
+  if (maxLength !== undefined) others.push('x'.repeat(maxLength + 1));
+  if (minItems) others.push([]);
+  if (maxItems !== undefined) others.push(Array.from({ length: maxItems + 1 }, () => items?.enum?.[0] ?? 'x'));
+  if (items?.enum) others.push(['none of these']);
+  if (items && items.type === 'string') others.push([1], [null]);
+  return fc.constantFrom(...others);
+}
+function fits(schema: Schema, value: unknown): boolean {
+  switch (schema.type) {
+    case 'boolean':
+      return typeof value === 'boolean';
+    case 'integer':
+      return Number.isInteger(value) && (value as number) >= (schema.minimum ?? -Infinity);
+    case 'array':
+      return Array.isArray(value) && value.length === 0;
+    default:
+      return typeof value === 'string' && !schema.pattern && value.length >= (schema.minLength ?? 0);
+  }
+}
+
+/** Valid requests of an operation. What a cursor holds is no matter of form, and `scan_limit` is at least `limit`. */
+const requests = (operation: Operation) =>
+  valid(schemaOf(operation)).map((body) => {
+    const { cursor: _cursor, ...request } = body as { cursor?: string; limit?: number; scan_limit?: number };
+    if (request.scan_limit === undefined && request.limit === undefined) return request;
+    return { ...request, scan_limit: Math.max(request.scan_limit ?? 1_000, request.limit ?? 50) };
+  });
+
+/** A valid request with one thing wrong. */
+const mutants = (operation: Operation) => {
+  const { properties = {}, required = [] } = schemaOf(operation);
+  const missing = required.map((name) => fc.constant({ name, value: undefined }));
+  const wrongs = Object.entries(properties).map(([name, field]) => wrong(field).map((value) => ({ name, value })));
+  return fc
+    .tuple(requests(operation), fc.oneof(...missing, ...wrongs))
+    .map(([body, { name, value }]) => ({ ...body, [name]: value }));
+};
+
+const ajv = new Ajv({ strict: false, allErrors: true });
+ajv.addKeyword(int64Keyword);
+const compiled = new Map<string, ValidateFunction>();
+/** The answer is as the document describes an answer with its status. */
+function conforms({ path }: Operation, { status, body }: Answer): void {
+  const described = document.paths[path].post.responses[status];
+  expect(described, `${path} is not to answer ${status}`).toBeDefined();
+  const key = `${path} ${status}`;
+  const inlined = JSON.parse(JSON.stringify(described.content['application/json'].schema), (_key, value) =>
+    value?.$ref === '#/components/schemas/RequestId' ? document.components.schemas.RequestId : value,
+  );
+  const validate = compiled.get(key) ?? ajv.compile(withInt64(inlined) as object);
+  compiled.set(key, validate);
+  expect(validate(body), ajv.errorsText(validate.errors)).toBe(true);
+}
+
+async function send(operation: Operation, body: unknown): Promise<Answer> {
+  clock += 60_000;
+  const handler = handlers[HANDLERS[operation.name] as keyof Handlers];
+  return invokeAlone(handler, eventFor(operation, { appKey, body }));
+}
+
+describe.each(operations)(`requests made from openapi.json (SEED=${SEED}): $name`, (operation) => {
+  it(`${RUNS} valid ones are never refused for their form, and never fail`, async () => {
+    await fc.assert(
+      fc.asyncProperty(requests(operation), async (body) => {
+        const answer = await send(operation, body);
+        conforms(operation, answer);
+        // Nothing of what they name is there.
+        expect(['OK', 'ResourceNotFound']).toContain(answer.body.error?.code ?? 'OK');
+      }),
+      { numRuns: RUNS, seed: SEED },
+    );
+  });
+
+  it(`${RUNS} with one thing wrong are InvalidParameter`, async () => {
+    await fc.assert(
+      fc.asyncProperty(mutants(operation), async (body) => {
+        const answer = await send(operation, body);
+        conforms(operation, answer);
+        expect(answer.body.error?.code).toBe('InvalidParameter');
+      }),
+      { numRuns: RUNS, seed: SEED },
+    );
+  });
+});
