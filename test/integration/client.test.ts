@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type Client, createClient, type Host, NoAnswerError, ServiceError } from '../../client/index.ts';
 import { createLocalGatewayKeys } from '../../infra/local/gateway-keys.ts';
+import { sampleData } from '../../infra/local/sample.ts';
 import { type LocalService, startService } from '../../infra/local/service.ts';
 import { loadData } from '../../lib/data/load.ts';
 import type { Table } from '../../lib/table/client.ts';
@@ -13,6 +14,15 @@ import { newAppKey, newTable, stored } from '../support/service.ts';
 
 const appKey = newAppKey();
 const ACCOUNT = 7;
+const rumKey = newAppKey();
+/** Of the sample what belongs to RUM, in an account of its own. */
+const withRum = [
+  JSON.stringify({ kind: 'account', account_id: 8, name: 'With RUM', permissions: [] }),
+  JSON.stringify({ kind: 'app_key', account_id: 8, app_key: rumKey }),
+  ...[...sampleData(Date.now())]
+    .filter((line) => line.includes('"kind":"rum_') && line.includes('"account_id":1,'))
+    .map((line) => line.replace('"account_id":1,', '"account_id":8,')),
+];
 const id = (digit: string) => digit.repeat(24);
 let table: Table;
 let service: LocalService;
@@ -23,6 +33,7 @@ beforeAll(async () => {
   const lines = [
     line({ kind: 'account', name: 'Acme', permissions: ['monit'] }),
     line({ kind: 'app_key', app_key: appKey }),
+    ...withRum,
     line({ kind: 'incident', incident_id: id('a'), title: 't' }),
     line({ kind: 'alert', alert_id: id('b'), title: 't' }),
     `{"kind":"work_item","account_id":${ACCOUNT},"work_item_id":"w","version":9007199254740993,"title":"t"}`,
@@ -79,6 +90,11 @@ describe('the client', () => {
   it('deletes a work item, at a version beyond 2^53', async () => {
     expect(await client.deleteWorkItem({ work_item_id: 'w', version: 9007199254740993n })).toEqual({});
     expect((await stored(table, keys.workItem(ACCOUNT, 'w'))).version).toBe(9007199254740994n);
+  });
+
+  it('reads the RUM resource', async () => {
+    const resource = await createClient({ url: service.url, appKey: rumKey }).getRumResource({ no_cache: true });
+    expect(resource).toMatchObject({ account_id: 8, product: 'rum', 'session_replay.used_cnt': expect.any(Number) });
   });
 
   it('merges alerts', async () => {
