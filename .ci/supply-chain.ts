@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 
 /** Licences that ask for no more than to be named, or for changes to their own files. */
 const ALLOWED = new Set(
-  'MIT MIT-0 ISC 0BSD Apache-2.0 BSD-2-Clause BSD-3-Clause BlueOak-1.0.0 Unlicense CC0-1.0 Python-2.0 MPL-2.0'.split(
+  'MIT MIT-0 ISC 0BSD Apache-2.0 BSD-2-Clause BSD-3-Clause BlueOak-1.0.0 Unlicense CC0-1.0 Python-2.0 PSF-2.0 MPL-2.0'.split(
     ' ',
   ),
 );
