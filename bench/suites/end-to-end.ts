@@ -9,6 +9,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts } from '../../lib/api/operations.ts';
+import { HOST_ATTRIBUTES, STATUS_ATTRIBUTES } from '../../lib/fleet/hosts.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { collections, type Key, keys } from '../../lib/table/keys.ts';
 import { type Task, type Turns, takeTurns } from '../compare.ts';
@@ -107,28 +108,8 @@ function bareBrowse({ client, name }: Table): Task {
       }),
     );
     await Promise.all([
-      query(collections.hosts(ACCOUNT), [
-        'agent_version',
-        'edge_cluster',
-        'enabled',
-        'capability_status',
-        'capture_mode',
-        'report_interval_ms',
-        'snapshot_ready',
-        'reason_codes',
-      ]),
-      query(collections.hostStatuses(ACCOUNT), [
-        'received_at_ms',
-        'observed_at_ms',
-        'node_count',
-        'edge_count',
-        'authoritative',
-        'graph_available',
-        'snapshot_truncated',
-        'snapshot_degraded',
-        'health_at_ms',
-        'reason_codes',
-      ]),
+      query(collections.hosts(ACCOUNT), HOST_ATTRIBUTES),
+      query(collections.hostStatuses(ACCOUNT), STATUS_ATTRIBUTES),
     ]);
   };
 }

@@ -5,7 +5,8 @@ import { collections, keys } from '../table/keys.ts';
 import { queryRange } from '../table/query-range.ts';
 import { type HostRow, type HostStatusRow, type LiveStatus, UNREADABLE } from './status.ts';
 
-const HOST_ATTRIBUTES = [
+/** What a page needs of a host's rows. */
+export const HOST_ATTRIBUTES = [
   'agent_version',
   'edge_cluster',
   'enabled',
@@ -15,7 +16,7 @@ const HOST_ATTRIBUTES = [
   'snapshot_ready',
   'reason_codes',
 ];
-const STATUS_ATTRIBUTES = [
+export const STATUS_ATTRIBUTES = [
   'received_at_ms',
   'observed_at_ms',
   'node_count',
