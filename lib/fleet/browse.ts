@@ -26,7 +26,7 @@ export type ChunkSize = (request: BrowseRequest, examined: number, matched: numb
 
 /**
  * Without filters the first chunk fills the page. With them it shows how many hosts match, and the second is as large as
- * is likely to fill the page; when it does not, the third is the rest. So no page takes more than six calls.
+ * is likely to fill the page; when it does not, the third is the rest. So no page reads more than six ranges.
  */
 const chunkSize: ChunkSize = (request, examined, matched) => {
   if (!isFiltered(request)) return request.limit - matched;

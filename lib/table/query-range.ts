@@ -50,7 +50,7 @@ export async function queryRange<Row>(
   });
   const items = takeItems(command, table);
   const { LastEvaluatedKey } = await table.client.send(command, { abortSignal: signal });
-  return { rows: items().map((item) => plainRow(item, keyName) as Row), reached: LastEvaluatedKey?.sk?.S };
+  return { rows: items().map((item) => plainRow(table, item, keyName) as Row), reached: LastEvaluatedKey?.sk?.S };
 }
 
 interface Reply {
@@ -90,16 +90,20 @@ function parseReply(bytes: Buffer): { Items?: WireRow[] } {
   }
 }
 
-function plainRow(item: WireRow, keyName: string): Record<string, unknown> {
+/** An attribute that is null counts as absent. */
+function plainRow(table: Table, item: WireRow, keyName: string): Record<string, unknown> {
   const row: Record<string, unknown> = { [keyName]: item.sk?.S };
-  for (const name in item) if (name !== 'sk') row[name] = plainValue(item[name] as AttributeValue);
+  for (const name in item) {
+    const value = item[name] as AttributeValue;
+    if (name !== 'sk' && value.NULL === undefined) row[name] = plainValue(table, value);
+  }
   return row;
 }
 
-function plainValue(value: AttributeValue): unknown {
+function plainValue(table: Table, value: AttributeValue): unknown {
   if (value.S !== undefined) return value.S;
   if (value.N !== undefined) return /^-?\d+$/.test(value.N) ? toInt64(value.N) : Number(value.N);
   if (value.BOOL !== undefined) return value.BOOL;
-  if (value.L !== undefined) return value.L.map(plainValue);
-  throw new Error(`a row has an attribute of type ${Object.keys(value)}`);
+  // What the service does not write itself is read as the document client would.
+  return table.unmarshall<{ value: unknown }>({ value }).value;
 }

@@ -94,6 +94,15 @@ describe('every bundle, started as Lambda would', () => {
     expect(stdout).not.toContain('the-secret-key');
   });
 
+  it('describe-api publishes the description, and does not send it again to who has it', async () => {
+    const { answer } = await start('describe-api', { ...call, httpMethod: 'GET', path: '/openapi.json' });
+    const own = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8');
+    expect(JSON.parse(answer.body)).toEqual(JSON.parse(own));
+    expect(answer.headers['Cache-Control']).toBe('public, max-age=300');
+    const again = await start('describe-api', { ...call, headers: { 'if-none-match': answer.headers.ETag } });
+    expect(again.answer).toMatchObject({ statusCode: 304, body: '' });
+  });
+
   it('finish-merges takes a batch', async () => {
     expect((await start('finish-merges', { Records: [] })).answer).toBeNull();
   });

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { browseFleet, FLEET_STATUSES } from '../../lib/api/operations.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { hasEnvelope } from '../support/answers.ts';
-import { hostId, inventory, live, NOW, newFleet } from '../support/fleet.ts';
+import { hostId, type Inventory, inventory, live, NOW, newFleet } from '../support/fleet.ts';
 import { conforms } from '../support/schema.ts';
 import { newTable } from '../support/service.ts';
 
@@ -212,6 +212,15 @@ describe('an answer', () => {
         'status',
       ]),
     );
+  });
+
+  it('reads rows that others wrote: null counts as absent, a set as a list', async () => {
+    const fleet = await newFleet(table);
+    const row = { ...inventory(), capability_status: null, reason_codes: new Set(['b']) };
+    await fleet.putHosts({ [hostId(1)]: row as unknown as Inventory });
+    const { items } = conforms(browseFleet, await fleet.browse());
+    expect(items[0].servicemap.reason_codes).toEqual(['b', 'no_reports']);
+    expect(items[0].servicemap).not.toHaveProperty('capability_status');
   });
 
   it('shows integers beyond 2^53 as they are stored', async () => {
