@@ -10,6 +10,8 @@ export interface Mutant {
   tests: readonly string[];
   /** Of these files only tests whose name matches, where the rest would take long. */
   only?: string;
+  /** Form of the tests under fault (`FAULTS`), where the short one makes too few cuts to be sure. */
+  form?: string;
 }
 
 const integration = (name: string) => `test/integration/${name}.test.ts`;
@@ -58,6 +60,7 @@ export const MUTANTS: readonly Mutant[] = [
       'await unmark(table, account, entry, signal);\n      await moveAlerts(table, account, entry.stamp, moves, signal);',
     tests: [faults('crash-sweep')],
     only: 'of 250 alerts',
+    form: 'ci',
   },
   {
     name: 'a merge that is finished late takes alerts from a later one',
