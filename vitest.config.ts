@@ -1,12 +1,16 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
+// What the tests start are the same modules again and again.
+process.env.NODE_COMPILE_CACHE ??= 'node_modules/.cache/node';
+
 export default defineConfig({
   test: {
-    // Tests wait for DynamoDB Local more than they compute.
-    maxWorkers: Math.max(2, availableParallelism()),
-    // Files that share a DynamoDB Local make each other wait until calls time out.
-    fileParallelism: process.env.DYNAMODB_ENDPOINT === undefined,
+    // No test changes a module's state, so that those which a worker has loaded serve file after file.
+    isolate: false,
+    expect: { poll: { timeout: 15_000 } },
+    // Some tests wait for time-outs.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
       { test: { name: 'infra', include: ['test/infra/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 60_000 } },
@@ -14,8 +18,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts', 'test/faults/**/*.test.ts'],
-          globalSetup: ['test/support/template.ts'],
-          setupFiles: ['test/support/dynamodb-local.ts'],
+          globalSetup: ['test/support/template.ts', 'test/support/dynamodb-local.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

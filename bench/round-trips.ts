@@ -69,7 +69,7 @@ export async function measureRoundTrips(endpoint?: string): Promise<RoundTrips[]
       ...accountLines(3, BULK),
       ...fleetLines(3, 2_000, Date.now()),
     ],
-    endpoint,
+    { endpoint, stream: false },
   );
   try {
     const count = countUnits(service.table);

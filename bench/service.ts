@@ -23,11 +23,14 @@ const A_MINUTE = 60_000;
 
 export type BenchService = Awaited<ReturnType<typeof startBenchService>>;
 
-/** @param endpoint of the DynamoDB to use; absent: that of `DYNAMODB_ENDPOINT`, or one of its own */
-export async function startBenchService(lines: Iterable<string>, endpoint = process.env.DYNAMODB_ENDPOINT) {
+/** @param options the DynamoDB to use (absent: that of `DYNAMODB_ENDPOINT`, or one of its own), and whether the table has its stream */
+export async function startBenchService(
+  lines: Iterable<string>,
+  { endpoint = process.env.DYNAMODB_ENDPOINT, stream = true }: { endpoint?: string | undefined; stream?: boolean } = {},
+) {
   const dynamoDb = await startDynamoDb({ endpoint });
   const name = `bench-${randomBytes(4).toString('hex')}`;
-  await createTable(dynamoDb.endpoint, name);
+  await createTable(dynamoDb.endpoint, name, { stream });
   const timeouts = { connectionTimeout: 5_000, requestTimeout: 10_000 };
   const connect = (): Table => connectTable({ name, endpoint: dynamoDb.endpoint, timeouts });
   const table = connect();

@@ -11,8 +11,17 @@ import { TABLE } from '../../lib/table/definition.ts';
 /** Name of the table that `npm start` makes. */
 export const LOCAL_TABLE_NAME = 'incident-monitoring-rum';
 
-/** Creates the table at a local endpoint, as the stack would deploy it. @returns false when it was there already */
-export async function createTable(endpoint: string, name: string): Promise<boolean> {
+/**
+ * Creates the table at a local endpoint, as the stack would deploy it.
+ * @param options `stream: false` leaves its stream out: for each write to a table with one, DynamoDB Local looks through
+ *   the records of all streams before it
+ * @returns false when it was there already
+ */
+export async function createTable(
+  endpoint: string,
+  name: string,
+  options: { stream?: boolean } = {},
+): Promise<boolean> {
   const client = new DynamoDBClient(clientConfig({ endpoint }));
   try {
     await client.send(
@@ -27,7 +36,9 @@ export async function createTable(endpoint: string, name: string): Promise<boole
           { AttributeName: TABLE.partitionKey, KeyType: 'HASH' },
           { AttributeName: TABLE.sortKey, KeyType: 'RANGE' },
         ],
-        StreamSpecification: { StreamEnabled: true, StreamViewType: TABLE.streamView },
+        ...(options.stream !== false && {
+          StreamSpecification: { StreamEnabled: true, StreamViewType: TABLE.streamView },
+        }),
       }),
     );
     await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 1 }, { TableName: name });

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 
 describe(`merges that are cut (SEED=${SEED})`, () => {
-  describe.each(FORM === 'quick' ? [1, 98, 250] : [1, 98, 99, 100, 101, 250, 1_000])('of %i alerts', (alerts) => {
+  describe.each(FORM === 'quick' ? [1, 98, 150] : [1, 98, 99, 100, 101, 250, 1_000])('of %i alerts', (alerts) => {
     let arenas: Awaited<ReturnType<typeof openArena>>[];
     beforeAll(async () => {
       arenas = await Promise.all(

@@ -27,7 +27,7 @@ import {
   testDeps,
 } from '../support/service.ts';
 
-const SECONDS = { quick: 3, ci: 60, full: 600 }[process.env.FAULTS ?? 'quick'] ?? 0;
+const SECONDS = { quick: 2, ci: 60, full: 600 }[process.env.FAULTS ?? 'quick'] ?? 0;
 const CALLS_A_SECOND = 50;
 const SHARE_FAULTY = 0.02;
 const HEAP_BYTES_A_MINUTE = 1024 * 1024;

@@ -167,18 +167,6 @@ describe('show incident, alert and work-item', () => {
     expect((await admin(`show work-item w --account ${at.account}`)).out).toContain('(2027-01-15 08:00:00 UTC)');
   });
 
-  it('of a large merge has all its alerts', async () => {
-    const at = await newAccount(table);
-    await putAccount(table, { account_id: at.account, name: 'n', permissions: [] });
-    const to = await at.incident();
-    const alerts = await at.alerts(4_200);
-    const { mergeAlerts: handler } = handlersOver(testDeps(table));
-    hasEnvelope(await at.merge(handler, { alert_ids: alerts, incident_id: to }), 200);
-    const { feed } = await json(`show incident ${to} --account ${at.account}`);
-    expect(feed).toHaveLength(1);
-    expect(feed[0].moves).toHaveLength(4_200);
-  });
-
   it.each(['incident', 'alert'])('say that there is no such %s', async (kind) => {
     const at = await newAccount(table);
     await putAccount(table, { account_id: at.account, name: 'n', permissions: [] });

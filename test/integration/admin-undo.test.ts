@@ -21,7 +21,7 @@ import {
   stored,
   testDeps,
 } from '../support/service.ts';
-import { insertsOf } from '../support/stream.ts';
+import { pendingOf } from '../support/stream.ts';
 import { losingReply, tapWire } from '../support/wire.ts';
 
 let table: Table;
@@ -157,7 +157,7 @@ describe('an undoing', () => {
       expect(own).toMatchObject({ kind: 'merge_undone', pending: true });
       const finish = async () => {
         const later = { ...testDeps(table), now: () => Date.now() + 60_000 };
-        await createFinishMerges(later)(await insertsOf(table, keys.feedEntry(at.account, to, own.stamp)));
+        await createFinishMerges(later)(pendingOf(await at.feed(to)));
       };
       const again = () => undoMerge(undoDeps(table), request(at, to, stamp));
       if (by === 'again') expect((await again()).moves).toEqual([]);

@@ -133,7 +133,7 @@ describe('an outage of DynamoDB', () => {
   it('is over for the client when it is over: the first call after it is answered, at once and whole', async () => {
     plan('error-before');
     // So many that the retry quota of the client is spent.
-    for (let call = 0; call < 60; call += 1) hasEnvelope(await fleet.browse(), 503, 'ServiceUnavailable');
+    for (let call = 0; call < 100; call += 1) hasEnvelope(await fleet.browse(), 503, 'ServiceUnavailable');
     plan('error-before', ofLive);
     const spent = proxy.calls.length;
     expect((await fleet.browse()).status).toBe(200);

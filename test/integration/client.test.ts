@@ -28,7 +28,7 @@ let table: Table;
 let service: LocalService;
 let client: Client;
 beforeAll(async () => {
-  table = await newTable();
+  table = await newTable({ stream: true });
   const line = (fields: object) => JSON.stringify({ account_id: ACCOUNT, ...fields });
   const lines = [
     line({ kind: 'account', name: 'Acme', permissions: ['monit'] }),

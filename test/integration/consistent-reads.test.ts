@@ -13,7 +13,7 @@ let table: Table;
 let own: Table;
 let tap: Tap;
 beforeAll(async () => {
-  table = await newTable();
+  table = await newTable({ stream: true });
   own = connectAgain(table);
   tap = tapWire(own);
 });

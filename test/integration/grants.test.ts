@@ -14,7 +14,7 @@ import { insertsOf } from '../support/stream.ts';
 
 let table: Table;
 beforeAll(async () => {
-  table = await newTable();
+  table = await newTable({ stream: true });
 });
 
 function kindOf(pk: string): KeyKind {

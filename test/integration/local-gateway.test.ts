@@ -22,7 +22,7 @@ const appKey = newAppKey();
 const account = '9007199254740993';
 
 beforeAll(async () => {
-  table = await newTable();
+  table = await newTable({ stream: true });
   const data = [
     `{"kind":"account","account_id":${account},"name":"Big","permissions":["monit"]}`,
     `{"kind":"app_key","account_id":${account},"app_key":"${appKey}"}`,

@@ -1,13 +1,12 @@
-import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createFinishMerges } from '../../lib/incidents/finish-merges.ts';
+import { putAccount } from '../../lib/accounts/accounts.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
+import { adminOf } from '../support/admin.ts';
 import { hasEnvelope } from '../support/answers.ts';
 import { aroundCalls, connectionLost } from '../support/faults.ts';
-import { type Account, newAccount } from '../support/incidents.ts';
+import { isMerged, newAccount } from '../support/incidents.ts';
 import { connectAgain, handlersOver, newTable, put, stored, testDeps } from '../support/service.ts';
-import { insertsOf } from '../support/stream.ts';
 
 let table: Table;
 beforeAll(async () => {
@@ -21,17 +20,6 @@ function instance() {
   return { table: own, deps, handler: handlersOver(deps).mergeAlerts };
 }
 
-/** All that must hold once a merge is done: every alert moved, one entry that tells of each, no mark left. */
-async function isDone(at: Account, to: string, alerts: string[], entries = 1): Promise<void> {
-  expect(new Set(await at.whereabouts(alerts))).toEqual(new Set([to]));
-  const feed = await at.feed(to);
-  expect(feed.filter(({ kind }) => kind === 'merge')).toHaveLength(entries);
-  expect(feed.filter((row) => 'pending' in row)).toEqual([]);
-  const told = feed.flatMap(({ moved, stayed }) => [...(Object.values(moved) as string[][]).flat(), ...stayed]);
-  expect(told.sort()).toEqual([...alerts].sort());
-  expect(Object.keys((await at.ledger()) ?? {}).filter((name) => /^p\d/.test(name))).toEqual([]);
-}
-
 describe('a merge at the border of one transaction', () => {
   it.each([94, 95, 96, 97, 98, 99, 100, 101])('moves all of %i alerts', async (count) => {
     const at = await newAccount(table);
@@ -41,7 +29,7 @@ describe('a merge at the border of one transaction', () => {
     const headers = { 'Idempotency-Key': 'k' };
     const body = { alert_ids: alerts, incident_id: to, owner_id: 1, title: 'New' };
     hasEnvelope(await at.merge(instance().handler, body, { headers }), 200);
-    await isDone(at, to, alerts);
+    await isMerged(at, to, alerts);
     expect(await at.incidentRow(to)).toMatchObject({ title: 'New', owner_id: 1 });
   });
 });
@@ -52,18 +40,23 @@ describe('a merge of more alerts than one transaction holds', () => {
     const [from, to] = [await at.incident(), await at.incident()];
     const alerts = [...(await at.alerts(990, from)), ...(await at.alerts(10))];
     hasEnvelope(await at.merge(instance().handler, { alert_ids: alerts, incident_id: to }), 200);
-    await isDone(at, to, alerts);
+    await isMerged(at, to, alerts);
     const [entry] = await at.feed(to);
     expect(Object.keys(entry.moved).sort()).toEqual([from, 'none'].sort());
   });
 
-  it('moves 8,001 alerts, whose feed entry takes three rows', async () => {
+  it('moves 4,001 alerts, whose feed entry takes two rows and is shown whole', async () => {
     const at = await newAccount(table);
+    await putAccount(table, { account_id: at.account, name: 'Acme', permissions: [] });
     const to = await at.incident();
-    const alerts = await at.alerts(8_001);
+    const alerts = await at.alerts(4_001);
     hasEnvelope(await at.merge(instance().handler, { alert_ids: alerts, incident_id: to }), 200);
-    expect(await at.feed(to)).toHaveLength(3); // the entry and two parts
+    expect(await at.feed(to)).toHaveLength(2); // the entry and a part
     expect(new Set(await at.whereabouts(alerts))).toEqual(new Set([to]));
+    const shown = await adminOf(table)(`show incident ${to} --account ${at.account} --json`);
+    const { feed } = JSON.parse(shown.out);
+    expect(feed).toHaveLength(1);
+    expect(feed[0].moves).toHaveLength(4_001);
   }, 120_000);
 
   it('names a missing alert among 300, and changes nothing', async () => {
@@ -77,103 +70,6 @@ describe('a merge of more alerts than one transaction holds', () => {
     expect(await at.feed(to)).toEqual([]);
     expect(new Set(await at.whereabouts(alerts))).toEqual(new Set([undefined]));
   });
-});
-
-describe('a merge that is cut short after its commit', () => {
-  /** Commits a merge of 150 alerts, then lets every further call of its function fail. */
-  async function cutShort() {
-    const at = await newAccount(table);
-    const [from, to] = [await at.incident(), await at.incident()];
-    const alerts = await at.alerts(150, from);
-    const dying = instance();
-    let committed = false;
-    aroundCalls(dying.table, async ({ command }, send) => {
-      if (committed) throw connectionLost();
-      await send();
-      committed ||= command === 'TransactWriteItemsCommand' || command === 'TransactWriteCommand';
-    });
-    const answer = await at.merge(dying.handler, { alert_ids: alerts, incident_id: to });
-    return { at, from, to, alerts, answer };
-  }
-
-  it('answers success, for the merge stands', async () => {
-    const { at, from, to, alerts, answer } = await cutShort();
-    hasEnvelope(answer, 200);
-    expect(new Set(await at.whereabouts(alerts))).toEqual(new Set([from]));
-    expect((await at.feed(to))[0]).toMatchObject({ pending: true });
-  });
-
-  it("is finished by finish-merges from the table's stream, however often the record comes", async () => {
-    const { at, to, alerts } = await cutShort();
-    const finish = createFinishMerges(testDeps(table), 0);
-    const event = await insertsOf(table, keys.feedEntry(at.account, to, (await at.feed(to))[0].stamp));
-    expect(event.Records).toHaveLength(1);
-    await finish(event);
-    await isDone(at, to, alerts);
-    await finish(event);
-    await isDone(at, to, alerts);
-  });
-
-  it('is left alone by finish-merges while its call may still be at work', async () => {
-    const { at, to } = await cutShort();
-    const [entry] = await at.feed(to);
-    const event = await insertsOf(table, keys.feedEntry(at.account, to, entry.stamp));
-    const leaseMs = Date.now() - entry.at_ms + 1_000;
-    await createFinishMerges(testDeps(table), leaseMs)(event);
-    expect(Date.now() - entry.at_ms).toBeGreaterThanOrEqual(leaseMs);
-  });
-
-  it('fails the record when DynamoDB is away, so that the stream brings it again', async () => {
-    const { at, to, alerts } = await cutShort();
-    const event = await insertsOf(table, keys.feedEntry(at.account, to, (await at.feed(to))[0].stamp));
-    const away = instance();
-    const back = aroundCalls(away.table, async ({ number }, send) => {
-      if (number > 5) throw connectionLost();
-      await send();
-    });
-    await expect(createFinishMerges(away.deps, 0)(event)).rejects.toThrow('connection lost');
-    back();
-    await createFinishMerges(away.deps, 0)(event);
-    await isDone(at, to, alerts);
-  });
-
-  it('gives way to a later merge, whose feed tells that its alerts came from it', async () => {
-    const { at, from, to, alerts } = await cutShort();
-    const later = await at.incident();
-    const taken = alerts.slice(0, 20);
-    hasEnvelope(await at.merge(instance().handler, { alert_ids: taken, incident_id: later }), 200);
-    const [entry] = await at.feed(later);
-    expect(entry.moved).toEqual({ [to]: taken }); // not `from`, where the rows still had them
-    expect(entry.moved).not.toHaveProperty(from);
-    await createFinishMerges(
-      testDeps(table),
-      0,
-    )(await insertsOf(table, keys.feedEntry(at.account, to, (await at.feed(to))[0].stamp)));
-    expect(new Set(await at.whereabouts(taken))).toEqual(new Set([later]));
-    expect(new Set(await at.whereabouts(alerts.slice(20)))).toEqual(new Set([to]));
-  });
-
-  it('lets a merge into the same incident see its alerts as there already', async () => {
-    const { at, to, alerts } = await cutShort();
-    hasEnvelope(await at.merge(instance().handler, { alert_ids: alerts.slice(0, 3), incident_id: to }), 200);
-    const [, second] = await at.feed(to);
-    expect(second).toMatchObject({ moved: {}, stayed: alerts.slice(0, 3) });
-  });
-
-  it('lets a later merge that is large too see where its alerts are', async () => {
-    const { at, to, alerts } = await cutShort();
-    const later = await at.incident();
-    hasEnvelope(await at.merge(instance().handler, { alert_ids: alerts, incident_id: later }), 200);
-    expect((await at.feed(later))[0].moved).toEqual({ [to]: alerts });
-    const [earlier] = await at.feed(to);
-    await createFinishMerges(testDeps(table), 0)(await insertsOf(table, keys.feedEntry(at.account, to, earlier.stamp)));
-    await isDone(at, later, alerts);
-  });
-});
-
-it('the table has the stream that finish-merges needs', async () => {
-  const { Table } = await table.client.send(new DescribeTableCommand({ TableName: table.name }));
-  expect(Table?.StreamSpecification).toEqual({ StreamEnabled: true, StreamViewType: 'NEW_IMAGE' });
 });
 
 describe('a lost reply', () => {
@@ -192,7 +88,7 @@ describe('a lost reply', () => {
     });
     hasEnvelope(await at.merge(handler, { alert_ids: alerts, incident_id: to }), 200);
     expect(lost).toBe(1);
-    await isDone(at, to, alerts);
+    await isMerged(at, to, alerts);
   });
 
   it('to a commit that was never applied is ServiceUnavailable, and nothing has changed', async () => {

@@ -32,6 +32,14 @@ const isRunning = (pid: string) => {
   }
 };
 
+async function stopsOn(signal: NodeJS.Signals, { child, ended }: Awaited<ReturnType<typeof start>>): Promise<void> {
+  const children = await childrenOf(child);
+  expect(children).toHaveLength(1); // DynamoDB Local
+  child.kill(signal);
+  expect(await ended).toBe(0);
+  expect(children.filter(isRunning)).toEqual([]);
+}
+
 const takenPort = (server: Server) => {
   const address = server.address();
   return String(typeof address === 'object' ? address?.port : '');
@@ -130,17 +138,10 @@ describe('npm start', () => {
     expect(again.errors()).toMatch(/^Port \d+ is taken .*--port\.\n$/);
   });
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('stops all that it started on %s', async (signal) => {
-    const own = signal === 'SIGINT' ? service : await start(['--port', '0'], { DYNAMODB_ENDPOINT: undefined });
-    const children = await childrenOf(own.child);
-    expect(children).toHaveLength(1); // DynamoDB Local
-    own.child.kill(signal);
-    expect(await own.ended).toBe(0);
-    expect(children.filter(isRunning)).toEqual([]);
-  });
+  it('stops all that it started on SIGINT', () => stopsOn('SIGINT', service));
 });
 
-describe('npm start that cannot start', () => {
+describe.concurrent('npm start that cannot start', () => {
   let taken: Server;
   beforeAll(async () => {
     taken = createServer();
@@ -198,7 +199,7 @@ describe('npm start that cannot start', () => {
 });
 
 describe('npm start --db', () => {
-  it('keeps the data, and loads no sample over it', async () => {
+  it('keeps the data over a SIGTERM that stops all of it, and loads no sample over it', async () => {
     const db = join(folder, 'db');
     const file = join(folder, 'mine.ndjson');
     const key = 'k'.repeat(43);
@@ -228,8 +229,7 @@ describe('npm start --db', () => {
         headers: { 'Content-Type': 'application/json' },
       });
       expect(await response.json()).toMatchObject({ data: { items: [{ host_id: 'only' }] } });
-      service.child.kill('SIGINT');
-      expect(await service.ended).toBe(0);
+      await stopsOn('SIGTERM', service);
     }
     expect(readdirSync(db)).not.toEqual([]);
   });

@@ -67,7 +67,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'lib/incidents/move.ts',
     find: "'attribute_exists(pk) AND (attribute_not_exists(moved_stamp) OR moved_stamp < :stamp)'",
     replace: "'attribute_exists(pk) AND :stamp > :stamp0'.replace(' AND :stamp > :stamp0', '')",
-    tests: [integration('merge-large')],
+    tests: [integration('merge-finish')],
     only: 'gives way',
   },
   {
@@ -75,7 +75,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'lib/incidents/finish-merges.ts',
     find: 'if (!(await finishMerge(table, account, entry.incident_id, entry.stamp))) continue;',
     replace: 'if (!(await finishMerge(table, account, entry.incident_id, entry.stamp).catch(() => true))) continue;',
-    tests: [integration('merge-large')],
+    tests: [integration('merge-finish')],
     only: 'fails the record',
   },
   {

@@ -2,7 +2,7 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { afterAll, inject } from 'vitest';
+import { inject } from 'vitest';
 import { readDeployment } from '../../infra/local/deployment.ts';
 import { createGateway } from '../../infra/local/gateway.ts';
 import { createUsagePlans } from '../../infra/local/usage-plans.ts';
@@ -15,17 +15,13 @@ export type Functions = Readonly<Record<string, Invoke>>;
 /** Tells the gateway whose functions a request is for; the handlers do not see it. */
 const FUNCTIONS = 'x-test-functions';
 const registered = new Map<string, Functions>();
-const idOf = new WeakMap<Functions, string>();
+let requests = 0;
 
 const agent = new Agent({ keepAlive: true });
-let running: Promise<{ port: number; close(): void }> | undefined;
-afterAll(async () => {
-  agent.destroy();
-  (await running)?.close();
-});
+let running: Promise<number> | undefined;
 
-/** A gateway without throttles: tests call as often as they like. */
-async function startGateway() {
+/** A gateway without throttles, for as long as the tests' process: tests call as often as they like. @returns its port */
+async function startGateway(): Promise<number> {
   const { authorizer, ...deployment } = readDeployment(inject('template'), 'unused');
   const unthrottled = { rate: Number.MAX_SAFE_INTEGER, burst: Number.MAX_SAFE_INTEGER };
   const usagePlans = createUsagePlans({
@@ -46,11 +42,8 @@ async function startGateway() {
   const functions = Object.fromEntries(Object.keys(deployment.functions).map((name) => [name, invoke(name)]));
   const server = createGateway({ deployment: { ...deployment, authorizer }, functions, usagePlans });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const close = () => {
-    server.closeAllConnections();
-    server.close();
-  };
-  return { port: (server.address() as AddressInfo).port, close };
+  server.unref();
+  return (server.address() as AddressInfo).port;
 }
 
 function headersOf({ rawHeaders }: IncomingMessage): Record<string, string> {
@@ -62,9 +55,9 @@ function headersOf({ rawHeaders }: IncomingMessage): Record<string, string> {
 /** Sends what an event holds as a request to the gateway, whose routes lead to these functions. */
 export async function throughGateway(functions: Functions, event: APIGatewayProxyEvent) {
   running ??= startGateway();
-  const { port } = await running;
-  const id = idOf.get(functions) ?? String(registered.size);
-  idOf.set(functions, id);
+  const port = await running;
+  requests += 1;
+  const id = String(requests);
   registered.set(id, functions);
   const query = new URLSearchParams(
     Object.entries(event.multiValueQueryStringParameters ?? {}).flatMap(([name, values = []]) =>
@@ -72,27 +65,30 @@ export async function throughGateway(functions: Functions, event: APIGatewayProx
     ),
   );
   const body = event.body === null ? undefined : Buffer.from(event.body, event.isBase64Encoded ? 'base64' : 'utf8');
-  return new Promise<{ statusCode: number; headers: Record<string, string>; body: string }>((resolve, reject) => {
-    const outgoing = request(
-      {
-        host: '127.0.0.1',
-        port,
-        agent,
-        method: event.httpMethod,
-        path: query.size > 0 ? `${event.path}?${query}` : event.path,
-        headers: { ...event.headers, [FUNCTIONS]: id },
-      },
-      async (response) => {
-        const chunks: Buffer[] = [];
-        for await (const chunk of response) chunks.push(chunk);
-        resolve({
-          statusCode: response.statusCode ?? 0,
-          headers: headersOf(response),
-          body: Buffer.concat(chunks).toString(),
-        });
-      },
-    );
-    outgoing.on('error', reject);
-    outgoing.end(body);
-  });
+  const answered = new Promise<{ statusCode: number; headers: Record<string, string>; body: string }>(
+    (resolve, reject) => {
+      const outgoing = request(
+        {
+          host: '127.0.0.1',
+          port,
+          agent,
+          method: event.httpMethod,
+          path: query.size > 0 ? `${event.path}?${query}` : event.path,
+          headers: { ...event.headers, [FUNCTIONS]: id },
+        },
+        async (response) => {
+          const chunks: Buffer[] = [];
+          for await (const chunk of response) chunks.push(chunk);
+          resolve({
+            statusCode: response.statusCode ?? 0,
+            headers: headersOf(response),
+            body: Buffer.concat(chunks).toString(),
+          });
+        },
+      );
+      outgoing.on('error', reject);
+      outgoing.end(body);
+    },
+  );
+  return answered.finally(() => registered.delete(id));
 }

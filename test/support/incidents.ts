@@ -1,5 +1,6 @@
 /** Incidents, alerts and members for tests of the merge operation, and what became of them. */
 import { randomBytes } from 'node:crypto';
+import { expect } from 'vitest';
 import { mergeAlerts } from '../../lib/api/operations.ts';
 import type { Handler } from '../../lib/api/serve.ts';
 import type { Table } from '../../lib/table/client.ts';
@@ -61,3 +62,14 @@ export async function newAccount(table: Table) {
 }
 
 export type Account = Awaited<ReturnType<typeof newAccount>>;
+
+/** All that must hold once a merge is done: every alert moved, one entry that tells of each, no mark left. */
+export async function isMerged(at: Account, to: string, alerts: string[], entries = 1): Promise<void> {
+  expect(new Set(await at.whereabouts(alerts))).toEqual(new Set([to]));
+  const feed = await at.feed(to);
+  expect(feed.filter(({ kind }) => kind === 'merge')).toHaveLength(entries);
+  expect(feed.filter((row) => 'pending' in row)).toEqual([]);
+  const told = feed.flatMap(({ moved, stayed }) => [...(Object.values(moved) as string[][]).flat(), ...stayed]);
+  expect(told.sort()).toEqual([...alerts].sort());
+  expect(Object.keys((await at.ledger()) ?? {}).filter((name) => /^p\d/.test(name))).toEqual([]);
+}

@@ -1,12 +1,11 @@
 /** Merges that are cut somewhere, finished and repeated: what must hold of each, whatever was cut. */
-import { marshall } from '@aws-sdk/util-dynamodb';
-import type { DynamoDBStreamEvent } from 'aws-lambda';
 import { createFinishMerges } from '../../lib/incidents/finish-merges.ts';
 import { connectTable, type Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { type Fault, startFaultProxy } from './fault-proxy.ts';
 import { newAccount, objectId } from './incidents.ts';
 import { handlersOver, invokeAlone, put, testDeps } from './service.ts';
+import { pendingOf } from './stream.ts';
 
 /** What happens to a merge: `fault` at wire call `at`; then whether finish-merges or the caller's retry comes first. */
 export interface Cut {
@@ -66,11 +65,8 @@ export async function openArena(table: Table, dynamoDb: string, mostAlerts: numb
     };
   }
 
-  /** Hands the pending entries to finish-merges, as the stream does. */
   async function finish(to: string): Promise<void> {
-    const pending = (await at.feed(to)).filter((row) => row.pending);
-    const Records = pending.map((row) => ({ dynamodb: { NewImage: marshall(row, { removeUndefinedValues: true }) } }));
-    await createFinishMerges(testDeps(table), 0)({ Records } as unknown as DynamoDBStreamEvent);
+    await createFinishMerges(testDeps(table), 0)(pendingOf(await at.feed(to)));
   }
 
   async function prepare(count: number) {

@@ -50,11 +50,11 @@ export function recordingLog() {
 /** DynamoDB Local on a busy machine is slower than DynamoDB: tests that are not about time give it more. */
 const PATIENCE = { connectionTimeout: 2_500, requestTimeout: 2_500 };
 
-/** A new table at the run's DynamoDB. */
-export async function newTable(): Promise<Table> {
+/** A new table at the run's DynamoDB, with a stream where a test reads it: see `createTable`. */
+export async function newTable({ stream = false } = {}): Promise<Table> {
   const endpoint = dynamodbEndpoint();
   const name = `test-${randomUUID()}`;
-  await createTable(endpoint, name);
+  await createTable(endpoint, name, { stream });
   return connectTable({ name, endpoint, timeouts: PATIENCE });
 }
 

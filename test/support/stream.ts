@@ -6,6 +6,7 @@ import {
   type GetRecordsCommandOutput,
   GetShardIteratorCommand,
 } from '@aws-sdk/client-dynamodb-streams';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { clientConfig, type Table } from '../../lib/table/client.ts';
 import type { Key } from '../../lib/table/keys.ts';
@@ -42,4 +43,12 @@ export async function insertsOf(table: Table, key: Key): Promise<DynamoDBStreamE
         eventName === 'INSERT' && dynamodb?.Keys?.pk?.S === key.pk && dynamodb.Keys.sk?.S === key.sk,
     ),
   };
+}
+
+/** The pending entries among the rows of a feed, as the stream hands them to finish-merges. */
+export function pendingOf(feed: readonly Record<string, unknown>[]): DynamoDBStreamEvent {
+  const Records = feed
+    .filter(({ pending }) => pending)
+    .map((row) => ({ dynamodb: { NewImage: marshall(row, { removeUndefinedValues: true }) } }));
+  return { Records } as unknown as DynamoDBStreamEvent;
 }
