@@ -210,7 +210,7 @@ const pointsOf = (calls: number) =>
 
 const casesOf = (calls: number) => {
   const all = pointsOf(calls).flatMap((at) => AMBIGUOUS.map((fault) => ({ at, fault })));
-  return process.env.FAULTS === undefined ? sample(all, 6, random) : all;
+  return process.env.FAULTS === undefined ? sample(all, 4, random) : all;
 };
 
 describe.each(Object.entries(WRITERS))(`%s (SEED=${SEED})`, (_name, prepare) => {

@@ -7,7 +7,7 @@ import { type Cut, ORDERS, openArena, runCuts } from '../support/merge-sweep.ts'
 import { newTable } from '../support/service.ts';
 
 /** How many cuts of each size: every one in the long form, as many as fit into some seconds otherwise. */
-const MOST: Readonly<Record<string, number>> = { full: Number.POSITIVE_INFINITY, ci: 120, quick: 8 };
+const MOST: Readonly<Record<string, number>> = { full: Number.POSITIVE_INFINITY, ci: 120, quick: 6 };
 const FORM = process.env.FAULTS ?? 'quick';
 const AT_ONCE = 6;
 const SAMPLED_OF_1000 = 200;

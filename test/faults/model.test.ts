@@ -26,7 +26,7 @@ import {
 
 /** Sequences of commands in all, and races. */
 const RUNS: Readonly<Record<string, { sequences: number; races: number }>> = {
-  quick: { sequences: 40, races: 12 },
+  quick: { sequences: 32, races: 12 },
   ci: { sequences: 2_000, races: 300 },
   full: { sequences: 10_000, races: 2_000 },
 };
