@@ -41,6 +41,8 @@ async function startGateway(): Promise<number> {
   });
   const functions = Object.fromEntries(Object.keys(deployment.functions).map((name) => [name, invoke(name)]));
   const server = createGateway({ deployment: { ...deployment, authorizer }, functions, usagePlans });
+  // A connection that is closed for its idleness while a request is on its way would fail that.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   server.unref();
   return (server.address() as AddressInfo).port;
