@@ -43,7 +43,8 @@ export async function startDynamoDb(
   }
   if (options.dbDirectory) mkdirSync(options.dbDirectory, { recursive: true });
   const port = await freePort();
-  // Nobody is told of its use. For a Java that lives for a session or a test, optimizing takes more time than it saves.
+  // It starts sooner without telemetry; and for a Java that lives for a session or a test, optimizing takes more time than
+  // it saves.
   process.env.DDB_LOCAL_TELEMETRY ??= '0';
   process.env.JAVA_TOOL_OPTIONS ??= '-XX:+UseSerialGC -XX:TieredStopAtLevel=1';
   // Its own process group: Ctrl-C on the terminal goes to us alone, and we stop it when nobody needs it any more.
