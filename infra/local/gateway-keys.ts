@@ -1,4 +1,5 @@
-import { type GatewayKeys, noteGatewayKey } from '../../lib/accounts/gateway-keys.ts';
+import { noteGatewayKey } from '../../lib/accounts/gateway-key-notes.ts';
+import type { GatewayKeys } from '../../lib/accounts/gateway-keys.ts';
 import type { Table } from '../../lib/table/client.ts';
 
 const PREFIX = 'local-account-';

@@ -8,19 +8,29 @@ import {
   type APIGatewayClient,
   CreateApiKeyCommand,
   CreateUsagePlanKeyCommand,
-  GetApiKeysCommand,
-  GetUsagePlanKeysCommand,
+  DeleteApiKeyCommand,
+  GetUsagePlanKeyCommand,
+  GetUsagePlansCommand,
+  NotFoundException,
+  paginateGetApiKeys,
 } from '@aws-sdk/client-api-gateway';
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Int64 } from '../json.ts';
 import type { Table } from '../table/client.ts';
-import { type Key, keys } from '../table/keys.ts';
-import { listAppKeys } from './accounts.ts';
+import { noteGatewayKey } from './gateway-key-notes.ts';
 
 const MOST_ATTEMPTS = 8;
 const FIRST_PAUSE_MS = 100;
+/** Most that API Gateway gives in one page. */
+const PAGE = 500;
 /** API Gateway changes one key or plan at a time and answers others with a conflict; its rate for these calls is low. */
 const BUSY = new Set(['ConflictException', 'TooManyRequestsException']);
+
+/** A gateway key as API Gateway lists it. */
+interface ListedGatewayKey {
+  id: string;
+  name: string;
+  value: string;
+}
 
 export interface GatewayKeys {
   /**
@@ -29,6 +39,17 @@ export interface GatewayKeys {
    * @returns the key's value
    */
   provision(account: Int64): Promise<string>;
+}
+
+/** Keys of all stacks of a region are in one list: the table's name tells whose a key is. */
+const nameOf = (table: Table, account: Int64) => `${prefixOf(table)}${account}`;
+const prefixOf = ({ name }: Table) => `${name}-account-`;
+
+/** The gateway keys whose names begin so, all pages. */
+async function* keysNamed(client: APIGatewayClient, prefix: string): AsyncGenerator<ListedGatewayKey> {
+  const pages = paginateGetApiKeys({ client, pageSize: PAGE }, { nameQuery: prefix, includeValues: true });
+  for await (const { items = [] } of pages)
+    for (const { id, name, value } of items) if (id && name && value) yield { id, name, value };
 }
 
 /** @param usagePlanId the stack's output `AccountPlanId` */
@@ -42,56 +63,64 @@ export function createGatewayKeys(client: APIGatewayClient, table: Table, usageP
     return result;
   }
 
-  async function findKey(name: string): Promise<{ id: string; value: string } | undefined> {
-    // The name is matched by its beginning: `account-1` finds `account-12` too.
-    let position: string | undefined;
-    do {
-      const page = await client.send(new GetApiKeysCommand({ nameQuery: name, includeValues: true, position }));
-      const found = page.items?.find((item) => item.name === name);
-      if (found?.id && found.value) return { id: found.id, value: found.value };
-      position = page.position;
-    } while (position);
+  async function findKey(name: string): Promise<ListedGatewayKey | undefined> {
+    for await (const key of keysNamed(client, name)) if (key.name === name) return key;
     return undefined;
   }
 
-  async function createKey(name: string): Promise<{ id: string; value: string }> {
-    const value = randomBytes(32).toString('base64url');
+  async function createKey(name: string): Promise<ListedGatewayKey> {
+    const value = randomBytes(32).toString('hex');
     const { id } = await client.send(new CreateApiKeyCommand({ name, value, enabled: true }));
     if (!id) throw new Error('API Gateway made a key without an id');
-    return { id, value };
+    return { id, name, value };
   }
 
-  async function attach(id: string, name: string): Promise<void> {
-    const { items = [] } = await client.send(new GetUsagePlanKeysCommand({ usagePlanId, nameQuery: name }));
-    if (items.some((item) => item.id === id)) return;
-    await client.send(new CreateUsagePlanKeyCommand({ usagePlanId, keyId: id, keyType: 'API_KEY' }));
+  async function attach(keyId: string): Promise<void> {
+    if (!(await isAttached(keyId)))
+      await client.send(new CreateUsagePlanKeyCommand({ usagePlanId, keyId, keyType: 'API_KEY' }));
+  }
+
+  async function isAttached(keyId: string): Promise<boolean> {
+    try {
+      await client.send(new GetUsagePlanKeyCommand({ usagePlanId, keyId }));
+      return true;
+    } catch (error) {
+      if (error instanceof NotFoundException) return false;
+      throw error;
+    }
   }
 
   return {
     async provision(account) {
-      const name = `account-${account}`;
+      const name = nameOf(table, account);
       const key = await inTurn(async () => (await findKey(name)) ?? (await createKey(name)));
-      await inTurn(() => attach(key.id, name));
+      await inTurn(() => attach(key.id));
       await noteGatewayKey(table, account, key.value);
       return key.value;
     },
   };
 }
 
-/** Notes the gateway key of an account where calls find it: on the account and on each of its app keys. */
-export async function noteGatewayKey(table: Table, account: Int64, value: string): Promise<void> {
-  const note = (Key: Key, more: { also?: string; values?: Record<string, unknown> } = {}) =>
-    table.client.send(
-      new UpdateCommand({
-        TableName: table.name,
-        Key,
-        UpdateExpression: `SET gateway_key = :value${more.also ?? ''}`,
-        ConditionExpression: 'attribute_exists(pk)',
-        ExpressionAttributeValues: { ':value': value, ...more.values },
-      }),
-    );
-  await note(keys.account(account), { also: ' ADD revision :one', values: { ':one': 1 } });
-  for (const { hash } of await listAppKeys(table, account)) await note(keys.appKey(hash));
+/** The gateway keys that were made for the accounts of a table, by whichever stack. */
+export async function listGatewayKeys(client: APIGatewayClient, table: Table): Promise<ListedGatewayKey[]> {
+  const prefix = prefixOf(table);
+  const found = await Array.fromAsync(keysNamed(client, prefix));
+  return found.filter(({ name }) => name.startsWith(prefix) && /^\d+$/.test(name.slice(prefix.length)));
+}
+
+/** Ids of the usage plans that a gateway key is attached to. */
+export async function usagePlansOf(client: APIGatewayClient, keyId: string): Promise<string[]> {
+  const { items = [] } = await client.send(new GetUsagePlansCommand({ keyId }));
+  return items.flatMap(({ id }) => id ?? []);
+}
+
+/** Deletes a gateway key; one that is gone already is no error. */
+export async function deleteGatewayKey(client: APIGatewayClient, { id }: { id: string }): Promise<void> {
+  try {
+    await retried(() => client.send(new DeleteApiKeyCommand({ apiKey: id })));
+  } catch (error) {
+    if (!(error instanceof NotFoundException)) throw error;
+  }
 }
 
 async function retried<Result>(act: () => Promise<Result>): Promise<Result> {

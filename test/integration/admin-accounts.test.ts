@@ -324,14 +324,14 @@ describe('on AWS', () => {
     const { exitCode, err } = await runCommand(onStack('account', 'create', String(id), '--name', 'Acme', '--yes'));
     expect(err).toBe(`This writes to table ${table.name} of AWS account 123456789012 in eu-west-1.\n`);
     expect(exitCode).toBe(0);
-    expect(aws.gateway.keys).toMatchObject([{ name: `account-${id}` }]);
+    expect(aws.gateway.keys).toMatchObject([{ name: `${table.name}-account-${id}` }]);
     expect(aws.gateway.attached).toEqual(['id0']);
     expect((await stored(table, keys.account(id))).gateway_key).toBe(aws.gateway.keys[0]?.value);
   });
 
   it('completes an account whose key was made and not attached', async () => {
     const id = newAccountId();
-    aws.gateway.keys.push({ id: 'id0', name: `account-${id}`, value: 'made-before' });
+    aws.gateway.keys.push({ id: 'id0', name: `${table.name}-account-${id}`, value: 'made-before' });
     await putAccount(table, { account_id: id, name: 'Acme', permissions: [] });
     await runCommand(onStack('account', 'create', String(id), '--name', 'Acme', '--yes'));
     expect(aws.gateway.keys).toHaveLength(1);

@@ -39,9 +39,11 @@ describe('the gateway key of an account', () => {
   it('is made, attached to the usage plan, and noted where label-caller finds it', async () => {
     const appKey = await account(1);
     const value = await createGatewayKeys(client, table, 'plan').provision(1);
-    expect(gateway.keys).toEqual([{ id: 'id0', name: 'account-1', value }]);
+    expect(gateway.keys).toEqual([{ id: 'id0', name: `${table.name}-account-1`, value }]);
     expect(gateway.attached).toEqual(['id0']);
     expect(value).not.toBe(appKey);
+    // What API Gateway takes for certain: 20 to 128 letters and digits.
+    expect(value).toMatch(/^[0-9a-f]{64}$/);
     expect(await createAppKeys(testDeps(table)).find(appKey)).toMatchObject({ gatewayKey: value });
     expect(await stored(table, keys.account(1))).toMatchObject({ gateway_key: value });
     const later = newAppKey();
@@ -57,8 +59,24 @@ describe('the gateway key of an account', () => {
     const one = await gatewayKeys.provision(1);
     expect(await gatewayKeys.provision(1)).toBe(one);
     expect(await gatewayKeys.provision(12)).toBe(twelve);
-    expect(gateway.keys.map(({ name }) => name)).toEqual(['account-12', 'account-1']);
+    expect(gateway.keys.map(({ name }) => name)).toEqual([12, 1].map((id) => `${table.name}-account-${id}`));
     expect(gateway.attached).toEqual(['id0', 'id1']);
+  });
+
+  it('is found attached also behind the keys of many accounts whose numbers begin alike', async () => {
+    const ids = [100, 101, 102, 103, 10];
+    await Promise.all(ids.map(account));
+    const gatewayKeys = createGatewayKeys(client, table, 'plan');
+    for (const id of ids) await gatewayKeys.provision(id);
+    await gatewayKeys.provision(10);
+    expect(gateway.attached).toEqual(['id0', 'id1', 'id2', 'id3', 'id4']);
+  });
+
+  it('is not that of the same account of another stack', async () => {
+    const other = await newTable();
+    for (const each of [table, other]) await putAccount(each, { account_id: 1, name: 'n', permissions: [] });
+    const value = await createGatewayKeys(client, table, 'plan').provision(1);
+    expect(await createGatewayKeys(client, other, 'plan').provision(1)).not.toBe(value);
   });
 
   it('is made one at a time, and tried again while API Gateway is busy', async () => {
@@ -79,7 +97,7 @@ describe('the gateway key of an account', () => {
     await expect(gatewayKeys.provision(31)).rejects.toThrow();
     expect(gateway.attached).toEqual([]);
     const value = await gatewayKeys.provision(31);
-    expect(gateway.keys).toEqual([{ id: 'id0', name: 'account-31', value }]);
+    expect(gateway.keys).toEqual([{ id: 'id0', name: `${table.name}-account-31`, value }]);
     expect(gateway.attached).toEqual(['id0']);
     expect(await createAppKeys(testDeps(table)).find(appKey)).toMatchObject({ gatewayKey: value });
   });

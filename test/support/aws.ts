@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 export async function startFakeAws(stack: { name: string; outputs: Record<string, string> }) {
   const gateway = {
     keys: [] as { id: string; name: string; value: string }[],
+    made: 0,
     attached: [] as string[],
     calls: [] as string[],
     /** Error names to answer the next writes with, before they are applied. */
@@ -30,22 +31,42 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
         { 'x-amzn-errortype': failure },
       );
     const body = text ? JSON.parse(text) : {};
+    const refuse = (status: number, name: string) => answer(status, { message: name }, { 'x-amzn-errortype': name });
+    // A page holds one, so that what reads only the first is found out.
+    const page = (items: readonly object[]) => {
+      const from = Number(searchParams.get('position') ?? 0);
+      return answer(200, {
+        item: items.slice(from, from + 1),
+        ...(from + 1 < items.length && { position: String(from + 1) }),
+      });
+    };
     const named = gateway.keys.filter(({ name }) => name.startsWith(searchParams.get('name') ?? ''));
-    if (pathname === '/apikeys' && write) {
-      const key = { id: `id${gateway.keys.length}`, name: body.name, value: body.value };
+    const [, collection, id = '', , keyId = ''] = pathname.split('/');
+    if (collection === 'apikeys' && write) {
+      const key = { id: `id${gateway.made}`, name: body.name, value: body.value };
+      gateway.made += 1;
       gateway.keys.push(key);
       return answer(201, key);
     }
-    if (pathname === '/apikeys') {
-      const from = Number(searchParams.get('position') ?? 0);
-      const more = from + 1 < named.length ? { position: String(from + 1) } : {};
-      return answer(200, { item: named.slice(from, from + 1), ...more });
+    if (collection === 'apikeys' && request.method === 'DELETE') {
+      if (!gateway.keys.some((key) => key.id === id)) return refuse(404, 'NotFoundException');
+      gateway.keys = gateway.keys.filter((key) => key.id !== id);
+      gateway.attached = gateway.attached.filter((attached) => attached !== id);
+      return answer(202, {});
     }
+    if (collection === 'apikeys') return page(named);
     if (write) {
+      if (gateway.attached.includes(body.keyId)) return refuse(409, 'ConflictException');
       gateway.attached.push(body.keyId);
       return answer(201, { id: body.keyId });
     }
-    return answer(200, { item: named.filter(({ id }) => gateway.attached.includes(id)) });
+    if (id === '') {
+      const attached = gateway.attached.includes(searchParams.get('keyId') ?? '');
+      return page(attached ? [{ id: 'plan' }] : []);
+    }
+    if (keyId !== '')
+      return gateway.attached.includes(keyId) ? answer(200, { id: keyId }) : refuse(404, 'NotFoundException');
+    return page(named.filter((key) => gateway.attached.includes(key.id)));
   }
 
   /** The query protocol of CloudFormation and STS. */
@@ -87,7 +108,8 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
   return {
     gateway,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    forget: () => Object.assign(gateway, { keys: [], attached: [], calls: [], failures: [], atOnce: 0, mostAtOnce: 0 }),
+    forget: () =>
+      Object.assign(gateway, { keys: [], made: 0, attached: [], calls: [], failures: [], atOnce: 0, mostAtOnce: 0 }),
     close: () => server.close(),
   };
 }
