@@ -5,6 +5,7 @@ import { describe } from './command.ts';
 import { addDataCommands } from './data.ts';
 import { explain } from './errors.ts';
 import { addFleetCommands } from './fleet.ts';
+import { addGatewayKeysCommands } from './gateway-keys.ts';
 import type { Io } from './io.ts';
 import { addShowCommands } from './show.ts';
 import { addUndoCommands } from './undo.ts';
@@ -31,6 +32,7 @@ function createProgram(io: Io): Command {
   );
   addAccountCommands(program, io);
   addAppKeyCommands(program, io);
+  addGatewayKeysCommands(program, io);
   addDataCommands(program, io);
   addShowCommands(program, io);
   addUndoCommands(program, io);

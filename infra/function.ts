@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
-import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, LoggingFormat, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { Charset, NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
@@ -20,7 +20,7 @@ export interface ServiceFunctionProps {
   readonly name: string;
   readonly description: string;
   /** Absent: it uses no table. */
-  readonly table?: TableV2;
+  readonly table?: ITableV2;
   readonly environment?: Record<string, string>;
   readonly timeout: Duration;
   readonly memorySize: number;
@@ -81,7 +81,7 @@ export class ServiceFunction extends Construct {
   }
 
   /** Exactly what `grants.ts` lists: actions on partition keys of the listed kinds, nothing else of the table. */
-  private grant(name: string, table: TableV2): void {
+  private grant(name: string, table: ITableV2): void {
     for (const { actions, on } of GRANTS[name] ?? [])
       this.lambda.addToRolePolicy(
         new PolicyStatement({

@@ -14,10 +14,14 @@ export interface DeploymentSettings {
   logRetentionDays: number;
   /** Where alarms are sent; absent: nowhere. */
   alarmEmail: string | undefined;
+  /** ARN of the stream of a table that a destroyed stack left, to use in place of a new one. */
+  adoptTable: string | undefined;
 }
 
 /** Days that CloudWatch Logs can keep logs for. */
 const RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731];
+
+const STREAM_ARN = /^arn:aws[\w-]*:dynamodb:[\w-]+:\d{12}:table\/[\w.-]+\/stream\/[\w:.-]+$/;
 
 /** A setting that is wrong: stops synthesis with one sentence for each. */
 export class DeploymentSettingsError extends Error {
@@ -51,6 +55,9 @@ export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>): Deplo
   const alarmEmail = given('alarmEmail');
   if (alarmEmail !== undefined)
     checked('alarmEmail', alarmEmail, /^[^@\s]+@[^@\s]+$/.test(alarmEmail), 'an e-mail address');
+  const adoptTable = given('adoptTable');
+  if (adoptTable !== undefined)
+    checked('adoptTable', adoptTable, STREAM_ARN.test(adoptTable), "the LatestStreamArn of a table's description");
   const logRetentionDays = integer('logRetentionDays', 30, 1, 731);
   checked(
     'logRetentionDays',
@@ -68,6 +75,7 @@ export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>): Deplo
     stageBurst: integer('stageBurst', 2000, 1, 5_000),
     logRetentionDays,
     alarmEmail,
+    adoptTable,
   };
   if (problems.length > 0) throw new DeploymentSettingsError([...new Set(problems)].join('\n'));
   return settings;

@@ -1,5 +1,5 @@
 import { CfnOutput, Duration, Names, Stack, type StackProps } from 'aws-cdk-lib';
-import type { ITable, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { FilterCriteria, FilterRule, StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { DynamoEventSource, SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
@@ -24,7 +24,7 @@ export class ServiceStack extends Stack {
   constructor(scope: Construct, id: string, props?: StackProps) {
     super(scope, id, props);
     const settings = readDeploymentSettings(this.node);
-    const table = createServiceTable(this);
+    const table = createServiceTable(this, settings.adoptTable);
     // No secret: it only says which throttle a stranger's calls count against. 20 to 128 characters.
     const sharedGatewayKey = `shared-${Names.uniqueId(this)}`.padEnd(24, '-').slice(0, 128);
 
@@ -98,15 +98,14 @@ export class ServiceStack extends Stack {
   }
 
   /** Merges that are committed with their moves pending; what cannot be finished ends in a queue that raises an alarm. */
-  private followStream(table: TableV2, finishMerges: ReturnType<ReturnType<typeof functionFactory>>): Queue {
+  private followStream(table: ITableV2, finishMerges: ReturnType<ReturnType<typeof functionFactory>>): Queue {
     const deadLetters = new Queue(this, 'DeadLetters', {
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
       retentionPeriod: Duration.days(14),
     });
     finishMerges.addEventSource(
-      // aws-cdk-lib is not compiled with exactOptionalPropertyTypes: its class does not fit its own interface.
-      new DynamoEventSource(table as ITable, {
+      new DynamoEventSource(table, {
         startingPosition: StartingPosition.TRIM_HORIZON,
         batchSize: 10,
         retryAttempts: 10,

@@ -13,7 +13,7 @@ import {
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
-import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
@@ -29,7 +29,7 @@ const SLOW_P99_MS = 2_000;
 
 export interface WatchProps {
   readonly api: RestApi;
-  readonly table: TableV2;
+  readonly table: ITableV2;
   readonly functions: Readonly<Record<string, IFunction>>;
   readonly deadLetters: IQueue;
   readonly alarmEmail: string | undefined;
@@ -173,7 +173,7 @@ export class Watch extends Construct {
 }
 
 /** Throttled requests of the actions that the service uses. */
-function throttledRequests(table: TableV2): IMetric {
+function throttledRequests(table: ITableV2): IMetric {
   const actions = ['GetItem', 'BatchGetItem', 'Query', 'UpdateItem', 'TransactWriteItems'];
   const metrics = Object.fromEntries(
     actions.map((action, at) => [

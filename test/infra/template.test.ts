@@ -163,6 +163,25 @@ describe('the table', () => {
     expect(Properties.LocalSecondaryIndexes).toBeUndefined();
     expect([DeletionPolicy, UpdateReplacePolicy]).toEqual(['Retain', 'Retain']);
   });
+
+  it('that a destroyed stack left is used in place of a new one, with the same grants on it and its stream', () => {
+    const table = 'arn:aws:dynamodb:eu-west-1:123456789012:table/Old-Table-1';
+    const stream = `${table}/stream/2026-11-21T10:00:00.000`;
+    const adopting = synthesize({ adoptTable: stream });
+    expect(resourcesOf(adopting, 'AWS::DynamoDB::GlobalTable')).toEqual({});
+    expect(adopting.Outputs?.TableName?.Value).toBe('Old-Table-1');
+    for (const [name, { Properties }] of functionsOf(adopting))
+      if ((GRANTS[name] ?? []).length > 0)
+        expect([name, Properties.Environment.Variables.TABLE_NAME]).toEqual([name, 'Old-Table-1']);
+    expect(Object.values(resourcesOf(adopting, 'AWS::Lambda::EventSourceMapping'))[0]?.Properties.EventSourceArn).toBe(
+      stream,
+    );
+    const resources = Object.values(resourcesOf(adopting, 'AWS::IAM::Policy'))
+      .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
+      .filter(({ Action }) => [Action].flat().some((action: string) => /^dynamodb:(?!ListStreams)/.test(action)))
+      .map(({ Resource }) => Resource);
+    expect([...new Set(resources)].sort()).toEqual([table, stream]);
+  });
 });
 
 describe('the functions', () => {
@@ -305,6 +324,7 @@ describe('a wrong setting stops synthesis with a sentence', () => {
     ['rumCacheSeconds', '-1', 'Context rumCacheSeconds must be an integer from 0 to 3600, not "-1".'],
     ['maxBodyBytes', '1e6', 'Context maxBodyBytes must be an integer from 1024 to 6291456, not "1e6".'],
     ['logRetentionDays', '31', 'Context logRetentionDays must be one of 1, 3, 5,'],
+    ['adoptTable', 'Old-Table-1', "Context adoptTable must be the LatestStreamArn of a table's description, not"],
     ['alarmEmail', 'ops', 'Context alarmEmail must be an e-mail address, not "ops".'],
   ])('%s = %s', (name, value, sentence) => {
     expect(() => synthesize({ [name]: value })).toThrow(sentence);

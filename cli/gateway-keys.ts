@@ -1,0 +1,63 @@
+import type { Command } from 'commander';
+import { listAccounts } from '../lib/accounts/accounts.ts';
+import { forgetGatewayKeys } from '../lib/accounts/gateway-key-notes.ts';
+import { deleteGatewayKey, listGatewayKeys, usagePlansOf } from '../lib/accounts/gateway-keys.ts';
+import { describe, dryRunOption, type Session, withTarget } from './command.ts';
+import { CliError, type Io, print, say, UsageError } from './io.ts';
+import { startProgress } from './progress.ts';
+
+/** The gateway keys of all accounts at once: for a table that moves from one stack to another. */
+export function addGatewayKeysCommands(program: Command, io: Io): void {
+  const group = describe(
+    program.command('gateway-keys'),
+    "Gateway keys of all accounts, which API Gateway's usage plan throttles by",
+    'gateway-keys create --stack IncidentMonitoringRum --region eu-west-1',
+  );
+  describe(
+    group.command('create').option(...dryRunOption),
+    'Make the gateway keys that are missing, and attach all to the usage plan of a stack that took over a table',
+    'gateway-keys create --stack IncidentMonitoringRum --region eu-west-1',
+  ).action((_options: object, command: Command) => withTarget(io, command, 'writes', create));
+  describe(
+    group.command('remove').option(...dryRunOption),
+    'Delete the gateway keys that a destroyed stack left, of all accounts of its table',
+    'gateway-keys remove --table IncidentMonitoringRum-TableCD117FA1-ABC --region eu-west-1',
+  ).action((_options: object, command: Command) => withTarget(io, command, 'writes', remove));
+}
+
+async function create({ io, target, dryRun }: Session): Promise<void> {
+  const { table, gatewayKeys } = target;
+  if (!gatewayKeys) throw new UsageError('The usage plan is not known: pass --stack NAME in place of --table.');
+  const accounts = await listAccounts(table);
+  if (dryRun) return say(io, `${accounts.length} accounts would have a gateway key of this stack.`);
+  await each(io, 'gateway keys', accounts, (account) => gatewayKeys.provision(account));
+  print(io, `${accounts.length} accounts have a gateway key.`);
+}
+
+async function remove({ io, target, dryRun }: Session): Promise<void> {
+  const { table, endpoint, region } = target;
+  if (endpoint !== undefined) throw new UsageError('Only AWS has gateway keys to remove: pass --table and --region.');
+  const { APIGatewayClient } = await import('@aws-sdk/client-api-gateway');
+  const client = new APIGatewayClient({ ...(region && { region }) });
+  const left = await listGatewayKeys(client, table);
+  const [plan] = left[0] ? await usagePlansOf(client, left[0].id) : [];
+  if (plan !== undefined)
+    throw new CliError(`The gateway keys are in use by the usage plan ${plan}: destroy its stack first.`);
+  if (dryRun) return say(io, `${left.length} gateway keys would be deleted.`);
+  await each(io, 'gateway keys', left, (key) => deleteGatewayKey(client, key));
+  // Keys that are gone must not be named to another stack's API Gateway: it would refuse the calls.
+  await forgetGatewayKeys(table);
+  print(io, `${left.length} gateway keys deleted.`);
+}
+
+async function each<Item>(io: Io, what: string, items: readonly Item[], act: (item: Item) => Promise<unknown>) {
+  const progress = startProgress(io, what, items.length);
+  try {
+    for (const item of items) {
+      await act(item);
+      progress.add(1);
+    }
+  } finally {
+    progress.end();
+  }
+}
