@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import QuickLRU from 'quick-lru';
 import { DEADLINE_MS } from '../api/call.ts';
+import { isCurrent } from '../current.ts';
 import type { Deps } from '../deps.ts';
 import type { Int64 } from '../json.ts';
 import { keys } from '../table/keys.ts';
@@ -62,6 +63,8 @@ export function createAppKeys(
   remembered = REMEMBERED_KEYS,
 ): AppKeys {
   const trustedMs = settings.appKeyCacheSeconds * 1000;
+  const lifetimeMs = (row: AppKeyRow | typeof NO_ROW) =>
+    row === NO_ROW ? Math.min(trustedMs, UNKNOWN_KEY_MS) : trustedMs;
 
   async function read(hash: string): Promise<AppKeyRow | typeof NO_ROW> {
     const { Item } = await table.client.send(
@@ -72,19 +75,19 @@ export function createAppKeys(
     return (Item as AppKeyRow | undefined) ?? NO_ROW;
   }
 
-  const rows = new QuickLRU<string, { row: AppKeyRow | typeof NO_ROW; untilMs: number }>({ maxSize: remembered });
+  const rows = new QuickLRU<string, { row: AppKeyRow | typeof NO_ROW; sinceMs: number }>({ maxSize: remembered });
   const underWay = new Map<string, Promise<AppKeyRow | typeof NO_ROW>>();
 
   async function lookUp(hash: string): Promise<AppKeyRow | typeof NO_ROW> {
-    const began = now();
+    const sinceMs = now();
     const row = await read(hash);
-    rows.set(hash, { row, untilMs: began + (row === NO_ROW ? Math.min(trustedMs, UNKNOWN_KEY_MS) : trustedMs) });
+    rows.set(hash, { row, sinceMs });
     return row;
   }
 
   function rowOf(hash: string): AppKeyRow | typeof NO_ROW | Promise<AppKeyRow | typeof NO_ROW> {
     const known = rows.get(hash);
-    if (known && now() < known.untilMs) return known.row;
+    if (known && isCurrent(known.sinceMs, lifetimeMs(known.row), now())) return known.row;
     let look = underWay.get(hash);
     if (!look) {
       look = lookUp(hash).finally(() => underWay.delete(hash));

@@ -1,6 +1,7 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import QuickLRU from 'quick-lru';
+import { isCurrent } from '../current.ts';
 import type { Deps } from '../deps.ts';
 import type { Int64 } from '../json.ts';
 import { keys } from '../table/keys.ts';
@@ -125,7 +126,7 @@ export function createRateLimiter(
     async take(account, signal) {
       const atMs = now();
       const remembered = refusals.get(String(account));
-      if (remembered && atMs < remembered.refusedBy.endsMs)
+      if (remembered && isIn(remembered.refusedBy, atMs))
         return { refusedBy: remembered.refusedBy, windows: current(remembered, atMs) };
 
       const { passed, counts } = await count(account, atMs, signal);
@@ -138,6 +139,10 @@ export function createRateLimiter(
     unknown: () => windowsAt(now(), undefined).map((state) => ({ ...state, remaining: 0 })),
   };
 }
+
+/** Whether a moment lies in a window. */
+const isIn = ({ window: { seconds }, endsMs }: WindowState, atMs: number) =>
+  isCurrent(endsMs - seconds * 1000, seconds * 1000, atMs);
 
 /** Keeps the exact limit of an operation, and tells every caller how much of it is left. */
 export function throttleMiddleware(limiter: RateLimiter, { now }: Pick<Deps, 'now'>): ApiMiddleware {

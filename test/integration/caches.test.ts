@@ -103,6 +103,18 @@ describe('a cache is bounded: what was used longest ago makes room', () => {
 });
 
 describe('a revoked key', () => {
+  it('is refused at once when the clock is set back to before its look-up', async () => {
+    const at = await newAccount(table);
+    const key = keys.appKey(hashAppKey(at.appKey));
+    let now = 2_050_000_000_000;
+    const appKeys = createAppKeys(testDeps(table, { now: () => now }));
+    expect(await appKeys.find(at.appKey)).toBeDefined();
+    now -= 3_600_000;
+    const row = { account_id: at.account, permissions: ['monit'], cursor_secret: Buffer.from('s') };
+    await put(table, key, { ...row, revoked_at: Math.floor(now / 1000) });
+    expect(await appKeys.find(at.appKey)).toBeUndefined();
+  });
+
   it('is refused when its lifetime in the cache ends, however calls, looks-up and the revocation interleave', async () => {
     const at = await newAccount(table);
     const key = keys.appKey(hashAppKey(at.appKey));

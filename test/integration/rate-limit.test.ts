@@ -183,6 +183,16 @@ describe('a count', () => {
     tap.remove();
   });
 
+  it('forgets a refusal when the clock is set back to before its window', async () => {
+    const account = newAccountId();
+    const clock = { now: NOW };
+    const limiter = limiterOver(table, clock);
+    for (let call = 0; call < 3; call += 1) await limiter.take(account);
+    expect((await limiter.take(account)).refusedBy).toBeDefined();
+    clock.now -= 3_600_000;
+    expect((await limiter.take(account)).refusedBy).toBeUndefined();
+  });
+
   it('is one write a call at the most, and none after a refusal until the window ends', async () => {
     const account = newAccountId();
     const clock = { now: NOW };
