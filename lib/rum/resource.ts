@@ -1,10 +1,11 @@
 import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import QuickLRU from 'quick-lru';
-import { refuse } from '../api/errors.ts';
+import { ApiError, refuse } from '../api/errors.ts';
 import { getRumResource, type RequestOf, type ResponseOf } from '../api/operations.ts';
 import type { Call } from '../api/serve.ts';
+import { isCurrent } from '../current.ts';
 import type { Deps } from '../deps.ts';
-import type { Int64 } from '../json.ts';
+import { type Int64, isInt64 } from '../json.ts';
 import { collections, keys } from '../table/keys.ts';
 
 type RumResource = ResponseOf<typeof getRumResource>;
@@ -18,7 +19,6 @@ export const USAGE_FIELDS = [
 ] as const;
 
 export type RumUsage = Pick<RumResource, (typeof USAGE_FIELDS)[number]>;
-export type RumRecord = Omit<RumResource, keyof RumUsage | 'account_id'> & { deleted?: boolean };
 
 /** What counts until the metering side has written it. */
 const NO_USAGE: RumUsage = {
@@ -27,38 +27,54 @@ const NO_USAGE: RumUsage = {
   'session_measure.used_cnt': 0,
   'session_replay.used_cnt': 0,
 };
-const FIELDS = Object.keys(getRumResource.response.properties);
+const FIELDS = Object.entries<FieldSchema>(getRumResource.response.properties);
 const REMEMBERED_RECORDS = 1_000;
 
+interface FieldSchema {
+  readonly type: 'integer' | 'string' | 'boolean';
+  readonly enum?: readonly string[];
+}
+type Row = Record<string, unknown>;
+
 interface CachedRecord {
-  record: RumRecord;
+  record: Row;
   /** Unix milliseconds at which its reading began. */
   readAtMs: number;
 }
 
-/** Rows hold their key beside the fields of the contract. */
-function fieldsOf<Row extends object>(item: Record<string, unknown>): Row {
-  const { pk: _pk, sk: _sk, ...row } = item;
-  return row as Row;
+/** The usage row's own four fields, whatever else it holds; null counts as absent. */
+function usageOf(row: Row | undefined): Row {
+  const given = USAGE_FIELDS.filter((field) => (row?.[field] ?? null) !== null);
+  return { ...NO_USAGE, ...Object.fromEntries(given.map((field) => [field, row?.[field]])) };
+}
+
+/** The names of the fields that are missing or malformed: other systems write the rows. */
+const malformedFields = (data: Row) =>
+  FIELDS.filter(([name, schema]) => !isOfForm(data[name], schema)).map(([name]) => name);
+
+function isOfForm(value: unknown, schema: FieldSchema): boolean {
+  if (schema.type === 'integer') return isInt64(value);
+  return typeof value === schema.type && (schema.enum?.includes(value as string) ?? true);
 }
 
 /**
  * Reads the RUM record and the usage of the caller's account. The record may be as old as `rumCacheSeconds`, which the
- * header `Age` tells; the usage is read on every call. Either way it is one call to DynamoDB.
+ * header `Age` tells; the usage is read on every call. Either way it is one call to DynamoDB. Rows with a missing or
+ * malformed field are `InternalError`, with the names of the fields in the log: no quota is made up.
  */
-export function createGetRumResource({ table, now, settings }: Deps, remembered = REMEMBERED_RECORDS) {
+export function createGetRumResource({ table, now, log, settings }: Deps, remembered = REMEMBERED_RECORDS) {
   const lifetimeMs = settings.rumCacheSeconds * 1000;
   const records = new QuickLRU<string, CachedRecord>({ maxSize: remembered });
 
-  async function readUsage(account: Int64, signal: AbortSignal): Promise<RumUsage> {
+  async function readUsage(account: Int64, signal: AbortSignal): Promise<Row> {
     const { Item } = await table.client.send(
       new GetCommand({ TableName: table.name, Key: keys.rumUsage(account), ConsistentRead: true }),
       { abortSignal: signal },
     );
-    return { ...NO_USAGE, ...(Item && fieldsOf<Partial<RumUsage>>(Item)) };
+    return usageOf(Item);
   }
 
-  async function readBoth(account: Int64, signal: AbortSignal): Promise<{ cached: CachedRecord; usage: RumUsage }> {
+  async function readBoth(account: Int64, signal: AbortSignal): Promise<{ cached: CachedRecord; usage: Row }> {
     const readAtMs = now();
     const { Items = [] } = await table.client.send(
       new QueryCommand({
@@ -73,21 +89,26 @@ export function createGetRumResource({ table, now, settings }: Deps, remembered 
     const [record, usage] = [row(keys.rumResource(account).sk), row(keys.rumUsage(account).sk)];
     records.delete(String(account));
     if (!record || record.deleted) throw refuse('ResourceNotFound', 'rumResourceNotFound', undefined);
-    const cached = { record: fieldsOf<RumRecord>(record), readAtMs };
+    const cached = { record, readAtMs };
     records.set(String(account), cached);
-    return { cached, usage: { ...NO_USAGE, ...(usage && fieldsOf<Partial<RumUsage>>(usage)) } };
+    return { cached, usage: usageOf(usage) };
   }
 
-  return async function readResource({ body, caller, signal }: Call<RequestOf<typeof getRumResource>>) {
+  return async function readResource({ body, caller, requestId, signal }: Call<RequestOf<typeof getRumResource>>) {
     const { accountId } = caller;
     const remembered = body.no_cache ? undefined : records.get(String(accountId));
-    const fresh = remembered && now() - remembered.readAtMs < lifetimeMs ? remembered : undefined;
+    const fresh = remembered && isCurrent(remembered.readAtMs, lifetimeMs, now()) ? remembered : undefined;
     const { cached, usage } = fresh
       ? { cached: fresh, usage: await readUsage(accountId, signal) }
       : await readBoth(accountId, signal);
-    const fields: Record<string, unknown> = { ...cached.record, ...usage, account_id: accountId };
+    const fields: Row = { ...cached.record, ...usage, account_id: accountId };
+    const malformed = malformedFields(fields);
+    if (malformed.length > 0) {
+      log.error('RUM rows malformed', { request_id: requestId, account_id: accountId, fields: malformed });
+      throw new ApiError('InternalError');
+    }
     // The contract's fields in the contract's order, and nothing else that the rows may hold.
-    const data = Object.fromEntries(FIELDS.map((field) => [field, fields[field]])) as RumResource;
+    const data = Object.fromEntries(FIELDS.map(([field]) => [field, fields[field]])) as RumResource;
     return { data, headers: { Age: String(Math.max(0, Math.floor((now() - cached.readAtMs) / 1000))) } };
   };
 }

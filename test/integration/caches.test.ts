@@ -6,6 +6,7 @@ import { createGetRumResource } from '../../lib/rum/resource.ts';
 import { connectTable, type Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { newAccount } from '../support/incidents.ts';
+import { RUM_RECORD } from '../support/rum.ts';
 import { eventFor, handlersOver, invokeAlone, newTable, put, putAll, testDeps } from '../support/service.ts';
 import { type Tap, tapWire } from '../support/wire.ts';
 
@@ -60,7 +61,7 @@ describe('a cache is bounded: what was used longest ago makes room', () => {
     const accounts = Array.from({ length: 210 }, (_, number) => 100_000 + number);
     await putAll(
       table,
-      accounts.map((account) => ({ ...keys.rumResource(account), product: 'rum' })),
+      accounts.map((account) => ({ ...keys.rumResource(account), ...RUM_RECORD })),
     );
     const get = createGetRumResource(testDeps(table, { now: () => 1_000_000 }), 100);
     const read = (accountId: number) =>

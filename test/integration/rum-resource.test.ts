@@ -4,33 +4,12 @@ import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { newCaller } from '../support/accounts.ts';
 import { hasEnvelope } from '../support/answers.ts';
+import { RUM_RECORD } from '../support/rum.ts';
 import { conforms } from '../support/schema.ts';
 import { eventFor, handlersOver, invoke, newTable, put, testDeps } from '../support/service.ts';
 import { tapWire } from '../support/wire.ts';
 
 const NOW = 1_750_000_000_000;
-const RECORD = {
-  product: 'rum',
-  version: 'professional',
-  status: 'enabled',
-  offering_id: 9_007_199_254_740_993n,
-  order_id: 'o-1',
-  resource_id: 'r-1',
-  resource_name: 'RUM',
-  created_at: 1_700_000_000,
-  updated_at: 1_700_000_001,
-  window_start_time: 1_749_000_000,
-  window_end_time: 1_751_000_000,
-  'action.days': 30,
-  'error.days': 31,
-  'long_task.days': 32,
-  'resource.days': 33,
-  'session.days': 34,
-  'view.days': 35,
-  'session_investigate.free_cnt': 1_000,
-  'session_measure.free_cnt': 2_000,
-  'session_replay.free_cnt': 3_000,
-};
 const USAGE = {
   session_limit_reached: true,
   'session_investigate.used_cnt': 1,
@@ -51,21 +30,18 @@ beforeAll(async () => {
 
 /** An account with a RUM record, a clock, and one warm handler. */
 async function given(rows: { account_id?: number | bigint; record?: object | null; usage?: object | null } = {}) {
-  const { account_id, record = RECORD, usage = USAGE } = rows;
+  const { account_id, record = RUM_RECORD, usage = USAGE } = rows;
   const { account, appKey } = await newCaller(table, account_id === undefined ? {} : { account_id });
   const clock = { now: NOW };
-  const { getRumResource: handler } = handlersOver(testDeps(table, { now: () => clock.now }));
+  const deps = testDeps(table, { now: () => clock.now });
+  const { getRumResource: handler } = handlersOver(deps);
   const putRecord = (row: object) => put(table, keys.rumResource(account), row);
   const putUsage = (row: object) => put(table, keys.rumUsage(account), row);
   if (record) await putRecord(record);
   if (usage) await putUsage(usage);
-  return {
-    account,
-    clock,
-    putRecord,
-    putUsage,
-    call: (body: object = {}) => invoke(handler, eventFor(getRumResource, { appKey, body })),
-  };
+  const call = (body: object = {}) => invoke(handler, eventFor(getRumResource, { appKey, body }));
+  const read = async () => conforms(getRumResource, await call());
+  return { account, clock, deps, putRecord, putUsage, call, read };
 }
 
 describe('the RUM resource', () => {
@@ -76,7 +52,7 @@ describe('the RUM resource', () => {
     expect(answer.text).toContain('"account_id":9007199254740993,');
     expect(answer.text).toContain('"offering_id":9007199254740993,');
     expect(answer.text).toContain('"session_replay.used_cnt":9007199254740995}');
-    expect(conforms(getRumResource, answer)).toEqual({ account_id: at.account, ...RECORD, ...USAGE });
+    expect(conforms(getRumResource, answer)).toEqual({ account_id: at.account, ...RUM_RECORD, ...USAGE });
   });
 
   it('has counts of 0 and no limit reached while there is no usage row', async () => {
@@ -94,10 +70,39 @@ describe('the RUM resource', () => {
       });
   });
 
+  it('takes the four usage fields alone from the usage row, and null as not written yet', async () => {
+    const usage = { ...USAGE, updated_at: 1, status: 'disabled', 'session_replay.used_cnt': null };
+    const rum = await given({ usage });
+    const fields = { ...RUM_RECORD, ...USAGE, 'session_replay.used_cnt': 0 };
+    expect(await rum.read()).toMatchObject(fields);
+    // From memory, too.
+    expect(await rum.read()).toMatchObject(fields);
+  });
+
+  it.each([
+    ['record', { record: { ...RUM_RECORD, status: 'paused', 'view.days': '35' } }, ['status', 'view.days']],
+    ['usage', { usage: { ...USAGE, 'session_measure.used_cnt': 1.5 } }, ['session_measure.used_cnt']],
+  ] as const)('is InternalError, with the fields in the log, when the %s is malformed', async (_row, rows, fields) => {
+    const rum = await given(rows);
+    hasEnvelope(await rum.call(), 500, 'InternalError');
+    const lines = rum.deps.log.lines.filter(({ message }) => message === 'RUM rows malformed');
+    expect(lines.map((line) => line.fields)).toEqual([
+      { request_id: expect.any(String), account_id: rum.account, fields },
+    ]);
+  });
+
+  it('serves no record from memory that was read after now: a clock was set back', async () => {
+    const rum = await given();
+    await rum.read();
+    await rum.putRecord({ ...RUM_RECORD, version: 'free' });
+    rum.clock.now -= 3_600_000;
+    expect(await rum.read()).toMatchObject({ version: 'free' });
+  });
+
   it('serves the record for 60 s from memory, and Age says how old it is', async () => {
     const at = await given();
     expect((await at.call()).headers.Age).toBe('0');
-    await at.putRecord({ ...RECORD, version: 'free' });
+    await at.putRecord({ ...RUM_RECORD, version: 'free' });
     at.clock.now += 59_999;
     const remembered = await at.call();
     expect(remembered.body.data.version).toBe('professional');
@@ -112,7 +117,7 @@ describe('the RUM resource', () => {
     const at = await given();
     await at.call();
     at.clock.now += 10_000;
-    await at.putRecord({ ...RECORD, version: 'free' });
+    await at.putRecord({ ...RUM_RECORD, version: 'free' });
     expect((await at.call()).body.data.version).toBe('professional');
     const bypassed = await at.call({ no_cache: true });
     expect(bypassed.body.data.version).toBe('free');
@@ -147,13 +152,13 @@ describe('the RUM resource', () => {
 
   it('is ResourceNotFound when there is no record, or it is marked deleted', async () => {
     hasEnvelope(await (await given({ record: null })).call(), 400, 'ResourceNotFound');
-    hasEnvelope(await (await given({ record: { ...RECORD, deleted: true } })).call(), 400, 'ResourceNotFound');
+    hasEnvelope(await (await given({ record: { ...RUM_RECORD, deleted: true } })).call(), 400, 'ResourceNotFound');
   });
 
   it('that was deleted is gone at once with no_cache, and from then on for all', async () => {
     const at = await given();
     hasEnvelope(await at.call(), 200);
-    await at.putRecord({ ...RECORD, deleted: true });
+    await at.putRecord({ ...RUM_RECORD, deleted: true });
     hasEnvelope(await at.call({ no_cache: true }), 400, 'ResourceNotFound');
     hasEnvelope(await at.call(), 400, 'ResourceNotFound');
   });
