@@ -2,7 +2,15 @@ import type { Command } from 'commander';
 import { FLEET_STATUSES } from '../lib/api/operations.ts';
 import { createHostReader } from '../lib/fleet/hosts.ts';
 import { readHost } from '../lib/fleet/read-host.ts';
-import { deriveStatus, type FleetStatus, type HostRow, type HostStatusRow, UNREADABLE } from '../lib/fleet/status.ts';
+import {
+  decodeHost,
+  decodeStatus,
+  type HostRow,
+  type HostStatusRow,
+  type RawRow,
+  UNREADABLE,
+} from '../lib/fleet/rows.ts';
+import { deriveStatus, type FleetStatus } from '../lib/fleet/status.ts';
 import { type FeedItem, readAlert, readFeed, readIncident } from '../lib/incidents/read.ts';
 import { readWorkItem } from '../lib/incidents/restore-work-item.ts';
 import { type Int64, stringifyJson } from '../lib/json.ts';
@@ -101,12 +109,11 @@ export function addShowCommands(program: Command, io: Io): void {
       const { host, live } = await readHost(table, account, id);
       if (!host && !live) throw new CliError(`Account ${account} has no host ${id}.`);
       const nowMs = io.now();
-      const derived = host && deriveStatus(host, live, nowMs);
-      const why =
-        host && derived ? reasonOf(host, live, derived, nowMs) : 'It is in no inventory: the API does not list it.';
+      const shown = host && explainHost(host, live, nowMs);
+      const why = shown?.why ?? 'It is in no inventory: the API does not list it.';
       const json = {
         host_id: id,
-        ...(derived && { ...derived }),
+        ...shown,
         why,
         inventory: host ?? null,
         live_status: live ?? null,
@@ -115,7 +122,7 @@ export function addShowCommands(program: Command, io: Io): void {
         json,
         text: () =>
           [
-            derived ? `${id} is ${derived.status} (rule ${derived.rule}).` : `${id} has no status.`,
+            shown ? `${id} is ${shown.status} (rule ${shown.rule}).` : `${id} has no status.`,
             why,
             '',
             'Inventory',
@@ -139,7 +146,15 @@ export function addShowCommands(program: Command, io: Io): void {
     withTarget(io, used, 'reads', async ({ target: { table } }) => {
       await existing(table, options.account);
       const counts = await countFleet(table, options.account, io);
-      if (options.json) print(io, stringifyJson({ account_id: options.account, ...counts }));
+      if (options.json)
+        print(
+          io,
+          stringifyJson({
+            account_id: options.account,
+            ...counts,
+            edge_clusters: Object.fromEntries(counts.edge_clusters),
+          }),
+        );
       else print(io, fleetText(counts, io));
     }),
   );
@@ -183,6 +198,22 @@ const seconds = (milliseconds: number) => `${(milliseconds / 1000).toFixed(milli
 const DEFAULT_INTERVAL_MS = 60_000;
 
 /** The rule that decided a host's status, with the values that it decided by. */
+/** The status that the API shows for a host with these rows, and why. */
+function explainHost(rawHost: RawRow, rawLive: RawRow | undefined, nowMs: number) {
+  const { host, malformed } = decodeHost(rawHost);
+  const decoded = rawLive && decodeStatus(rawLive);
+  const unreadable = malformed || decoded === UNREADABLE;
+  const live = malformed || decoded === UNREADABLE ? undefined : decoded;
+  const derived = deriveStatus(host, live, nowMs);
+  const why = reasonOf(host, live, derived, nowMs);
+  return {
+    ...derived,
+    why: unreadable
+      ? `Its ${malformed ? 'inventory' : 'live status'} row is malformed, so its live status does not count. ${why}`
+      : why,
+  };
+}
+
 function reasonOf(
   host: HostRow,
   live: HostStatusRow | undefined,
@@ -216,16 +247,20 @@ function reasonOf(
 interface FleetCounts {
   hosts: number;
   statuses: Record<FleetStatus, number>;
-  edge_clusters: Record<string, Record<FleetStatus, number>>;
+  /** By name. A map, for a name may be any text. */
+  edge_clusters: Map<string, Record<FleetStatus, number>>;
 }
 
 const HOSTS_AT_ONCE = 1_000;
 
 async function countFleet(table: Session['target']['table'], account: Int64, io: Io): Promise<FleetCounts> {
   const none = () => Object.fromEntries(FLEET_STATUSES.map((status) => [status, 0])) as Record<FleetStatus, number>;
-  const counts: FleetCounts = { hosts: 0, statuses: none(), edge_clusters: {} };
-  const reader = createHostReader(table, account, undefined, io.signal, io.signal, () => {
-    throw new CliError('The live statuses cannot be read now.');
+  const counts: FleetCounts = { hosts: 0, statuses: none(), edge_clusters: new Map() };
+  const reader = createHostReader(table, account, {
+    signal: io.signal,
+    onUnreadable: () => {
+      throw new CliError('The live statuses cannot be read now.');
+    },
   });
   for (let more = true; more; ) {
     const chunk = await reader.next(HOSTS_AT_ONCE);
@@ -234,8 +269,9 @@ async function countFleet(table: Session['target']['table'], account: Int64, io:
       const { status } = deriveStatus(host, live === UNREADABLE ? undefined : live, io.now());
       counts.hosts += 1;
       counts.statuses[status] += 1;
-      counts.edge_clusters[host.edge_cluster] ??= none();
-      (counts.edge_clusters[host.edge_cluster] as Record<FleetStatus, number>)[status] += 1;
+      const cluster = counts.edge_clusters.get(host.edge_cluster) ?? none();
+      cluster[status] += 1;
+      counts.edge_clusters.set(host.edge_cluster, cluster);
     }
   }
   return counts;
@@ -284,7 +320,7 @@ function fleetText({ hosts, statuses, edge_clusters }: FleetCounts, io: Io): str
     bar(of),
   ];
   const head = ['edge cluster', ...FLEET_STATUSES.map((status) => paint(STYLES[status], status)), ''];
-  const clusters = Object.entries(edge_clusters).sort(([one], [other]) => one.localeCompare(other));
+  const clusters = [...edge_clusters].sort(([one], [other]) => one.localeCompare(other));
   return [
     plainTable([...clusters.map(([name, of]) => row(name, of)), row('all', statuses)], head),
     '',

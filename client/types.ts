@@ -68,6 +68,9 @@ observed_at_ms?: number | bigint
 received_at_ms?: number | bigint
 node_count: number | bigint
 edge_count: number | bigint
+/**
+ * Why the status is what it is; value_cut: a text or list of the host was too large to show whole
+ */
 reason_codes?: string[]
 error_code?: "status_unavailable"
 }
@@ -89,6 +92,9 @@ no_data: number
 }
 partial: boolean
 truncated: boolean
+/**
+ * scan_limit_reached, or page_size_reached: the hosts are so large that reading more would take too long
+ */
 truncation_reasons?: string[]
 next_cursor?: string
 /**

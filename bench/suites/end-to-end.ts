@@ -9,7 +9,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts } from '../../lib/api/operations.ts';
-import { HOST_ATTRIBUTES, STATUS_ATTRIBUTES } from '../../lib/fleet/hosts.ts';
+import { HOST_ATTRIBUTES, STATUS_ATTRIBUTES } from '../../lib/fleet/rows.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { collections, type Key, keys } from '../../lib/table/keys.ts';
 import { type Task, type Turns, takeTurns } from '../compare.ts';

@@ -22,6 +22,7 @@ const never = new AbortController().signal;
 const fail = (error: unknown) => {
   throw error;
 };
+const reading = { signal: never, onUnreadable: fail };
 
 export async function run(add: Add): Promise<void> {
   await measureCpu(add);
@@ -77,7 +78,7 @@ async function measureCpu(add: Add): Promise<void> {
   const { ours, parse, documentClient } = await takeTurns(
     {
       ours: async () => {
-        const { candidates } = await createHostReader(table, 1, undefined, never, never, fail).next(CANNED_HOSTS);
+        const { candidates } = await createHostReader(table, 1, reading).next(CANNED_HOSTS);
         if (candidates.length !== CANNED_HOSTS) throw new Error('not all hosts came');
       },
       parse: () => [hosts, statuses].map((bytes) => JSON.parse(bytes.toString())),
@@ -179,7 +180,7 @@ async function simulate({ endpoint, table }: BenchService, account: number, host
 /** The first page, one in the middle and the last one, of a large fleet and of a small one. */
 async function measureFlatness(service: BenchService, add: Add): Promise<void> {
   const pagesOf = async ({ account, hosts }: typeof SMALL) => {
-    const { candidates } = await createHostReader(service.table, account, undefined, never, never, fail).next(hosts);
+    const { candidates } = await createHostReader(service.table, account, reading).next(hosts);
     const secret = (await readAccount(service.table, account))?.cursor_secret;
     if (candidates.length !== hosts || !secret) throw new Error('the fleet is not there');
     const after = (at: number) => ({ cursor: sealCursor(secret, candidates[at]?.host.host_id ?? '') });

@@ -141,7 +141,11 @@ export const browseFleet = {
                 received_at_ms: milliseconds,
                 node_count: int64,
                 edge_count: int64,
-                reason_codes: strings,
+                reason_codes: {
+                  ...strings,
+                  description:
+                    'Why the status is what it is; value_cut: a text or list of the host was too large to show whole',
+                },
                 error_code: { type: 'string', enum: ['status_unavailable'] },
               },
             },
@@ -175,7 +179,11 @@ export const browseFleet = {
       },
       partial: { type: 'boolean' },
       truncated: { type: 'boolean' },
-      truncation_reasons: strings,
+      truncation_reasons: {
+        ...strings,
+        description:
+          'scan_limit_reached, or page_size_reached: the hosts are so large that reading more would take too long',
+      },
       next_cursor: { type: 'string' },
       generated_at_ms: milliseconds,
     },

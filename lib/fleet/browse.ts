@@ -5,13 +5,18 @@ import type { Call } from '../api/serve.ts';
 import type { Deps } from '../deps.ts';
 import { openCursor, sealCursor } from './cursor.ts';
 import { createHostReader, type HostReader } from './hosts.ts';
-import { type FleetHost, fleetHost, type HostRow, UNREADABLE } from './status.ts';
+import { type HostRow, UNREADABLE } from './rows.ts';
+import { type FleetHost, fleetHost } from './status.ts';
 
 type BrowseRequest = RequestOf<typeof browseFleet>;
 type BrowseResponse = ResponseOf<typeof browseFleet>;
 
-/** Milliseconds after which live status counts as unreadable. */
+/** Milliseconds of reading after which live status counts as unreadable. */
 const LIVE_STATUS_MS = 1_000;
+/** Milliseconds after which a page ends with the hosts that it has: DynamoDB reads 1 MB at a time, and rows may be large. */
+const INVENTORY_MS = 800;
+/** Malformed hosts that a log line names. */
+const NAMED_MALFORMED = 10;
 /** Seconds after which a caller may ask a deployment again that has no service map. */
 const RETRY_DISABLED_SECONDS = '60';
 
@@ -41,8 +46,17 @@ const MARGIN = 1.5;
 const isFiltered = ({ statuses, agent_versions, edge_clusters, capture_modes }: BrowseRequest) =>
   [statuses, agent_versions, edge_clusters, capture_modes].some((values) => values && values.length > 0);
 
+export interface BrowseOptions {
+  size?: ChunkSize;
+  /** Milliseconds from a call's start after which its page ends with the hosts that it has. */
+  inventoryMs?: number;
+}
+
 /** Lists the hosts of the caller's account: one page, filtered, each with its status at the moment of the answer. */
-export function createBrowse({ table, now, log, settings }: Deps, size: ChunkSize = chunkSize) {
+export function createBrowse(
+  { table, now, log, settings }: Deps,
+  { size = chunkSize, inventoryMs = INVENTORY_MS }: BrowseOptions = {},
+) {
   return async function browse({ body, caller, requestId, signal }: Call<BrowseRequest>) {
     const after = body.cursor === undefined ? undefined : openCursor(caller.cursorSecret, body.cursor);
     if (body.cursor !== undefined && after === undefined) throw refuse('InvalidParameter', 'unknownCursor', undefined);
@@ -50,11 +64,22 @@ export function createBrowse({ table, now, log, settings }: Deps, size: ChunkSiz
       throw new ApiError('ServiceUnavailable', undefined, { 'Retry-After': RETRY_DISABLED_SECONDS });
 
     const generatedAtMs = now();
-    const liveSignal = AbortSignal.any([signal, AbortSignal.timeout(LIVE_STATUS_MS)]);
-    const reader = createHostReader(table, caller.accountId, after, signal, liveSignal, (error) =>
-      log.warn('live status unreadable', { request_id: requestId, error_name: (error as Error).name }),
-    );
+    const reader = createHostReader(table, caller.accountId, {
+      after,
+      signal,
+      inventoryMs,
+      liveMs: LIVE_STATUS_MS,
+      onUnreadable: (error) =>
+        log.warn('live status unreadable', { request_id: requestId, error_name: (error as Error).name }),
+    });
     const scan = await scanHosts(reader, body, generatedAtMs, size);
+    const { malformed } = scan;
+    if (malformed.length > 0)
+      log.warn('host rows malformed', {
+        request_id: requestId,
+        hosts: malformed.length,
+        host_ids: malformed.slice(0, NAMED_MALFORMED),
+      });
 
     const truncated = scan.items.length < body.limit && scan.more;
     const data: BrowseResponse = {
@@ -68,7 +93,7 @@ export function createBrowse({ table, now, log, settings }: Deps, size: ChunkSiz
       },
       partial: scan.failed > 0 || truncated,
       truncated,
-      ...(truncated && { truncation_reasons: ['scan_limit_reached'] }),
+      ...(truncated && { truncation_reasons: [scan.outOfTime ? 'page_size_reached' : 'scan_limit_reached'] }),
       ...(scan.more && scan.last !== undefined && { next_cursor: sealCursor(caller.cursorSecret, scan.last) }),
       generated_at_ms: generatedAtMs,
     };
@@ -80,30 +105,36 @@ interface Scan {
   items: FleetHost[];
   scanned: number;
   failed: number;
+  /** Hosts with a row that is not of its form. */
+  malformed: string[];
   /** The last host examined. */
   last: string | undefined;
   /** At least one candidate is left after it. */
   more: boolean;
+  /** The page ends here although neither limit is reached: reading took too long. */
+  outOfTime: boolean;
 }
 
-/** Examines candidates in order until the page is full, the scan limit is reached, or none is left. */
+/** Examines candidates in order until the page is full, the scan limit is reached, none is left, or the time is over. */
 async function scanHosts(reader: HostReader, body: BrowseRequest, nowMs: number, size: ChunkSize): Promise<Scan> {
   const matches = hostFilter(body);
-  const scan: Scan = { items: [], scanned: 0, failed: 0, last: undefined, more: true };
-  while (scan.more && scan.items.length < body.limit && scan.scanned < body.scan_limit) {
+  const scan: Scan = { items: [], scanned: 0, failed: 0, malformed: [], last: undefined, more: true, outOfTime: false };
+  while (scan.more && !scan.outOfTime && scan.items.length < body.limit && scan.scanned < body.scan_limit) {
     const wanted = size(body, scan.scanned, scan.items.length);
     const chunk = await reader.next(Math.min(wanted, body.scan_limit - scan.scanned));
     let examined = 0;
-    for (const { host, live } of chunk.candidates) {
+    for (const { host, live, malformed } of chunk.candidates) {
       if (scan.items.length === body.limit) break;
       examined += 1;
       scan.last = host.host_id;
       if (live === UNREADABLE) scan.failed += 1;
+      if (malformed) scan.malformed.push(host.host_id);
       const item = fleetHost(host, live, nowMs);
       if (matches(host, item)) scan.items.push(item);
     }
     scan.scanned += examined;
     scan.more = chunk.more || examined < chunk.candidates.length;
+    scan.outOfTime = chunk.outOfTime;
   }
   return scan;
 }

@@ -3,31 +3,17 @@ import { batchGet, rowName } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
 import { collections, keys } from '../table/keys.ts';
 import { queryRange } from '../table/query-range.ts';
-import { type HostRow, type HostStatusRow, type LiveStatus, UNREADABLE } from './status.ts';
-
-/** What a page needs of a host's rows. */
-export const HOST_ATTRIBUTES = [
-  'agent_version',
-  'edge_cluster',
-  'enabled',
-  'capability_status',
-  'capture_mode',
-  'report_interval_ms',
-  'snapshot_ready',
-  'reason_codes',
-];
-export const STATUS_ATTRIBUTES = [
-  'received_at_ms',
-  'observed_at_ms',
-  'node_count',
-  'edge_count',
-  'authoritative',
-  'graph_available',
-  'snapshot_truncated',
-  'snapshot_degraded',
-  'health_at_ms',
-  'reason_codes',
-];
+import {
+  decodeHost,
+  decodeStatus,
+  HOST_ATTRIBUTES,
+  type HostRow,
+  type LiveStatus,
+  type RawRow,
+  STATUS_ATTRIBUTES,
+  UNREADABLE,
+} from './rows.ts';
+import { createTimeBudget } from './time-budget.ts';
 
 /** Rows read for each host whose status is known by them, up to which nothing speaks for rows without a host. */
 const DENSE = 1.1;
@@ -38,34 +24,49 @@ const mostStatusRows = (examined: number) => 1.5 * examined + 100;
 /** Orders host ids as DynamoDB does: by the bytes of their UTF-8. */
 const compareHostIds = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other));
 
-/** Candidates with their live status, in order, and whether any is left after them. */
+export interface Candidate {
+  host: HostRow;
+  live: LiveStatus;
+  /** One of its rows is not of its form: `live` is unreadable then. */
+  malformed: boolean;
+}
+
+/** Candidates with their live status, in order. */
 export interface Chunk {
-  candidates: { host: HostRow; live: LiveStatus }[];
+  candidates: Candidate[];
+  /** A candidate is left after them. */
   more: boolean;
+  /** The inventory's time was over before `size` candidates were read. */
+  outOfTime: boolean;
 }
 
 /** Reads an account's hosts chunk by chunk: inventory and live status side by side, as ranges, joined by `host_id`. */
 export interface HostReader {
-  /** The next `size` candidates, or as many as there are. */
+  /** The next `size` candidates, or as many as there are, or as many as there was time for: one at least, if one is left. */
   next(size: number): Promise<Chunk>;
 }
 
-/**
- * @param after host after which to begin; undefined: the first
- * @param inventorySignal ends the reading of the inventory, and with it the request
- * @param liveSignal ends the reading of live status: from there on it is unreadable
- * @param onUnreadable told once why live status could not be read
- */
+export interface HostReaderOptions {
+  /** Host after which to begin; undefined: the first. */
+  after?: string | undefined;
+  /** Ends the reading of the inventory, and with it the request. */
+  signal: AbortSignal;
+  /** Milliseconds from now after which no further page of the inventory is begun; undefined: no limit. */
+  inventoryMs?: number | undefined;
+  /** Milliseconds of reading after which live status counts as unreadable; undefined: no limit. */
+  liveMs?: number | undefined;
+  /** Told once why live status could not be read. */
+  onUnreadable(error: unknown): void;
+}
+
 export function createHostReader(
   table: Table,
   account: Int64,
-  after: string | undefined,
-  inventorySignal: AbortSignal,
-  liveSignal: AbortSignal,
-  onUnreadable: (error: unknown) => void,
+  { after, signal, inventoryMs, liveMs, onUnreadable }: HostReaderOptions,
 ): HostReader {
-  const hosts = createHostSide(table, account, after, inventorySignal);
-  const statuses = createStatusSide(table, account, after, liveSignal);
+  const liveTime = createTimeBudget(liveMs, signal);
+  const hosts = createHostSide(table, account, after, signal, inventoryMs);
+  const statuses = createStatusSide(table, account, after, liveTime.signal);
   let examined = 0;
   let readable = true;
 
@@ -73,45 +74,65 @@ export function createHostReader(
   async function whileReadable(read: () => Promise<void>): Promise<void> {
     if (!readable) return;
     try {
-      await read();
+      await liveTime.spend(read);
     } catch (error) {
       if (readable) onUnreadable(error);
       readable = false;
     }
   }
 
+  function candidate(row: RawRow): Candidate {
+    const { host, malformed } = decodeHost(row);
+    const raw = statuses.of(row.host_id);
+    const live = raw === undefined || raw === UNREADABLE ? raw : decodeStatus(raw);
+    if (malformed) return { host, live: UNREADABLE, malformed };
+    return { host, live, malformed: live === UNREADABLE && raw !== UNREADABLE };
+  }
+
   return {
     async next(size) {
       // Side by side, unless more rows could turn out useless than may: then status is read when its hosts are known.
       const ahead = whileReadable(() => statuses.readAhead(size + 1, mostStatusRows(examined + 1)));
-      const [{ rows, more }] = await Promise.all([hosts.take(size), ahead]);
+      const [{ rows, more, outOfTime }] = await Promise.all([hosts.take(size), ahead]);
       examined += rows.length;
       await whileReadable(() => statuses.cover(rows, mostStatusRows(examined)));
-      return { candidates: rows.map((host) => ({ host, live: statuses.of(host.host_id) })), more };
+      return { candidates: rows.map(candidate), more, outOfTime };
     },
   };
 }
 
 /** The inventory. What was read beyond a chunk is kept for the next. */
-function createHostSide(table: Table, account: Int64, after: string | undefined, signal: AbortSignal) {
+function createHostSide(
+  table: Table,
+  account: Int64,
+  after: string | undefined,
+  signal: AbortSignal,
+  inventoryMs = Number.POSITIVE_INFINITY,
+) {
   const partition = collections.hosts(account);
-  let kept: HostRow[] = [];
+  const began = performance.now();
+  let kept: RawRow[] = [];
   let position = after;
   let complete = false;
 
   return {
-    /** The next `size` hosts, read with one more, which tells whether any is left; fewer only when no more are left, however DynamoDB cuts its pages. */
-    async take(size: number): Promise<{ rows: HostRow[]; more: boolean }> {
-      while (kept.length <= size && !complete) {
+    /**
+     * The next `size` hosts, however DynamoDB cuts its pages; fewer when no more are left, or the time is over. One more
+     * is read than is returned: it tells whether any is left.
+     */
+    async take(size: number): Promise<{ rows: RawRow[]; more: boolean; outOfTime: boolean }> {
+      const outOfTime = () => kept.length > 1 && performance.now() - began >= inventoryMs;
+      while (kept.length <= size && !complete && !outOfTime()) {
         const range = { partition, after: position, limit: size + 1 - kept.length };
-        const { rows, reached } = await queryRange<HostRow>(table, range, 'host_id', HOST_ATTRIBUTES, signal);
+        const { rows, reached } = await queryRange<RawRow>(table, range, 'host_id', HOST_ATTRIBUTES, signal);
         kept = kept.concat(rows);
         position = reached;
         complete = reached === undefined;
       }
-      const rows = kept.slice(0, size);
-      kept = kept.slice(size);
-      return { rows, more: kept.length > 0 };
+      const cutShort = kept.length <= size && !complete;
+      const rows = kept.slice(0, cutShort ? -1 : size);
+      kept = kept.slice(rows.length);
+      return { rows, more: kept.length > 0, outOfTime: cutShort };
     },
   };
 }
@@ -119,9 +140,9 @@ function createHostSide(table: Table, account: Int64, after: string | undefined,
 /** Live status. Rows of hosts that are in no inventory may lie between those that are wanted, in any number. */
 function createStatusSide(table: Table, account: Int64, after: string | undefined, signal: AbortSignal) {
   const partition = collections.hostStatuses(account);
-  const statuses = new Map<string, HostStatusRow>();
+  const statuses = new Map<string, RawRow>();
   /** Of the rows that were read ahead those beyond the hosts of the chunks so far, in order. */
-  let ahead: HostStatusRow[] = [];
+  let ahead: RawRow[] = [];
   let rowsRead = 0;
   /** Hosts whose status is known. */
   let known = 0;
@@ -131,16 +152,16 @@ function createStatusSide(table: Table, account: Int64, after: string | undefine
   const isKnown = (hostId: string) => complete || (reached !== undefined && compareHostIds(hostId, reached) <= 0);
 
   async function read(range: { after?: string | undefined; between?: readonly [string, string]; limit: number }) {
-    const page = await queryRange<HostStatusRow>(table, { partition, ...range }, 'host_id', STATUS_ATTRIBUTES, signal);
+    const page = await queryRange<RawRow>(table, { partition, ...range }, 'host_id', STATUS_ATTRIBUTES, signal);
     for (const row of page.rows) statuses.set(row.host_id, row);
     rowsRead += page.rows.length;
     return page;
   }
 
   /** The hosts whose status is not known yet: the last ones, for all is known up to `reached`. */
-  function waitingOf(hosts: readonly HostRow[]): HostRow[] {
+  function waitingOf(hosts: readonly RawRow[]): RawRow[] {
     let first = hosts.length;
-    while (first > 0 && !isKnown((hosts[first - 1] as HostRow).host_id)) first -= 1;
+    while (first > 0 && !isKnown((hosts[first - 1] as RawRow).host_id)) first -= 1;
     return hosts.slice(first);
   }
 
@@ -156,7 +177,7 @@ function createStatusSide(table: Table, account: Int64, after: string | undefine
     },
 
     /** Sees to it that the status of every one of `hosts` is known. */
-    async cover(hosts: readonly HostRow[], mostRows: number): Promise<void> {
+    async cover(hosts: readonly RawRow[], mostRows: number): Promise<void> {
       const last = hosts.at(-1)?.host_id;
       if (last !== undefined) ahead = rowsBeyond(ahead, last);
       let waiting = waitingOf(hosts);
@@ -180,27 +201,28 @@ function createStatusSide(table: Table, account: Int64, after: string | undefine
     },
 
     /** Undefined for a host that never reported. */
-    of: (hostId: string): LiveStatus => statuses.get(hostId) ?? (isKnown(hostId) ? undefined : UNREADABLE),
+    of: (hostId: string): RawRow | typeof UNREADABLE | undefined =>
+      statuses.get(hostId) ?? (isKnown(hostId) ? undefined : UNREADABLE),
   };
 
   /** Where most rows of a range are of no use, rows by their keys cost less. */
-  async function readEach(hosts: readonly HostRow[]): Promise<void> {
+  async function readEach(hosts: readonly RawRow[]): Promise<void> {
     const wanted = hosts.map(({ host_id }) => keys.hostStatus(account, host_id));
     const found = await batchGet(table, wanted, signal, false);
     rowsRead += found.size;
     for (const { host_id } of hosts) {
       const row = found.get(rowName(keys.hostStatus(account, host_id)));
-      if (row) statuses.set(host_id, { ...(row as object), host_id } as HostStatusRow);
+      if (row) statuses.set(host_id, { ...row, host_id });
     }
   }
 }
 
 /** Of rows in order, those after a host. */
-function rowsBeyond(rows: HostStatusRow[], hostId: string): HostStatusRow[] {
+function rowsBeyond(rows: RawRow[], hostId: string): RawRow[] {
   let [from, to] = [0, rows.length];
   while (from < to) {
     const middle = (from + to) >> 1;
-    if (compareHostIds((rows[middle] as HostStatusRow).host_id, hostId) > 0) to = middle;
+    if (compareHostIds((rows[middle] as RawRow).host_id, hostId) > 0) to = middle;
     else from = middle + 1;
   }
   return rows.slice(from);

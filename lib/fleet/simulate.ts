@@ -1,4 +1,4 @@
-import type { HostRow, HostStatusRow } from './status.ts';
+import type { HostRow, HostStatusRow } from './rows.ts';
 
 /** A fleet that is played: the same seed plays the same fleet. */
 export interface Simulation {

@@ -1,41 +1,10 @@
 import type { browseFleet, ResponseOf } from '../api/operations.ts';
 import type { Int64 } from '../json.ts';
+import { type HostRow, type HostStatusRow, type LiveStatus, UNREADABLE } from './rows.ts';
 
 export type FleetHost = ResponseOf<typeof browseFleet>['items'][number];
 export type ServiceMap = FleetHost['servicemap'];
 export type FleetStatus = ServiceMap['status'];
-
-/** What the inventory knows of a host. */
-export interface HostRow {
-  host_id: string;
-  agent_version: string;
-  edge_cluster: string;
-  enabled: boolean;
-  capability_status?: string;
-  capture_mode?: string;
-  report_interval_ms?: Int64;
-  snapshot_ready: boolean;
-  reason_codes?: string[];
-}
-
-/** What a host last reported of its graph and its health. Times are Unix milliseconds. */
-export interface HostStatusRow {
-  host_id: string;
-  received_at_ms?: Int64;
-  observed_at_ms?: Int64;
-  node_count: Int64;
-  edge_count: Int64;
-  authoritative: boolean;
-  graph_available: boolean;
-  snapshot_truncated: boolean;
-  snapshot_degraded: boolean;
-  health_at_ms?: Int64;
-  reason_codes?: string[];
-}
-
-/** Stands for a live row that exists, perhaps, but could not be read. */
-export const UNREADABLE = Symbol('status unreadable');
-export type LiveStatus = HostStatusRow | typeof UNREADABLE | undefined;
 
 const DEFAULT_INTERVAL_MS = 60_000;
 
@@ -103,23 +72,20 @@ export function fleetHost(host: HostRow, live: LiveStatus, nowMs: number): Fleet
   const { received_at_ms: received, observed_at_ms: observed } = report ?? {};
   const { status, reasons } = deriveStatus(host, report, nowMs);
   const counts = report ?? NO_REPORT;
+  const { texts, codes, isCut } = boundedTexts(host, report);
+  const { agent_version, edge_cluster, capability_status, capture_mode } = texts;
   const reasonCodes = [
-    ...new Set([
-      ...(host.reason_codes ?? []),
-      ...(report?.reason_codes ?? []),
-      ...reasons,
-      ...(unreadable ? ['status_unavailable'] : []),
-    ]),
+    ...new Set([...codes, ...reasons, ...(unreadable ? ['status_unavailable'] : []), ...(isCut ? ['value_cut'] : [])]),
   ];
   return {
     host_id: host.host_id,
-    agent_version: host.agent_version,
-    edge_cluster: host.edge_cluster,
+    agent_version,
+    edge_cluster,
     servicemap: {
       enabled: host.enabled,
       status,
-      ...(host.capability_status !== undefined && { capability_status: host.capability_status }),
-      ...(host.capture_mode !== undefined && { capture_mode: host.capture_mode }),
+      ...(capability_status !== undefined && { capability_status }),
+      ...(capture_mode !== undefined && { capture_mode }),
       ...(host.report_interval_ms !== undefined && { report_interval_ms: host.report_interval_ms }),
       snapshot_ready: host.snapshot_ready,
       authoritative: counts.authoritative,
@@ -134,4 +100,29 @@ export function fleetHost(host: HostRow, live: LiveStatus, nowMs: number): Fleet
       ...(unreadable && { error_code: 'status_unavailable' as const }),
     },
   };
+}
+
+/** What a page shows of a row's texts at the most, in code points: 100 hosts stay below 4 MB whatever their rows hold. */
+const LONGEST_TEXT = 256;
+const LONGEST_REASON_CODE = 128;
+const MOST_REASON_CODES = 32;
+
+/** The texts of a host's rows, cut where they are larger than any host needs. */
+function boundedTexts(host: HostRow, report: HostStatusRow | undefined) {
+  let isCut = false;
+  const bounded = <Text extends string | undefined>(text: Text, longest = LONGEST_TEXT): Text => {
+    if (text === undefined || text.length <= longest) return text;
+    const cut = [...text.slice(0, 2 * longest)].slice(0, longest).join('') as Text & string;
+    isCut ||= cut.length < text.length;
+    return cut;
+  };
+  const texts = {
+    agent_version: bounded(host.agent_version),
+    edge_cluster: bounded(host.edge_cluster),
+    capability_status: bounded(host.capability_status),
+    capture_mode: bounded(host.capture_mode),
+  };
+  const reported = [...new Set([...(host.reason_codes ?? []), ...(report?.reason_codes ?? [])])];
+  const codes = reported.slice(0, MOST_REASON_CODES).map((code) => bounded(code, LONGEST_REASON_CODE));
+  return { texts, codes, isCut: isCut || reported.length > MOST_REASON_CODES };
 }

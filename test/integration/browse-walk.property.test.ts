@@ -97,7 +97,7 @@ describe('a walk from the first page to the one without a cursor', () => {
         fc.array(fc.tuple(request, change), { minLength: 1, maxLength: 4 }),
         plan,
         async (start, orphans, steps, { first, growth }) => {
-          const at = await newFleet(table, { chunkSize: growing(first, growth) });
+          const at = await newFleet(table, { browse: { size: growing(first, growth) } });
           const hosts: Record<string, Host> = {};
           async function add(added: Record<string, Host>): Promise<void> {
             const rows = Object.entries(added);
@@ -158,7 +158,7 @@ describe('a walk from the first page to the one without a cursor', () => {
   it('over a fleet at rest: scanned sums up to the candidates, and the items are all that match', async () => {
     await fc.assert(
       fc.asyncProperty(fleet, request, plan, async (hosts, body, { first, growth }) => {
-        const at = await newFleet(table, { chunkSize: growing(first, growth) });
+        const at = await newFleet(table, { browse: { size: growing(first, growth) } });
         const rows = Object.entries(hosts);
         await at.putHosts(Object.fromEntries(rows.map(([name, { row }]) => [name, row])));
         const found: string[] = [];

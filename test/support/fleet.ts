@@ -1,8 +1,8 @@
 /** Fleets of hosts, and calls of fleet browse that are not held up by the rate limit. */
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { browseFleet } from '../../lib/api/operations.ts';
-import type { ChunkSize } from '../../lib/fleet/browse.ts';
-import type { HostRow, HostStatusRow } from '../../lib/fleet/status.ts';
+import type { BrowseOptions } from '../../lib/fleet/browse.ts';
+import type { HostRow, HostStatusRow } from '../../lib/fleet/rows.ts';
 import type { Settings } from '../../lib/settings.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
@@ -40,7 +40,7 @@ export const live = (fields: Partial<Live> = {}): Live => ({
 export const hostId = (number: number) => `host-${String(number).padStart(5, '0')}`;
 
 interface FleetOptions {
-  chunkSize?: ChunkSize;
+  browse?: BrowseOptions;
   settings?: Partial<Settings>;
   /** What the handlers read and write through, where that is another client than what fills the fleet. */
   through?: Table;
@@ -49,12 +49,12 @@ interface FleetOptions {
 }
 
 /** An account with means to fill its fleet and to browse it. */
-export async function newFleet(table: Table, { chunkSize, settings = {}, through = table, caller }: FleetOptions = {}) {
+export async function newFleet(table: Table, { browse, settings = {}, through = table, caller }: FleetOptions = {}) {
   const { account, appKey } = caller ?? (await newCaller(table));
   // A minute passes between two calls, as the limiter sees it; the answer says the time of the fleet.
   let calls = 0;
   const deps = testDeps(through, { now: () => NOW, settings });
-  const { browseFleet: handler } = handlersOver(deps, chunkSize ? { chunkSize } : {});
+  const { browseFleet: handler } = handlersOver(deps, browse ? { browse } : {});
   const resting = async () => {
     calls += 1;
     if (calls % 2 === 1)

@@ -27,7 +27,7 @@ import validateDelete from '../../lib/api/validators/delete-work-item.ts';
 import validateRum from '../../lib/api/validators/get-rum-resource.ts';
 import validateMerge from '../../lib/api/validators/merge-alerts.ts';
 import type { Deps } from '../../lib/deps.ts';
-import { type ChunkSize, checkScanLimit, createBrowse } from '../../lib/fleet/browse.ts';
+import { type BrowseOptions, checkScanLimit, createBrowse } from '../../lib/fleet/browse.ts';
 import { createDeleteWorkItem } from '../../lib/incidents/delete-work-item.ts';
 import { createMergeAlerts } from '../../lib/incidents/merge-alerts.ts';
 import type { Int64 } from '../../lib/json.ts';
@@ -103,11 +103,14 @@ export type Handlers = Record<'browseFleet' | 'getRumResource' | 'deleteWorkItem
 const deployedWith = new WeakMap<Handler, Functions>();
 
 /** The four handlers over one set of deps, as one warm instance of each function. */
-export function handlersOver(deps: Deps, options: { chunkSize?: ChunkSize; transactionItems?: number } = {}): Handlers {
+export function handlersOver(
+  deps: Deps,
+  options: { browse?: BrowseOptions; transactionItems?: number } = {},
+): Handlers {
   const handlers: Handlers = {
     browseFleet: serve(
       browseFleet,
-      { validate: validateBrowse, crossCheck: checkScanLimit, operate: createBrowse(deps, options.chunkSize) },
+      { validate: validateBrowse, crossCheck: checkScanLimit, operate: createBrowse(deps, options.browse) },
       deps,
     ),
     getRumResource: serve(getRumResource, { validate: validateRum, operate: createGetRumResource(deps) }, deps),

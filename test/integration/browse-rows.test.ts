@@ -1,0 +1,231 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { NumberValue } from '@aws-sdk/lib-dynamodb';
+import fc from 'fast-check';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { browseFleet } from '../../lib/api/operations.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { type Fleet, hostId, inventory, live, newFleet } from '../support/fleet.ts';
+import { conforms } from '../support/schema.ts';
+import { connectAgain, newTable, putAll } from '../support/service.ts';
+
+let table: Table;
+let fleet: Fleet;
+beforeAll(async () => {
+  table = await newTable();
+});
+beforeEach(async () => {
+  fleet = await newFleet(table);
+});
+
+/** Rows as another system may write them. */
+type Rows = Record<string, Record<string, unknown>>;
+const putHosts = ({ account }: Fleet, rows: Rows) =>
+  putAll(
+    table,
+    Object.entries(rows).map(([id, row]) => ({ ...keys.host(account, id), ...row })),
+  );
+const putLive = ({ account }: Fleet, rows: Rows) =>
+  putAll(
+    table,
+    Object.entries(rows).map(([id, row]) => ({ ...keys.hostStatus(account, id), ...row })),
+  );
+const rowsOf = (count: number, row: () => Record<string, unknown>) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [hostId(index), row()]));
+
+/** All pages from the first to the one without a cursor. */
+async function walk(at: Fleet, body: object, most = 100) {
+  const pages: ReturnType<typeof conforms>[] = [];
+  for (let cursor: string | undefined; pages.length < most; ) {
+    const answer = await at.browse({ ...body, ...(cursor && { cursor }) });
+    const page = conforms(browseFleet, answer);
+    expect(Buffer.byteLength(answer.text)).toBeLessThan(4_000_000);
+    pages.push(page);
+    cursor = page.next_cursor;
+    if (cursor === undefined) return pages;
+  }
+  throw new Error(`the walk did not end within ${most} pages`);
+}
+const idsOf = (pages: { items: { host_id: string }[] }[]) =>
+  pages.flatMap(({ items }) => items.map(({ host_id }) => host_id));
+
+describe('rows larger than any host needs', () => {
+  it('are shown cut, with the reason code value_cut, so that a page of 100 stays below 4 MB', async () => {
+    const codes = Array.from({ length: 40 }, (_, index) => `${index}-${'\u0001'.repeat(140)}`);
+    await putHosts(
+      fleet,
+      rowsOf(100, () => ({ ...inventory({ reason_codes: codes }) })),
+    );
+    await putLive(
+      fleet,
+      rowsOf(100, () => ({ ...live() })),
+    );
+    const [page] = await walk(fleet, { limit: 100 });
+    const { servicemap } = page.items[99];
+    expect(servicemap.status).toBe('active');
+    expect(servicemap.reason_codes).toEqual([...codes.slice(0, 32).map((code) => code.slice(0, 128)), 'value_cut']);
+  });
+
+  it('have their texts cut between code points, and are found by their whole texts', async () => {
+    const version = '\u{1f600}'.repeat(300);
+    await putHosts(fleet, { a: inventory({ agent_version: version }), b: inventory() });
+    const [page] = await walk(fleet, { agent_versions: [version] });
+    expect(page.items).toHaveLength(1);
+    expect(page.items[0].agent_version).toBe('\u{1f600}'.repeat(256));
+    expect(page.items[0].servicemap.reason_codes).toContain('value_cut');
+  });
+
+  it('end a page early with page_size_reached and a cursor when reading takes too long, and the walk is exact', async () => {
+    const slow = await newFleet(table, { browse: { inventoryMs: 0 } });
+    const large = () => ({ ...inventory(), notes: 'x'.repeat(380_000) });
+    await putHosts(slow, rowsOf(7, large));
+    await putLive(slow, rowsOf(7, large));
+    const pages = await walk(slow, {});
+    expect(idsOf(pages)).toEqual(Array.from({ length: 7 }, (_, index) => hostId(index)));
+    expect(pages.length).toBeGreaterThan(1);
+    for (const [index, page] of pages.entries()) {
+      const last = index === pages.length - 1;
+      expect(page.truncated).toBe(!last);
+      expect(page.partial).toBe(!last || page.coverage.failed > 0);
+      expect(page.truncation_reasons).toEqual(last ? undefined : ['page_size_reached']);
+      expect(page.coverage.scanned).toBe(page.items.length);
+    }
+  });
+});
+
+describe('an attribute that is null', () => {
+  it('counts as absent, whether its row is read by range or by key', async () => {
+    const silent = { ...live(), received_at_ms: null, observed_at_ms: null, health_at_ms: null };
+    const ids = ['a', 'y', 'z'];
+    await putHosts(fleet, Object.fromEntries(ids.map((id) => [id, { ...inventory(), capture_mode: null }])));
+    await putLive(fleet, Object.fromEntries(ids.map((id) => [id, silent])));
+    // Rows of hosts that are in no inventory: the row of a is read in a range, those of y and z by their keys.
+    const orphans = Array.from({ length: 160 }, (_, index) => `${index < 10 ? 'A' : 'm'}-${index}`);
+    await putLive(fleet, Object.fromEntries(orphans.map((id) => [id, { ...live() }])));
+    const [page] = await walk(fleet, { limit: 3 });
+    expect(page.items.map((item: { servicemap: object }) => item.servicemap)).toEqual(
+      ids.map(() => expect.objectContaining({ status: 'no_data', freshness_status: 'unknown' })),
+    );
+    expect(JSON.stringify(page)).not.toContain('null');
+    expect(page.coverage.failed).toBe(0);
+  });
+});
+
+describe('a malformed row', () => {
+  const unavailable = { error_code: 'status_unavailable', node_count: 0, authoritative: false };
+
+  it('of live status makes the status of its host unavailable, and of no other', async () => {
+    await putHosts(
+      fleet,
+      rowsOf(3, () => ({ ...inventory() })),
+    );
+    await putLive(fleet, {
+      ...rowsOf(3, () => ({ ...live() })),
+      [hostId(1)]: { ...live(), reason_codes: { not: 'a list' } },
+    });
+    const page = conforms(browseFleet, await fleet.browse());
+    expect(page.coverage).toMatchObject({ scanned: 3, returned: 3, failed: 1 });
+    expect(page.partial).toBe(true);
+    expect(page.items[0].servicemap.status).toBe('active');
+    expect(page.items[1].servicemap).toMatchObject({ ...unavailable, status: 'no_data' });
+    expect(page.items[2].servicemap.status).toBe('active');
+    const lines = fleet.deps.log.lines.filter(({ message }) => message === 'host rows malformed');
+    expect(lines.map(({ fields }) => fields)).toEqual([
+      expect.objectContaining({ hosts: 1, host_ids: [hostId(1)], request_id: expect.any(String) }),
+    ]);
+  });
+
+  it('of the inventory shows what can be shown', async () => {
+    await putHosts(fleet, { a: { ...inventory(), agent_version: 4, edge_cluster: null, capture_mode: ['ebpf'] } });
+    await putLive(fleet, { a: { ...live() } });
+    const page = conforms(browseFleet, await fleet.browse());
+    expect(page.coverage.failed).toBe(1);
+    expect(page.items[0]).toMatchObject({ agent_version: '', edge_cluster: '', servicemap: unavailable });
+    expect(page.items[0].servicemap).not.toHaveProperty('capture_mode');
+    expect(page.items[0].servicemap).toMatchObject({ enabled: true, snapshot_ready: true });
+  });
+});
+
+const anyValue = fc.oneof(
+  fc.constant(null),
+  fc.boolean(),
+  fc.string({ unit: 'grapheme', maxLength: 5 }),
+  fc.constantFrom('ebpf', 'running', 'failed', 'disabled'),
+  fc.integer(),
+  fc.constantFrom(0.5, -2.25, 1e10, 1e-100),
+  fc
+    .constantFrom('1e125', '-1', '0.5', '9223372036854775807', '9223372036854775808', '-9223372036854775809')
+    .map((text) => NumberValue.from(text)),
+  fc.array(fc.oneof(fc.string({ maxLength: 3 }), fc.integer(), fc.constant(null)), { maxLength: 3 }),
+  fc.dictionary(fc.string({ minLength: 1, maxLength: 3 }), fc.integer(), { maxKeys: 2, noNullPrototype: true }),
+  fc.constantFrom(new Set(['a', 'b']), new Set([1, 2]), Buffer.from('bytes'), new Set([Buffer.from('b')])),
+);
+/** Each attribute as it should be, missing, or anything. */
+const anyRow = (row: Record<string, unknown>) =>
+  fc.record(
+    Object.fromEntries(
+      Object.entries(row).map(([name, value]) => [
+        name,
+        fc.oneof({ weight: 4, arbitrary: fc.constant(value) }, anyValue),
+      ]),
+    ),
+    { requiredKeys: [] },
+  );
+const anyHosts = fc.array(
+  fc.record({
+    row: anyRow({
+      ...inventory({
+        capability_status: 'running',
+        capture_mode: 'ebpf',
+        report_interval_ms: 60_000,
+        reason_codes: ['own'],
+      }),
+    }),
+    live: fc.option(anyRow({ ...live({ health_at_ms: 1, reason_codes: ['slow'] }) })),
+  }),
+  { minLength: 1, maxLength: 6 },
+);
+
+describe('whatever the rows of hosts hold', () => {
+  it('every page is well-formed, none is a 5xx, and a walk meets each host once', async () => {
+    let failed = 0;
+    await fc.assert(
+      fc.asyncProperty(anyHosts, fc.integer({ min: 1, max: 4 }), async (hosts, limit) => {
+        const at = await newFleet(table);
+        const named = hosts.map((host, index) => [hostId(index), host] as const);
+        await putHosts(at, Object.fromEntries(named.map(([id, { row }]) => [id, row])));
+        await putLive(at, Object.fromEntries(named.flatMap(([id, { live: row }]) => (row ? [[id, row]] : []))));
+        const pages = await walk(at, { limit });
+        expect(idsOf(pages)).toEqual(named.map(([id]) => id));
+        expect(pages.reduce((sum, { coverage }) => sum + coverage.scanned, 0)).toBe(hosts.length);
+        failed += pages.reduce((sum, { coverage }) => sum + coverage.failed, 0);
+      }),
+      { numRuns: process.env.FAULTS ? 2_000 : 60 },
+    );
+    expect(failed).toBeGreaterThan(0);
+  });
+});
+
+describe('the second that live status may take', () => {
+  it('is not used up by a slow inventory', async () => {
+    const through = connectAgain(table);
+    through.client.middlewareStack.add(
+      (next) => async (args) => {
+        if (JSON.stringify(args.input).includes('#HOSTS"')) await sleep(400);
+        return next(args);
+      },
+      { step: 'initialize' },
+    );
+    const at = await newFleet(table, { through, browse: { size: () => 2, inventoryMs: 10_000 } });
+    await putHosts(
+      at,
+      rowsOf(8, () => ({ ...inventory() })),
+    );
+    await putLive(
+      at,
+      rowsOf(8, () => ({ ...live() })),
+    );
+    const page = conforms(browseFleet, await at.browse());
+    expect(page.coverage).toMatchObject({ returned: 8, failed: 0 });
+  });
+});
