@@ -67,6 +67,7 @@ export interface Client {
 }
 
 const RETRIED = [429, 503];
+const LARGEST_PAGE = 100;
 
 /** Every method throws {@link ServiceError} when the service refuses, {@link NoAnswerError} when there is no answer. */
 export function createClient({ url, appKey, language, retries = 4, longestWaitSeconds = 60 }: ClientOptions): Client {
@@ -82,6 +83,7 @@ export function createClient({ url, appKey, language, retries = 4, longestWaitSe
       afterStatusCodes: RETRIED,
       maxRetryAfter: longestWaitSeconds * 1_000,
     },
+    hooks: { afterResponse: [readBody] },
   });
 
   async function call<Data>(path: string, request: object, headers: Record<string, string> = {}): Promise<Data> {
@@ -109,9 +111,11 @@ export function createClient({ url, appKey, language, retries = 4, longestWaitSe
   return {
     browseFleet,
     async *hosts(request = {}) {
+      // The largest page that the request allows: scan_limit is at least limit.
+      const limit = Math.min(LARGEST_PAGE, Number(request.scan_limit ?? LARGEST_PAGE));
       let cursor: string | undefined;
       do {
-        const page = await browseFleet({ limit: 100, ...request, ...(cursor !== undefined && { cursor }) });
+        const page = await browseFleet({ limit, ...request, ...(cursor !== undefined && { cursor }) });
         yield* page.items;
         cursor = page.next_cursor;
       } while (cursor !== undefined);
@@ -121,6 +125,16 @@ export function createClient({ url, appKey, language, retries = 4, longestWaitSe
     mergeAlerts: (request, idempotencyKey = randomUUID()) =>
       call('/alert/merge', request, { 'Idempotency-Key': idempotencyKey }),
   };
+}
+
+/** Reads the body while the call can still be sent again: an answer that is cut off is none. */
+async function readBody({ response }: { response: Response }) {
+  try {
+    const { status, headers } = response;
+    return new Response(await response.text(), { status, headers });
+  } catch {
+    return ky.retry();
+  }
 }
 
 function envelopeOf(text: string, path: string): Envelope {

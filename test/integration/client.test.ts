@@ -136,6 +136,34 @@ describe('the client', () => {
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(900);
   });
 
+  it('sends again a call whose answer was cut off, and gives up as without an answer', async () => {
+    let calls = 0;
+    let cutOff = 1;
+    const server = createServer((request, response) => {
+      request.resume();
+      calls += 1;
+      const body = JSON.stringify({ request_id: 'r', data: {} });
+      response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': String(body.length) });
+      if (calls > cutOff) response.end(body);
+      else response.write(body.slice(0, 5), () => response.destroy());
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const cut = createClient({ url, appKey, retries: 1 });
+    expect(await cut.deleteWorkItem({ work_item_id: 'w', version: 1 })).toEqual({});
+    expect(calls).toBe(2);
+    cutOff = 9;
+    await expect(cut.getRumResource()).rejects.toBeInstanceOf(NoAnswerError);
+    expect(calls).toBe(4);
+    server.close();
+  });
+
+  it('goes through all hosts with a scan_limit below its page size', async () => {
+    const hosts: Host[] = [];
+    for await (const host of client.hosts({ scan_limit: 60, edge_clusters: ['none'] })) hosts.push(host);
+    expect(hosts).toEqual([]);
+  });
+
   it('gives up after so many times', async () => {
     const server = await refusing(9, 503);
     const giving = createClient({ url: server.url, appKey, retries: 1 });
