@@ -1,7 +1,7 @@
 import { refuseRoute } from '../lib/api/refuse-route.ts';
 import { createLog } from '../lib/log.ts';
 
-const { OPERATION_PATHS } = process.env;
-if (!OPERATION_PATHS) throw new Error('OPERATION_PATHS is required');
+const { ALLOWED_METHODS } = process.env;
+if (!ALLOWED_METHODS) throw new Error('ALLOWED_METHODS is required');
 
-export const handler = refuseRoute({ now: Date.now, log: createLog() }, OPERATION_PATHS.split(' '));
+export const handler = refuseRoute({ now: Date.now, log: createLog() }, JSON.parse(ALLOWED_METHODS));

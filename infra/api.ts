@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Size } from 'aws-cdk-lib';
 import {
   AccessLogField,
   AccessLogFormat,
@@ -20,12 +20,14 @@ import {
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { type Operation, operations } from '../lib/api/operations.ts';
+import { description, type Operation, operations } from '../lib/api/operations.ts';
 import { gatewayResponses } from './gateway-responses.ts';
 import type { DeploymentSettings } from './settings.ts';
 
 /** Callers without a gateway key of their own share this much: enough to be told so, too little to do harm. */
 const SHARED = { rate: 10, burst: 20 };
+/** Smaller answers hardly gain by it. */
+const MIN_COMPRESSION_SIZE = Size.bytes(1024);
 const AUTHORIZER_TTL = Duration.seconds(60);
 
 export interface ServiceApiProps {
@@ -72,6 +74,9 @@ export class ServiceApi extends Construct {
       description: 'Incidents, monitoring and RUM',
       endpointTypes: [EndpointType.REGIONAL],
       apiKeySourceType: ApiKeySourceType.AUTHORIZER,
+      // A request's body arrives in base64: as text, bytes that are not UTF-8 would arrive as U+FFFD.
+      binaryMediaTypes: ['*/*'],
+      minCompressionSize: MIN_COMPRESSION_SIZE,
       cloudWatchRole: false,
       deployOptions: {
         stageName: settings.stageName,
@@ -110,9 +115,9 @@ export class ServiceApi extends Construct {
     refuseAny(root);
     refuseAny(root.addResource('{proxy+}'));
     // For anyone, and without a key: it says what the keys are for.
-    const description = root.addResource('openapi.json');
-    refuseAny(description);
-    description.addMethod('GET', new LambdaIntegration(props.describeApi, { allowTestInvoke: false }));
+    const described = root.resourceForPath(description.path);
+    refuseAny(described);
+    described.addMethod(description.method, new LambdaIntegration(props.describeApi, { allowTestInvoke: false }));
     const methods = new Map<Operation, Method>();
     for (const operation of operations as readonly Operation[]) {
       const resource = root.resourceForPath(operation.path);

@@ -19,8 +19,8 @@ const CODES: readonly (readonly [type: ResponseType, code: ErrorCode])[] = [
   // The usage plan does not know the account's gateway key: the operator has to provision it.
   [ResponseType.INVALID_API_KEY, 'ServiceUnavailable'],
   [ResponseType.INVALID_SIGNATURE, 'Unauthorized'],
-  // An unknown path: those of the API have a route for every method.
-  [ResponseType.MISSING_AUTHENTICATION_TOKEN, 'RouteNotFound'],
+  // A method that no route can have: `ANY` stands for seven, and there is a route for every path.
+  [ResponseType.MISSING_AUTHENTICATION_TOKEN, 'MethodNotAllowed'],
   [ResponseType.QUOTA_EXCEEDED, 'RequestTooFrequently'],
   [ResponseType.REQUEST_TOO_LARGE, 'EntityTooLarge'],
   [ResponseType.RESOURCE_NOT_FOUND, 'RouteNotFound'],
@@ -50,6 +50,7 @@ export function gatewayResponses(): Omit<CfnGatewayResponseProps, 'restApiId'>[]
         'gatewayresponse.header.Content-Language': "'en'",
         'gatewayresponse.header.Vary': "'Accept-Language'",
         'gatewayresponse.header.Cache-Control': "'no-store'",
+        ...(status === 405 && { 'gatewayresponse.header.Allow': "'POST'" }),
         ...((status === 429 || status === 503) && { 'gatewayresponse.header.Retry-After': "'1'" }),
       },
       responseTemplates: { 'application/json': template(code) },

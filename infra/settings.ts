@@ -70,7 +70,7 @@ export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>): Deplo
     serviceMapEnabled: flag('serviceMapEnabled', true),
     appKeyCacheSeconds: integer('appKeyCacheSeconds', 30, 0, 30),
     rumCacheSeconds: integer('rumCacheSeconds', 60, 0, 3600),
-    maxBodyBytes: integer('maxBodyBytes', 256 * 1024, 1024, 6 * 1024 * 1024),
+    maxBodyBytes: integer('maxBodyBytes', 256 * 1024, 1024, 3 * 1024 * 1024),
     stageRate: integer('stageRate', 1000, 1, 10_000),
     stageBurst: integer('stageBurst', 2000, 1, 5_000),
     logRetentionDays,

@@ -4,7 +4,7 @@ import { FilterCriteria, FilterRule, StartingPosition } from 'aws-cdk-lib/aws-la
 import { DynamoEventSource, SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
-import { operations } from '../lib/api/operations.ts';
+import { allowedMethods, operations } from '../lib/api/operations.ts';
 import { ServiceApi } from './api.ts';
 import { ServiceFunction } from './function.ts';
 import { type DeploymentSettings, readDeploymentSettings } from './settings.ts';
@@ -49,7 +49,7 @@ export class ServiceStack extends Stack {
     );
     const refuseRoute = create('refuse-route', {
       description: 'Answer every other path and method',
-      environment: { OPERATION_PATHS: operations.map(({ path }) => path).join(' ') },
+      environment: { ALLOWED_METHODS: JSON.stringify(allowedMethods) },
       timeout: Duration.seconds(5),
       memorySize: SMALL_MEMORY_MB,
     });

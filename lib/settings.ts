@@ -5,7 +5,7 @@ export interface Settings {
   tableName: string;
   /** `DYNAMODB_ENDPOINT`: a DynamoDB-compatible server to use in place of AWS. */
   dynamodbEndpoint: string | undefined;
-  /** `MAX_BODY_BYTES`: largest request body, decoded. */
+  /** `MAX_BODY_BYTES`: largest request body, decoded. Above 3 MiB its event could be larger than Lambda takes. */
   maxBodyBytes: number;
   /** `APP_KEY_CACHE_SECONDS`: how long a warm handler trusts a key that it has looked up. */
   appKeyCacheSeconds: number;
@@ -51,7 +51,7 @@ export function readSettings(env: Environment): Settings {
   const settings: Settings = {
     tableName: text('TABLE_NAME'),
     dynamodbEndpoint: env.DYNAMODB_ENDPOINT || undefined,
-    maxBodyBytes: integer('MAX_BODY_BYTES', 256 * 1024, 1024, 6 * 1024 * 1024),
+    maxBodyBytes: integer('MAX_BODY_BYTES', 256 * 1024, 1024, 3 * 1024 * 1024),
     appKeyCacheSeconds: integer('APP_KEY_CACHE_SECONDS', 30, 0, 30),
     rumCacheSeconds: integer('RUM_CACHE_SECONDS', 60, 0, 3600),
     serviceMapEnabled: flag('SERVICEMAP_ENABLED', true),

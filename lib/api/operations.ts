@@ -307,3 +307,11 @@ export const mergeAlerts = {
 } as const satisfies Operation;
 
 export const operations = [browseFleet, getRumResource, deleteWorkItem, mergeAlerts] as const satisfies Operation[];
+
+/** Where the description of the API is published: for anyone, without a key. */
+export const description = { method: 'GET', path: '/openapi.json' } as const;
+
+/** The method of each path that is served; all others are refused. */
+export const allowedMethods: Readonly<Record<string, string>> = Object.fromEntries(
+  [...operations, description].map(({ method, path }) => [path, method]),
+);

@@ -64,6 +64,7 @@ async function start(name: string, event: object, more: Record<string, string> =
 }
 
 const call = {
+  resource: browseFleet.path,
   path: browseFleet.path,
   httpMethod: 'POST',
   headers: {},
@@ -85,7 +86,7 @@ describe('every bundle, started as Lambda would', () => {
 
   it('refuse-route answers 404 and 405', async () => {
     expect((await start('refuse-route', { ...call, httpMethod: 'GET' })).answer.statusCode).toBe(405);
-    expect((await start('refuse-route', { ...call, path: '/x' })).answer.statusCode).toBe(404);
+    expect((await start('refuse-route', { ...call, resource: '/{proxy+}' })).answer.statusCode).toBe(404);
   });
 
   it('label-caller labels the call with the shared key while DynamoDB is away', async () => {

@@ -52,6 +52,8 @@ describe('the API', () => {
   it('labels calls of the operations alone, takes the gateway key from the label, and asks for one', () => {
     expect(only('AWS::ApiGateway::RestApi').Properties).toMatchObject({
       ApiKeySourceType: 'AUTHORIZER',
+      BinaryMediaTypes: ['*/*'],
+      MinimumCompressionSize: 1024,
       EndpointConfiguration: { Types: ['REGIONAL'] },
     });
     expect(only('AWS::ApiGateway::Authorizer').Properties).toMatchObject({
@@ -218,9 +220,12 @@ describe('the functions', () => {
     },
   );
 
-  it('refuse-route knows the paths of the operations', () => {
+  it('refuse-route knows what is served', () => {
     const { Variables } = functionsOf(template).get('refuse-route')?.Properties.Environment ?? {};
-    expect(Variables.OPERATION_PATHS.split(' ')).toEqual(operations.map(({ path }) => path));
+    expect(JSON.parse(Variables.ALLOWED_METHODS)).toEqual({
+      ...Object.fromEntries(operations.map(({ path }) => [path, 'POST'])),
+      '/openapi.json': 'GET',
+    });
   });
 
   it('may do with the table what the list of grants says, on keys of the listed kinds, and nothing else', () => {
@@ -322,7 +327,8 @@ describe('a wrong setting stops synthesis with a sentence', () => {
     ['serviceMapEnabled', 'yes', 'Context serviceMapEnabled must be true or false, not "yes".'],
     ['appKeyCacheSeconds', '31', 'Context appKeyCacheSeconds must be an integer from 0 to 30, not "31".'],
     ['rumCacheSeconds', '-1', 'Context rumCacheSeconds must be an integer from 0 to 3600, not "-1".'],
-    ['maxBodyBytes', '1e6', 'Context maxBodyBytes must be an integer from 1024 to 6291456, not "1e6".'],
+    ['maxBodyBytes', '3145729', 'Context maxBodyBytes must be an integer from 1024 to 3145728, not "3145729".'],
+    ['maxBodyBytes', '1e6', 'Context maxBodyBytes must be an integer from 1024 to 3145728, not "1e6".'],
     ['logRetentionDays', '31', 'Context logRetentionDays must be one of 1, 3, 5,'],
     ['adoptTable', 'Old-Table-1', "Context adoptTable must be the LatestStreamArn of a table's description, not"],
     ['alarmEmail', 'ops', 'Context alarmEmail must be an e-mail address, not "ops".'],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ERROR_CODES, type ErrorCode } from '../../lib/api/errors.ts';
-import { operations } from '../../lib/api/operations.ts';
+import { allowedMethods, operations } from '../../lib/api/operations.ts';
 import { refuseRoute } from '../../lib/api/refuse-route.ts';
 import type { Handler } from '../../lib/api/serve.ts';
 import { newCaller } from '../support/accounts.ts';
@@ -16,10 +16,7 @@ beforeAll(async () => {
   const deps = testDeps(table, { now: () => clock.now });
   const built = handlersOver(deps);
   handlers = [built.browseFleet, built.getRumResource, built.deleteWorkItem, built.mergeAlerts];
-  refuse = refuseRoute(
-    deps,
-    operations.map(({ path }) => path),
-  );
+  refuse = refuseRoute(deps, allowedMethods);
   ({ appKey } = await newCaller(table));
 });
 

@@ -39,7 +39,7 @@ beforeAll(async () => {
   functions = startFunctions({
     TABLE_NAME: table.name,
     DYNAMODB_ENDPOINT: proxy.endpoint,
-    OPERATION_PATHS: '/alert/merge',
+    ALLOWED_METHODS: '{"/alert/merge":"POST"}',
     SHARED_GATEWAY_KEY: 'shared-gateway-key',
     AWS_LAMBDA_FUNCTION_NAME: 'canary',
     AWS_REGION: 'eu-west-1',

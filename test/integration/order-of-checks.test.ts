@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
+  allowedMethods,
   browseFleet,
   deleteWorkItem,
   getRumResource,
   mergeAlerts,
   type Operation,
-  operations,
 } from '../../lib/api/operations.ts';
 import { refuseRoute } from '../../lib/api/refuse-route.ts';
 import type { Handler } from '../../lib/api/serve.ts';
@@ -122,27 +122,41 @@ describe('an earlier check wins over every later one, and nothing runs after it:
 });
 
 describe('a path and method that is no operation', () => {
-  const refuse = refuseRoute(
-    testDepsWithoutTable(),
-    operations.map(({ path }) => path),
-  );
-  it.each(['/', '/monit', '/monit/servicemap/fleet/', '/MONIT/servicemap/fleet', '/alert/list'])(
-    '%s is RouteNotFound whatever the method',
-    async (path) => {
-      for (const httpMethod of ['POST', 'GET', 'OPTIONS']) {
-        const event = { ...eventFor(browseFleet), path, httpMethod };
-        hasEnvelope(await invoke(refuse, event), 404, 'RouteNotFound');
+  const refuse = refuseRoute(testDepsWithoutTable(), allowedMethods);
+  const sent = (resource: string, path: string, httpMethod: string) =>
+    invoke(refuse, { ...eventFor(browseFleet), resource, path, httpMethod });
+
+  it.each([
+    ['/', '/'],
+    ['/monit', '/monit'],
+    ['/{proxy+}', '/MONIT/servicemap/fleet'],
+    ['/{proxy+}', '/alert/list'],
+    ['/{proxy+}', '/alert/merge//'],
+  ])('%s for %s is RouteNotFound whatever the method', async (resource, path) => {
+    for (const httpMethod of ['POST', 'GET', 'OPTIONS'])
+      hasEnvelope(await sent(resource, path, httpMethod), 404, 'RouteNotFound');
+  });
+
+  const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
+  it.each(Object.entries(allowedMethods))(
+    'any other method on %s than %s is MethodNotAllowed with Allow',
+    async (path, method) => {
+      for (const httpMethod of METHODS.filter((each) => each !== method)) {
+        const answer = await sent(path, path, httpMethod);
+        hasEnvelope(answer, 405, 'MethodNotAllowed');
+        expect(answer.headers.Allow).toBe(method);
+        expect(answer.body.error.message).toContain(method);
       }
     },
   );
 
-  it.each(operations)('any method but $method on $path is MethodNotAllowed with Allow', async (operation) => {
-    for (const httpMethod of ['GET', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']) {
-      const answer = await invoke(refuse, { ...eventFor(operation), httpMethod });
-      hasEnvelope(answer, 405, 'MethodNotAllowed');
-      expect(answer.headers.Allow).toBe('POST');
-    }
-  });
+  it.each(['/alert/merge/', '/base/alert/merge', '/alert/merge/list/'])(
+    'goes by the resource, not by the path %s',
+    async (path) => {
+      hasEnvelope(await sent('/alert/merge', path, 'GET'), 405, 'MethodNotAllowed');
+      hasEnvelope(await sent('/{proxy+}', path, 'GET'), 404, 'RouteNotFound');
+    },
+  );
 });
 
 function testDepsWithoutTable() {

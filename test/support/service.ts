@@ -13,12 +13,12 @@ import { createTable } from '../../infra/local/table.ts';
 import { type AppKeyRow, createAppKeys, hashAppKey } from '../../lib/accounts/app-keys.ts';
 import { createLabelCaller } from '../../lib/accounts/label-caller.ts';
 import {
+  allowedMethods,
   browseFleet,
   deleteWorkItem,
   getRumResource,
   mergeAlerts,
   type Operation,
-  operations,
 } from '../../lib/api/operations.ts';
 import { refuseRoute } from '../../lib/api/refuse-route.ts';
 import { type Handler, serve } from '../../lib/api/serve.ts';
@@ -135,12 +135,7 @@ export function handlersOver(
     [getRumResource.name]: running(handlers.getRumResource),
     [deleteWorkItem.name]: running(handlers.deleteWorkItem),
     [mergeAlerts.name]: running(handlers.mergeAlerts),
-    'refuse-route': running(
-      refuseRoute(
-        deps,
-        operations.map(({ path }) => path),
-      ),
-    ),
+    'refuse-route': running(refuseRoute(deps, allowedMethods)),
     'label-caller': (event) => labelCaller(event as unknown as APIGatewayRequestAuthorizerEvent),
   };
   for (const handler of Object.values(handlers)) deployedWith.set(handler, functions);

@@ -54,7 +54,7 @@ describe('the settings', () => {
     };
     expect(told(env)).toEqual([
       'TABLE_NAME is required',
-      'MAX_BODY_BYTES must be an integer from 1024 to 6291456, not "12k"',
+      'MAX_BODY_BYTES must be an integer from 1024 to 3145728, not "12k"',
       'APP_KEY_CACHE_SECONDS must be an integer from 0 to 30, not "31"',
       'RUM_CACHE_SECONDS must be an integer from 0 to 3600, not "-1"',
       'SERVICEMAP_ENABLED must be true or false, not "no"',
