@@ -50,7 +50,12 @@ export interface Deployment {
   /** Plan of the accounts' gateway keys, which the operator's command attaches. */
   readonly accountPlan: UsagePlan;
   readonly otherPlans: readonly UsagePlan[];
-  readonly stageThrottle: Throttle;
+  /** Throttles of the stage's methods by `/path/METHOD`, and that of every other method. */
+  readonly stageThrottles: { readonly methods: Readonly<Record<string, Throttle>>; readonly others: Throttle };
+  /** Request bodies of these types arrive in base64. */
+  readonly binaryMediaTypes: readonly string[];
+  /** Bytes from which on answers are compressed; absent: never. */
+  readonly minCompressionSize: number | undefined;
   readonly stream: {
     readonly functionName: string;
     /** Event patterns: a record is handed over when one of them matches. */
@@ -84,8 +89,7 @@ export function readDeployment(template: Template, tableName: string): Deploymen
 
   const authorizer = only('AWS::ApiGateway::Authorizer');
   const mapping = only('AWS::Lambda::EventSourceMapping');
-  const stage = only('AWS::ApiGateway::Stage');
-  const stageSettings = stage.MethodSettings.find((each: { ResourcePath: string }) => each.ResourcePath === '/*');
+  const api = only('AWS::ApiGateway::RestApi');
   const plans = plansOf(template);
   const accountPlanId = (template.Outputs?.AccountPlanId?.Value as { Ref?: string } | undefined)?.Ref ?? '';
   const accountPlan = plans.get(accountPlanId);
@@ -122,7 +126,9 @@ export function readDeployment(template: Template, tableName: string): Deploymen
     responses: responsesOf(template),
     accountPlan,
     otherPlans: [...plans.values()],
-    stageThrottle: { rate: stageSettings.ThrottlingRateLimit, burst: stageSettings.ThrottlingBurstLimit },
+    stageThrottles: stageThrottlesOf(only('AWS::ApiGateway::Stage').MethodSettings),
+    binaryMediaTypes: api.BinaryMediaTypes ?? [],
+    minCompressionSize: api.MinimumCompressionSize,
     stream: {
       functionName: nameOf.get(mapping.FunctionName.Ref) ?? '',
       patterns: mapping.FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) => JSON.parse(Pattern)),
@@ -152,6 +158,30 @@ function plansOf(template: Template): Map<string, UsagePlan> {
       ];
     }),
   );
+}
+
+interface MethodSetting {
+  /** `/*`, or a path whose slashes but the first are written `~1`. */
+  ResourcePath: string;
+  HttpMethod: string;
+  ThrottlingRateLimit?: number;
+  ThrottlingBurstLimit?: number;
+}
+
+function stageThrottlesOf(settings: readonly MethodSetting[]): Deployment['stageThrottles'] {
+  const throttles = settings.flatMap(({ ResourcePath, HttpMethod, ThrottlingRateLimit, ThrottlingBurstLimit }) =>
+    ThrottlingRateLimit === undefined || ThrottlingBurstLimit === undefined
+      ? []
+      : [
+          [
+            `${ResourcePath.replace(/^\/~1/, '/').replaceAll('~1', '/')}/${HttpMethod}`,
+            { rate: ThrottlingRateLimit, burst: ThrottlingBurstLimit },
+          ] as const,
+        ],
+  );
+  const { '/*/*': others, ...methods } = Object.fromEntries(throttles);
+  if (!others) throw new Error('the stage has no throttle for all methods');
+  return { methods, others };
 }
 
 function responsesOf(template: Template): Record<string, GatewayResponse> {

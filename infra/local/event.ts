@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import type { Route } from './deployment.ts';
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+import type { Deployment, Route } from './deployment.ts';
+import type { Target } from './request.ts';
 
 /** Names and values, as they came, in API Gateway's two forms: the last value of each name, and all of them. */
 function maps(pairs: Iterable<readonly [string, string]>) {
@@ -17,37 +16,33 @@ function maps(pairs: Iterable<readonly [string, string]>) {
   return { single: some ? { ...single } : null, multi: some ? { ...multi } : null };
 }
 
-function* headerPairs({ rawHeaders }: IncomingMessage): Generator<[string, string]> {
+function* headerPairs({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): Generator<[string, string]> {
   for (let at = 0; at < rawHeaders.length; at += 2) yield [rawHeaders[at] ?? '', rawHeaders[at + 1] ?? ''];
 }
 
-/** A request's body as API Gateway hands it over: text, or base64 when it is no UTF-8; null when there is none. */
-function bodyOf(bytes: Buffer): { body: string | null; isBase64Encoded: boolean } {
+/** A request's body as API Gateway hands it over: base64 for a binary media type, otherwise text, whatever its bytes. */
+function bodyOf(bytes: Buffer, contentType: string, binaryMediaTypes: readonly string[]) {
   if (bytes.length === 0) return { body: null, isBase64Encoded: false };
-  try {
-    return { body: utf8.decode(bytes), isBase64Encoded: false };
-  } catch {
-    return { body: bytes.toString('base64'), isBase64Encoded: true };
-  }
+  const type = contentType.split(';')[0]?.trim().toLowerCase();
+  const isBinary = binaryMediaTypes.some((each) => each === '*/*' || each === type);
+  return { body: bytes.toString(isBinary ? 'base64' : 'utf8'), isBase64Encoded: isBinary };
 }
 
-/** The path of a request as it was sent, and its query. */
-export function splitTarget(target: string): { path: string; query: URLSearchParams } {
-  const at = target.indexOf('?');
-  return at < 0
-    ? { path: target, query: new URLSearchParams() }
-    : { path: target.slice(0, at), query: new URLSearchParams(target.slice(at + 1)) };
+/** What is known of a request when its event is made. */
+export interface RoutedRequest {
+  readonly request: Pick<IncomingMessage, 'rawHeaders' | 'headers' | 'httpVersion' | 'socket'>;
+  readonly target: Target;
+  readonly method: string;
+  readonly body: Buffer;
+  readonly route: Pick<Route, 'path'>;
+  readonly requestId: string;
 }
 
 /** The event that API Gateway's REST proxy integration (format 1.0) sends for a request. */
 export function toEvent(
-  request: IncomingMessage,
-  bytes: Buffer,
-  route: Pick<Route, 'path'>,
-  requestId: string,
+  { request, target: { path, pathAsSent, query }, method, body, route, requestId }: RoutedRequest,
+  { binaryMediaTypes }: Pick<Deployment, 'binaryMediaTypes'>,
 ): APIGatewayProxyEvent {
-  const { path, query } = splitTarget(request.url ?? '/');
-  const method = request.method ?? 'GET';
   const headers = maps(headerPairs(request));
   const parameters = maps(query);
   const nowMs = Date.now();
@@ -59,7 +54,7 @@ export function toEvent(
     multiValueHeaders: headers.multi ?? {},
     queryStringParameters: parameters.single,
     multiValueQueryStringParameters: parameters.multi,
-    pathParameters: route.path.endsWith('{proxy+}') ? { proxy: path.slice(1) } : null,
+    pathParameters: route.path.endsWith('{proxy+}') ? { proxy: path.slice(1).replace(/\/$/, '') } : null,
     stageVariables: null,
     requestContext: {
       requestId,
@@ -70,7 +65,7 @@ export function toEvent(
       resourceId: 'local',
       resourcePath: route.path,
       httpMethod: method,
-      path: `/local${path}`,
+      path: `/local${pathAsSent}`,
       protocol: `HTTP/${request.httpVersion}`,
       requestTime: new Date(nowMs).toISOString(),
       requestTimeEpoch: nowMs,
@@ -93,6 +88,6 @@ export function toEvent(
         userArn: null,
       },
     },
-    ...bodyOf(bytes),
+    ...bodyOf(body, request.headers['content-type'] ?? 'application/json', binaryMediaTypes),
   };
 }

@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { APIGatewayAuthorizerResult, APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import QuickLRU from 'quick-lru';
+import { createAuthorizer } from './authorizer.ts';
+import { compress } from './compress.ts';
 import type { Deployment, Route } from './deployment.ts';
 import type { Page } from './docs.ts';
-import { splitTarget, toEvent } from './event.ts';
+import { toEvent } from './event.ts';
 import type { LocalFunction } from './functions.ts';
+import { createGatewayResponses, GatewayRefusal, toRawResponse } from './gateway-response.ts';
+import { checkHead, methodOf, readBody, readTarget } from './request.ts';
 import { createUsagePlans } from './usage-plans.ts';
 
 /** One served request, as it may be shown: without its query string, which holds the key. */
@@ -28,38 +32,22 @@ export interface GatewayOptions {
   readonly pages?: (path: string) => Page | undefined;
 }
 
-/** API Gateway's own limits: a larger body never reaches a function, and a slower answer no caller. */
-const LARGEST_BODY = 10 * 1024 * 1024;
+/** Bytes of an event, as JSON, that Lambda takes. */
+const LARGEST_EVENT = 6 * 1024 * 1024;
+/** A body of fewer bytes makes no event that is too large, whatever it holds: JSON writes a byte as six characters at most. */
+const SMALL_BODY = LARGEST_EVENT / 6 - 64 * 1024;
+/** A slower answer reaches no caller. */
 const LONGEST_WAIT_MS = 29_000;
-const MOST_LABELS = 10_000;
-
-/** Ends a request with a gateway response of a type. */
-class Refused extends Error {
-  readonly type: string;
-  constructor(type: string) {
-    super(type);
-    this.type = type;
-  }
-}
-
-async function readBody(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > LARGEST_BODY) throw new Refused('REQUEST_TOO_LARGE');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
+/** Of a request's head, for Node to read: API Gateway's own limits are lower, and have an answer. */
+const MOST_HEAD_BYTES = 128 * 1024;
 
 /** API Gateway on one machine: does with a request what the stack's template tells API Gateway to do. */
 export function createGateway(options: GatewayOptions): Server {
   const { deployment, functions, onServed } = options;
-  const { authorizer, routes } = deployment;
+  const { authorizer, routes, minCompressionSize } = deployment;
   const usagePlans = options.usagePlans ?? createUsagePlans(deployment);
+  const gatewayResponse = createGatewayResponses(deployment);
   const routeOf = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]));
-  const labels = new QuickLRU<string, APIGatewayAuthorizerResult>({ maxSize: MOST_LABELS, maxAge: authorizer.ttlMs });
 
   async function call<Result>(functionName: string, event: unknown, failed: string): Promise<Result> {
     let late: NodeJS.Timeout | undefined;
@@ -67,74 +55,70 @@ export function createGateway(options: GatewayOptions): Server {
       return await Promise.race([
         functions[functionName]?.invoke(event) as Promise<Result>,
         new Promise<never>((_resolve, reject) => {
-          late = setTimeout(() => reject(new Refused('INTEGRATION_TIMEOUT')), LONGEST_WAIT_MS);
+          late = setTimeout(() => reject(new GatewayRefusal('INTEGRATION_TIMEOUT')), LONGEST_WAIT_MS);
         }),
       ]);
     } catch (error) {
-      throw error instanceof Refused ? error : new Refused(failed);
+      throw error instanceof GatewayRefusal ? error : new GatewayRefusal(failed);
     } finally {
       clearTimeout(late);
     }
   }
 
-  /** The authorizer's label of a call, kept for as long as the deployment says. */
-  async function label(event: APIGatewayProxyEvent, route: Route): Promise<APIGatewayAuthorizerResult> {
-    const identity = event.queryStringParameters?.[authorizer.parameter];
-    if (!identity) throw new Refused('UNAUTHORIZED');
-    const known = labels.get(identity);
-    if (known) return known;
-    const { body: _body, isBase64Encoded: _encoded, ...rest } = event;
-    const methodArn = `arn:aws:execute-api:local:000000000000:local/local/${route.method}${route.path}`;
-    const request = { ...rest, type: 'REQUEST', methodArn };
-    const result = await call<APIGatewayAuthorizerResult>(authorizer.functionName, request, 'AUTHORIZER_FAILURE');
-    if (result.policyDocument.Statement.some(({ Effect }) => Effect !== 'Allow')) throw new Refused('ACCESS_DENIED');
-    labels.set(identity, result);
-    return result;
+  const authorize = createAuthorizer(authorizer, (request) =>
+    call<APIGatewayAuthorizerResult>(authorizer.functionName, request, 'AUTHORIZER_FAILURE'),
+  );
+
+  /** One trailing slash makes no difference. @throws GatewayRefusal */
+  function findRoute(method: string, path: string): Route {
+    const resource = path.replace(/(?<=.)\/$/, '');
+    const route = [`${method} ${resource}`, `ANY ${resource}`, 'ANY /{proxy+}']
+      .map((name) => routeOf.get(name))
+      .find((found) => found !== undefined);
+    if (!route) throw new GatewayRefusal('MISSING_AUTHENTICATION_TOKEN');
+    return route;
+  }
+
+  /** @throws GatewayRefusal unless the throttles, and where it asks for one the gateway key, let a call through */
+  async function admit(event: APIGatewayProxyEvent, route: Route): Promise<void> {
+    const method = `${route.path}/${route.method}`;
+    let gatewayKey: string | undefined;
+    if (route.authorized) {
+      const { principalId, usageIdentifierKey } = await authorize(event, route);
+      event.requestContext.authorizer = { principalId };
+      gatewayKey = usageIdentifierKey ?? undefined;
+    }
+    const verdict = route.keyRequired ? usagePlans.admit(gatewayKey ?? '', method) : usagePlans.admitToStage(method);
+    if (verdict !== 'passed') throw new GatewayRefusal(verdict === 'throttled' ? 'THROTTLED' : 'INVALID_API_KEY');
   }
 
   async function pass(request: IncomingMessage, requestId: string): Promise<APIGatewayProxyResult> {
-    const { path } = splitTarget(request.url ?? '/');
-    const route = [`${request.method} ${path}`, `ANY ${path}`, 'ANY /{proxy+}']
-      .map((name) => routeOf.get(name))
-      .find((found) => found !== undefined);
-    if (!route) throw new Refused('MISSING_AUTHENTICATION_TOKEN');
-    const event = toEvent(request, await readBody(request), route, requestId);
-    if (route.authorized) {
-      const { principalId, usageIdentifierKey } = await label(event, route);
-      event.requestContext.authorizer = { principalId };
-      if (route.keyRequired) {
-        const verdict = usagePlans.admit(usageIdentifierKey ?? '', `${route.path}/${route.method}`);
-        if (verdict !== 'passed') throw new Refused(verdict === 'throttled' ? 'THROTTLED' : 'INVALID_API_KEY');
-      }
-    }
+    checkHead(request);
+    const body = await readBody(request, minCompressionSize);
+    const target = readTarget(request);
+    const method = methodOf(request);
+    const route = findRoute(method, target.path);
+    const event = toEvent({ request, target, method, body, route, requestId }, deployment);
+    await admit(event, route);
+    if (body.length > SMALL_BODY && Buffer.byteLength(JSON.stringify(event)) > LARGEST_EVENT)
+      throw new GatewayRefusal('EVENT_TOO_LARGE');
     return call(route.functionName, event, 'DEFAULT_5XX');
   }
 
-  /** An answer that API Gateway makes itself, as the template words it. */
-  function gatewayResponse(type: string, requestId: string): APIGatewayProxyResult {
-    const { responses } = deployment;
-    const response = responses[type] ?? responses.DEFAULT_5XX;
-    if (!response) throw new Error(`no gateway response for ${type}`);
-    const headers = Object.entries(response.headers).map(([name, value]) => [
-      name,
-      value === 'context.requestId' ? requestId : value.replace(/^'(.*)'$/, '$1'),
-    ]);
-    return {
-      statusCode: response.status,
-      headers: { 'Content-Type': 'application/json', ...Object.fromEntries(headers) },
-      body: response.body.replaceAll('$context.requestId', requestId),
-    };
-  }
+  const refusal = (error: unknown, requestId: string) =>
+    gatewayResponse(error instanceof GatewayRefusal ? error.type : 'DEFAULT_5XX', requestId);
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const began = performance.now();
     const requestId = randomUUID();
-    const result = await pass(request, requestId).catch((error: unknown) =>
-      gatewayResponse(error instanceof Refused ? error.type : 'DEFAULT_5XX', requestId),
-    );
-    const body = Buffer.from(result.body);
+    const result = await pass(request, requestId).catch((error: unknown) => refusal(error, requestId));
+    const headers = result.headers as Record<string, string>;
+    const accepted = request.headers['accept-encoding']?.toString();
+    const { body, coding } = await compress(Buffer.from(result.body), headers, accepted, minCompressionSize);
     response.writeHead(result.statusCode, {
-      ...(result.headers as Record<string, string>),
+      ...headers,
+      'x-amzn-RequestId': requestId,
+      ...(coding && { 'Content-Encoding': coding }),
       'Content-Length': body.length,
       // What is left of a body that was not read would be taken for the next request.
       ...(!request.complete && { Connection: 'close' }),
@@ -142,22 +126,41 @@ export function createGateway(options: GatewayOptions): Server {
     response.end(request.method === 'HEAD' ? undefined : body);
     onServed?.({
       method: request.method ?? '',
-      path: splitTarget(request.url ?? '/').path,
+      path: readTarget(request).path,
       status: result.statusCode,
-      code: codeOf(result.body),
+      code: codeOf(result),
       durationMs: performance.now() - began,
     });
   }
 
-  return createServer((request, response) => {
-    const page = request.method === 'GET' ? options.pages?.(splitTarget(request.url ?? '/').path) : undefined;
+  /** Answers a request that Node does not hand on, such as one with a malformed head. */
+  function refuseRaw(socket: Duplex, type: string): void {
+    if (!socket.writable) return;
+    const requestId = randomUUID();
+    socket.end(toRawResponse(gatewayResponse(type, requestId), requestId));
+  }
+
+  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
+    const page = request.method === 'GET' ? options.pages?.(readTarget(request).path) : undefined;
     if (page) {
       response.writeHead(200, { 'Content-Type': page.type }).end(page.body);
       return;
     }
     serve(request, response).catch(() => response.destroy());
-  });
+  };
+  return createServer({ maxHeaderSize: MOST_HEAD_BYTES }, onRequest)
+    .on('checkExpectation', onRequest)
+    .on('connect', (_request, socket) => refuseRaw(socket, 'MISSING_AUTHENTICATION_TOKEN'))
+    .on('clientError', (_error, socket) => refuseRaw(socket, 'DEFAULT_4XX'));
 }
 
-const codeOf = (body: string) =>
-  body === '' ? 'OK' : ((JSON.parse(body) as { error?: { code: string } }).error?.code ?? 'OK');
+/** The envelope's code; of an answer that is none its status. */
+function codeOf({ statusCode, body }: APIGatewayProxyResult): string {
+  try {
+    const { error } = JSON.parse(body) as { error?: { code: string } };
+    if (error) return error.code;
+  } catch {
+    // no JSON
+  }
+  return statusCode < 400 ? 'OK' : String(statusCode);
+}

@@ -8,11 +8,11 @@ export type Verdict = 'passed' | 'throttled' | 'unknown key';
 const MOST_BUCKETS = 10_000;
 
 /**
- * API Gateway's throttles on one machine: a token bucket of each key for each method, and one of the stage.
+ * API Gateway's throttles on one machine: a token bucket of each key for each method, then one of the stage for each method.
  * @param now milliseconds that never go back
  */
 export function createUsagePlans(
-  { accountPlan, otherPlans, stageThrottle }: Pick<Deployment, 'accountPlan' | 'otherPlans' | 'stageThrottle'>,
+  { accountPlan, otherPlans, stageThrottles }: Pick<Deployment, 'accountPlan' | 'otherPlans' | 'stageThrottles'>,
   now: () => number = () => performance.now(),
 ) {
   const buckets = new QuickLRU<string, { tokens: number; at: number }>({ maxSize: MOST_BUCKETS });
@@ -28,13 +28,21 @@ export function createUsagePlans(
   const planOf = (key: string): UsagePlan | undefined =>
     isLocalGatewayKey(key) ? accountPlan : otherPlans.find(({ keys }) => keys.includes(key));
 
+  function admitToStage(method: string): Verdict {
+    const ofAnyMethod = method.replace(/[^/]*$/, '*');
+    const throttle = stageThrottles.methods[method] ?? stageThrottles.methods[ofAnyMethod] ?? stageThrottles.others;
+    return take(`stage ${method}`, throttle) ? 'passed' : 'throttled';
+  }
+
   return {
-    /** @param method such as `/alert/merge/POST` */
+    /** For a method that asks for a gateway key. @param method such as `/alert/merge/POST` */
     admit(key: string, method: string): Verdict {
       const plan = planOf(key);
       if (!plan) return 'unknown key';
       const throttle = plan.throttles[method];
-      return take('stage', stageThrottle) && (!throttle || take(`${key} ${method}`, throttle)) ? 'passed' : 'throttled';
+      return !throttle || take(`${key} ${method}`, throttle) ? admitToStage(method) : 'throttled';
     },
+    /** For a method that asks for none. */
+    admitToStage,
   };
 }

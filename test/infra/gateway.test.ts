@@ -1,56 +1,23 @@
-import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Deployment, readDeployment } from '../../infra/local/deployment.ts';
-import { createGateway } from '../../infra/local/gateway.ts';
+import type { Deployment } from '../../infra/local/deployment.ts';
 import { matches } from '../../infra/local/stream.ts';
-import { type Resource, resourcesOf, routesOf, synthesize, type Template } from '../../infra/local/template.ts';
+import { type Resource, resourcesOf, routesOf, type Template } from '../../infra/local/template.ts';
 import { createUsagePlans } from '../../infra/local/usage-plans.ts';
 import { operations } from '../../lib/api/operations.ts';
+import { allow, deployment, edited, startGateway, template } from '../support/fake-functions.ts';
 
-const template = synthesize();
-const deployment = readDeployment(template, 'a-table');
 const stops: (() => void)[] = [];
 afterEach(() => {
   for (const stop of stops.splice(0)) stop();
 });
 
-const OK = { statusCode: 200, headers: {}, body: '{"request_id":"r","data":null}' };
-const allow = (usageIdentifierKey: string) => ({
-  principalId: '1',
-  policyDocument: { Version: '2012-10-17', Statement: [{ Action: 'a', Effect: 'Allow', Resource: '*' }] },
-  usageIdentifierKey,
-});
-
-/** The gateway over functions that only say that they were called. */
-async function started(of: Deployment, label: () => unknown = () => allow('local-account-1'), answer = async () => OK) {
-  const called: string[] = [];
-  const functions = Object.fromEntries(
-    Object.keys(of.functions).map((name) => [
-      name,
-      {
-        async invoke() {
-          called.push(name);
-          return name === 'label-caller' ? label() : answer();
-        },
-      },
-    ]),
-  );
-  const server = createGateway({ deployment: of, functions });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  stops.push(() => server.close());
-  const post = async (path: string, init: RequestInit = {}) => {
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
-    const response = await fetch(url, { method: 'POST', ...init });
-    return { status: response.status, headers: response.headers, text: await response.text() };
-  };
-  return { called, post };
-}
-
-const edited = (edit: (template: Template) => void): Deployment => {
-  const copy = structuredClone(template);
-  edit(copy);
-  return readDeployment(copy, 'a-table');
+/** Ends with the test. */
+const started: typeof startGateway = async (...args) => {
+  const gateway = await startGateway(...args);
+  stops.push(gateway.stop);
+  return gateway;
 };
+
 const responseOf = (of: Template, type: string): Resource => {
   const found = Object.values(resourcesOf(of, 'AWS::ApiGateway::GatewayResponse')).find(
     ({ Properties }) => Properties.ResponseType === type,
@@ -108,9 +75,11 @@ describe('the local gateway does what the template says', () => {
 
   it('asks the authorizer once for a key, and again when it failed', async () => {
     let fails = true;
-    const { called, post } = await started(deployment, () => {
-      if (fails) throw new Error('no');
-      return allow('local-account-1');
+    const { called, post } = await started(deployment, {
+      label() {
+        if (fails) throw new Error('no');
+        return allow('local-account-1');
+      },
     });
     const refused = await post('/alert/merge?app_key=k');
     expect(refused.status).toBe(503);
@@ -124,7 +93,7 @@ describe('the local gateway does what the template says', () => {
 
   it('throttles strangers together, in the words of THROTTLED with Retry-After, and calls no function then', async () => {
     const shared = deployment.functions['label-caller']?.environment.SHARED_GATEWAY_KEY ?? '';
-    const { called, post } = await started(deployment, () => allow(shared));
+    const { called, post } = await started(deployment, { label: () => allow(shared) });
     const answers = await Promise.all(Array.from({ length: 60 }, () => post('/alert/merge?app_key=k')));
     const refused = answers.filter(({ status }) => status === 429);
     // A burst of 20, and 10 more a second.
@@ -137,19 +106,17 @@ describe('the local gateway does what the template says', () => {
   });
 
   it('does not know a gateway key that no plan has', async () => {
-    const { post } = await started(deployment, () => allow('a-key-of-nobody'));
+    const { post } = await started(deployment, { label: () => allow('a-key-of-nobody') });
     const { status, headers, text } = await post('/alert/merge?app_key=k');
     expect(status).toBe(503);
     expect(text).toBe(textOf('INVALID_API_KEY', headers.get('svc-request-id') ?? ''));
   });
 
-  it('answers for a function that ends without an answer, and for a body over 10 MB', async () => {
-    const { post } = await started(deployment, undefined, () => Promise.reject(new Error('secret')));
+  it('answers for a function that ends without an answer', async () => {
+    const { post } = await started(deployment, { answer: () => Promise.reject(new Error('secret')) });
     const { status, headers, text } = await post('/alert/merge?app_key=k');
     expect(status).toBe(500);
     expect(text).toBe(textOf('DEFAULT_5XX', headers.get('svc-request-id') ?? ''));
-    const large = await post('/alert/merge?app_key=k', { body: Buffer.alloc(10 * 1024 * 1024 + 1) });
-    expect(large.text).toBe(textOf('REQUEST_TOO_LARGE', large.headers.get('svc-request-id') ?? ''));
   });
 
   it('gives each function the environment of the template, and refuses what it cannot know', () => {
@@ -181,10 +148,48 @@ describe('the usage plans', () => {
     }
   });
 
-  it('keep the stage to its throttle, whoever calls', () => {
-    const plans = createUsagePlans({ ...deployment, stageThrottle: { rate: 1, burst: 3 } }, () => 0);
-    const verdicts = [1, 2, 3, 4].map((account) => plans.admit(`local-account-${account}`, '/alert/merge/POST'));
-    expect(verdicts).toEqual(['passed', 'passed', 'passed', 'throttled']);
+  const clock = { now: 0 };
+  const throttled = (rate: number, burst: number) => ({ rate, burst });
+  const plansWith = (stageThrottles: Deployment['stageThrottles']) =>
+    createUsagePlans({ ...deployment, stageThrottles }, () => clock.now);
+
+  it('keep each method of the stage to a throttle of its own, whoever calls', () => {
+    const plans = plansWith({ others: throttled(1, 3), methods: { '/openapi.json/GET': throttled(1, 1) } });
+    const merges = [1, 2, 3, 4].map((account) => plans.admit(`local-account-${account}`, '/alert/merge/POST'));
+    expect(merges).toEqual(['passed', 'passed', 'passed', 'throttled']);
+    expect(plans.admit('local-account-1', '/rum/resource/info/POST')).toBe('passed');
+    expect([1, 2].map(() => plans.admitToStage('/openapi.json/GET'))).toEqual(['passed', 'throttled']);
+    expect([1, 2, 3, 4].map(() => plans.admitToStage('/{proxy+}/ANY'))).toEqual(merges);
+  });
+
+  it('count what a usage plan refuses against no method of the stage', () => {
+    const { burst } = operations[3].throttle;
+    const plans = plansWith({ others: throttled(0, burst + 1), methods: {} });
+    for (let call = 0; call < 3 * burst; call += 1) plans.admit('local-account-1', '/alert/merge/POST');
+    expect(plans.admit('local-account-2', '/alert/merge/POST')).toBe('passed');
+    expect(plans.admit('local-account-2', '/alert/merge/POST')).toBe('throttled');
+  });
+
+  it("read the stage's throttles of single methods from the template, and apply them to routes without a key", async () => {
+    const { post, sendRaw } = await started(
+      edited((copy) => {
+        for (const { Properties } of Object.values(resourcesOf(copy, 'AWS::ApiGateway::Stage')))
+          Properties.MethodSettings.push(
+            {
+              ResourcePath: '/~1openapi.json',
+              HttpMethod: 'GET',
+              ThrottlingRateLimit: 0.001,
+              ThrottlingBurstLimit: 1,
+            },
+            { ResourcePath: '/~1{proxy+}', HttpMethod: '*', ThrottlingRateLimit: 0.001, ThrottlingBurstLimit: 2 },
+          );
+      }),
+    );
+    const described = [await sendRaw('GET /openapi.json HTTP/1.1'), await sendRaw('GET /openapi.json HTTP/1.1')];
+    expect(described.map(({ status }) => status)).toEqual([200, 429]);
+    const refused = [await post('/a'), await post('/b'), await post('/c')];
+    expect(refused.map(({ status }) => status)).toEqual([200, 200, 429]);
+    expect((await post('/alert/merge?app_key=k')).status).toBe(200);
   });
 });
 

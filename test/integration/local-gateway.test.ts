@@ -1,7 +1,6 @@
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { toEvent } from '../../infra/local/event.ts';
 import { startFunction } from '../../infra/local/functions.ts';
 import type { Served } from '../../infra/local/gateway.ts';
 import { createLocalGatewayKeys } from '../../infra/local/gateway-keys.ts';
@@ -87,7 +86,7 @@ describe('over real HTTP', () => {
       { path: '/nowhere' },
       { path: '/alert/merge', method: 'GET' },
       { path: withKey('/alert/merge'), headers: { 'content-type': 'text/plain' }, body: '{}' },
-      { path: withKey('/alert/merge'), body: Buffer.alloc(10 * 1024 * 1024 + 1, 0x20) },
+      { path: withKey('/alert/merge'), body: Buffer.alloc(256 * 1024 + 1, 0x20) },
     ];
     const answers = await Promise.all(sent.map(send));
     expect(answers.map(({ status }) => status)).toEqual([200, 401, 404, 405, 400, 413]);
@@ -104,20 +103,14 @@ describe('over real HTTP', () => {
     expect(headers.allow).toBe('POST');
   });
 
-  it.each([
-    '/',
-    '/alert',
-    '/alert/merge/',
-    '//alert/merge',
-    '/alert//merge',
-    '/alert%2fmerge',
-    '/ALERT/MERGE',
-    '/alert/merge/x',
-  ])('POST %s is RouteNotFound', async (path) => {
-    const { status, text } = await send({ path: withKey(path), body: '{}' });
-    expect(status).toBe(404);
-    expect(JSON.parse(text).error.code).toBe('RouteNotFound');
-  });
+  it.each(['/', '/alert', '/alert/merge//', '/alert//merge', '/alert%2fmerge', '/ALERT/MERGE', '/alert/merge/x'])(
+    'POST %s is RouteNotFound',
+    async (path) => {
+      const { status, text } = await send({ path: withKey(path), body: '{}' });
+      expect(status).toBe(404);
+      expect(JSON.parse(text).error.code).toBe('RouteNotFound');
+    },
+  );
 
   it('a key given twice, or in a header only, is Unauthorized', async () => {
     const twice = await send({ path: `/rum/resource/info?app_key=${appKey}&app_key=${appKey}` });
@@ -161,36 +154,6 @@ describe('over real HTTP', () => {
     expect(outcome).toBe('pending');
     await expect.poll(async () => (await at.feed(to))[0].pending, { timeout: 20_000, interval: 250 }).toBeUndefined();
     expect(new Set(await at.whereabouts(alerts))).toEqual(new Set([to]));
-  });
-});
-
-describe("API Gateway's event", () => {
-  it('holds both header maps, both query maps, the context, and the body as text', () => {
-    const incoming = {
-      url: '/alert/merge?app_key=a%20b&x=1&x=2',
-      method: 'POST',
-      httpVersion: '1.1',
-      rawHeaders: ['X-One', '1', 'X-One', '2', 'Accept', '*/*'],
-      headers: { 'user-agent': 'test' },
-      socket: { remoteAddress: '127.0.0.1' },
-    } as unknown as Parameters<typeof toEvent>[0];
-    const route = { method: 'POST', path: '/alert/merge', functionName: 'merge-alerts' };
-    const event = toEvent(incoming, Buffer.from('{"é":1}'), route, 'id-1');
-    expect(event).toMatchObject({
-      resource: '/alert/merge',
-      path: '/alert/merge',
-      httpMethod: 'POST',
-      headers: { 'X-One': '2', Accept: '*/*' },
-      multiValueHeaders: { 'X-One': ['1', '2'], Accept: ['*/*'] },
-      queryStringParameters: { app_key: 'a b', x: '2' },
-      multiValueQueryStringParameters: { app_key: ['a b'], x: ['1', '2'] },
-      pathParameters: null,
-      requestContext: { requestId: 'id-1', stage: 'local', identity: { sourceIp: '127.0.0.1', userAgent: 'test' } },
-      body: '{"é":1}',
-      isBase64Encoded: false,
-    });
-    expect(toEvent(incoming, Buffer.from([0xff]), route, 'id')).toMatchObject({ body: '/w==', isBase64Encoded: true });
-    expect(toEvent(incoming, Buffer.alloc(0), route, 'id')).toMatchObject({ body: null });
   });
 });
 

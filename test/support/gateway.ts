@@ -27,7 +27,7 @@ async function startGateway(): Promise<number> {
   const usagePlans = createUsagePlans({
     accountPlan: { ...deployment.accountPlan, throttles: {} },
     otherPlans: deployment.otherPlans.map((plan) => ({ ...plan, throttles: {} })),
-    stageThrottle: unthrottled,
+    stageThrottles: { methods: {}, others: unthrottled },
   });
   const invoke = (name: string) => ({
     invoke(event: unknown) {

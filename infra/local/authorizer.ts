@@ -1,0 +1,32 @@
+import type { APIGatewayAuthorizerResult, APIGatewayProxyEvent } from 'aws-lambda';
+import QuickLRU from 'quick-lru';
+import type { Deployment, Route } from './deployment.ts';
+import { GatewayRefusal } from './gateway-response.ts';
+
+const MOST_LABELS = 10_000;
+
+/**
+ * Asks the authorizer about a call, and keeps what it allows for as long as the deployment says.
+ * @param call calls the authorizer's function
+ */
+export function createAuthorizer(
+  { parameter, ttlMs }: Deployment['authorizer'],
+  call: (request: object) => Promise<APIGatewayAuthorizerResult>,
+) {
+  const results = new QuickLRU<string, APIGatewayAuthorizerResult>({ maxSize: MOST_LABELS, maxAge: ttlMs });
+
+  /** @throws GatewayRefusal */
+  return async (event: APIGatewayProxyEvent, route: Route): Promise<APIGatewayAuthorizerResult> => {
+    const identity = event.queryStringParameters?.[parameter];
+    if (!identity) throw new GatewayRefusal('UNAUTHORIZED');
+    const known = results.get(identity);
+    if (known) return known;
+    const { body: _body, isBase64Encoded: _encoded, ...rest } = event;
+    const methodArn = `arn:aws:execute-api:local:000000000000:local/local/${route.method}${route.path}`;
+    const result = await call({ ...rest, type: 'REQUEST', methodArn });
+    if (result.policyDocument.Statement.some(({ Effect }) => Effect !== 'Allow'))
+      throw new GatewayRefusal('ACCESS_DENIED');
+    results.set(identity, result);
+    return result;
+  };
+}

@@ -1,0 +1,23 @@
+import { promisify } from 'node:util';
+import { deflate, gzip } from 'node:zlib';
+import Negotiator from 'negotiator';
+
+const CODINGS = { gzip: promisify(gzip), deflate: promisify(deflate) };
+
+/**
+ * An answer's body as API Gateway sends it: compressed when it is large enough, nobody did that before, and the coding that
+ * the caller wants most is one that API Gateway has.
+ */
+export async function compress(
+  body: Buffer,
+  headers: Readonly<Record<string, unknown>>,
+  acceptEncoding: string | undefined,
+  minCompressionSize: number | undefined,
+): Promise<{ body: Buffer; coding?: string }> {
+  if (acceptEncoding === undefined || minCompressionSize === undefined || body.length < minCompressionSize)
+    return { body };
+  if (Object.keys(headers).some((name) => name.toLowerCase() === 'content-encoding')) return { body };
+  const [coding] = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }).encodings();
+  if (coding !== 'gzip' && coding !== 'deflate') return { body };
+  return { body: await CODINGS[coding](body), coding };
+}

@@ -1,0 +1,59 @@
+/** How API Gateway reads a request before it looks for a route: docs/aws-behaviour.md has the rules and their sources. */
+import type { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { gunzip, inflate } from 'node:zlib';
+import { GatewayRefusal } from './gateway-response.ts';
+
+const LONGEST_URL = 10_240;
+const MOST_HEADER_BYTES = 10_240;
+const LARGEST_BODY = 10_485_760;
+const METHODS = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
+const DECODERS = { gzip: promisify(gunzip), deflate: promisify(inflate) };
+
+export interface Target {
+  /** Without the leading slashes beyond the first. */
+  readonly path: string;
+  readonly pathAsSent: string;
+  readonly query: URLSearchParams;
+}
+
+/** A request's path, not decoded, and its query. An absolute-form target is read without its scheme and authority. */
+export function readTarget({ url = '/' }: Pick<IncomingMessage, 'url'>): Target {
+  const relative = url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?]*/i, '');
+  const [, pathAsSent = '', query = ''] = /^([^?]*)\??(.*)$/s.exec(relative) ?? [];
+  return { path: pathAsSent.replace(/^\/*/, '/'), pathAsSent: pathAsSent || '/', query: new URLSearchParams(query) };
+}
+
+/** @throws GatewayRefusal for a method that no route of an API can have */
+export function methodOf({ method = '', headers }: Pick<IncomingMessage, 'method' | 'headers'>): string {
+  const override = headers['x-http-method-override'];
+  const wanted = typeof override === 'string' ? override : method;
+  if (!METHODS.has(wanted)) throw new GatewayRefusal('MISSING_AUTHENTICATION_TOKEN');
+  return wanted;
+}
+
+/** @throws GatewayRefusal for a URL or headers that are too long */
+export function checkHead({ url = '', rawHeaders }: Pick<IncomingMessage, 'url' | 'rawHeaders'>): void {
+  // After each name `: `, after each value the end of the line.
+  const headerBytes = rawHeaders.reduce((sum, text) => sum + Buffer.byteLength(text, 'latin1') + 2, 0);
+  if (url.length > LONGEST_URL || headerBytes > MOST_HEADER_BYTES) throw new GatewayRefusal('DEFAULT_4XX');
+}
+
+/** A request's body, decompressed where API Gateway does that. @throws GatewayRefusal */
+export async function readBody(request: IncomingMessage, minCompressionSize: number | undefined): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > LARGEST_BODY) throw new GatewayRefusal('PAYLOAD_TOO_LARGE');
+    chunks.push(chunk);
+  }
+  const body = Buffer.concat(chunks);
+  const coding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+  if (coding === 'identity') return body;
+  if (coding !== 'gzip' && coding !== 'deflate') throw new GatewayRefusal('UNSUPPORTED_MEDIA_TYPE');
+  if (size < (minCompressionSize ?? 0)) return body;
+  return DECODERS[coding](body, { maxOutputLength: LARGEST_BODY }).catch((error: NodeJS.ErrnoException) => {
+    throw new GatewayRefusal(error.code === 'ERR_BUFFER_TOO_LARGE' ? 'PAYLOAD_TOO_LARGE' : 'UNSUPPORTED_MEDIA_TYPE');
+  });
+}

@@ -1,0 +1,83 @@
+/** The local gateway over functions that only record their events. */
+
+import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { type Deployment, readDeployment } from '../../infra/local/deployment.ts';
+import { createGateway } from '../../infra/local/gateway.ts';
+import { synthesize, type Template } from '../../infra/local/template.ts';
+
+export const template = synthesize();
+export const deployment = readDeployment(template, 'a-table');
+
+/** The deployment of the template after a change. */
+export const edited = (edit: (template: Template) => void): Deployment => {
+  const copy = structuredClone(template);
+  edit(copy);
+  return readDeployment(copy, 'a-table');
+};
+
+export const OK = { statusCode: 200, headers: {}, body: '{"request_id":"r","data":null}' };
+
+/** An authorizer's answer that labels a call with a gateway key. */
+export const allow = (usageIdentifierKey: string) => ({
+  principalId: '1',
+  policyDocument: { Version: '2012-10-17', Statement: [{ Action: 'a', Effect: 'Allow', Resource: '*' }] },
+  usageIdentifierKey,
+});
+
+/** @param options `label` answers for the authorizer, `answer` for every other function */
+export async function startGateway(
+  of: Deployment = deployment,
+  {
+    label = () => allow('local-account-1'),
+    answer = async () => OK,
+  }: { label?: () => unknown; answer?: () => Promise<unknown> } = {},
+) {
+  /** Names of the functions that were called, and the events of all but the authorizer. */
+  const called: string[] = [];
+  const events: APIGatewayProxyEvent[] = [];
+  const functions = Object.fromEntries(
+    Object.keys(of.functions).map((name) => [
+      name,
+      {
+        async invoke(event: unknown) {
+          called.push(name);
+          if (name === 'label-caller') return label();
+          events.push(event as APIGatewayProxyEvent);
+          return answer();
+        },
+      },
+    ]),
+  );
+  const server = createGateway({ deployment: of, functions });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+
+  return {
+    called,
+    events,
+    stop: () => void server.close(),
+    async post(path: string, init: RequestInit = {}) {
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', ...init });
+      return { status: response.status, headers: response.headers, text: await response.text() };
+    },
+    /** Sends a request as it stands, on a connection of its own. @returns the answer's status, fields and body */
+    async sendRaw(head: string, body: string | Buffer = '') {
+      const socket = connect(port, '127.0.0.1');
+      const chunks: Buffer[] = [];
+      socket.on('error', () => {}); // what was received counts
+      socket.write(`${head}\r\nHost: x\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`);
+      socket.write(body);
+      for await (const chunk of socket) chunks.push(chunk as Buffer);
+      const answer = Buffer.concat(chunks);
+      const headEnd = answer.indexOf('\r\n\r\n');
+      const [statusLine = '', ...lines] = answer.subarray(0, headEnd).toString().split('\r\n');
+      return {
+        status: Number(statusLine.split(' ')[1]),
+        headers: new Headers(lines.map((line) => line.split(/: ?(.*)/s).slice(0, 2) as [string, string])),
+        body: answer.subarray(headEnd + 4),
+      };
+    },
+  };
+}
