@@ -88,8 +88,8 @@ export function createClient({ url, appKey, language, retries = 4, longestWaitSe
 
   async function call<Data>(path: string, request: object, headers: Record<string, string> = {}): Promise<Data> {
     const address = `${url.replace(/\/$/, '')}${path}`;
-    const { status, text } = await api(address, { body: stringifyJson(request), headers }).then(
-      async (response) => ({ status: response.status, text: await response.text() }),
+    const { response, text } = await api(address, { body: stringifyJson(request), headers }).then(
+      async (response) => ({ response, text: await response.text() }),
       // ky's errors name the address, and with it the key: they go no further.
       async (error: unknown) => {
         if (!(error instanceof HTTPError)) throw new NoAnswerError(`no answer from ${path}`);
@@ -99,11 +99,11 @@ export function createClient({ url, appKey, language, retries = 4, longestWaitSe
             ? data
             : stringifyJson(data)
           : await response.text();
-        return { status: response.status, text };
+        return { response, text };
       },
     );
-    const { data, error, request_id } = envelopeOf(text, path);
-    if (error) throw new ServiceError(error.code, error.message, status, request_id);
+    const { data, error, request_id } = envelopeOf(text) ?? gatewayEnvelope(response, path);
+    if (error) throw new ServiceError(error.code, error.message, response.status, request_id);
     return data as Data;
   }
 
@@ -137,12 +137,18 @@ async function readBody({ response }: { response: Response }) {
   }
 }
 
-function envelopeOf(text: string, path: string): Envelope {
+function envelopeOf(text: string): Envelope | undefined {
   try {
     const envelope = parseJson(text) as Envelope;
-    if (typeof envelope.request_id === 'string') return envelope;
+    return typeof envelope.request_id === 'string' ? envelope : undefined;
   } catch {
-    // not JSON: said below
+    return undefined; // not JSON
   }
-  throw new NoAnswerError(`what answers at ${path} is not this service`);
+}
+
+/** What API Gateway refuses for its size (above 6 MB) never has an envelope. */
+function gatewayEnvelope({ status, headers }: Response, path: string): Envelope {
+  if (status !== 413) throw new NoAnswerError(`what answers at ${path} is not this service`);
+  const error = { code: 'EntityTooLarge', message: 'The request body is too large.' } as const;
+  return { request_id: headers.get('x-amzn-requestid') ?? '', error };
 }

@@ -109,6 +109,11 @@ const EXAMPLES: Readonly<Record<string, { description: string; request: object; 
   },
 };
 
+/** What else there is to say about refusals of a status. */
+const NOTES: Readonly<Record<number, readonly string[]>> = {
+  413: ["Above about 4.5 MB the answer is API Gateway's own, and no envelope: go by the status."],
+};
+
 /** What an operation can be refused with. */
 function codesOf({ permission, name }: Operation): ErrorCode[] {
   return [
@@ -160,7 +165,7 @@ function answers(operation: Operation): object {
   const refusals = [...byStatus].map(([status, codes]) => [
     String(status),
     {
-      description: codes.map((code) => `\`${code}\`: ${en.codes[code]}`).join('\n\n'),
+      description: [...codes.map((code) => `\`${code}\`: ${en.codes[code]}`), ...(NOTES[status] ?? [])].join('\n\n'),
       headers: {
         ...always,
         'Content-Language': ref('Content-Language'),

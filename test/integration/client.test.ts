@@ -59,6 +59,27 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
+/** A server that gives every call the same answer. */
+async function answering(status: number, headers: Record<string, string>, text: string) {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(status, headers).end(text);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url, close: () => server.close() };
+}
+
+it.each([
+  ['application/json', '{"message": "Request Too Long"}', { 'x-amzn-requestid': 'id' }, 'id'],
+  ['text; charset=utf-8', 'HTTP content length exceeded 10485760 bytes.', {}, ''],
+])("API Gateway's own 413 as %s is EntityTooLarge", async (type, text, headers, requestId) => {
+  const { url, close } = await answering(413, { 'Content-Type': type, ...headers }, text);
+  const refused = createClient({ url, appKey }).getRumResource();
+  await expect(refused).rejects.toMatchObject({ name: 'ServiceError', code: 'EntityTooLarge', status: 413, requestId });
+  close();
+});
+
 /** A server that refuses some times, then answers. */
 async function refusing(times: number, status: number) {
   const seen: { idempotencyKey: string | undefined; at: number }[] = [];
