@@ -121,7 +121,7 @@ export class ServiceApi extends Construct {
     const methods = new Map<Operation, Method>();
     for (const operation of operations as readonly Operation[]) {
       const resource = root.resourceForPath(operation.path);
-      // API Gateway answers 403 on a resource of its own for a method that it does not have: also half-way down a path.
+      // So no method of a resource is left to API Gateway's own answer, half-way down a path either.
       for (let at: IResource | undefined = resource; at; at = at.parentResource) refuseAny(at);
       const handler = props.operationFunctions[operation.name];
       if (!handler) throw new Error(`the operation ${operation.name} has no function`);

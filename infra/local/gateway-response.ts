@@ -34,7 +34,7 @@ export function createGatewayResponses({ responses }: Pick<Deployment, 'response
     return {
       statusCode: response.status,
       headers: { 'Content-Type': 'application/json', ...Object.fromEntries(headers) },
-      body: response.body.replaceAll('$context.requestId', requestId),
+      body: response.body.replaceAll('$context.requestId', () => requestId),
     };
   };
 }

@@ -110,7 +110,8 @@ export function createGateway(options: GatewayOptions): Server {
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const began = performance.now();
-    const requestId = randomUUID();
+    // A caller can choose the id: so API Gateway has it.
+    const requestId = request.headers['x-amzn-requestid']?.toString() || randomUUID();
     const result = await pass(request, requestId).catch((error: unknown) => refusal(error, requestId));
     const headers = result.headers as Record<string, string>;
     const accepted = request.headers['accept-encoding']?.toString();

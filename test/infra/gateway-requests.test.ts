@@ -1,7 +1,7 @@
 /** How the local gateway reads requests: as docs/aws-behaviour.md says that API Gateway does. */
 import { randomBytes } from 'node:crypto';
 import { gunzipSync, gzipSync, inflateSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { resourcesOf } from '../../infra/local/template.ts';
 import { edited, OK, startGateway } from '../support/fake-functions.ts';
 
@@ -190,6 +190,64 @@ describe('a body', () => {
       const { status, name } = await post(Buffer.alloc(3 * MIB, byte));
       expect([status, name]).toEqual([200, 'merge-alerts']);
     }
+  });
+});
+
+describe('a request id', () => {
+  const idOf = async (header: string) => {
+    const answer = await sent(`POST /alert/merge HTTP/1.1${header}`);
+    const ids = [answer.headers.get('x-amzn-requestid'), answer.headers.get('svc-request-id')];
+    return [...ids, envelope(answer.text).request_id];
+  };
+
+  it('is new for each request', async () => {
+    const [id, ...others] = await idOf('');
+    expect(id).toMatch(/^[\da-f-]{36}$/);
+    expect(others).toEqual([id, id]);
+    expect(await idOf('')).not.toContain(id);
+  });
+
+  it("is the caller's where it chose one", async () => {
+    expect(await idOf('\r\nX-Amzn-RequestId: chosen-$&')).toEqual(['chosen-$&', 'chosen-$&', 'chosen-$&']);
+    expect((await sent(`POST /alert/merge${KEY} HTTP/1.1\r\nx-amzn-requestid: x`)).event?.requestContext).toMatchObject(
+      {
+        requestId: 'x',
+        extendedRequestId: expect.stringMatching(/.{8}/),
+      },
+    );
+  });
+});
+
+describe('an answer', () => {
+  it.each(['', '*/*', 'image/png', 'application/json'])(
+    'is the text of the function for Accept: %s',
+    async (accept) => {
+      const text = '{"data":"é"}';
+      const answering = await startGateway(undefined, { answer: async () => ({ ...OK, body: text }) });
+      const answer = await sent(`POST /alert/merge${KEY} HTTP/1.1${accept && `\r\nAccept: ${accept}`}`, '', answering);
+      answering.stop();
+      expect(answer.text).toBe(text);
+    },
+  );
+
+  it('that takes more than 29 s is ServiceUnavailable', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const called = Promise.withResolvers<void>();
+    const answer = () => {
+      called.resolve();
+      return new Promise(() => {});
+    };
+    const silent = await startGateway(undefined, { answer });
+    const late = silent.sendRaw(`POST /alert/merge${KEY} HTTP/1.1`);
+    await called.promise;
+    vi.advanceTimersByTime(28_999);
+    await new Promise(setImmediate);
+    expect(vi.getTimerCount()).toBe(1);
+    vi.advanceTimersByTime(1);
+    const { status, body } = await late;
+    vi.useRealTimers();
+    silent.stop();
+    expect([status, envelope(body.toString()).error?.code]).toEqual([503, 'ServiceUnavailable']);
   });
 });
 

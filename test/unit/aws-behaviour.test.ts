@@ -1,0 +1,45 @@
+/** Every row of docs/aws-behaviour.md has a source or says that it has none, and names a test that there is. */
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+
+const root = new URL('../../', import.meta.url);
+const document = readFileSync(new URL('docs/aws-behaviour.md', root), 'utf8');
+const MARK = '**not confirmed**';
+
+const links = new Map([...document.matchAll(/^\[([\w-]+)\]: (\S+)$/gm)].map(([, name = '', url = '']) => [name, url]));
+const used = new Set([...document.matchAll(/\]\[([\w-]+)\]/g)].map(([, name = '']) => name));
+const rows = document
+  .split('\n')
+  .filter((line) => line.startsWith('| ') && !line.startsWith('| rule of AWS'))
+  .map((line) =>
+    line
+      .slice(1, -1)
+      .split(' | ')
+      .map((cell) => cell.trim()),
+  );
+
+it('links to a source that is defined, over https, and to no other', () => {
+  expect([...used].filter((name) => !links.has(name))).toEqual([]);
+  expect([...links.keys()].filter((name) => !used.has(name))).toEqual([]);
+  for (const url of links.values()) expect(url).toMatch(/^https:\/\//);
+});
+
+it('has rows of four columns', () => {
+  expect(rows.length).toBeGreaterThan(40);
+  for (const row of rows) expect(row).toHaveLength(4);
+});
+
+describe.each(rows)('%s', (_rule, source = '', here = '', test = '') => {
+  it('has a source, or the mark', () => {
+    expect(source.includes(MARK) || /\]\[[\w-]+\]/.test(source)).toBe(true);
+    expect(here).not.toBe('');
+  });
+
+  it('has a test that there is', () => {
+    const [, file = '', title = ''] = /^`(test\/[\w/.-]+)`: (.+)$/.exec(test) ?? [];
+    const path = new URL(file, root);
+    expect([test, file !== '' && existsSync(path)]).toEqual([test, true]);
+    const titles = [...readFileSync(path, 'utf8').matchAll(/(?:\b(?:it|describe)|\))\(\s*(['"`])(.+?)\1,/gs)];
+    expect(titles.filter(([, , text]) => text?.includes(title))).not.toEqual([]);
+  });
+});
