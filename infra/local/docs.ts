@@ -8,10 +8,11 @@ export interface Page {
 }
 
 const require = createRequire(import.meta.url);
-const FILES: Readonly<Record<string, string>> = {
-  'swagger-ui.css': 'text/css',
-  'swagger-ui-bundle.js': 'text/javascript',
-};
+/** By path, with their types. A map: a path is any text. */
+const FILES = new Map([
+  ['/docs/swagger-ui.css', 'text/css'],
+  ['/docs/swagger-ui-bundle.js', 'text/javascript'],
+]);
 
 const html = (appKey: string | undefined) => `<!doctype html>
 <html lang="en">
@@ -45,8 +46,8 @@ export function createDocs(appKey: string | undefined): (path: string) => Page |
   return (path) => {
     if (path === '/docs' || path === '/docs/')
       return { type: 'text/html; charset=utf-8', body: Buffer.from(html(appKey)) };
-    const name = path.replace('/docs/', '');
-    const type = path.startsWith('/docs/') ? FILES[name] : undefined;
-    return type === undefined ? undefined : { type, body: readFileSync(require.resolve(`swagger-ui-dist/${name}`)) };
+    const type = FILES.get(path);
+    if (type === undefined) return undefined;
+    return { type, body: readFileSync(require.resolve(`swagger-ui-dist/${path.slice('/docs/'.length)}`)) };
   };
 }

@@ -109,6 +109,10 @@ async function start(options: Options, atEnd: (stop: () => Promise<void>) => voi
       `Warning: the table's stream cannot be followed (${service.streamProblem}); merges that are cut short stay pending.`,
     );
   show(welcome(service.url, options.data === undefined));
+  // A last resort: nothing that a request does ends the service.
+  process.on('uncaughtException', (error) =>
+    process.stderr.write(`Unexpected error; the service goes on: ${error.stack}\n`),
+  );
 }
 
 const counts = (report: Record<string, number>) =>

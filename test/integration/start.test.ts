@@ -49,7 +49,11 @@ describe('npm start', () => {
   let service: Awaited<ReturnType<typeof start>>;
   let url: string;
   beforeAll(async () => {
-    service = await start(['--port', '0'], { DYNAMODB_ENDPOINT: undefined });
+    service = await start(['--port', '0'], {
+      DYNAMODB_ENDPOINT: undefined,
+      // A way to an error that nothing catches.
+      NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent('process.on("SIGUSR2", () => { throw new Error("planted"); })')}`,
+    });
     url = /Serving at (\S+)/.exec(service.output())?.[1] ?? '';
   });
   afterAll(() => service.child.kill('SIGKILL'));
@@ -105,6 +109,15 @@ describe('npm start', () => {
     // Its log lines and metrics are for CloudWatch.
     expect(requests).not.toMatch(/^\{/m);
     expect(service.errors()).toBe('');
+  });
+
+  it('goes on whatever path a web page asks for, and after an error that nothing catches', async () => {
+    for (const name of ['constructor', 'toString', '__proto__', 'swagger-ui.css/../../package.json'])
+      expect((await fetch(`${url}/docs/${name}`)).status).toBe(404);
+    expect((await fetch(`${url}/docs/swagger-ui.css`)).status).toBe(200);
+    service.child.kill('SIGUSR2');
+    await expect.poll(() => service.errors()).toMatch(/the service goes on: Error: planted/);
+    expect((await call('/rum/resource/info', {})).response.status).toBe(200);
   });
 
   it('has a sample fleet of 600 hosts in all seven statuses, 6 edge clusters and 4 agent versions', async () => {
