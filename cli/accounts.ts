@@ -1,12 +1,5 @@
 import type { Command } from 'commander';
-import {
-  type AccountRow,
-  changeAccount,
-  listAccounts,
-  listAppKeys,
-  putAccount,
-  readAccount,
-} from '../lib/accounts/accounts.ts';
+import { type AccountRow, changeAccount, listAccounts, putAccount, readAccount } from '../lib/accounts/accounts.ts';
 import { type Int64, stringifyJson } from '../lib/json.ts';
 import { accountId, permissions } from './arguments.ts';
 import { describe, dryRunOption, jsonOption, type Session, withTarget } from './command.ts';
@@ -38,7 +31,7 @@ export function addAccountCommands(program: Command, io: Io): void {
     'account show 42',
   ).action((id: Int64, { json }: { json?: boolean }, command: Command) =>
     withTarget(io, command, 'reads', async ({ target: { table } }) => {
-      const shown = await shownAccount(table, await existing(table, id));
+      const shown = shownAccount(await existing(table, id));
       if (json) return print(io, stringifyJson(shown));
       print(io, plainTable(Object.entries(shown).map(([field, value]) => [field, String(value)])));
     }),
@@ -50,7 +43,7 @@ export function addAccountCommands(program: Command, io: Io): void {
         const shown = [];
         for (const id of await listAccounts(table)) {
           const row = await readAccount(table, id);
-          if (row) shown.push(await shownAccount(table, row));
+          if (row) shown.push(shownAccount(row));
         }
         if (json) return print(io, stringifyJson(shown));
         const columns = ['account_id', 'name', 'permissions', 'state', 'app_keys'] as const;
@@ -108,14 +101,14 @@ export async function existing(table: Session['target']['table'], id: Int64): Pr
   return row;
 }
 
-async function shownAccount(table: Session['target']['table'], row: AccountRow) {
+function shownAccount(row: AccountRow) {
   return {
     account_id: row.account_id,
     name: row.name,
     permissions: row.permissions.join(' '),
     state: row.suspended ? 'suspended' : 'active',
     gateway_key: row.gateway_key === undefined ? 'none' : 'attached',
-    app_keys: (await listAppKeys(table, row.account_id)).length,
+    app_keys: row.app_keys?.size ?? 0,
   };
 }
 

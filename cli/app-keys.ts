@@ -9,8 +9,6 @@ import { describe, dryRunOption, jsonOption, type Session, withTarget } from './
 import { CliError, type Io, print, say } from './io.ts';
 import { plainTable, timeText } from './output.ts';
 
-type StoredKey = ListedAppKey & { hash: string };
-
 export function addAppKeyCommands(program: Command, io: Io): void {
   const appKey = describe(program.command('app-key'), 'The keys that callers send', 'app-key list --account 42');
   const ofAccount = ['--account <account>', 'whose key it is', accountId] as const;
@@ -44,8 +42,7 @@ export function addAppKeyCommands(program: Command, io: Io): void {
     'app-key list --account 42',
   ).action((options: { account: Int64; json?: boolean }, command: Command) =>
     withTarget(io, command, 'reads', async ({ target: { table } }) => {
-      await existing(table, options.account);
-      const found = await listAppKeys(table, options.account);
+      const found = await listAppKeys(table, await existing(table, options.account));
       const shown = found
         .map((row) => shownKey(row, io.now()))
         .sort((one, other) => one.created_at.localeCompare(other.created_at));
@@ -135,11 +132,11 @@ function announce(io: Io, key: string, { expires_at }: { expires_at?: number }):
 }
 
 function stateOf({ revoked_at, expires_at }: ListedAppKey, nowMs: number): 'revoked' | 'expired' | 'valid' {
-  if (revoked_at !== undefined && revoked_at * 1000 <= nowMs) return 'revoked';
+  if (revoked_at !== undefined) return 'revoked';
   return expires_at !== undefined && expires_at * 1000 <= nowMs ? 'expired' : 'valid';
 }
 
-function shownKey(row: StoredKey, nowMs: number) {
+function shownKey(row: ListedAppKey, nowMs: number) {
   return {
     app_key_id: row.app_key_id,
     last_digits: `…${row.last_digits}`,
@@ -151,9 +148,10 @@ function shownKey(row: StoredKey, nowMs: number) {
 }
 
 /** The key that an id, or its beginning, names. */
-async function find(table: Session['target']['table'], account: Int64, id: string): Promise<StoredKey> {
-  await existing(table, account);
-  const found = (await listAppKeys(table, account)).filter(({ hash }) => hash.startsWith(id.toLowerCase()));
+async function find(table: Session['target']['table'], account: Int64, id: string): Promise<ListedAppKey> {
+  const found = (await listAppKeys(table, await existing(table, account))).filter(({ hash }) =>
+    hash.startsWith(id.toLowerCase()),
+  );
   const [first, ...others] = found;
   if (!first) throw new CliError(`Account ${account} has no key ${id}: \`app-key list\` shows the ids.`);
   if (others.length > 0) throw new CliError(`${found.length} keys begin with ${id}: say more of the id.`);

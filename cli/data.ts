@@ -28,15 +28,19 @@ export function addDataCommands(program: Command, io: Io): void {
       io.signal.throwIfAborted();
       if (dryRun) return say(io, `All ${entities.length} lines are right: ${countsText(countKinds(entities))}.`);
       const progress = startProgress(io, 'import', entities.length);
+      let keptDeleted = 0;
       try {
         const report = await writeData(table, entities, {
           nowSeconds: Math.floor(io.now() / 1000),
           onWritten: progress.add,
+          onKeptDeleted: () => {
+            keptDeleted += 1;
+          },
           signal: io.signal,
           ...(gatewayKeys && { gatewayKeys }),
         });
         progress.end();
-        print(io, `Imported ${countsText(report)}.`);
+        print(io, `Imported ${countsText(report)}${keptDeletedText(keptDeleted)}.`);
       } catch (error) {
         progress.end();
         if (!io.signal.aborted) say(io, `${progress.done()} of ${entities.length} lines are written.`);
@@ -75,6 +79,9 @@ const countsText = (report: LoadReport) =>
   Object.entries(report)
     .map(([kind, count]) => `${count} ${kind}`)
     .join(', ') || 'nothing';
+
+const keptDeletedText = (count: number) =>
+  count === 0 ? '' : `; ${count} of them ${count === 1 ? 'stays deleted as it was' : 'stay deleted as they were'}`;
 
 async function openInput(file: string, io: Io): Promise<Readable> {
   if (file === '-') return io.stdin;

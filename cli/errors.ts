@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander';
+import { AppKeyError } from '../lib/accounts/app-key-admin.ts';
 import { DataError } from '../lib/data/check.ts';
 import { UndoError } from '../lib/incidents/undo-merge.ts';
 import { isThrottled, isUnavailable } from '../lib/table/failures.ts';
@@ -31,6 +32,7 @@ function sentenceOf(error: unknown): string {
   if (error instanceof CliError || error instanceof DataError) return error.message;
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   const first = message.split('\n')[0] ?? '';
+  if (error instanceof AppKeyError) return `It cannot be done: ${first}.`;
   if (error instanceof UndoError) return `It cannot be undone: ${first}.`;
   if (CREDENTIALS.has(name)) return `AWS does not know you (${name}): log in, or set AWS_PROFILE.`;
   if (REFUSED.has(name)) return `AWS refuses: ${first}`;

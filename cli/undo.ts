@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { readWorkItem, restoreWorkItem } from '../lib/incidents/restore-work-item.ts';
 import { planUndo, undoMerge } from '../lib/incidents/undo-merge.ts';
 import type { Int64 } from '../lib/json.ts';
+import { restoreRumResource } from '../lib/rum/restore-resource.ts';
 import { existing } from './accounts.ts';
 import { accountId, feedEntry, objectId } from './arguments.ts';
 import { describe, dryRunOption, withTarget } from './command.ts';
@@ -31,6 +32,24 @@ export function addUndoCommands(program: Command, io: Io): void {
       const restored = await restoreWorkItem(table, account, stored);
       if (!restored) throw new CliError(`Work item ${id} was changed at the same moment: look at it and try again.`);
       print(io, `Work item ${id} restored; it is at version ${restored.version}.`);
+    }),
+  );
+
+  const rum = describe(program.command('rum'), 'RUM resources', 'rum restore --account 42');
+  describe(
+    rum
+      .command('restore')
+      .requiredOption('--account <account>', 'whose it is', accountId)
+      .option(...dryRunOption),
+    'Take the deletion of the RUM resource back',
+    'rum restore --account 42',
+  ).action(({ account }: { account: Int64 }, command: Command) =>
+    withTarget(io, command, 'writes', async ({ target: { table }, dryRun }) => {
+      await existing(table, account);
+      if (dryRun) return say(io, `The RUM resource of account ${account} would be restored if it is deleted.`);
+      if (!(await restoreRumResource(table, account)))
+        throw new CliError(`Account ${account} has no RUM resource that is deleted.`);
+      print(io, `The RUM resource of account ${account} is restored.`);
     }),
   );
 

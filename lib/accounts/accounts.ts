@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Int64 } from '../json.ts';
+import { batchGet } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
 import { collections, keys, parseKey } from '../table/keys.ts';
 import { queryAll } from '../table/query-all.ts';
+import { type Action, transact } from '../table/transact.ts';
+import { type AppKeyRow, appKeyIdOf } from './app-keys.ts';
 
 export interface AccountRow {
   account_id: Int64;
@@ -15,12 +18,15 @@ export interface AccountRow {
   suspended?: boolean;
   /** The account's key of the usage plan, once there is one. */
   gateway_key?: string;
+  /** Hashes of the account's app keys; absent: it has none. */
+  app_keys?: Set<string>;
   /** Counts the changes, so that an older state is never copied over a newer one. */
   revision: number;
 }
 
 /** What an account's list of keys holds of each: never the key. */
 export interface ListedAppKey {
+  hash: string;
   app_key_id: string;
   /** The key's last four characters. */
   last_digits: string;
@@ -32,6 +38,7 @@ export interface ListedAppKey {
 }
 
 const SECRET_BYTES = 32;
+const COPIES_AT_ONCE = 16;
 
 export async function readAccount(table: Table, account: Int64): Promise<AccountRow | undefined> {
   const { Item } = await table.client.send(
@@ -48,98 +55,143 @@ export async function listAccounts(table: Table): Promise<Int64[]> {
 
 /**
  * Creates an account, or gives an existing one this name and these permissions; its secret and its keys stay, and so does
- * whether it is suspended unless that is said.
+ * a suspension: only `changeAccount` ends one.
+ * @param also written in the same transaction
  */
 export async function putAccount(
   table: Table,
   { account_id, name, permissions, suspended }: Pick<AccountRow, 'account_id' | 'name' | 'permissions' | 'suspended'>,
+  also: readonly Action[] = [],
 ): Promise<AccountRow> {
-  // Listed first: an account that is there is never missing from the list.
-  await table.client.send(new PutCommand({ TableName: table.name, Item: keys.listedAccount(account_id) }));
-  const { Attributes } = await table.client.send(
-    new UpdateCommand({
-      TableName: table.name,
-      Key: keys.account(account_id),
-      UpdateExpression:
-        'SET account_id = :id, #name = :name, #permissions = :permissions,' +
-        ` cursor_secret = if_not_exists(cursor_secret, :secret)${suspended === undefined ? '' : ', suspended = :suspended'}` +
-        ' ADD revision :one',
-      ExpressionAttributeNames: { '#name': 'name', '#permissions': 'permissions' },
-      ExpressionAttributeValues: {
-        ':id': account_id,
-        ':name': name,
-        ':permissions': permissions,
-        ':secret': randomBytes(SECRET_BYTES),
-        ':one': 1,
-        ...(suspended !== undefined && { ':suspended': suspended }),
+  await transact(table, [
+    { Put: { TableName: table.name, Item: keys.listedAccount(account_id) } },
+    {
+      Update: {
+        TableName: table.name,
+        Key: keys.account(account_id),
+        UpdateExpression:
+          'SET account_id = :id, #name = :name, #permissions = :permissions,' +
+          ` cursor_secret = if_not_exists(cursor_secret, :secret)${suspended ? ', suspended = :suspended' : ''}` +
+          ' ADD revision :one',
+        ExpressionAttributeNames: { '#name': 'name', '#permissions': 'permissions' },
+        ExpressionAttributeValues: {
+          ':id': account_id,
+          ':name': name,
+          ':permissions': permissions,
+          ':secret': randomBytes(SECRET_BYTES),
+          ':one': 1,
+          ...(suspended && { ':suspended': true }),
+        },
       },
-      ReturnValues: 'ALL_NEW',
-    }),
-  );
-  const row = Attributes as AccountRow;
-  await copyToAppKeys(table, row);
-  return row;
+    },
+    ...also,
+  ]);
+  return copyToAppKeys(table, account_id);
 }
 
 /**
  * Changes what an account may do; its keys follow before this returns, and warm functions as their caches end. Done again
  * after a failure half-way, it completes.
+ * @param also written in the same transaction
  * @returns the changed account; undefined when there is none
  */
 export async function changeAccount(
   table: Table,
   account: Int64,
   change: (row: AccountRow) => Partial<Pick<AccountRow, 'permissions' | 'suspended'>>,
+  also: readonly Action[] = [],
 ): Promise<AccountRow | undefined> {
   for (;;) {
     const row = await readAccount(table, account);
     if (!row) return undefined;
-    const next = { ...row, ...change(row), revision: row.revision + 1 };
-    try {
-      await table.client.send(
-        new PutCommand({
+    const { permissions, suspended = false } = { ...row, ...change(row) };
+    const failed = await transact(table, [
+      {
+        Update: {
           TableName: table.name,
-          Item: { ...keys.account(account), ...next },
+          Key: keys.account(account),
+          UpdateExpression: 'SET #permissions = :permissions, suspended = :suspended ADD revision :one',
           ConditionExpression: 'revision = :revision',
-          ExpressionAttributeValues: { ':revision': row.revision },
-        }),
-      );
-    } catch (error) {
-      // Another change came between, or this one was made and its reply was lost: both show when it is read again.
-      if (error instanceof ConditionalCheckFailedException) continue;
-      throw error;
-    }
-    await copyToAppKeys(table, next);
-    return next;
+          ExpressionAttributeNames: { '#permissions': 'permissions' },
+          ExpressionAttributeValues: {
+            ':permissions': permissions,
+            ':suspended': suspended,
+            ':revision': row.revision,
+            ':one': 1,
+          },
+        },
+      },
+      ...also,
+    ]);
+    // Another change came between: it shows when the account is read again.
+    if (failed === undefined) return copyToAppKeys(table, account);
   }
 }
 
-/** The hashes and rows of an account's keys. */
-export async function listAppKeys(table: Table, account: Int64): Promise<(ListedAppKey & { hash: string })[]> {
-  const rows = await Array.fromAsync(queryAll(table, collections.appKeys(account)));
-  return rows.map(({ pk: _pk, sk, ...row }) => ({ ...(row as unknown as ListedAppKey), hash: sk }));
+/** The rows of an account's keys. A hash that leads to a key of another account is passed over. */
+export async function listAppKeys(table: Table, account: AccountRow): Promise<ListedAppKey[]> {
+  const hashes = [...(account.app_keys ?? [])];
+  const rows = await batchGet(table, hashes.map(keys.appKey));
+  return [...rows.values()]
+    .map((row) => row as unknown as StoredAppKey)
+    .filter(({ account_id }) => account_id === account.account_id)
+    .map(({ pk, last_digits = '', created_at = 0, expires_at, revoked_at, note }) => {
+      const hash = String(parseKey({ pk, sk: '' })?.parts[0]);
+      return {
+        hash,
+        app_key_id: appKeyIdOf(hash),
+        last_digits,
+        created_at,
+        ...(expires_at !== undefined && { expires_at }),
+        ...(revoked_at !== undefined && { revoked_at }),
+        ...(note !== undefined && { note }),
+      };
+    });
 }
 
-/** Copies what the account may do into each of its keys, where a call finds it in one read. */
-async function copyToAppKeys(table: Table, account: AccountRow): Promise<void> {
-  for (const { hash } of await listAppKeys(table, account.account_id))
-    try {
-      await table.client.send(
-        new UpdateCommand({
-          TableName: table.name,
-          Key: keys.appKey(hash),
-          UpdateExpression: 'SET #permissions = :permissions, suspended = :suspended, account_revision = :revision',
-          ConditionExpression:
-            'attribute_exists(pk) AND (attribute_not_exists(account_revision) OR account_revision <= :revision)',
-          ExpressionAttributeNames: { '#permissions': 'permissions' },
-          ExpressionAttributeValues: {
-            ':permissions': account.permissions,
-            ':suspended': account.suspended ?? false,
-            ':revision': account.revision,
-          },
-        }),
-      );
-    } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException)) throw error; // a newer state is there already
-    }
+type StoredAppKey = AppKeyRow & { pk: string };
+
+/** What a key's row copies of its account, so that a call finds all in one read. */
+export function copiedFields({ permissions, suspended, cursor_secret, gateway_key, revision }: AccountRow) {
+  return {
+    permissions,
+    suspended: suspended ?? false,
+    cursor_secret,
+    ...(gateway_key !== undefined && { gateway_key }),
+    account_revision: revision,
+  };
+}
+
+/** Copies the account as it is now into each of its keys; never an older state over a newer one. */
+export async function copyToAppKeys(table: Table, account: Int64): Promise<AccountRow> {
+  const row = await readAccount(table, account);
+  if (!row) throw new Error(`account ${account} does not exist any more`);
+  const fields = Object.entries(copiedFields(row));
+  const sets = fields.map((_field, at) => `#${at} = :${at}`);
+  const hashes = [...(row.app_keys ?? [])].values();
+  const copy = async () => {
+    for (const hash of hashes)
+      try {
+        await table.client.send(
+          new UpdateCommand({
+            TableName: table.name,
+            Key: keys.appKey(hash),
+            UpdateExpression: `SET ${sets.join(', ')}${row.gateway_key === undefined ? ' REMOVE gateway_key' : ''}`,
+            ConditionExpression:
+              'account_id = :account AND (attribute_not_exists(account_revision) OR account_revision <= :revision)',
+            ExpressionAttributeNames: Object.fromEntries(fields.map(([name], at) => [`#${at}`, name])),
+            ExpressionAttributeValues: {
+              ...Object.fromEntries(fields.map(([, value], at) => [`:${at}`, value])),
+              ':account': account,
+              ':revision': row.revision,
+            },
+          }),
+        );
+      } catch (error) {
+        // A newer state is there already, or the key is another account's.
+        if (!(error instanceof ConditionalCheckFailedException)) throw error;
+      }
+  };
+  await Promise.all(Array.from({ length: COPIES_AT_ONCE }, copy));
+  return row;
 }

@@ -1,17 +1,17 @@
-/** Issuing and ending app keys: what the operator does. Each change is one transaction over the key's two rows. */
+/** Issuing and ending app keys: what the operator does. A key is one row; its account's row lists its hash. */
 import { randomBytes } from 'node:crypto';
-import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
-import { TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import type { Int64 } from '../json.ts';
 import type { Table } from '../table/client.ts';
-import { type Key, keys } from '../table/keys.ts';
-import { type AccountRow, type ListedAppKey, readAccount } from './accounts.ts';
-import { type AppKeyRow, appKeyIdOf, hashAppKey } from './app-keys.ts';
-
-type Action = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
+import { keys } from '../table/keys.ts';
+import { type Action, transact } from '../table/transact.ts';
+import { type AccountRow, copiedFields, type ListedAppKey, readAccount } from './accounts.ts';
+import { type AppKeyRow, hashAppKey } from './app-keys.ts';
 
 const KEY_BYTES = 32;
 const LAST_DIGITS = 4;
+/** The account's row holds 67 bytes for each, of DynamoDB's 400 KB. */
+const MOST_KEYS = 5_000;
 
 /** What is stored of a key's text. */
 export interface AppKeyIdentity {
@@ -27,6 +27,11 @@ export interface AppKeyLimits {
   note?: string;
 }
 
+/** Why a key cannot be stored or changed: the message is a clause for people. */
+export class AppKeyError extends Error {
+  override readonly name = 'AppKeyError';
+}
+
 export const newAppKey = () => randomBytes(KEY_BYTES).toString('base64url');
 
 export const identityOfAppKey = (appKey: string): AppKeyIdentity => ({
@@ -34,127 +39,141 @@ export const identityOfAppKey = (appKey: string): AppKeyIdentity => ({
   lastDigits: appKey.slice(-LAST_DIGITS),
 });
 
+/** The row of a key; undefined when none is stored. */
+async function readAppKey(table: Table, hash: string): Promise<AppKeyRow | undefined> {
+  const { Item } = await table.client.send(
+    new GetCommand({ TableName: table.name, Key: keys.appKey(hash), ConsistentRead: true }),
+  );
+  return Item as AppKeyRow | undefined;
+}
+
 /**
- * Puts a key of an account into the table: only its hash is stored. Said again, it is as said last, but for when it was
- * created and revoked.
- * @param before further changes of the same transaction
- * @throws when the account is gone
+ * Puts a key of an account into the table: only its hash is stored. Of a key that is stored already the creation and a
+ * revocation stay, and its expiry can only come nearer.
+ * @param also written in the same transaction
+ * @throws AppKeyError when the key belongs to another account, or the account has too many
  */
 export async function putAppKey(
   table: Table,
   account: AccountRow,
-  { hash, lastDigits }: AppKeyIdentity,
-  { created_at, note, ...limits }: AppKeyLimits,
-  before: Action[] = [],
+  identity: AppKeyIdentity,
+  limits: AppKeyLimits,
+  also: readonly Action[] = [],
 ): Promise<void> {
-  let row: AccountRow | undefined = account;
-  for (;;) {
-    if (!row) throw new Error(`account ${account.account_id} went away`);
-    const copied: AppKeyRow = {
-      account_id: row.account_id,
-      permissions: row.permissions,
-      suspended: row.suspended ?? false,
-      cursor_secret: row.cursor_secret,
-      account_revision: row.revision,
-      ...(row.gateway_key !== undefined && { gateway_key: row.gateway_key }),
-      ...limits,
-    };
-    const listed: ListedAppKey = {
-      app_key_id: appKeyIdOf(hash),
-      last_digits: lastDigits,
-      created_at,
-      ...limits,
-      ...(note !== undefined && { note }),
-    };
-    const unchanged: Action = {
-      ConditionCheck: {
-        TableName: table.name,
-        Key: keys.account(row.account_id),
-        ConditionExpression: 'revision = :revision',
-        ExpressionAttributeValues: { ':revision': row.revision },
-      },
-    };
-    const puts: Action[] = [
-      put(table, keys.appKey(hash), copied, ['expires_at', 'revoked_at', 'gateway_key']),
-      put(table, keys.accountAppKey(row.account_id, hash), listed, ['expires_at', 'revoked_at', 'note']),
-    ];
-    try {
-      await table.client.send(new TransactWriteCommand({ TransactItems: [unchanged, ...puts, ...before] }));
-      return;
-    } catch (error) {
-      // The account was changed between its reading and this: the key must not keep what the account no longer may.
-      if (!isCancelledBy(error, 0)) throw error;
-      row = await readAccount(table, account.account_id);
-    }
+  for (let row: AccountRow | undefined = account; row; row = await readAccount(table, account.account_id)) {
+    const stored = await readAppKey(table, identity.hash);
+    if (stored && stored.account_id !== row.account_id)
+      throw new AppKeyError('the key belongs to another account: issue a new one');
+    if ((row.app_keys?.size ?? 0) >= MOST_KEYS && !row.app_keys?.has(identity.hash))
+      throw new AppKeyError(`account ${row.account_id} has ${MOST_KEYS} app keys, the most that there can be`);
+    const actions = [listAction(table, row, identity.hash), keyAction(table, row, identity, limits, stored), ...also];
+    const failed = await transact(table, actions);
+    if (failed === undefined) return;
+    // What was read has changed: the account, so that the key must not keep what it no longer may, or the key.
+    if (failed >= 2) throw new AppKeyError('the key was changed at the same moment: look at it and try again');
   }
+  throw new AppKeyError(`account ${account.account_id} does not exist any more`);
 }
 
-/** What happened once stays: a key that is put again was created and revoked when it was first. */
-const LASTING = new Set(['created_at', 'revoked_at']);
+/** Lists the key with its account, if that is as it was read. */
+const listAction = (table: Table, { account_id, revision }: AccountRow, hash: string): Action => ({
+  Update: {
+    TableName: table.name,
+    Key: keys.account(account_id),
+    UpdateExpression: 'ADD app_keys :hashes',
+    ConditionExpression: 'revision = :revision',
+    ExpressionAttributeValues: { ':hashes': new Set([hash]), ':revision': revision },
+  },
+});
 
-/** Gives a row these fields, and takes those away that it need not have and does not. */
-function put(table: Table, Key: Key, fields: object, optional: readonly string[]): Action {
-  const entries = Object.entries(fields);
-  const sets = entries.map(
-    ([name], at) => `#f${at} = ${LASTING.has(name) ? `if_not_exists(#f${at}, :v${at})` : `:v${at}`}`,
-  );
-  const absent = optional.filter((name) => !(name in fields));
-  const removes = absent.map((_name, at) => `#r${at}`);
+/** Writes the key's row, if it is as it was read. */
+function keyAction(
+  table: Table,
+  account: AccountRow,
+  { hash, lastDigits }: AppKeyIdentity,
+  { created_at, expires_at, revoked_at, note }: AppKeyLimits,
+  stored: AppKeyRow | undefined,
+): Action {
+  const expiries = [expires_at, stored?.expires_at].filter((at) => at !== undefined);
+  const fields = {
+    account_id: account.account_id,
+    ...copiedFields(account),
+    last_digits: lastDigits || (stored?.last_digits ?? ''),
+    ...(expiries.length > 0 && { expires_at: Math.min(...expiries) }),
+    ...(note !== undefined && { note }),
+  };
+  const lasting = { created_at, ...(revoked_at !== undefined && { revoked_at }) };
+  const all = Object.entries({ ...fields, ...lasting });
+  const sets = all.map(([name], at) => `#${at} = ${name in lasting ? `if_not_exists(#${at}, :${at})` : `:${at}`}`);
+  const unchanged = !stored
+    ? 'attribute_not_exists(pk)'
+    : `account_id = :account AND ${stored.expires_at === undefined ? 'attribute_not_exists(expires_at)' : 'expires_at = :expires'}`;
   return {
     Update: {
       TableName: table.name,
-      Key,
-      UpdateExpression: `SET ${sets.join(', ')}${removes.length > 0 ? ` REMOVE ${removes.join(', ')}` : ''}`,
-      ExpressionAttributeNames: Object.fromEntries([
-        ...entries.map(([name], at) => [`#f${at}`, name]),
-        ...absent.map((name, at) => [`#r${at}`, name]),
-      ]),
-      ExpressionAttributeValues: Object.fromEntries(entries.map(([, value], at) => [`:v${at}`, value])),
+      Key: keys.appKey(hash),
+      UpdateExpression: `SET ${sets.join(', ')}${note === undefined ? ' REMOVE note' : ''}`,
+      ConditionExpression: unchanged,
+      ExpressionAttributeNames: Object.fromEntries(all.map(([name], at) => [`#${at}`, name])),
+      ExpressionAttributeValues: {
+        ...Object.fromEntries(all.map(([, value], at) => [`:${at}`, value])),
+        ...(stored && { ':account': account.account_id }),
+        ...(stored?.expires_at !== undefined && { ':expires': stored.expires_at }),
+      },
     },
   };
 }
 
-/** Revokes a key from now on. Said again, the first time stays. */
-export async function revokeAppKey(table: Table, account: Int64, hash: string, nowSeconds: number): Promise<void> {
-  const set = {
-    UpdateExpression: 'SET revoked_at = if_not_exists(revoked_at, :now)',
-    ExpressionAttributeValues: { ':now': nowSeconds },
+/**
+ * Revokes a key: its row's mark is enough, whatever any clock says. Said again, the first time stays.
+ * @param also written in the same transaction
+ * @throws AppKeyError when the account has no such key
+ */
+export async function revokeAppKey(
+  table: Table,
+  account: Int64,
+  hash: string,
+  nowSeconds: number,
+  also: readonly Action[] = [],
+): Promise<void> {
+  const revoked = {
+    Update: {
+      TableName: table.name,
+      Key: keys.appKey(hash),
+      UpdateExpression: 'SET revoked_at = if_not_exists(revoked_at, :now)',
+      ConditionExpression: 'account_id = :account',
+      ExpressionAttributeValues: { ':now': nowSeconds, ':account': account },
+    },
   };
-  await table.client.send(new TransactWriteCommand({ TransactItems: changeBoth(table, account, hash, set) }));
+  if ((await transact(table, [revoked, ...also])) !== undefined)
+    throw new AppKeyError(`account ${account} has no such key`);
 }
 
 /**
  * Puts a new key beside an old one that then expires, in one transaction.
  * @param expiresAt Unix seconds; the old key never lives longer than it would have
+ * @param also written in the same transaction
+ * @throws AppKeyError when the old key was revoked meanwhile
  */
 export async function rotateAppKey(
   table: Table,
   account: AccountRow,
-  old: ListedAppKey & { hash: string },
+  old: Pick<ListedAppKey, 'hash' | 'expires_at'>,
   fresh: { identity: AppKeyIdentity; limits: AppKeyLimits },
   expiresAt: number,
+  also: readonly Action[] = [],
 ): Promise<void> {
-  const set = {
-    UpdateExpression: 'SET expires_at = :at',
-    ExpressionAttributeValues: { ':at': Math.min(expiresAt, old.expires_at ?? expiresAt) },
+  const ending: Action = {
+    Update: {
+      TableName: table.name,
+      Key: keys.appKey(old.hash),
+      UpdateExpression: 'SET expires_at = :at',
+      ConditionExpression: 'account_id = :account AND attribute_not_exists(revoked_at)',
+      ExpressionAttributeValues: {
+        ':at': Math.min(expiresAt, old.expires_at ?? expiresAt),
+        ':account': account.account_id,
+      },
+    },
   };
-  const ending = changeBoth(table, account.account_id, old.hash, set);
-  await putAppKey(table, account, fresh.identity, fresh.limits, ending);
-}
-
-function changeBoth(
-  table: Table,
-  account: Int64,
-  hash: string,
-  change: { UpdateExpression: string; ExpressionAttributeValues: Record<string, unknown> },
-): Action[] {
-  return [keys.appKey(hash), keys.accountAppKey(account, hash)].map((Key) => ({
-    Update: { TableName: table.name, Key, ConditionExpression: 'attribute_exists(pk)', ...change },
-  }));
-}
-
-function isCancelledBy(error: unknown, at: number): boolean {
-  return (
-    error instanceof TransactionCanceledException && error.CancellationReasons?.[at]?.Code === 'ConditionalCheckFailed'
-  );
+  await putAppKey(table, account, fresh.identity, fresh.limits, [ending, ...also]);
 }

@@ -19,8 +19,11 @@ export interface Caller {
   readonly gatewayKey?: string;
 }
 
-/** The row that an app key's hash leads to. What the account may do is copied into it, so that one read answers all. */
+/**
+ * The one row of an app key, found by its hash. What the account may do is copied into it, so that one read answers all.
+ */
 export interface AppKeyRow {
+  /** The account that the key was first stored for; never another. */
   account_id: Int64;
   permissions: string[];
   suspended?: boolean;
@@ -30,8 +33,13 @@ export interface AppKeyRow {
   account_revision?: number;
   /** Unix seconds. */
   expires_at?: number;
-  /** Unix seconds. */
+  /** Unix seconds; its presence revokes, whatever the clock says. */
   revoked_at?: number;
+  /** The key's last four characters. */
+  last_digits?: string;
+  /** Unix seconds. */
+  created_at?: number;
+  note?: string;
 }
 
 const REMEMBERED_KEYS = 10_000;
@@ -113,6 +121,6 @@ export function createAppKeys(
 }
 
 function isValid(row: AppKeyRow, nowMs: number): boolean {
-  if (row.suspended || (row.revoked_at !== undefined && nowMs >= row.revoked_at * 1000)) return false;
+  if (row.suspended || row.revoked_at !== undefined) return false;
   return row.expires_at === undefined || nowMs < row.expires_at * 1000;
 }

@@ -2,8 +2,8 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Int64 } from '../json.ts';
 import type { Table } from '../table/client.ts';
-import { type Key, keys } from '../table/keys.ts';
-import { listAccounts, listAppKeys, readAccount } from './accounts.ts';
+import { keys } from '../table/keys.ts';
+import { copyToAppKeys, listAccounts, readAccount } from './accounts.ts';
 
 /** Notes the gateway key of an account. */
 export async function noteGatewayKey(table: Table, account: Int64, value: string): Promise<void> {
@@ -17,18 +17,14 @@ export async function forgetGatewayKeys(table: Table): Promise<void> {
 }
 
 async function change(table: Table, account: Int64, change: string, values: Record<string, string>) {
-  const update = (Key: Key, also = '', more: Record<string, unknown> = {}) => {
-    const all = { ...values, ...more };
-    return table.client.send(
-      new UpdateCommand({
-        TableName: table.name,
-        Key,
-        UpdateExpression: `${change}${also}`,
-        ConditionExpression: 'attribute_exists(pk)',
-        ...(Object.keys(all).length > 0 && { ExpressionAttributeValues: all }),
-      }),
-    );
-  };
-  await update(keys.account(account), ' ADD revision :one', { ':one': 1 });
-  for (const { hash } of await listAppKeys(table, account)) await update(keys.appKey(hash));
+  await table.client.send(
+    new UpdateCommand({
+      TableName: table.name,
+      Key: keys.account(account),
+      UpdateExpression: `${change} ADD revision :one`,
+      ConditionExpression: 'attribute_exists(pk)',
+      ExpressionAttributeValues: { ':one': 1, ...values },
+    }),
+  );
+  await copyToAppKeys(table, account);
 }

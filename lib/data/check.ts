@@ -1,5 +1,5 @@
-import { parseJson } from '../json.ts';
-import { type Entity, identityOf, problemsOf } from './format.ts';
+import { type Int64, parseJson } from '../json.ts';
+import { appKeyOf, type Entity, identityOf, problemsOf } from './format.ts';
 
 /** One thing that is wrong with the data. */
 export interface DataProblem {
@@ -27,22 +27,28 @@ export class DataError extends Error {
   }
 }
 
+/** What the table holds already, as far as it decides what may be loaded. */
+export interface TableContents {
+  hasAccount(account: Int64): Promise<boolean>;
+  /** The accounts that app keys belong to, by the keys' hashes; those that are not stored are left out. */
+  ownersOf(hashes: readonly string[]): Promise<ReadonlyMap<string, Int64>>;
+}
+
 /**
- * Checks all lines of a source: each against its schema, and all together for what is said twice and for keys without
- * an account. Empty lines are passed over.
+ * Checks all lines of a source: each against its schema, all together for duplicates, and against the table for accounts
+ * that do not exist and for keys of another account. Empty lines are passed over.
  * @param source how messages name it, such as a file's path
- * @param accountExists whether an account is in the table already
  * @throws DataError with every problem found
  */
 export async function checkData(
   source: string,
   lines: AsyncIterable<string> | Iterable<string>,
-  accountExists: (account: Entity['account_id']) => Promise<boolean>,
+  contents: TableContents,
 ): Promise<Entity[]> {
   const problems: DataProblem[] = [];
   const entities: Entity[] = [];
   const firstLines = new Map<string, number>();
-  const keyLines: { line: number; account: Entity['account_id'] }[] = [];
+  const lineOf = new Map<Entity, number>();
   let line = 0;
   for await (const text of lines) {
     line += 1;
@@ -57,19 +63,39 @@ export async function checkData(
     const first = firstLines.get(identity);
     if (first === undefined) firstLines.set(identity, line);
     // An app key is never shown: the line says enough.
-    else problems.push({ line, problem: `says again what line ${first} says: one ${entity.kind} a line` });
-    if (entity.kind === 'app_key') keyLines.push({ line, account: entity.account_id });
+    else problems.push({ line, problem: `duplicates line ${first}: one ${entity.kind} a line` });
+    lineOf.set(entity, line);
     entities.push(entity);
   }
-  for (const { line: at, account } of keyLines)
-    if (!firstLines.has(`account ${account} `) && !(await accountExists(account)))
-      problems.push({ line: at, problem: `there is no account ${account}: give its account line in the same data` });
+  for await (const [entity, problem] of againstTable(entities, contents))
+    problems.push({ line: lineOf.get(entity) ?? 0, problem });
   if (problems.length > 0)
     throw new DataError(
       source,
       problems.sort((one, other) => one.line - other.line),
     );
   return entities;
+}
+
+/** What is wrong with entities because of what the table holds. */
+async function* againstTable(
+  entities: readonly Entity[],
+  contents: TableContents,
+): AsyncGenerator<[entity: Entity, problem: string]> {
+  const created = new Set(entities.filter(({ kind }) => kind === 'account').map(({ account_id }) => account_id));
+  const others = new Set(entities.map(({ account_id }) => account_id).filter((account) => !created.has(account)));
+  const missing = new Set<Int64>();
+  for (const account of others) if (!(await contents.hasAccount(account))) missing.add(account);
+  const appKeys = entities.filter(({ kind }) => kind === 'app_key');
+  const owners = await contents.ownersOf(appKeys.map((entity) => appKeyOf(entity).hash));
+  for (const entity of entities)
+    if (missing.has(entity.account_id))
+      yield [entity, `there is no account ${entity.account_id}: add its account line to the same file, or create it`];
+  for (const entity of appKeys) {
+    const owner = owners.get(appKeyOf(entity).hash);
+    if (owner !== undefined && owner !== entity.account_id)
+      yield [entity, 'the key belongs to another account: issue a new one'];
+  }
 }
 
 function entityOf(text: string, report: (problem: string) => void): Entity | undefined {

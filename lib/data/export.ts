@@ -51,7 +51,7 @@ export async function* exportData(table: Table, accounts?: readonly Int64[]): As
     if (!row) continue; // listed, but its making was cut short
     const { name, permissions, suspended } = row;
     yield { kind: 'account', account_id: account, name, permissions, ...(suspended && { suspended }) };
-    for (const { hash, last_digits, created_at, expires_at, revoked_at, note } of await listAppKeys(table, account))
+    for (const { hash, last_digits, created_at, expires_at, revoked_at, note } of await listAppKeys(table, row))
       yield {
         kind: 'app_key',
         account_id: account,

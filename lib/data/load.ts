@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BatchWriteCommand, type BatchWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { BatchWriteCommand, type BatchWriteCommandInput, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { type AccountRow, putAccount, readAccount } from '../accounts/accounts.ts';
 import { putAppKey } from '../accounts/app-key-admin.ts';
 import type { GatewayKeys } from '../accounts/gateway-keys.ts';
 import type { Int64 } from '../json.ts';
+import { batchGet } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
 import { isThrottled } from '../table/failures.ts';
-import { type Key, keys } from '../table/keys.ts';
+import { type Key, keys, parseKey } from '../table/keys.ts';
 import { checkData } from './check.ts';
 import { appKeyOf, type Entity, type Kind } from './format.ts';
 
@@ -25,6 +27,8 @@ export interface LoadOptions {
   gatewayKeys?: GatewayKeys;
   /** Told how many more entities are written, from time to time. */
   onWritten?: (count: number) => void;
+  /** Told of each entity that the table holds as deleted and the data does not: it is left as it is. */
+  onKeptDeleted?: () => void;
   /** Ends the writing; what is written stays, and writing the same data again completes it. */
   signal?: AbortSignal;
 }
@@ -80,14 +84,22 @@ export async function loadData(
   return writeData(table, await checkAgainst(table, source, lines), options);
 }
 
-/** Checks data as a whole, keys without an account line against the accounts in the table. @throws DataError */
+/** Checks data as a whole, and against what the table holds. @throws DataError */
 export function checkAgainst(
   table: Table,
   source: string,
   lines: AsyncIterable<string> | Iterable<string>,
 ): Promise<Entity[]> {
-  return checkData(source, lines, async (account) => (await readAccount(table, account)) !== undefined);
+  return checkData(source, lines, {
+    hasAccount: async (account) => (await readAccount(table, account)) !== undefined,
+    async ownersOf(hashes) {
+      const rows = await batchGet(table, hashes.map(keys.appKey));
+      return new Map([...rows.values()].map((row) => [hashOf(row as unknown as Key), row.account_id as Int64]));
+    },
+  });
 }
+
+const hashOf = (key: Key) => String(parseKey(key)?.parts[0]);
 
 export function countKinds(entities: readonly Entity[]): LoadReport {
   const report: LoadReport = {};
@@ -97,12 +109,13 @@ export function countKinds(entities: readonly Entity[]): LoadReport {
 
 /**
  * Writes checked data: accounts, then keys, then all else, a few batches at once. Writing the same data again leads to the
- * same rows, so a run that was cut short is completed by another.
+ * same rows, so a run that was cut short is completed by another. What happened once stays: a revocation, a suspension, a
+ * deletion.
  */
 export async function writeData(
   table: Table,
   entities: readonly Entity[],
-  { nowSeconds, gatewayKeys, onWritten = () => {}, signal }: LoadOptions,
+  { nowSeconds, gatewayKeys, onWritten = () => {}, onKeptDeleted = () => {}, signal }: LoadOptions,
 ): Promise<LoadReport> {
   const accounts = new Map<string, AccountRow>();
   for (const { kind, account_id, name, permissions, suspended } of entities) {
@@ -112,7 +125,7 @@ export async function writeData(
       account_id,
       name: String(name),
       permissions: permissions as string[],
-      ...(suspended !== undefined && { suspended: suspended === true }),
+      ...(suspended === true && { suspended }),
     });
     if (gatewayKeys && row.gateway_key === undefined) row.gateway_key = await gatewayKeys.provision(account_id);
     accounts.set(String(account_id), row);
@@ -123,7 +136,7 @@ export async function writeData(
     signal?.throwIfAborted();
     const { account_id, created_at, expires_at, revoked, note } = entity;
     const account = accounts.get(String(account_id)) ?? (await readAccount(table, account_id));
-    if (!account) throw new Error(`account ${account_id} went away`);
+    if (!account) throw new Error(`account ${account_id} does not exist any more`);
     accounts.set(String(account_id), account);
     await putAppKey(table, account, appKeyOf(entity), {
       created_at: created_at === undefined ? nowSeconds : Number(created_at),
@@ -134,23 +147,40 @@ export async function writeData(
     onWritten(1);
   }
   const rest = entities.filter(({ kind }) => kind !== 'account' && kind !== 'app_key');
-  await writeRows(table, rest, onWritten, signal);
+  await writeRows(table, rest, { onWritten, onKeptDeleted, signal });
   return countKinds(entities);
+}
+
+/** The field whose presence in a row says that its entity is deleted. */
+const DELETED: Readonly<Partial<Record<Kind, string>>> = { work_item: 'deleted_at_ms', rum_resource: 'deleted' };
+
+/** Whether an entity must not be written over a deleted one. */
+const isAlive = (entity: Entity) => {
+  const field = DELETED[entity.kind];
+  return field !== undefined && (entity[field] ?? false) === false;
+};
+
+interface Writing {
+  onWritten: (count: number) => void;
+  onKeptDeleted: () => void;
+  signal: AbortSignal | undefined;
 }
 
 /** Writes rows, each whole, in batches, a few at once. */
 async function writeRows(
   table: Table,
   entities: readonly Entity[],
-  onWritten: (count: number) => void,
-  signal: AbortSignal | undefined,
+  { onWritten, onKeptDeleted, signal }: Writing,
 ): Promise<void> {
   let next = 0;
   const worker = async () => {
     while (next < entities.length) {
       const batch = entities.slice(next, next + LARGEST_BATCH);
       next += batch.length;
-      await writeBatch(table, batch.map(rowOf), signal);
+      const alive = batch.filter(isAlive);
+      await writeBatch(table, batch.filter((entity) => !isAlive(entity)).map(rowOf), signal);
+      const written = await Promise.all(alive.map((entity) => putUnlessDeleted(table, entity, signal)));
+      for (const one of written) if (!one) onKeptDeleted();
       onWritten(batch.length);
     }
   };
@@ -164,20 +194,49 @@ async function writeRows(
   }
 }
 
-/** Writes up to 25 rows; what DynamoDB throttles or leaves unprocessed is sent again after a pause that grows. */
+/** Writes the row of an entity, unless the table holds it as deleted. @returns whether it was written */
+async function putUnlessDeleted(table: Table, entity: Entity, signal?: AbortSignal): Promise<boolean> {
+  const condition = {
+    ConditionExpression: 'attribute_not_exists(#deleted) OR #deleted = :no',
+    ExpressionAttributeNames: { '#deleted': DELETED[entity.kind] ?? '' },
+    ExpressionAttributeValues: { ':no': false },
+  };
+  const command = new PutCommand({ TableName: table.name, Item: rowOf(entity), ...condition });
+  let written = true;
+  await untilNotThrottled(async () => {
+    try {
+      await table.client.send(command, signal ? { abortSignal: signal } : {});
+    } catch (error) {
+      if (!(error instanceof ConditionalCheckFailedException)) throw error;
+      written = false;
+    }
+    return true;
+  }, signal);
+  return written;
+}
+
+/** Writes up to 25 rows; what DynamoDB throttles or leaves unprocessed is sent again. */
 export async function writeBatch(
   table: Table,
   rows: readonly Record<string, unknown>[],
   signal?: AbortSignal,
 ): Promise<void> {
   let left: BatchWriteCommandInput['RequestItems'] = { [table.name]: rows.map((Item) => ({ PutRequest: { Item } })) };
-  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
-    signal?.throwIfAborted();
-    try {
+  if (rows.length > 0)
+    await untilNotThrottled(async () => {
       const command = new BatchWriteCommand({ RequestItems: left });
       const answer = await table.client.send(command, signal ? { abortSignal: signal } : {});
       left = answer.UnprocessedItems ?? {};
-      if (!left[table.name]?.length) return;
+      return !left[table.name]?.length;
+    }, signal);
+}
+
+/** Does something again until it is done, when DynamoDB throttles it after a pause that grows. */
+async function untilNotThrottled(act: () => Promise<boolean>, signal: AbortSignal | undefined): Promise<void> {
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+    signal?.throwIfAborted();
+    try {
+      if (await act()) return;
     } catch (error) {
       if (!isThrottled(error)) throw error;
     }

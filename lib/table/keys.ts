@@ -21,7 +21,6 @@ const ACCOUNT_DIGITS = 19;
 export const collections = {
   /** The operator's list of all accounts; no call of a tenant reads it. */
   accounts: () => 'ACCOUNTS',
-  appKeys: (account: Int64) => of(account, 'APP_KEYS'),
   members: (account: Int64) => of(account, 'MEMBERS'),
   hosts: (account: Int64) => of(account, 'HOSTS'),
   hostStatuses: (account: Int64) => of(account, 'HOST_STATUSES'),
@@ -40,7 +39,6 @@ export const keys = {
     pk: collections.accounts(),
     sk: String(account).padStart(ACCOUNT_DIGITS, '0'),
   }),
-  accountAppKey: (account: Int64, hash: string) => ({ pk: collections.appKeys(account), sk: hash }),
   member: (account: Int64, memberId: Int64) => ({ pk: collections.members(account), sk: String(memberId) }),
   host: (account: Int64, hostId: string) => ({ pk: collections.hosts(account), sk: hostId }),
   hostStatus: (account: Int64, hostId: string) => ({ pk: collections.hostStatuses(account), sk: hostId }),
@@ -96,8 +94,6 @@ export function parseKey({ pk, sk }: Key): ParsedKey | undefined {
   switch (collection) {
     case 'ACCOUNT':
       return row('account');
-    case 'APP_KEYS':
-      return row('accountAppKey', sk);
     case 'MEMBERS':
       return row('member', toInt64(sk));
     case 'HOSTS':

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { putAccount } from '../../lib/accounts/accounts.ts';
+import { type ListedAppKey, listAppKeys, putAccount, readAccount } from '../../lib/accounts/accounts.ts';
 import { browseFleet, deleteWorkItem, mergeAlerts, type Operation } from '../../lib/api/operations.ts';
 import { connectTable, type Table } from '../../lib/table/client.ts';
 import { collections, keys } from '../../lib/table/keys.ts';
@@ -93,8 +93,9 @@ async function preparedUndo(count: number): Promise<Prepared> {
     effects: async () => ((await moved(undefined)) ? feedOf(at, to, 'merge_undone') : 0),
   };
 }
-async function issued(at: Account): Promise<{ sk: string; revoked_at?: number; expires_at?: number }[]> {
-  return storedUnder(table, collections.appKeys(at.account));
+async function issued(at: Account): Promise<ListedAppKey[]> {
+  const row = await readAccount(table, at.account);
+  return row ? listAppKeys(table, row) : [];
 }
 
 const WRITERS: Record<string, () => Promise<Prepared>> = {
@@ -154,7 +155,7 @@ const WRITERS: Record<string, () => Promise<Prepared>> = {
     await admin('app-key', 'issue', '--account', at.account)(table);
     const [key] = await issued(at);
     return {
-      act: admin('app-key', 'revoke', String(key?.sk).slice(0, 16), '--account', at.account),
+      act: admin('app-key', 'revoke', String(key?.app_key_id), '--account', at.account),
       effects: async () => (await issued(at)).filter(({ revoked_at }) => revoked_at !== undefined).length,
     };
   },
@@ -163,7 +164,7 @@ const WRITERS: Record<string, () => Promise<Prepared>> = {
     await admin('app-key', 'issue', '--account', at.account)(table);
     const [key] = await issued(at);
     return {
-      act: admin('app-key', 'rotate', String(key?.sk).slice(0, 16), '--account', at.account),
+      act: admin('app-key', 'rotate', String(key?.app_key_id), '--account', at.account),
       effects: async () => {
         const all = await issued(at);
         return all.length === 2 && all.some(({ expires_at }) => expires_at !== undefined) ? 1 : all.length - 1;

@@ -10,7 +10,7 @@ import { adminOf, runCommand } from '../support/admin.ts';
 import { startFakeAws } from '../support/aws.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { aroundCalls } from '../support/faults.ts';
-import { connectAgain, newAppKey, newTable, stored, testDeps } from '../support/service.ts';
+import { connectAgain, newAppKey, newTable, put, stored, testDeps } from '../support/service.ts';
 
 let table: Table;
 let admin: ReturnType<typeof adminOf>;
@@ -184,6 +184,15 @@ describe('an app key', () => {
     const { exitCode, err } = await admin(`app-key rotate ${idOf(old)} --account ${id}`);
     expect(exitCode).toBe(1);
     expect(err).toMatch(/^Key \w{16} is revoked: issue a new one/);
+  });
+
+  it('is refused beyond the 5,000th of an account', async () => {
+    const id = await newAccount();
+    const hashes = Array.from({ length: 5_000 }, (_, at) => hashAppKey(String(at)));
+    await put(table, keys.account(id), { ...(await stored(table, keys.account(id))), app_keys: new Set(hashes) });
+    const { exitCode, out, err } = await admin(`app-key issue --account ${id}`);
+    expect([exitCode, out]).toEqual([1, '']);
+    expect(err).toBe(`It cannot be done: account ${id} has 5000 app keys, the most that there can be.\n`);
   });
 
   it('of another account is not found', async () => {

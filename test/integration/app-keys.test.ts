@@ -43,6 +43,10 @@ describe('the answer to a caller without a valid key', () => {
       expired: await putAppKey(table, { account_id: newAccountId(), expires_at: SECONDS - 1 }),
       'expired this second': await putAppKey(table, { account_id: newAccountId(), expires_at: SECONDS }),
       revoked: await putAppKey(table, { account_id: newAccountId(), revoked_at: SECONDS - 1 }),
+      'revoked by a clock that is an hour ahead': await putAppKey(table, {
+        account_id: newAccountId(),
+        revoked_at: SECONDS + 3600,
+      }),
       suspended: await putAppKey(table, { account_id: newAccountId(), suspended: true }),
       'not ASCII': '密钥\ud800\0',
       'long and stored': await putAppKey(table, { account_id: newAccountId() }, 'y'.repeat(257)),
@@ -60,11 +64,10 @@ describe('the answer to a caller without a valid key', () => {
     for (const [kind, seen] of answers) expect(seen, kind).toBe(answers[0]?.[1]);
   });
 
-  it('is a success for keys of 256 characters, before the second they expire in and before they are revoked', async () => {
+  it('is a success for keys of 256 characters, and before the second they expire in', async () => {
     for (const appKey of [
       await putAppKey(table, { account_id: newAccountId() }, 'z'.repeat(256)),
       await putAppKey(table, { account_id: newAccountId(), expires_at: SECONDS + 1 }),
-      await putAppKey(table, { account_id: newAccountId(), revoked_at: SECONDS + 1 }),
     ])
       hasEnvelope(await invoke(handlers.getRumResource, eventFor(getRumResource, { appKey })), 400, 'ResourceNotFound');
   });

@@ -3,16 +3,20 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DEMO_KEYS, sampleData } from '../../infra/local/sample.ts';
 import { hashAppKey } from '../../lib/accounts/app-keys.ts';
-import { checkData, DataError } from '../../lib/data/check.ts';
+import { checkData, DataError, type TableContents } from '../../lib/data/check.ts';
 import { KINDS } from '../../lib/data/format.ts';
 
-const nobody = async () => false;
-const somebody = async () => true;
+/** A table without accounts, and one with every account; no app key is stored in either. */
+const contents = (hasAccount: boolean): TableContents => ({
+  hasAccount: async () => hasAccount,
+  ownersOf: async () => new Map(),
+});
+const [nobody, somebody] = [contents(false), contents(true)];
 
 /** The problems of some lines, as a user reads them. */
-async function problemsOf(lines: (string | object)[], accountExists = nobody): Promise<string[]> {
+async function problemsOf(lines: (string | object)[], table = somebody): Promise<string[]> {
   const texts = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line)));
-  return checkData('f', texts, accountExists).then(
+  return checkData('f', texts, table).then(
     () => [],
     (error: DataError) => error.message.split('\n'),
   );
@@ -48,7 +52,7 @@ describe('the data format', () => {
     documented.flatMap((line) => Object.keys(JSON.parse(line)).map((field) => [JSON.parse(line).kind, field, line])),
   )('knows whether %s needs %s, and names it where it is missing', async (kind, field, line) => {
     const { [field]: _left, ...rest } = JSON.parse(line);
-    const problems = await problemsOf([rest], somebody);
+    const problems = await problemsOf([rest]);
     const optional = [
       'expires_at',
       'capability_status',
@@ -124,7 +128,7 @@ describe('the data format', () => {
     expect(await problemsOf([account, { ...key, app_key: 'k', app_key_hash: hash }])).toHaveLength(1);
     expect(await problemsOf([account, { ...key, app_key_hash: 'short' }])).toHaveLength(1);
     expect(await problemsOf([account, { ...key, app_key: 'k' }, { ...key, app_key_hash: hash }])).toEqual([
-      'f:3: says again what line 2 says: one app_key a line',
+      'f:3: duplicates line 2: one app_key a line',
     ]);
   });
 
@@ -138,18 +142,19 @@ describe('the data format', () => {
     const alert = { kind: 'alert', account_id: 1, alert_id: 'a'.repeat(24), title: 't' };
     const again = { ...alert, alert_id: 'A'.repeat(24) };
     expect(await problemsOf([host, alert, host, again, { ...host, account_id: 2 }])).toEqual([
-      'f:3: says again what line 1 says: one host a line',
-      'f:4: says again what line 2 says: one alert a line',
+      'f:3: duplicates line 1: one host a line',
+      'f:4: duplicates line 2: one alert a line',
     ]);
   });
 
-  it('needs the account of an app key, in the data or in the table, and never shows the key', async () => {
+  it('needs the account of every line, in the data or in the table, and never shows a key', async () => {
     const key = { kind: 'app_key', account_id: 7, app_key: DEMO_KEYS.demo };
     const account = { kind: 'account', account_id: 7, name: 'n', permissions: [] };
-    const missing = await problemsOf([key]);
+    const missing = await problemsOf([key], nobody);
     expect(missing).toEqual([expect.stringContaining('f:1: there is no account 7')]);
-    expect(await problemsOf([key], somebody)).toEqual([]);
-    expect(await problemsOf([key, account])).toEqual([]);
+    expect(await problemsOf([host], nobody)).toEqual([expect.stringContaining('f:1: there is no account 1')]);
+    expect(await problemsOf([key])).toEqual([]);
+    expect(await problemsOf([key, account], nobody)).toEqual([]);
     const shown = [
       ...missing,
       ...(await problemsOf([account, key, key])),
@@ -161,7 +166,7 @@ describe('the data format', () => {
   it('keeps an int64 exact', async () => {
     const line =
       '{"kind":"incident","account_id":9007199254740993,"incident_id":"64f000000000000000000001","title":"t","owner_id":-9223372036854775808}';
-    const [entity] = await checkData('f', [line], nobody);
+    const [entity] = await checkData('f', [line], somebody);
     expect(entity).toMatchObject({ account_id: 9007199254740993n, owner_id: -9223372036854775808n });
     expect(await problemsOf([line.replace('-9223372036854775808', '-9223372036854775809')])).toHaveLength(1);
   });

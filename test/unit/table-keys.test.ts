@@ -15,7 +15,6 @@ const PARTS: Record<RowKind, fc.Arbitrary<unknown>[]> = {
   account: [],
   listedAccount: [],
   appKey: [hash],
-  accountAppKey: [hash],
   member: [account],
   host: [text],
   hostStatus: [text],
