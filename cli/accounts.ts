@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { type AccountRow, changeAccount, listAccounts, putAccount, readAccount } from '../lib/accounts/accounts.ts';
-import { type Int64, stringifyJson } from '../lib/json.ts';
+import type { Int64 } from '../lib/json.ts';
+import { line } from '../lib/printable.ts';
 import { accountId, permissions } from './arguments.ts';
 import { describe, dryRunOption, jsonOption, type Session, withTarget } from './command.ts';
-import { CliError, type Io, print, say } from './io.ts';
+import { CliError, type Io, print, printJson, say } from './io.ts';
 import { plainTable } from './output.ts';
 
 export function addAccountCommands(program: Command, io: Io): void {
@@ -32,7 +33,7 @@ export function addAccountCommands(program: Command, io: Io): void {
   ).action((id: Int64, { json }: { json?: boolean }, command: Command) =>
     withTarget(io, command, 'reads', async ({ target: { table } }) => {
       const shown = shownAccount(await existing(table, id));
-      if (json) return print(io, stringifyJson(shown));
+      if (json) return printJson(io, shown);
       print(io, plainTable(Object.entries(shown).map(([field, value]) => [field, String(value)])));
     }),
   );
@@ -45,7 +46,7 @@ export function addAccountCommands(program: Command, io: Io): void {
           const row = await readAccount(table, id);
           if (row) shown.push(shownAccount(row));
         }
-        if (json) return print(io, stringifyJson(shown));
+        if (json) return printJson(io, shown);
         const columns = ['account_id', 'name', 'permissions', 'state', 'app_keys'] as const;
         print(
           io,
@@ -134,7 +135,7 @@ async function applyChange(
 ): Promise<void> {
   const before = await existing(table, id);
   const stateOf = ({ permissions: may, suspended }: Pick<AccountRow, 'permissions' | 'suspended'>) =>
-    `permissions: ${may.join(' ') || 'none'}; ${suspended ? 'suspended' : 'active'}`;
+    line`permissions: ${may.join(' ') || 'none'}; ${suspended ? 'suspended' : 'active'}`;
   if (dryRun) return say(io, `Account ${id} would have ${stateOf({ ...before, ...change(before) })}.`);
   const after = await changeAccount(table, id, change);
   if (!after) throw new CliError(`There is no account ${id} any more.`);

@@ -2,11 +2,11 @@ import { type Command, Option } from 'commander';
 import { type ListedAppKey, listAppKeys } from '../lib/accounts/accounts.ts';
 import { identityOfAppKey, newAppKey, putAppKey, revokeAppKey, rotateAppKey } from '../lib/accounts/app-key-admin.ts';
 import { appKeyIdOf } from '../lib/accounts/app-keys.ts';
-import { type Int64, stringifyJson } from '../lib/json.ts';
+import type { Int64 } from '../lib/json.ts';
 import { existing } from './accounts.ts';
 import { accountId, duration } from './arguments.ts';
 import { describe, dryRunOption, jsonOption, type Session, withTarget } from './command.ts';
-import { CliError, type Io, print, say } from './io.ts';
+import { CliError, type Io, print, printJson, say } from './io.ts';
 import { plainTable, timeText } from './output.ts';
 
 export function addAppKeyCommands(program: Command, io: Io): void {
@@ -46,7 +46,7 @@ export function addAppKeyCommands(program: Command, io: Io): void {
       const shown = found
         .map((row) => shownKey(row, io.now()))
         .sort((one, other) => one.created_at.localeCompare(other.created_at));
-      if (options.json) return print(io, stringifyJson(shown));
+      if (options.json) return printJson(io, shown);
       if (shown.length === 0) return say(io, `Account ${options.account} has no app key.`);
       const columns = ['app_key_id', 'last_digits', 'state', 'created_at', 'expires_at', 'note'] as const;
       print(

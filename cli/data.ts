@@ -1,12 +1,13 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import { access, rename, rm } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { exportData } from '../lib/data/export.ts';
+import { linesOf } from '../lib/data/lines.ts';
 import { checkAgainst, countKinds, type LoadReport, writeData } from '../lib/data/load.ts';
 import { type Int64, stringifyJson } from '../lib/json.ts';
+import { printableJson } from '../lib/printable.ts';
 import { accountId } from './arguments.ts';
 import { describe, dryRunOption, withTarget } from './command.ts';
 import { CliError, type Io, print, say } from './io.ts';
@@ -23,7 +24,7 @@ export function addDataCommands(program: Command, io: Io): void {
     'export --account 42 | npm run admin -- import - --stack Other --yes',
   ).action((file: string, _options: object, command: Command) =>
     withTarget(io, command, 'writes', async ({ target: { table, gatewayKeys }, dryRun }) => {
-      const lines = createInterface({ input: await openInput(file, io), signal: io.signal });
+      const lines = linesOf(await openInput(file, io), io.signal);
       const entities = await checkAgainst(table, file === '-' ? 'stdin' : file, lines);
       io.signal.throwIfAborted();
       if (dryRun) return say(io, `All ${entities.length} lines are right: ${countsText(countKinds(entities))}.`);
@@ -62,7 +63,7 @@ export function addDataCommands(program: Command, io: Io): void {
       async function* lines() {
         for await (const entity of exportData(table, account)) {
           count += 1;
-          yield `${stringifyJson(entity)}\n`;
+          yield `${printableJson(stringifyJson(entity))}\n`;
         }
       }
       const source = Readable.from(lines());

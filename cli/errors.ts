@@ -2,6 +2,7 @@ import { CommanderError } from 'commander';
 import { AppKeyError } from '../lib/accounts/app-key-admin.ts';
 import { DataError } from '../lib/data/check.ts';
 import { UndoError } from '../lib/incidents/undo-merge.ts';
+import { printable } from '../lib/printable.ts';
 import { isThrottled, isUnavailable } from '../lib/table/failures.ts';
 import { CliError, UsageError } from './io.ts';
 
@@ -24,12 +25,13 @@ const REFUSED = new Set(['AccessDeniedException', 'AccessDenied', 'UnauthorizedO
 export function explain(error: unknown, stopped: boolean): { line: string; exitCode: number } {
   if (stopped) return { line: 'Stopped. Run the same command again to complete what it began.', exitCode: STOPPED };
   if (error instanceof CommanderError) return { line: '', exitCode: error.exitCode === 0 ? 0 : WRONG_USE };
-  if (error instanceof UsageError) return { line: error.message, exitCode: WRONG_USE };
-  return { line: sentenceOf(error), exitCode: FAILED };
+  const exitCode = error instanceof UsageError ? WRONG_USE : FAILED;
+  // Data that is wrong has a line for each problem, each safe by itself; any other failure has one line.
+  return { line: error instanceof DataError ? error.message : printable(sentenceOf(error)), exitCode };
 }
 
 function sentenceOf(error: unknown): string {
-  if (error instanceof CliError || error instanceof DataError) return error.message;
+  if (error instanceof CliError) return error.message;
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   const first = message.split('\n')[0] ?? '';
   if (error instanceof AppKeyError) return `It cannot be done: ${first}.`;

@@ -1,5 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { styleText } from 'node:util';
+import { stringifyJson } from '../lib/json.ts';
+import { printableJson } from '../lib/printable.ts';
 
 /** What the command talks to. Results go to `stdout`, all that is said beside them to `stderr`. */
 export interface Io {
@@ -24,11 +26,18 @@ export class UsageError extends CliError {
 
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'blue' | 'magenta' | 'cyan' | 'gray';
 
-/** Colours text for a terminal, and leaves it plain for anything else. */
+/** Text of our own that may hold escape sequences: a table prints it as it is. */
+export interface Painted {
+  readonly painted: string;
+}
+
+/** Colours text of our own for a terminal, and leaves it plain for anything else. */
 export const painter =
   (stream: { isTTY?: boolean }, env: Io['env']) =>
   (style: Style, text: string): string =>
     stream.isTTY && !env.NO_COLOR ? styleText(style, text, { validateStream: false }) : text;
 
+/** Prints a value as JSON: exact, and safe on a terminal. */
+export const printJson = (io: Pick<Io, 'stdout'>, value: unknown) => print(io, printableJson(stringifyJson(value)));
 export const print = (io: Pick<Io, 'stdout'>, text: string) => void io.stdout.write(`${text}\n`);
 export const say = (io: Pick<Io, 'stderr'>, text: string) => void io.stderr.write(`${text}\n`);

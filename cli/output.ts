@@ -1,4 +1,6 @@
 import Table from 'cli-table3';
+import { printable } from '../lib/printable.ts';
+import type { Painted } from './io.ts';
 
 const NO_BORDER = {
   top: '',
@@ -18,14 +20,18 @@ const NO_BORDER = {
   middle: '  ',
 };
 
-/** Rows in columns, without lines and colours: as easy to read as to cut. */
-export function plainTable(rows: readonly (readonly string[])[], head: readonly string[] = []): string {
+export type Cell = string | Painted;
+
+/** Rows in columns, without lines: as easy to read as to cut. What is not our own text is escaped. */
+export function plainTable(rows: readonly (readonly Cell[])[], head: readonly Cell[] = []): string {
+  const shown = (cells: readonly Cell[]) =>
+    cells.map((cell) => (typeof cell === 'string' ? printable(cell) : cell.painted));
   const table = new Table({
-    head: [...head],
+    head: shown(head),
     chars: NO_BORDER,
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
   });
-  for (const row of rows) table.push([...row]);
+  for (const row of rows) table.push(shown(row));
   return table
     .toString()
     .split('\n')
@@ -33,6 +39,11 @@ export function plainTable(rows: readonly (readonly string[])[], head: readonly 
     .join('\n');
 }
 
+/** The last moment of JavaScript's dates, in Unix milliseconds. */
+const LAST_DATE_MS = 8.64e15;
+
 /** A time as people read it, to the second. */
 export const timeText = (milliseconds: number) =>
-  `${new Date(milliseconds).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+  Math.abs(milliseconds) <= LAST_DATE_MS
+    ? `${new Date(milliseconds).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+    : 'beyond the calendar';

@@ -14,10 +14,11 @@ import { deriveStatus, type FleetStatus } from '../lib/fleet/status.ts';
 import { type FeedItem, readAlert, readFeed, readIncident } from '../lib/incidents/read.ts';
 import { readWorkItem } from '../lib/incidents/restore-work-item.ts';
 import { type Int64, stringifyJson } from '../lib/json.ts';
+import { line, printable } from '../lib/printable.ts';
 import { existing } from './accounts.ts';
 import { accountId, objectId } from './arguments.ts';
 import { describe, jsonOption, type Session, withTarget } from './command.ts';
-import { CliError, type Io, painter, print, type Style } from './io.ts';
+import { CliError, type Io, type Painted, painter, print, printJson, type Style } from './io.ts';
 import { plainTable, timeText } from './output.ts';
 
 type ShowOptions = { account: Int64; json?: boolean };
@@ -44,7 +45,8 @@ export function addShowCommands(program: Command, io: Io): void {
       withTarget(io, used, 'reads', async (session) => {
         await existing(session.target.table, options.account);
         const { json, text } = await look(session, options, id);
-        print(io, options.json ? stringifyJson(json) : text());
+        if (options.json) printJson(io, json);
+        else print(io, text());
       }),
     );
   };
@@ -122,8 +124,8 @@ export function addShowCommands(program: Command, io: Io): void {
         json,
         text: () =>
           [
-            shown ? `${id} is ${shown.status} (rule ${shown.rule}).` : `${id} has no status.`,
-            why,
+            shown ? line`${id} is ${shown.status} (rule ${shown.rule}).` : line`${id} has no status.`,
+            printable(why),
             '',
             'Inventory',
             host ? fieldsText(host) : '  none',
@@ -147,14 +149,11 @@ export function addShowCommands(program: Command, io: Io): void {
       await existing(table, options.account);
       const counts = await countFleet(table, options.account, io);
       if (options.json)
-        print(
-          io,
-          stringifyJson({
-            account_id: options.account,
-            ...counts,
-            edge_clusters: Object.fromEntries(counts.edge_clusters),
-          }),
-        );
+        printJson(io, {
+          account_id: options.account,
+          ...counts,
+          edge_clusters: Object.fromEntries(counts.edge_clusters),
+        });
       else print(io, fleetText(counts, io));
     }),
   );
@@ -181,14 +180,14 @@ function feedText({ entry, moves, stayed }: FeedItem): string {
   const undone = entry.kind === 'merge_undone';
   const way = undone ? 'back to' : 'from';
   return [
-    `  ${String(entry.stamp).padStart(15, '0')}  ${timeText(entry.at_ms)}  ${undone ? `undoing of ${String(entry.undone_stamp).padStart(15, '0')}` : 'merge'} by ${entry.by}${entry.pending ? '  (its moves are not all done yet)' : ''}`,
-    ...[...sources].map(([other, count]) => `    ${count} ${plural(count)} ${way} ${other}`),
+    line`  ${String(entry.stamp).padStart(15, '0')}  ${timeText(entry.at_ms)}  ${undone ? `undoing of ${String(entry.undone_stamp).padStart(15, '0')}` : 'merge'} by ${entry.by}${entry.pending ? '  (its moves are not all done yet)' : ''}`,
+    ...[...sources].map(([other, count]) => line`    ${count} ${plural(count)} ${way} ${other}`),
     ...(stayed.length > 0 ? [`    ${stayed.length} ${plural(stayed.length)} already there`] : []),
-    ...(entry.new_title === undefined ? [] : [`    title: ${entry.old_title} -> ${entry.new_title}`]),
+    ...(entry.new_title === undefined ? [] : [line`    title: ${entry.old_title} -> ${entry.new_title}`]),
     ...(entry.new_owner_id === undefined
       ? []
-      : [`    owner: ${entry.old_owner_id ?? 'none'} -> ${entry.new_owner_id}`]),
-    ...(entry.comment === undefined ? [] : [`    comment: ${entry.comment}`]),
+      : [line`    owner: ${entry.old_owner_id ?? 'none'} -> ${entry.new_owner_id}`]),
+    ...(entry.comment === undefined ? [] : [line`    comment: ${entry.comment}`]),
   ].join('\n');
 }
 
@@ -300,11 +299,11 @@ const BAR_WIDTH = 40;
 
 function fleetText({ hosts, statuses, edge_clusters }: FleetCounts, io: Io): string {
   const paint = painter(io.stdout, io.env);
-  const bar = (of: Record<FleetStatus, number>) => {
+  const bar = (of: Record<FleetStatus, number>): Painted => {
     const total = FLEET_STATUSES.reduce((sum, status) => sum + of[status], 0);
     let reached = 0;
     let drawn = 0;
-    return FLEET_STATUSES.map((status) => {
+    const pieces = FLEET_STATUSES.map((status) => {
       reached += of[status];
       const until = total === 0 ? 0 : Math.round((reached / total) * BAR_WIDTH);
       const piece = LETTERS[status].repeat(until - drawn);
@@ -312,14 +311,15 @@ function fleetText({ hosts, statuses, edge_clusters }: FleetCounts, io: Io): str
       return piece === ''
         ? ''
         : paint(STYLES[status], io.stdout.isTTY && !io.env.NO_COLOR ? '█'.repeat(piece.length) : piece);
-    }).join('');
+    });
+    return { painted: pieces.join('') };
   };
   const row = (name: string, of: Record<FleetStatus, number>) => [
     name,
     ...FLEET_STATUSES.map((status) => String(of[status])),
     bar(of),
   ];
-  const head = ['edge cluster', ...FLEET_STATUSES.map((status) => paint(STYLES[status], status)), ''];
+  const head = ['edge cluster', ...FLEET_STATUSES.map((status) => ({ painted: paint(STYLES[status], status) })), ''];
   const clusters = [...edge_clusters].sort(([one], [other]) => one.localeCompare(other));
   return [
     plainTable([...clusters.map(([name, of]) => row(name, of)), row('all', statuses)], head),

@@ -2,10 +2,11 @@
 import { createReadStream } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { DataError } from '../../lib/data/check.ts';
+import { linesOf } from '../../lib/data/lines.ts';
 import { loadData } from '../../lib/data/load.ts';
+import { line } from '../../lib/printable.ts';
 import { connectTable } from '../../lib/table/client.ts';
 import { StartError, startDynamoDb } from './dynamodb-local.ts';
 import type { Served } from './gateway.ts';
@@ -85,7 +86,7 @@ async function start(options: Options, atEnd: (stop: () => Promise<void>) => voi
   const table = connectTable({ name: LOCAL_TABLE_NAME, endpoint: dynamoDb.endpoint });
   const load = { nowSeconds: Math.floor(Date.now() / 1000), gatewayKeys: createLocalGatewayKeys(table) };
   if (options.data !== undefined) {
-    const lines = createInterface({ input: createReadStream(options.data) });
+    const lines = linesOf(createReadStream(options.data));
     show(`Loaded ${options.data}: ${counts(await loadData(table, options.data, lines, load))}`);
   } else if (created) {
     show(`Loaded the sample: ${counts(await loadData(table, 'sample', sampleData(Date.now()), load))}`);
@@ -141,10 +142,10 @@ function welcome(url: string, withSample: boolean): string {
 }
 
 function onServed({ method, path, status, code, durationMs }: Served): void {
-  show(`${new Date().toISOString()} ${method} ${path} ${status} ${code} ${durationMs.toFixed(1)} ms`);
+  show(line`${new Date().toISOString()} ${method} ${path} ${status} ${code} ${durationMs.toFixed(1)} ms`);
 }
 
-const show = (line: string) => process.stdout.write(`${line}\n`);
+const show = (text: string) => process.stdout.write(`${text}\n`);
 
 async function main(): Promise<void> {
   const stops: (() => Promise<void>)[] = [];

@@ -1,4 +1,5 @@
 import { type Int64, parseJson } from '../json.ts';
+import { printable } from '../printable.ts';
 import { appKeyOf, type Entity, identityOf, problemsOf } from './format.ts';
 
 /** One thing that is wrong with the data. */
@@ -20,12 +21,15 @@ export class DataError extends Error {
   readonly problems: readonly DataProblem[];
 
   constructor(source: string, problems: readonly DataProblem[]) {
-    const shown = problems.slice(0, SHOWN).map(({ line, problem }) => `${source}:${line}: ${problem}`);
+    const shown = problems.slice(0, SHOWN).map(({ line, problem }) => printable(`${source}:${line}: ${problem}`));
     if (problems.length > SHOWN) shown.push(`${source}: and ${problems.length - SHOWN} more`);
     super(shown.join('\n'));
     this.problems = problems;
   }
 }
+
+/** Lines of data; undefined: one that is not UTF-8. */
+export type Lines = AsyncIterable<string | undefined> | Iterable<string | undefined>;
 
 /** What the table holds already, as far as it decides what may be loaded. */
 export interface TableContents {
@@ -40,11 +44,7 @@ export interface TableContents {
  * @param source how messages name it, such as a file's path
  * @throws DataError with every problem found
  */
-export async function checkData(
-  source: string,
-  lines: AsyncIterable<string> | Iterable<string>,
-  contents: TableContents,
-): Promise<Entity[]> {
+export async function checkData(source: string, lines: Lines, contents: TableContents): Promise<Entity[]> {
   const problems: DataProblem[] = [];
   const entities: Entity[] = [];
   const firstLines = new Map<string, number>();
@@ -52,6 +52,10 @@ export async function checkData(
   let line = 0;
   for await (const text of lines) {
     line += 1;
+    if (text === undefined) {
+      problems.push({ line, problem: 'is not well-formed UTF-8' });
+      continue;
+    }
     if (text.trim() === '') continue;
     if (Buffer.byteLength(text) > LARGEST_LINE) {
       problems.push({ line, problem: `is longer than the ${LARGEST_LINE} bytes that a row of the table holds` });

@@ -9,7 +9,7 @@ import { batchGet } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
 import { isThrottled } from '../table/failures.ts';
 import { type Key, keys, parseKey } from '../table/keys.ts';
-import { checkData } from './check.ts';
+import { checkData, type Lines } from './check.ts';
 import { appKeyOf, type Entity, type Kind } from './format.ts';
 
 const LARGEST_BATCH = 25;
@@ -75,21 +75,12 @@ export function rowOf({ kind, account_id: account, ...fields }: Entity): Key & R
  * @param source how messages name the data
  * @throws DataError when anything is wrong with it; nothing is written then
  */
-export async function loadData(
-  table: Table,
-  source: string,
-  lines: AsyncIterable<string> | Iterable<string>,
-  options: LoadOptions,
-): Promise<LoadReport> {
+export async function loadData(table: Table, source: string, lines: Lines, options: LoadOptions): Promise<LoadReport> {
   return writeData(table, await checkAgainst(table, source, lines), options);
 }
 
 /** Checks data as a whole, and against what the table holds. @throws DataError */
-export function checkAgainst(
-  table: Table,
-  source: string,
-  lines: AsyncIterable<string> | Iterable<string>,
-): Promise<Entity[]> {
+export function checkAgainst(table: Table, source: string, lines: Lines): Promise<Entity[]> {
   return checkData(source, lines, {
     hasAccount: async (account) => (await readAccount(table, account)) !== undefined,
     async ownersOf(hashes) {

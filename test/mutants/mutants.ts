@@ -234,6 +234,16 @@ export const MUTANTS: readonly Mutant[] = [
     only: 'of a work item',
   },
   {
+    name: 'the comment of a merge reaches the terminal as it is',
+    file: 'cli/show.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a source file
+    find: '[line`    comment: ${entry.comment}`]',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a source file
+    replace: '[`    comment: ${entry.comment}`]',
+    tests: [integration('terminal')],
+    only: 'show incident',
+  },
+  {
     name: 'a key is logged by its beginning, not by its hash',
     file: 'lib/accounts/app-keys.ts',
     find: 'appKeyId: appKeyIdOf(hash),',
