@@ -1,26 +1,38 @@
 import { _, type CodeKeywordDefinition, type KeywordCxt } from 'ajv';
+import { _Code } from 'ajv/dist/compile/codegen/code.js';
 
-/** `{ int64: minimum }`: an exact integer of the int64 range, as a number or, beyond 2^53, a bigint. */
+interface Bounds {
+  minimum?: number;
+  /** As text where a double does not hold it. */
+  maximum?: number | string;
+}
+
+/** `{ int64: bounds }`: an exact integer of the int64 range, as a number or, beyond 2^53, a bigint. */
 export const int64Keyword: CodeKeywordDefinition = {
   keyword: 'int64',
-  schemaType: ['number', 'boolean'],
+  schemaType: 'object',
   code(cxt: KeywordCxt) {
-    const { data, schema } = cxt;
-    const minimum = typeof schema === 'number' ? schema : undefined;
-    const bigMin = minimum === undefined ? _`-9223372036854775808n` : _`${minimum}`;
-    const safe = minimum === undefined ? _`true` : _`${data} >= ${minimum}`;
-    cxt.pass(_`typeof ${data} == "bigint"
-      ? ${data} >= ${bigMin} && ${data} <= 9223372036854775807n
-      : Number.isSafeInteger(${data}) && ${safe}`);
+    const { data } = cxt;
+    const { minimum, maximum } = cxt.schema as Bounds;
+    const min = minimum === undefined ? _`-9223372036854775808n` : _`${minimum}`;
+    const max = literal(maximum ?? '9223372036854775807');
+    const exact = _`(typeof ${data} == "bigint" || Number.isSafeInteger(${data}))`;
+    cxt.pass(_`${exact} && ${data} >= ${min} && ${data} <= ${max}`);
   },
 };
+
+/** An integer as the source text of a bigint. */
+const literal = (integer: number | string) => new _Code(`${BigInt(integer)}n`);
 
 /** Replaces every `integer` of format `int64` by the keyword that also takes bigints; leaves out what only documents. */
 export function withInt64(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withInt64);
   if (typeof schema !== 'object' || schema === null) return schema;
   const { description: _text, ...rest } = schema as Record<string, unknown>;
-  if (rest.type === 'integer' && rest.format === 'int64') return { int64: rest.minimum ?? true };
+  if (rest.type === 'integer' && rest.format === 'int64') {
+    const { minimum, maximum = rest['x-maximum'] } = rest;
+    return { int64: { ...(minimum !== undefined && { minimum }), ...(maximum !== undefined && { maximum }) } };
+  }
   if (rest.format === 'objectid') delete rest.format;
   return Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, withInt64(value)]));
 }

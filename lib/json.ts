@@ -8,7 +8,6 @@ export type Int64 = number | bigint;
 
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
-const INTEGER = /^-?\d{1,20}$/;
 
 /** The exact value of a decimal integer, as DynamoDB and JSON write it. */
 export function toInt64(digits: string): Int64 {
@@ -26,16 +25,70 @@ type SourceReviver = (this: unknown, key: string, value: unknown, context: { sou
 const parseWithSource = JSON.parse as (text: string, reviver: SourceReviver) => unknown;
 const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
 
+/** Digits of the largest integer that is read exactly: more than any of the int64 range has. */
+const MOST_DIGITS = 20;
+const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+
+/** What a JSON number is, by its text: an integer, exactly; a fraction; or an integer of more than 20 digits. */
+function exactValue(source: string): bigint | 'fraction' | 'large' {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] = NUMBER.exec(source) ?? [];
+  const digits = whole + fraction;
+  let [first, end] = [0, digits.length];
+  while (first < end && digits[first] === '0') first += 1;
+  while (end > first && digits[end - 1] === '0') end -= 1;
+  if (first === end) return 0n;
+  const zeros = Number(exponent) - fraction.length + digits.length - end;
+  if (zeros < 0) return 'fraction';
+  if (end - first + zeros > MOST_DIGITS) return 'large';
+  return BigInt(`${sign}${digits.slice(first, end)}${'0'.repeat(zeros)}`);
+}
+
+/** A parsed number, given its text. */
+function exactNumber(value: number, source: string): number | bigint {
+  if (Number.isSafeInteger(value) && PLAIN_INTEGER.test(source)) return value;
+  const exact = exactValue(source);
+  if (exact === 'large') return value;
+  if (exact === 'fraction') return Number.isInteger(value) ? Number.NaN : value;
+  return toInt64(String(exact));
+}
+
+const PLAIN_INTEGER = /^-?\d+$/;
+
 /**
- * Parses JSON; an integer beyond 2^53 becomes a bigint, a member named `__proto__` is left out.
+ * Parses JSON; an integer, however it is written, is a number while that is exact, a bigint beyond. A fraction that a double
+ * rounds to an integer is NaN, so that nothing takes it for one. A member named `__proto__` is left out.
  * @throws SyntaxError whose message quotes the text: never log or show it.
  */
 export function parseJson(text: string): unknown {
   return parseWithSource(text, (key, value, { source }) => {
     if (key === '__proto__') return undefined;
-    const rounded = typeof value === 'number' && !Number.isSafeInteger(value);
-    return rounded && source !== undefined && INTEGER.test(source) ? BigInt(source) : value;
+    return typeof value === 'number' && source !== undefined ? exactNumber(value, source) : value;
   });
+}
+
+/** A number that `JSON.parse` alone may round: 16 digits, a fraction or an exponent. In JSON it follows one of `:,[`. */
+const ROUNDED = /[:,[]\s*-?(?:\d{16}|\d+[.eE])/;
+
+/** Whether JSON holds a number, outside of its strings, that only {@link parseJson} reads exactly. Takes linear time. */
+export function hasRoundedNumber(text: string): boolean {
+  if (!ROUNDED.test(text)) return false;
+  for (let at = 0; at < text.length; ) {
+    const quote = text.indexOf('"', at);
+    const end = quote < 0 ? text.length : quote;
+    if (ROUNDED.test(text.slice(at, end))) return true;
+    at = quote < 0 ? end : endOfString(text, quote + 1);
+  }
+  return false;
+}
+
+/** The index after the quote that ends the string whose text begins at `from`. */
+function endOfString(text: string, from: number): number {
+  for (let at = from; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === '"') return at + 1;
+    if (character === '\\') at += 1;
+  }
+  return text.length;
 }
 
 /** The JSON text of `value`; a bigint is written as the integer that it is. */

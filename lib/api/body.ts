@@ -1,19 +1,17 @@
 import httpJsonBodyParser from '@middy/http-json-body-parser';
-import { parseJson } from '../json.ts';
+import { hasRoundedNumber, parseJson } from '../json.ts';
 import type { Settings } from '../settings.ts';
 import { type ApiMiddleware, type ApiRequest, headerOf } from './call.ts';
 import { ApiError, refuse } from './errors.ts';
 
 const JSON_TYPE = /^application\/json[\t ]*(;|$)/i;
-/** A run of digits that a double may not hold, or a member name that the stock parser refuses. */
-const NEEDS_EXACT_PARSE = /\d{16}|__proto__|\\u|constructor/;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Reads the body: content type, then size, then JSON. The stock parser does the parsing; what it rounds (integers beyond
- * 2^53) or refuses (a member named `__proto__`, an unknown field like any other) is read again exactly. Its errors hold
- * the body and are dropped here.
+ * Reads the body: content type, then size, then JSON. The stock parser does the parsing, but for a body with a number that
+ * it may round; what it refuses (a member named `__proto__`, an unknown field like any other) is read again exactly. Its
+ * errors hold the body and are dropped here.
  */
 export function bodyMiddleware({ maxBodyBytes }: Pick<Settings, 'maxBodyBytes'>): ApiMiddleware {
   const stock = httpJsonBodyParser({ disableContentTypeCheck: true }).before as unknown as (request: {
@@ -21,11 +19,17 @@ export function bodyMiddleware({ maxBodyBytes }: Pick<Settings, 'maxBodyBytes'>)
   }) => void;
 
   function parse(text: string): unknown {
+    const event = { body: text as unknown };
     try {
-      if (NEEDS_EXACT_PARSE.test(text)) return parseJson(text);
-      const event = { body: text as unknown };
-      stock({ event });
-      return event.body;
+      if (!hasRoundedNumber(text)) {
+        stock({ event });
+        return event.body;
+      }
+    } catch {
+      // Malformed, or a member name that the stock parser refuses: the exact one tells.
+    }
+    try {
+      return parseJson(text);
     } catch {
       throw refuse('InvalidParameter', 'malformedBody', undefined);
     }

@@ -279,7 +279,13 @@ export const deleteWorkItem = {
     required: ['work_item_id', 'version'],
     properties: {
       work_item_id: { type: 'string', minLength: 1, maxLength: 128, description: 'The work item to delete' },
-      version: { type: 'integer', format: 'int64', minimum: 1, description: 'Its stored version' },
+      version: {
+        type: 'integer',
+        format: 'int64',
+        minimum: 1,
+        'x-maximum': '9223372036854775806',
+        description: 'Its stored version',
+      },
     },
   },
   response: { type: 'object', properties: {}, additionalProperties: false },

@@ -2,7 +2,8 @@
 export type Rule =
   | { is: 'boolean' }
   | { is: 'integer'; min?: number; max?: number }
-  | { is: 'int64'; min?: number }
+  /** `max` as text where a double does not hold it. */
+  | { is: 'int64'; min?: number; max?: number | string }
   | { is: 'string'; min?: number; max?: number }
   | { is: 'objectId' }
   | { is: 'oneOf'; values: readonly string[] }
@@ -31,6 +32,8 @@ export interface FieldSchema {
   readonly pattern?: string;
   readonly minimum?: number;
   readonly maximum?: number;
+  /** Of an int64, where a double does not hold it. */
+  readonly 'x-maximum'?: string;
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly minItems?: number;
@@ -38,7 +41,7 @@ export interface FieldSchema {
   readonly items?: FieldSchema;
 }
 
-const bounds = (min: number | undefined, max: number | undefined) => ({
+const bounds = <Max>(min: number | undefined, max: Max | undefined) => ({
   ...(min !== undefined && { min }),
   ...(max !== undefined && { max }),
 });
@@ -51,7 +54,7 @@ export function ruleOf(schema: FieldSchema): Rule {
       return { is: 'boolean' };
     case 'integer':
       return schema.format === 'int64'
-        ? { is: 'int64', ...bounds(schema.minimum, undefined) }
+        ? { is: 'int64', ...bounds(schema.minimum, schema['x-maximum'] ?? schema.maximum) }
         : { is: 'integer', ...bounds(schema.minimum, schema.maximum) };
     case 'string':
       return schema.format === 'objectid'

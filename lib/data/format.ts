@@ -14,6 +14,8 @@ const flag = { type: 'boolean' } as const;
 const accountId = { type: 'integer', format: 'int64', minimum: 1 } as const;
 const natural = { type: 'integer', format: 'int64', minimum: 0 } as const;
 const int64 = { type: 'integer', format: 'int64' } as const;
+/** Unix seconds that JavaScript's dates reach. */
+const seconds = { type: 'integer', format: 'int64', minimum: 0, maximum: 8_640_000_000_000 } as const;
 const codes = { type: 'array', items: text } as const;
 const objectId = { type: 'string', format: 'objectid', pattern: '^[0-9a-fA-F]{24}$' } as const;
 const hostId = { type: 'string', minLength: 1, maxLength: 256 } as const;
@@ -42,8 +44,8 @@ const SCHEMAS = {
       app_key: { type: 'string', minLength: 1, maxLength: 256 },
       app_key_hash: { type: 'string', minLength: 64, maxLength: 64, pattern: '^[0-9a-f]{64}$' },
       last_digits: { type: 'string', maxLength: 4 },
-      created_at: natural,
-      expires_at: natural,
+      created_at: seconds,
+      expires_at: seconds,
       revoked: flag,
       note: { type: 'string', maxLength: 512 },
     },
@@ -183,8 +185,8 @@ function* unstorable(value: unknown, depth = 1): Generator<string> {
   if (typeof value === 'bigint' && !isInt64(value)) yield 'must hold no integer beyond the int64 range';
   if (typeof value === 'number') {
     const size = Math.abs(value);
-    if (size > Number.MAX_SAFE_INTEGER || (size > 0 && size < SMALLEST_NUMBER))
-      yield 'must hold no number beyond 2^53 or below 1e-130';
+    if (Number.isNaN(value) || size > Number.MAX_SAFE_INTEGER || (size > 0 && size < SMALLEST_NUMBER))
+      yield 'must hold no number beyond 2^53 or below 1e-130, and none that a double rounds to an integer';
   }
   if (typeof value !== 'object' || value === null) return;
   if (depth === DEEPEST) yield `must not be nested deeper than ${DEEPEST} levels`;

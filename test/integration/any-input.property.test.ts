@@ -5,6 +5,7 @@ import { allowedMethods, operations } from '../../lib/api/operations.ts';
 import { refuseRoute } from '../../lib/api/refuse-route.ts';
 import type { Handler } from '../../lib/api/serve.ts';
 import { newCaller } from '../support/accounts.ts';
+import { anyText } from '../support/any-text.ts';
 import { type Answer, eventFor, handlersOver, invokeAlone, newTable, testDeps } from '../support/service.ts';
 
 const clock = { now: 2_050_000_020_000 };
@@ -40,7 +41,7 @@ function wellFormed(answer: Answer, requestId: string): void {
 }
 
 const FIELDS = operations.flatMap(({ request }) => Object.keys(request.properties));
-const text = fc.string({ unit: 'binary' });
+const text = anyText;
 const value = fc.oneof(
   fc.jsonValue(),
   fc.bigInt().map(String),

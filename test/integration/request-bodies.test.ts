@@ -163,7 +163,7 @@ describe('a body', () => {
       const rawBody = `{"work_item_id":"x","version":${version}}`;
       const answer = await invoke(handlers.deleteWorkItem, eventFor(deleteWorkItem, { appKey, rawBody }));
       hasEnvelope(answer, 400, 'InvalidParameter');
-      expect(answer.body.error.message).toBe('version must be an integer of the int64 range, at least 1.');
+      expect(answer.body.error.message).toBe('version must be an integer from 1 to 9223372036854775806.');
     },
   );
 

@@ -266,6 +266,21 @@ export const MUTANTS: readonly Mutant[] = [
     tests: [unit('json'), integration('delete-work-item')],
   },
   {
+    name: 'a fraction is taken for the integer that a double makes of it',
+    file: 'lib/json.ts',
+    find: 'return Number.isInteger(value) ? Number.NaN : value;',
+    replace: 'return value;',
+    tests: [unit('numbers.property')],
+  },
+  {
+    name: 'a body with ids takes the slow parser',
+    file: 'lib/json.ts',
+    find: '  if (!ROUNDED.test(text)) return false;',
+    replace: '  return /\\d{16}|\\d[.eE]/.test(text);',
+    tests: [unit('numbers.property')],
+    only: 'not chosen for ids',
+  },
+  {
     name: "bundles hold the SDK's whole chain of credentials",
     file: 'infra/bundle/aliases.ts',
     find: "  '@aws-sdk/credential-provider-node': here('credential-provider-node.ts'),\n",

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DEMO_KEYS, sampleData } from '../../infra/local/sample.ts';
 import { hashAppKey } from '../../lib/accounts/app-keys.ts';
 import { checkData, DataError, type TableContents } from '../../lib/data/check.ts';
 import { KINDS } from '../../lib/data/format.ts';
+import { documentedLines } from '../support/data-format.ts';
 
 /** A table without accounts, and one with every account; no app key is stored in either. */
 const contents = (hasAccount: boolean): TableContents => ({
@@ -32,10 +32,7 @@ const host = {
   snapshot_ready: true,
 };
 
-/** One good line of each kind, from the document that users read. */
-const documented = readFileSync(new URL('../../docs/data-format.md', import.meta.url), 'utf8')
-  .split('\n')
-  .filter((line) => line.startsWith('{"kind"'));
+const documented = documentedLines();
 
 describe('the data format', () => {
   it('takes the line of every kind that its document shows', async () => {
@@ -94,8 +91,16 @@ describe('the data format', () => {
   );
 
   it.each<[string, unknown, string]>([
-    ['a number that rounds', 1e20, 'more must hold no number beyond 2^53 or below 1e-130'],
-    ['a number too small', { a: [1e-200] }, 'more must hold no number beyond 2^53 or below 1e-130'],
+    [
+      'a number that rounds',
+      1e20,
+      'more must hold no number beyond 2^53 or below 1e-130, and none that a double rounds to an integer',
+    ],
+    [
+      'a number too small',
+      { a: [1e-200] },
+      'more must hold no number beyond 2^53 or below 1e-130, and none that a double rounds to an integer',
+    ],
     ['a lone surrogate', { a: ['\ud800'] }, 'more must be well-formed Unicode'],
     ['an empty name', { '': 1 }, 'more must have names that are not empty, of well-formed Unicode'],
     [

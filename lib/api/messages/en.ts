@@ -20,6 +20,7 @@ function must(rule: Rule): string {
       return rule.min !== undefined && rule.max !== undefined ? `an integer from ${bounds}` : `an integer of ${bounds}`;
     }
     case 'int64':
+      if (rule.max !== undefined) return `an integer from ${rule.min ?? -(2n ** 63n)} to ${rule.max}`;
       return `an integer of the int64 range${rule.min === undefined ? '' : `, at least ${rule.min}`}`;
     case 'string': {
       const bounds = range(rule.min, rule.max, plural(rule.max ?? rule.min, 'character'));

@@ -21,6 +21,27 @@ function written(tag: string): string | undefined {
   }
 }
 
+/** Whether a range of `Accept-Language` names this language: `zh` and `zh-Hans` name `zh-CN`, `en-GB` does not name `en`. */
+function names(range: string, language: string): boolean {
+  try {
+    const [wanted, own] = [new Intl.Locale(range), new Intl.Locale(language)];
+    const { script } = own.maximize();
+    return (
+      wanted.language === own.language &&
+      (wanted.script ?? script) === script &&
+      (wanted.region ?? own.region) === own.region
+    );
+  } catch {
+    return false;
+  }
+}
+
+/** What `*` stands for: the first catalogue whose language no range of the header names, be it with a q-value of 0. */
+function unnamed<C extends RouteCatalog>(acceptLanguage: string, catalogs: Catalogs<C>): C | undefined {
+  const ranges = acceptLanguage.split(',').map((range) => range.replace(/;.*/s, '').trim());
+  return catalogs.find(({ language }) => !ranges.some((range) => names(range, language)));
+}
+
 /**
  * The catalogue that an `Accept-Language` header asks for, by its q-values; the default where nothing fits.
  * Matching is by language and script, so that a regional tag finds the language it is a form of.
@@ -28,9 +49,11 @@ function written(tag: string): string | undefined {
 export function catalogFor<C extends RouteCatalog>(acceptLanguage: string | undefined, catalogs: Catalogs<C>): C {
   if (!acceptLanguage) return catalogs[0];
   for (const tag of preferredLanguages(acceptLanguage)) {
-    if (tag === '*') return catalogs[0];
     const wanted = written(tag);
-    const found = wanted && catalogs.find(({ language }) => written(language) === wanted);
+    const found =
+      tag === '*'
+        ? unnamed(acceptLanguage, catalogs)
+        : wanted && catalogs.find(({ language }) => written(language) === wanted);
     if (found) return found;
   }
   return catalogs[0];

@@ -21,6 +21,7 @@ function must(rule: Rule): string {
     case 'integer':
       return integer(rule.min, rule.max);
     case 'int64':
+      if (rule.max !== undefined) return ` ${rule.min ?? -(2n ** 63n)} 到 ${rule.max} 之间的整数`;
       return ` int64 范围内${rule.min === undefined ? '' : `且不小于 ${rule.min} `}的整数`;
     case 'string': {
       const bounds = range(rule.min, rule.max);

@@ -94,7 +94,7 @@ function validate10(data, { instancePath = "", parentData, parentDataProperty, r
     }
     if (data.version !== void 0) {
       let data1 = data.version;
-      if (!(typeof data1 == "bigint" ? data1 >= 1 && data1 <= 9223372036854775807n : Number.isSafeInteger(data1) && data1 >= 1)) {
+      if (!((typeof data1 == "bigint" || Number.isSafeInteger(data1)) && data1 >= 1 && data1 <= 9223372036854775806n)) {
         const err5 = { instancePath: instancePath + "/version", schemaPath: "#/properties/version/int64", keyword: "int64", params: {} };
         if (vErrors === null) {
           vErrors = [err5];

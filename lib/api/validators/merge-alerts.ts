@@ -175,7 +175,7 @@ function validate10(data, { instancePath = "", parentData, parentDataProperty, r
     }
     if (data.owner_id !== void 0) {
       let data5 = data.owner_id;
-      if (!(typeof data5 == "bigint" ? data5 >= -9223372036854775808n && data5 <= 9223372036854775807n : Number.isSafeInteger(data5) && true)) {
+      if (!((typeof data5 == "bigint" || Number.isSafeInteger(data5)) && data5 >= -9223372036854775808n && data5 <= 9223372036854775807n)) {
         const err12 = { instancePath: instancePath + "/owner_id", schemaPath: "#/properties/owner_id/int64", keyword: "int64", params: {} };
         if (vErrors === null) {
           vErrors = [err12];

@@ -1,0 +1,198 @@
+/** Numbers in every notation of JSON at every integer field, held against exact arithmetic on their text. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { bodyMiddleware } from '../../lib/api/body.ts';
+import type { ApiRequest } from '../../lib/api/call.ts';
+import type { ApiError } from '../../lib/api/errors.ts';
+import { CATALOGS, messageOf } from '../../lib/api/messages/index.ts';
+import { browseFleet, deleteWorkItem, mergeAlerts, operations } from '../../lib/api/operations.ts';
+import type { FieldSchema } from '../../lib/api/problems.ts';
+import { validateMiddleware } from '../../lib/api/validate.ts';
+import validateBrowse from '../../lib/api/validators/browse-fleet.ts';
+import validateDelete from '../../lib/api/validators/delete-work-item.ts';
+import validateMerge from '../../lib/api/validators/merge-alerts.ts';
+import { checkData } from '../../lib/data/check.ts';
+import { hasRoundedNumber, isInt64, parseJson } from '../../lib/json.ts';
+import { documentedLines } from '../support/data-format.ts';
+
+const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
+const LAST_VERSION = 2n ** 63n - 2n;
+const ID = 'a'.repeat(24);
+
+/** The integer that a number is, by BigInt arithmetic on its text; undefined when it is none. Slow for large exponents. */
+function integerOf(text: string): bigint | undefined {
+  const [, sign, whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
+  const power = BigInt(exponent) - BigInt(fraction.length);
+  const digits = BigInt(whole + fraction) * (sign ? -1n : 1n);
+  if (power >= 0n) return digits * 10n ** power;
+  const divisor = 10n ** -power;
+  return digits % divisor === 0n ? digits / divisor : undefined;
+}
+
+/** An integer, near bounds that matter, written with its point anywhere, and at times a little beside itself. */
+const numbers = fc
+  .record({
+    value: fc.oneof(
+      fc.bigInt({ min: -3n, max: 2_005n }),
+      fc
+        .constantFrom(2n ** 52n, 2n ** 53n, 2n ** 63n, -(2n ** 63n), 2n ** 64n, 10n ** 25n)
+        .chain((bound) => fc.bigInt({ min: bound - 3n, max: bound + 3n })),
+      fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }),
+    ),
+    shift: fc.integer({ min: -30, max: 30 }),
+    zeros: fc.integer({ min: 0, max: 3 }),
+    beside: fc.oneof({ weight: 3, arbitrary: fc.constant('') }, fc.stringMatching(/^[0-9]{1,25}$/)),
+    e: fc.constantFrom('e', 'E', 'e+', 'E+'),
+  })
+  .map(({ value, shift, zeros, beside, e }) => {
+    const sign = value < 0n ? '-' : '';
+    const digits = String(value < 0n ? -value : value);
+    if (shift === 0) return `${sign}${digits}${beside && `.${beside}`}`;
+    if (shift > 0) {
+      // 12345 as 123.45e2, or as 0.00012345e8
+      const padded = digits.padStart(shift + 1, '0');
+      const point = padded.length - shift;
+      return `${sign}${padded.slice(0, point)}.${padded.slice(point)}${beside}${'0'.repeat(zeros)}${e}${shift}`;
+    }
+    return beside ? `${sign}${digits}.${beside}` : `${sign}${digits}${value === 0n ? '' : '0'.repeat(-shift)}e${shift}`;
+  });
+
+/** What becomes of a body: its fields, or the fields that offend. */
+function passed(text: string, [schema, validate]: [{ properties: object }, never]): Record<string, unknown> | string {
+  const request = { event: { headers: { 'Content-Type': 'application/json' }, body: text } } as unknown as ApiRequest;
+  try {
+    bodyMiddleware({ maxBodyBytes: 2 ** 20 }).before?.(request);
+    validateMiddleware(schema, validate).before?.(request);
+    return request.event.body as Record<string, unknown>;
+  } catch (error) {
+    return messageOf(CATALOGS[0], error as ApiError);
+  }
+}
+
+const FIELDS: [string, [{ properties: object }, never], (number: string) => string, { min: bigint; max: bigint }][] = [
+  ['limit', [browseFleet.request, validateBrowse as never], (n) => `{"limit":${n}}`, { min: 1n, max: 100n }],
+  ['scan_limit', [browseFleet.request, validateBrowse as never], (n) => `{"scan_limit":${n}}`, { min: 1n, max: 2000n }],
+  [
+    'version',
+    [deleteWorkItem.request, validateDelete as never],
+    (n) => `{"work_item_id":"1.5","version":${n}}`,
+    { min: 1n, max: LAST_VERSION },
+  ],
+  [
+    'owner_id',
+    [mergeAlerts.request, validateMerge as never],
+    (n) => `{"alert_ids":["${ID}"],"incident_id":"${ID}","owner_id": ${n} }`,
+    INT64,
+  ],
+];
+
+describe('an integer parameter takes any JSON number whose exact value is an integer of its range, and no other', () => {
+  it('every one is here', () => {
+    const all = operations.flatMap(({ request }) =>
+      Object.entries(request.properties as Record<string, FieldSchema>).filter(([, { type }]) => type === 'integer'),
+    );
+    expect(all.map(([name]) => name)).toEqual(FIELDS.map(([name]) => name));
+  });
+
+  describe.each(FIELDS)('%s', (field, operation, bodyOf, { min, max }) => {
+    const holds = (number: string) => {
+      const exact = integerOf(number);
+      const outcome = passed(bodyOf(number), operation);
+      const isInRange = exact !== undefined && exact >= min && exact <= max;
+      if (isInRange)
+        expect([number, String((outcome as Record<string, unknown>)[field])]).toEqual([number, String(exact)]);
+      else expect([number, outcome]).toEqual([number, expect.stringMatching(`^${field} must be an integer`)]);
+    };
+    it('property: in every notation', () => fc.assert(fc.property(numbers, holds), { numRuns: 500 }));
+    it.each([
+      ...['1e3', '1.0', '1E+2', '10e-1', '0.1e1', '1e0', '-0', '-0.0', '0e5', '50.000', '1000e-1'],
+      ...['4503599627370497.5', '9007199254740992.5', '1.00000000000000000001', '0.99999999999999999999', '1e-400'],
+      ...['9223372036854775806', '9223372036854775806.0', '922337203685477580.6e1', '9223372036854775807'],
+      ...[
+        '9223372036854775808',
+        '-9223372036854775808',
+        '-9223372036854775809',
+        '9223372036854775807.5',
+        '1.5',
+        '-1e-1',
+      ],
+    ])('%s', holds);
+    it.each(['1e400', '-1e400', '1e99999999999', `1e${'9'.repeat(400)}`, '9'.repeat(400), `1${'0'.repeat(30)}`])(
+      'not %s',
+      (number) => expect(passed(bodyOf(number), operation)).toMatch(new RegExp(`^${field} must be an integer`)),
+    );
+    it('nor 1e-99999999999', () => expect(passed(bodyOf('1e-99999999999'), operation)).toMatch(/must be an integer/));
+  });
+
+  it('reads a number of any length in linear time', () => {
+    const began = process.cpuUsage();
+    for (const number of [`0.${'0'.repeat(250_000)}1`, `1${'0'.repeat(250_000)}`, `1.${'0'.repeat(250_000)}`])
+      passed(`{"limit":${number}}`, [browseFleet.request, validateBrowse as never]);
+    passed(`{"x":"${'\\"'.repeat(120_000)}","limit":1.5}`, [browseFleet.request, validateBrowse as never]);
+    passed(`{"limit":1.5,"x":"${'\\"'.repeat(120_000)}`, [browseFleet.request, validateBrowse as never]);
+    expect(process.cpuUsage(began).user).toBeLessThan(2_000_000); // a quadratic reading takes minutes
+  });
+});
+
+describe('an import', () => {
+  const somewhere = { hasAccount: async () => true, ownersOf: async () => new Map() };
+  const integers = documentedLines().flatMap((text) =>
+    Object.entries(JSON.parse(text) as object)
+      .filter(([, value]) => typeof value === 'number')
+      .map(([field, value]) => ({
+        text,
+        field,
+        kind: JSON.parse(text).kind as string,
+        written: `"${field}":${value}`,
+      })),
+  );
+
+  it.each(integers)('takes at $kind.$field what is an integer, and nothing else', async ({ text, field, written }) => {
+    await fc.assert(
+      fc.asyncProperty(numbers, async (number) => {
+        const line = text.replace(written, `"${field}":${number}`);
+        const read = await checkData('f', [line], somewhere).catch(() => undefined);
+        const exact = integerOf(number);
+        if (read) expect([number, String(read[0]?.[field])]).toEqual([number, String(exact)]);
+        else expect(exact === undefined || exact < 1n || exact > 8_640_000_000_000n).toBe(true);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('takes every version that a deletion can leave', async () => {
+    const item = '{"kind":"work_item","account_id":1,"work_item_id":"w","title":"t","version":9223372036854775807}';
+    expect(await checkData('f', [item], somewhere)).toMatchObject([{ version: LAST_VERSION + 1n }]);
+  });
+});
+
+describe('the exact parser', () => {
+  it('is not chosen for ids, whatever their digits', () => {
+    const hex = fc.stringMatching(/^[0-9a-f]{24}$/);
+    fc.assert(
+      fc.property(fc.array(hex, { minLength: 100, maxLength: 100 }), fc.string(), (alert_ids, comment) => {
+        expect(hasRoundedNumber(JSON.stringify({ alert_ids, incident_id: ID, owner_id: 123456789012345 }))).toBe(false);
+        expect(hasRoundedNumber(JSON.stringify({ comment, title: `at [1.5, 2e9, ${alert_ids[0]}` }))).toBe(false);
+      }),
+    );
+  });
+
+  it('property: is chosen for every number that JSON.parse alone may round, wherever it stands', () => {
+    fc.assert(
+      fc.property(fc.json(), numbers, fc.constantFrom('', ' ', '\n\t'), (json, number, space) => {
+        const plain = /^-?\d{1,15}$/.test(number);
+        for (const text of [`{"s\\"":${json},"x":${space}${number}}`, `[${space}${number},${json}]`])
+          expect(hasRoundedNumber(text) || plain).toBe(true);
+        expect(hasRoundedNumber(`{"x":${JSON.stringify(`:${number},[${number}`)},"y":${plain ? number : 1}}`)).toBe(
+          false,
+        );
+      }),
+    );
+  });
+
+  it('reads a fraction that a double rounds to an integer as no number', () => {
+    expect(parseJson('[0.5,4503599627370497.5,1e-400,1.5e300]')).toEqual([0.5, Number.NaN, Number.NaN, 1.5e300]);
+    expect(isInt64(parseJson('1.5e300'))).toBe(false);
+  });
+});
