@@ -35,6 +35,7 @@ export interface GatewayResponse {
 export interface DeployedFunction {
   readonly environment: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
+  readonly memoryMb: number;
 }
 
 export interface Deployment {
@@ -115,6 +116,7 @@ export function readDeployment(template: Template, tableName: string): Deploymen
             Object.entries(Properties.Environment?.Variables ?? {}).map(([key, value]) => [key, text(key, value)]),
           ),
           timeoutMs: Properties.Timeout * 1000,
+          memoryMb: Properties.MemorySize,
         },
       ]),
     ),

@@ -1,12 +1,14 @@
-/** A function's thread: imports the module that it is told, then calls its `handler` for each event. */
+/** A function's thread or process: imports the module that it is told, then calls its `handler` for each event. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Context } from 'aws-lambda';
-import type { Completion, Invocation } from './functions.ts';
+import type { Completion, Invocation, Ready } from './functions.ts';
 
 type Handler = (event: unknown, context: Context) => Promise<unknown>;
 
-const loading = import((workerData as { entry: string }).entry) as Promise<{ handler: Handler }>;
-// A module that cannot be loaded ends the thread with its error, which the gateway then tells.
+/** The module to load: told to a thread as its data, to a process as its argument. */
+const entry = parentPort ? (workerData as { entry: string }).entry : String(process.argv[2]);
+const loading = import(entry) as Promise<{ handler: Handler }>;
+// A module that cannot be loaded ends this with its error, which the gateway then tells.
 const { handler } = await loading;
 
 function contextOf({ id, deadlineMs }: Invocation): Context {
@@ -26,12 +28,19 @@ function contextOf({ id, deadlineMs }: Invocation): Context {
   };
 }
 
-parentPort?.on('message', async (invocation: Invocation) => {
+async function run(invocation: Invocation): Promise<void> {
   let completion: Completion;
   try {
     completion = { id: invocation.id, result: await handler(invocation.event, contextOf(invocation)) };
   } catch (error) {
     completion = { id: invocation.id, error: error instanceof Error ? error.name : 'thrown' };
   }
-  parentPort?.postMessage(completion);
-});
+  if (parentPort) parentPort.postMessage(completion);
+  else process.send?.(completion);
+}
+
+if (parentPort) parentPort.on('message', run);
+else {
+  process.on('message', run).on('disconnect', () => process.exit());
+  process.send?.('ready' satisfies Ready);
+}

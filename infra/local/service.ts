@@ -1,5 +1,6 @@
 /** The whole service on one machine, as the stack's template says: gateway, functions and table stream. */
 import type { AddressInfo } from 'node:net';
+import { cpuShareOf } from './cpu-share.ts';
 import { readDeployment } from './deployment.ts';
 import { createDocs } from './docs.ts';
 import { startFunction } from './functions.ts';
@@ -25,11 +26,13 @@ export interface LocalServiceOptions {
   onServed?: (served: Served) => void;
   /** Filled in on the reference page. */
   demoKey?: string;
+  /** Gives each function the share of a processor that Lambda gives it by its memory, in a process of its own. */
+  limitCpu?: boolean;
 }
 
 /** @throws NodeJS.ErrnoException `EADDRINUSE` when the port is taken; nothing is left running then */
 export async function startService(options: LocalServiceOptions): Promise<LocalService> {
-  const { template, endpoint, tableName, port, onServed, demoKey } = options;
+  const { template, endpoint, tableName, port, onServed, demoKey, limitCpu = false } = options;
   const deployment = readDeployment(template, tableName);
   // What Lambda would set, and where DynamoDB is; all else is the template's.
   const env = {
@@ -38,9 +41,14 @@ export async function startService(options: LocalServiceOptions): Promise<LocalS
     QUIET: 'true',
   };
   const functions = Object.fromEntries(
-    Object.entries(deployment.functions).map(([name, { environment, timeoutMs }]) => [
+    Object.entries(deployment.functions).map(([name, { environment, timeoutMs, memoryMb }]) => [
       name,
-      startFunction({ entry: new URL(`${name}.ts`, functionsFolder), env: { ...environment, ...env }, timeoutMs }),
+      startFunction({
+        entry: new URL(`${name}.ts`, functionsFolder),
+        env: { ...environment, ...env },
+        timeoutMs,
+        ...(limitCpu && { cpuShare: cpuShareOf(memoryMb) }),
+      }),
     ]),
   );
   const gateway = createGateway({ deployment, functions, pages: createDocs(demoKey), ...(onServed && { onServed }) });

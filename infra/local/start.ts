@@ -11,6 +11,7 @@ import { connectTable } from '../../lib/table/client.ts';
 import { StartError, startDynamoDb } from './dynamodb-local.ts';
 import type { Served } from './gateway.ts';
 import { createLocalGatewayKeys } from './gateway-keys.ts';
+import { startLimitsProxy } from './limits/proxy.ts';
 import { noteRunning } from './running.ts';
 import { DEMO_KEYS, sampleData, sampleId } from './sample.ts';
 import { startService } from './service.ts';
@@ -25,6 +26,7 @@ DYNAMODB_ENDPOINT in the environment uses a DynamoDB-compatible server in place 
   --port N     listen on 127.0.0.1:N (default 3000)
   --data FILE  load FILE (newline-delimited JSON, see docs/data-format.md) in place of the sample
   --db DIR     keep the database in DIR; what is there already stays, and no sample is loaded over it
+  --limits aws hold the database to DynamoDB's limits, and each function to Lambda's share of a processor
   --help       show this
 `;
 
@@ -35,15 +37,17 @@ interface Options {
   port: number;
   data: string | undefined;
   db: string | undefined;
+  limits: boolean;
 }
 
 function readOptions(): Options | 'help' {
-  let values: { port?: string; data?: string; db?: string; help?: boolean };
+  let values: { port?: string; data?: string; db?: string; limits?: string; help?: boolean };
   try {
     const options = {
       port: { type: 'string' },
       data: { type: 'string' },
       db: { type: 'string' },
+      limits: { type: 'string' },
       help: { type: 'boolean' },
     } as const;
     ({ values } = parseArgs({ options }));
@@ -51,10 +55,11 @@ function readOptions(): Options | 'help' {
     throw new UsageError(`${(error as Error).message.split('. ')[0]}. See npm start -- --help.`);
   }
   if (values.help) return 'help';
-  const { port = '3000' } = values;
+  const { port = '3000', limits } = values;
+  if (limits !== undefined && limits !== 'aws') throw new UsageError(`--limits must be aws, not "${limits}".`);
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
     throw new UsageError(`--port must be a number from 0 to 65535, not "${port}".`);
-  return { port: Number(port), data: values.data, db: values.db };
+  return { port: Number(port), data: values.data, db: values.db, limits: limits !== undefined };
 }
 
 /** Before anything is started: the port is free, and the data file can be read. */
@@ -83,6 +88,10 @@ async function start(options: Options, atEnd: (stop: () => Promise<void>) => voi
   const template = synthesize({ serviceMapEnabled: process.env.SERVICEMAP_ENABLED || undefined });
   const dynamoDb = await starting;
   const created = await createTable(dynamoDb.endpoint, LOCAL_TABLE_NAME);
+  const limits = options.limits ? await startLimitsProxy(dynamoDb.endpoint) : undefined;
+  if (limits) atEnd(limits.close);
+  // The sample is loaded without limits: it is there at once.
+  const endpoint = limits?.endpoint ?? dynamoDb.endpoint;
   const table = connectTable({ name: LOCAL_TABLE_NAME, endpoint: dynamoDb.endpoint });
   const load = { nowSeconds: Math.floor(Date.now() / 1000), gatewayKeys: createLocalGatewayKeys(table) };
   if (options.data !== undefined) {
@@ -95,14 +104,14 @@ async function start(options: Options, atEnd: (stop: () => Promise<void>) => voi
 
   const service = await startService({
     template,
-    endpoint: dynamoDb.endpoint,
+    endpoint,
     tableName: LOCAL_TABLE_NAME,
     port: options.port,
     onServed,
     ...(options.data === undefined && { demoKey: DEMO_KEYS.demo }),
+    limitCpu: options.limits,
   });
   atEnd(service.stop);
-  const { endpoint } = dynamoDb;
   const unnote = noteRunning({ pid: process.pid, url: service.url, endpoint, tableName: LOCAL_TABLE_NAME });
   atEnd(async () => unnote());
   if (service.streamProblem)

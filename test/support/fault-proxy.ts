@@ -1,6 +1,18 @@
 /** A proxy between the SDK and DynamoDB Local where wire calls fail as they do in the world: real sockets, real HTTP. */
-import { Agent, createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import { type Send, startDynamoDbProxy } from '../../infra/local/dynamodb-proxy.ts';
+import { AWS_LIMITS } from '../../infra/local/limits/capacity.ts';
+import {
+  CONFLICT,
+  cancelled,
+  conflict,
+  invalid,
+  NO_REASON,
+  type Reason,
+  Refusal,
+  throttled,
+  throttledReason,
+} from '../../infra/local/limits/errors.ts';
 
 /**
  * What becomes of a wire call:
@@ -9,7 +21,7 @@ import type { AddressInfo } from 'node:net';
  * - `error-before`, `error-after`: 500, and DynamoDB has not applied it, or has
  * - `drop`: DynamoDB applies it, and the connection ends without a reply
  * - `cut`: DynamoDB applies it, and half of the reply comes
- * - `throttle`, `conflict`, `invalid`: DynamoDB refuses it with that error
+ * - `throttle`, `conflict`, `invalid`: DynamoDB refuses it with that error; a transaction is cancelled with that reason
  * - `kill`: DynamoDB applies it, no reply comes, and from here on nothing of this process gets through
  * - `kill-before`: the same, and DynamoDB does not see it
  */
@@ -50,35 +62,16 @@ export interface FaultProxy {
   close(): Promise<void>;
 }
 
-const VERSION = 'com.amazonaws.dynamodb.v20120810#';
+const SERVER_ERROR = new Refusal('com.amazonaws.dynamodb.v20120810#InternalServerError', 'a planted fault');
 
 export async function startFaultProxy(target: string): Promise<FaultProxy> {
   let calls: ProxiedCall[] = [];
   let planned: Plan = () => undefined;
   let dead = false;
   let era = 0;
-  const agent = new Agent({ keepAlive: true });
   const hanging = new Set<ServerResponse>();
 
-  const server = createServer((incoming, reply) => {
-    void (async () => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of incoming) chunks.push(chunk as Buffer);
-      const body = Buffer.concat(chunks);
-      const action = String(incoming.headers['x-amz-target']).split('.').at(-1) ?? '';
-      const call = { number: calls.length + 1, action, body: body.toString() };
-      calls.push(call);
-      await apply(dead ? 'refuse' : planned(call), incoming, body, call, reply);
-    })().catch(() => reply.destroy());
-  });
-
-  async function apply(
-    fault: Fault | undefined,
-    incoming: IncomingMessage,
-    body: Buffer,
-    call: ProxiedCall,
-    reply: ServerResponse,
-  ): Promise<void> {
+  async function apply(fault: Fault | undefined, call: ProxiedCall, reply: ServerResponse, send: Send): Promise<void> {
     const began = era;
     if (fault === 'kill' || fault === 'kill-before') dead = true;
     switch (fault) {
@@ -90,16 +83,16 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
         hanging.add(reply);
         return;
       case 'error-before':
-        return refuse(reply, 500, `${VERSION}InternalServerError`);
+        return refuse(reply, 500, SERVER_ERROR);
       case 'throttle':
-        return refuse(reply, 400, `${VERSION}ProvisionedThroughputExceededException`);
-      case 'invalid':
-        return refuse(reply, 400, 'com.amazon.coral.validate#ValidationException');
+        return refuseAs(call, reply, throttledReason(AWS_LIMITS), throttled(AWS_LIMITS, 'write', 'planted'));
       case 'conflict':
-        return refuseAsConflict(call, reply);
+        return refuseAs(call, reply, CONFLICT, conflict());
+      case 'invalid':
+        return refuse(reply, 400, invalid('a planted fault'));
       default: {
-        const answer = await forward(incoming, body);
-        if (fault === 'error-after') return refuse(reply, 500, `${VERSION}InternalServerError`);
+        const answer = await send();
+        if (fault === 'error-after') return refuse(reply, 500, SERVER_ERROR);
         // A process that died meanwhile hears no answer.
         const deaf = dead && began === era;
         if (fault === 'drop' || fault === 'kill' || deaf) {
@@ -115,41 +108,13 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     }
   }
 
-  function forward(incoming: IncomingMessage, body: Buffer) {
-    return new Promise<{ status: number; headers: Record<string, string>; body: Buffer }>((resolve, reject) => {
-      const { 'content-type': type = '', 'x-amz-target': action = '', authorization = '' } = incoming.headers;
-      const headers = {
-        'content-type': type,
-        'x-amz-target': action,
-        authorization,
-        'x-amz-date': incoming.headers['x-amz-date'] ?? '',
-        'content-length': body.length,
-      };
-      const outgoing = httpRequest(target, { method: 'POST', agent, headers }, (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('error', reject);
-        response.on('end', () => {
-          const bytes = Buffer.concat(chunks);
-          const kept = Object.entries(response.headers).filter(([name]) => /^(content-type|x-amz)/.test(name));
-          resolve({
-            status: response.statusCode ?? 500,
-            headers: {
-              ...(Object.fromEntries(kept) as Record<string, string>),
-              'content-length': String(bytes.length),
-            },
-            body: bytes,
-          });
-        });
-      });
-      outgoing.on('error', reject);
-      outgoing.end(body);
-    });
-  }
-
-  await new Promise<void>((resolve) => server.listen({ port: 0, host: '127.0.0.1', backlog: 1_000 }, resolve));
+  const { endpoint, close } = await startDynamoDbProxy(target, async ({ action, body }, reply, send) => {
+    const call = { number: calls.length + 1, action, body: body.toString() };
+    calls.push(call);
+    await apply(dead ? 'refuse' : planned(call), call, reply, send);
+  });
   return {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    endpoint,
     get calls() {
       return calls;
     },
@@ -162,28 +127,21 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
       dead = false;
     },
     killed: () => dead,
-    async close() {
-      agent.destroy();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close,
   };
 }
 
-function refuse(reply: ServerResponse, status: number, type: string, more: object = {}): void {
-  const body = JSON.stringify({ __type: type, message: 'a planted fault', ...more });
+function refuse(reply: ServerResponse, status: number, { type, message, more }: Refusal): void {
+  const body = JSON.stringify({ __type: type, message, ...more });
   reply.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(body);
 }
 
-/** As DynamoDB tells that another transaction has one of the rows. */
-function refuseAsConflict({ action, body }: ProxiedCall, reply: ServerResponse): void {
+/** Refuses a call; a transaction by the reason of its first item. */
+function refuseAs({ action, body }: ProxiedCall, reply: ServerResponse, reason: Reason, refusal: Refusal): void {
   if (action !== 'TransactWriteItems') {
-    refuse(reply, 400, `${VERSION}TransactionConflictException`);
+    refuse(reply, 400, refusal);
     return;
   }
   const { TransactItems } = JSON.parse(body) as { TransactItems: unknown[] };
-  const CancellationReasons = TransactItems.map((_item, at) =>
-    at === 0 ? { Code: 'TransactionConflict', Message: 'a planted fault' } : { Code: 'None' },
-  );
-  refuse(reply, 400, `${VERSION}TransactionCanceledException`, { CancellationReasons });
+  refuse(reply, 400, cancelled(TransactItems.map((_item, at) => (at === 0 ? reason : NO_REASON))));
 }

@@ -1,0 +1,62 @@
+/** A process that gets no more than a share of one processor, as Lambda gives a function by its memory. */
+import { readFileSync } from 'node:fs';
+
+/** A function has one whole processor at this size. Source: AWS Lambda Developer Guide, "Configure Lambda function memory". */
+const MEMORY_MB_OF_ONE_CPU = 1_769;
+
+/** Share of one processor of a function with so much memory; more than one for large ones. */
+export const cpuShareOf = (memoryMb: number) => memoryMb / MEMORY_MB_OF_ONE_CPU;
+
+/** Unused time is kept for so long: Lambda's own period is not documented. */
+const PERIOD_MS = 100;
+const LOOK_EVERY_MS = 5;
+
+/**
+ * Holds a process to a share of one processor: it is stopped (SIGSTOP) while it has used more than that, and continued
+ * (SIGCONT). Where the system does not tell what a process has used (no `/proc`), all the time that it may run counts.
+ * @returns ends it; the process runs on without a limit
+ */
+export function limitCpu(pid: number, share: number): () => void {
+  const mostMs = share * PERIOD_MS;
+  let budgetMs = mostMs;
+  let usedMs = cpuMs(pid);
+  let at = performance.now();
+  let stopped = false;
+
+  const look = () => {
+    const [now, used] = [performance.now(), cpuMs(pid)];
+    const elapsed = now - at;
+    const spent = used !== undefined && usedMs !== undefined ? used - usedMs : stopped ? 0 : elapsed;
+    budgetMs = Math.min(mostMs, budgetMs + share * elapsed - spent);
+    [at, usedMs] = [now, used];
+    if (stopped === budgetMs < 0) return;
+    stopped = budgetMs < 0;
+    signal(stopped ? 'SIGSTOP' : 'SIGCONT');
+  };
+  const signal = (name: 'SIGSTOP' | 'SIGCONT') => {
+    try {
+      process.kill(pid, name);
+    } catch {
+      clearInterval(timer); // it has ended
+    }
+  };
+  const timer = setInterval(look, LOOK_EVERY_MS);
+  timer.unref();
+  return () => {
+    clearInterval(timer);
+    if (stopped) signal('SIGCONT');
+  };
+}
+
+const TICK_MS = 10;
+
+/** Milliseconds of processor time that a process has used, in steps of 10; undefined where the system does not tell. */
+function cpuMs(pid: number): number | undefined {
+  try {
+    // After the name, which is in brackets: state, then the 12th and 13th fields are user and system time in ticks.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+    return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+  } catch {
+    return undefined;
+  }
+}

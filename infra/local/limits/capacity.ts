@@ -1,0 +1,91 @@
+/** What calls cost, and what a partition key grants. */
+import QuickLRU from 'quick-lru';
+
+/**
+ * The limits that the proxy enforces. Sources, all in the *DynamoDB Developer Guide* (as it was in 2025):
+ * units a second: "Best practices for designing and using partition keys effectively"; burst: "Burst and adaptive capacity"
+ * (AWS keeps up to 300 seconds of unused capacity, and does not promise it); throttling by capacity mode: API Reference,
+ * `TransactionCanceledException`.
+ */
+export interface Limits {
+  /** Write units a second of one partition key. */
+  readonly writeUnits: number;
+  /** Read units a second of one partition key. */
+  readonly readUnits: number;
+  /** Seconds of unused capacity that a partition key keeps. */
+  readonly burstSeconds: number;
+  /** Decides how a throttled call is told. */
+  readonly capacityMode: 'on-demand' | 'provisioned';
+}
+
+export const AWS_LIMITS: Limits = {
+  writeUnits: 1_000,
+  readUnits: 3_000,
+  burstSeconds: 1,
+  capacityMode: 'on-demand',
+};
+
+/** Source of the units: Developer Guide, "DynamoDB read and write operations". A row that does not exist counts as one unit. */
+export const writeUnitsOf = (bytes: number) => Math.max(1, Math.ceil(bytes / 1024));
+export const readUnitsOf = (bytes: number, consistent: boolean) =>
+  Math.max(1, Math.ceil(bytes / 4096)) * (consistent ? 1 : 0.5);
+/** Source: Developer Guide, "DynamoDB Transactions: How it works", capacity management: two units in place of one. */
+export const IN_TRANSACTION = 2;
+
+export type Side = 'read' | 'write';
+
+/** What a partition key has used since the proxy started, and how often it was throttled. */
+export interface Usage {
+  read: number;
+  write: number;
+  throttled: number;
+}
+
+const MOST_PARTITIONS = 100_000;
+
+/** Token buckets, two for each partition key. */
+export function createPartitions(limits: Limits, now: () => number) {
+  const buckets = new QuickLRU<string, { tokens: number; at: number }>({ maxSize: MOST_PARTITIONS });
+  const usages = new QuickLRU<string, Usage>({ maxSize: MOST_PARTITIONS });
+  const rateOf = (side: Side) => (side === 'read' ? limits.readUnits : limits.writeUnits);
+
+  function bucketOf(partition: string, side: Side) {
+    const full = rateOf(side) * limits.burstSeconds;
+    const name = `${side} ${partition}`;
+    const at = now();
+    const bucket = buckets.get(name) ?? { tokens: full, at };
+    bucket.tokens = Math.min(full, bucket.tokens + ((at - bucket.at) / 1000) * rateOf(side));
+    bucket.at = at;
+    buckets.set(name, bucket);
+    return { bucket, full };
+  }
+
+  function usageOf(partition: string): Usage {
+    const usage = usages.get(partition) ?? { read: 0, write: 0, throttled: 0 };
+    usages.set(partition, usage);
+    return usage;
+  }
+
+  return {
+    /** By partition: `<table> <value of the partition key>`. */
+    usages: usages as Iterable<[string, Usage]>,
+    /**
+     * Takes units if they are there. A call that needs more than a full bucket is granted by a full one, which then owes
+     * the rest: that AWS does so is not confirmed.
+     */
+    take(partition: string, side: Side, units: number): boolean {
+      const { bucket, full } = bucketOf(partition, side);
+      const granted = bucket.tokens >= Math.min(units, full);
+      if (granted) this.charge(partition, side, units);
+      else usageOf(partition).throttled += 1;
+      return granted;
+    },
+    /** Takes units that were used already; negative ones give back what was not. */
+    charge(partition: string, side: Side, units: number): void {
+      bucketOf(partition, side).bucket.tokens -= units;
+      usageOf(partition)[side] += units;
+    },
+  };
+}
+
+export type Partitions = ReturnType<typeof createPartitions>;

@@ -1,0 +1,64 @@
+/**
+ * A double of what AWS's DynamoDB does not do without limits, in front of an engine that has none: throughput of each
+ * partition key, the sizes of rows, transactions and batches, capacity as it is billed, and transactions that conflict.
+ */
+import { startDynamoDbProxy } from '../dynamodb-proxy.ts';
+import { HANDLERS } from './calls.ts';
+import { AWS_LIMITS, createPartitions, type Limits, type Usage } from './capacity.ts';
+import { createEngine, EngineRefusal, type Json, type KeyNames } from './engine.ts';
+import { invalid, Refusal } from './errors.ts';
+import { createRowsInUse } from './transactions.ts';
+
+export interface LimitsProxy {
+  readonly endpoint: string;
+  /** What each partition key has used, by `<table> <value of the partition key>`. */
+  usages(): Map<string, Usage>;
+  close(): Promise<void>;
+}
+
+/** Reads and writes whose units the double does not know. */
+const NOT_FOLLOWED = new Set(['ExecuteStatement', 'ExecuteTransaction']);
+
+const encode = (answer: Json) => Buffer.from(JSON.stringify(answer));
+const HEADERS = { 'content-type': 'application/x-amz-json-1.0' };
+
+/**
+ * @param target the endpoint of a DynamoDB-compatible server
+ * @param limits those that differ from AWS's
+ * @param now milliseconds that never go back
+ */
+export async function startLimitsProxy(
+  target: string,
+  limits: Partial<Limits> = {},
+  now: () => number = () => performance.now(),
+): Promise<LimitsProxy> {
+  const all: Limits = { ...AWS_LIMITS, ...limits };
+  const partitions = createPartitions(all, now);
+  const inUse = createRowsInUse();
+  const keyNames: KeyNames = new Map();
+
+  const { endpoint, close } = await startDynamoDbProxy(target, async ({ action, body }, reply, send) => {
+    try {
+      if (NOT_FOLLOWED.has(action)) throw invalid(`limits: ${action} is not followed`);
+      const handle = HANDLERS[action];
+      if (!handle) {
+        const { status, headers, body: bytes } = await send();
+        reply.writeHead(status, headers).end(bytes);
+        return;
+      }
+      const request: Json = JSON.parse(body.toString());
+      const answer = encode(
+        await handle({ request, engine: createEngine(send, keyNames), partitions, inUse, limits: all }),
+      );
+      reply.writeHead(200, { ...HEADERS, 'content-length': answer.length }).end(answer);
+    } catch (error) {
+      if (error instanceof EngineRefusal) {
+        reply.writeHead(error.answer.status, error.answer.headers).end(error.answer.body);
+        return;
+      }
+      if (!(error instanceof Refusal)) throw error;
+      reply.writeHead(400, HEADERS).end(encode({ __type: error.type, message: error.message, ...error.more }));
+    }
+  });
+  return { endpoint, usages: () => new Map(partitions.usages), close };
+}

@@ -1,0 +1,94 @@
+/** What transactions of both kinds share, and the rows that are being written. */
+
+import type { Call } from './calls.ts';
+import type { Side } from './capacity.ts';
+import { type Json, type RowKey, rowName } from './engine.ts';
+import { CONFLICT, cancelled, invalid, NO_REASON, throttledReason } from './errors.ts';
+
+/** API Reference, `TransactWriteItems` and `TransactGetItems`. */
+export const TRANSACTION_ITEMS = 100;
+const TRANSACTION_BYTES = 4 * 1024 * 1024;
+
+/** @throws Refusal when the rows of a transaction are more than 4 MB together */
+export function refuseLargeTransaction(sizes: readonly number[]): void {
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  if (bytes > TRANSACTION_BYTES)
+    throw invalid('Collection size limit exceeded: the items of a transaction exceed 4 MB');
+}
+
+/** The capacity that a call used, where it asks for it: one entry a table in batches and transactions, otherwise one. */
+export function consumed(request: Json, used: readonly (readonly [string, number])[], side: Side): object {
+  if ((request.ReturnConsumedCapacity ?? 'NONE') === 'NONE') return {};
+  const unitsOf = new Map<string, number>();
+  for (const [table, units] of used) unitsOf.set(table, (unitsOf.get(table) ?? 0) + units);
+  const all = [...unitsOf].map(([TableName, CapacityUnits]) => ({
+    TableName,
+    CapacityUnits,
+    [side === 'read' ? 'ReadCapacityUnits' : 'WriteCapacityUnits']: CapacityUnits,
+  }));
+  return { ConsumedCapacity: 'TableName' in request ? all[0] : all };
+}
+
+/** Rows that are being written now: a transaction on one of them fails, and so does a write on a transaction's. */
+export function createRowsInUse() {
+  const writes = new Map<string, number>();
+  const transactions = new Set<string>();
+  return {
+    writes,
+    transactions,
+    /**
+     * Marks rows as being written one by one, but those that a transaction has: they are in conflict.
+     * Source: Developer Guide, "Transaction conflict handling in DynamoDB"
+     */
+    write(rows: readonly RowKey[]): { conflicts: boolean[]; end(): void } {
+      const names = rows.map(rowName);
+      const conflicts = names.map((name) => transactions.has(name));
+      const marked = names.filter((_name, at) => !conflicts[at]);
+      for (const name of marked) writes.set(name, (writes.get(name) ?? 0) + 1);
+      const end = () => {
+        for (const name of marked) {
+          const left = (writes.get(name) ?? 1) - 1;
+          if (left === 0) writes.delete(name);
+          else writes.set(name, left);
+        }
+      };
+      return { conflicts, end };
+    },
+  };
+}
+
+export type RowsInUse = ReturnType<typeof createRowsInUse>;
+
+/**
+ * Does a transaction: all its units are granted, or it is cancelled with the reasons in the order of its items. That what
+ * was granted to a cancelled one is given back is not confirmed.
+ */
+export async function transact(
+  { request, engine, partitions, limits, inUse }: Call,
+  rows: readonly RowKey[],
+  units: readonly number[],
+  side: Side,
+  act: () => Promise<Json>,
+): Promise<Json> {
+  const names = rows.map(rowName);
+  const partitionsOf = await Promise.all(rows.map((row) => engine.partitionOf(row)));
+  // From here to where the rows are in use nothing is waited for.
+  if (side === 'write') {
+    const busy = names.map((name) => (inUse.writes.has(name) || inUse.transactions.has(name) ? CONFLICT : NO_REASON));
+    if (busy.includes(CONFLICT)) throw cancelled(busy);
+  }
+  const granted = partitionsOf.map((partition, at) => partitions.take(partition, side, units[at] ?? 0));
+  if (granted.includes(false)) {
+    for (const [at, partition] of partitionsOf.entries())
+      if (granted[at]) partitions.charge(partition, side, -(units[at] ?? 0));
+    throw cancelled(granted.map((each) => (each ? NO_REASON : throttledReason(limits))));
+  }
+  if (side === 'write') for (const name of names) inUse.transactions.add(name);
+  try {
+    const reply = await act();
+    const used = rows.map(({ table }, at): [string, number] => [table, units[at] ?? 0]);
+    return { ...reply, ...consumed(request, used, side) };
+  } finally {
+    if (side === 'write') for (const name of names) inUse.transactions.delete(name);
+  }
+}

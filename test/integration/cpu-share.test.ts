@@ -1,0 +1,61 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cpuShareOf } from '../../infra/local/cpu-share.ts';
+import { startFunction } from '../../infra/local/functions.ts';
+import { start } from '../support/start.ts';
+
+/** Burns processor time for as long as its event says, and tells how much it got. */
+const BURN = `export async function handler({ ms }) {
+  const until = Date.now() + ms;
+  const began = process.cpuUsage();
+  while (Date.now() < until) Math.sqrt(Math.random());
+  const { user, system } = process.cpuUsage(began);
+  return (user + system) / 1000;
+}`;
+
+let folder: string;
+let entry: URL;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'burn-'));
+  writeFileSync(join(folder, 'burn.mjs'), BURN);
+  entry = pathToFileURL(join(folder, 'burn.mjs'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('a function with a share of a processor', () => {
+  it('gets no more than that share, and answers', async () => {
+    const share = cpuShareOf(512);
+    expect(share).toBeCloseTo(0.29, 2);
+    const limited = startFunction({ entry, env: {}, timeoutMs: 30_000, cpuShare: share });
+    await limited.invoke({ ms: 1 });
+    const usedMs = (await limited.invoke({ ms: 2_000 })) as number;
+    await limited.stop();
+    // A tenth of a second may be saved up, and looks at it are never on time.
+    expect(usedMs / 2_000).toBeLessThan(share + 0.1);
+    expect(usedMs).toBeGreaterThan(0);
+  });
+});
+
+describe('npm start -- --limits aws', () => {
+  it('serves, with its functions in processes of their own', async () => {
+    const { child, ended, output } = await start(['--port', '0', '--limits', 'aws']);
+    const [, url, body] = /curl -s '([^']*merge[^']*)'.* -d '([^']*)'/.exec(output()) ?? [];
+    const answer = await fetch(url ?? '', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: body ?? '',
+    });
+    expect([answer.status, await answer.json()]).toMatchObject([200, { data: null }]);
+    child.kill('SIGINT');
+    expect(await ended).toBe(0);
+  });
+
+  it('refuses any other value', async () => {
+    const { ended, errors } = await start(['--limits', 'gcp']);
+    expect(await ended).toBe(2);
+    expect(errors()).toBe('--limits must be aws, not "gcp".\n');
+  });
+});
