@@ -149,7 +149,7 @@ export function createGateway(options: GatewayOptions): Server {
     }
     serve(request, response).catch(() => response.destroy());
   };
-  return createServer({ maxHeaderSize: MOST_HEAD_BYTES }, onRequest)
+  return createServer({ maxHeaderSize: MOST_HEAD_BYTES, requireHostHeader: false }, onRequest)
     .on('checkExpectation', onRequest)
     .on('connect', (_request, socket) => refuseRaw(socket, 'MISSING_AUTHENTICATION_TOKEN'))
     .on('clientError', (_error, socket) => refuseRaw(socket, 'DEFAULT_4XX'));

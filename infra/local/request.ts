@@ -32,22 +32,24 @@ export function methodOf({ method = '', headers }: Pick<IncomingMessage, 'method
   return wanted;
 }
 
-/** @throws GatewayRefusal for a URL or headers that are too long */
-export function checkHead({ url = '', rawHeaders }: Pick<IncomingMessage, 'url' | 'rawHeaders'>): void {
+/** @throws GatewayRefusal for a URL or headers that are too long, and without a host */
+export function checkHead({ url = '', rawHeaders, headers }: IncomingMessage): void {
   // After each name `: `, after each value the end of the line.
   const headerBytes = rawHeaders.reduce((sum, text) => sum + Buffer.byteLength(text, 'latin1') + 2, 0);
-  if (url.length > LONGEST_URL || headerBytes > MOST_HEADER_BYTES) throw new GatewayRefusal('DEFAULT_4XX');
+  if (url.length > LONGEST_URL || headerBytes > MOST_HEADER_BYTES || !headers.host)
+    throw new GatewayRefusal('DEFAULT_4XX');
 }
 
 /** A request's body, decompressed where API Gateway does that. @throws GatewayRefusal */
 export async function readBody(request: IncomingMessage, minCompressionSize: number | undefined): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
+  // A body that is too large is read to its end, so that every client gets to its answer.
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > LARGEST_BODY) throw new GatewayRefusal('PAYLOAD_TOO_LARGE');
-    chunks.push(chunk);
+    if (size <= LARGEST_BODY) chunks.push(chunk);
   }
+  if (size > LARGEST_BODY) throw new GatewayRefusal('PAYLOAD_TOO_LARGE');
   const body = Buffer.concat(chunks);
   const coding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   if (coding === 'identity') return body;

@@ -125,6 +125,11 @@ describe('a head', () => {
     expect([status, envelope(text).error?.code]).toEqual([400, 'BadRequest']);
   });
 
+  it('without a host is BadRequest in the envelope', async () => {
+    const { status, body } = await gateway.sendRaw(`POST /alert/merge${KEY} HTTP/1.1`, '', { host: '' });
+    expect([status, envelope(body.toString()).error?.code]).toEqual([400, 'BadRequest']);
+  });
+
   it.each(['POST /alert/merge HTTP/7.7', 'nonsense', 'POST /alert/merge HTTP/1.1\r\nno colon'])(
     '%j is BadRequest in the envelope',
     async (head) => {
@@ -171,7 +176,7 @@ describe('a body', () => {
 
   it("over 10 MB gets API Gateway's own text, whatever the path", async () => {
     for (const path of [`/alert/merge${KEY}`, '/alert/merge', '/nowhere']) {
-      const { status, headers, text, name } = await sent(`POST ${path} HTTP/1.1`, Buffer.alloc(10 * MIB + 1, 0x20));
+      const { status, headers, text, name } = await sent(`POST ${path} HTTP/1.1`, Buffer.alloc(40 * MIB, 0x20));
       expect([status, text, name]).toEqual([413, 'HTTP content length exceeded 10485760 bytes.', undefined]);
       expect(headers.get('svc-request-id')).toBeNull();
     }

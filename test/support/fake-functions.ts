@@ -63,11 +63,11 @@ export async function startGateway(
       return { status: response.status, headers: response.headers, text: await response.text() };
     },
     /** Sends a request as it stands, on a connection of its own. @returns the answer's status, fields and body */
-    async sendRaw(head: string, body: string | Buffer = '') {
+    async sendRaw(head: string, body: string | Buffer = '', { host = 'Host: x\r\n' }: { host?: string } = {}) {
       const socket = connect(port, '127.0.0.1');
       const chunks: Buffer[] = [];
       socket.on('error', () => {}); // what was received counts
-      socket.write(`${head}\r\nHost: x\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`);
+      socket.write(`${head}\r\n${host}Connection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`);
       socket.write(body);
       for await (const chunk of socket) chunks.push(chunk as Buffer);
       const answer = Buffer.concat(chunks);
