@@ -15,7 +15,7 @@ export function objectId(value: string): string {
   return value.toLowerCase();
 }
 
-/** A feed entry: its stamp, with or without leading zeros. */
+/** A feed entry: its sequence, with or without leading zeros. */
 export function feedEntry(value: string): number {
   if (!/^\d{1,15}$/.test(value)) throw new InvalidArgumentError('It must be the number that `show incident` shows.');
   return Number(value);

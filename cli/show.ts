@@ -61,7 +61,10 @@ export function addShowCommands(program: Command, io: Io): void {
       if (!incident) throw new CliError(`Account ${account} has no incident ${id}.`);
       const feed = await readFeed(table, account, id);
       return {
-        json: { ...incident, feed: feed.map(({ entry, moves, stayed }) => ({ ...entry, moves, stayed })) },
+        json: {
+          ...incident,
+          feed: feed.map(({ entry, moves, stayed, pending }) => ({ ...entry, pending, moves, stayed })),
+        },
         text: () =>
           [
             fieldsText(incident),
@@ -171,7 +174,7 @@ function fieldsText(row: object): string {
   return plainTable(rows);
 }
 
-function feedText({ entry, moves, stayed }: FeedItem): string {
+function feedText({ entry, moves, stayed, pending }: FeedItem): string {
   const sources = new Map<string, number>();
   for (const { from, to } of moves) {
     const other = (entry.kind === 'merge' ? from : to) ?? 'no incident';
@@ -180,7 +183,7 @@ function feedText({ entry, moves, stayed }: FeedItem): string {
   const undone = entry.kind === 'merge_undone';
   const way = undone ? 'back to' : 'from';
   return [
-    line`  ${String(entry.stamp).padStart(15, '0')}  ${timeText(entry.at_ms)}  ${undone ? `undoing of ${String(entry.undone_stamp).padStart(15, '0')}` : 'merge'} by ${entry.by}${entry.pending ? '  (its moves are not all done yet)' : ''}`,
+    line`  ${String(entry.sequence).padStart(15, '0')}  ${timeText(entry.at_ms)}  ${undone ? `undoing of ${String(entry.undone_sequence).padStart(15, '0')}` : 'merge'} by ${entry.by}${pending ? '  (its moves are not all done yet)' : ''}`,
     ...[...sources].map(([other, count]) => line`    ${count} ${plural(count)} ${way} ${other}`),
     ...(stayed.length > 0 ? [`    ${stayed.length} ${plural(stayed.length)} already there`] : []),
     ...(entry.new_title === undefined ? [] : [line`    title: ${entry.old_title} -> ${entry.new_title}`]),

@@ -67,12 +67,12 @@ export function addUndoCommands(program: Command, io: Io): void {
       .option(...dryRunOption),
     'Move those alerts of a merge that are still there back where they came from. Title and owner stay.',
     'merge undo 64f000000000000000000001 1795000000000 --account 42 --dry-run',
-  ).action((incidentId: string, stamp: number, { account }: { account: Int64 }, command: Command) =>
+  ).action((incidentId: string, sequence: number, { account }: { account: Int64 }, command: Command) =>
     withTarget(io, command, 'writes', async ({ target: { table }, dryRun }) => {
       await existing(table, account);
-      const request = { account, incidentId, stamp, by: `operator ${userInfo().username}`, requestId: randomUUID() };
+      const request = { account, incidentId, sequence, by: `operator ${userInfo().username}`, requestId: randomUUID() };
       const deps = { table, now: io.now, newId: randomUUID };
-      const { moves, left, stamp: own } = dryRun ? await planUndo(deps, request) : await undoMerge(deps, request);
+      const { moves, left, sequence: own } = dryRun ? await planUndo(deps, request) : await undoMerge(deps, request);
       const stay = left.length > 0 ? `; ${left.length} have been moved since and stay` : '';
       if (moves.length === 0) print(io, `There is nothing to undo${stay}.`);
       else if (dryRun) say(io, `${moves.length} of ${moves.length + left.length} alerts would go back${stay}.`);

@@ -13,7 +13,7 @@ import { Watch } from './watch.ts';
 
 /** API Gateway waits 29 s for an answer: a function that runs longer answers nobody. */
 const ANSWER_TIMEOUT = Duration.seconds(29);
-/** A merge's lease (16 s) and the moves of the largest body, with time to spare. */
+/** A merge's lease (4 s) and the moves of the largest body, with time to spare. */
 const FINISH_TIMEOUT = Duration.seconds(120);
 /** Lambda gives a share of a CPU with memory: below this the join of 2,000 hosts takes longer than the reading of them. */
 const OPERATION_MEMORY_MB = 512;
@@ -115,7 +115,7 @@ export class ServiceStack extends Stack {
         filters: [
           FilterCriteria.filter({
             eventName: FilterRule.isEqual('INSERT'),
-            dynamodb: { NewImage: { pending: { BOOL: FilterRule.isEqual(true) } } },
+            dynamodb: { NewImage: { large: { BOOL: FilterRule.isEqual(true) } } },
           }),
         ],
       }),

@@ -190,18 +190,18 @@ async function merge(service: BenchService, count: number, merges: number): Prom
 async function bareMerge(service: BenchService, count: number, merges: number): Promise<Task> {
   const { incident, next } = await alertsOf(service, OTHER, count, merges);
   const { client, name } = service.connect();
-  let stamp = 0;
+  let sequence = 0;
   const get = (all: Key[]) =>
     client.send(new BatchGetCommand({ RequestItems: { [name]: { Keys: all, ConsistentRead: true } } }));
   const move = (id: string) => ({
     TableName: name,
     Key: keys.alert(OTHER, id),
-    UpdateExpression: 'SET incident_id = :to, moved_stamp = :stamp',
+    UpdateExpression: 'SET incident_id = :to, moved_sequence = :sequence',
     ConditionExpression: 'attribute_exists(pk)',
-    ExpressionAttributeValues: { ':to': incident, ':stamp': stamp },
+    ExpressionAttributeValues: { ':to': incident, ':sequence': sequence },
   });
   return async () => {
-    stamp += 1;
+    sequence += 1;
     const ids = next();
     const alertKeys = ids.map((id) => keys.alert(OTHER, id));
     await get([keys.incident(OTHER, incident), ...alertKeys.slice(0, 99)]);
@@ -215,7 +215,7 @@ async function bareMerge(service: BenchService, count: number, merges: number): 
     const entry = {
       Put: {
         TableName: name,
-        Item: { ...keys.feedEntry(OTHER, incident, stamp), kind: 'merge', moved: { none: ids }, stayed: [] },
+        Item: { ...keys.feedEntry(OTHER, incident, sequence), kind: 'merge', moved: { none: ids }, stayed: [] },
       },
     };
     const check = {

@@ -12,7 +12,7 @@ const PARTITIONS = [
   collections.hostStatuses,
   collections.rum,
   collections.incidents,
-  collections.alerts,
+  collections.alertShards,
   collections.workItems,
 ];
 
@@ -32,10 +32,10 @@ function entityOf({ pk, sk, ...fields }: Key & Row): Entity {
   const parsed = parseKey({ pk, sk });
   const kind = KIND_OF[parsed?.kind ?? ''];
   if (!kind || parsed?.account === undefined) throw new Error(`no data format for a row of kind ${parsed?.kind}`);
-  const { moved_stamp: _order, ...rest } = fields; // of an alert: its place in the order of this table's merges
-  const withoutStamp = kind === 'alert' ? rest : fields;
+  const { moved_sequence: _order, ...rest } = fields; // of an alert: its place in the order of this table's merges
+  const unordered = kind === 'alert' ? rest : fields;
   const host = kind === 'host' || kind === 'host_status' ? { host_id: sk } : {};
-  return { kind, account_id: parsed.account, ...host, ...withoutStamp };
+  return { kind, account_id: parsed.account, ...host, ...unordered };
 }
 
 /**
@@ -62,7 +62,7 @@ export async function* exportData(table: Table, accounts?: readonly Int64[]): As
         ...(revoked_at !== undefined && { revoked: true }),
         ...(note !== undefined && { note }),
       };
-    for (const partition of PARTITIONS)
-      for await (const stored of queryAll(table, partition(account))) yield entityOf(stored);
+    for (const partition of PARTITIONS.flatMap((of) => of(account)))
+      for await (const stored of queryAll(table, partition)) yield entityOf(stored);
   }
 }

@@ -1,84 +1,70 @@
-import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
-import { GetCommand, TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import type { Int64 } from '../json.ts';
+import { backoff, CONFLICT, THROTTLED } from '../table/backoff.ts';
 import type { Table } from '../table/client.ts';
 import { isUnavailable } from '../table/failures.ts';
 import { type Key, keys } from '../table/keys.ts';
-import { type AlertRow, type FeedEntry, feedRows, type IncidentRow, type Move } from './feed.ts';
-import { type Ledger, pendingAttribute, type Whereabouts } from './ledger.ts';
-import { moveUpdate } from './move.ts';
+import { type FeedEntry, type IncidentRow, largeEntryRows, smallEntryRow } from './feed.ts';
+import type { Ledger } from './ledger.ts';
+import { type Decide, moveAction, type Placements, type Placing, place, stayAction } from './placement.ts';
+import { type Action, Condition, transact, valuesOf } from './transaction.ts';
 
-/** What one DynamoDB transaction holds. */
-export const TRANSACTION_ITEMS = 100;
-
-type Action = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
-
-/** An alert as it was read, and where it is for this merge. */
-export interface SeenAlert {
-  row: AlertRow;
-  now: Whereabouts;
+/** Remembers a call, so that the same again does nothing. Times in Unix seconds. */
+export interface Idempotency {
+  key: Key;
+  bodyHash: string;
+  nowSeconds: number;
+  ttl: number;
 }
 
 /** A merge, or its undoing, ready to be committed. */
 export interface Relocation {
   account: Int64;
-  entry: Omit<FeedEntry, 'parts' | 'pending'>;
-  moves: Move[];
-  stayed: string[];
-  /** The alerts of `moves` and `stayed`, as read. */
-  seen: ReadonlyMap<string, SeenAlert>;
+  entry: FeedEntry;
+  /** All alerts that it takes, in the order of the list of a large entry. */
+  alertIds: readonly string[];
+  decide: Decide;
+  /** Where the alerts are, as read: what a small commit relies on. */
+  placements: Placements;
+  /** As read. */
   incident: IncidentRow;
   ledger: Ledger;
-  /** Member that must still exist. */
+  /** Member that must exist. */
   owner?: Int64;
-  idempotency?: { key: Key; bodyHash: string; nowSeconds: number; ttl: number };
-  /** The moves do not fit into the transaction that commits: they follow it. */
+  idempotency?: Idempotency;
+  /** The alerts are moved after the commit, not with it. */
   large: boolean;
 }
 
-/** Whether a merge of so many alerts fits into the transaction that commits it. */
-export function fitsOneTransaction(
-  alerts: number,
-  { owner, idempotency }: Pick<Relocation, 'owner' | 'idempotency'>,
-  transactionItems: number,
-): boolean {
-  const others = 3 + (owner === undefined ? 0 : 1) + (idempotency ? 1 : 0); // entry, ledger, incident
-  return alerts + others <= transactionItems;
-}
-
-/** Conditions and their values, put together name by name. */
-class Condition {
-  readonly values: Record<string, unknown> = {};
-  /** `name` holds `value`; undefined: it is absent. */
-  is(name: string, value: unknown): string {
-    if (value === undefined) return `attribute_not_exists(${name})`;
-    const placeholder = `:c${Object.keys(this.values).length}`;
-    this.values[placeholder] = value;
-    return `${name} = ${placeholder}`;
-  }
-}
-
-/** The values of an expression, absent where it has none: DynamoDB refuses an empty map. */
-const valuesOf = (values: Record<string, unknown>) =>
-  Object.keys(values).length > 0 ? { ExpressionAttributeValues: values } : {};
-
 function ledgerAction(table: Table, { account, entry, ledger, large }: Relocation): Action {
+  const { incident_id: incidentId, sequence } = entry;
   const condition = new Condition();
-  const unchanged = large
-    ? condition.is('#last', ledger.last) // reads all its alerts without conditions on them: nothing may come between
-    : `(attribute_not_exists(#last) OR #last < :stamp) AND ${condition.is('last_large', ledger.lastLarge)}`;
+  const conditions = ['(attribute_not_exists(#last) OR #last < :sequence)'];
+  const sets = ['#last = :sequence'];
+  const names: Record<string, string> = { '#last': 'last' };
+  const values: Record<string, unknown> = { ':sequence': sequence };
+  if (large) {
+    names['#pending'] = 'pending';
+    sets.push('last_large = :sequence');
+    if (ledger.pending) {
+      conditions.push('attribute_exists(#pending)');
+      sets.push('#pending.#sequence = :incident');
+      names['#sequence'] = String(sequence);
+      values[':incident'] = incidentId;
+    } else {
+      conditions.push('attribute_not_exists(#pending)');
+      sets.push('#pending = :pending');
+      values[':pending'] = { [sequence]: incidentId };
+    }
+  } else conditions.push(condition.is('last_large', ledger.lastLarge));
   return {
     Update: {
       TableName: table.name,
       Key: keys.mergeLedger(account),
-      UpdateExpression: large ? 'SET #last = :stamp, last_large = :stamp, #pending = :incident' : 'SET #last = :stamp',
-      ConditionExpression: unchanged,
-      ExpressionAttributeNames: { '#last': 'last', ...(large && { '#pending': pendingAttribute(entry.stamp) }) },
-      ExpressionAttributeValues: {
-        ...condition.values,
-        ':stamp': entry.stamp,
-        ...(large && { ':incident': entry.incident_id }),
-      },
+      UpdateExpression: `SET ${sets.join(', ')}`,
+      ConditionExpression: conditions.join(' AND '),
+      ExpressionAttributeNames: names,
+      ExpressionAttributeValues: { ...condition.values, ...values },
     },
   };
 }
@@ -111,58 +97,26 @@ function incidentAction(table: Table, { account, entry, incident }: Relocation):
   };
 }
 
-/** The alert is as it was read, or as a pending merge was about to leave it. */
-function alertCondition({ row, now }: SeenAlert) {
-  const condition = new Condition();
-  const as = ({ incidentId, stamp }: Whereabouts) =>
-    `(${condition.is('incident_id', incidentId)} AND ${condition.is('moved_stamp', stamp)})`;
-  const read = as({ incidentId: row.incident_id, stamp: row.moved_stamp });
-  const either = now.stamp === row.moved_stamp ? read : `(${read} OR ${as(now)})`;
-  return { expression: `attribute_exists(pk) AND ${either}`, values: condition.values };
-}
-
-function alertActions(table: Table, { account, entry, moves, stayed, seen }: Relocation): Action[] {
-  const target = (alertId: string) => ({ TableName: table.name, Key: keys.alert(account, alertId) });
-  const conditionOf = (alertId: string) => {
-    const alert = seen.get(alertId);
-    if (!alert) throw new Error('an alert is to be moved that was not read');
-    return alertCondition(alert);
+function alertActions(table: Table, { account, entry, placements }: Relocation, { moves, stayed }: Placing): Action[] {
+  const placementOf = (alertId: string) => {
+    const placement = placements.get(alertId);
+    if (!placement) throw new Error('an alert is to be moved that was not read');
+    return placement;
   };
-  const moving = moves.map((move): Action => {
-    const { UpdateExpression, values } = moveUpdate(move, entry.stamp);
-    const condition = conditionOf(move.alertId);
-    return {
-      Update: {
-        ...target(move.alertId),
-        UpdateExpression,
-        ConditionExpression: condition.expression,
-        ExpressionAttributeValues: { ...values, ...condition.values },
-      },
-    };
-  });
-  const staying = stayed.map((alertId): Action => {
-    const condition = conditionOf(alertId);
-    return {
-      ConditionCheck: {
-        ...target(alertId),
-        ConditionExpression: condition.expression,
-        ...valuesOf(condition.values),
-      },
-    };
-  });
-  return [...moving, ...staying];
+  return [
+    ...moves.map((move) => moveAction(table, account, entry.sequence, move, placementOf(move.alertId))),
+    ...stayed.map((alertId) => stayAction(table, account, alertId, placementOf(alertId))),
+  ];
 }
 
 function actionsOf(table: Table, relocation: Relocation): Action[] {
-  const { account, entry, moves, stayed, owner, idempotency, large } = relocation;
-  const rows = feedRows(account, { ...entry, ...(large && { pending: true as const }) }, moves, stayed);
+  const { account, entry, alertIds, decide, placements, owner, idempotency, large } = relocation;
+  const placing = place(alertIds, placements, decide);
+  const rows = large
+    ? largeEntryRows(account, entry, alertIds)
+    : [smallEntryRow(account, entry, placing.moves, placing.stayed)];
   const actions: Action[] = rows.map((Item) => ({
-    Put: {
-      TableName: table.name,
-      Item,
-      ConditionExpression: 'attribute_not_exists(pk)',
-      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-    },
+    Put: { TableName: table.name, Item, ConditionExpression: 'attribute_not_exists(pk)' },
   }));
   actions.push(ledgerAction(table, relocation), incidentAction(table, relocation));
   if (owner !== undefined)
@@ -183,39 +137,50 @@ function actionsOf(table: Table, relocation: Relocation): Action[] {
         ExpressionAttributeValues: { ':now': idempotency.nowSeconds },
       },
     });
-  return large ? actions : [...actions, ...alertActions(table, relocation)];
+  return large ? actions : [...actions, ...alertActions(table, relocation, placing)];
 }
-
-/** How a commit ended: it stands, with its moves done or still to do; or something it relied on has changed. */
-export type Outcome = 'moved' | 'pending' | 'changed';
 
 /**
- * Commits a merge in one transaction: with its moves where they fit, otherwise with a mark that they are pending.
- * A reply that is lost does not matter: the entry in the feed tells whether the commit stands.
+ * How a commit ended: it stands; something that it relied on has changed; or it does not fit into one transaction, and can only
+ * be made large.
  */
-export async function commit(table: Table, relocation: Relocation, signal?: AbortSignal): Promise<Outcome> {
-  const done = relocation.large ? 'pending' : 'moved';
-  try {
-    await table.client.send(
-      new TransactWriteCommand({ TransactItems: actionsOf(table, relocation) }),
-      signal ? { abortSignal: signal } : {},
-    );
-    return done;
-  } catch (error) {
-    const canceled = error instanceof TransactionCanceledException && isChange(error);
-    if (!canceled && !isUnavailable(error)) throw error;
-    if (await stands(table, relocation, signal)) return done;
-    if (canceled) return 'changed';
-    throw error;
+export type CommitOutcome = 'committed' | 'changed' | 'too large';
+
+/**
+ * Commits a merge in one transaction: with its moves where it is small. A conflict or throttling is tried again until the signal
+ * ends it. A reply that is lost does not matter: the entry in the feed tells whether the commit stands.
+ * @throws what leaves it open whether the commit stands, when the feed cannot be asked; and what shows that it does not
+ */
+export async function commit(table: Table, relocation: Relocation, signal?: AbortSignal): Promise<CommitOutcome> {
+  const actions = actionsOf(table, relocation);
+  for (let attempt = 1; ; attempt += 1) {
+    const result = await transact(table, actions, signal).catch((error: unknown) => ({
+      outcome: 'unknown' as const,
+      error,
+    }));
+    switch (result.outcome) {
+      case 'applied':
+        return 'committed';
+      case 'conflict':
+      case 'throttled':
+        try {
+          await backoff(attempt, result.outcome === 'throttled' ? THROTTLED : CONFLICT, signal);
+        } catch (error) {
+          // The conflict may have been with an earlier attempt of this very commit, whose reply was lost.
+          if (await stands(table, relocation, signal)) return 'committed';
+          throw error;
+        }
+        break;
+      case 'changed':
+        return (await stands(table, relocation, signal)) ? 'committed' : 'changed';
+      case 'refused':
+        if (relocation.large) throw result.error;
+        return 'too large';
+      case 'unknown':
+        if (isUnavailable(result.error) && (await stands(table, relocation, signal))) return 'committed';
+        throw result.error;
+    }
   }
-}
-
-const CHANGES = new Set(['ConditionalCheckFailed', 'TransactionConflict']);
-
-/** Whether a cancelled transaction lost to another writer. */
-function isChange({ CancellationReasons = [] }: TransactionCanceledException): boolean {
-  const codes = CancellationReasons.map(({ Code = 'None' }) => Code).filter((code) => code !== 'None');
-  return codes.length > 0 && codes.every((code) => CHANGES.has(code));
 }
 
 /** Milliseconds for a last look into the feed, when the time to answer is over. */
@@ -227,7 +192,7 @@ async function stands(table: Table, { account, entry }: Relocation, signal: Abor
     const { Item } = await table.client.send(
       new GetCommand({
         TableName: table.name,
-        Key: keys.feedEntry(account, entry.incident_id, entry.stamp),
+        Key: keys.feedEntry(account, entry.incident_id, entry.sequence),
         ConsistentRead: true,
         ProjectionExpression: 'merge_id',
       }),

@@ -13,8 +13,8 @@ export interface AlertRow {
   title: string;
   /** Absent: in no incident. */
   incident_id?: string;
-  /** Stamp of the merge that moved it last: only a later one may move it again. */
-  moved_stamp?: number;
+  /** Sequence of the feed entry that moved it last. */
+  moved_sequence?: number;
 }
 
 /** One alert's way from an incident to another; undefined: no incident. Ids in lower case. */
@@ -29,7 +29,7 @@ export interface FeedEntry {
   kind: 'merge' | 'merge_undone';
   incident_id: string;
   /** Place in the order of all merges of the account; also the sort key. */
-  stamp: number;
+  sequence: number;
   /** Random: tells a merge's own entry from another's in the same place. */
   merge_id: string;
   /** Unix milliseconds. */
@@ -42,76 +42,121 @@ export interface FeedEntry {
   new_title?: string;
   old_owner_id?: Int64;
   new_owner_id?: Int64;
-  /** Of an undoing: the stamp of the merge that it undid. */
-  undone_stamp?: number;
-  /** Rows that hold further alerts of this entry. */
-  parts: number;
-  /** The alerts' moves are not all done yet. */
-  pending?: true;
+  /** Of an undoing: the sequence of the merge that it undid. */
+  undone_sequence?: number;
+  /** Committed before its alerts were moved: rows of their own hold which they are, and what became of them. */
+  large?: true;
+  /** Of a large entry: how many alerts it takes. */
+  alerts?: number;
 }
 
-/** Alerts of an entry: those that moved by the other incident (from which, or back to which), and those that stayed. */
-interface EntryAlerts {
+/** Alerts that moved by the other incident (from which, or back to which), and those that stayed. */
+export interface MovedAlerts {
   moved: Record<string, string[]>;
   stayed: string[];
 }
 
+/** A row of a large entry: what became of the `count` alerts of its list from one on. */
+export interface MovesRow extends MovedAlerts {
+  count: number;
+}
+
+/** A stretch of the list of a large entry. */
+export interface Range {
+  readonly start: number;
+  /** Exclusive. */
+  readonly end: number;
+}
+
 const NO_INCIDENT = 'none';
-/** Keeps a row below DynamoDB's 400 KB also when every alert comes from an incident of its own. */
-const ALERTS_IN_A_ROW = 4_000;
+const ID_BYTES = 12;
+/** 12 bytes an id: keeps a row below DynamoDB's 400 KB. */
+const IDS_IN_A_ROW = 30_000;
 
-/** The rows of a feed entry: the entry with as many alerts as fit, and parts for the rest. */
-export function feedRows(
+/** The row of an entry whose alerts are moved in the transaction that writes it. */
+export function smallEntryRow(account: Int64, entry: FeedEntry, moves: Move[], stayed: string[]): Key & Row {
+  return {
+    ...keys.feedEntry(account, entry.incident_id, entry.sequence),
+    ...entry,
+    ...movedAlerts(entry.kind, moves, stayed),
+  };
+}
+
+/** The rows that commit a large entry: itself, then which alerts it takes. */
+export function largeEntryRows(account: Int64, entry: FeedEntry, alertIds: readonly string[]): (Key & Row)[] {
+  const { incident_id: incidentId, sequence } = entry;
+  const rows: (Key & Row)[] = [
+    { ...keys.feedEntry(account, incidentId, sequence), ...entry, large: true, alerts: alertIds.length },
+  ];
+  for (let at = 0; at < alertIds.length; at += IDS_IN_A_ROW)
+    rows.push({
+      ...keys.feedAlerts(account, incidentId, sequence, at / IDS_IN_A_ROW),
+      alert_ids: Buffer.from(alertIds.slice(at, at + IDS_IN_A_ROW).join(''), 'hex'),
+    });
+  return rows;
+}
+
+/** The row that tells what became of a stretch of a large entry's list. */
+export function movesRow(
   account: Int64,
-  entry: Omit<FeedEntry, 'parts'>,
-  moves: Move[],
-  stayed: string[],
-): (Key & Row)[] {
-  const all = [...moves, ...stayed];
-  const pieces: (typeof all)[] = [];
-  for (let at = 0; at === 0 || at < all.length; at += ALERTS_IN_A_ROW) pieces.push(all.slice(at, at + ALERTS_IN_A_ROW));
-  return pieces.map((piece, part) => ({
-    ...(part === 0
-      ? keys.feedEntry(account, entry.incident_id, entry.stamp)
-      : keys.feedEntryPart(account, entry.incident_id, entry.stamp, part)),
-    ...(part === 0 && { ...entry, parts: pieces.length - 1 }),
-    ...alertsOf(entry.kind, piece),
-  }));
+  { kind, incident_id: incidentId, sequence }: FeedEntry,
+  { start, end }: Range,
+  moves: readonly Move[],
+  stayed: readonly string[],
+): Key & Row {
+  return {
+    ...keys.feedMoves(account, incidentId, sequence, start),
+    count: end - start,
+    ...movedAlerts(kind, moves, stayed),
+  };
 }
 
-function alertsOf(kind: FeedEntry['kind'], alerts: (Move | string)[]): EntryAlerts {
-  const moved: EntryAlerts['moved'] = {};
-  const stayed: string[] = [];
-  for (const alert of alerts) {
-    if (typeof alert === 'string') {
-      stayed.push(alert);
-      continue;
-    }
-    const other = (kind === 'merge' ? alert.from : alert.to) ?? NO_INCIDENT;
+function movedAlerts(kind: FeedEntry['kind'], moves: readonly Move[], stayed: readonly string[]): MovedAlerts {
+  const moved: MovedAlerts['moved'] = {};
+  for (const { alertId, from, to } of moves) {
+    const other = (kind === 'merge' ? from : to) ?? NO_INCIDENT;
     moved[other] ??= [];
-    moved[other].push(alert.alertId);
+    moved[other].push(alertId);
   }
-  return { moved, stayed };
+  return { moved, stayed: [...stayed] };
 }
 
-/** The keys of an entry's parts. */
-export function partKeys(account: Int64, entry: FeedEntry): Key[] {
-  return Array.from({ length: entry.parts }, (_, part) =>
-    keys.feedEntryPart(account, entry.incident_id, entry.stamp, part + 1),
-  );
-}
-
-/** The moves that the rows of an entry (itself and its parts) tell of, and the alerts that stayed. */
-export function readAlerts(entry: FeedEntry, rows: readonly Row[]): { moves: Move[]; stayed: string[] } {
-  const moves: Move[] = [];
-  const stayed: string[] = [];
-  for (const row of rows as unknown as EntryAlerts[]) {
-    stayed.push(...row.stayed);
+/** The moves that rows of an entry tell of, and the alerts that stayed; each once, in however many rows it is. */
+export function readMovedAlerts(
+  { kind, incident_id: own }: Pick<FeedEntry, 'kind' | 'incident_id'>,
+  rows: readonly MovedAlerts[],
+): { moves: Move[]; stayed: string[] } {
+  const moves = new Map<string, Move>();
+  const stayed = new Set<string>();
+  for (const row of rows) {
+    for (const alertId of row.stayed) stayed.add(alertId);
     for (const [other, alertIds] of Object.entries(row.moved)) {
       const incident = other === NO_INCIDENT ? undefined : other;
-      const [from, to] = entry.kind === 'merge' ? [incident, entry.incident_id] : [entry.incident_id, incident];
-      moves.push(...alertIds.map((alertId) => ({ alertId, from, to })));
+      const [from, to] = kind === 'merge' ? [incident, own] : [own, incident];
+      for (const alertId of alertIds) moves.set(alertId, { alertId, from, to });
     }
   }
-  return { moves, stayed };
+  return { moves: [...moves.values()], stayed: [...stayed] };
+}
+
+/** The alert ids that rows of a large entry's list hold, in their order. */
+export function readAlertList(rows: readonly Row[]): string[] {
+  return rows.flatMap(({ alert_ids }) => {
+    const text = Buffer.from(alert_ids as Uint8Array).toString('hex');
+    const digits = 2 * ID_BYTES;
+    return Array.from({ length: text.length / digits }, (_, at) => text.slice(at * digits, (at + 1) * digits));
+  });
+}
+
+/** What of `whole` no range covers; the ranges may overlap. */
+export function uncovered(whole: Range, ranges: readonly Range[]): Range[] {
+  const gaps: Range[] = [];
+  let reached = whole.start;
+  for (const { start, end } of ranges.toSorted((one, other) => one.start - other.start)) {
+    if (start >= whole.end) break;
+    if (start > reached) gaps.push({ start: reached, end: start });
+    reached = Math.max(reached, end);
+  }
+  if (reached < whole.end) gaps.push({ start: reached, end: whole.end });
+  return gaps;
 }

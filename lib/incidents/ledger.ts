@@ -1,77 +1,66 @@
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Int64 } from '../json.ts';
 import { batchGet, type Row, rowName } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
 import { keys } from '../table/keys.ts';
-import { type AlertRow, type FeedEntry, type Move, partKeys, readAlerts } from './feed.ts';
 
-/**
- * One row an account that puts its merges in order. `last` is the stamp of the latest merge, `last_large` that of the
- * latest one too large for one transaction; an attribute `p<stamp>` names the incident of each merge whose moves are not
- * done yet. Every commit is conditional on it, so the order of the stamps is the order of the commits.
- */
-export interface Ledger {
-  last: number | undefined;
-  lastLarge: number | undefined;
-  pending: { stamp: number; incidentId: string }[];
+/** Where the feed entry of a merge is whose alerts are not all moved yet. */
+export interface PendingMerge {
+  sequence: number;
+  incidentId: string;
 }
 
-const PENDING = /^p(\d+)$/;
+/** One row an account that puts its merges in order, and the only place that says which are pending. */
+export interface Ledger {
+  /** Sequence of the latest merge. */
+  last: number | undefined;
+  /** Sequence of the latest large one. */
+  lastLarge: number | undefined;
+  /** In ascending order of their sequences; undefined: the row has no such list yet. */
+  pending: PendingMerge[] | undefined;
+}
 
-/** Attribute of the ledger that marks a merge as pending. */
-export const pendingAttribute = (stamp: number) => `p${stamp}`;
+/** What of the row is read. */
+export const LEDGER_ATTRIBUTES = ['last', 'last_large', 'pending'] as const;
 
-export function readLedger(row: Row | undefined): Ledger {
-  const pending = Object.entries(row ?? {}).flatMap(([name, incidentId]) => {
-    const stamp = PENDING.exec(name)?.[1];
-    return stamp === undefined ? [] : [{ stamp: Number(stamp), incidentId: String(incidentId) }];
-  });
+export function ledgerOf(row: Row | undefined): Ledger {
+  const pending = row?.pending as Record<string, string> | undefined;
   return {
     last: row?.last as number | undefined,
     lastLarge: row?.last_large as number | undefined,
-    pending: pending.sort((one, other) => one.stamp - other.stamp),
+    pending:
+      pending &&
+      Object.entries(pending)
+        .map(([sequence, incidentId]) => ({ sequence: Number(sequence), incidentId }))
+        .sort((one, other) => one.sequence - other.sequence),
   };
 }
 
-/** A merge that is committed and not yet moved, with what it moves. */
-export interface PendingMerge {
-  entry: FeedEntry;
-  moves: Move[];
+export async function readLedger(table: Table, account: Int64, signal?: AbortSignal): Promise<Ledger> {
+  const key = keys.mergeLedger(account);
+  return ledgerOf((await batchGet(table, [key], signal)).get(rowName(key)));
 }
 
-/** Reads a feed entry with all its parts; undefined when there is none. */
-export async function readEntry(
+/** Takes a merge whose alerts are all moved from the pending ones. */
+export async function removePending(
   table: Table,
   account: Int64,
-  incidentId: string,
-  stamp: number,
+  sequence: number,
   signal?: AbortSignal,
-): Promise<PendingMerge | undefined> {
-  const key = keys.feedEntry(account, incidentId, stamp);
-  const row = (await batchGet(table, [key], signal)).get(rowName(key));
-  if (!row) return undefined;
-  const entry = row as unknown as FeedEntry;
-  const parts = await batchGet(table, partKeys(account, entry), signal);
-  return { entry, moves: readAlerts(entry, [row, ...parts.values()]).moves };
-}
-
-/** Where an alert is, once all that is committed has happened. */
-export interface Whereabouts {
-  incidentId: string | undefined;
-  stamp: number | undefined;
-}
-
-/**
- * Where each alert is for a merge that commits now: as stored, unless a pending merge with a later stamp is about to move
- * it. Without that a feed would tell where an alert came from by a row that an earlier merge has not reached yet.
- */
-export function effectiveWhereabouts(pending: readonly PendingMerge[]): (alert: AlertRow) => Whereabouts {
-  const movesOf = new Map<string, Whereabouts[]>();
-  for (const { entry, moves } of pending)
-    for (const { alertId, to } of moves)
-      movesOf.set(alertId, [...(movesOf.get(alertId) ?? []), { incidentId: to, stamp: entry.stamp }]);
-  return ({ alert_id, incident_id, moved_stamp }) => {
-    let now: Whereabouts = { incidentId: incident_id, stamp: moved_stamp };
-    for (const move of movesOf.get(alert_id) ?? []) if ((move.stamp ?? 0) > (now.stamp ?? 0)) now = move;
-    return now;
-  };
+): Promise<void> {
+  try {
+    await table.client.send(
+      new UpdateCommand({
+        TableName: table.name,
+        Key: keys.mergeLedger(account),
+        UpdateExpression: 'REMOVE #pending.#sequence',
+        ConditionExpression: 'attribute_exists(#pending.#sequence)',
+        ExpressionAttributeNames: { '#pending': 'pending', '#sequence': String(sequence) },
+      }),
+      signal ? { abortSignal: signal } : {},
+    );
+  } catch (error) {
+    if (!(error instanceof ConditionalCheckFailedException)) throw error; // otherwise it is gone already
+  }
 }

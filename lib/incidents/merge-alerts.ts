@@ -4,66 +4,73 @@ import type { mergeAlerts, RequestOf } from '../api/operations.ts';
 import type { Call } from '../api/serve.ts';
 import type { Deps } from '../deps.ts';
 import { stringifyJson } from '../json.ts';
-import { batchGet, type Row, rowName } from '../table/batch-get.ts';
-import { keys } from '../table/keys.ts';
+import { backoff } from '../table/backoff.ts';
+import { type ReadBatch, type Row, readBatches, rowName } from '../table/batch-get.ts';
+import { type Key, keys } from '../table/keys.ts';
+import type { Idempotency } from './commit.ts';
+import type { IncidentRow } from './feed.ts';
+import { LEDGER_ATTRIBUTES, ledgerOf } from './ledger.ts';
+import { decideMerge, PLACEMENT_ATTRIBUTES, type Placement } from './placement.ts';
 import {
-  commit,
-  fitsOneTransaction,
-  type Outcome,
+  claimsOn,
+  type LargeEntryReader,
+  largeEntryReader,
+  nextSequence,
   type Relocation,
-  type SeenAlert,
-  TRANSACTION_ITEMS,
-} from './commit.ts';
-import type { AlertRow, IncidentRow } from './feed.ts';
-import { effectiveWhereabouts, readEntry, readLedger } from './ledger.ts';
-import { moveAlerts, unmark } from './move.ts';
-import { pause } from './pause.ts';
+  relocate,
+} from './relocate.ts';
+import { TRANSACTION_ITEMS } from './transaction.ts';
 
 type MergeCall = Call<RequestOf<typeof mergeAlerts>>;
 
 /** Milliseconds that a call gives the moves of a large merge; what is left then is finish-merges' to do. */
-export const MOVE_BUDGET_MS = 15_000;
+const MOVE_BUDGET_MS = 1_500;
 const IDEMPOTENCY_SECONDS = 24 * 60 * 60;
 const NAMED_MISSING = 10;
+/**
+ * Read units of the rows of a small merge, at 4 KB: twice their KB are its write units, and of these one partition has 1,000 a
+ * second. Far below the 4 MB of a transaction.
+ */
+const SMALL_UNITS = 125;
 
 interface Merge {
   alertIds: string[];
   incidentId: string;
-  idempotency: Relocation['idempotency'];
+  idempotency: Idempotency | undefined;
 }
 
-/**
- * Merges alerts into an incident, all or nothing at any size. What fits into one transaction is done in one. A larger merge
- * is committed by one (feed entry, incident, and the mark that moves are pending), then its alerts are moved, then the
- * mark is taken away; `finish-merges` does what is left when this function dies in between.
- * @param transactionItems what one transaction holds; less makes small merges take the way of large ones
- */
+/** Merges alerts into an incident, all or nothing at any size: `relocate.ts` says how. */
 export function createMergeAlerts(deps: Deps, transactionItems = TRANSACTION_ITEMS) {
   const { table, log, metrics } = deps;
+  const readLarge = largeEntryReader(table);
 
   return async function merge(call: MergeCall) {
     const request = mergeOf(call, deps);
+    const reading: Reading = { rows: new Map(), batches: [], large: false };
     for (let attempt = 1; ; attempt += 1) {
-      const relocation = await prepare(call, request, deps, transactionItems);
+      const relocation = await prepare({ call, request, deps, reading, readLarge, attempt, transactionItems });
       if (relocation === 'done already') return { data: null };
-      const outcome: Outcome = await commit(table, relocation, call.signal);
-      if (outcome === 'pending') await moveNow(relocation);
-      if (outcome !== 'changed') return { data: null };
-      await pause(attempt, call.signal);
+      const moveSignal = () => AbortSignal.any([call.signal, AbortSignal.timeout(MOVE_BUDGET_MS)]);
+      const result = await relocate(table, relocation, { signal: call.signal, moveSignal, transactionItems });
+      switch (result.outcome) {
+        case 'left pending':
+          // The merge stands: what is left is finished by finish-merges.
+          metrics.event('merge_left_pending');
+          log.warn('merge left to finish-merges', {
+            request_id: relocation.entry.request_id,
+            error_name: (result.error as Error).name,
+          });
+          return { data: null };
+        case 'done':
+          return { data: null };
+        case 'too large':
+          reading.large = true;
+          break;
+        case 'changed':
+          await backoff(attempt, undefined, call.signal);
+      }
     }
   };
-
-  /** The merge stands: whatever fails here is finished by finish-merges, and the answer is success. */
-  async function moveNow({ account, entry, moves }: Relocation): Promise<void> {
-    const signal = AbortSignal.timeout(MOVE_BUDGET_MS);
-    try {
-      await moveAlerts(table, account, entry.stamp, moves, signal);
-      await unmark(table, account, entry, signal);
-    } catch (error) {
-      metrics.event('merge_left_pending');
-      log.warn('merge left to finish-merges', { request_id: entry.request_id, error_name: (error as Error).name });
-    }
-  }
 }
 
 function mergeOf({ body, caller, idempotencyKey }: MergeCall, { now }: Deps): Merge {
@@ -85,92 +92,133 @@ function mergeOf({ body, caller, idempotencyKey }: MergeCall, { now }: Deps): Me
   };
 }
 
+/** What a call has read so far. */
+interface Reading {
+  rows: Map<string, Row>;
+  /** Of the alerts. */
+  batches: ReadBatch[];
+  /** The merge cannot be small. */
+  large: boolean;
+}
+
+interface Preparation {
+  call: MergeCall;
+  request: Merge;
+  deps: Deps;
+  reading: Reading;
+  readLarge: LargeEntryReader;
+  attempt: number;
+  transactionItems: number;
+}
+
 /**
- * Reads all that a merge depends on and makes it ready to commit. Small merges read everything at once, for their commit
- * is conditional on each alert; large ones read the ledger before the alerts, for theirs is conditional on the ledger.
+ * Reads all that a merge depends on and makes it ready to commit. A large one relies on its alerts only to exist: when its
+ * commit loses to another they are not read again.
  * @throws ApiError when something is missing, or the Idempotency-Key was used for another body
  */
-async function prepare(
-  call: MergeCall,
-  merge: Merge,
-  deps: Deps,
-  transactionItems: number,
-): Promise<Relocation | 'done already'> {
-  const { table, now, newId } = deps;
+async function prepare(preparation: Preparation): Promise<Relocation | 'done already'> {
+  const { call, request, deps, reading, readLarge, attempt, transactionItems } = preparation;
   const { body, caller, requestId, signal } = call;
   const { accountId: account } = caller;
-  const { alertIds, incidentId, idempotency } = merge;
+  const { alertIds, incidentId, idempotency } = request;
   const owner = body.owner_id;
 
   const alertKeys = alertIds.map((id) => keys.alert(account, id));
   const ledgerKey = keys.mergeLedger(account);
   const incidentKey = keys.incident(account, incidentId);
-  const ownerKey = owner === undefined ? [] : [keys.member(account, owner)];
-  const otherKeys = [ledgerKey, incidentKey, ...ownerKey, ...(idempotency ? [idempotency.key] : [])];
-  const extras = { ...(owner !== undefined && { owner }), ...(idempotency && { idempotency }) };
-  const atOnce = fitsOneTransaction(alertIds.length, extras, transactionItems);
-  const rows = await batchGet(table, atOnce ? [...otherKeys, ...alertKeys] : otherKeys, signal);
-  if (idempotency && isRepeat(rows.get(rowName(idempotency.key)), idempotency)) return 'done already';
-  if (!atOnce) for (const [name, row] of await batchGet(table, alertKeys, signal)) rows.set(name, row);
+  const ownerKeys = owner === undefined ? [] : [keys.member(account, owner)];
+  const otherKeys = [ledgerKey, incidentKey, ...ownerKeys, ...(idempotency ? [idempotency.key] : [])];
+  // The entry is one more.
+  reading.large ||= alertKeys.length + otherKeys.length + 1 > transactionItems;
+  await read(preparation, otherKeys, alertKeys);
+  const rowOf = (key: Key) => reading.rows.get(rowName(key));
 
-  const incident = rows.get(rowName(incidentKey)) as unknown as IncidentRow | undefined;
-  const alerts = alertKeys.map((key) => rows.get(rowName(key)) as unknown as AlertRow | undefined);
-  const missing = [
-    ...(incident ? [] : [{ what: 'incident' as const, id: incidentId }]),
-    ...alertIds.filter((_id, at) => !alerts[at]).map((id) => ({ what: 'alert' as const, id })),
-    ...(ownerKey.every((key) => rows.has(rowName(key))) ? [] : [{ what: 'member' as const, id: String(owner) }]),
-  ];
+  if (idempotency && isRepeat(rowOf(idempotency.key), idempotency)) return 'done already';
+  const incident = rowOf(incidentKey) as unknown as IncidentRow | undefined;
+  const placements = new Map<string, Placement>();
+  const missing = incident ? [] : [{ what: 'incident' as Missing['what'], id: incidentId }];
+  for (const [at, id] of alertIds.entries()) {
+    const row = rowOf(alertKeys[at] ?? ledgerKey);
+    if (row) placements.set(id, row as Placement);
+    else missing.push({ what: 'alert', id });
+  }
+  if (!ownerKeys.every(rowOf)) missing.push({ what: 'member', id: String(owner) });
   if (!incident || missing.length > 0) throw notFound(missing);
 
-  const ledger = readLedger(rows.get(rowName(ledgerKey)));
-  const pending = await Promise.all(
-    ledger.pending.map(({ incidentId: of, stamp }) => readEntry(table, account, of, stamp, signal)),
-  );
-  const whereabouts = effectiveWhereabouts(pending.filter((one) => one !== undefined));
-  const seen = new Map<string, SeenAlert>();
-  for (const row of alerts) if (row) seen.set(row.alert_id, { row, now: whereabouts(row) });
-
-  const stamps = [...seen.values()].map((alert) => alert.now.stamp ?? 0);
-  const atMs = now();
-  const stayed = alertIds.filter((id) => seen.get(id)?.now.incidentId === incidentId);
-  const staying = new Set(stayed);
+  const ledger = ledgerOf(rowOf(ledgerKey));
+  const units = reading.batches.reduce((sum, batch) => sum + batch.units, 0);
+  const large =
+    reading.large || units > SMALL_UNITS || (await claimsOn(readLarge, account, ledger, placements, signal)).length > 0;
+  const atMs = deps.now();
+  const entry: Relocation['entry'] = {
+    kind: 'merge',
+    incident_id: incidentId,
+    sequence: nextSequence(atMs, ledger, placements, attempt),
+    merge_id: deps.newId(),
+    at_ms: atMs,
+    by: caller.appKeyId,
+    request_id: requestId,
+    ...(body.comment && { comment: body.comment }),
+    ...(body.title && { old_title: incident.title, new_title: body.title }),
+    ...(owner !== undefined && {
+      new_owner_id: owner,
+      ...(incident.owner_id !== undefined && { old_owner_id: incident.owner_id }),
+    }),
+  };
   return {
     account,
-    entry: {
-      kind: 'merge',
-      incident_id: incidentId,
-      stamp: stamps.reduce((latest, stamp) => Math.max(latest, stamp + 1), Math.max(atMs, (ledger.last ?? 0) + 1)),
-      merge_id: newId(),
-      at_ms: atMs,
-      by: caller.appKeyId,
-      request_id: requestId,
-      ...(body.comment && { comment: body.comment }),
-      ...(body.title && { old_title: incident.title, new_title: body.title }),
-      ...(owner !== undefined && {
-        new_owner_id: owner,
-        ...(incident.owner_id !== undefined && { old_owner_id: incident.owner_id }),
-      }),
-    },
-    moves: alertIds
-      .filter((id) => !staying.has(id))
-      .map((alertId) => ({ alertId, from: seen.get(alertId)?.now.incidentId, to: incidentId })),
-    stayed,
-    seen,
+    entry,
+    alertIds,
+    decide: decideMerge(entry),
+    placements,
     incident,
     ledger,
-    large: !atOnce,
-    ...extras,
+    large,
+    ...(owner !== undefined && { owner }),
+    ...(idempotency && { idempotency }),
   };
 }
 
+/** Reads all rows; in a further attempt of a large merge all but the alerts. */
+async function read(
+  { call: { body, signal }, deps, reading }: Preparation,
+  otherKeys: readonly Key[],
+  alertKeys: readonly Key[],
+): Promise<void> {
+  const attributes = [
+    ...PLACEMENT_ATTRIBUTES,
+    ...LEDGER_ATTRIBUTES,
+    'body_hash',
+    'ttl',
+    // Of the incident; it is read of the alerts, too.
+    ...(body.title ? ['title'] : []),
+    ...(body.owner_id === undefined ? [] : ['owner_id']),
+  ];
+  if (reading.large && reading.batches.length > 0) {
+    const { rows } = await readBatches(deps.table, otherKeys, { signal, attributes });
+    for (const key of otherKeys) {
+      const row = rows.get(rowName(key));
+      if (row) reading.rows.set(rowName(key), row);
+      else reading.rows.delete(rowName(key));
+    }
+    return;
+  }
+  Object.assign(reading, await readBatches(deps.table, [...otherKeys, ...alertKeys], { signal, attributes }));
+}
+
 /** Whether the key's row says that this very call was done before. @throws ApiError when it was another body */
-function isRepeat(row: Row | undefined, { bodyHash, nowSeconds }: NonNullable<Relocation['idempotency']>): boolean {
+function isRepeat(row: Row | undefined, { bodyHash, nowSeconds }: Idempotency): boolean {
   if (!row || Number(row.ttl) <= nowSeconds) return false;
   if (row.body_hash !== bodyHash) throw refuse('InvalidParameter', 'idempotencyKeyReused', undefined);
   return true;
 }
 
-function notFound(missing: { what: 'incident' | 'alert' | 'member'; id: string }[]): ApiError {
+interface Missing {
+  what: 'incident' | 'alert' | 'member';
+  id: string;
+}
+
+function notFound(missing: Missing[]): ApiError {
   return refuse('ResourceNotFound', 'mergeTargetsNotFound', {
     missing: missing.slice(0, NAMED_MISSING),
     more: Math.max(0, missing.length - NAMED_MISSING),

@@ -1,123 +1,256 @@
-import { ConditionalCheckFailedException, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
-import { TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { Int64 } from '../json.ts';
+/**
+ * Moves the alerts of large entries, after their commits. Any number of callers may do so for the same entry at the same
+ * time: see `relocate.ts` for what holds then.
+ */
+import { backoff, CONFLICT, THROTTLED } from '../table/backoff.ts';
 import type { Table } from '../table/client.ts';
-import { keys } from '../table/keys.ts';
-import type { FeedEntry, Move } from './feed.ts';
-import { pendingAttribute, readEntry } from './ledger.ts';
-import { pause } from './pause.ts';
+import { movesRow, type Range, uncovered } from './feed.ts';
+import { readLedger, removePending } from './ledger.ts';
+import {
+  type Decide,
+  decideMerge,
+  decideUndo,
+  moveAction,
+  type Placements,
+  place,
+  readPlacements,
+} from './placement.ts';
+import { type LargeEntry, readEntry, readLargeEntry, readMovedRanges } from './read.ts';
+import { type Action, TRANSACTION_ITEMS, type TransactionResult, transact } from './transaction.ts';
 
-/** Writes under way at once. */
-const CONCURRENCY = 32;
+/** Transactions under way at once: one for each partition key of an account's alerts. */
+const LANES = 16;
 
-/** How a move changes the alert's row; the same in a transaction and after it. */
-export function moveUpdate({ to }: Pick<Move, 'to'>, stamp: number) {
-  return to === undefined
-    ? { UpdateExpression: 'SET moved_stamp = :stamp REMOVE incident_id', values: { ':stamp': stamp } }
-    : { UpdateExpression: 'SET incident_id = :to, moved_stamp = :stamp', values: { ':stamp': stamp, ':to': to } };
-}
-
-/** Moves one alert, unless a later merge already has, or the alert is gone. */
-async function moveAlert(table: Table, account: Int64, stamp: number, move: Move, signal?: AbortSignal): Promise<void> {
-  const { UpdateExpression, values } = moveUpdate(move, stamp);
-  try {
-    await table.client.send(
-      new UpdateCommand({
-        TableName: table.name,
-        Key: keys.alert(account, move.alertId),
-        UpdateExpression,
-        ConditionExpression: 'attribute_exists(pk) AND (attribute_not_exists(moved_stamp) OR moved_stamp < :stamp)',
-        ExpressionAttributeValues: values,
-      }),
-      signal ? { abortSignal: signal } : {},
-    );
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+/** Alerts whose rows cannot be updated, such as those at DynamoDB's largest size of a row. All others of their merge are moved. */
+export class UnmovableAlertsError extends Error {
+  override readonly name = 'UnmovableAlertsError';
+  readonly alertIds: readonly string[];
+  constructor(alertIds: readonly string[]) {
+    super(`DynamoDB refuses to update the rows of ${alertIds.length} alerts, such as ${alertIds[0]}`);
+    this.alertIds = alertIds;
   }
 }
 
+export interface MoveOptions {
+  signal?: AbortSignal | undefined;
+  /** Where alerts were, when they were read before the commit: saves reading those again that have not changed. */
+  known?: Placements | undefined;
+  /** What one transaction holds. */
+  transactionItems?: number | undefined;
+}
+
 /**
- * Does the moves of a committed merge; each can be done again without harm. The first failure ends all of them, so that none
- * is under way any more when this returns. @throws the first failure
+ * Moves all alerts of a large entry that are not moved yet, after those that pending entries of lower sequences take, and
+ * takes the entry from the pending ones.
+ * @throws UnmovableAlertsError once all others are moved
+ * @throws what ended it early; the moves that were done stand
  */
-export async function moveAlerts(
+export async function moveAlerts(table: Table, large: LargeEntry, options: MoveOptions = {}): Promise<void> {
+  const { account, entry } = large;
+  const whole = { start: 0, end: large.alertIds.length };
+  const moved = options.known ? [] : await readMovedRanges(table, large, options.signal);
+  const unmovable = await moveRanges(table, large, uncovered(whole, moved), options);
+  if (unmovable.length > 0) throw new UnmovableAlertsError(unmovable);
+  await removePending(table, account, entry.sequence, options.signal);
+}
+
+/**
+ * Moves those of some alerts that a large entry takes and has not moved yet, and maybe some others of it.
+ * @returns those of them that cannot be moved
+ */
+async function moveSome(
   table: Table,
-  account: Int64,
-  stamp: number,
-  moves: readonly Move[],
-  signal?: AbortSignal,
-): Promise<void> {
-  const left = moves.values();
+  large: LargeEntry,
+  alertIds: ReadonlySet<string>,
+  options: MoveOptions,
+): Promise<string[]> {
+  const { transactionItems = TRANSACTION_ITEMS, signal } = options;
+  const wanted: Range[] = [];
+  for (const [at, alertId] of large.alertIds.entries()) {
+    if (!alertIds.has(alertId)) continue;
+    const last = wanted.at(-1);
+    if (last && at < last.end) continue;
+    wanted.push({ start: at, end: Math.min(large.alertIds.length, at + transactionItems - 1) });
+  }
+  if (wanted.length === 0) return [];
+  const moved = await readMovedRanges(table, large, signal);
+  const gaps = wanted.flatMap((range) => uncovered(range, moved));
+  return (await moveRanges(table, large, gaps, options)).filter((id) => alertIds.has(id));
+}
+
+/**
+ * Entries of lower sequences come first: their moves of these alerts are done when this returns.
+ * @returns whether there was any such entry, and the alerts that it could not move
+ */
+async function moveEarlier(
+  table: Table,
+  { account, entry, alertIds }: LargeEntry,
+  ranges: readonly Range[],
+  { signal, transactionItems }: MoveOptions,
+): Promise<{ any: boolean; unmovable: Set<string> }> {
+  const { pending = [] } = await readLedger(table, account, signal);
+  const earlier = pending.filter(({ sequence }) => sequence < entry.sequence);
+  const unmovable = new Set<string>();
+  if (earlier.length === 0) return { any: false, unmovable };
+  const wanted = new Set(ranges.flatMap(({ start, end }) => alertIds.slice(start, end)));
+  for (const one of earlier) {
+    const large = await readLargeEntry(table, account, one, signal);
+    if (!large) continue;
+    for (const id of await moveSome(table, large, wanted, { signal, transactionItems })) unmovable.add(id);
+  }
+  return { any: true, unmovable };
+}
+
+/** Where the merge took its alerts from that this entry undoes. */
+async function decideFor(table: Table, { account, entry }: LargeEntry, signal?: AbortSignal): Promise<Decide> {
+  if (entry.kind === 'merge') return decideMerge(entry);
+  const undone = await readEntry(table, account, entry.incident_id, entry.undone_sequence ?? 0, signal);
+  return decideUndo(entry, new Map(undone?.moves.map(({ alertId, from }) => [alertId, from])));
+}
+
+/** Moves the alerts of some stretches of a list that are not moved. @returns those that cannot be moved */
+async function moveRanges(
+  table: Table,
+  large: LargeEntry,
+  ranges: readonly Range[],
+  options: MoveOptions,
+): Promise<string[]> {
+  if (ranges.length === 0) return [];
+  const { transactionItems = TRANSACTION_ITEMS } = options;
+  const earlier = await moveEarlier(table, large, ranges, options);
+  const decide = await decideFor(table, large, options.signal);
   const stop = new AbortController();
-  const ending = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
-  let failure: { error: unknown } | undefined;
-  const worker = async () => {
-    try {
-      for (const move of left) await moveAlert(table, account, stamp, move, ending);
-    } catch (error) {
-      failure ??= { error };
-      stop.abort();
-    }
+  const signal = options.signal ? AbortSignal.any([options.signal, stop.signal]) : stop.signal;
+  const most = transactionItems - 1; // and the row that tells of them
+  const pieces = ranges.flatMap((range) => piecesOf(range, most));
+  const lanes = Math.min(LANES, pieces.length);
+  const context: Lane = {
+    table,
+    large,
+    decide,
+    most,
+    signal,
+    blocked: earlier.unmovable,
+    unmovable: [],
+    known: earlier.any ? undefined : options.known,
   };
-  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, moves.length) }, worker));
-  if (failure) throw failure.error;
+  const running = Array.from({ length: lanes }, (_, lane) => {
+    // Stretches beside each other share a partition key: so each lane keeps to its own.
+    const share = pieces.slice(
+      Math.floor((lane * pieces.length) / lanes),
+      Math.floor(((lane + 1) * pieces.length) / lanes),
+    );
+    return runLane(context, share.reverse()).catch((error: unknown) => {
+      stop.abort();
+      throw error;
+    });
+  });
+  const results = await Promise.allSettled(running); // none is under way any more when this returns
+  const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
+  // Those of the lanes that were stopped say nothing.
+  if (failures.length > 0) throw failures.find((error) => (error as Error).name !== 'AbortError') ?? failures[0];
+  return context.unmovable;
 }
 
-/** Takes the mark of a merge away whose moves are all done: from its entry and from the ledger, in one transaction. */
-export async function unmark(
-  table: Table,
-  account: Int64,
-  entry: Pick<FeedEntry, 'incident_id' | 'stamp'>,
-  signal?: AbortSignal,
-): Promise<void> {
-  const remove = new TransactWriteCommand({
-    TransactItems: [
-      {
-        Update: {
-          TableName: table.name,
-          Key: keys.feedEntry(account, entry.incident_id, entry.stamp),
-          UpdateExpression: 'REMOVE pending',
-          ConditionExpression: 'attribute_exists(pk)',
-        },
-      },
-      {
-        Update: {
-          TableName: table.name,
-          Key: keys.mergeLedger(account),
-          UpdateExpression: 'REMOVE #pending',
-          ExpressionAttributeNames: { '#pending': pendingAttribute(entry.stamp) },
-        },
-      },
-    ],
-  });
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      await table.client.send(remove, signal ? { abortSignal: signal } : {});
-      return;
-    } catch (error) {
-      const conflict =
-        error instanceof TransactionCanceledException &&
-        error.CancellationReasons?.some(({ Code }) => Code === 'TransactionConflict');
-      if (!conflict || attempt === 10) throw error;
-      await pause(attempt, signal);
-    }
-  }
+function piecesOf({ start, end }: Range, most: number): Range[] {
+  const pieces: Range[] = [];
+  for (let at = start; at < end; at += most) pieces.push({ start: at, end: Math.min(end, at + most) });
+  return pieces;
+}
+
+interface Lane {
+  table: Table;
+  large: LargeEntry;
+  decide: Decide;
+  /** Alerts in one transaction. */
+  most: number;
+  signal: AbortSignal;
+  /** Alerts that an earlier entry has yet to move, and cannot: it is not their turn. */
+  blocked: ReadonlySet<string>;
+  /** Filled with the alerts that cannot be moved. */
+  unmovable: string[];
+  known: Placements | undefined;
 }
 
 /**
- * Finishes a merge that is committed: moves what is left to move, then unmarks it. Does nothing for one that is finished.
- * @returns whether there was anything to finish
+ * Moves stretches one after the other, the last of them first. Transactions that are throttled get smaller, until they are
+ * granted; those that are too large are halved.
  */
-export async function finishMerge(
-  table: Table,
-  account: Int64,
-  incidentId: string,
-  stamp: number,
-  signal?: AbortSignal,
-): Promise<boolean> {
-  const merge = await readEntry(table, account, incidentId, stamp, signal);
-  if (!merge?.entry.pending) return false;
-  await moveAlerts(table, account, stamp, merge.moves, signal);
-  await unmark(table, account, merge.entry, signal);
-  return true;
+async function runLane(lane: Lane, todo: Range[]): Promise<void> {
+  const { table, large, signal } = lane;
+  let { most, known } = lane;
+  let attempt = 0;
+  for (let range = todo.pop(); range; range = todo.pop()) {
+    signal.throwIfAborted();
+    if (range.end - range.start > most) {
+      todo.push({ start: range.start + most, end: range.end });
+      range = { start: range.start, end: range.start + most };
+    }
+    const outcome = await moveRange(lane, range, known);
+    switch (outcome) {
+      case 'applied':
+        attempt = 0;
+        most = Math.min(lane.most, 2 * most);
+        continue;
+      case 'changed':
+        // By another caller that does the same moves, or by an import: what is stored decides.
+        known = undefined;
+        todo.push(...uncovered(range, await readMovedRanges(table, large, signal)).reverse());
+        break;
+      case 'refused':
+        if (range.end - range.start === 1) lane.unmovable.push(...large.alertIds.slice(range.start, range.end));
+        else {
+          const middle = Math.floor((range.start + range.end) / 2);
+          todo.push({ start: middle, end: range.end }, { start: range.start, end: middle });
+        }
+        continue;
+      case 'throttled':
+        most = Math.max(1, Math.floor((range.end - range.start) / 2));
+        todo.push(range);
+        break;
+      case 'conflict':
+        todo.push(range);
+    }
+    attempt += 1;
+    await backoff(attempt, outcome === 'throttled' ? THROTTLED : CONFLICT, signal);
+  }
+}
+
+/** Moves the alerts of a stretch and writes the row that tells of them: together or not at all. */
+async function moveRange(
+  { table, large, decide, signal, blocked }: Lane,
+  range: Range,
+  known: Placements | undefined,
+): Promise<TransactionResult['outcome']> {
+  const { account, entry } = large;
+  const ids = large.alertIds.slice(range.start, range.end);
+  if (ids.some((id) => blocked.has(id))) return 'refused';
+  let placements = known;
+  let placing = known && place(ids, known, decide);
+  // Where an alert was before the commit is enough to move it, for the move is conditional on it; not to leave it there.
+  if (!placements || placing?.moves.length !== ids.length) {
+    ({ placements } = await readPlacements(table, account, ids, signal));
+    const isOvertaken = (id: string) => (placements?.get(id)?.moved_sequence ?? 0) >= entry.sequence;
+    // Later entries take an alert only when this one has moved it: another caller has done so.
+    if (ids.some(isOvertaken)) {
+      const [gap] = uncovered(range, await readMovedRanges(table, large, signal));
+      if (gap?.start !== range.start || gap.end !== range.end) return 'changed';
+    }
+    // Unless a restored table has lost the row that tells of it; even then nothing is taken from a later entry.
+    placing = place(ids, placements, (id, placement) => (isOvertaken(id) ? 'left' : decide(id, placement)));
+  }
+  const actions: Action[] = [
+    {
+      Put: {
+        TableName: table.name,
+        Item: movesRow(account, entry, range, placing.moves, placing.stayed),
+        ConditionExpression: 'attribute_not_exists(pk)',
+      },
+    },
+  ];
+  for (const move of placing.moves) {
+    const placement = placements.get(move.alertId);
+    if (placement) actions.push(moveAction(table, account, entry.sequence, move, placement));
+  }
+  return (await transact(table, actions, signal)).outcome;
 }

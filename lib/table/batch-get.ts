@@ -1,46 +1,85 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { BatchGetCommand, type BatchGetCommandInput, type BatchGetCommandOutput } from '@aws-sdk/lib-dynamodb';
+import { backoff, THROTTLED } from './backoff.ts';
 import type { Table } from './client.ts';
+import { isThrottled } from './failures.ts';
 import type { Key } from './keys.ts';
 
 const LARGEST_BATCH = 100;
-const FIRST_PAUSE_MS = 20;
+/** Without a signal: some ten seconds. */
+const MOST_ATTEMPTS = 50;
 
 export type Row = Record<string, unknown>;
 
 /** Names a row among those that were read together. */
 export const rowName = ({ pk, sk }: Key) => `${pk}\n${sk}`;
 
-/**
- * Reads rows by their keys, strongly consistent unless said otherwise, a hundred a call and all calls side by side. What DynamoDB leaves
- * unprocessed is asked for again until the signal ends it.
- * @returns the rows that exist, by {@link rowName}
- */
+export interface BatchGetOptions {
+  signal?: AbortSignal | undefined;
+  consistent?: boolean;
+  /** Beside the key; absent: all. */
+  attributes?: readonly string[];
+}
+
+/** Keys that were read in one call, and the read units that it took: a row takes one for each 4 KB or part of it. */
+export interface ReadBatch {
+  keys: readonly Key[];
+  units: number;
+}
+
+/** Reads rows by their keys: see {@link readBatches}. @returns the rows that exist, by {@link rowName} */
 export async function batchGet(
   table: Table,
   keys: readonly Key[],
   signal?: AbortSignal,
   consistent = true,
 ): Promise<Map<string, Row>> {
-  const rows = new Map<string, Row>();
-  const batches: Key[][] = [];
-  for (let at = 0; at < keys.length; at += LARGEST_BATCH) batches.push(keys.slice(at, at + LARGEST_BATCH));
+  return (await readBatches(table, keys, { signal, consistent })).rows;
+}
 
-  async function readBatch(batch: Key[]): Promise<void> {
+/**
+ * Reads rows by their keys, strongly consistent unless said otherwise, a hundred a call and all calls side by side. What DynamoDB
+ * throttles or leaves unprocessed is asked for again until the signal ends it.
+ */
+export async function readBatches(
+  table: Table,
+  keys: readonly Key[],
+  { signal, consistent = true, attributes }: BatchGetOptions = {},
+): Promise<{ rows: Map<string, Row>; batches: ReadBatch[] }> {
+  const rows = new Map<string, Row>();
+  const batches: ReadBatch[] = [];
+  for (let at = 0; at < keys.length; at += LARGEST_BATCH)
+    batches.push({ keys: keys.slice(at, at + LARGEST_BATCH), units: 0 });
+  const names = attributes && ['pk', 'sk', ...attributes];
+  const projection = names && {
+    ProjectionExpression: names.map((_name, at) => `#${at}`).join(', '),
+    ExpressionAttributeNames: Object.fromEntries(names.map((name, at) => [`#${at}`, name])),
+  };
+
+  async function readBatch(batch: ReadBatch): Promise<void> {
     let request: BatchGetCommandInput['RequestItems'] = {
-      [table.name]: { Keys: batch.map(({ pk, sk }) => ({ pk, sk })), ConsistentRead: consistent },
+      [table.name]: {
+        Keys: batch.keys.map(({ pk, sk }) => ({ pk, sk })),
+        ConsistentRead: consistent,
+        ...projection,
+      },
     };
-    for (let pause = FIRST_PAUSE_MS; request?.[table.name]; pause *= 2) {
-      const answer: BatchGetCommandOutput = await table.client.send(
-        new BatchGetCommand({ RequestItems: request }),
-        signal ? { abortSignal: signal } : {},
-      );
-      for (const item of answer.Responses?.[table.name] ?? []) rows.set(rowName(item as unknown as Key), item);
-      request = answer.UnprocessedKeys;
-      if (request?.[table.name]) await sleep(pause, undefined, signal ? { signal } : {});
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const answer: BatchGetCommandOutput = await table.client.send(
+          new BatchGetCommand({ RequestItems: request, ReturnConsumedCapacity: 'TOTAL' }),
+          signal ? { abortSignal: signal } : {},
+        );
+        for (const item of answer.Responses?.[table.name] ?? []) rows.set(rowName(item as unknown as Key), item);
+        for (const { CapacityUnits = 0 } of answer.ConsumedCapacity ?? []) batch.units += CapacityUnits;
+        request = answer.UnprocessedKeys;
+        if (!request?.[table.name]) return;
+      } catch (error) {
+        if (!isThrottled(error) || (!signal && attempt === MOST_ATTEMPTS)) throw error;
+      }
+      await backoff(attempt, THROTTLED, signal);
     }
   }
 
   await Promise.all(batches.map(readBatch));
-  return rows;
+  return { rows, batches };
 }

@@ -10,10 +10,16 @@ export interface Key {
 }
 
 const of = (account: Int64, collection: string) => `ACCOUNT#${account}#${collection}`;
-const STAMP_DIGITS = 15;
+const SEQUENCE_DIGITS = 15;
 
 /** A feed entry's place in the order of all merges of its account: sorts as text as it does as a number. */
-const stampText = (stamp: number) => String(stamp).padStart(STAMP_DIGITS, '0');
+const sequenceText = (sequence: number) => String(sequence).padStart(SEQUENCE_DIGITS, '0');
+
+/** An account's alerts lie under 16 partition keys, by the last digit of their ids: ObjectIDs end in a counter. */
+const ALERT_SHARDS = '0123456789abcdef';
+
+/** The shard of an alert, by its id in lower case. */
+export const alertShard = (alertId: string) => alertId.slice(-1);
 
 const ACCOUNT_DIGITS = 19;
 
@@ -27,7 +33,9 @@ export const collections = {
   rum: (account: Int64) => of(account, 'RUM'),
   workItems: (account: Int64) => of(account, 'WORK_ITEMS'),
   incidents: (account: Int64) => of(account, 'INCIDENTS'),
-  alerts: (account: Int64) => of(account, 'ALERTS'),
+  /** One of the partition keys of the account's alerts: that of the ids that end in this hexadecimal digit. */
+  alerts: (account: Int64, shard: string) => of(account, `ALERTS#${shard}`),
+  alertShards: (account: Int64) => [...ALERT_SHARDS].map((shard) => of(account, `ALERTS#${shard}`)),
   feed: (account: Int64, incidentId: string) => of(account, `FEED#${incidentId.toLowerCase()}`),
 } as const;
 
@@ -49,15 +57,23 @@ export const keys = {
     pk: collections.incidents(account),
     sk: incidentId.toLowerCase(),
   }),
-  alert: (account: Int64, alertId: string) => ({ pk: collections.alerts(account), sk: alertId.toLowerCase() }),
-  feedEntry: (account: Int64, incidentId: string, stamp: number) => ({
+  alert: (account: Int64, alertId: string) => {
+    const id = alertId.toLowerCase();
+    return { pk: collections.alerts(account, alertShard(id)), sk: id };
+  },
+  feedEntry: (account: Int64, incidentId: string, sequence: number) => ({
     pk: collections.feed(account, incidentId),
-    sk: stampText(stamp),
+    sk: sequenceText(sequence),
   }),
-  /** Further alerts of an entry that is too large for one row; `part` counts from 1. */
-  feedEntryPart: (account: Int64, incidentId: string, stamp: number, part: number) => ({
+  /** Which alerts a large entry takes; `part` counts from 0. */
+  feedAlerts: (account: Int64, incidentId: string, sequence: number, part: number) => ({
     pk: collections.feed(account, incidentId),
-    sk: `${stampText(stamp)}#${String(part).padStart(4, '0')}`,
+    sk: `${sequenceText(sequence)}#ALERTS#${String(part).padStart(4, '0')}`,
+  }),
+  /** What became of the alerts of a large entry from the one at `start` on. */
+  feedMoves: (account: Int64, incidentId: string, sequence: number, start: number) => ({
+    pk: collections.feed(account, incidentId),
+    sk: `${sequenceText(sequence)}#MOVES#${String(start).padStart(6, '0')}`,
   }),
   mergeLedger: (account: Int64) => ({ pk: of(account, 'MERGES'), sk: 'LEDGER' }),
   /** One row for each outer window, named by its number since the epoch. */
@@ -109,9 +125,10 @@ export function parseKey({ pk, sk }: Key): ParsedKey | undefined {
     case 'ALERTS':
       return row('alert', sk);
     case 'FEED': {
-      const [stamp, part] = sk.split('#');
-      const entry = [rest ?? '', Number(stamp)];
-      return part === undefined ? row('feedEntry', ...entry) : row('feedEntryPart', ...entry, Number(part));
+      const [sequence, list, at] = sk.split('#');
+      const entry = [rest ?? '', Number(sequence)];
+      if (list === undefined) return row('feedEntry', ...entry);
+      return row(list === 'ALERTS' ? 'feedAlerts' : 'feedMoves', ...entry, Number(at));
     }
     case 'MERGES':
       return row('mergeLedger');

@@ -87,9 +87,9 @@ async function preparedMerge(count: number): Promise<Prepared> {
 async function preparedUndo(count: number): Promise<Prepared> {
   const { at, to, body, moved } = await mergeOf(count);
   await call('mergeAlerts', mergeAlerts, at, body)(table);
-  const stamp = (await at.feed(to)).find(({ kind }) => kind === 'merge').stamp;
+  const sequence = (await at.feed(to)).find(({ kind }) => kind === 'merge').sequence;
   return {
-    act: admin('merge', 'undo', to, stamp, '--account', at.account),
+    act: admin('merge', 'undo', to, sequence, '--account', at.account),
     effects: async () => ((await moved(undefined)) ? feedOf(at, to, 'merge_undone') : 0),
   };
 }

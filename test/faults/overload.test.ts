@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { marshall } from '@aws-sdk/util-dynamodb';
-import type { DynamoDBStreamEvent } from 'aws-lambda';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts, type Operation } from '../../lib/api/operations.ts';
 import type { Deps } from '../../lib/deps.ts';
@@ -26,6 +24,7 @@ import {
   stored,
   testDeps,
 } from '../support/service.ts';
+import { largeEntriesOf } from '../support/stream.ts';
 
 const SECONDS = { quick: 2, ci: 60, full: 600 }[process.env.FAULTS ?? 'quick'] ?? 0;
 const CALLS_A_SECOND = 50;
@@ -133,11 +132,10 @@ describe(`${CALLS_A_SECOND} calls a second for ${SECONDS} s, 2 % of the wire cal
       // Some seconds say nothing of growth.
       if (SECONDS >= 60) expect(slopeOf(heap)).toBeLessThan(HEAP_BYTES_A_MINUTE);
       for (const { at, incidents, alerts } of things) {
-        const rows = (await Promise.all(incidents.map((id) => at.feed(id)))).flat();
-        const Records = rows.filter((row) => row.pending).map((row) => ({ dynamodb: { NewImage: marshall(row) } }));
-        await createFinishMerges(testDeps(table), 0)({ Records } as unknown as DynamoDBStreamEvent);
+        const feeds = () => Promise.all(incidents.map((id) => at.feed(id)));
+        await createFinishMerges(testDeps(table), 0)(largeEntriesOf((await feeds()).flat()));
         const place = new Map<string, string>();
-        const entries = rows.filter(({ kind }) => kind !== undefined).sort((a, b) => a.stamp - b.stamp);
+        const entries = (await feeds()).flat().sort((a, b) => a.sequence - b.sequence);
         for (const { moved, incident_id } of entries)
           for (const [from, ids] of Object.entries(moved as Record<string, string[]>))
             for (const id of ids) {

@@ -194,12 +194,12 @@ describe('the usage plans', () => {
 });
 
 describe('the filter of the table stream', () => {
-  it('lets through what was inserted with its moves pending, and nothing else', () => {
+  it('lets through what was inserted as a large entry, and nothing else', () => {
     const [pattern] = deployment.stream.patterns;
     const record = (eventName: string, NewImage: object | undefined) => ({ eventName, dynamodb: { NewImage } });
-    expect(matches(pattern, record('INSERT', { pending: { BOOL: true }, pk: { S: 'x' } }))).toBe(true);
-    expect(matches(pattern, record('MODIFY', { pending: { BOOL: true } }))).toBe(false);
-    expect(matches(pattern, record('INSERT', { pending: { BOOL: false } }))).toBe(false);
+    expect(matches(pattern, record('INSERT', { large: { BOOL: true }, pk: { S: 'x' } }))).toBe(true);
+    expect(matches(pattern, record('MODIFY', { large: { BOOL: true } }))).toBe(false);
+    expect(matches(pattern, record('INSERT', { large: { BOOL: false } }))).toBe(false);
     expect(matches(pattern, record('INSERT', {}))).toBe(false);
     expect(matches(pattern, record('REMOVE', undefined))).toBe(false);
   });

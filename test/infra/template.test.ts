@@ -292,14 +292,14 @@ describe('the functions', () => {
       ).toEqual([kind]);
   });
 
-  it('finish-merges follows the stream for pending merges alone, tries again, splits batches, and has a dead-letter queue', () => {
+  it('finish-merges follows the stream for large merges alone, tries again, splits batches, and has a dead-letter queue', () => {
     expect(only('AWS::Lambda::EventSourceMapping').Properties).toMatchObject({
       StartingPosition: 'TRIM_HORIZON',
       BisectBatchOnFunctionError: true,
       MaximumRetryAttempts: 10,
       DestinationConfig: { OnFailure: { Destination: expect.anything() } },
       FilterCriteria: {
-        Filters: [{ Pattern: '{"eventName":["INSERT"],"dynamodb":{"NewImage":{"pending":{"BOOL":[true]}}}}' }],
+        Filters: [{ Pattern: '{"eventName":["INSERT"],"dynamodb":{"NewImage":{"large":{"BOOL":[true]}}}}' }],
       },
     });
   });

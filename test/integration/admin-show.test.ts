@@ -146,7 +146,7 @@ describe('show incident, alert and work-item', () => {
     });
     expect(shown.feed[0].moves).toHaveLength(3);
     const { out } = await admin(`show incident ${to} --account ${at.account}`);
-    expect(out).toContain(String(shown.feed[0].stamp).padStart(15, '0'));
+    expect(out).toContain(String(shown.feed[0].sequence).padStart(15, '0'));
     for (const line of [
       `2 alerts from ${from}`,
       '1 alert from no incident',

@@ -129,7 +129,7 @@ describe('an app key shows in no answer, log line, metric or error', () => {
         results.push(
           await functions.invoke('refuse-route', { ...eventFor(operations[0], { appKey: key }), path: '/x' }),
         );
-        const entry = { pk: `ACCOUNT#1#FEED#${objectId()}`, sk: '1', pending: true, comment: key, at_ms: 1, stamp: 1 };
+        const entry = { pk: `ACCOUNT#1#FEED#${objectId()}`, sk: '1', large: true, comment: key, at_ms: 1, sequence: 1 };
         results.push(
           await functions.invoke('finish-merges', { Records: [{ dynamodb: { NewImage: marshall(entry) } }] }),
         );

@@ -35,7 +35,7 @@ it('all that writes, refuses or lets in reads strongly consistent', async () => 
   await invokeAlone(handlers.mergeAlerts, eventFor(mergeAlerts, { appKey: at.appKey, body: merge }));
   const entry = (await at.feed(to)).find(({ kind }) => kind === 'merge');
   await createFinishMerges(testDeps(own), 0)(await insertsOf(table, { pk: entry.pk, sk: entry.sk }));
-  const request = { account: at.account, incidentId: to, stamp: entry.stamp, by: 'o', requestId: 'r' };
+  const request = { account: at.account, incidentId: to, sequence: entry.sequence, by: 'o', requestId: 'r' };
   await undoMerge(testDeps(own), request);
 
   const reads = tap.attempts.filter(({ command }) => /Get|Query/.test(command));

@@ -90,6 +90,15 @@ function recording() {
   };
 }
 
+/** Fails every call after a first transaction. */
+function onceCommitted() {
+  let committed = false;
+  return (command: string) => {
+    if (committed) throw connectionLost();
+    committed = command === 'TransactWriteItems';
+  };
+}
+
 const granted = (name: string) =>
   new Set(
     (GRANTS[name] ?? []).flatMap(({ actions, on }) =>
@@ -145,9 +154,7 @@ describe('what a function does with the table is what it may do, no more and no 
     });
     expect((await at.merge(handler, { alert_ids: alerts, incident_id: other })).status).toBe(200);
     expect(lost).toBe(true);
-    failAfter((command) => {
-      if (command === 'UpdateItem') throw connectionLost(); // pending, for the next one to read
-    });
+    failAfter(onceCommitted()); // pending, for the next one to read
     expect((await at.merge(handler, { alert_ids: alerts, incident_id: to })).status).toBe(200);
     failAfter(() => undefined);
     expect((await at.merge(handler, { alert_ids: alerts.slice(0, 1), incident_id: to })).status).toBe(200);
@@ -159,14 +166,12 @@ describe('what a function does with the table is what it may do, no more and no 
     const to = await at.incident();
     const alerts = await at.alerts(120);
     const dying = recording();
-    dying.failAfter((command) => {
-      if (command === 'UpdateItem') throw connectionLost();
-    });
+    dying.failAfter(onceCommitted());
     await at.merge(handlersOver(testDeps(dying.own)).mergeAlerts, { alert_ids: alerts, incident_id: to });
     const [entry] = await at.feed(to);
     expect(entry.pending).toBe(true);
     const { own, used } = recording();
-    await createFinishMerges(testDeps(own), 0)(await insertsOf(table, keys.feedEntry(at.account, to, entry.stamp)));
+    await createFinishMerges(testDeps(own), 0)(await insertsOf(table, keys.feedEntry(at.account, to, entry.sequence)));
     expect(used).toEqual(granted('finish-merges'));
   });
 

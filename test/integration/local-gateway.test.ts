@@ -8,6 +8,7 @@ import { type LocalService, startService } from '../../infra/local/service.ts';
 import { operations } from '../../lib/api/operations.ts';
 import { loadData } from '../../lib/data/load.ts';
 import { commit } from '../../lib/incidents/commit.ts';
+import { decideMerge } from '../../lib/incidents/placement.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
@@ -137,21 +138,18 @@ describe('over real HTTP', () => {
     const at = await newAccount(table);
     const to = await at.incident();
     const alerts = await at.alerts(120);
-    const seen = new Map(
-      alerts.map((id) => [id, { row: { alert_id: id, title: '' }, now: { incidentId: undefined, stamp: undefined } }]),
-    );
     const longAgo = Date.now() - 60_000;
     const outcome = await commit(table, {
       account: at.account,
-      entry: { kind: 'merge', incident_id: to, stamp: 1, merge_id: 'm', at_ms: longAgo, by: 'k', request_id: 'r' },
-      moves: alerts.map((alertId) => ({ alertId, from: undefined, to })),
-      stayed: [],
-      seen,
+      entry: { kind: 'merge', incident_id: to, sequence: 1, merge_id: 'm', at_ms: longAgo, by: 'k', request_id: 'r' },
+      alertIds: alerts,
+      decide: decideMerge({ incident_id: to }),
+      placements: new Map(),
       large: true,
       incident: { incident_id: to, title: '' },
-      ledger: { last: undefined, lastLarge: undefined, pending: [] },
+      ledger: { last: undefined, lastLarge: undefined, pending: undefined },
     });
-    expect(outcome).toBe('pending');
+    expect(outcome).toBe('committed');
     await expect.poll(async () => (await at.feed(to))[0].pending, { timeout: 20_000, interval: 250 }).toBeUndefined();
     expect(new Set(await at.whereabouts(alerts))).toEqual(new Set([to]));
   });

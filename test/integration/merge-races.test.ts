@@ -27,7 +27,7 @@ async function mergeUntilDone(at: Account, body: object): Promise<Answer> {
 /** Every entry of the given incidents' feeds in the order of the merges, each with the moves of all its rows. */
 async function history(at: Account, incidents: string[]) {
   const rows = (await Promise.all(incidents.map((id) => at.feed(id)))).flat();
-  const entries = rows.filter(({ kind }) => kind === 'merge').sort((one, other) => one.stamp - other.stamp);
+  const entries = rows.sort((one, other) => one.sequence - other.sequence);
   return entries.map((entry) => ({
     to: entry.incident_id as string,
     moved: entry.moved as Record<string, string[]>,
@@ -60,6 +60,7 @@ describe('merges that share alerts', () => {
       [one, other].map((incident_id) => mergeUntilDone(at, { alert_ids: alerts, incident_id })),
     );
     for (const answer of answers) hasEnvelope(answer, 200);
+    for (const id of [one, other]) await at.finish(id);
     const entries = await history(at, [one, other]);
     expect(entries).toHaveLength(2);
     const last = entries.at(-1);
@@ -82,10 +83,10 @@ describe('merges that share alerts', () => {
       ),
     );
     for (const answer of answers) hasEnvelope(answer, 200);
+    for (const id of incidents) await at.finish(id);
     expect(await history(at, incidents)).toHaveLength(sizes.length);
     await feedsTellTheTruth(at, incidents, alerts);
-    const ledger = await at.ledger();
-    expect(Object.keys(ledger).filter((name) => /^p\d/.test(name))).toEqual([]);
+    expect(await at.pending()).toEqual([]);
   });
 
   it('into one incident give it the title of the later one, and each entry tells the title before it', async () => {

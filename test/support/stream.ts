@@ -45,10 +45,10 @@ export async function insertsOf(table: Table, key: Key): Promise<DynamoDBStreamE
   };
 }
 
-/** The pending entries among the rows of a feed, as the stream hands them to finish-merges. */
-export function pendingOf(feed: readonly Record<string, unknown>[]): DynamoDBStreamEvent {
+/** The large entries of a feed, as the stream hands them to finish-merges. */
+export function largeEntriesOf(feed: readonly Record<string, unknown>[]): DynamoDBStreamEvent {
   const Records = feed
-    .filter(({ pending }) => pending)
+    .filter(({ large }) => large)
     .map((row) => ({ dynamodb: { NewImage: marshall(row, { removeUndefinedValues: true }) } }));
   return { Records } as unknown as DynamoDBStreamEvent;
 }

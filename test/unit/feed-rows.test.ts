@@ -1,11 +1,22 @@
 import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type FeedEntry, feedRows, type Move, readAlerts } from '../../lib/incidents/feed.ts';
+import {
+  type FeedEntry,
+  largeEntryRows,
+  type Move,
+  movesRow,
+  readAlertList,
+  readMovedAlerts,
+  smallEntryRow,
+  uncovered,
+} from '../../lib/incidents/feed.ts';
 
 /** Bytes of a value as DynamoDB counts them for its limit of 400 KB a row. */
 function sizeOf(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value);
   if (typeof value === 'number') return Math.ceil(String(value).length / 2) + 2;
+  if (value instanceof Uint8Array) return value.byteLength;
   if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + sizeOf(one) + 1, 3);
   if (typeof value !== 'object' || value === null) return 1;
   return Object.entries(value).reduce((sum, [name, one]) => sum + sizeOf(name) + sizeOf(one) + 1, 3);
@@ -15,7 +26,7 @@ const objectId = () => randomBytes(12).toString('hex');
 const ENTRY: FeedEntry = {
   kind: 'merge',
   incident_id: objectId(),
-  stamp: 7,
+  sequence: 7,
   merge_id: objectId(),
   at_ms: 2_000_000_000_000,
   by: 'k'.repeat(64),
@@ -23,40 +34,68 @@ const ENTRY: FeedEntry = {
   comment: '😀'.repeat(1_024),
   old_title: '😀'.repeat(512),
   new_title: '😀'.repeat(512),
-  parts: 0,
-  pending: true,
 };
+const LARGEST_ROW = 400 * 1_024;
+
+const movesOf = (count: number): Move[] =>
+  Array.from({ length: count }, () => ({ alertId: objectId(), from: objectId(), to: ENTRY.incident_id }));
 
 describe('the rows of a feed entry', () => {
   it.each([
-    [0, 1],
-    [4_000, 1],
-    [4_001, 2],
-    [8_000, 2],
-    [8_001, 3],
-  ])('of %i alerts, each from an incident of its own, are %i, none above 400 KB', (count, rows) => {
-    const moves: Move[] = Array.from({ length: count }, () => ({
-      alertId: objectId(),
-      from: objectId(),
-      to: ENTRY.incident_id,
-    }));
-    const all = feedRows(1, ENTRY, moves, []);
+    [1, 2],
+    [9_700, 2],
+    [30_000, 2],
+    [30_001, 3],
+  ])('that is large, of %i alerts, are %i, none above 400 KB, and hold which they are, in order', (count, rows) => {
+    const ids = Array.from({ length: count }, objectId);
+    const all = largeEntryRows(1, ENTRY, ids);
     expect(all).toHaveLength(rows);
-    expect(all[0]).toMatchObject({ parts: rows - 1 });
-    for (const row of all) expect(sizeOf(row)).toBeLessThan(400 * 1_024);
+    expect(all[0]).toMatchObject({ ...ENTRY, large: true, alerts: count });
+    for (const row of all) expect(sizeOf(row)).toBeLessThan(LARGEST_ROW);
     expect(new Set(all.map(({ pk, sk }) => `${pk} ${sk}`)).size).toBe(rows);
-    expect(readAlerts({ ...ENTRY, parts: rows - 1 }, all)).toEqual({ moves, stayed: [] });
+    expect(readAlertList(all.slice(1))).toEqual(ids);
   });
 
-  it('tell which alerts stayed, wherever the rows part', () => {
-    const moves: Move[] = Array.from({ length: 3_999 }, () => ({
-      alertId: objectId(),
-      from: undefined,
-      to: ENTRY.incident_id,
-    }));
+  it('that is small, of as many alerts as a transaction holds, each from an incident of its own, is far below 400 KB', () => {
+    const moves = movesOf(100);
     const stayed = [objectId(), objectId()];
-    const all = feedRows(1, ENTRY, moves, stayed);
-    expect(all).toHaveLength(2);
-    expect(readAlerts({ ...ENTRY, parts: 1 }, all)).toEqual({ moves, stayed });
+    const row = smallEntryRow(1, ENTRY, moves, stayed);
+    expect(sizeOf(row)).toBeLessThan(LARGEST_ROW / 10);
+    expect(readMovedAlerts(ENTRY, [row as never])).toEqual({ moves, stayed });
+  });
+
+  it('tell of each alert once, though two of them tell of it', () => {
+    const moves = movesOf(3);
+    const stayed = [objectId()];
+    const row = movesRow(1, ENTRY, { start: 0, end: 4 }, moves, stayed);
+    const again = movesRow(1, ENTRY, { start: 3, end: 4 }, [], stayed);
+    expect(row).toMatchObject({ count: 4 });
+    expect(readMovedAlerts(ENTRY, [row, again] as never[])).toEqual({ moves, stayed });
+  });
+
+  it('of an undoing tell where the alerts went back to', () => {
+    const undone: FeedEntry = { ...ENTRY, kind: 'merge_undone', undone_sequence: 5 };
+    const moves = [objectId(), undefined].map((to) => ({ alertId: objectId(), from: ENTRY.incident_id, to }));
+    expect(readMovedAlerts(undone, [smallEntryRow(1, undone, moves, [])] as never[])).toEqual({ moves, stayed: [] });
+  });
+});
+
+describe('what no range covers', () => {
+  const range = fc
+    .tuple(fc.nat(30), fc.nat(30))
+    .map(([one, other]) => ({ start: Math.min(one, other), end: Math.max(one, other) }));
+
+  it('is every index of the whole that is in no range, in order, for any ranges', () => {
+    fc.assert(
+      fc.property(range, fc.array(range), (whole, ranges) => {
+        const gaps = uncovered(whole, ranges);
+        const indexes = gaps.flatMap(({ start, end }) => Array.from({ length: end - start }, (_, at) => start + at));
+        const expected = Array.from({ length: whole.end - whole.start }, (_, at) => whole.start + at).filter(
+          (index) => !ranges.some(({ start, end }) => start <= index && index < end),
+        );
+        expect(indexes).toEqual(expected);
+        for (const { start, end } of gaps) expect(end).toBeGreaterThan(start);
+      }),
+    );
   });
 });

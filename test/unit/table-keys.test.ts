@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toInt64 } from '../../lib/json.ts';
-import { type Key, keys, parseKey, type RowKind } from '../../lib/table/keys.ts';
+import { collections, type Key, keys, parseKey, type RowKind } from '../../lib/table/keys.ts';
 
 const account = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map((value) => toInt64(String(value)));
 const text = fc.string({ unit: 'grapheme', minLength: 1 });
 const objectId = fc.stringMatching(/^[0-9a-f]{24}$/);
-const stamp = fc.integer({ min: 0, max: 999_999_999_999_999 });
+const sequence = fc.integer({ min: 0, max: 999_999_999_999_999 });
 const hash = fc.stringMatching(/^[0-9a-f]{64}$/);
 const name = fc.constantFrom('browse-fleet', 'merge-alerts');
 
@@ -23,8 +23,9 @@ const PARTS: Record<RowKind, fc.Arbitrary<unknown>[]> = {
   workItem: [text],
   incident: [objectId],
   alert: [objectId],
-  feedEntry: [objectId, stamp],
-  feedEntryPart: [objectId, stamp, fc.integer({ min: 1, max: 9_999 })],
+  feedEntry: [objectId, sequence],
+  feedAlerts: [objectId, sequence, fc.nat(9_999)],
+  feedMoves: [objectId, sequence, fc.nat(999_999)],
   mergeLedger: [],
   rateCount: [name, fc.nat()],
   idempotency: [name, hash],
@@ -52,6 +53,16 @@ describe('a key', () => {
     );
   });
 
+  it('of an alert is one of the 16 partition keys of its account, by the last digit of its id', () => {
+    fc.assert(
+      fc.property(account, objectId, (of, id) => {
+        const shards = collections.alertShards(of);
+        expect(new Set(shards).size).toBe(16);
+        expect(keys.alert(of, id.toUpperCase()).pk).toBe(shards[Number.parseInt(id.slice(-1), 16)]);
+      }),
+    );
+  });
+
   it('holds an ObjectID in lower case', () => {
     const upper = 'ABCDEF0123456789ABCDEF01';
     for (const kind of ['incident', 'alert'] as const)
@@ -59,12 +70,18 @@ describe('a key', () => {
     expect(keys.feedEntry(1, upper, 1)).toEqual(keys.feedEntry(1, upper.toLowerCase(), 1));
   });
 
-  it('of a feed entry sorts as text in the order of its stamp, its parts behind it', () => {
+  it('of a feed entry sorts as text in the order of its sequence, its further rows behind it', () => {
     fc.assert(
-      fc.property(stamp, stamp, (one, other) => {
+      fc.property(sequence, sequence, (one, other) => {
         fc.pre(one < other);
         const id = 'a'.repeat(24);
-        const sorted = [keys.feedEntry(1, id, one), keys.feedEntryPart(1, id, one, 1), keys.feedEntry(1, id, other)];
+        const sorted = [
+          keys.feedEntry(1, id, one),
+          keys.feedAlerts(1, id, one, 0),
+          keys.feedMoves(1, id, one, 0),
+          keys.feedMoves(1, id, one, 99),
+          keys.feedEntry(1, id, other),
+        ];
         const texts = sorted.map(({ sk }) => sk);
         expect(texts.toSorted()).toEqual(texts);
       }),

@@ -1,0 +1,25 @@
+import type { Int64 } from '../json.ts';
+import type { Table } from '../table/client.ts';
+import { readLedger } from './ledger.ts';
+import { type MoveOptions, moveAlerts } from './move.ts';
+import { readLargeEntry } from './read.ts';
+
+/**
+ * Finishes a merge that is committed: moves the alerts that are left to move. May be called any number of times, by any
+ * number of callers.
+ * @throws UnmovableAlertsError when rows cannot be updated; all other alerts are moved then
+ */
+export async function finishMerge(
+  table: Table,
+  account: Int64,
+  incidentId: string,
+  sequence: number,
+  options: Omit<MoveOptions, 'known'> = {},
+): Promise<'finished' | 'nothing to do'> {
+  const { pending = [] } = await readLedger(table, account, options.signal);
+  if (!pending.some((one) => one.sequence === sequence)) return 'nothing to do';
+  const large = await readLargeEntry(table, account, { incidentId, sequence }, options.signal);
+  if (!large) return 'nothing to do';
+  await moveAlerts(table, large, options);
+  return 'finished';
+}

@@ -1,0 +1,133 @@
+/** Which incident alerts are in: read, and written by the feed entry that moves them. */
+import type { Int64 } from '../json.ts';
+import { type ReadBatch, readBatches, rowName } from '../table/batch-get.ts';
+import type { Table } from '../table/client.ts';
+import { alertShard, keys } from '../table/keys.ts';
+import type { AlertRow, FeedEntry, Move } from './feed.ts';
+import { type Action, Condition, valuesOf } from './transaction.ts';
+
+/** Of an alert's row, all that its place depends on. */
+export type Placement = Pick<AlertRow, 'incident_id' | 'moved_sequence'>;
+
+/** By alert id; those that do not exist are absent. */
+export type Placements = ReadonlyMap<string, Placement>;
+
+/** What of an alert's row is read: the rest may be large. */
+export const PLACEMENT_ATTRIBUTES = ['incident_id', 'moved_sequence'] as const;
+
+export async function readPlacements(
+  table: Table,
+  account: Int64,
+  alertIds: readonly string[],
+  signal?: AbortSignal,
+): Promise<{ placements: Map<string, Placement>; batches: ReadBatch[] }> {
+  const alertKeys = alertIds.map((id) => keys.alert(account, id));
+  const { rows, batches } = await readBatches(table, alertKeys, { signal, attributes: PLACEMENT_ATTRIBUTES });
+  const placements = new Map<string, Placement>();
+  for (const [at, id] of alertIds.entries()) {
+    const key = alertKeys[at];
+    const row = key && rows.get(rowName(key));
+    if (row) placements.set(id, row as Placement);
+  }
+  return { placements, batches };
+}
+
+/** Alerts in the order of a large entry's list: those that share a partition key beside each other. */
+export const inListOrder = (alertIds: readonly string[]): string[] =>
+  alertIds
+    .map((id) => alertShard(id) + id)
+    .sort()
+    .map((text) => text.slice(1));
+
+/** Where an entry takes an alert: into an incident, or out of any; or it stays where it is, in the entry's incident or elsewhere. */
+export type Verdict = { to: string | undefined } | 'stays' | 'left';
+
+/** What an entry does with an alert, given where it is when the entry's turn comes. */
+export type Decide = (alertId: string, placement: Placement) => Verdict;
+
+/** A merge takes every alert, wherever it is. */
+export const decideMerge =
+  ({ incident_id: own }: Pick<FeedEntry, 'incident_id'>): Decide =>
+  (_alertId, { incident_id: at }) =>
+    at === own ? 'stays' : { to: own };
+
+/**
+ * An undoing takes the alerts back that are where the merge put them, and were not moved since. Data that was loaded again
+ * has no sequence: then the place decides.
+ * @param origins where the merge took each alert from
+ */
+export const decideUndo =
+  (
+    { incident_id: own, undone_sequence: undone }: Pick<FeedEntry, 'incident_id' | 'undone_sequence'>,
+    origins: ReadonlyMap<string, string | undefined>,
+  ): Decide =>
+  (alertId, { incident_id: at, moved_sequence: by }) =>
+    at === own && (by === undefined || by === undone) && origins.has(alertId) ? { to: origins.get(alertId) } : 'left';
+
+/** What an entry does with some alerts. */
+export interface Placing {
+  moves: Move[];
+  stayed: string[];
+  left: string[];
+}
+
+/** Alerts that do not exist any more are in no part of the result. */
+export function place(alertIds: readonly string[], placements: Placements, decide: Decide): Placing {
+  const placing: Placing = { moves: [], stayed: [], left: [] };
+  for (const alertId of alertIds) {
+    const placement = placements.get(alertId);
+    if (!placement) continue;
+    const verdict = decide(alertId, placement);
+    if (verdict === 'stays') placing.stayed.push(alertId);
+    else if (verdict === 'left') placing.left.push(alertId);
+    else placing.moves.push({ alertId, from: placement.incident_id, to: verdict.to });
+  }
+  return placing;
+}
+
+/** The alert is where it was read, put there by the same entry. */
+function unchanged({ incident_id, moved_sequence }: Placement) {
+  const condition = new Condition();
+  const expression = [
+    'attribute_exists(pk)',
+    condition.is('incident_id', incident_id),
+    condition.is('moved_sequence', moved_sequence),
+  ].join(' AND ');
+  return { ConditionExpression: expression, values: condition.values };
+}
+
+/** Moves an alert, if it is where it was read. */
+export function moveAction(
+  table: Table,
+  account: Int64,
+  sequence: number,
+  { alertId, to }: Move,
+  placement: Placement,
+): Action {
+  const { ConditionExpression, values } = unchanged(placement);
+  return {
+    Update: {
+      TableName: table.name,
+      Key: keys.alert(account, alertId),
+      UpdateExpression:
+        to === undefined
+          ? 'SET moved_sequence = :sequence REMOVE incident_id'
+          : 'SET incident_id = :to, moved_sequence = :sequence',
+      ConditionExpression,
+      ExpressionAttributeValues: { ':sequence': sequence, ...(to !== undefined && { ':to': to }), ...values },
+    },
+  };
+}
+
+/** Makes sure that an alert is where it was read. */
+export function stayAction(table: Table, account: Int64, alertId: string, placement: Placement): Action {
+  const { ConditionExpression, values } = unchanged(placement);
+  return {
+    ConditionCheck: {
+      TableName: table.name,
+      Key: keys.alert(account, alertId),
+      ConditionExpression,
+      ...valuesOf(values),
+    },
+  };
+}

@@ -1,0 +1,26 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Milliseconds. */
+export interface Backoff {
+  readonly firstMs: number;
+  readonly longestMs: number;
+}
+
+/** After losing to another writer: it is done within milliseconds. */
+export const CONFLICT: Backoff = { firstMs: 10, longestMs: 200 };
+/** After being throttled: a partition's units come back within a second. */
+export const THROTTLED: Backoff = { firstMs: 25, longestMs: 400 };
+
+/**
+ * Waits before the next attempt: capped exponential backoff with full jitter.
+ * @param attempt the number of attempts so far, from 1
+ * @throws AbortError when the signal ends it
+ */
+export async function backoff(
+  attempt: number,
+  { firstMs, longestMs }: Backoff = CONFLICT,
+  signal?: AbortSignal,
+): Promise<void> {
+  const boundMs = Math.min(longestMs, firstMs * 2 ** Math.min(attempt, 20));
+  await sleep(boundMs * Math.random(), undefined, signal ? { signal } : {});
+}

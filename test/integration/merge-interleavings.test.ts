@@ -1,0 +1,144 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { finishMerge } from '../../lib/incidents/finish.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { hasEnvelope } from '../support/answers.ts';
+import { aroundCalls, connectionLost } from '../support/faults.ts';
+import { type Account, isMerged, newAccount } from '../support/incidents.ts';
+import { connectAgain, handlersOver, newTable, testDeps } from '../support/service.ts';
+
+let table: Table;
+beforeAll(async () => {
+  table = await newTable();
+});
+
+type Act = Parameters<typeof aroundCalls>[1];
+
+/** Merges through a client of its own, around whose calls `act` is put. */
+async function merge(at: Account, alert_ids: string[], incident_id: string, act?: Act): Promise<void> {
+  const own = connectAgain(table);
+  if (act) aroundCalls(own, act);
+  hasEnvelope(await at.merge(handlersOver(testDeps(own)).mergeAlerts, { alert_ids, incident_id }), 200);
+}
+
+/** Lets `count` transactions pass, then no further one and nothing after it. */
+function dyingAfter(count: number): Act {
+  let transactions = 0;
+  return async ({ command }, send) => {
+    if (command.startsWith('TransactWrite') || transactions > count) transactions += 1;
+    if (transactions > count) throw connectionLost();
+    await send();
+  };
+}
+
+/** Does something else before the first call of a kind. */
+function before(kind: string, something: () => Promise<unknown>): Act {
+  let done = false;
+  return async ({ command }, send) => {
+    if (!done && command.startsWith(kind)) {
+      done = true;
+      await something();
+    }
+    await send();
+  };
+}
+
+async function given(alerts: number) {
+  const at = await newAccount(table);
+  const [from, to, later] = [await at.incident(), await at.incident(), await at.incident()];
+  return { at, from, to, later, alerts: await at.alerts(alerts, from) };
+}
+const movedBy = async (at: Account, incidentId: string) => (await at.feed(incidentId))[0].moved;
+
+describe('a merge too large for one transaction', () => {
+  it('that is cut between its moves is finished by what its list says', async () => {
+    const { at, from, to, alerts } = await given(250);
+    await merge(at, alerts, to, dyingAfter(2));
+    const [entry] = await at.feed(to);
+    expect(entry).toMatchObject({ pending: true, listed: 250 });
+    expect(Object.values(entry.moved).flat().length).toBeGreaterThan(0);
+    await at.finish(to);
+    await isMerged(at, to, alerts);
+    expect(Object.keys(await movedBy(at, to))).toEqual([from]);
+  });
+
+  it('is committed whatever small merges come between its reading and its commit, of its own alerts too', async () => {
+    const { at, from, to, later, alerts } = await given(150);
+    const [taken = '', ...rest] = alerts;
+    await merge(
+      at,
+      alerts,
+      to,
+      before('TransactWrite', () => merge(at, [taken], later)),
+    );
+    await at.finish(to);
+    await isMerged(at, to, alerts);
+    const moved = await movedBy(at, to);
+    expect(moved[later]).toEqual([taken]);
+    expect(moved[from].toSorted()).toEqual(rest.toSorted());
+  });
+
+  it('takes an alert that was in its incident when it was read, and was moved out of it since', async () => {
+    const { at, to, later, alerts } = await given(150);
+    const [there = ''] = await at.alerts(1, to);
+    await merge(
+      at,
+      [...alerts, there],
+      to,
+      before('TransactWrite', () => merge(at, [there], later)),
+    );
+    await at.finish(to);
+    await isMerged(at, to, [...alerts, there]);
+    expect((await movedBy(at, to))[later]).toEqual([there]);
+  });
+
+  it('of which others do a part in another division does not take alerts from later ones', async () => {
+    const { at, to, later, alerts } = await given(150);
+    await merge(at, alerts, to, dyingAfter(1));
+    const { sequence } = (await at.feed(to))[0];
+    const taken = alerts.slice(40, 60);
+    const own = connectAgain(table);
+    let queries = 0;
+    aroundCalls(own, async ({ command }, send) => {
+      await send();
+      if (command !== 'QueryCommand') return;
+      queries += 1;
+      if (queries !== 2) return; // of its list, then of what is moved: nothing yet
+      await merge(at, taken, later);
+      await at.finish(later);
+    });
+    await finishMerge(own, at.account, to, sequence);
+    await at.finish(to);
+    expect(new Set(await at.whereabouts(taken))).toEqual(new Set([later]));
+    const others = alerts.filter((id) => !taken.includes(id));
+    expect(new Set(await at.whereabouts(others))).toEqual(new Set([to]));
+    expect(Object.values(await movedBy(at, to)).flat()).toHaveLength(150);
+    expect((await movedBy(at, later))[to]).toHaveLength(20);
+  });
+});
+
+describe('a small merge', () => {
+  it('notices a large one that is committed between its reading and its commit', async () => {
+    const { at, from, to, later, alerts } = await given(150);
+    const [taken = ''] = alerts;
+    await merge(
+      at,
+      [taken],
+      later,
+      before('TransactWrite', () => merge(at, alerts, to, dyingAfter(1))),
+    );
+    await at.finish(later);
+    await at.finish(to);
+    expect(await movedBy(at, later)).toEqual({ [to]: [taken] });
+    expect((await movedBy(at, to))[from]).toHaveLength(150);
+    expect(await at.whereabouts([taken])).toEqual([later]);
+  });
+
+  it('does not wait for a large one that has yet to move other alerts', async () => {
+    const { at, to, later, alerts } = await given(150);
+    await merge(at, alerts, to, dyingAfter(1));
+    const others = await at.alerts(2);
+    await merge(at, others, later);
+    expect((await at.feed(later))[0]).not.toHaveProperty('large');
+    expect(await at.pending()).toHaveLength(1);
+  });
+});
