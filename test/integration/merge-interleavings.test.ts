@@ -1,10 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { finishMerge } from '../../lib/incidents/finish.ts';
+import { UnmovableAlertsError } from '../../lib/incidents/move.ts';
 import type { Table } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { hasEnvelope } from '../support/answers.ts';
 import { aroundCalls, connectionLost } from '../support/faults.ts';
 import { type Account, isMerged, newAccount } from '../support/incidents.ts';
-import { connectAgain, handlersOver, newTable, testDeps } from '../support/service.ts';
+import { connectAgain, handlersOver, newTable, put, testDeps } from '../support/service.ts';
 
 let table: Table;
 beforeAll(async () => {
@@ -22,11 +24,18 @@ async function merge(at: Account, alert_ids: string[], incident_id: string, act?
 
 /** Lets `count` transactions pass, then no further one and nothing after it. */
 function dyingAfter(count: number): Act {
-  let transactions = 0;
+  const passed: Promise<unknown>[] = [];
+  let dead = false;
   return async ({ command }, send) => {
-    if (command.startsWith('TransactWrite') || transactions > count) transactions += 1;
-    if (transactions > count) throw connectionLost();
-    await send();
+    const isTransaction = command.startsWith('TransactWrite');
+    dead ||= isTransaction && passed.length === count;
+    if (dead) {
+      await Promise.all(passed);
+      throw connectionLost();
+    }
+    const sent = send();
+    if (isTransaction) passed.push(sent);
+    await sent;
   };
 }
 
@@ -113,6 +122,35 @@ describe('a merge too large for one transaction', () => {
     expect(new Set(await at.whereabouts(others))).toEqual(new Set([to]));
     expect(Object.values(await movedBy(at, to)).flat()).toHaveLength(150);
     expect((await movedBy(at, later))[to]).toHaveLength(20);
+  });
+});
+
+describe('an alert whose row cannot be updated', () => {
+  const FULL = 400 * 1_024 - 60; // with the names of its attributes: DynamoDB's largest row
+
+  it('does not keep the others of its merge from being moved, and is named', async () => {
+    const { at, to, later, alerts } = await given(150);
+    await merge(at, alerts, to, dyingAfter(1));
+    const [full = '', beside = ''] = alerts;
+    const row = { alert_id: full, title: '' };
+    const key = keys.alert(at.account, full);
+    const room = FULL - Buffer.byteLength(JSON.stringify({ ...key, ...row }).replace(/["{}:,]/g, ''));
+    await put(table, key, { ...row, title: 'x'.repeat(room + 60) });
+    const { sequence } = (await at.feed(to))[0];
+    const finish = () => finishMerge(table, at.account, to, sequence);
+    const error = await finish().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(UnmovableAlertsError);
+    expect((error as UnmovableAlertsError).alertIds).toEqual([full]);
+    expect(new Set(await at.whereabouts(alerts.slice(1)))).toEqual(new Set([to]));
+    expect(await at.pending()).toEqual([String(sequence)]);
+
+    await merge(at, [beside], later); // nothing waits for it
+    expect(await at.whereabouts([beside])).toEqual([later]);
+
+    await put(table, key, row); // the way out: a smaller row
+    expect(await finish()).toBe('finished');
+    expect(await at.whereabouts([full])).toEqual([to]);
+    expect(await at.pending()).toEqual([]);
   });
 });
 
