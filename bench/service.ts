@@ -56,7 +56,11 @@ export async function startBenchService(
       { validate: validateDelete, operate: createDeleteWorkItem(deps) },
       deps,
     ),
-    [mergeAlerts.name]: serve(mergeAlerts, { validate: validateMerge, operate: createMergeAlerts(deps) }, deps),
+    [mergeAlerts.name]: serve(
+      mergeAlerts,
+      { validate: validateMerge, operate: createMergeAlerts(deps, { moveSignal: () => new AbortController().signal }) },
+      deps,
+    ),
   };
 
   return {

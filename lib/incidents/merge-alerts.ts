@@ -39,8 +39,20 @@ interface Merge {
   idempotency: Idempotency | undefined;
 }
 
+export interface MergeOptions {
+  /** What one transaction holds; less makes small merges large. */
+  transactionItems?: number;
+  /** Ends the moves of a merge that is committed; given is what ends the call. */
+  moveSignal?: (signal: AbortSignal) => AbortSignal;
+}
+
+const withinBudget = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(MOVE_BUDGET_MS)]);
+
 /** Merges alerts into an incident, all or nothing at any size: `relocate.ts` says how. */
-export function createMergeAlerts(deps: Deps, transactionItems = TRANSACTION_ITEMS) {
+export function createMergeAlerts(
+  deps: Deps,
+  { transactionItems = TRANSACTION_ITEMS, moveSignal = withinBudget }: MergeOptions = {},
+) {
   const { table, log, metrics } = deps;
   const readLarge = largeEntryReader(table);
 
@@ -50,8 +62,12 @@ export function createMergeAlerts(deps: Deps, transactionItems = TRANSACTION_ITE
     for (let attempt = 1; ; attempt += 1) {
       const relocation = await prepare({ call, request, deps, reading, readLarge, attempt, transactionItems });
       if (relocation === 'done already') return { data: null };
-      const moveSignal = () => AbortSignal.any([call.signal, AbortSignal.timeout(MOVE_BUDGET_MS)]);
-      const result = await relocate(table, relocation, { signal: call.signal, moveSignal, transactionItems });
+      const { signal } = call;
+      const result = await relocate(table, relocation, {
+        signal,
+        moveSignal: () => moveSignal(signal),
+        transactionItems,
+      });
       switch (result.outcome) {
         case 'left pending':
           // The merge stands: what is left is finished by finish-merges.
@@ -67,7 +83,7 @@ export function createMergeAlerts(deps: Deps, transactionItems = TRANSACTION_ITE
           reading.large = true;
           break;
         case 'changed':
-          await backoff(attempt, undefined, call.signal);
+          await backoff(attempt, undefined, signal);
       }
     }
   };

@@ -29,7 +29,7 @@ import validateMerge from '../../lib/api/validators/merge-alerts.ts';
 import type { Deps } from '../../lib/deps.ts';
 import { type BrowseOptions, checkScanLimit, createBrowse } from '../../lib/fleet/browse.ts';
 import { createDeleteWorkItem } from '../../lib/incidents/delete-work-item.ts';
-import { createMergeAlerts } from '../../lib/incidents/merge-alerts.ts';
+import { createMergeAlerts, type MergeOptions } from '../../lib/incidents/merge-alerts.ts';
 import type { Int64 } from '../../lib/json.ts';
 import { createGetRumResource } from '../../lib/rum/resource.ts';
 import { readSettings, type Settings } from '../../lib/settings.ts';
@@ -103,10 +103,7 @@ export type Handlers = Record<'browseFleet' | 'getRumResource' | 'deleteWorkItem
 const deployedWith = new WeakMap<Handler, Functions>();
 
 /** The four handlers over one set of deps, as one warm instance of each function. */
-export function handlersOver(
-  deps: Deps,
-  options: { browse?: BrowseOptions; transactionItems?: number } = {},
-): Handlers {
+export function handlersOver(deps: Deps, options: { browse?: BrowseOptions } & MergeOptions = {}): Handlers {
   const handlers: Handlers = {
     browseFleet: serve(
       browseFleet,
@@ -115,11 +112,7 @@ export function handlersOver(
     ),
     getRumResource: serve(getRumResource, { validate: validateRum, operate: createGetRumResource(deps) }, deps),
     deleteWorkItem: serve(deleteWorkItem, { validate: validateDelete, operate: createDeleteWorkItem(deps) }, deps),
-    mergeAlerts: serve(
-      mergeAlerts,
-      { validate: validateMerge, operate: createMergeAlerts(deps, options.transactionItems) },
-      deps,
-    ),
+    mergeAlerts: serve(mergeAlerts, { validate: validateMerge, operate: createMergeAlerts(deps, options) }, deps),
   };
   const running = (handler: Handler) => (event: APIGatewayProxyEvent) => handler(event, CONTEXT);
   // The authorizer's function is another than the operations': it has a client of its own.
