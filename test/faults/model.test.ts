@@ -52,7 +52,7 @@ interface Entry {
   sequence: number;
 }
 
-/** What ought to be: no ledger, no marks, no stamps. */
+/** What ought to be: no ledger, no marks, no sequences. */
 interface Model {
   /** Where each alert is, and the entry that put it there. */
   alerts: { at: number | undefined; by: Entry | undefined }[];
