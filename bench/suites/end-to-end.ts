@@ -12,6 +12,7 @@ import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts } from '../../
 import { HOST_ATTRIBUTES, STATUS_ATTRIBUTES } from '../../lib/fleet/rows.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { collections, type Key, keys } from '../../lib/table/keys.ts';
+import { RUM_RECORD } from '../../test/support/rum.ts';
 import { type Task, type Turns, takeTurns } from '../compare.ts';
 import { accountLines, fleetLines } from '../fleet-data.ts';
 import type { NewFigure } from '../report.ts';
@@ -119,7 +120,7 @@ function bareBrowse({ client, name }: Table): Task {
 
 async function readRum(service: BenchService): Promise<Task> {
   await fill(service, [
-    { ...keys.rumResource(ACCOUNT), product: 'rum' },
+    { ...keys.rumResource(ACCOUNT), ...RUM_RECORD },
     { ...keys.rumUsage(ACCOUNT), session_limit_reached: false, 'session_measure.used_cnt': 7 },
   ]);
   return () => service.call(getRumResource, KEY, {});

@@ -12,6 +12,7 @@ import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { inventory } from '../support/fleet.ts';
 import { type Account, newAccount } from '../support/incidents.ts';
+import { RUM_RECORD } from '../support/rum.ts';
 import {
   type Answer,
   connectThrough,
@@ -80,7 +81,7 @@ describe(`${CALLS_A_SECOND} calls a second for ${SECONDS} s, 2 % of the wire cal
       const accounts = await Promise.all(Array.from({ length: 20 }, () => newAccount(table)));
       const things = await Promise.all(
         accounts.map(async (at) => {
-          await put(table, keys.rumResource(at.account), { product: 'rum' });
+          await put(table, keys.rumResource(at.account), RUM_RECORD);
           await put(table, keys.host(at.account, 'h'), inventory());
           await put(table, keys.workItem(at.account, 'w'), { work_item_id: 'w', version: 1, title: 't' });
           return { at, incidents: [await at.incident(), await at.incident()], alerts: await at.alerts(120) };
@@ -153,7 +154,7 @@ describe(`${CALLS_A_SECOND} calls a second for ${SECONDS} s, 2 % of the wire cal
 describe('DynamoDB is gone', () => {
   it('every call is 503 within 3 s, soon with one wire call each, and the first call after it is back succeeds', async () => {
     const at = await newAccount(table);
-    await put(table, keys.rumResource(at.account), { product: 'rum' });
+    await put(table, keys.rumResource(at.account), RUM_RECORD);
     const read = async () => {
       const began = Date.now();
       const { status } = await invoke(

@@ -5,6 +5,7 @@ import { undoMerge } from '../../lib/incidents/undo-merge.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { newAccount } from '../support/incidents.ts';
+import { RUM_RECORD } from '../support/rum.ts';
 import { connectAgain, eventFor, handlersOver, invokeAlone, newTable, put, testDeps } from '../support/service.ts';
 import { insertsOf } from '../support/stream.ts';
 import { type Tap, tapWire } from '../support/wire.ts';
@@ -21,7 +22,7 @@ beforeAll(async () => {
 // DynamoDB Local has no stale reads: what counts is what is asked for.
 it('all that writes, refuses or lets in reads strongly consistent', async () => {
   const at = await newAccount(table);
-  await put(table, keys.rumResource(at.account), { product: 'rum' });
+  await put(table, keys.rumResource(at.account), RUM_RECORD);
   const to = await at.incident();
   const alerts = await at.alerts(120);
   const handlers = handlersOver(testDeps(own));

@@ -9,6 +9,7 @@ import { keys } from '../../lib/table/keys.ts';
 import { connectionLost } from '../support/faults.ts';
 import { hostId, inventory, live, newFleet } from '../support/fleet.ts';
 import { newAccount } from '../support/incidents.ts';
+import { RUM_RECORD } from '../support/rum.ts';
 import { connectAgain, eventFor, handlersOver, invoke, newTable, put, testDeps } from '../support/service.ts';
 import { insertsOf } from '../support/stream.ts';
 
@@ -119,7 +120,7 @@ describe('what a function does with the table is what it may do, no more and no 
 
   it('get-rum-resource', async () => {
     const at = await newAccount(table);
-    await put(table, keys.rumResource(at.account), { product: 'rum' });
+    await put(table, keys.rumResource(at.account), RUM_RECORD);
     const { own, used } = recording();
     const { getRumResource: handler } = handlersOver(testDeps(own));
     for (let call = 0; call < 2; call += 1)

@@ -8,6 +8,7 @@ import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { inventory } from '../support/fleet.ts';
 import { newAccount, objectId } from '../support/incidents.ts';
+import { RUM_RECORD } from '../support/rum.ts';
 import {
   type EventOptions,
   eventFor,
@@ -52,7 +53,7 @@ async function tenant(text: string): Promise<Tenant> {
     title: text,
   });
   await put(table, keys.host(at.account, text), inventory());
-  await put(table, keys.rumResource(at.account), { product: 'rum', resource_name: text });
+  await put(table, keys.rumResource(at.account), { ...RUM_RECORD, resource_name: text });
   return { ...at, incident, alert, cursor: sealCursor(Buffer.from(`secret of ${at.account}`), text) };
 }
 

@@ -160,8 +160,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a revoked key lives on in a cache that is used',
     file: 'lib/accounts/app-keys.ts',
-    find: 'if (known && now() < known.untilMs) return known.row;',
-    replace: 'if (known) {\n      known.untilMs = now() + trustedMs;\n      return known.row;\n    }',
+    find: 'if (known && isCurrent(known.sinceMs, lifetimeMs(known.row), now())) return known.row;',
+    replace: 'if (known) {\n      known.sinceMs = now();\n      return known.row;\n    }',
     tests: [integration('app-keys')],
   },
   {
