@@ -1,5 +1,7 @@
 /** A deployment as API Gateway and Lambda see it, read from the stack's template: what the local gateway runs by. */
+
 import { functionIdOf, functionsOf, type Resource, resourcesOf, routesOf, type Template } from './template.ts';
+import { plansOf, stageThrottlesOf } from './throttles.ts';
 
 export interface Route {
   /** Such as `POST`, or `ANY`. */
@@ -22,6 +24,12 @@ export interface Throttle {
 export interface UsagePlan {
   readonly keys: readonly string[];
   readonly throttles: Readonly<Record<string, Throttle>>;
+}
+
+/** Throttles of the stage's methods by `/path/METHOD`, and that of every other method. */
+export interface StageThrottles {
+  readonly methods: Readonly<Record<string, Throttle>>;
+  readonly others: Throttle;
 }
 
 /** An answer that API Gateway makes itself; its texts may hold `$context.requestId`. */
@@ -51,8 +59,7 @@ export interface Deployment {
   /** Plan of the accounts' gateway keys, which the operator's command attaches. */
   readonly accountPlan: UsagePlan;
   readonly otherPlans: readonly UsagePlan[];
-  /** Throttles of the stage's methods by `/path/METHOD`, and that of every other method. */
-  readonly stageThrottles: { readonly methods: Readonly<Record<string, Throttle>>; readonly others: Throttle };
+  readonly stageThrottles: StageThrottles;
   /** Request bodies of these types arrive in base64. */
   readonly binaryMediaTypes: readonly string[];
   /** Bytes from which on answers are compressed; absent: never. */
@@ -136,54 +143,6 @@ export function readDeployment(template: Template, tableName: string): Deploymen
       patterns: mapping.FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) => JSON.parse(Pattern)),
     },
   };
-}
-
-function plansOf(template: Template): Map<string, UsagePlan> {
-  const gatewayKeys = resourcesOf(template, 'AWS::ApiGateway::ApiKey');
-  const attached = Object.values(resourcesOf(template, 'AWS::ApiGateway::UsagePlanKey'));
-  return new Map(
-    Object.entries(resourcesOf(template, 'AWS::ApiGateway::UsagePlan')).map(([id, { Properties }]) => {
-      const throttles = Object.entries(Properties.ApiStages[0].Throttle) as [
-        string,
-        { RateLimit: number; BurstLimit: number },
-      ][];
-      return [
-        id,
-        {
-          keys: attached
-            .filter((each) => each.Properties.UsagePlanId.Ref === id)
-            .map((each) => gatewayKeys[each.Properties.KeyId.Ref]?.Properties.Value),
-          throttles: Object.fromEntries(
-            throttles.map(([method, { RateLimit, BurstLimit }]) => [method, { rate: RateLimit, burst: BurstLimit }]),
-          ),
-        },
-      ];
-    }),
-  );
-}
-
-interface MethodSetting {
-  /** `/*`, or a path whose slashes but the first are written `~1`. */
-  ResourcePath: string;
-  HttpMethod: string;
-  ThrottlingRateLimit?: number;
-  ThrottlingBurstLimit?: number;
-}
-
-function stageThrottlesOf(settings: readonly MethodSetting[]): Deployment['stageThrottles'] {
-  const throttles = settings.flatMap(({ ResourcePath, HttpMethod, ThrottlingRateLimit, ThrottlingBurstLimit }) =>
-    ThrottlingRateLimit === undefined || ThrottlingBurstLimit === undefined
-      ? []
-      : [
-          [
-            `${ResourcePath.replace(/^\/~1/, '/').replaceAll('~1', '/')}/${HttpMethod}`,
-            { rate: ThrottlingRateLimit, burst: ThrottlingBurstLimit },
-          ] as const,
-        ],
-  );
-  const { '/*/*': others, ...methods } = Object.fromEntries(throttles);
-  if (!others) throw new Error('the stage has no throttle for all methods');
-  return { methods, others };
 }
 
 function responsesOf(template: Template): Record<string, GatewayResponse> {

@@ -3,11 +3,9 @@ import { STATUS_CODES } from 'node:http';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import type { Deployment } from './deployment.ts';
 
-/** Answers that no template can word: docs/aws-behaviour.md, "sizes". */
-const FIXED = {
-  PAYLOAD_TOO_LARGE: { type: 'text; charset=utf-8', body: 'HTTP content length exceeded 10485760 bytes.' },
-  EVENT_TOO_LARGE: { type: 'application/json', body: '{"message": "Request Too Long"}' },
-} as const;
+/** Answers that no template can word: docs/aws-behaviour.md, "Sizes and times". */
+const PAYLOAD_TOO_LARGE = 'HTTP content length exceeded 10485760 bytes.';
+const EVENT_TOO_LARGE = '{"message": "Request Too Long"}';
 
 /** Ends a request with a gateway response of a type. */
 export class GatewayRefusal extends Error {
@@ -21,10 +19,12 @@ export class GatewayRefusal extends Error {
 /** @returns what makes of a type of gateway response its answer, as the template words it */
 export function createGatewayResponses({ responses }: Pick<Deployment, 'responses'>) {
   return (type: string, requestId: string): APIGatewayProxyResult => {
-    if (type in FIXED) {
-      const { type: contentType, body } = FIXED[type as keyof typeof FIXED];
-      return { statusCode: 413, headers: { 'Content-Type': contentType }, body };
-    }
+    const id = { 'x-amzn-RequestId': requestId };
+    // Made before the request has an id.
+    if (type === 'PAYLOAD_TOO_LARGE')
+      return { statusCode: 413, headers: { 'Content-Type': 'text; charset=utf-8' }, body: PAYLOAD_TOO_LARGE };
+    if (type === 'EVENT_TOO_LARGE')
+      return { statusCode: 413, headers: { 'Content-Type': 'application/json', ...id }, body: EVENT_TOO_LARGE };
     const response = responses[type] ?? responses.DEFAULT_5XX;
     if (!response) throw new Error(`no gateway response for ${type}`);
     const headers = Object.entries(response.headers).map(([name, value]) => [
@@ -33,17 +33,16 @@ export function createGatewayResponses({ responses }: Pick<Deployment, 'response
     ]);
     return {
       statusCode: response.status,
-      headers: { 'Content-Type': 'application/json', ...Object.fromEntries(headers) },
+      headers: { 'Content-Type': 'application/json', ...Object.fromEntries(headers), ...id },
       body: response.body.replaceAll('$context.requestId', () => requestId),
     };
   };
 }
 
 /** An answer as the bytes of HTTP/1.1; the connection ends with it. */
-export function toRawResponse({ statusCode, headers, body }: APIGatewayProxyResult, requestId: string): string {
+export function toRawResponse({ statusCode, headers, body }: APIGatewayProxyResult): string {
   const fields = {
     ...headers,
-    'x-amzn-RequestId': requestId,
     'Content-Length': Buffer.byteLength(body),
     Connection: 'close',
   };

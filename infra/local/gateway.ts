@@ -102,7 +102,8 @@ export function createGateway(options: GatewayOptions): Server {
     await admit(event, route);
     if (body.length > SMALL_BODY && Buffer.byteLength(JSON.stringify(event)) > LARGEST_EVENT)
       throw new GatewayRefusal('EVENT_TOO_LARGE');
-    return call(route.functionName, event, 'DEFAULT_5XX');
+    const result = await call<APIGatewayProxyResult>(route.functionName, event, 'DEFAULT_5XX');
+    return { ...result, headers: { ...result.headers, 'x-amzn-RequestId': requestId } };
   }
 
   const refusal = (error: unknown, requestId: string) =>
@@ -118,7 +119,6 @@ export function createGateway(options: GatewayOptions): Server {
     const { body, coding } = await compress(Buffer.from(result.body), headers, accepted, minCompressionSize);
     response.writeHead(result.statusCode, {
       ...headers,
-      'x-amzn-RequestId': requestId,
       ...(coding && { 'Content-Encoding': coding }),
       'Content-Length': body.length,
       // What is left of a body that was not read would be taken for the next request.
@@ -137,8 +137,7 @@ export function createGateway(options: GatewayOptions): Server {
   /** Answers a request that Node does not hand on, such as one with a malformed head. */
   function refuseRaw(socket: Duplex, type: string): void {
     if (!socket.writable) return;
-    const requestId = randomUUID();
-    socket.end(toRawResponse(gatewayResponse(type, requestId), requestId));
+    socket.end(toRawResponse(gatewayResponse(type, randomUUID())));
   }
 
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {

@@ -171,7 +171,7 @@ describe('the usage plans', () => {
   });
 
   it("read the stage's throttles of single methods from the template, and apply them to routes without a key", async () => {
-    const { post, sendRaw } = await started(
+    const { post, sent } = await started(
       edited((copy) => {
         for (const { Properties } of Object.values(resourcesOf(copy, 'AWS::ApiGateway::Stage')))
           Properties.MethodSettings.push(
@@ -185,7 +185,7 @@ describe('the usage plans', () => {
           );
       }),
     );
-    const described = [await sendRaw('GET /openapi.json HTTP/1.1'), await sendRaw('GET /openapi.json HTTP/1.1')];
+    const described = [await sent('GET /openapi.json HTTP/1.1'), await sent('GET /openapi.json HTTP/1.1')];
     expect(described.map(({ status }) => status)).toEqual([200, 429]);
     const refused = [await post('/a'), await post('/b'), await post('/c')];
     expect(refused.map(({ status }) => status)).toEqual([200, 200, 429]);

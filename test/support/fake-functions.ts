@@ -62,8 +62,12 @@ export async function startGateway(
       const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', ...init });
       return { status: response.status, headers: response.headers, text: await response.text() };
     },
-    /** Sends a request as it stands, on a connection of its own. @returns the answer's status, fields and body */
-    async sendRaw(head: string, body: string | Buffer = '', { host = 'Host: x\r\n' }: { host?: string } = {}) {
+    /**
+     * Sends a request as it stands, on a connection of its own.
+     * @returns the answer, the name of the function that was called last for it, and the last event
+     */
+    async sent(head: string, body: string | Buffer = '', { host = 'Host: x\r\n' }: { host?: string } = {}) {
+      const before = called.length;
       const socket = connect(port, '127.0.0.1');
       const chunks: Buffer[] = [];
       socket.on('error', () => {}); // what was received counts
@@ -73,10 +77,14 @@ export async function startGateway(
       const answer = Buffer.concat(chunks);
       const headEnd = answer.indexOf('\r\n\r\n');
       const [statusLine = '', ...lines] = answer.subarray(0, headEnd).toString().split('\r\n');
+      const content = answer.subarray(headEnd + 4);
       return {
         status: Number(statusLine.split(' ')[1]),
         headers: new Headers(lines.map((line) => line.split(/: ?(.*)/s).slice(0, 2) as [string, string])),
-        body: answer.subarray(headEnd + 4),
+        body: content,
+        text: content.toString(),
+        name: called.slice(before).at(-1),
+        event: events.at(-1),
       };
     },
   };

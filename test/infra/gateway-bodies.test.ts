@@ -1,0 +1,179 @@
+/** How the local gateway handles bodies: as docs/aws-behaviour.md says that API Gateway does. */
+import { randomBytes } from 'node:crypto';
+import { gunzipSync, gzipSync, inflateSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { resourcesOf } from '../../infra/local/template.ts';
+import { edited, OK, startGateway } from '../support/fake-functions.ts';
+
+const MIB = 1024 * 1024;
+const KEY = '?app_key=k';
+type Gateway = Awaited<ReturnType<typeof startGateway>>;
+
+let gateway: Gateway;
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterAll(() => gateway.stop());
+
+const envelope = (text: string) => JSON.parse(text) as { request_id: string; error?: { code: string } };
+
+describe('a body', () => {
+  const post = (body: string | Buffer, headers = 'Content-Type: application/json') =>
+    gateway.sent(`POST /alert/merge${KEY} HTTP/1.1${headers && `\r\n${headers}`}`, body);
+
+  it.each(['application/json', 'text/plain; charset=utf-8', ''])('of type %j arrives in base64', async (type) => {
+    const { event } = await post('{"é":1}', type && `Content-Type: ${type}`);
+    expect(event).toMatchObject({ body: Buffer.from('{"é":1}').toString('base64'), isBase64Encoded: true });
+  });
+
+  it('that is no UTF-8 arrives byte for byte', async () => {
+    const { event } = await post(Buffer.from([0x7b, 0xff, 0x7d]));
+    expect(Buffer.from(event?.body ?? '', 'base64')).toEqual(Buffer.from([0x7b, 0xff, 0x7d]));
+  });
+
+  it('arrives as text with U+FFFD in it, where the template names no binary media types', async () => {
+    const textual = await startGateway(
+      edited((copy) => {
+        for (const { Properties } of Object.values(resourcesOf(copy, 'AWS::ApiGateway::RestApi')))
+          delete Properties.BinaryMediaTypes;
+      }),
+    );
+    const { event } = await textual.sent(`POST /alert/merge${KEY} HTTP/1.1`, Buffer.from([0x7b, 0xff, 0x7d]));
+    textual.stop();
+    expect(event).toMatchObject({ body: '{\ufffd}', isBase64Encoded: false });
+  });
+
+  it('that is empty arrives as null', async () => {
+    expect((await post('')).event).toMatchObject({ body: null, isBase64Encoded: false });
+  });
+
+  it("over 10 MB gets API Gateway's own text, whatever the path", async () => {
+    for (const path of [`/alert/merge${KEY}`, '/alert/merge', '/nowhere']) {
+      const { status, headers, text, name } = await gateway.sent(`POST ${path} HTTP/1.1`, Buffer.alloc(40 * MIB, 0x20));
+      expect([status, text, name]).toEqual([413, 'HTTP content length exceeded 10485760 bytes.', undefined]);
+      expect([headers.get('svc-request-id'), headers.get('x-amzn-requestid')]).toEqual([null, null]);
+    }
+  });
+
+  it("that makes an event over 6 MB gets API Gateway's own message, after the authorizer", async () => {
+    const large = Buffer.alloc(4.6 * MIB, 0x20);
+    const { status, headers, text, name } = await gateway.sent('POST /alert/merge?app_key=new HTTP/1.1', large);
+    expect([status, text, name]).toEqual([413, '{"message": "Request Too Long"}', 'label-caller']);
+    expect(headers.get('content-type')).toBe('application/json');
+    expect(headers.get('x-amzn-requestid')).toMatch(/^[\da-f-]{36}$/);
+    expect((await gateway.sent('POST /alert/merge HTTP/1.1', large)).status).toBe(401);
+  });
+
+  it('of the largest size that a deployment can allow makes no event that is too large, whatever it holds', async () => {
+    for (const byte of [0x00, 0x22, 0x20, 0xff]) {
+      const { status, name } = await post(Buffer.alloc(3 * MIB, byte));
+      expect([status, name]).toEqual([200, 'merge-alerts']);
+    }
+  });
+});
+
+describe('an answer', () => {
+  it.each(['', '*/*', 'image/png', 'application/json'])(
+    'is the text of the function for Accept: %s',
+    async (accept) => {
+      const text = '{"data":"é"}';
+      const answering = await startGateway(undefined, { answer: async () => ({ ...OK, body: text }) });
+      const answer = await answering.sent(`POST /alert/merge${KEY} HTTP/1.1${accept && `\r\nAccept: ${accept}`}`);
+      answering.stop();
+      expect(answer.text).toBe(text);
+    },
+  );
+
+  it('that takes more than 29 s is ServiceUnavailable', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const called = Promise.withResolvers<void>();
+    const answer = () => {
+      called.resolve();
+      return new Promise(() => {});
+    };
+    const silent = await startGateway(undefined, { answer });
+    const late = silent.sent(`POST /alert/merge${KEY} HTTP/1.1`);
+    await called.promise;
+    vi.advanceTimersByTime(28_999);
+    await new Promise(setImmediate);
+    expect(vi.getTimerCount()).toBe(1);
+    vi.advanceTimersByTime(1);
+    const { status, body } = await late;
+    vi.useRealTimers();
+    silent.stop();
+    expect([status, envelope(body.toString()).error?.code]).toEqual([503, 'ServiceUnavailable']);
+  });
+});
+
+describe('compression', () => {
+  const minCompressionSize = 1024;
+  const large = `{"x":"${randomBytes(minCompressionSize).toString('hex')}"}`;
+  const post = (body: Buffer, coding: string) =>
+    gateway.sent(`POST /alert/merge${KEY} HTTP/1.1\r\nContent-Encoding: ${coding}`, body);
+
+  it('of a request is undone', async () => {
+    for (const coding of ['gzip', 'GZIP']) {
+      const { event } = await post(gzipSync(large), coding);
+      expect(Buffer.from(event?.body ?? '', 'base64').toString()).toBe(large);
+    }
+  });
+
+  it('of a request of fewer bytes than the setting is left to the function', async () => {
+    const { event } = await post(gzipSync('{}'), 'gzip');
+    expect(event?.body).toBe(gzipSync('{}').toString('base64'));
+  });
+
+  it('that API Gateway does not have, or that is not what it says, is refused', async () => {
+    for (const [body, coding] of [
+      [Buffer.from('{}'), 'br'],
+      [randomBytes(2 * minCompressionSize), 'gzip'],
+      [gzipSync(large), 'deflate'],
+    ] as const) {
+      const { status, text } = await post(body, coding);
+      expect([status, envelope(text).error?.code]).toEqual([400, 'InvalidContentType']);
+    }
+  });
+
+  it('of a request does not lift the limit of 10 MB', async () => {
+    expect((await post(gzipSync(Buffer.alloc(10 * MIB + 1)), 'gzip')).status).toBe(413);
+  });
+
+  describe('of an answer', () => {
+    const bodyOf = (size: number) => 'x'.repeat(size);
+    async function answered(accept: string, size: number, headers: Record<string, string> = {}) {
+      const answering = await startGateway(undefined, { answer: async () => ({ ...OK, headers, body: bodyOf(size) }) });
+      const fields = accept && `\r\nAccept-Encoding: ${accept}`;
+      const answer = await answering.sent(`POST /alert/merge${KEY} HTTP/1.1${fields}`);
+      answering.stop();
+      return answer;
+    }
+
+    it.each([
+      ['gzip', 'gzip'],
+      ['deflate', 'deflate'],
+      ['gzip, deflate, br', 'gzip'],
+      ['deflate;q=0.5, gzip', 'gzip'],
+      ['br;q=0.1, *;q=0, gzip;q=0.2', 'gzip'],
+    ])('is done for Accept-Encoding: %s', async (accept, coding) => {
+      const { headers, body } = await answered(accept, minCompressionSize);
+      expect(headers.get('content-encoding')).toBe(coding);
+      const undo = coding === 'gzip' ? gunzipSync : inflateSync;
+      expect(undo(body).toString()).toBe(bodyOf(minCompressionSize));
+    });
+
+    it.each(['', 'identity', 'br', 'br, gzip;q=0.5', '*', 'gzip;q=0'])(
+      'is not done for Accept-Encoding: %s',
+      async (accept) => {
+        const { headers, text } = await answered(accept, minCompressionSize);
+        expect(headers.get('content-encoding')).toBeNull();
+        expect(text).toBe(bodyOf(minCompressionSize));
+      },
+    );
+
+    it('is not done below the size of the template, or where the function did it', async () => {
+      expect((await answered('gzip', minCompressionSize - 1)).headers.get('content-encoding')).toBeNull();
+      const own = await answered('gzip', minCompressionSize, { 'content-encoding': 'br' });
+      expect(own.headers.get('content-encoding')).toBe('br');
+    });
+  });
+});
