@@ -21,6 +21,8 @@ export interface LocalServiceOptions {
   template: Template;
   /** Of a DynamoDB-compatible server. */
   endpoint: string;
+  /** Where the functions find DynamoDB, if not there. */
+  functionsEndpoint?: string;
   tableName: string;
   port: number;
   onServed?: (served: Served) => void;
@@ -32,12 +34,21 @@ export interface LocalServiceOptions {
 
 /** @throws NodeJS.ErrnoException `EADDRINUSE` when the port is taken; nothing is left running then */
 export async function startService(options: LocalServiceOptions): Promise<LocalService> {
-  const { template, endpoint, tableName, port, onServed, demoKey, limitCpu = false } = options;
+  const {
+    template,
+    endpoint,
+    functionsEndpoint = endpoint,
+    tableName,
+    port,
+    onServed,
+    demoKey,
+    limitCpu = false,
+  } = options;
   const deployment = readDeployment(template, tableName);
   // What Lambda would set, and where DynamoDB is; all else is the template's.
   const env = {
     AWS_REGION: 'local',
-    DYNAMODB_ENDPOINT: endpoint,
+    DYNAMODB_ENDPOINT: functionsEndpoint,
     QUIET: 'true',
   };
   const functions = Object.fromEntries(

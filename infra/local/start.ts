@@ -9,6 +9,7 @@ import { loadData } from '../../lib/data/load.ts';
 import { line } from '../../lib/printable.ts';
 import { connectTable } from '../../lib/table/client.ts';
 import { StartError, startDynamoDb } from './dynamodb-local.ts';
+import { FAILURES, type Failure, isFailure, startFailingTable } from './failing-table.ts';
 import type { Served } from './gateway.ts';
 import { createLocalGatewayKeys } from './gateway-keys.ts';
 import { startLimitsProxy } from './limits/proxy.ts';
@@ -17,6 +18,11 @@ import { DEMO_KEYS, sampleData, sampleId } from './sample.ts';
 import { startService } from './service.ts';
 import { createTable, LOCAL_TABLE_NAME } from './table.ts';
 import { synthesize } from './template.ts';
+
+const failureLines = () =>
+  Object.entries(FAILURES)
+    .map(([name, seen]) => `                 ${name.padEnd(11)}  ${seen}`)
+    .join('\n');
 
 const HELP = `Usage: npm start -- [options]
 
@@ -27,6 +33,8 @@ DYNAMODB_ENDPOINT in the environment uses a DynamoDB-compatible server in place 
   --data FILE  load FILE (newline-delimited JSON, see docs/data-format.md) in place of the sample
   --db DIR     keep the database in DIR; what is there already stays, and no sample is loaded over it
   --limits aws hold the database to DynamoDB's limits, and each function to Lambda's share of a processor
+  --fail PART  let a part of the table fail, to see what your program does then (can be given more than once):
+${failureLines()}
   --help       show this
 `;
 
@@ -38,16 +46,18 @@ interface Options {
   data: string | undefined;
   db: string | undefined;
   limits: boolean;
+  fail: readonly Failure[];
 }
 
 function readOptions(): Options | 'help' {
-  let values: { port?: string; data?: string; db?: string; limits?: string; help?: boolean };
+  let values: { port?: string; data?: string; db?: string; limits?: string; fail?: string[]; help?: boolean };
   try {
     const options = {
       port: { type: 'string' },
       data: { type: 'string' },
       db: { type: 'string' },
       limits: { type: 'string' },
+      fail: { type: 'string', multiple: true },
       help: { type: 'boolean' },
     } as const;
     ({ values } = parseArgs({ options }));
@@ -59,7 +69,9 @@ function readOptions(): Options | 'help' {
   if (limits !== undefined && limits !== 'aws') throw new UsageError(`--limits must be aws, not "${limits}".`);
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
     throw new UsageError(`--port must be a number from 0 to 65535, not "${port}".`);
-  return { port: Number(port), data: values.data, db: values.db, limits: limits !== undefined };
+  const { fail = [] } = values;
+  if (!fail.every(isFailure)) throw new UsageError(`--fail must be one of ${Object.keys(FAILURES).join(', ')}.`);
+  return { port: Number(port), data: values.data, db: values.db, limits: limits !== undefined, fail };
 }
 
 /** Before anything is started: the port is free, and the data file can be read. */
@@ -102,9 +114,12 @@ async function start(options: Options, atEnd: (stop: () => Promise<void>) => voi
   } else show('The table is there already: its data stays, and no sample is loaded.');
   table.client.destroy();
 
+  const failing = options.fail.length > 0 ? await startFailingTable(endpoint, options.fail) : undefined;
+  if (failing) atEnd(failing.close);
   const service = await startService({
     template,
     endpoint,
+    ...(failing && { functionsEndpoint: failing.endpoint }),
     tableName: LOCAL_TABLE_NAME,
     port: options.port,
     onServed,
@@ -118,7 +133,7 @@ async function start(options: Options, atEnd: (stop: () => Promise<void>) => voi
     show(
       `Warning: the table's stream cannot be followed (${service.streamProblem}); merges that are cut short stay pending.`,
     );
-  show(welcome(service.url, options.data === undefined));
+  show(welcome(service.url, options));
   // A last resort: nothing that a request does ends the service.
   process.on('uncaughtException', (error) =>
     process.stderr.write(`Unexpected error; the service goes on: ${error.stack}\n`),
@@ -130,7 +145,8 @@ const counts = (report: Record<string, number>) =>
     .map(([kind, count]) => `${count} ${kind}`)
     .join(', ');
 
-function welcome(url: string, withSample: boolean): string {
+function welcome(url: string, { data, fail }: Options): string {
+  const withSample = data === undefined;
   const appKey = withSample ? DEMO_KEYS.demo : '<API_KEY>';
   const curl = (path: string, body: object) =>
     `curl -s '${url}${path}?app_key=${appKey}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
@@ -140,6 +156,7 @@ function welcome(url: string, withSample: boolean): string {
     `Serving at ${url}`,
     `Reference  ${url}/docs`,
     ...(withSample ? [`Demo key   ${DEMO_KEYS.demo}`] : []),
+    ...fail.map((failure) => `Failing    ${failure}: ${FAILURES[failure]}`),
     '',
     curl('/monit/servicemap/fleet', { limit: 1, statuses: ['stale', 'degraded'] }),
     curl('/rum/resource/info', {}),

@@ -165,6 +165,7 @@ describe.concurrent('npm start that cannot start', () => {
   it.each([
     ['a port that is taken', () => ['--port', takenPort(taken)], 1, /^Port \d+ is taken .*--port\.\n$/],
     ['a port that is none', () => ['--port', 'x'], 2, /^--port must be a number from 0 to 65535, not "x"\.\n$/],
+    ['a part that cannot fail', () => ['--fail', 'x'], 2, /^--fail must be one of live-status, inventory, table\.\n$/],
     ['an unknown option', () => ['--prot', '1'], 2, /^Unknown option '--prot'.*--help\.\n$/],
     [
       'a data file that is not there',
@@ -207,7 +208,7 @@ describe.concurrent('npm start that cannot start', () => {
   it('shows its options with --help', async () => {
     const { ended, output } = await start(['--help']);
     expect(await ended).toBe(0);
-    for (const option of ['--port', '--data', '--db', '--help']) expect(output()).toContain(option);
+    for (const option of ['--port', '--data', '--db', '--fail', '--help']) expect(output()).toContain(option);
   });
 });
 

@@ -1,0 +1,50 @@
+/** A table of which a part fails: a proxy before DynamoDB that answers some of the functions' calls with an error. */
+import type { ServerResponse } from 'node:http';
+import { parseKey, type RowKind } from '../../lib/table/keys.ts';
+import { type DynamoDbProxy, startDynamoDbProxy } from './dynamodb-proxy.ts';
+
+/** What can fail, and what callers see then. */
+export const FAILURES = {
+  'live-status': 'fleet pages come from the inventory, with `partial` and `error_code`',
+  inventory: 'browsing the fleet is 503',
+  table: 'every call with an app_key is 503',
+} as const;
+
+export type Failure = keyof typeof FAILURES;
+
+export const isFailure = (name: string): name is Failure => Object.hasOwn(FAILURES, name);
+
+const ROWS: Readonly<Partial<Record<Failure, RowKind>>> = { 'live-status': 'hostStatus', inventory: 'host' };
+
+/** Kinds of the rows whose keys are in the body of a call. */
+function rowKindsIn(body: string): Set<RowKind | undefined> {
+  const kinds = new Set<RowKind | undefined>();
+  JSON.parse(body, (_name, value) => {
+    if (typeof value === 'string') kinds.add(parseKey({ pk: value, sk: '' })?.kind);
+    return value;
+  });
+  return kinds;
+}
+
+function fails(failures: readonly Failure[], body: string): boolean {
+  if (failures.includes('table')) return true;
+  const kinds = rowKindsIn(body);
+  return failures.some((failure) => kinds.has(ROWS[failure]));
+}
+
+/** The answer of a DynamoDB that has a problem of its own. */
+function refuse(reply: ServerResponse): void {
+  const error = { __type: 'com.amazonaws.dynamodb.v20120810#InternalServerError', message: 'npm start -- --fail' };
+  reply.writeHead(500, { 'Content-Type': 'application/x-amz-json-1.0' }).end(JSON.stringify(error));
+}
+
+/**
+ * Starts the proxy on a free port.
+ * @param target endpoint of a DynamoDB-compatible server
+ */
+export const startFailingTable = (target: string, failures: readonly Failure[]): Promise<DynamoDbProxy> =>
+  startDynamoDbProxy(target, async ({ body }, reply, send) => {
+    if (fails(failures, body.toString())) return refuse(reply);
+    const answer = await send();
+    reply.writeHead(answer.status, answer.headers).end(answer.body);
+  });
