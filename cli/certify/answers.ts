@@ -1,0 +1,84 @@
+/** Every answer is checked twice: against `openapi.json`, and against the schemas written from the contract's tables. */
+import { readFileSync } from 'node:fs';
+import type { KeywordDefinition, ValidateFunction } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { int64Keyword, withInt64 } from '../../lib/int64-keyword.ts';
+import { isInt64 } from '../../lib/json.ts';
+import { CODES, failure, OPERATIONS, success } from './contract.ts';
+import { Broken } from './expect.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: a check looks at whatever the answer holds
+  readonly body: any;
+}
+
+const OPENAPI = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'));
+
+const createAjv = (keyword: KeywordDefinition) =>
+  new Ajv2020({ strict: false, allErrors: true, logger: false }).addKeyword(keyword);
+
+/** The description with every object closed: what it does not declare is refused. */
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const inner = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, closed(value)]));
+  return typeof inner.properties === 'object' && inner.type === 'object'
+    ? { ...inner, unevaluatedProperties: false }
+    : inner;
+}
+
+const openapi = createAjv(int64Keyword).addSchema(closed(withInt64(OPENAPI)) as object, 'openapi');
+const tables = createAjv({
+  keyword: 'exactInteger',
+  validate: (_on: true, value: unknown) => isInt64(value),
+  errors: false,
+});
+const compiled = new Map<string, ValidateFunction>();
+
+function compileOnce(name: string, compile: () => ValidateFunction): ValidateFunction {
+  const validate = compiled.get(name) ?? compile();
+  compiled.set(name, validate);
+  return validate;
+}
+
+const pointer = (...parts: string[]) =>
+  parts.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/');
+
+function check(source: string, validate: ValidateFunction, body: unknown): void {
+  if (!validate(body)) throw new Broken(`the answer differs from ${source}: ${openapi.errorsText(validate.errors)}`);
+}
+
+/** As the description says of a call of an operation. */
+function checkDescribed(path: string, { status, body }: Answer): void {
+  const responses = OPENAPI.paths[path].post.responses;
+  if (!responses[status]) throw new Broken(`openapi.json declares no answer ${status} of ${path}`);
+  const name = `openapi#/${pointer('paths', path, 'post', 'responses', String(status), 'content', 'application/json', 'schema')}`;
+  check(
+    'openapi.json',
+    compileOnce(name, () => openapi.compile({ $ref: name })),
+    body,
+  );
+}
+
+/** As the contract's tables say. */
+function checkTables(path: string, { status, body }: Answer): void {
+  const operation = OPERATIONS[path];
+  const validate =
+    status === 200 && operation
+      ? compileOnce(path, () => tables.compile(success(operation.data)))
+      : compileOnce('failure', () => tables.compile(failure));
+  check("the contract's tables", validate, body);
+  if (body.error && CODES[body.error.code] !== status)
+    throw new Broken(`expected ${body.error.code} with ${CODES[body.error.code]}, got ${status}`);
+}
+
+/** @throws Broken when an answer is not what openapi.json or the contract says of it */
+export function validate(method: string, path: string, answer: Answer): void {
+  checkTables(path, answer);
+  if (method === 'POST' && path in OPENAPI.paths && answer.status !== 404) checkDescribed(path, answer);
+  const header = answer.headers.get('svc-request-id');
+  if (header !== answer.body.request_id)
+    throw new Broken(`Svc-Request-Id: expected ${answer.body.request_id}, got ${header}`);
+}

@@ -1,0 +1,128 @@
+/**
+ * The contract's tables of answers as schemas, written from the contract alone: nothing here is derived from the service's
+ * own description, so that a mistake there is seen.
+ */
+
+type Fields = Record<string, object>;
+
+const text = { type: 'string' };
+const flag = { type: 'boolean' };
+/** Exact over the whole int64 range. */
+const integer = { exactInteger: true };
+const natural = { exactInteger: true, minimum: 0 };
+const oneOf = (...values: string[]) => ({ type: 'string', enum: values });
+const listOf = (items: object) => ({ type: 'array', items });
+/** An object with these fields and no others. */
+const object = (required: Fields, optional: Fields = {}) => ({
+  type: 'object',
+  required: Object.keys(required),
+  properties: { ...required, ...optional },
+  additionalProperties: false,
+});
+
+export const STATUSES = ['active', 'degraded', 'stale', 'initializing', 'disabled', 'unsupported', 'no_data'];
+
+const capability = object(
+  {
+    enabled: flag,
+    status: oneOf(...STATUSES),
+    snapshot_ready: flag,
+    authoritative: flag,
+    graph_available: flag,
+    node_count: natural,
+    edge_count: natural,
+  },
+  {
+    capability_status: text,
+    capture_mode: text,
+    report_interval_ms: integer,
+    freshness_status: oneOf('fresh', 'stale', 'unknown'),
+    max_age_ms: integer,
+    observed_at_ms: integer,
+    received_at_ms: integer,
+    reason_codes: listOf(text),
+    error_code: oneOf('status_unavailable'),
+  },
+);
+
+const host = object({ host_id: text, agent_version: text, edge_cluster: text, servicemap: capability });
+
+const coverage = object({
+  scanned: natural,
+  matched: natural,
+  returned: natural,
+  failed: natural,
+  states: object(Object.fromEntries(STATUSES.map((status) => [status, natural]))),
+});
+
+const fleetPage = object(
+  { items: listOf(host), coverage, partial: flag, truncated: flag, generated_at_ms: integer },
+  { truncation_reasons: listOf(text), next_cursor: text },
+);
+
+export const RUM_INTEGERS = [
+  'account_id',
+  'offering_id',
+  'created_at',
+  'updated_at',
+  'window_start_time',
+  'window_end_time',
+  'action.days',
+  'error.days',
+  'long_task.days',
+  'resource.days',
+  'session.days',
+  'view.days',
+  'session_investigate.free_cnt',
+  'session_investigate.used_cnt',
+  'session_measure.free_cnt',
+  'session_measure.used_cnt',
+  'session_replay.free_cnt',
+  'session_replay.used_cnt',
+];
+export const RUM_TEXTS = ['product', 'version', 'status', 'order_id', 'resource_id', 'resource_name'];
+
+const each = (names: string[], schema: object) => Object.fromEntries(names.map((name) => [name, schema]));
+const rumRecord = object({
+  ...each(RUM_INTEGERS, integer),
+  ...each(RUM_TEXTS, text),
+  session_limit_reached: flag,
+});
+
+/** `data` of each operation's success, and the error statuses that the contract lists; absent: it lists none. */
+export const OPERATIONS: Readonly<Record<string, { data: object; errors?: readonly number[] }>> = {
+  '/monit/servicemap/fleet': { data: fleetPage, errors: [400, 401, 429, 500, 503] },
+  '/rum/resource/info': { data: rumRecord, errors: [400, 401, 429, 500] },
+  '/incident/work-item/delete': { data: object({}), errors: [400, 401, 429, 500] },
+  '/alert/merge': { data: { type: 'null' } },
+};
+
+/** The table of error codes. */
+export const CODES: Readonly<Record<string, number>> = {
+  OK: 200,
+  InvalidParameter: 400,
+  BadRequest: 400,
+  InvalidContentType: 400,
+  ResourceNotFound: 400,
+  NoLicense: 400,
+  ReferenceExist: 400,
+  Unauthorized: 401,
+  BalanceNotEnough: 402,
+  AccessDenied: 403,
+  RouteNotFound: 404,
+  MethodNotAllowed: 405,
+  UndonedOrderExist: 409,
+  EntityTooLarge: 413,
+  RequestLocked: 423,
+  RequestVerifyRequired: 428,
+  DangerousOperation: 428,
+  RequestTooFrequently: 429,
+  InternalError: 500,
+  ServiceUnavailable: 503,
+};
+
+export const success = (data: object) => object({ request_id: text, data });
+export const failure = object({
+  request_id: { type: 'string', minLength: 1 },
+  error: object({ code: oneOf(...Object.keys(CODES)), message: { type: 'string', minLength: 1 } }),
+});

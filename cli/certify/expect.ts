@@ -1,0 +1,47 @@
+/** What a check says of an answer; a failure tells what was expected and what came. */
+import { isDeepStrictEqual } from 'node:util';
+import { stringifyJson } from '../../lib/json.ts';
+import type { Answer } from './answers.ts';
+
+/** A sentence of the contract that does not hold. */
+export class Broken extends Error {}
+/** A sentence that cannot be shown here, and what it needs. */
+export class Skipped extends Error {}
+
+const LONGEST_VALUE = 300;
+
+function shown(value: unknown): string {
+  const text = value === undefined ? 'nothing' : stringifyJson(value);
+  return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text;
+}
+
+export function equal(got: unknown, expected: unknown, what: string): void {
+  if (!isDeepStrictEqual(got, expected)) throw new Broken(`${what}: expected ${shown(expected)}, got ${shown(got)}`);
+}
+
+/** @param what says what must hold */
+export function holds(condition: boolean, what: string, got?: unknown): void {
+  if (!condition) throw new Broken(got === undefined ? `expected ${what}` : `expected ${what}, got ${shown(got)}`);
+}
+
+const outcome = ({ status, body }: Answer) => `${status}${body.error ? ` ${body.error.code}` : ''}`;
+
+/** Demands a success. @returns its `data` */
+// biome-ignore lint/suspicious/noExplicitAny: a check looks at whatever the answer holds
+export function data(answer: Answer): any {
+  if (answer.status !== 200) throw new Broken(`expected 200, got ${outcome(answer)}: ${answer.body.error?.message}`);
+  return answer.body.data;
+}
+
+/** Demands a refusal. @returns its message */
+export function refused(answer: Answer, status: number, code: string): string {
+  const expected = `${status} ${code}`;
+  if (outcome(answer) !== expected) throw new Broken(`expected ${expected}, got ${outcome(answer)}`);
+  return answer.body.error.message;
+}
+
+/** Demands `InvalidParameter` with a message that names the field. */
+export function invalid(answer: Answer, field: string): void {
+  const message = refused(answer, 400, 'InvalidParameter');
+  holds(message.includes(field), `a message that names ${field}`, message);
+}

@@ -1,0 +1,112 @@
+/** Goes through the sentences and tells of each what became of it. */
+import { CliError } from '../io.ts';
+import { Broken, Skipped } from './expect.ts';
+import type { Lab } from './lab.ts';
+import type { Section, Sentence } from './sentence.ts';
+import { createTrial, type Pages } from './trial.ts';
+
+export type Verdict = 'ok' | 'FAILED' | 'skipped' | 'not shown';
+
+export interface Result {
+  /** Such as `4.1-7`: the seventh sentence of section 4.1. */
+  readonly number: string;
+  readonly text: string;
+  readonly verdict: Verdict;
+  /** Why it failed, or is not shown. */
+  readonly reason?: string;
+  /** What was sent, and the statuses that came. */
+  readonly calls: readonly string[];
+  readonly sent: number;
+}
+
+export interface RunOptions {
+  /** Numbers of the only sentences, or sections, to show. */
+  readonly only?: readonly string[];
+  /** Sentences that are shown at the same time. */
+  readonly lanes?: number;
+  /** Whether slow sentences have callers of their own; otherwise they wait until all others are done. */
+  readonly slowAside?: boolean;
+  /** Told of each section, in order, as soon as it is done. */
+  readonly onSection?: (section: Section, results: readonly Result[]) => void;
+}
+
+interface Job {
+  readonly number: string;
+  readonly sentence: Sentence;
+}
+
+/** @throws CliError when nothing answers */
+export async function certify(
+  lab: Lab,
+  sections: readonly Section[],
+  { only, lanes = 4, slowAside = true, onSection = () => {} }: RunOptions = {},
+): Promise<Result[]> {
+  const pages: Pages = new Map();
+  const wanted = ({ number }: Job) => !only || only.some((one) => number === one || number.startsWith(`${one}-`));
+  const chosen = sections
+    .map((section) => ({
+      section,
+      jobs: section.sentences
+        .map((sentence, at) => ({ number: `${section.number}-${at + 1}`, sentence }))
+        .filter(wanted),
+    }))
+    .filter(({ jobs }) => jobs.length > 0);
+  const jobs = chosen.flatMap((each) => each.jobs);
+  if (jobs.length === 0) throw new CliError(`No sentence has the number ${only?.join(' or ')}.`);
+
+  const results = new Map<Job, PromiseWithResolvers<Result>>(jobs.map((job) => [job, Promise.withResolvers()]));
+  const show = (job: Job) => {
+    const result = results.get(job);
+    return showSentence(lab, pages, job).then(result?.resolve, result?.reject);
+  };
+  // The first one that ends the run is told; others may follow it.
+  for (const { promise } of results.values()) promise.catch(() => {});
+  const inLanes = (queue: readonly Job[], count: number) => {
+    const left = queue.values();
+    return Promise.all(
+      Array.from({ length: count }, async () => {
+        for (const job of left) await show(job);
+      }),
+    );
+  };
+  const slow = jobs.filter(({ sentence }) => 'slow' in sentence);
+  const others = jobs.filter((job) => !slow.includes(job));
+  const showAll = async () => {
+    await Promise.all([inLanes(others, lanes), ...(slowAside ? [inLanes(slow, slow.length)] : [])]);
+    if (!slowAside) await inLanes(slow, 1);
+  };
+  const done = showAll();
+
+  const all: Result[] = [];
+  for (const each of chosen) {
+    const shown = await Promise.all(each.jobs.map((job) => results.get(job)?.promise as Promise<Result>));
+    onSection(each.section, shown);
+    all.push(...shown);
+  }
+  await done;
+  return all;
+}
+
+async function showSentence(lab: Lab, pages: Pages, { number, sentence }: Job): Promise<Result> {
+  const { text } = sentence;
+  if ('open' in sentence) return { number, text, verdict: 'not shown', reason: sentence.open, calls: [], sent: 0 };
+  const trial = createTrial(lab, pages);
+  const told = (verdict: Verdict, reason?: string): Result => ({
+    number,
+    text,
+    verdict,
+    ...(reason !== undefined && { reason }),
+    calls: trial.lines,
+    sent: trial.sent(),
+  });
+  try {
+    await sentence.check(trial);
+    return told('ok');
+  } catch (error) {
+    if (error instanceof Skipped) return told('skipped', error.message);
+    if (error instanceof Broken) return told('FAILED', error.message);
+    if (error instanceof CliError) throw error;
+    // An answer so different from the expected one that the check stumbled over it.
+    return told('FAILED', `the answer cannot be read: ${(error as Error).message}`);
+  }
+}

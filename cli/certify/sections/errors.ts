@@ -1,0 +1,95 @@
+import { data, equal, holds, invalid, refused } from '../expect.ts';
+import { open, section, shown } from '../sentence.ts';
+import { DELETE, FLEET, PATHS, RUM } from '../trial.ts';
+
+const RESERVED = {
+  NoLicense: 'no operation here is licensed',
+  ReferenceExist: 'no deletion here is blocked by references',
+  BalanceNotEnough: 'no operation here is billed',
+  UndonedOrderExist: 'no operation here places orders',
+  RequestLocked: 'no operation here is locked after failures',
+  RequestVerifyRequired: 'no operation here asks for a second factor',
+  DangerousOperation: 'no operation here asks for a second factor',
+};
+
+export const errors = section('7', 'Errors', [
+  shown('A failure is request_id and error with code and message', async (t) => {
+    const { body } = await t.rum({ no_cache: 1 });
+    equal(Object.keys(body).sort(), ['error', 'request_id'], 'fields');
+    equal([typeof body.error.code, typeof body.error.message], ['string', 'string'], 'types of code and message');
+  }),
+  shown('message is for people, in the language of Accept-Language', async (t) => {
+    const inLanguage = async (language: string) => {
+      const answer = await t.remove({}, { headers: { 'Accept-Language': language } });
+      invalid(answer, 'work_item_id');
+      return /\p{Script=Han}/u.test(answer.body.error.message);
+    };
+    equal(await inLanguage('zh-CN'), true, 'Chinese for zh-CN');
+    equal(await inLanguage('en'), false, 'Chinese for en');
+    equal(await inLanguage('de, zh-CN;q=0.8, en;q=0.5'), true, 'Chinese for de, zh-CN;q=0.8, en;q=0.5');
+  }),
+  shown('message may contain field names and ids', async (t) => {
+    invalid(await t.remove({ version: 1 }), 'work_item_id');
+    const message = refused(await t.remove({ work_item_id: 'certify-no-such', version: 1 }), 400, 'ResourceNotFound');
+    holds(message.includes('certify-no-such'), 'a message that names the work item', message);
+  }),
+  shown('error.code decides: it is the same in every language', async (t) => {
+    for (const language of ['en', 'zh-CN'])
+      refused(await t.remove({}, { headers: { 'Accept-Language': language } }), 400, 'InvalidParameter');
+  }),
+  shown('OK: not returned on errors', async (t) => {
+    const { body } = await t.rum();
+    equal(body.error?.code === 'OK', false, 'error OK');
+  }),
+  shown('InvalidParameter, 400: a required parameter is missing or failed validation', async (t) => {
+    invalid(await t.remove({}), 'work_item_id');
+    invalid(await t.call(FLEET, { limit: 'x' }), 'limit');
+  }),
+  open('BadRequest, 400', 'every 400 of this service has a more specific code'),
+  shown('InvalidContentType, 400: the content type is not application/json', async (t) => {
+    for (const path of PATHS)
+      refused(await t.call(path, {}, { headers: { 'Content-Type': 'text/plain' } }), 400, 'InvalidContentType');
+  }),
+  shown('ResourceNotFound: 400, not 404', async (t) => {
+    refused(await t.remove({ work_item_id: 'certify-no-such', version: 1 }), 400, 'ResourceNotFound');
+  }),
+  shown('Unauthorized, 401', async (t) => void refused(await t.rum({}, { as: null }), 401, 'Unauthorized')),
+  shown('AccessDenied, 403: authenticated, without the permission', async (t) => {
+    refused(await t.call(FLEET, {}, { as: t.need('stranger') }), 403, 'AccessDenied');
+  }),
+  shown('RouteNotFound, 404: the path is not a known route', async (t) => {
+    for (const path of ['/', '/no/such/path', '/rum/resource', '/rum/resource/info/more', '/RUM/resource/info'])
+      refused(await t.call(path), 404, 'RouteNotFound');
+  }),
+  shown('MethodNotAllowed, 405: the method is not allowed on a known path', async (t) => {
+    for (const path of PATHS) refused(await t.call(path, undefined, { method: 'GET' }), 405, 'MethodNotAllowed');
+  }),
+  shown('EntityTooLarge, 413: the body exceeds the maximum', async (t) => {
+    const raw = `{"x":"${'x'.repeat(3 * 1024 * 1024)}"}`;
+    for (const path of [RUM, DELETE]) refused(await t.call(path, undefined, { raw }), 413, 'EntityTooLarge');
+  }),
+  open('RequestTooFrequently, 429', 'shown in section 8'),
+  open('InternalError, 500', 'a mistake of the service, which no call brings about'),
+  shown('ServiceUnavailable, 503: a dependency is unavailable', async (t) => {
+    const url = await t.need('impaired')('table');
+    for (const path of PATHS) {
+      const answer = await t.call(path, {}, { url, once: true });
+      refused(answer, 503, 'ServiceUnavailable');
+      holds(Number(answer.headers.get('retry-after')) >= 1, 'Retry-After', answer.headers.get('retry-after'));
+    }
+  }),
+  ...Object.entries(RESERVED).map(([code, why]) => open(code, `reserved: ${why}`)),
+]);
+
+export const versioning = section('9', 'Versioning', [
+  shown('The interface description is at version 1.0.0', async (t) => {
+    const response = await t.get('/openapi.json');
+    equal(response.status, 200, 'status');
+    equal(((await response.json()) as { info: { version: string } }).info.version, '1.0.0', 'info.version');
+  }),
+  shown('Paths have no version before them', async (t) => {
+    for (const path of PATHS) refused(await t.call(`/v1${path}`), 404, 'RouteNotFound');
+    data(await t.rum());
+  }),
+  open('Deprecation and negotiation of versions', 'the contract leaves it open'),
+]);

@@ -1,0 +1,116 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Answer } from '../answers.ts';
+import type { Caller } from '../callers.ts';
+import { data, equal, holds, refused, Skipped } from '../expect.ts';
+import { type Section, type Sentence, section, shown, slow } from '../sentence.ts';
+import { FLEET, RUM, type Trial } from '../trial.ts';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+const PER_SECOND = 2;
+const PER_MINUTE = 30;
+
+/** Waits until at least `leftMs` of the minute are left, and none of it was used for other sentences. */
+async function unusedMinute(t: Trial, caller: Caller, leftMs: number): Promise<void> {
+  const left = MINUTE_MS - (Date.now() % MINUTE_MS);
+  if (left < leftMs || caller === t.lab.main) await sleep(left + 20);
+}
+
+const browseOnce = (t: Trial, caller: Caller) => t.call(FLEET, { limit: 1 }, { as: caller, once: true });
+
+/** Several calls at once. */
+const atOnce = (t: Trial, caller: Caller, calls: number) =>
+  Promise.all(Array.from({ length: calls }, () => browseOnce(t, caller)));
+
+/** How many of the calls passed; the others must be 429 with Retry-After. */
+function passed(answers: readonly Answer[]): number {
+  const refusals = answers.filter(({ status }) => status !== 200);
+  for (const answer of refusals) {
+    refused(answer, 429, 'RequestTooFrequently');
+    holds(Number(answer.headers.get('retry-after')) >= 1, 'Retry-After', answer.headers.get('retry-after'));
+  }
+  return answers.length - refusals.length;
+}
+
+const MOST_TRIES = 5;
+
+/** Several calls that were all made within one second of the clock. */
+async function withinOneSecond(t: Trial, caller: Caller, calls: number): Promise<Answer[]> {
+  for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
+    await sleep(SECOND_MS - (Date.now() % SECOND_MS) + 20);
+    const second = Math.floor(Date.now() / SECOND_MS);
+    const answers = await atOnce(t, caller, calls);
+    if (Math.floor(Date.now() / SECOND_MS) === second) return answers;
+  }
+  throw new Skipped('the service answers too slowly to see a second of the clock');
+}
+
+/** As many calls as a minute of the clock lets pass, and one more. */
+async function exhaustMinute(t: Trial, caller: Caller): Promise<void> {
+  await unusedMinute(t, caller, (PER_MINUTE / PER_SECOND + 3) * SECOND_MS);
+  const ends = (Math.floor(Date.now() / MINUTE_MS) + 1) * MINUTE_MS;
+  for (let count = 0; count < PER_MINUTE; ) {
+    holds(Date.now() < ends, `${PER_MINUTE} calls to pass within a minute`, count);
+    const answer = await browseOnce(t, caller);
+    if (answer.status === 200) count += 1;
+    else refused(answer, 429, 'RequestTooFrequently');
+    if (answer.status !== 200 || answer.headers.get('x-ratelimit-remaining') === '0')
+      await sleep(SECOND_MS - (Date.now() % SECOND_MS) + 20);
+  }
+  await sleep(SECOND_MS);
+  if (Date.now() >= ends) throw new Skipped('the service answers too slowly to exhaust a minute');
+  const one = await browseOnce(t, caller);
+  refused(one, 429, 'RequestTooFrequently');
+  const [told, left] = [Number(one.headers.get('retry-after')), (ends - Date.now()) / SECOND_MS];
+  holds(Math.abs(told - left) < 2, `Retry-After of about ${left.toFixed(0)} seconds`, told);
+}
+
+const MOST_BURST = 400;
+
+/** Sentences about a bound that another section shows, call for call. */
+const elsewhere = (text: string, of: Section, begins: string): Sentence => {
+  const sentence = of.sentences.find((one) => one.text.startsWith(begins));
+  if (!sentence) throw new Error(`no sentence begins with ${begins}`);
+  return { ...sentence, text };
+};
+
+export const limitsOf = (fleet: Section, merge: Section) =>
+  section('8', 'Limits', [
+    slow('Fleet browse: 2 requests a second, per account; more are 429 RequestTooFrequently', async (t) => {
+      const { second } = t.need('spare');
+      await unusedMinute(t, second, MOST_TRIES * SECOND_MS);
+      equal(passed(await withinOneSecond(t, second, 6)), PER_SECOND, 'calls of six that passed');
+    }),
+    slow('Fleet browse: 30 requests a minute, per account; more are 429 RequestTooFrequently', async (t) => {
+      await exhaustMinute(t, t.need('spare').minute);
+    }),
+    shown('Fleet browse: what one account used up another still has', async (t) => {
+      const { burst } = t.need('spare');
+      if (burst === t.lab.main) throw new Skipped('needs a second account with the permission');
+      passed(await atOnce(t, burst, 4));
+      data(await t.fleet({ limit: 1 }));
+    }),
+    elsewhere('Fleet browse limit: default 50', fleet, 'limit: 50'),
+    elsewhere('Fleet browse limit: 1 to 100', fleet, 'limit: integer'),
+    elsewhere('Fleet browse scan_limit: default 1000', fleet, 'scan_limit: 1000'),
+    elsewhere('Fleet browse scan_limit: from limit to 2000', fleet, 'scan_limit: integer'),
+    elsewhere('Fleet browse statuses: at most 20', fleet, 'statuses: the seven'),
+    elsewhere('Fleet browse agent_versions: at most 20', fleet, 'agent_versions: array'),
+    elsewhere('Fleet browse edge_clusters: at most 20', fleet, 'edge_clusters: array'),
+    elsewhere('Fleet browse capture_modes: at most 3', fleet, 'capture_modes: ebpf'),
+    elsewhere('Merge alert_ids: at least 1', merge, 'alert_ids: required'),
+    elsewhere('Merge comment: at most 1024 characters', merge, 'comment: optional'),
+    elsewhere('Merge title: at most 512 characters', merge, 'title: optional'),
+    slow('There is a limit per account on the other operations: 429 RequestTooFrequently', async (t) => {
+      const { burst } = t.need('spare');
+      const answers = await Promise.all(
+        Array.from({ length: MOST_BURST }, () => t.call(RUM, {}, { as: burst, once: true })),
+      );
+      const refusals = answers.filter(({ status }) => status === 429);
+      if (refusals.length === 0)
+        throw new Skipped(`${MOST_BURST} calls at once passed: API Gateway’s throttle is best effort`);
+      for (const answer of refusals) refused(answer, 429, 'RequestTooFrequently');
+    }),
+    { text: 'Limits of the whole API and of an integration', open: 'the contract leaves it open' },
+    { text: 'Rates of the other operations, and the largest body', open: 'the contract leaves it open' },
+  ]);

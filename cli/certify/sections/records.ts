@@ -1,0 +1,96 @@
+import { RUM_INTEGERS, RUM_TEXTS } from '../contract.ts';
+import { ROUNDED, RUM_USAGE, rumRecord } from '../data.ts';
+import { data, equal, holds, invalid, refused } from '../expect.ts';
+import { BIG } from '../hosts.ts';
+import { NOT_SHOWN, open, type Sentence, section, shown } from '../sentence.ts';
+import type { Trial } from '../trial.ts';
+
+const record = async (t: Trial) => data(await t.rum());
+
+const loaded: Readonly<Record<string, unknown>> = { ...rumRecord(0), ...RUM_USAGE };
+/** Times depend on when the data was loaded. */
+const isTime = (name: string) => /_(at|time)$/.test(name);
+
+const integerField = (name: string): Sentence =>
+  shown(`${name}: integer${isTime(name) ? ' timestamp' : ''}`, async (t) => {
+    const value = (await record(t))[name];
+    holds(typeof value === 'bigint' || Number.isSafeInteger(value), `an integer ${name}`, value);
+    if (t.lab.entities && name in loaded && !isTime(name)) equal(value, loaded[name], name);
+  });
+
+const textField = (name: string): Sentence =>
+  shown(`${name}: string`, async (t) => {
+    const value = (await record(t))[name];
+    equal(typeof value, 'string', `type of ${name}`);
+    if (t.lab.entities) equal(value, loaded[name], name);
+  });
+
+export const rumResource = section('2.4', 'RUM resource record', [
+  ...RUM_INTEGERS.slice(0, 1).map(integerField),
+  ...RUM_TEXTS.map(textField),
+  ...RUM_INTEGERS.slice(1).map(integerField),
+  shown('session_limit_reached: boolean', async (t) => {
+    const { session_limit_reached: reached } = await record(t);
+    equal(typeof reached, 'boolean', 'type of session_limit_reached');
+    if (t.lab.entities) equal(reached, RUM_USAGE.session_limit_reached, 'session_limit_reached');
+  }),
+  shown('Field names contain dots and are exact: there are these 25 and no others', async (t) => {
+    const names = [...RUM_INTEGERS, ...RUM_TEXTS, 'session_limit_reached'];
+    equal(Object.keys(await record(t)).sort(), names.sort(), 'fields');
+  }),
+  shown('The window of the plan begins before it ends', async (t) => {
+    const { window_start_time: from, window_end_time: to } = await record(t);
+    holds(from < to, 'window_start_time before window_end_time', [from, to]);
+  }),
+  shown('The record holds plan version, quotas and status, and the current use of sessions', async (t) => {
+    t.need('entities');
+    const answer: Record<string, unknown> = await record(t);
+    for (const name of ['version', 'status', 'session_replay.free_cnt', 'session_replay.used_cnt'])
+      equal(answer[name], loaded[name], name);
+  }),
+  open('Unit of the timestamps, meaning of .days and _cnt, values of status and version', NOT_SHOWN),
+]);
+
+export const workItem = section('2.5', 'Work item', [
+  shown('Identified by work_item_id, a string', async (t) => {
+    invalid(await t.remove({ work_item_id: 7, version: 1 }), 'work_item_id');
+    const missing = 'certify-no-such';
+    const message = refused(await t.remove({ work_item_id: missing, version: 1 }), 400, 'ResourceNotFound');
+    holds(message.includes(missing), 'a message that names the work item', message);
+  }),
+  shown('Carries an integer version', async (t) => {
+    for (const version of ['1', 1.5, null]) invalid(await t.remove({ work_item_id: 'x', version }), 'version');
+  }),
+  shown('A version beyond 2^53 is compared without rounding', async (t) => {
+    const { big } = t.need('entities').workItems;
+    refused(await t.remove({ ...big, version: ROUNDED }), 400, 'InvalidParameter');
+    data(await t.remove(big));
+  }),
+  shown('Deletion is soft: the record is kept, marked deleted', async (t) => {
+    const { kept } = t.need('entities').workItems;
+    data(await t.remove(kept));
+    data(await t.remove(kept)); // of a record that is gone nothing would be known
+    refused(await t.remove({ ...kept, version: kept.version + 1 }), 400, 'ResourceNotFound');
+  }),
+  open('Other fields of the work item', NOT_SHOWN),
+]);
+
+export const alertAndIncident = section('2.6', 'Alert and incident (referenced by the merge operation)', [
+  shown('An alert is identified by 24 hexadecimal digits', async (t) => {
+    for (const id of ['a'.repeat(23), 'a'.repeat(25), 'g'.repeat(24), ''])
+      invalid(await t.merge({ alert_ids: [id], incident_id: 'a'.repeat(24) }), 'alert_ids');
+  }),
+  shown('An incident is identified by 24 hexadecimal digits', async (t) => {
+    for (const id of ['a'.repeat(23), 'a'.repeat(25), 'g'.repeat(24), ''])
+      invalid(await t.merge({ alert_ids: ['a'.repeat(24)], incident_id: id }), 'incident_id');
+  }),
+  shown('A member is identified by an int64, without rounding', async (t) => {
+    const { alerts, incidents } = t.need('entities');
+    const body = { alert_ids: [alerts[1]], incident_id: incidents.bounds };
+    const message = refused(await t.merge({ ...body, owner_id: ROUNDED }), 400, 'ResourceNotFound');
+    holds(message.includes(String(ROUNDED)), `a message that names ${ROUNDED}`, message);
+    data(await t.merge({ ...body, owner_id: BIG }));
+    invalid(await t.merge({ ...body, owner_id: 2n ** 63n }), 'owner_id');
+  }),
+  open('Other fields of alert, incident and member', NOT_SHOWN),
+]);

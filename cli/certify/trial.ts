@@ -1,0 +1,170 @@
+/** The calls of one sentence: sent, checked against both descriptions, and noted for the certificate. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseJson, stringifyJson } from '../../lib/json.ts';
+import { CliError } from '../io.ts';
+import { type Answer, validate } from './answers.ts';
+import type { Caller } from './callers.ts';
+import { Broken, Skipped } from './expect.ts';
+import type { Lab } from './lab.ts';
+
+export const FLEET = '/monit/servicemap/fleet';
+export const RUM = '/rum/resource/info';
+export const DELETE = '/incident/work-item/delete';
+export const MERGE = '/alert/merge';
+export const PATHS = [FLEET, RUM, DELETE, MERGE];
+
+export interface Sent {
+  method?: string;
+  /** Who calls; null: nobody. */
+  as?: Caller | null;
+  /** The body as it is, in place of one that is written as JSON. */
+  raw?: string | Uint8Array;
+  headers?: Record<string, string>;
+  /** Of another service than the one that is certified. */
+  url?: string;
+  /** Whatever comes is the answer; otherwise 429, and twice 503, is answered by sending the call again when it may be. */
+  once?: boolean;
+}
+
+const MOST_WAIT_SECONDS = 60;
+/** A service that has little to do may be slow at first. */
+const MOST_UNAVAILABLE = 2;
+const SHOWN_BODY = 90;
+
+export type FleetAnswer = Answer & { readonly caller: Caller };
+
+/** Fleet pages that several sentences look at, by the bodies that asked for them. */
+export type Pages = Map<string, Promise<FleetAnswer>>;
+
+export function createTrial(lab: Lab, pages: Pages) {
+  const lines: string[] = [];
+  let sent = 0;
+
+  async function send(path: string, body: unknown, options: Sent): Promise<Answer> {
+    const { method = 'POST', as = lab.main, raw, headers = {}, url = lab.url } = options;
+    const address = new URL(`${url}${path}`);
+    if (as) address.searchParams.set('app_key', as.appKey);
+    const payload = method === 'POST' ? { body: raw ?? stringifyJson(body) } : {};
+    sent += 1;
+    const response = await fetch(address, {
+      method,
+      headers: { 'Content-Type': 'application/json', ...headers },
+      ...payload,
+    }).catch(() => {
+      throw new CliError(`Nothing answers at ${address.origin}: check --url.`);
+    });
+    const text = await response.text();
+    lines.push(`${lineOf(path, body, options)} → ${response.status}`);
+    const answer = { status: response.status, headers: response.headers, body: bodyOf(text, response.status) };
+    if (as) lab.turns.note(as, response.headers);
+    validate(method, path, answer);
+    return answer;
+  }
+
+  async function call(path: string, body: unknown = {}, options: Sent = {}): Promise<Answer> {
+    for (let unavailable = 0; ; ) {
+      const answer = await send(path, body, options);
+      const { status, headers } = answer;
+      if (status === 503) unavailable += 1;
+      if (options.once || (status !== 429 && status !== 503) || unavailable > MOST_UNAVAILABLE) return answer;
+      const seconds = Number(headers.get('retry-after'));
+      if (!(seconds >= 1 && seconds <= MOST_WAIT_SECONDS))
+        throw new Broken(`Retry-After of ${status}: expected 1 to 60 seconds, got ${headers.get('retry-after')}`);
+      await sleep(seconds * 1_000);
+    }
+  }
+
+  /** Browses the fleet as whoever may do so soonest, or as the caller of a cursor. */
+  const fleet = (body: object = {}, options: Sent = {}): Promise<FleetAnswer> =>
+    lab.turns.take(options.as ?? undefined, async (caller) => {
+      const answer = await call(FLEET, body, { ...options, as: caller });
+      if (!lab.entities && answer.status === 403) throw new Skipped('the account lacks the permission monit');
+      return { ...answer, caller };
+    });
+
+  async function rum(body: object = {}, options: Sent = {}): Promise<Answer> {
+    const answer = await call(RUM, body, options);
+    if (!lab.entities && answer.body.error?.code === 'ResourceNotFound')
+      throw new Skipped('the account has no RUM resource record');
+    return answer;
+  }
+
+  /** The same, but once for all sentences that ask alike: the fleet's limit is a low one. */
+  async function page(body: object = {}): Promise<FleetAnswer> {
+    const name = stringifyJson(body);
+    const known = pages.get(name);
+    const asked = known ?? fleet(body);
+    pages.set(name, asked);
+    const answer = await asked;
+    if (known) lines.push(`${lineOf(FLEET, body, {})} → ${answer.status} (the answer to an earlier call)`);
+    return answer;
+  }
+
+  return {
+    lab,
+    lines: lines as readonly string[],
+    /** Number of calls so far. */
+    sent: () => sent,
+    call,
+    fleet,
+    page,
+    rum,
+    remove: (body: object, options?: Sent) => call(DELETE, body, options),
+    merge: (body: object, options?: Sent) => call(MERGE, body, options),
+    /** Fetches what is served beside the operations. */
+    async get(path: string): Promise<Response> {
+      sent += 1;
+      const response = await fetch(`${lab.url}${path}`);
+      lines.push(`GET ${path} → ${response.status}`);
+      return response;
+    },
+    /** What the sentence cannot do without. @throws Skipped */
+    need<Name extends keyof Lab>(name: Name): NonNullable<Lab[Name]> {
+      const value = lab[name];
+      if (value === undefined) throw new Skipped(NEEDED[name] ?? name);
+      return value as NonNullable<Lab[Name]>;
+    },
+  };
+}
+
+export type Trial = ReturnType<typeof createTrial>;
+
+/** One call of each operation: no sentence meets a function's first start together with others. */
+export async function warmUp(lab: Lab): Promise<void> {
+  const trial = createTrial(lab, new Map());
+  for (const path of PATHS) await trial.call(path, {});
+}
+
+const NEEDED: Readonly<Partial<Record<keyof Lab, string>>> = {
+  entities: 'needs the data set of a run',
+  stranger: 'needs OTHER_APP_KEY, of an account without the permission',
+  expired: 'needs EXPIRED_APP_KEY',
+  spare: 'would use up the account’s quota',
+  rum: 'needs to change the stored record: shown by `npm run certify` without --url',
+  stored: 'what is stored cannot be read over HTTP: shown by `npm run certify` without --url',
+  impaired: 'needs a service that fails (`npm start -- --fail`): shown by `npm run certify` without --url',
+};
+
+function lineOf(path: string, body: unknown, { method = 'POST', as, raw, headers }: Sent): string {
+  const text =
+    raw === undefined ? stringifyJson(body) : `(${raw.length} ${typeof raw === 'string' ? 'characters' : 'bytes'})`;
+  const notes = [
+    ...(as === null ? ['no app_key'] : []),
+    ...Object.entries(headers ?? {}).map((pair) => pair.join(': ')),
+  ];
+  const shownBody = text.length > SHOWN_BODY ? `${text.slice(0, SHOWN_BODY)}…` : text;
+  return [
+    method,
+    path,
+    ...(method === 'POST' ? [shownBody] : []),
+    ...(notes.length > 0 ? [`[${notes.join(', ')}]`] : []),
+  ].join(' ');
+}
+
+function bodyOf(text: string, status: number): Answer['body'] {
+  try {
+    return parseJson(text);
+  } catch {
+    throw new Broken(`the answer with status ${status} is not JSON`);
+  }
+}
