@@ -9,7 +9,7 @@ import type { Page } from './docs.ts';
 import { toEvent } from './event.ts';
 import type { LocalFunction } from './functions.ts';
 import { createGatewayResponses, GatewayRefusal, toRawResponse } from './gateway-response.ts';
-import { checkHead, methodOf, readBody, readTarget } from './request.ts';
+import { checkHead, methodOf, readBody, readTarget, requestIdOf } from './request.ts';
 import { createUsagePlans } from './usage-plans.ts';
 
 /** One served request, as it may be shown: without its query string, which holds the key. */
@@ -111,8 +111,7 @@ export function createGateway(options: GatewayOptions): Server {
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const began = performance.now();
-    // A caller can choose the id: so API Gateway has it.
-    const requestId = request.headers['x-amzn-requestid']?.toString() || randomUUID();
+    const requestId = requestIdOf(request);
     const result = await pass(request, requestId).catch((error: unknown) => refusal(error, requestId));
     const headers = result.headers as Record<string, string>;
     const accepted = request.headers['accept-encoding']?.toString();

@@ -1,4 +1,5 @@
 /** How API Gateway reads a request before it looks for a route: docs/aws-behaviour.md has the rules and their sources. */
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip, inflate } from 'node:zlib';
@@ -7,6 +8,7 @@ import { GatewayRefusal } from './gateway-response.ts';
 const LONGEST_URL = 10_240;
 const MOST_HEADER_BYTES = 10_240;
 const LARGEST_BODY = 10_485_760;
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const METHODS = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
 const DECODERS = { gzip: promisify(gunzip), deflate: promisify(inflate) };
 
@@ -22,6 +24,12 @@ export function readTarget({ url = '/' }: Pick<IncomingMessage, 'url'>): Target 
   const relative = url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?]*/i, '');
   const [, pathAsSent = '', query = ''] = /^([^?]*)\??(.*)$/s.exec(relative) ?? [];
   return { path: pathAsSent.replace(/^\/*/, '/'), pathAsSent: pathAsSent || '/', query: new URLSearchParams(query) };
+}
+
+/** The caller can choose the id of its request: a UUID. */
+export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
+  const chosen = headers['x-amzn-requestid'];
+  return typeof chosen === 'string' && UUID.test(chosen) ? chosen : randomUUID();
 }
 
 /** @throws GatewayRefusal for a method that no route of an API can have */

@@ -147,13 +147,20 @@ describe('a request id', () => {
     expect(await idOf('')).not.toContain(id);
   });
 
-  it("is the caller's where it chose one", async () => {
-    expect(await idOf('\r\nX-Amzn-RequestId: chosen-$&')).toEqual(['chosen-$&', 'chosen-$&', 'chosen-$&']);
-    expect(
-      (await gateway.sent(`POST /alert/merge${KEY} HTTP/1.1\r\nx-amzn-requestid: x`)).event?.requestContext,
-    ).toMatchObject({
-      requestId: 'x',
-      extendedRequestId: expect.stringMatching(/.{8}/),
+  it("is the caller's where it chose a UUID", async () => {
+    const chosen = '9C29CCD0-8a26-4dba-b194-9e140490c3c1';
+    expect(await idOf(`\r\nX-Amzn-RequestId: ${chosen}`)).toEqual([chosen, chosen, chosen]);
+    const { event } = await gateway.sent(`POST /alert/merge${KEY} HTTP/1.1\r\nx-amzn-requestid: ${chosen}`);
+    expect(event?.requestContext).toMatchObject({
+      requestId: chosen,
+      extendedRequestId: expect.not.stringMatching(chosen),
     });
   });
+
+  it.each(['x', '$&', '"', '9C29CCD0-8a26-4dba-b194-9e140490c3c1x'])(
+    'is not the one that was sent: %s',
+    async (chosen) => {
+      expect(await idOf(`\r\nX-Amzn-RequestId: ${chosen}`)).not.toContain(chosen);
+    },
+  );
 });

@@ -39,7 +39,7 @@ describe.each(rows)('%s', (_rule, source = '', here = '', test = '') => {
     const [, file = '', title = ''] = /^`(test\/[\w/.-]+)`: (.+)$/.exec(test) ?? [];
     const path = new URL(file, root);
     expect([test, file !== '' && existsSync(path)]).toEqual([test, true]);
-    const titles = [...readFileSync(path, 'utf8').matchAll(/(?:\b(?:it|describe)|\))\(\s*(['"`])(.+?)\1,/gs)];
+    const titles = [...readFileSync(path, 'utf8').matchAll(/(?:\b(?:it|describe)|\))\(\s*(['"`])(.+?)\1,/g)];
     expect(titles.filter(([, , text]) => text?.includes(title))).not.toEqual([]);
   });
 });
