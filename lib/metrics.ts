@@ -9,11 +9,7 @@ export const METRICS = {
 } as const;
 
 /** Something that an operator is to hear of. */
-export type OperationalEvent =
-  | 'caller_not_labelled'
-  | 'account_without_gateway_key'
-  | 'merge_left_pending'
-  | 'merge_finished_late';
+export type OperationalEvent = 'account_without_gateway_key' | 'merge_left_pending' | 'merge_finished_late';
 
 /** What the service counts; never by key or account. */
 export interface MetricsSink {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import QuickLRU from 'quick-lru';
-import { DEADLINE_MS } from '../api/call.ts';
+import { DEADLINE_MS } from '../api/deadline.ts';
 import { isCurrent } from '../current.ts';
 import type { Deps } from '../deps.ts';
 import type { Int64 } from '../json.ts';
@@ -55,8 +55,9 @@ export interface AppKeys {
   /**
    * The caller that an app key stands for; undefined for one that is unknown, expired, revoked or of a suspended account.
    * Unknown, expired and valid keys take the same work.
+   * @param call whose signal ends the waiting for a look-up; the look-up goes on, for others may wait for it too
    */
-  find(appKey: string): Promise<Caller | undefined>;
+  find(appKey: string, call?: { readonly signal: AbortSignal }): Promise<Caller | undefined>;
 }
 
 const NO_ROW = Symbol('no such key');
@@ -64,11 +65,11 @@ const NO_ROW = Symbol('no such key');
 /**
  * Looks app keys up, at most once at a time for each, however many calls wait. A found key is trusted for
  * `appKeyCacheSeconds` from the moment its look-up began, an unknown one is remembered for three seconds.
- * @param remembered keys that are kept; twice as many at the most
+ * @param options `remembered`: keys that are kept, twice as many at the most; `lookUpMs`: the longest look-up, in milliseconds
  */
 export function createAppKeys(
   { table, now, settings }: Pick<Deps, 'table' | 'now' | 'settings'>,
-  remembered = REMEMBERED_KEYS,
+  { remembered = REMEMBERED_KEYS, lookUpMs = DEADLINE_MS }: { remembered?: number; lookUpMs?: number } = {},
 ): AppKeys {
   const trustedMs = settings.appKeyCacheSeconds * 1000;
   const lifetimeMs = (row: AppKeyRow | typeof NO_ROW) =>
@@ -78,7 +79,7 @@ export function createAppKeys(
     const { Item } = await table.client.send(
       new GetCommand({ TableName: table.name, Key: keys.appKey(hash), ConsistentRead: true }),
       // Of its own: the look-up serves many calls, and each of them came when it was under way.
-      { abortSignal: AbortSignal.timeout(DEADLINE_MS) },
+      { abortSignal: AbortSignal.timeout(lookUpMs) },
     );
     return (Item as AppKeyRow | undefined) ?? NO_ROW;
   }
@@ -105,9 +106,10 @@ export function createAppKeys(
   }
 
   return {
-    async find(appKey) {
+    async find(appKey, call) {
       const hash = hashAppKey(appKey);
-      const row = await rowOf(hash);
+      const found = rowOf(hash);
+      const row = await (found instanceof Promise && call ? within(call.signal, found) : found);
       if (row === NO_ROW || !isValid(row, now())) return undefined;
       return {
         accountId: row.account_id,
@@ -118,6 +120,16 @@ export function createAppKeys(
       };
     },
   };
+}
+
+/** What is waited for, unless a signal ends the waiting. @throws the signal's reason */
+function within<Value>(signal: AbortSignal, waitedFor: Promise<Value>): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const end = () => reject(signal.reason);
+    if (signal.aborted) end();
+    signal.addEventListener('abort', end, { once: true });
+    waitedFor.then(resolve, reject);
+  });
 }
 
 function isValid(row: AppKeyRow, nowMs: number): boolean {

@@ -11,16 +11,17 @@ export interface LabelCallerOptions {
 
 /**
  * Labels a call with the gateway key that it counts against: that of the caller's account, or the shared one. It never
- * refuses: the handler's own check decides who the caller is, so that all refusals are one. When keys cannot be looked up
- * the call is labelled as unknown, and the handler answers what there is to answer.
+ * refuses: the handler's own check decides who the caller is, so that all refusals are one.
+ * @throws when keys cannot be looked up: API Gateway answers 503, and forgets it. The shared key in its place would be
+ *   remembered, and the caller would share the throttle of strangers long after DynamoDB is back
  */
 export function createLabelCaller({ appKeys, deps: { log, metrics }, sharedGatewayKey }: LabelCallerOptions) {
   return async function labelCaller(event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> {
     const appKey = event.queryStringParameters?.app_key ?? '';
     const caller = await appKeys.find(appKey).catch((error: Error) => {
-      metrics.event('caller_not_labelled');
       log.warn('caller not labelled', { error_name: error.name });
-      return undefined;
+      // Not the error itself, which Lambda would log whole.
+      throw new Error('the app key cannot be looked up');
     });
     if (caller && !caller.gatewayKey) {
       metrics.event('account_without_gateway_key');

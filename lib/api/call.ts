@@ -2,15 +2,12 @@ import type middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import type { Caller } from '../accounts/app-keys.ts';
 
-/** Milliseconds from a call's start after which calls to DynamoDB are given up: leaves time to answer within 3 s. */
-export const DEADLINE_MS = 2_700;
-
 /** What the chain knows of one call; each middleware fills in its part. */
 export interface CallState {
   readonly requestId: string;
   /** Unix milliseconds at which the chain took the call on. */
   readonly startedMs: number;
-  /** Aborts when the time to answer is nearly over. Made when first asked for. */
+  /** Aborts when the time to answer is nearly over. Never, where there is nothing to wait for. */
   readonly signal: AbortSignal;
   /** Set once the app key is known to be valid. */
   caller?: Caller;

@@ -12,7 +12,7 @@ export function callerMiddleware(appKeys: AppKeys): ApiMiddleware {
   async function callerMiddlewareBefore({ event }: ApiRequest): Promise<void> {
     const given = takeAppKey(event);
     const appKey = given.length === 1 ? given[0] : undefined;
-    const caller = appKey && appKey.length <= LONGEST_APP_KEY ? await appKeys.find(appKey) : undefined;
+    const caller = appKey && appKey.length <= LONGEST_APP_KEY ? await appKeys.find(appKey, event.call) : undefined;
     if (!caller) throw new ApiError('Unauthorized');
     event.call.caller = caller;
   }

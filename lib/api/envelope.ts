@@ -2,13 +2,14 @@ import type { APIGatewayProxyResult } from 'aws-lambda';
 import type { Deps } from '../deps.ts';
 import { stringifyJson } from '../json.ts';
 import { isUnavailable } from '../table/failures.ts';
-import { type ApiMiddleware, type ApiRequest, DEADLINE_MS, headerOf, type Reply } from './call.ts';
+import { type ApiMiddleware, type ApiRequest, headerOf, type Reply } from './call.ts';
 import { ApiError, ERROR_CODES } from './errors.ts';
 import { type Catalogs, catalogFor, messageOf } from './messages/index.ts';
 
 /** Seconds after which a caller may try again when a dependency was unavailable. */
 const RETRY_UNAVAILABLE_SECONDS = 1;
 
+const NEVER = new AbortController().signal;
 const BASE_HEADERS = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
 
 /**
@@ -29,14 +30,10 @@ export function toApiError(error: unknown): ApiError {
 export function envelopeMiddleware({ now, log }: Pick<Deps, 'now' | 'log'>, catalogs: Catalogs): ApiMiddleware {
   function envelopeMiddlewareBefore({ event, context }: ApiRequest): void {
     const startedMs = now();
-    let signal: AbortSignal | undefined;
     event.call = {
       requestId: event.requestContext?.requestId ?? context.awsRequestId,
       startedMs,
-      get signal() {
-        signal ??= AbortSignal.timeout(Math.max(1, startedMs + DEADLINE_MS - now()));
-        return signal;
-      },
+      signal: NEVER,
       headers: {},
     };
   }

@@ -5,6 +5,7 @@ import type { Deps } from '../deps.ts';
 import { bodyMiddleware } from './body.ts';
 import type { ApiEvent, Reply } from './call.ts';
 import { callerMiddleware, callerOf, permissionMiddleware } from './caller.ts';
+import { deadlineMiddleware } from './deadline.ts';
 import { envelopeMiddleware } from './envelope.ts';
 import { idempotencyKeyOf } from './idempotency-key.ts';
 import { CATALOGS } from './messages/index.ts';
@@ -48,6 +49,7 @@ export function serve<Body, Data>(
   const chain = middy<ApiEvent, Reply | APIGatewayProxyResult, Error, Context>({ timeoutEarlyInMillis: EARLY_MS })
     .use(observeMiddleware(operation, deps))
     .use(envelopeMiddleware(deps, CATALOGS))
+    .use(deadlineMiddleware(deps))
     .use(callerMiddleware(createAppKeys(deps)));
   if (operation.permission !== undefined) chain.use(permissionMiddleware(operation.permission));
   const { rateWindows } = operation;

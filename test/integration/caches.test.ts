@@ -46,7 +46,7 @@ describe('a cache is bounded: what was used longest ago makes room', () => {
       return { statusCode: 200, body: '{}' };
     });
     // A clock that stands still: nothing is too old.
-    const appKeys = createAppKeys(testDeps(canned, { now: () => 1_000_000 }), 100);
+    const appKeys = createAppKeys(testDeps(canned, { now: () => 1_000_000 }), { remembered: 100 });
     await forEach(100, (number) => appKeys.find(`key ${number}`));
     await appKeys.find('key 99');
     expect(asked).toBe(100);

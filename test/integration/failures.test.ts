@@ -4,7 +4,7 @@ import { connectTable } from '../../lib/table/client.ts';
 import { newCaller } from '../support/accounts.ts';
 import { hasEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
-import { eventFor, handlersOver, invoke, newTable, testDeps } from '../support/service.ts';
+import { eventFor, handlersOver, invoke, invokeAlone, newTable, testDeps } from '../support/service.ts';
 import { silentServer, tapWire } from '../support/wire.ts';
 
 let silent: Awaited<ReturnType<typeof silentServer>>;
@@ -20,7 +20,10 @@ describe('an unforeseen error', () => {
   it('is InternalError with a fixed text, which names no table, no host, no query and no stack', async () => {
     const missing = connectTable({ name: 'no-such-table', endpoint: dynamodbEndpoint() });
     const deps = testDeps(missing);
-    const answer = await invoke(handlersOver(deps).getRumResource, eventFor(getRumResource, { appKey: 'secret-key' }));
+    const answer = await invokeAlone(
+      handlersOver(deps).getRumResource,
+      eventFor(getRumResource, { appKey: 'secret-key' }),
+    );
     hasEnvelope(answer, 500, 'InternalError');
     expect(answer.body.error.message).toBe('Something went wrong on our side. Report it with the request_id.');
     expect(answer.headers).not.toHaveProperty('Retry-After');
@@ -37,7 +40,7 @@ describe('an unforeseen error', () => {
   it('speaks the language of the caller', async () => {
     const missing = connectTable({ name: 'no-such-table', endpoint: dynamodbEndpoint() });
     const event = eventFor(getRumResource, { appKey: 'x', headers: { 'accept-language': 'zh-CN,zh;q=0.9' } });
-    const answer = await invoke(handlersOver(testDeps(missing)).getRumResource, event);
+    const answer = await invokeAlone(handlersOver(testDeps(missing)).getRumResource, event);
     hasEnvelope(answer, 500, 'InternalError');
     expect(answer.headers['Content-Language']).toBe('zh-CN');
     expect(answer.body.error.message).toBe('服务内部错误，请携带 request_id 反馈。');

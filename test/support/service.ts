@@ -103,7 +103,14 @@ export type Handlers = Record<'browseFleet' | 'getRumResource' | 'deleteWorkItem
 const deployedWith = new WeakMap<Handler, Functions>();
 
 /** The four handlers over one set of deps, as one warm instance of each function. */
-export function handlersOver(deps: Deps, options: { browse?: BrowseOptions } & MergeOptions = {}): Handlers {
+export function handlersOver(
+  deps: Deps,
+  options: {
+    browse?: BrowseOptions;
+    /** By default one over a client of its own. */
+    labelCaller?: ReturnType<typeof createLabelCaller>;
+  } & MergeOptions = {},
+): Handlers {
   const handlers: Handlers = {
     browseFleet: serve(
       browseFleet,
@@ -118,11 +125,13 @@ export function handlersOver(deps: Deps, options: { browse?: BrowseOptions } & M
   // The authorizer's function is another than the operations': it has a client of its own.
   const itsDeps = testDeps(connectAgain(deps.table));
   const { environment } = readDeployment(inject('template'), deps.table.name).functions['label-caller'] ?? {};
-  const labelCaller = createLabelCaller({
-    appKeys: createAppKeys(itsDeps),
-    deps: itsDeps,
-    sharedGatewayKey: environment?.SHARED_GATEWAY_KEY ?? '',
-  });
+  const labelCaller =
+    options.labelCaller ??
+    createLabelCaller({
+      appKeys: createAppKeys(itsDeps),
+      deps: itsDeps,
+      sharedGatewayKey: environment?.SHARED_GATEWAY_KEY ?? '',
+    });
   const functions: Functions = {
     [browseFleet.name]: running(handlers.browseFleet),
     [getRumResource.name]: running(handlers.getRumResource),

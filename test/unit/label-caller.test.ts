@@ -51,16 +51,22 @@ describe('the label of a call', () => {
     });
   });
 
-  it.each([
-    ['an account without a gateway key', async () => caller, 'account_without_gateway_key'],
-    ['keys that cannot be looked up', async () => Promise.reject(new Error('the-secret-key')), 'caller_not_labelled'],
-  ])('of %s is the shared one, and the operator hears of it, without the key', async (_what, find, event) => {
-    const { result, said } = labelled(find);
+  it('of an account without a gateway key is the shared one, and the operator hears of it, without the key', async () => {
+    const { result, said } = labelled(async () => caller);
     expect(await result).toMatchObject({
       usageIdentifierKey: SHARED,
       policyDocument: { Statement: [{ Effect: 'Allow' }] },
     });
-    expect(said).toContain(event);
+    expect(said).toContain('account_without_gateway_key');
     expect(said.join()).not.toContain('the-secret-key');
+  });
+
+  it('is none when keys cannot be looked up: it throws, and neither log nor error holds the key', async () => {
+    const { result, said } = labelled(async () => Promise.reject(new Error('the-secret-key')));
+    await expect(result).rejects.toThrow('the app key cannot be looked up');
+    const error = await result.catch((thrown: Error) => thrown);
+    expect(said).toHaveLength(1);
+    expect([said.join(), String(error), JSON.stringify(error)].join()).not.toContain('the-secret-key');
+    expect((error as Error).cause).toBeUndefined();
   });
 });

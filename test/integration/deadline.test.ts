@@ -1,0 +1,107 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAppKeys } from '../../lib/accounts/app-keys.ts';
+import { createLabelCaller } from '../../lib/accounts/label-caller.ts';
+import { AUTHORIZER_MS } from '../../lib/api/deadline.ts';
+import { getRumResource } from '../../lib/api/operations.ts';
+import { connectTable, type Table } from '../../lib/table/client.ts';
+import { hasEnvelope } from '../support/answers.ts';
+import { connectAgain, eventFor, handlersOver, invoke, newTable, putAppKey, testDeps } from '../support/service.ts';
+import { silentServer, tapWire } from '../support/wire.ts';
+
+/** What the contract gives a call whose dependency is slow, from the first byte of the request to the answer. */
+const LONGEST_MS = 3_000;
+
+let silent: Awaited<ReturnType<typeof silentServer>>;
+let table: Table;
+beforeAll(async () => {
+  silent = await silentServer();
+  table = await newTable();
+  await called(labelCallerOver(table).label, table, 'the first call, which starts the gateway');
+});
+afterAll(() => silent.close());
+
+const hanging = () => connectTable({ name: table.name, endpoint: `http://127.0.0.1:${silent.port}` });
+const labelCallerOver = (of: Table) => {
+  const deps = testDeps(of);
+  const appKeys = createAppKeys(deps, { lookUpMs: AUTHORIZER_MS });
+  const label = createLabelCaller({ appKeys, deps, sharedGatewayKey: 'local-account-0' });
+  return { deps, label };
+};
+
+const TICK_MS = 20;
+
+/** Counts the milliseconds for which this process had no processor: other tests run beside. */
+function watchStalls() {
+  let stalledMs = 0;
+  let last = performance.now();
+  const timer = setInterval(() => {
+    const now = performance.now();
+    if (now - last > 2 * TICK_MS) stalledMs += now - last - TICK_MS;
+    last = now;
+  }, TICK_MS);
+  return () => {
+    clearInterval(timer);
+    return stalledMs;
+  };
+}
+
+/** A call over HTTP, with an authorizer and a handler that each have a DynamoDB of their own. */
+async function called(labelCaller: ReturnType<typeof createLabelCaller>, handlerTable: Table, appKey: string) {
+  const handlers = handlersOver(testDeps(handlerTable), { labelCaller });
+  const began = performance.now();
+  const stalledMs = watchStalls();
+  const answer = await invoke(handlers.getRumResource, eventFor(getRumResource, { appKey }));
+  return { answer, tookMs: performance.now() - began - stalledMs() };
+}
+
+describe.concurrent('DynamoDB that never replies', () => {
+  it('to the authorizer is the 503 of AUTHORIZER_FAILURE within a second, and the log holds no key', async () => {
+    const { deps, label } = labelCallerOver(hanging());
+    const { answer, tookMs } = await called(label, table, 'key-that-nobody-can-look-up');
+    hasEnvelope(answer, 503, 'ServiceUnavailable');
+    expect(answer.headers['Retry-After']).toBe('1');
+    expect(tookMs).toBeLessThan(1_500);
+    expect(deps.log.lines).toMatchObject([{ level: 'warn', fields: { error_name: expect.any(String) } }]);
+    expect(JSON.stringify(deps.log.lines)).not.toContain('key-that-nobody');
+  });
+
+  it('is not remembered: the next call of the same key is labelled', async () => {
+    const appKey = await putAppKey(table, { account_id: 1, gateway_key: 'local-account-1' });
+    const { label: failing } = labelCallerOver(hanging());
+    hasEnvelope((await called(failing, table, appKey)).answer, 503, 'ServiceUnavailable');
+    const { label } = labelCallerOver(connectAgain(table));
+    // No RUM resource is there; it is the handler that says so.
+    hasEnvelope((await called(label, table, appKey)).answer, 400, 'ResourceNotFound');
+  });
+
+  it('to the handler, after it was slow to the authorizer, is its 503 within 3 s of the first byte', async () => {
+    const appKey = await putAppKey(table, { account_id: 2, gateway_key: 'local-account-2' });
+    const slow = connectAgain(table);
+    tapWire(slow, async (_attempt, send) => {
+      await sleep(AUTHORIZER_MS - 100);
+      await send();
+    });
+    const { label } = labelCallerOver(slow);
+    const { answer, tookMs } = await called(label, hanging(), appKey);
+    hasEnvelope(answer, 503, 'ServiceUnavailable');
+    expect(tookMs).toBeGreaterThan(AUTHORIZER_MS);
+    expect(tookMs).toBeLessThan(LONGEST_MS);
+  });
+
+  it('to the read behind a key that is known is a 503 within 3 s too', async () => {
+    const appKey = await putAppKey(table, { account_id: 3, gateway_key: 'local-account-3' });
+    const half = connectAgain(table);
+    let lookedUp = false;
+    tapWire(half, async (attempt, send) => {
+      if (lookedUp) attempt.redirect(silent.port);
+      else await sleep(700);
+      lookedUp = true;
+      await send();
+    });
+    const { label } = labelCallerOver(connectAgain(table));
+    const { answer, tookMs } = await called(label, half, appKey);
+    hasEnvelope(answer, 503, 'ServiceUnavailable');
+    expect(tookMs).toBeLessThan(LONGEST_MS);
+  });
+});
