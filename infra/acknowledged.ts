@@ -30,6 +30,10 @@ const ACKNOWLEDGED: readonly { id: string; reason: string }[] = [
     reason: "This queue is the dead-letter queue of the table stream's function.",
   },
   {
+    id: 'AwsSolutions::AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',
+    reason: 'API Gateway asks for this very policy on the role that it writes access logs with.',
+  },
+  {
     id: 'AwsSolutions::AwsSolutions-IAM5[Resource::*]',
     reason: 'X-Ray and dynamodb:ListStreams know no resources to name.',
   },

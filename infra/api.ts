@@ -1,9 +1,7 @@
-import { Duration, RemovalPolicy, Size } from 'aws-cdk-lib';
+import { Duration, Size, Stack } from 'aws-cdk-lib';
 import {
-  AccessLogField,
-  AccessLogFormat,
   ApiKeySourceType,
-  CfnGatewayResponse,
+  type CfnRestApi,
   EndpointType,
   IdentitySource,
   type IResource,
@@ -18,9 +16,10 @@ import {
   type UsagePlan,
 } from 'aws-cdk-lib/aws-apigateway';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { description, type Operation, operations } from '../lib/api/operations.ts';
+import { ACCESS_LOG_FORMAT, createAccessLog } from './access-log.ts';
 import { gatewayResponses } from './gateway-responses.ts';
 import type { DeploymentSettings } from './settings.ts';
 
@@ -28,7 +27,8 @@ import type { DeploymentSettings } from './settings.ts';
 const SHARED = { rate: 10, burst: 20 };
 /** Smaller answers hardly gain by it. */
 const MIN_COMPRESSION_SIZE = Size.bytes(1024);
-const AUTHORIZER_TTL = Duration.seconds(60);
+/** Calls a second, and burst, of each route that no usage plan throttles. */
+const OTHERS = { rate: 100, burst: 200 };
 
 export interface ServiceApiProps {
   readonly settings: DeploymentSettings;
@@ -41,69 +41,66 @@ export interface ServiceApiProps {
   readonly sharedGatewayKey: string;
 }
 
-/** What an access log line holds: an allow-list, with neither the query string nor a key in it. */
-const ACCESS_LOG = AccessLogFormat.custom(
-  JSON.stringify({
-    request_id: AccessLogField.contextRequestId(),
-    time: AccessLogField.contextRequestTime(),
-    method: AccessLogField.contextHttpMethod(),
-    resource: AccessLogField.contextResourcePath(),
-    status: AccessLogField.contextStatus(),
-    source_ip: AccessLogField.contextIdentitySourceIp(),
-    account_id: AccessLogField.contextAuthorizerPrincipalId(),
-    latency_ms: AccessLogField.contextResponseLatency(),
-    error: AccessLogField.contextErrorResponseType(),
-  }),
-);
-
 /** The REST API: a route for each operation, a refusal for everything else, and usage plans that throttle each account. */
 export class ServiceApi extends Construct {
   readonly api: RestApi;
+  readonly accessLog: LogGroup;
   /** Where the operator attaches the gateway key of each account. */
   readonly accountPlan: UsagePlan;
 
   constructor(scope: Construct, id: string, props: ServiceApiProps) {
     super(scope, id);
     const { settings } = props;
-    const accessLog = new LogGroup(this, 'AccessLog', {
-      retention: settings.logRetentionDays,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
+    this.accessLog = createAccessLog(this, settings.logRetentionDays);
+    const { stackName } = Stack.of(this);
+    // What would store the query string, and with it the app key: execution logs, data trace, X-Ray of the stage.
+    const quiet = { loggingLevel: MethodLoggingLevel.OFF, dataTraceEnabled: false, metricsEnabled: false };
+    const ofOperation = {
+      ...quiet,
+      throttlingRateLimit: settings.stageRate,
+      throttlingBurstLimit: settings.stageBurst,
+    };
     this.api = new RestApi(this, 'Api', {
-      restApiName: 'incident-monitoring-rum',
+      // Its metrics go by this name: two stacks of a region must not share one.
+      restApiName: stackName,
       description: 'Incidents, monitoring and RUM',
       endpointTypes: [EndpointType.REGIONAL],
       apiKeySourceType: ApiKeySourceType.AUTHORIZER,
       // A request's body arrives in base64: as text, bytes that are not UTF-8 would arrive as U+FFFD.
       binaryMediaTypes: ['*/*'],
       minCompressionSize: MIN_COMPRESSION_SIZE,
-      cloudWatchRole: false,
+      cloudWatchRole: settings.apiGatewayAccount,
       deployOptions: {
         stageName: settings.stageName,
-        // Execution logs, data trace and X-Ray of the stage store the query string, and with it the key.
-        loggingLevel: MethodLoggingLevel.OFF,
-        dataTraceEnabled: false,
         tracingEnabled: false,
-        metricsEnabled: true,
-        throttlingRateLimit: settings.stageRate,
-        throttlingBurstLimit: settings.stageBurst,
-        accessLogDestination: new LogGroupLogDestination(accessLog),
-        accessLogFormat: ACCESS_LOG,
+        ...quiet,
+        // Counted for each method: these are those without a usage plan, which refuse, and the API's description.
+        throttlingRateLimit: OTHERS.rate,
+        throttlingBurstLimit: OTHERS.burst,
+        methodOptions: Object.fromEntries(operations.map(({ path, method }) => [`${path}/${method}`, ofOperation])),
+        accessLogDestination: new LogGroupLogDestination(this.accessLog),
+        accessLogFormat: ACCESS_LOG_FORMAT,
       },
     });
+    (this.api.node.defaultChild as CfnRestApi).securityPolicy = 'TLS_1_2';
     const methods = this.addRoutes(props);
     for (const response of gatewayResponses())
-      new CfnGatewayResponse(this, `Response${response.responseType}`, { ...response, restApiId: this.api.restApiId });
+      this.api.addGatewayResponse(`Response${response.type.responseType}`, response);
     this.accountPlan = this.addPlan('AccountPlan', 'One gateway key an account', methods, ({ throttle }) => throttle);
     const sharedPlan = this.addPlan('SharedPlan', 'All callers without a key of their own', methods, () => SHARED);
     sharedPlan.addApiKey(this.api.addApiKey('SharedKey', { value: props.sharedGatewayKey }));
+  }
+
+  /** Base address, to which the operations' paths are appended. */
+  get url(): string {
+    return this.api.url.replace(/\/$/, '');
   }
 
   private addRoutes(props: ServiceApiProps): Map<Operation, Method> {
     const authorizer = new RequestAuthorizer(this, 'LabelCaller', {
       handler: props.labelCaller,
       identitySources: [IdentitySource.queryString('app_key')],
-      resultsCacheTtl: AUTHORIZER_TTL,
+      resultsCacheTtl: Duration.seconds(props.settings.authorizerCacheSeconds),
     });
     const refusal = new LambdaIntegration(props.refuseRoute, { allowTestInvoke: false });
     const refusing = new Set<IResource>();

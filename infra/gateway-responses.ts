@@ -1,4 +1,4 @@
-import { type CfnGatewayResponseProps, ResponseType } from 'aws-cdk-lib/aws-apigateway';
+import { type GatewayResponseOptions, ResponseType } from 'aws-cdk-lib/aws-apigateway';
 import { ERROR_CODES, type ErrorCode } from '../lib/api/errors.ts';
 import { en } from '../lib/api/messages/en.ts';
 
@@ -39,21 +39,21 @@ function template(code: ErrorCode): string {
 }
 
 /** Every type of gateway response with its status, headers and envelope. */
-export function gatewayResponses(): Omit<CfnGatewayResponseProps, 'restApiId'>[] {
+export function gatewayResponses(): GatewayResponseOptions[] {
   return CODES.map(([type, code]) => {
     const { status } = ERROR_CODES[code];
     return {
-      responseType: type.responseType,
+      type,
       statusCode: String(status),
-      responseParameters: {
-        'gatewayresponse.header.Svc-Request-Id': 'context.requestId',
-        'gatewayresponse.header.Content-Language': "'en'",
-        'gatewayresponse.header.Vary': "'Accept-Language'",
-        'gatewayresponse.header.Cache-Control': "'no-store'",
-        ...(status === 405 && { 'gatewayresponse.header.Allow': "'POST'" }),
-        ...((status === 429 || status === 503) && { 'gatewayresponse.header.Retry-After': "'1'" }),
+      responseHeaders: {
+        'Svc-Request-Id': 'context.requestId',
+        'Content-Language': "'en'",
+        Vary: "'Accept-Language'",
+        'Cache-Control': "'no-store'",
+        ...(status === 405 && { Allow: "'POST'" }),
+        ...((status === 429 || status === 503) && { 'Retry-After': "'1'" }),
       },
-      responseTemplates: { 'application/json': template(code) },
+      templates: { 'application/json': template(code) },
     };
   });
 }

@@ -4,11 +4,15 @@ import type { Node } from 'constructs';
 export interface DeploymentSettings {
   /** Name of the API's stage, first part of every path of the default address. */
   stageName: string;
+  /** Whether to give API Gateway, in this account and region, the role that it writes access logs with. */
+  apiGatewayAccount: boolean;
   serviceMapEnabled: boolean;
   appKeyCacheSeconds: number;
   rumCacheSeconds: number;
+  /** How long API Gateway remembers the authorizer's answer for an app key. */
+  authorizerCacheSeconds: number;
   maxBodyBytes: number;
-  /** Calls a second, and burst, of all accounts together. */
+  /** Calls a second, and burst, of each operation, all accounts together. */
   stageRate: number;
   stageBurst: number;
   logRetentionDays: number;
@@ -50,7 +54,7 @@ export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>): Deplo
     return value === 'true';
   };
 
-  const stageName = given('stageName') ?? 'v1';
+  const stageName = given('stageName') ?? 'prod';
   checked('stageName', stageName, /^[A-Za-z0-9_]{1,128}$/.test(stageName), '1 to 128 letters, digits or underscores');
   const alarmEmail = given('alarmEmail');
   if (alarmEmail !== undefined)
@@ -67,9 +71,11 @@ export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>): Deplo
   );
   const settings: DeploymentSettings = {
     stageName,
+    apiGatewayAccount: flag('apiGatewayAccount', true),
     serviceMapEnabled: flag('serviceMapEnabled', true),
     appKeyCacheSeconds: integer('appKeyCacheSeconds', 30, 0, 30),
     rumCacheSeconds: integer('rumCacheSeconds', 60, 0, 3600),
+    authorizerCacheSeconds: integer('authorizerCacheSeconds', 60, 0, 3600),
     maxBodyBytes: integer('maxBodyBytes', 256 * 1024, 1024, 3 * 1024 * 1024),
     stageRate: integer('stageRate', 1000, 1, 10_000),
     stageBurst: integer('stageBurst', 2000, 1, 5_000),

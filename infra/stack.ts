@@ -13,6 +13,8 @@ import { Watch } from './watch.ts';
 
 /** API Gateway waits 29 s for an answer: a function that runs longer answers nobody. */
 const ANSWER_TIMEOUT = Duration.seconds(29);
+/** The authorizer fails by itself within a second; this ends one that does not. */
+const AUTHORIZER_TIMEOUT = Duration.seconds(2);
 /** A merge's lease (4 s) and the moves of the largest body, with time to spare. */
 const FINISH_TIMEOUT = Duration.seconds(120);
 /** Lambda gives a share of a CPU with memory: below this the join of 2,000 hosts takes longer than the reading of them. */
@@ -62,7 +64,7 @@ export class ServiceStack extends Stack {
       description: 'Tell which usage-plan key a call counts against',
       table,
       environment: { ...environment, SHARED_GATEWAY_KEY: sharedGatewayKey },
-      timeout: Duration.seconds(5),
+      timeout: AUTHORIZER_TIMEOUT,
       memorySize: OPERATION_MEMORY_MB,
     });
     const finishMerges = create('finish-merges', {
@@ -74,7 +76,7 @@ export class ServiceStack extends Stack {
     });
     const deadLetters = this.followStream(table, finishMerges);
 
-    const { api, accountPlan } = new ServiceApi(this, 'Service', {
+    const { api, url, accessLog, accountPlan } = new ServiceApi(this, 'Service', {
       settings,
       operationFunctions,
       refuseRoute,
@@ -84,12 +86,13 @@ export class ServiceStack extends Stack {
     });
     new Watch(this, 'Watch', {
       api,
+      accessLog,
       table,
       functions: { ...operationFunctions, 'label-caller': labelCaller, 'finish-merges': finishMerges },
       deadLetters,
       alarmEmail: settings.alarmEmail,
     });
-    new CfnOutput(this, 'Url', { value: api.url, description: 'Base address of the API' });
+    new CfnOutput(this, 'Url', { value: url, description: 'Base address of the API' });
     new CfnOutput(this, 'TableName', { value: table.tableName });
     new CfnOutput(this, 'AccountPlanId', {
       value: accountPlan.usagePlanId,

@@ -1,5 +1,6 @@
 /** What the stack's template says of the service that it deploys, for the local gateway and the tests. */
 import { App } from 'aws-cdk-lib';
+import cdk from '../../cdk.json' with { type: 'json' };
 import { GRANTS } from '../grants.ts';
 import { ServiceStack } from '../stack.ts';
 
@@ -22,7 +23,7 @@ export interface Template {
  */
 export function synthesize(context: Record<string, unknown> = {}): Template {
   const app = new App({
-    context: { 'aws:cdk:bundling-stacks': [], ...context },
+    context: { ...cdk.context, 'aws:cdk:bundling-stacks': [], ...context },
     analyticsReporting: false,
     builtinCloudFormationValidation: false,
   });

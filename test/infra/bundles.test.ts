@@ -89,9 +89,10 @@ describe('every bundle, started as Lambda would', () => {
     expect((await start('refuse-route', { ...call, resource: '/{proxy+}' })).answer.statusCode).toBe(404);
   });
 
-  it('label-caller labels the call with the shared key while DynamoDB is away', async () => {
-    const { answer, stdout } = await start('label-caller', { ...call, methodArn: 'arn:a/v1/POST/alert/merge' });
-    expect(answer).toMatchObject({ usageIdentifierKey: deployed('label-caller').env.SHARED_GATEWAY_KEY });
+  it('label-caller fails while DynamoDB is away, and prints no key', async () => {
+    const { answer, stdout } = await start('label-caller', { ...call, methodArn: 'arn:a/prod/POST/alert/merge' });
+    expect(answer).toEqual({ thrown: 'Error' });
+    expect(stdout).toContain('caller not labelled');
     expect(stdout).not.toContain('the-secret-key');
   });
 

@@ -1,0 +1,24 @@
+import { RemovalPolicy } from 'aws-cdk-lib';
+import { AccessLogField, AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
+import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+
+/** What an access log line holds: an allow-list, with neither the query string nor a key in it. */
+export const ACCESS_LOG_FORMAT = AccessLogFormat.custom(
+  JSON.stringify({
+    request_id: AccessLogField.contextRequestId(),
+    // A client may choose `request_id` with the header x-amzn-RequestId; this one is API Gateway's own.
+    extended_request_id: AccessLogField.contextExtendedRequestId(),
+    time: AccessLogField.contextRequestTime(),
+    method: AccessLogField.contextHttpMethod(),
+    resource: AccessLogField.contextResourcePath(),
+    status: AccessLogField.contextStatus(),
+    source_ip: AccessLogField.contextIdentitySourceIp(),
+    account_id: AccessLogField.contextAuthorizerPrincipalId(),
+    latency_ms: AccessLogField.contextResponseLatency(),
+    error: AccessLogField.contextErrorResponseType(),
+  }),
+);
+
+export const createAccessLog = (scope: Construct, retention: RetentionDays): LogGroup =>
+  new LogGroup(scope, 'AccessLog', { retention, removalPolicy: RemovalPolicy.DESTROY });

@@ -1,0 +1,67 @@
+import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
+import { Dashboard, GraphWidget, type IMetric, Stats, TextWidget } from 'aws-cdk-lib/aws-cloudwatch';
+import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import type { Construct } from 'constructs';
+import { operations } from '../lib/api/operations.ts';
+import { METRICS } from '../lib/metrics.ts';
+import { eventMetric, ownMetric, throttleEvents } from './metrics.ts';
+
+export interface DashboardSubjects {
+  readonly api: RestApi;
+  readonly table: ITableV2;
+  readonly functions: Readonly<Record<string, IFunction>>;
+  readonly deadLetters: IQueue;
+}
+
+/** Three questions: is it healthy, who is throttled, what does it cost. */
+export function addDashboard(scope: Construct, { api, table, functions, deadLetters }: DashboardSubjects): void {
+  const graph = (title: string, left: IMetric[]) => new GraphWidget({ title, left, width: 8, height: 6 });
+  const heading = (text: string) => new TextWidget({ markdown: `## ${text}`, width: 24, height: 1 });
+  const perOperation = (metricOf: (fn: IFunction) => IMetric) =>
+    operations
+      .map(({ name }) => functions[name])
+      .filter((fn) => fn !== undefined)
+      .map(metricOf);
+  const code = (name: string) =>
+    operations.map((operation) => ownMetric(METRICS.calls, { operation: operation.name, code: name }));
+  new Dashboard(scope, 'Dashboard', {
+    widgets: [
+      [heading('Is it healthy?')],
+      [
+        graph('Calls and errors', [api.metricCount(), api.metricClientError(), api.metricServerError()]),
+        graph(
+          'p99, ms',
+          perOperation((fn) => fn.metricDuration({ statistic: Stats.p(99) })),
+        ),
+        graph('Merges: left pending, finished late, dead letters', [
+          eventMetric('merge_left_pending'),
+          eventMetric('merge_finished_late'),
+          deadLetters.metricApproximateNumberOfMessagesVisible(),
+        ]),
+      ],
+      [heading('Who is throttled?')],
+      [
+        graph('Refused by the exact limit', code('RequestTooFrequently')),
+        graph('Accounts without a gateway key', [eventMetric('account_without_gateway_key')]),
+        graph('DynamoDB throttles', [throttleEvents(table, 'Read'), throttleEvents(table, 'Write')]),
+      ],
+      [heading('What does it cost?')],
+      [
+        graph('Read and write units', [
+          table.metricConsumedReadCapacityUnits({ statistic: Stats.SUM }),
+          table.metricConsumedWriteCapacityUnits({ statistic: Stats.SUM }),
+        ]),
+        graph(
+          'Invocations',
+          perOperation((fn) => fn.metricInvocations()),
+        ),
+        graph(
+          'Time billed, ms',
+          perOperation((fn) => fn.metricDuration({ statistic: Stats.SUM })),
+        ),
+      ],
+    ],
+  });
+}

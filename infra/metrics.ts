@@ -1,0 +1,24 @@
+/** The metrics that alarms and dashboard read. */
+import { Duration } from 'aws-cdk-lib';
+import { Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { SERVICE } from '../lib/log.ts';
+import { METRICS, type OperationalEvent } from '../lib/metrics.ts';
+
+export const PERIOD = Duration.minutes(1);
+
+/** A metric that the functions write. */
+export const ownMetric = (metricName: string, dimensionsMap: Record<string, string>): Metric =>
+  new Metric({
+    namespace: METRICS.namespace,
+    metricName,
+    dimensionsMap: { service: SERVICE, ...dimensionsMap },
+    statistic: Stats.SUM,
+    period: PERIOD,
+  });
+
+export const eventMetric = (event: OperationalEvent) => ownMetric(METRICS.events, { event });
+
+/** Reads or writes of rows that DynamoDB throttled; a request of many rows can count many. */
+export const throttleEvents = (table: ITableV2, what: 'Read' | 'Write') =>
+  table.metric(`${what}ThrottleEvents`, { statistic: Stats.SUM, period: PERIOD });

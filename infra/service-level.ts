@@ -1,0 +1,80 @@
+import { Duration, Stack } from 'aws-cdk-lib';
+import {
+  Alarm,
+  type AlarmBase,
+  AlarmRule,
+  AlarmState,
+  ComparisonOperator,
+  CompositeAlarm,
+  MathExpression,
+  Metric,
+  Stats,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import { FilterPattern, type ILogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import { operations } from '../lib/api/operations.ts';
+import { METRICS } from '../lib/metrics.ts';
+
+/** Of the operations' calls, those that may fail: the objective is 99.9 % (docs/operate.md). */
+const ERROR_BUDGET = 0.001;
+
+/** A budget that burns this many times too fast, in a long window and still in a short one. */
+const BURN_RATES = [
+  { id: 'ErrorBudgetFast', rate: 14.4, long: Duration.hours(1), short: Duration.minutes(5) },
+  { id: 'ErrorBudgetSlow', rate: 6, long: Duration.hours(6), short: Duration.minutes(30) },
+] as const;
+
+/** Failed calls of the long window below which nobody is woken: one stray error of a quiet hour is no trend. */
+const FEWEST_FAILURES = 5;
+
+/**
+ * The objective, measured on the access log: each answer to an operation's call, whoever made it. API Gateway's own metric
+ * 5XXError would leave out its answers whose status was changed, such as those for an authorizer that fails.
+ */
+export class ServiceLevel extends Construct {
+  /** To be heard of. */
+  readonly alarms: readonly AlarmBase[];
+
+  constructor(scope: Construct, id: string, accessLog: ILogGroup) {
+    super(scope, id);
+    const ofOperations = operations.map(({ path }) => FilterPattern.stringValue('$.resource', '=', path));
+    const answered = FilterPattern.any(...ofOperations);
+    const metricNamespace = `${METRICS.namespace}/${Stack.of(this).stackName}`;
+    const count = (metricName: string, filterPattern: ReturnType<typeof FilterPattern.any>) => {
+      new MetricFilter(this, metricName, {
+        logGroup: accessLog,
+        filterPattern,
+        metricNamespace,
+        metricName,
+        metricValue: '1',
+        defaultValue: 0,
+      });
+      return new Metric({ namespace: metricNamespace, metricName, statistic: Stats.SUM });
+    };
+    const usingMetrics = {
+      answered: count('AnsweredCalls', answered),
+      failed: count('FailedCalls', FilterPattern.all(answered, FilterPattern.stringValue('$.status', '=', '5*'))),
+    };
+
+    this.alarms = BURN_RATES.map(({ id, rate, long, short }) => {
+      const window = (name: string, period: Duration, expression: string) =>
+        new Alarm(this, `${id}${name}`, {
+          alarmDescription: `Part of ${id}: the error budget burns ${rate} times too fast for ${period.toHumanString()}`,
+          metric: new MathExpression({ expression, usingMetrics, period, label: 'Failed calls, a share of all' }),
+          threshold: rate * ERROR_BUDGET,
+          comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+          evaluationPeriods: 1,
+          treatMissingData: TreatMissingData.NOT_BREACHING,
+        });
+      const windows = [
+        window('Long', long, `IF(failed >= ${FEWEST_FAILURES}, failed / answered, 0)`),
+        window('Short', short, 'failed / answered'),
+      ];
+      return new CompositeAlarm(this, id, {
+        alarmDescription: `The error budget burns ${rate} times too fast`,
+        alarmRule: AlarmRule.allOf(...windows.map((each) => AlarmRule.fromAlarm(each, AlarmState.ALARM))),
+      });
+    });
+  }
+}
