@@ -79,13 +79,13 @@ describe.concurrent('DynamoDB that never replies', () => {
     const appKey = await putAppKey(table, { account_id: 2, gateway_key: 'local-account-2' });
     const slow = connectAgain(table);
     tapWire(slow, async (_attempt, send) => {
-      await sleep(AUTHORIZER_MS - 100);
+      await sleep(AUTHORIZER_MS - 300);
       await send();
     });
     const { label } = labelCallerOver(slow);
     const { answer, tookMs } = await called(label, hanging(), appKey);
     hasEnvelope(answer, 503, 'ServiceUnavailable');
-    expect(tookMs).toBeGreaterThan(AUTHORIZER_MS);
+    expect(tookMs).toBeGreaterThan(1_500); // the handler answered, not the authorizer
     expect(tookMs).toBeLessThan(LONGEST_MS);
   });
 
