@@ -62,7 +62,8 @@ afterAll(async () => {
 /** Passes calls on, and does to their answers what the fault says. */
 function startFaultyProxy(target: string): Server {
   return createServer(async (incoming, outgoing) => {
-    const { method, url = '/', headers } = incoming;
+    const { method, url = '/', headers: sent } = incoming;
+    const { 'accept-encoding': _compressed, ...headers } = sent;
     const body = await text(incoming);
     const call = request(`${target}${url}`, { method, headers }, async (answer) => {
       const reply: Reply = {
