@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { type AccountRow, changeAccount, listAccounts, putAccount, readAccount } from '../lib/accounts/accounts.ts';
+import { LONGEST_NAME } from '../lib/data/format.ts';
 import type { Int64 } from '../lib/json.ts';
 import { line } from '../lib/printable.ts';
-import { accountId, permissions } from './arguments.ts';
+import { accountId, permissions, text } from './arguments.ts';
 import { describe, dryRunOption, jsonOption, type Session, withTarget } from './command.ts';
 import { CliError, type Io, print, printJson, say } from './io.ts';
 import { plainTable } from './output.ts';
@@ -14,7 +15,7 @@ export function addAccountCommands(program: Command, io: Io): void {
     account
       .command('create')
       .argument('<account>', 'its number, from 1', accountId)
-      .requiredOption('--name <name>', 'what people call it')
+      .requiredOption('--name <name>', 'what people call it', text(1, LONGEST_NAME))
       .option('--permission <permission>', 'what it may do; may be said again', permissions)
       .option(...dryRunOption),
     'Create an account; on AWS with its gateway key. Run it again after a failure: it completes.',

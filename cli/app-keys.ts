@@ -2,9 +2,10 @@ import { type Command, Option } from 'commander';
 import { type ListedAppKey, listAppKeys } from '../lib/accounts/accounts.ts';
 import { identityOfAppKey, newAppKey, putAppKey, revokeAppKey, rotateAppKey } from '../lib/accounts/app-key-admin.ts';
 import { appKeyIdOf } from '../lib/accounts/app-keys.ts';
+import { LONGEST_NOTE } from '../lib/data/format.ts';
 import type { Int64 } from '../lib/json.ts';
 import { existing } from './accounts.ts';
-import { accountId, duration } from './arguments.ts';
+import { accountId, duration, text } from './arguments.ts';
 import { describe, dryRunOption, jsonOption, type Session, withTarget } from './command.ts';
 import { CliError, type Io, print, printJson, say } from './io.ts';
 import { plainTable, timeText } from './output.ts';
@@ -18,7 +19,7 @@ export function addAppKeyCommands(program: Command, io: Io): void {
       .command('issue')
       .requiredOption(...ofAccount)
       .option('--expires <duration>', 'how long it is valid, such as 90d (default: until it is revoked)', duration)
-      .option('--note <text>', 'what it is for')
+      .option('--note <text>', 'what it is for', text(0, LONGEST_NOTE))
       .option(...dryRunOption),
     'Issue a key. It is printed this once, and stored as its hash alone.',
     'app-key issue --account 42 --expires 90d --note "deploy pipeline"',
@@ -147,13 +148,17 @@ function shownKey(row: ListedAppKey, nowMs: number) {
   };
 }
 
-/** The key that an id, or its beginning, names. */
+/** Shortest beginning that names a key: a shorter one, as of a variable that is empty, would soon name the wrong one. */
+const SHORTEST_ID = 8;
+
+/** The key that an id, or its beginning, names. @throws CliError unless it is exactly one */
 async function find(table: Session['target']['table'], account: Int64, id: string): Promise<ListedAppKey> {
+  if (id.length < SHORTEST_ID) throw new CliError(`Give at least ${SHORTEST_ID} characters of the id.`);
   const found = (await listAppKeys(table, await existing(table, account))).filter(({ hash }) =>
     hash.startsWith(id.toLowerCase()),
   );
   const [first, ...others] = found;
   if (!first) throw new CliError(`Account ${account} has no key ${id}: \`app-key list\` shows the ids.`);
-  if (others.length > 0) throw new CliError(`${found.length} keys begin with ${id}: say more of the id.`);
+  if (others.length > 0) throw new CliError(`${found.length} keys begin with ${id}: give more of the id.`);
   return first;
 }

@@ -21,13 +21,34 @@ export function feedEntry(value: string): number {
   return Number(value);
 }
 
-/** Milliseconds of a duration such as `90d`. */
+const LONGEST_DURATION = '1000y';
+
+/** Milliseconds of a duration such as `90d`, {@link LONGEST_DURATION} at the most. */
 export function duration(value: string): number {
   const length = /^\d+(\.\d+)?\s*[a-z]+$/i.test(value) || value === '0' ? ms(value as ms.StringValue) : undefined;
   if (length === undefined || Number.isNaN(length))
     throw new InvalidArgumentError('It must be a duration such as 30s, 10m, 24h or 90d.');
+  if (length > ms(LONGEST_DURATION)) throw new InvalidArgumentError(`It must be at most ${LONGEST_DURATION}.`);
   return length;
 }
+
+/** A {@link duration} of whole milliseconds from 1. */
+export function interval(value: string): number {
+  const length = duration(value);
+  if (!Number.isInteger(length) || length < 1)
+    throw new InvalidArgumentError('It must be a whole number of milliseconds, at least 1ms.');
+  return length;
+}
+
+/** Text of a length in code points, well-formed, that `import` accepts too. */
+export const text =
+  (min: number, max: number) =>
+  (value: string): string => {
+    const length = [...value].length;
+    if (length < min || length > max || !value.isWellFormed())
+      throw new InvalidArgumentError(`It must have ${min} to ${max} characters.`);
+    return value;
+  };
 
 export const integer =
   (min: number, max: number) =>

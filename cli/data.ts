@@ -1,5 +1,5 @@
 import { createReadStream, createWriteStream } from 'node:fs';
-import { access, rename, rm } from 'node:fs/promises';
+import { access, rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
@@ -74,7 +74,7 @@ export function addDataCommands(program: Command, io: Io): void {
   );
 }
 
-const collectAccounts = (value: string, before: Int64[] = []): Int64[] => [...before, accountId(value)];
+const collectAccounts = (value: string, before: Int64[] = []): Int64[] => [...new Set([...before, accountId(value)])];
 
 const countsText = (report: LoadReport) =>
   Object.entries(report)
@@ -92,16 +92,19 @@ async function openInput(file: string, io: Io): Promise<Readable> {
   return createReadStream(file);
 }
 
-/** A file is there whole or not at all. */
+/** A regular file is there whole or not at all; to anything else, such as a pipe, is written as it comes. */
 async function writeWhole(path: string, source: Readable, signal: AbortSignal): Promise<void> {
-  const part = `${path}.part`;
+  const existing = await stat(path).catch(() => undefined);
+  const isRegular = existing?.isFile() ?? true;
+  const part = isRegular ? `${path}.part` : path;
   try {
     await pipeline(source, createWriteStream(part), { signal });
-    await rename(part, path);
+    if (isRegular) await rename(part, path);
   } catch (error) {
-    await rm(part, { force: true });
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'EACCES' || code === 'EISDIR')
+    if (isRegular) await rm(part, { force: true });
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (code === 'ENOSPC') throw new CliError(`${path} cannot be written: the disk is full.`);
+    if (syscall === 'open' || syscall === 'write' || syscall === 'rename')
       throw new CliError(`${path} cannot be written (${code}).`);
     throw error;
   }

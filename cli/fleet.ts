@@ -5,7 +5,7 @@ import { rowOf, writeBatch } from '../lib/data/load.ts';
 import { reportOf, type Simulation } from '../lib/fleet/simulate.ts';
 import type { Int64 } from '../lib/json.ts';
 import { existing } from './accounts.ts';
-import { accountId, duration, integer } from './arguments.ts';
+import { accountId, duration, integer, interval } from './arguments.ts';
 import { describe, dryRunOption, type Session, withTarget } from './command.ts';
 import { type Io, print, say } from './io.ts';
 import { startProgress } from './progress.ts';
@@ -30,7 +30,7 @@ export function addFleetCommands(program: Command, io: Io): void {
       .requiredOption('--hosts <count>', 'how many agents to play', integer(1, 1_000_000))
       .option('--for <duration>', 'how long to go on reporting; 0 reports once', duration, 0)
       .addOption(
-        new Option('--interval <duration>', 'how often each agent reports').argParser(duration).default(30_000, '30s'),
+        new Option('--interval <duration>', 'how often each agent reports').argParser(interval).default(30_000, '30s'),
       )
       .option('--seed <number>', 'another seed plays another fleet', integer(0, 2 ** 31), 1)
       .option(...dryRunOption),

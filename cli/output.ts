@@ -46,4 +46,4 @@ const LAST_DATE_MS = 8.64e15;
 export const timeText = (milliseconds: number) =>
   Math.abs(milliseconds) <= LAST_DATE_MS
     ? `${new Date(milliseconds).toISOString().slice(0, 19).replace('T', ' ')} UTC`
-    : 'beyond the calendar';
+    : `not a time (${milliseconds})`;

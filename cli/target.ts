@@ -4,7 +4,7 @@ import { createLocalGatewayKeys } from '../infra/local/gateway-keys.ts';
 import { listRunning } from '../infra/local/running.ts';
 import { LOCAL_TABLE_NAME } from '../infra/local/table.ts';
 import { createGatewayKeys, type GatewayKeys } from '../lib/accounts/gateway-keys.ts';
-import { connectTable, type Table } from '../lib/table/client.ts';
+import { connectTable, PATIENT, type Table } from '../lib/table/client.ts';
 import { CliError, type Io, say, UsageError } from './io.ts';
 
 export interface TargetOptions {
@@ -25,10 +25,6 @@ export interface Target {
   readonly gatewayKeys: GatewayKeys | undefined;
   close(): void;
 }
-
-/** An operator waits longer than a caller of the API does. */
-const TIMEOUTS = { connectionTimeout: 3_000, requestTimeout: 10_000 };
-const MOST_ATTEMPTS = 5;
 
 /** @throws UsageError when it is not clear what is meant, CliError when what is meant is not there */
 export async function connectTarget(options: TargetOptions, env: Io['env']): Promise<Target> {
@@ -73,7 +69,7 @@ function connect(to: {
   accountPlanId?: string;
 }): Target {
   const { tableName, endpoint, region, accountPlanId } = to;
-  const table = connectTable({ name: tableName, endpoint, region, maxAttempts: MOST_ATTEMPTS, timeouts: TIMEOUTS });
+  const table = connectTable({ name: tableName, endpoint, region, ...PATIENT });
   const onAws = accountPlanId !== undefined && {
     // Loaded when it is asked for: most commands do without.
     async provision(account: Parameters<GatewayKeys['provision']>[0]) {

@@ -7,7 +7,7 @@ import { DataError } from '../../lib/data/check.ts';
 import { linesOf } from '../../lib/data/lines.ts';
 import { loadData } from '../../lib/data/load.ts';
 import { line } from '../../lib/printable.ts';
-import { connectTable } from '../../lib/table/client.ts';
+import { connectTable, PATIENT } from '../../lib/table/client.ts';
 import { StartError, startDynamoDb } from './dynamodb-local.ts';
 import { FAILURES, type Failure, isFailure, startFailingTable } from './failing-table.ts';
 import type { Served } from './gateway.ts';
@@ -104,7 +104,7 @@ async function start(options: Options, atEnd: (stop: () => Promise<void>) => voi
   if (limits) atEnd(limits.close);
   // The sample is loaded without limits: it is there at once.
   const endpoint = limits?.endpoint ?? dynamoDb.endpoint;
-  const table = connectTable({ name: LOCAL_TABLE_NAME, endpoint: dynamoDb.endpoint });
+  const table = connectTable({ name: LOCAL_TABLE_NAME, endpoint: dynamoDb.endpoint, ...PATIENT });
   const load = { nowSeconds: Math.floor(Date.now() / 1000), gatewayKeys: createLocalGatewayKeys(table) };
   if (options.data !== undefined) {
     const lines = linesOf(createReadStream(options.data));

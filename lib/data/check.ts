@@ -28,6 +28,16 @@ export class DataError extends Error {
   }
 }
 
+const positions = new WeakMap<Entity, { source: string; line: number }>();
+
+/** A checked entity that could not be written, by its line and id. */
+export function writeError(entity: Entity, error: Error): DataError {
+  const { source, line } = positions.get(entity) ?? { source: 'data', line: 0 };
+  // Never an app key: `identityOf` has its hash.
+  const problem = `${identityOf(entity)} cannot be written: ${error.message.split('\n')[0]}`;
+  return new DataError(source, [{ line, problem }]);
+}
+
 /** Lines of data; undefined: one that is not UTF-8. */
 export type Lines = AsyncIterable<string | undefined> | Iterable<string | undefined>;
 
@@ -48,7 +58,6 @@ export async function checkData(source: string, lines: Lines, contents: TableCon
   const problems: DataProblem[] = [];
   const entities: Entity[] = [];
   const firstLines = new Map<string, number>();
-  const lineOf = new Map<Entity, number>();
   let line = 0;
   for await (const text of lines) {
     line += 1;
@@ -68,11 +77,11 @@ export async function checkData(source: string, lines: Lines, contents: TableCon
     if (first === undefined) firstLines.set(identity, line);
     // An app key is never shown: the line says enough.
     else problems.push({ line, problem: `duplicates line ${first}: one ${entity.kind} a line` });
-    lineOf.set(entity, line);
+    positions.set(entity, { source, line });
     entities.push(entity);
   }
   for await (const [entity, problem] of againstTable(entities, contents))
-    problems.push({ line: lineOf.get(entity) ?? 0, problem });
+    problems.push({ line: positions.get(entity)?.line ?? 0, problem });
   if (problems.length > 0)
     throw new DataError(
       source,

@@ -8,8 +8,13 @@ import { int64Keyword, withInt64 } from '../int64-keyword.ts';
 import { type Int64, isInt64 } from '../json.ts';
 import { USAGE_FIELDS } from '../rum/resource.ts';
 
+/** Of an account's name, in code points. */
+export const LONGEST_NAME = 512;
+/** Of an app key's note, in code points. */
+export const LONGEST_NOTE = 512;
+
 const text = { type: 'string' } as const;
-const name = { type: 'string', minLength: 1, maxLength: 512 } as const;
+const name = { type: 'string', minLength: 1, maxLength: LONGEST_NAME } as const;
 const flag = { type: 'boolean' } as const;
 const accountId = { type: 'integer', format: 'int64', minimum: 1 } as const;
 const natural = { type: 'integer', format: 'int64', minimum: 0 } as const;
@@ -47,7 +52,7 @@ const SCHEMAS = {
       created_at: seconds,
       expires_at: seconds,
       revoked: flag,
-      note: { type: 'string', maxLength: 512 },
+      note: { type: 'string', maxLength: LONGEST_NOTE },
     },
   },
   member: { required: ['member_id', 'name'], properties: { member_id: int64, name } },
@@ -176,7 +181,8 @@ const DEEPEST = 31;
 const SMALLEST_NUMBER = 1e-130;
 
 function* malformed(value: unknown): Generator<string> {
-  if (typeof value === 'string' && !value.isWellFormed()) yield 'must be well-formed Unicode';
+  const texts = Array.isArray(value) ? value : [value];
+  if (texts.some((one) => typeof one === 'string' && !one.isWellFormed())) yield 'must be well-formed Unicode';
 }
 
 /** What keeps a value from being stored that no schema describes. */

@@ -7,10 +7,11 @@ import type { GatewayKeys } from '../accounts/gateway-keys.ts';
 import type { Int64 } from '../json.ts';
 import { batchGet } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
-import { isThrottled } from '../table/failures.ts';
+import { isThrottled, isUnavailable } from '../table/failures.ts';
 import { type Key, keys, parseKey } from '../table/keys.ts';
-import { checkData, type Lines } from './check.ts';
+import { checkData, type Lines, writeError } from './check.ts';
 import { appKeyOf, type Entity, type Kind } from './format.ts';
+import { storable } from './storable.ts';
 
 const LARGEST_BATCH = 25;
 const CONCURRENCY = 8;
@@ -35,6 +36,10 @@ export interface LoadOptions {
 
 const lower = (id: unknown) => String(id).toLowerCase();
 
+/** An open kind's fields: their values may be any JSON. */
+const storableFields = (fields: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, storable(value)]));
+
 /** The row of an entity; accounts and keys are written one by one, by rules of their own. */
 export function rowOf({ kind, account_id: account, ...fields }: Entity): Key & Record<string, unknown> {
   const { host_id, ...host } = fields as { host_id?: unknown };
@@ -50,7 +55,7 @@ export function rowOf({ kind, account_id: account, ...fields }: Entity): Key & R
     case 'rum_usage':
       return { ...keys.rumUsage(account), ...fields };
     case 'work_item':
-      return { ...fields, ...keys.workItem(account, String(fields.work_item_id)) };
+      return { ...storableFields(fields), ...keys.workItem(account, String(fields.work_item_id)) };
     case 'incident':
       return {
         ...fields,
@@ -169,8 +174,15 @@ async function writeRows(
       const batch = entities.slice(next, next + LARGEST_BATCH);
       next += batch.length;
       const alive = batch.filter(isAlive);
-      await writeBatch(table, batch.filter((entity) => !isAlive(entity)).map(rowOf), signal);
-      const written = await Promise.all(alive.map((entity) => putUnlessDeleted(table, entity, signal)));
+      const others = batch.filter((entity) => !isAlive(entity));
+      await writeBatch(table, others.map(rowOf), signal).catch((error) => findRefused(table, others, error, signal));
+      const written = await Promise.all(
+        alive.map((entity) =>
+          putUnlessDeleted(table, entity, signal).catch((error) => {
+            throw isRefusal(error) ? writeError(entity, error) : error;
+          }),
+        ),
+      );
       for (const one of written) if (!one) onKeptDeleted();
       onWritten(batch.length);
     }
@@ -183,6 +195,24 @@ async function writeRows(
     await Promise.allSettled(workers);
     throw error;
   }
+}
+
+/** Whether DynamoDB, or its client, refuses what is to be written, as against a failure that has nothing to do with it. */
+const isRefusal = (error: unknown): error is Error =>
+  error instanceof Error && !isUnavailable(error) && !isThrottled(error) && error.name !== 'AbortError';
+
+/** Writes the rows of a refused batch one by one. @throws DataError of the row that DynamoDB refuses */
+async function findRefused(
+  table: Table,
+  entities: readonly Entity[],
+  error: unknown,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  if (!isRefusal(error)) throw error;
+  for (const entity of entities)
+    await writeBatch(table, [rowOf(entity)], signal).catch((refusal) => {
+      throw isRefusal(refusal) ? writeError(entity, refusal) : refusal;
+    });
 }
 
 /** Writes the row of an entity, unless the table holds it as deleted. @returns whether it was written */

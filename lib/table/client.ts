@@ -34,6 +34,12 @@ const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 /** Milliseconds; three attempts of a call that hangs stay within the deadline of a request. */
 const TIMEOUTS = { connectionTimeout: 500, requestTimeout: 800 } as const;
 
+/** For commands: an operator waits longer than a caller of the API does. */
+export const PATIENT = {
+  maxAttempts: 5,
+  timeouts: { connectionTimeout: 3_000, requestTimeout: 10_000 },
+} as const satisfies Partial<TableOptions>;
+
 const SOCKETS = { keepAlive: true, maxSockets: 100 };
 
 /** How the client reaches DynamoDB: its own retries are the only ones. */
