@@ -28,6 +28,7 @@ const serverlessExpress = require('@codegenie/serverless-express') as (options: 
 
 const CALLS = 200;
 const PATH = getRumResource.path;
+const BODY = Buffer.from('{"no_cache":false}').toString('base64');
 const ANSWER = { request_id: 'bench', data: {} };
 
 const newEvent = () =>
@@ -49,8 +50,8 @@ const newEvent = () =>
       identity: { sourceIp: '127.0.0.1' },
       domainName: 'api.example',
     },
-    body: '{"no_cache":false}',
-    isBase64Encoded: false,
+    body: BODY,
+    isBase64Encoded: true,
   }) as unknown as APIGatewayProxyEvent;
 
 const context = { awsRequestId: 'a', getRemainingTimeInMillis: () => 30_000 } as unknown as Context;
