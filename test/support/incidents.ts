@@ -1,6 +1,7 @@
 /** Incidents, alerts and members for tests of the merge operation, and what became of them. */
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
+import { putAccount } from '../../lib/accounts/accounts.ts';
 import { mergeAlerts } from '../../lib/api/operations.ts';
 import type { Handler } from '../../lib/api/serve.ts';
 import { finishMerge } from '../../lib/incidents/finish.ts';
@@ -45,6 +46,7 @@ function entriesOf(rows: any[]): any[] {
 export async function newAccount(table: Table) {
   lastAccount += 1;
   const account = lastAccount;
+  await putAccount(table, { account_id: account, name: 'Acme', permissions: ['monit'] });
   const appKey = await putAppKey(table, { account_id: account });
 
   return {
