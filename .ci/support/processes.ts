@@ -1,0 +1,76 @@
+/** Commands and servers that the gate's scripts start. Whatever happens, none outlives the script. */
+import { type ChildProcess, execFile, type SpawnOptions, spawn } from 'node:child_process';
+import { createServer } from 'node:net';
+import { promisify } from 'node:util';
+
+export const root = new URL('../..', import.meta.url).pathname;
+/** Where `.ci/install-python-tools` puts them. */
+export const pythonTool = (name: string) => `${root}.local/ci/python/bin/${name}`;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A port of the loopback interface that nobody listens on now. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no free port');
+  return address.port;
+}
+
+/** Runs a command to its end. @throws what it printed, when it fails */
+export async function run(command: string, args: readonly string[], env: Environment = {}): Promise<string> {
+  const options = { cwd: root, env: { ...process.env, ...env }, maxBuffer: 64 * 1024 * 1024 };
+  const { stdout } = await promisify(execFile)(command, [...args], options).catch((error) => {
+    throw new Error(`${command} ${args.join(' ')} failed (${error.code}):\n${error.stdout}\n${error.stderr}`);
+  });
+  return stdout;
+}
+
+/** Runs a line of shell, as a user would type it. @throws what it printed, when it fails */
+export const shell = (line: string, env: Environment = {}) => run('bash', ['-o', 'pipefail', '-c', line], env);
+
+/** Starts a server with a process group of its own. @returns ends the group; false when it had to be killed */
+export function startServer(command: string, args: readonly string[], options: SpawnOptions) {
+  const child: ChildProcess = spawn(command, args, { ...options, detached: true });
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const signal = (name: NodeJS.Signals) => {
+    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) process.kill(-child.pid, name);
+  };
+  const kill = () => signal('SIGKILL');
+  process.once('exit', kill);
+  return {
+    child,
+    ended,
+    async stop(): Promise<boolean> {
+      signal('SIGTERM');
+      const late = setTimeout(kill, 10_000);
+      await ended;
+      clearTimeout(late);
+      process.removeListener('exit', kill);
+      return child.signalCode !== 'SIGKILL';
+    },
+  };
+}
+
+/** Starts the service as the README says, and waits until it serves. */
+export async function startService(args: readonly string[] = []) {
+  const port = await freePort();
+  const server = startServer('npm', ['start', '--silent', '--', '--port', String(port), ...args], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  await new Promise<void>((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error(`the service did not start in 60 s:\n${output}`)), 60_000);
+    server.child.once('exit', (code) => reject(new Error(`the service ended with exit code ${code}:\n${output}`)));
+    server.child.stdout?.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+      if (!output.includes('Ctrl-C stops it')) return;
+      clearTimeout(late);
+      resolve();
+    });
+  });
+  return { url: `http://127.0.0.1:${port}`, output, stop: server.stop };
+}
