@@ -23,6 +23,16 @@ export default defineConfig({
           hookTimeout: 60_000,
         },
       },
+      {
+        test: {
+          // Needs the history of the repository: no part of `npm test`.
+          name: 'releases',
+          include: ['test/releases/**/*.test.ts'],
+          globalSetup: ['test/support/template.ts', 'test/support/dynamodb-local.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
     ],
   },
 });

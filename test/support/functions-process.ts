@@ -16,11 +16,12 @@ interface Response {
   error?: { name: string; message: string; stack: string };
 }
 
-if (process.send && process.argv[1] === fileURLToPath(import.meta.url))
+if (process.send && process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [tree = ''] = process.argv.slice(2);
   process.on('message', async ({ id, name, event }: Request) => {
     let response: Response;
     try {
-      const { handler } = await import(`../../functions/${name}.ts`);
+      const { handler } = await import(`${tree}/functions/${name}.ts`);
       response = { id, result: await handler(event, { awsRequestId: 'a', getRemainingTimeInMillis: () => 30_000 }) };
     } catch (error) {
       const { name: kind, message, stack = '' } = error as Error;
@@ -28,6 +29,7 @@ if (process.send && process.argv[1] === fileURLToPath(import.meta.url))
     }
     process.send?.(response);
   });
+}
 
 export interface FunctionsProcess {
   /** Calls a function as Lambda does. */
@@ -37,8 +39,11 @@ export interface FunctionsProcess {
   stop(): Promise<void>;
 }
 
-export function startFunctions(env: Record<string, string>): FunctionsProcess {
-  const child: ChildProcess = fork(fileURLToPath(import.meta.url), {
+const THIS_TREE = fileURLToPath(new URL('../..', import.meta.url));
+
+/** @param tree whose functions: the path of a checkout of the service */
+export function startFunctions(env: Record<string, string>, tree = THIS_TREE): FunctionsProcess {
+  const child: ChildProcess = fork(fileURLToPath(import.meta.url), [tree], {
     env: { PATH: process.env.PATH, ...env },
     silent: true,
   });

@@ -1,0 +1,298 @@
+/**
+ * The previous release and this tree serve one table during an update, and after a roll back: whichever answers a call, the
+ * contract holds.
+ */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { browseFleet, deleteWorkItem, mergeAlerts, type Operation } from '../../lib/api/operations.ts';
+import { loadData } from '../../lib/data/load.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { SEED } from '../support/chance.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
+import type { Fault } from '../support/fault-proxy.ts';
+import { type Account, newAccount } from '../support/incidents.ts';
+import { type Release, startReleases } from '../support/releases.ts';
+import { type Answer, type EventOptions, eventFor, newTable, stored } from '../support/service.ts';
+import { largeEntriesOf } from '../support/stream.ts';
+
+const SEQUENCES = 30;
+const RACES = 15;
+/** Alerts are merged in groups, small ones and some that together take several transactions (of 100 items at most). */
+const GROUPS = [1, 1, 2, 30, 80] as const;
+const INCIDENTS = 3;
+
+let table: Table;
+let releases: Release[];
+beforeAll(async () => {
+  table = await newTable();
+  releases = await startReleases(table);
+});
+afterAll(() => Promise.all(releases.map((release) => release.stop())));
+
+interface Merge {
+  groups: number[];
+  into: number;
+  title: string | undefined;
+}
+type Call = { by: number } & (
+  | { kind: 'merge'; merge: Merge; cut: { at: number; fault: Fault } | undefined }
+  | { kind: 'again' }
+  | { kind: 'delete'; versionOff: number }
+  | { kind: 'finish' }
+);
+
+/** An account, what ought to be stored of it, and calls to it. */
+async function newScene() {
+  const at = await newAccount(table);
+  const incidents = await Promise.all(Array.from({ length: INCIDENTS }, () => at.incident({ title: 'first' })));
+  const groups = await Promise.all(GROUPS.map((size) => at.alerts(size)));
+  const item = { kind: 'work_item', account_id: at.account, work_item_id: 'w', version: 5, title: 't' };
+  await loadData(table, 'item', [JSON.stringify(item)], { nowSeconds: 1 });
+  const model = {
+    places: groups.map((): number | undefined => undefined),
+    titles: incidents.map(() => 'first'),
+    /** Groups that each entry of an incident's feed moved, by where they came from. */
+    feeds: incidents.map((): Map<number, number | undefined>[] => []),
+    item: { version: 5, deletedFrom: undefined as number | undefined },
+  };
+  return { at, incidents, groups, model, merges: [] as { merge: Merge; key: string; committed: boolean }[] };
+}
+type Scene = Awaited<ReturnType<typeof newScene>>;
+
+type Request = [operation: Operation, body: object, options?: EventOptions];
+
+/** Sends a call to one of the releases. @param tries how often: a caller repeats it after a 503, which a busy machine causes */
+async function call({ at }: { at: Account }, by: number, request: Request, tries = 5): Promise<Answer> {
+  const [operation, body, options] = request;
+  const event = eventFor(operation, { appKey: at.appKey, body, ...options });
+  const answer = await (releases[by] as Release).call(operation.name, event);
+  return answer.status === 503 && tries > 1 ? call({ at }, by, request, tries - 1) : answer;
+}
+
+function callMerge(scene: Scene, by: number, { groups, into, title }: Merge, key: string, tries?: number) {
+  const alert_ids = groups.flatMap((group) => scene.groups[group] ?? []);
+  const body = { alert_ids, incident_id: scene.incidents[into], ...(title && { title }) };
+  return call(scene, by, [mergeAlerts, body, { headers: { 'Idempotency-Key': key } }], tries);
+}
+
+const entriesOf = ({ at, incidents }: Scene, incident: number) => at.feed(incidents[incident] as string);
+
+async function finish({ at, incidents }: Scene, by: number): Promise<void> {
+  const feeds = (await Promise.all(incidents.map((id) => at.feed(id)))).flat();
+  // As Lambda does with records of a stream.
+  for (let tries = 1; ; tries += 1)
+    try {
+      return await (releases[by] as Release).finish(largeEntriesOf(feeds));
+    } catch (error) {
+      if (tries === 10) throw error;
+    }
+}
+
+function applyMerge({ model }: Scene, { groups, into, title }: Merge): void {
+  const moved = groups.filter((group) => model.places[group] !== into);
+  model.feeds[into]?.push(new Map(moved.map((group) => [group, model.places[group]])));
+  for (const group of moved) model.places[group] = into;
+  if (title) model.titles[into] = title;
+}
+
+/** Makes a call through one of the releases, checks its answer, and does to the model what it ought to do. */
+async function run(scene: Scene, one: Call): Promise<void> {
+  const { model, merges } = scene;
+  if (one.kind === 'finish') return finish(scene, one.by);
+  if (one.kind === 'again') {
+    const last = merges.at(-1);
+    if (!last) return;
+    const answer = await callMerge(scene, one.by, last.merge, last.key);
+    expect(answer.status).toBe(200);
+    if (!last.committed) applyMerge(scene, last.merge);
+    last.committed = true;
+    return;
+  }
+  if (one.kind === 'merge') {
+    const { merge, cut, by } = one;
+    const key = `k${merges.length}`;
+    const { proxy } = releases[by] as Release;
+    const before = (await entriesOf(scene, merge.into)).length;
+    proxy.plan(({ number }) => (number === cut?.at ? cut.fault : undefined));
+    const { status } = await callMerge(scene, by, merge, key, cut && 1);
+    proxy.plan();
+    const committed = (await entriesOf(scene, merge.into)).length > before;
+    if (!cut || status === 200) expect({ status, committed }).toEqual({ status: 200, committed: true });
+    if (committed) applyMerge(scene, merge);
+    merges.push({ merge, key, committed });
+    return;
+  }
+  const { item } = model;
+  const version = item.version + one.versionOff;
+  const { body } = await call(scene, one.by, [deleteWorkItem, { work_item_id: 'w', version }]);
+  const wrong = item.deletedFrom === undefined ? 'InvalidParameter' : 'ResourceNotFound';
+  const expected = version === (item.deletedFrom ?? item.version) ? undefined : wrong;
+  expect(body.error?.code).toBe(expected);
+  if (expected === undefined && item.deletedFrom === undefined)
+    Object.assign(item, { deletedFrom: version, version: version + 1 });
+}
+
+async function compare(scene: Scene): Promise<void> {
+  const { at, incidents, groups, model } = scene;
+  const idOf = (incident: number | undefined) => (incident === undefined ? undefined : incidents[incident]);
+  const where = await at.whereabouts(groups.flat());
+  expect(where).toEqual(groups.flatMap((ids, group) => ids.map(() => idOf(model.places[group]))));
+  for (const [incident, expected] of model.feeds.entries()) {
+    const entries = await entriesOf(scene, incident);
+    const told = entries.map(({ moved }) => movesOf(moved));
+    const moves = expected.map(
+      (entry) =>
+        new Map([...entry].flatMap(([group, from]) => (groups[group] ?? []).map((id) => [id, idOf(from) ?? 'none']))),
+    );
+    expect(told).toEqual(moves);
+    expect(entries.filter((entry) => entry.pending)).toEqual([]);
+    expect((await at.incidentRow(incidents[incident] as string)).title).toBe(model.titles[incident]);
+  }
+  expect(await at.pending()).toEqual([]);
+  const item = await stored(table, keys.workItem(at.account, 'w'));
+  expect(Number(item.version)).toBe(model.item.version);
+}
+
+/** Alerts by where they came from, in no order. */
+const movesOf = (moved: Record<string, string[]>) =>
+  new Map(Object.entries(moved).flatMap(([from, ids]) => ids.map((id) => [id, from])));
+
+const by = fc.constantFrom(0, 1);
+const someMerge = fc.record({
+  groups: fc.uniqueArray(fc.nat(GROUPS.length - 1), { minLength: 1 }),
+  into: fc.nat(INCIDENTS - 1),
+  title: fc.option(fc.constantFrom('second', 'third'), { nil: undefined, freq: 3 }),
+});
+const cut = fc.record({
+  at: fc.integer({ min: 1, max: 12 }),
+  fault: fc.constantFrom<Fault>('kill', 'kill-before', 'drop', 'throttle', 'conflict'),
+});
+const someCall: fc.Arbitrary<Call> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({ kind: fc.constant('merge'), by, merge: someMerge, cut: fc.option(cut, { nil: undefined }) }),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('again'), by }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('delete'), by, versionOff: fc.constantFrom(-1, 0, 0, 1) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('finish'), by }) },
+);
+
+describe(`two releases on one table (SEED=${SEED})`, () => {
+  it(
+    'any sequence of calls, each answered by either, leads where a model of the contract does',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(someCall, { minLength: 2, maxLength: 8 }), by, async (calls, last) => {
+          const scene = await newScene();
+          for (const one of calls) await run(scene, one);
+          await finish(scene, last);
+          await compare(scene);
+        }),
+        { numRuns: SEQUENCES, seed: SEED, endOnFailure: process.env.SEED === undefined },
+      );
+    },
+    5 * 60_000,
+  );
+
+  it(
+    'merges that both take at once leave feeds that, read in order, lead to where the alerts are',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.tuple(by, someMerge), { minLength: 2, maxLength: 4 }),
+          by,
+          async (merges, last) => {
+            const scene = await newScene();
+            const racing = merges.map(([release, merge], at) => callMerge(scene, release, merge, `race ${at}`));
+            for (const { status } of await Promise.all(racing)) expect([200, 503]).toContain(status);
+            await finish(scene, last);
+            await tellsTheTruth(scene);
+          },
+        ),
+        { numRuns: RACES, seed: SEED, endOnFailure: process.env.SEED === undefined },
+      );
+    },
+    5 * 60_000,
+  );
+
+  async function tellsTheTruth(scene: Scene): Promise<void> {
+    const { at, incidents, groups } = scene;
+    const entries = (await Promise.all(incidents.map((_, incident) => entriesOf(scene, incident)))).flat();
+    const place = new Map<string, string>();
+    for (const { moved, incident_id } of entries.toSorted((one, other) => one.sequence - other.sequence))
+      for (const [id, from] of movesOf(moved)) {
+        expect(place.get(id) ?? 'none').toBe(from);
+        place.set(id, incident_id);
+      }
+    expect(entries.filter((entry) => entry.pending)).toEqual([]);
+    expect(await at.whereabouts(groups.flat())).toEqual(groups.flat().map((id) => place.get(id)));
+  }
+
+  it('a walk through the fleet goes on with the cursor of the other', async () => {
+    const at = await newAccount(table);
+    const hosts = Array.from({ length: 25 }, (_, index) => `host-${String(index).padStart(2, '0')}`);
+    await loadData(
+      table,
+      'hosts',
+      hosts.map((host_id) =>
+        JSON.stringify({
+          kind: 'host',
+          account_id: at.account,
+          host_id,
+          agent_version: '1',
+          edge_cluster: 'c',
+          enabled: true,
+          snapshot_ready: false,
+        }),
+      ),
+      { nowSeconds: 1 },
+    );
+    const met: string[] = [];
+    for (let page = 0, cursor: string | undefined; page === 0 || cursor; ) {
+      const { status, body } = await call({ at }, page % 2, [browseFleet, { limit: 7, ...(cursor && { cursor }) }]);
+      if (status === 429) {
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
+        continue;
+      }
+      expect(status).toBe(200);
+      met.push(...body.data.items.map(({ host_id }: { host_id: string }) => host_id));
+      cursor = body.data.next_cursor;
+      page += 1;
+    }
+    expect(met).toEqual(hosts);
+  });
+
+  it('both count against the same limit of fleet browse', async () => {
+    const at = await newAccount(table);
+    const began = Math.floor(Date.now() / 1_000);
+    const answers = await Promise.all(
+      Array.from({ length: 16 }, (_, index) => call({ at }, index % 2, [browseFleet, {}])),
+    );
+    const seconds = Math.floor(Date.now() / 1_000) - began + 1;
+    const accepted = answers.filter(({ status }) => status === 200).length;
+    expect(accepted).toBeGreaterThanOrEqual(2);
+    expect(accepted).toBeLessThanOrEqual(2 * seconds);
+  });
+
+  it('an account and a key that the commands of either made are good for both, until either revokes it', async () => {
+    const admin = async ({ tree }: Release, ...args: string[]) => {
+      const target = ['--endpoint', dynamodbEndpoint(), '--table', table.name];
+      const options = { cwd: tree, env: { PATH: process.env.PATH } };
+      return promisify(execFile)(process.execPath, ['cli/admin.ts', ...target, ...args], options);
+    };
+    for (const [index, release] of releases.entries()) {
+      const account = String(900 + index);
+      await admin(release, 'account', 'create', account, '--name', 'Acme', '--permission', 'monit');
+      const { stdout, stderr } = await admin(release, 'app-key', 'issue', '--account', account);
+      const event = eventFor(browseFleet, { appKey: stdout.trim(), body: {} });
+      const statuses = () => Promise.all(releases.map(async (one) => (await one.call(browseFleet.name, event)).status));
+      expect(await statuses()).toEqual([200, 200]);
+      const [, id = ''] = /Its id is (\w+)/.exec(stderr) ?? [];
+      await admin(releases[1 - index] as Release, 'app-key', 'revoke', id, '--account', account);
+      expect(await statuses()).toEqual([401, 401]);
+    }
+  });
+});
