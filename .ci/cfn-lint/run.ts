@@ -1,0 +1,29 @@
+/** Runs cfn-lint on the templates of the settings that change what is deployed: cfn-lint.yaml says how. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pythonTool, run } from '../support/processes.ts';
+
+const STREAM = 'arn:aws:dynamodb:eu-central-1:123456789012:table/kept/stream/2026-01-01T00:00:00.000';
+const DEPLOYMENTS: Readonly<Record<string, readonly string[]>> = {
+  defaults: [],
+  'alarms by e-mail': ['alarmEmail=operator@example.com'],
+  'a table that is kept': [`adoptTable=${STREAM}`],
+};
+
+const folder = mkdtempSync(join(tmpdir(), 'cfn-lint-'));
+try {
+  for (const [name, context] of Object.entries(DEPLOYMENTS)) {
+    const output = join(folder, name.replaceAll(' ', '-'));
+    await run('cdk', ['synth', '--quiet', '--strict', '--output', output, ...context.flatMap((one) => ['-c', one])]);
+    const template = join(output, 'IncidentMonitoringRum.template.json');
+    const config = join(import.meta.dirname, 'cfn-lint.yaml');
+    await run(pythonTool('cfn-lint'), ['--config-file', config, '--non-zero-exit-code', 'informational', template]);
+    process.stdout.write(`ok ${name}\n`);
+  }
+} catch (error) {
+  process.stdout.write(`NOT OK ${(error as Error).message}\n`);
+  process.exitCode = 1;
+} finally {
+  rmSync(folder, { recursive: true });
+}

@@ -1,0 +1,30 @@
+/** What the emulator cannot do, each with its reason. It is left out of what is deployed there, and nothing else is. */
+import { CfnResource, type IAspect, type Stack } from 'aws-cdk-lib';
+import { CfnMethod } from 'aws-cdk-lib/aws-apigateway';
+import { CfnAlarm } from 'aws-cdk-lib/aws-cloudwatch';
+
+export const leaveOut: IAspect = {
+  visit(node) {
+    // It refuses alarms on metric math: `Properties.Metrics (metric math) is not supported`.
+    if (node instanceof CfnAlarm && node.metrics !== undefined) node.node.scope?.node.tryRemoveChild(node.node.id);
+    // It reads a gateway key from the header x-api-key alone, not from the authorizer's answer: every call would be 403.
+    if (node instanceof CfnMethod) node.apiKeyRequired = false;
+  },
+};
+
+/**
+ * It kills the processes of a function whose code or configuration changes, with the calls that they are answering, where
+ * Lambda lets these finish: they get this answer.
+ */
+export const CUT = '502';
+
+/** Makes a deployment fail once all else is deployed, with a resource that the emulator refuses. */
+export function breakDeployment(stack: Stack): void {
+  const broken = new CfnResource(stack, 'Broken', {
+    type: 'AWS::CloudWatch::Alarm',
+    properties: { Metrics: [], EvaluationPeriods: 1, ComparisonOperator: 'GreaterThanThreshold' },
+  });
+  for (const resource of stack.node.findAll())
+    if (resource instanceof CfnResource && resource !== broken && !(resource instanceof CfnAlarm))
+      broken.addDependency(resource);
+}

@@ -1,0 +1,144 @@
+/**
+ * The life of a deployment, with the commands of docs/deploy.md and docs/operator.md, on an emulator of AWS: bootstrap,
+ * deploy the previous release, update to this tree while calls are running, a failed update, roll back, tear down, adopt the
+ * table that is kept.
+ */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { checkOutPreviousRelease } from '../../test/support/previous-release.ts';
+import { root, shell } from '../support/processes.ts';
+import { sampleOf } from '../support/sample.ts';
+import { ALERTS, INCIDENTS, startCalls } from './calls.ts';
+import { startEmulator } from './ministack.ts';
+
+const STACK = 'IncidentMonitoringRum';
+const ACCOUNT = 42;
+const previous = checkOutPreviousRelease();
+const folder = mkdtempSync(join(tmpdir(), 'deployment-'));
+const outputsFile = join(folder, 'outputs.json');
+const emulator = await startEmulator();
+/** Of the account; never printed. */
+let appKey = '';
+
+const cdk = (args: string, tree = root) =>
+  shell(`cdk ${args} --app 'node .ci/emulator/app.ts' --output ${folder}/${tree === root ? 'this' : 'previous'}`, {
+    ...emulator.env,
+    TREE: tree,
+  });
+const deploy = (tree?: string, context = '') =>
+  cdk(`deploy --require-approval never --outputs-file ${outputsFile} ${context}`, tree);
+const admin = (args: string) => shell(`npm run --silent admin -- ${args}`, emulator.env);
+const onStack = `--stack ${STACK} --yes`;
+
+/** What the stack's last deployment put out. */
+const outputs = (): Record<string, string> => JSON.parse(readFileSync(outputsFile, 'utf8'))[STACK];
+/** Where the emulator serves what the output Url names. */
+function urlOf(): string {
+  const { hostname, pathname } = new URL(outputs().Url ?? '');
+  return `${emulator.endpoint}/_aws/execute-api/${hostname.split('.')[0]}${pathname.replace(/\/$/, '')}`;
+}
+
+async function step(name: string, act: () => Promise<unknown>): Promise<void> {
+  const began = performance.now();
+  await act();
+  process.stdout.write(`ok ${name} (${((performance.now() - began) / 1_000).toFixed(1)} s)\n`);
+}
+
+async function smoke(): Promise<void> {
+  await shell(`npm run --silent smoke -- --url ${urlOf()}`, { APP_KEY: appKey });
+}
+
+/** The sentences of the contract that write, with data of their own (docs/certify.md); the fleet's quota would take minutes. */
+async function certificate(): Promise<void> {
+  const run = '--run emulator';
+  const data = `npm run --silent certify -- --data ${ACCOUNT} ${run} | grep -v '"kind":"host'`;
+  await shell(`${data} | npm run --silent admin -- import - ${onStack}`, emulator.env);
+  await shell(`npm run --silent certify -- --url ${urlOf()} ${run} --only 4.3 4.4`, { APP_KEY: appKey });
+}
+
+/** Deploys while calls are running. @throws when a call failed, or a merge is not as it was answered */
+async function underCalls(act: () => Promise<unknown>): Promise<void> {
+  const calls = startCalls(urlOf(), appKey);
+  const [done] = await Promise.allSettled([act()]);
+  const { answers, failures, lastIncident } = await calls.stop();
+  if (done.status === 'rejected') throw done.reason;
+  process.stdout.write(`${[...answers].map(([answer, count]) => `   ${count} × ${answer}\n`).join('')}`);
+  if (failures.length > 0) throw new Error(`calls failed during the deployment: ${failures.join('; ')}`);
+  await alertsAreIn(lastIncident);
+}
+
+/** Waits until all alerts of the calls are in one incident: moves may be left to finish-merges. */
+async function alertsAreIn(incident: string): Promise<void> {
+  for (const began = Date.now(); ; ) {
+    const lines = (await admin(`export --account ${ACCOUNT} ${onStack}`)).trim().split('\n');
+    const alerts = lines.map((line) => JSON.parse(line)).filter(({ alert_id }) => ALERTS.includes(alert_id));
+    if (alerts.length === ALERTS.length && alerts.every(({ incident_id }) => incident_id === incident)) return;
+    if (Date.now() - began > 60_000) throw new Error('alerts are not in the incident that they were merged into last');
+  }
+}
+
+async function addAccount(): Promise<void> {
+  await admin(`account create ${ACCOUNT} --name Emulated --permission monit ${onStack}`);
+  appKey = (await admin(`app-key issue --account ${ACCOUNT} ${onStack}`)).trim();
+  const lines = [
+    ...sampleOf(ACCOUNT).filter((line) => JSON.parse(line).kind !== 'account'),
+    ...INCIDENTS.map((incident_id) =>
+      JSON.stringify({ kind: 'incident', account_id: ACCOUNT, incident_id, title: 'Calls' }),
+    ),
+    ...ALERTS.map((alert_id) => JSON.stringify({ kind: 'alert', account_id: ACCOUNT, alert_id, title: 'Calls' })),
+  ];
+  const file = join(folder, 'account.ndjson');
+  writeFileSync(file, `${lines.join('\n')}\n`);
+  await admin(`import ${file} ${onStack}`);
+}
+
+/** The stream that `adoptTable` asks for. */
+async function streamOf(table: string): Promise<string> {
+  const client = new DynamoDBClient({
+    endpoint: emulator.endpoint,
+    region: emulator.env.AWS_REGION,
+    credentials: emulator.credentials,
+  });
+  const { Table } = await client.send(new DescribeTableCommand({ TableName: table }));
+  client.destroy();
+  return Table?.LatestStreamArn ?? '';
+}
+
+async function walk(): Promise<void> {
+  await step('bootstrap', () => cdk('bootstrap'));
+  await step('deploy the previous release', () => deploy(previous));
+  await step('account, app key, data', addAccount);
+  await step('update to this tree under calls', () => underCalls(deploy));
+  await step('certificate of the operations that write', certificate);
+  await step('a failed update is rolled back under calls', () =>
+    underCalls(async () => {
+      const failed = await deploy(root, '-c break=true -c maxBodyBytes=1024').catch(({ message }: Error) => message);
+      if (!failed.includes('UPDATE_ROLLBACK_COMPLET')) throw new Error(failed);
+    }),
+  );
+  await step('smoke test', smoke);
+  await step('roll back to the previous release under calls', () => underCalls(() => deploy(previous)));
+  const table = outputs().TableName ?? '';
+  await step('destroy', () => cdk('destroy --force'));
+  await step('remove the gateway keys', async () => {
+    const printed = await admin(`gateway-keys remove --table ${table} --yes`);
+    if (!printed.includes('1 gateway keys deleted')) throw new Error(printed);
+  });
+  await step('adopt the table', async () => deploy(root, `-c adoptTable=${await streamOf(table)}`));
+  await step('make the gateway keys', () => admin(`gateway-keys create ${onStack}`));
+  await step('smoke test', smoke);
+  await step('destroy', () => cdk('destroy --force'));
+}
+
+try {
+  await walk();
+} catch (error) {
+  process.stdout.write(`NOT OK ${error instanceof Error ? error.message : error}\n`);
+  process.stdout.write(`The emulator's last lines:\n${emulator.log().slice(-4_000)}\n`);
+  process.exitCode = 1;
+} finally {
+  await emulator.stop();
+  rmSync(folder, { recursive: true });
+}

@@ -1,0 +1,36 @@
+"""What Schemathesis needs to know of the service: whose keys to use, and why a valid request may be refused."""
+
+import itertools
+import os
+
+import schemathesis
+from schemathesis import GenerationMode
+
+# Fleet browse allows an account two calls a second: each call has the key of another account.
+KEYS = itertools.cycle(os.environ["APP_KEYS"].split())
+
+# For each operation, the code and the beginning of the message of a 400 that a valid request may get.
+REFUSALS = {
+    "browseFleet": [("InvalidParameter", "cursor must be"), ("InvalidParameter", "scan_limit must be")],
+    "deleteWorkItem": [("ResourceNotFound", ""), ("InvalidParameter", "version must be the stored version")],
+    "mergeAlerts": [("ResourceNotFound", "")],
+    "getRumResource": [],
+}
+
+
+@schemathesis.auth(refresh_interval=None)
+class NextAccount:
+    def get(self, case, context):
+        return next(KEYS)
+
+    def set(self, case, data, context):
+        case.query = {**(case.query or {}), "app_key": data}
+
+
+@schemathesis.check
+def valid_request_refused_for_a_listed_reason(ctx, response, case):
+    if response.status_code != 400 or case.meta is None or case.meta.generation.mode != GenerationMode.POSITIVE:
+        return
+    error = response.json()["error"]
+    refusals = REFUSALS[case.operation.definition.raw["operationId"]]
+    assert any(error["code"] == code and error["message"].startswith(text) for code, text in refusals), error
