@@ -2,7 +2,7 @@
 
 export interface BrowseFleetRequest {
 /**
- * The next_cursor of the previous page; leave out for the first page
+ * The next_cursor of the previous page; absent or empty for the first page
  */
 cursor?: string
 /**
@@ -10,7 +10,7 @@ cursor?: string
  */
 limit?: number
 /**
- * Most hosts examined to fill the page, from limit to 2000
+ * Most hosts examined to fill the page, from limit to 2000; without limit at least 50, its default
  */
 scan_limit?: number
 /**

@@ -23,8 +23,8 @@ import { ACCESS_LOG_FORMAT, createAccessLog } from './access-log.ts';
 import { gatewayResponses } from './gateway-responses.ts';
 import type { DeploymentSettings } from './settings.ts';
 
-/** Callers without a gateway key of their own share this much: enough to be told so, too little to do harm. */
-const SHARED = { rate: 10, burst: 20 };
+/** Callers without a gateway key of their own share this much: enough for each to be told 401, and a bound to what a flood costs. */
+const SHARED = { rate: 200, burst: 400 };
 /** Smaller answers hardly gain by it. */
 const MIN_COMPRESSION_SIZE = Size.bytes(1024);
 /** Calls a second, and burst, of each route that no usage plan throttles. */

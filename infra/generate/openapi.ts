@@ -18,7 +18,10 @@ const EXAMPLES: Readonly<Record<string, { description: string; request: object; 
       'One page of hosts in ascending order of `host_id`, each with its status at `generated_at_ms`. All filters given must match; ' +
       'an empty one matches every host. A page ends when it is full, when `scan_limit` hosts were examined, or with the last host; ' +
       '`next_cursor` is there as long as hosts are left. When live status cannot be read the hosts come with what the inventory knows, ' +
-      '`coverage.failed` counts them, and `partial` is true.',
+      '`coverage.failed` counts them, and `partial` is true.\n\n' +
+      'A call counts against the limits of 2 a second and 30 a minute once it has passed all other checks. The rate headers stand on ' +
+      'every answer to a call that was counted (200, and 500 or 503 of the operation itself) and on the 429 of these limits, and on no ' +
+      'other: the 429 of the usage plan (50 calls a second of an account to each operation) has `Retry-After` alone.',
     request: { limit: 1, statuses: ['degraded', 'stale'] },
     data: {
       items: [
@@ -170,7 +173,7 @@ function answers(operation: Operation): object {
         ...always,
         'Content-Language': ref('Content-Language'),
         ...(status === 429 || status === 503 ? { 'Retry-After': ref('Retry-After') } : {}),
-        ...(status === 429 ? limits : {}),
+        ...(status === 429 || status >= 500 ? limits : {}),
       },
       content: {
         'application/json': {
@@ -234,7 +237,7 @@ export function openApiDocument(): object {
       title: 'Incident, monitoring and RUM service',
       version,
       description:
-        'Four operations, all `POST` with a JSON body of at most 256 KB. Each answer is an envelope: `request_id` and either `data` or `error`. ' +
+        'Four operations, all `POST` with a JSON body of at most 256 KB; no body counts as `{}` and needs no `Content-Type`. Each answer is an envelope: `request_id` and either `data` or `error`. ' +
         'Act on `error.code`; `error.message` is for people. Integers are exact over the int64 range.',
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
@@ -266,7 +269,8 @@ export function openApiDocument(): object {
           name: 'Idempotency-Key',
           in: 'header',
           description:
-            'Makes it safe to send the same merge again: 1 to 255 printable ASCII characters, kept for 24 hours',
+            'Makes it safe to send the same merge again: 1 to 255 printable ASCII characters, kept for 24 hours. A body is the same when ' +
+            'it means the same: ids without letter case, order and repetition, an empty title or comment as not given',
           schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
         },
       },

@@ -5,7 +5,7 @@ import type { AppKeys } from './app-keys.ts';
 export interface LabelCallerOptions {
   readonly appKeys: AppKeys;
   readonly deps: Pick<Deps, 'log' | 'metrics'>;
-  /** Value of the gateway key that all callers share who have none of their own; tightly throttled. */
+  /** Value of the gateway key that all callers share who have none of their own. */
   readonly sharedGatewayKey: string;
 }
 

@@ -56,6 +56,8 @@ export const FLEET_STATUSES = [
   'no_data',
 ] as const;
 
+const PLAN = { rate: 50, burst: 100 } as const;
+
 export const browseFleet = {
   name: 'browse-fleet',
   method: 'POST',
@@ -66,18 +68,21 @@ export const browseFleet = {
     { name: 'second', limit: 2, seconds: 1 },
     { name: 'minute', limit: 30, seconds: 60 },
   ],
-  throttle: { rate: 4, burst: 8 },
+  throttle: PLAN,
   request: {
     type: 'object',
     properties: {
-      cursor: { type: 'string', description: 'The next_cursor of the previous page; leave out for the first page' },
+      cursor: {
+        type: 'string',
+        description: 'The next_cursor of the previous page; absent or empty for the first page',
+      },
       limit: { type: 'integer', minimum: 1, maximum: 100, default: 50, description: 'Most matching hosts in the page' },
       scan_limit: {
         type: 'integer',
         minimum: 1,
         maximum: 2000,
         default: 1000,
-        description: 'Most hosts examined to fill the page, from limit to 2000',
+        description: 'Most hosts examined to fill the page, from limit to 2000; without limit at least 50, its default',
       },
       statuses: {
         type: 'array',
@@ -189,8 +194,6 @@ export const browseFleet = {
     },
   },
 } as const satisfies Operation;
-
-const PLAN = { rate: 50, burst: 100 } as const;
 
 export const getRumResource = {
   name: 'get-rum-resource',

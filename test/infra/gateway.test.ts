@@ -93,10 +93,13 @@ describe('the local gateway does what the template says', () => {
 
   it('throttles strangers together, in the words of THROTTLED with Retry-After, and calls no function then', async () => {
     const shared = deployment.functions['label-caller']?.environment.SHARED_GATEWAY_KEY ?? '';
-    const { called, post } = await started(deployment, { label: () => allow(shared) });
+    const otherPlans = deployment.otherPlans.map((plan) => ({
+      ...plan,
+      throttles: { '/alert/merge/POST': { rate: 10, burst: 20 } },
+    }));
+    const { called, post } = await started({ ...deployment, otherPlans }, { label: () => allow(shared) });
     const answers = await Promise.all(Array.from({ length: 60 }, () => post('/alert/merge?app_key=k')));
     const refused = answers.filter(({ status }) => status === 429);
-    // A burst of 20, and 10 more a second.
     expect(refused.length).toBeGreaterThan(20);
     expect(called.filter((name) => name === 'merge-alerts')).toHaveLength(60 - refused.length);
     for (const { headers, text } of refused) {

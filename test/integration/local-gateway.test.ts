@@ -94,6 +94,12 @@ describe('over real HTTP', () => {
     for (const { text, headers } of answers) expect(headers['svc-request-id']).toBe(JSON.parse(text).request_id);
   });
 
+  it('60 unknown keys at once are 60 times Unauthorized', async () => {
+    const strangers = Array.from({ length: 60 }, () => ({ path: `/rum/resource/info?app_key=${newAppKey()}` }));
+    const answers = await Promise.all(strangers.map(send));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
+  });
+
   it.each(
     operations.flatMap(({ path }) =>
       ['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'].map((method) => [method, path]),
