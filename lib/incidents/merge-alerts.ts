@@ -90,18 +90,22 @@ export function createMergeAlerts(
 }
 
 function mergeOf({ body, caller, idempotencyKey }: MergeCall, { now }: Deps): Merge {
-  const { alert_ids, incident_id, comment = null, title = null, owner_id = null } = body;
+  const { comment, title, owner_id } = body;
+  const alertIds = [...new Set(body.alert_ids.map((id) => id.toLowerCase()))];
+  const incidentId = body.incident_id.toLowerCase();
+  // What the body means, however it is written.
+  const meaning = [alertIds.toSorted(), incidentId, comment || null, title || null, owner_id ?? null];
   const hash = (text: string) => createHash('sha256').update(text).digest('hex');
   const nowSeconds = Math.floor(now() / 1000);
   return {
-    alertIds: [...new Set(alert_ids.map((id) => id.toLowerCase()))],
-    incidentId: incident_id.toLowerCase(),
+    alertIds,
+    incidentId,
     idempotency:
       idempotencyKey === undefined
         ? undefined
         : {
             key: keys.idempotency(caller.accountId, 'merge-alerts', hash(idempotencyKey)),
-            bodyHash: hash(stringifyJson([alert_ids, incident_id, comment, title, owner_id])),
+            bodyHash: hash(stringifyJson(meaning)),
             nowSeconds,
             ttl: nowSeconds + IDEMPOTENCY_SECONDS,
           },

@@ -169,6 +169,38 @@ describe('an Idempotency-Key', () => {
     expect(await at.whereabouts(alert_ids)).toEqual([elsewhere, elsewhere]);
   });
 
+  it.each<[string, (body: { alert_ids: string[]; incident_id: string }) => object]>([
+    [
+      'ids in another letter case',
+      ({ alert_ids, incident_id }) => ({
+        alert_ids: alert_ids.map((id) => id.toUpperCase()),
+        incident_id: incident_id.toUpperCase(),
+      }),
+    ],
+    ['repeated ids', (body) => ({ ...body, alert_ids: [...body.alert_ids, ...body.alert_ids] })],
+    ['the ids in another order', (body) => ({ ...body, alert_ids: body.alert_ids.toReversed() })],
+    ['an empty title and comment', (body) => ({ ...body, title: '', comment: '' })],
+    ['an unknown field', (body) => ({ ...body, unknown: 1 })],
+  ])('with %s is the same body', async (_what, rewrite) => {
+    const at = await given();
+    const body = { alert_ids: await at.alerts(2), incident_id: await at.incident() };
+    const headers = { 'Idempotency-Key': 'k' };
+    hasEnvelope(await at.merge(handlers.mergeAlerts, body, { headers }), 200);
+    hasEnvelope(await at.merge(handlers.mergeAlerts, rewrite(body), { headers }), 200);
+    expect(await at.feed(body.incident_id)).toHaveLength(1);
+  });
+
+  it.each([{ title: 'New' }, { comment: 'x' }, { owner_id: 7 }])(
+    'with the same alerts but %j is another body',
+    async (more) => {
+      const at = await given();
+      const body = { alert_ids: await at.alerts(2), incident_id: await at.incident() };
+      const headers = { 'Idempotency-Key': 'k' };
+      hasEnvelope(await at.merge(handlers.mergeAlerts, body, { headers }), 200);
+      hasEnvelope(await at.merge(handlers.mergeAlerts, { ...body, ...more }, { headers }), 400, 'InvalidParameter');
+    },
+  );
+
   it('with another body is InvalidParameter, and nothing is written', async () => {
     const at = await given();
     const to = await at.incident();
