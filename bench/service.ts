@@ -11,7 +11,7 @@ import validateRum from '../lib/api/validators/get-rum-resource.ts';
 import validateMerge from '../lib/api/validators/merge-alerts.ts';
 import { loadData } from '../lib/data/load.ts';
 import type { Deps } from '../lib/deps.ts';
-import { checkScanLimit, createBrowse } from '../lib/fleet/browse.ts';
+import { createBrowse } from '../lib/fleet/browse.ts';
 import { createDeleteWorkItem } from '../lib/incidents/delete-work-item.ts';
 import { createMergeAlerts } from '../lib/incidents/merge-alerts.ts';
 import { createGetRumResource } from '../lib/rum/resource.ts';
@@ -45,11 +45,7 @@ export async function startBenchService(
     settings: readSettings({ TABLE_NAME: name }),
   };
   const handlers: Readonly<Record<string, Handler>> = {
-    [browseFleet.name]: serve(
-      browseFleet,
-      { validate: validateBrowse, crossCheck: checkScanLimit, operate: createBrowse(deps) },
-      deps,
-    ),
+    [browseFleet.name]: serve(browseFleet, { validate: validateBrowse, ...createBrowse(deps) }, deps),
     [getRumResource.name]: serve(getRumResource, { validate: validateRum, operate: createGetRumResource(deps) }, deps),
     [deleteWorkItem.name]: serve(
       deleteWorkItem,

@@ -2,8 +2,8 @@ import { browseFleet } from '../lib/api/operations.ts';
 import { serve } from '../lib/api/serve.ts';
 import validate from '../lib/api/validators/browse-fleet.ts';
 import { createDeps } from '../lib/deps.ts';
-import { checkScanLimit, createBrowse } from '../lib/fleet/browse.ts';
+import { createBrowse } from '../lib/fleet/browse.ts';
 
 const deps = createDeps();
 
-export const handler = serve(browseFleet, { validate, crossCheck: checkScanLimit, operate: createBrowse(deps) }, deps);
+export const handler = serve(browseFleet, { validate, ...createBrowse(deps) }, deps);

@@ -9,9 +9,9 @@ const JSON_TYPE = /^application\/json[\t ]*(;|$)/i;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Reads the body: content type, then size, then JSON. The stock parser does the parsing, but for a body with a number that
- * it may round; what it refuses (a member named `__proto__`, an unknown field like any other) is read again exactly. Its
- * errors hold the body and are dropped here.
+ * Reads the body: content type, then size, then JSON. No body counts as `{}` and needs no content type. The stock parser does
+ * the parsing, but for a body with a number that it may round; what it refuses (a member named `__proto__`, an unknown field
+ * like any other) is read again exactly. Its errors hold the body and are dropped here.
  */
 export function bodyMiddleware({ maxBodyBytes }: Pick<Settings, 'maxBodyBytes'>): ApiMiddleware {
   const stock = httpJsonBodyParser({ disableContentTypeCheck: true }).before as unknown as (request: {
@@ -36,7 +36,8 @@ export function bodyMiddleware({ maxBodyBytes }: Pick<Settings, 'maxBodyBytes'>)
   }
 
   function bodyMiddlewareBefore({ event }: ApiRequest): void {
-    if (!JSON_TYPE.test(headerOf(event, 'content-type')?.trim() ?? '')) throw new ApiError('InvalidContentType');
+    const type = headerOf(event, 'content-type')?.trim() ?? '';
+    if (!JSON_TYPE.test(type) && (type || event.body)) throw new ApiError('InvalidContentType');
     const text = textOf(event.body, event.isBase64Encoded, maxBodyBytes);
     const body = text === '' ? {} : parse(text);
     if (typeof body !== 'object' || body === null || Array.isArray(body))

@@ -32,6 +32,8 @@ export interface Call<Body> {
 export interface Implementation<Body, Data> {
   readonly validate: Validator;
   readonly crossCheck?: CrossCheck<Body>;
+  /** The last check of a valid body, before the call is counted. @throws ApiError */
+  check?(body: Body, caller: Caller): void;
   operate(call: Call<Body>): Promise<Reply<Data>>;
 }
 
@@ -39,11 +41,11 @@ export type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise
 
 /**
  * Builds the handler of an operation: the same chain for all, in the contract's order of checks (app key, permission,
- * rate limit, content type, size, body, then the operation). Route and method are refused before, by the gateway.
+ * content type, size, body, exact rate limit, then the operation). Route and method are refused before, by the gateway.
  */
 export function serve<Body, Data>(
   operation: Operation,
-  { validate, crossCheck, operate }: Implementation<Body, Data>,
+  { validate, crossCheck, check, operate }: Implementation<Body, Data>,
   deps: Deps,
 ): Handler {
   const chain = middy<ApiEvent, Reply | APIGatewayProxyResult, Error, Context>({ timeoutEarlyInMillis: EARLY_MS })
@@ -52,9 +54,10 @@ export function serve<Body, Data>(
     .use(deadlineMiddleware(deps))
     .use(callerMiddleware(createAppKeys(deps)));
   if (operation.permission !== undefined) chain.use(permissionMiddleware(operation.permission));
+  chain.use(bodyMiddleware(deps.settings)).use(validateMiddleware(operation.request, validate, crossCheck));
+  if (check) chain.before(({ event }) => check(event.body as Body, callerOf(event)));
   const { rateWindows } = operation;
   if (rateWindows) chain.use(throttleMiddleware(createRateLimiter({ ...operation, rateWindows }, deps), deps));
-  chain.use(bodyMiddleware(deps.settings)).use(validateMiddleware(operation.request, validate, crossCheck));
   return chain.handler((event) => operate(callOf<Body>(event, operation))) as unknown as Handler;
 }
 

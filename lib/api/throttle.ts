@@ -28,8 +28,6 @@ export interface Verdict {
 export interface RateLimiter {
   /** Counts a call of an account, unless a window is full. @param signal ends the attempt to count */
   take(account: Int64, signal?: AbortSignal): Promise<Verdict>;
-  /** The windows when their counts cannot be read: nothing is promised to remain. */
-  unknown(): readonly WindowState[];
 }
 
 interface Counts {
@@ -136,7 +134,6 @@ export function createRateLimiter(
       refusals.set(String(account), { windows, refusedBy });
       return { windows, refusedBy };
     },
-    unknown: () => windowsAt(now(), undefined).map((state) => ({ ...state, remaining: 0 })),
   };
 }
 
@@ -144,11 +141,13 @@ export function createRateLimiter(
 const isIn = ({ window: { seconds }, endsMs }: WindowState, atMs: number) =>
   isCurrent(endsMs - seconds * 1000, seconds * 1000, atMs);
 
-/** Keeps the exact limit of an operation, and tells every caller how much of it is left. */
+/**
+ * Keeps the exact limit of an operation. The answers to calls that it counts or refuses say how much is left; one that
+ * could not be counted says nothing of it.
+ */
 export function throttleMiddleware(limiter: RateLimiter, { now }: Pick<Deps, 'now'>): ApiMiddleware {
   async function throttleMiddlewareBefore({ event }: ApiRequest): Promise<void> {
     const { call } = event;
-    Object.assign(call.headers, rateLimitHeaders(limiter.unknown(), now()));
     const { windows, refusedBy } = await limiter.take(callerOf(event).accountId, call.signal);
     const atMs = now();
     Object.assign(call.headers, rateLimitHeaders(windows, atMs));

@@ -1,3 +1,4 @@
+import type { Caller } from '../accounts/app-keys.ts';
 import { ApiError, refuse } from '../api/errors.ts';
 import { type browseFleet, FLEET_STATUSES, type RequestOf, type ResponseOf } from '../api/operations.ts';
 import type { Problem } from '../api/problems.ts';
@@ -52,17 +53,28 @@ export interface BrowseOptions {
   inventoryMs?: number;
 }
 
+/** The host that the page begins after; undefined for the first page. @throws ApiError for an unknown cursor */
+function hostBefore({ cursor }: BrowseRequest, { cursorSecret }: Pick<Caller, 'cursorSecret'>): string | undefined {
+  if (!cursor) return undefined;
+  const hostId = openCursor(cursorSecret, cursor);
+  if (hostId === undefined) throw refuse('InvalidParameter', 'unknownCursor', undefined);
+  return hostId;
+}
+
 /** Lists the hosts of the caller's account: one page, filtered, each with its status at the moment of the answer. */
 export function createBrowse(
   { table, now, log, settings }: Deps,
   { size = chunkSize, inventoryMs = INVENTORY_MS }: BrowseOptions = {},
 ) {
-  return async function browse({ body, caller, requestId, signal }: Call<BrowseRequest>) {
-    const after = body.cursor === undefined ? undefined : openCursor(caller.cursorSecret, body.cursor);
-    if (body.cursor !== undefined && after === undefined) throw refuse('InvalidParameter', 'unknownCursor', undefined);
+  /** Refuses an unknown cursor, and every call while the subsystem is switched off. */
+  function check(body: BrowseRequest, caller: Caller): void {
+    hostBefore(body, caller);
     if (!settings.serviceMapEnabled)
       throw new ApiError('ServiceUnavailable', undefined, { 'Retry-After': RETRY_DISABLED_SECONDS });
+  }
 
+  async function operate({ body, caller, requestId, signal }: Call<BrowseRequest>) {
+    const after = hostBefore(body, caller);
     const generatedAtMs = now();
     const reader = createHostReader(table, caller.accountId, {
       after,
@@ -98,7 +110,9 @@ export function createBrowse(
       generated_at_ms: generatedAtMs,
     };
     return { data };
-  };
+  }
+
+  return { crossCheck: checkScanLimit, check, operate };
 }
 
 interface Scan {

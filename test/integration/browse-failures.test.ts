@@ -119,13 +119,21 @@ describe('fleet browse', () => {
     expect(Date.now() - began).toBeLessThan(3_000);
   });
 
-  it('is ServiceUnavailable with Retry-After when the subsystem is switched off, and reads nothing', async () => {
+  it('is ServiceUnavailable with Retry-After when the subsystem is switched off, and neither counts nor reads', async () => {
     const off = await newFleet(table, { through, settings: { serviceMapEnabled: false } });
     proxy.plan();
     const answer = await off.browse();
     hasEnvelope(answer, 503, 'ServiceUnavailable');
     expect(answer.headers['Retry-After']).toBe('60');
-    expect(proxy.calls.map(({ action }) => action)).not.toContain('Query');
+    expect(proxy.calls.map(({ action }) => action)).toEqual(['GetItem']);
+  });
+
+  it('that cannot be counted is ServiceUnavailable, and says nothing of the limit', async () => {
+    const own = await newFleet(table, { through: connectThrough(table, proxy) });
+    plan('throttle', ({ action }) => action === 'UpdateItem');
+    const answer = await own.browse();
+    hasEnvelope(answer, 503, 'ServiceUnavailable');
+    expect(Object.keys(answer.headers).filter((name) => /rate-?limit/i.test(name))).toEqual([]);
   });
 });
 

@@ -166,7 +166,12 @@ describe('filters', () => {
 });
 
 describe('a cursor', () => {
-  it.each(['', 'x', 'AAAAAAAAAAAAAAAAAAAAAAAA', '\u0000', 'é'.repeat(500)])(
+  it('that is empty is the first page', async () => {
+    const { idsOf } = await given(3);
+    expect(await idsOf({ limit: 2, cursor: '' })).toEqual(await idsOf({ limit: 2 }));
+  });
+
+  it.each(['x', 'AAAAAAAAAAAAAAAAAAAAAAAA', '\u0000', 'é'.repeat(500)])(
     'that was never issued, such as %j, is InvalidParameter',
     async (cursor) => {
       const answer = await (await given(1)).browse({ cursor });

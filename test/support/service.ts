@@ -27,7 +27,7 @@ import validateDelete from '../../lib/api/validators/delete-work-item.ts';
 import validateRum from '../../lib/api/validators/get-rum-resource.ts';
 import validateMerge from '../../lib/api/validators/merge-alerts.ts';
 import type { Deps } from '../../lib/deps.ts';
-import { type BrowseOptions, checkScanLimit, createBrowse } from '../../lib/fleet/browse.ts';
+import { type BrowseOptions, createBrowse } from '../../lib/fleet/browse.ts';
 import { createDeleteWorkItem } from '../../lib/incidents/delete-work-item.ts';
 import { createMergeAlerts, type MergeOptions } from '../../lib/incidents/merge-alerts.ts';
 import type { Int64 } from '../../lib/json.ts';
@@ -112,11 +112,7 @@ export function handlersOver(
   } & MergeOptions = {},
 ): Handlers {
   const handlers: Handlers = {
-    browseFleet: serve(
-      browseFleet,
-      { validate: validateBrowse, crossCheck: checkScanLimit, operate: createBrowse(deps, options.browse) },
-      deps,
-    ),
+    browseFleet: serve(browseFleet, { validate: validateBrowse, ...createBrowse(deps, options.browse) }, deps),
     getRumResource: serve(getRumResource, { validate: validateRum, operate: createGetRumResource(deps) }, deps),
     deleteWorkItem: serve(deleteWorkItem, { validate: validateDelete, operate: createDeleteWorkItem(deps) }, deps),
     mergeAlerts: serve(mergeAlerts, { validate: validateMerge, operate: createMergeAlerts(deps, options) }, deps),
