@@ -3,8 +3,11 @@ import { backoff, THROTTLED } from './backoff.ts';
 import type { Table } from './client.ts';
 import { isThrottled } from './failures.ts';
 import type { Key } from './keys.ts';
+import { forEach } from './pool.ts';
 
 const LARGEST_BATCH = 100;
+/** Calls under way at once. */
+const CONCURRENCY = 16;
 /** Without a signal: some ten seconds. */
 const MOST_ATTEMPTS = 50;
 
@@ -37,7 +40,7 @@ export async function batchGet(
 }
 
 /**
- * Reads rows by their keys, strongly consistent unless said otherwise, a hundred a call and all calls side by side. What DynamoDB
+ * Reads rows by their keys, strongly consistent unless said otherwise, a hundred a call and a few calls side by side. What DynamoDB
  * throttles or leaves unprocessed is asked for again until the signal ends it.
  */
 export async function readBatches(
@@ -55,7 +58,7 @@ export async function readBatches(
     ExpressionAttributeNames: Object.fromEntries(names.map((name, at) => [`#${at}`, name])),
   };
 
-  async function readBatch(batch: ReadBatch): Promise<void> {
+  async function readBatch(batch: ReadBatch, ending: AbortSignal): Promise<void> {
     let request: BatchGetCommandInput['RequestItems'] = {
       [table.name]: {
         Keys: batch.keys.map(({ pk, sk }) => ({ pk, sk })),
@@ -67,7 +70,7 @@ export async function readBatches(
       try {
         const answer: BatchGetCommandOutput = await table.client.send(
           new BatchGetCommand({ RequestItems: request, ReturnConsumedCapacity: 'TOTAL' }),
-          signal ? { abortSignal: signal } : {},
+          { abortSignal: ending },
         );
         for (const item of answer.Responses?.[table.name] ?? []) rows.set(rowName(item as unknown as Key), item);
         for (const { CapacityUnits = 0 } of answer.ConsumedCapacity ?? []) batch.units += CapacityUnits;
@@ -76,10 +79,10 @@ export async function readBatches(
       } catch (error) {
         if (!isThrottled(error) || (!signal && attempt === MOST_ATTEMPTS)) throw error;
       }
-      await backoff(attempt, THROTTLED, signal);
+      await backoff(attempt, THROTTLED, ending);
     }
   }
 
-  await Promise.all(batches.map(readBatch));
+  await forEach(batches, CONCURRENCY, readBatch, signal);
   return { rows, batches };
 }

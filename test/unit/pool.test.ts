@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { forEach } from '../../lib/table/pool.ts';
+
+describe('the pool', () => {
+  it('does each item once, and no more at once than it is told', async () => {
+    const done: number[] = [];
+    let [underWay, most] = [0, 0];
+    const items = Array.from({ length: 50 }, (_, item) => item);
+    await forEach(items, 4, async (item) => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      await sleep(item % 3);
+      underWay -= 1;
+      done.push(item);
+    });
+    expect(done.sort((one, other) => one - other)).toEqual(items);
+    expect(most).toBe(4);
+  });
+
+  it('throws the first failure once nothing is under way any more, and begins nothing after it', async () => {
+    const begun: number[] = [];
+    let underWay = 0;
+    const work = async (item: number, signal: AbortSignal) => {
+      begun.push(item);
+      underWay += 1;
+      await sleep(item === 1 ? 1 : 50).finally(() => {
+        underWay -= 1;
+      });
+      if (item === 1) throw new Error('first');
+      signal.throwIfAborted();
+    };
+    await expect(forEach([0, 1, 2, 3, 4], 3, work)).rejects.toThrow('first');
+    expect({ begun, underWay }).toEqual({ begun: [0, 1, 2], underWay: 0 });
+  });
+
+  it('ends with the signal that it is given', async () => {
+    const stop = new AbortController();
+    let begun = 0;
+    const work = async (item: number) => {
+      begun += 1;
+      if (item === 2) stop.abort(new Error('stopped'));
+    };
+    await expect(forEach([0, 1, 2, 3, 4], 1, work, stop.signal)).rejects.toThrow('stopped');
+    expect(begun).toBe(3);
+  });
+});
