@@ -6,6 +6,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
+import { StandardRetryStrategy } from '@smithy/core/retry';
 import { toInt64 } from '../json.ts';
 
 /** A DynamoDB table through its document client; an integer beyond 2^53 is a bigint on both sides. */
@@ -40,6 +41,9 @@ export const PATIENT = {
   timeouts: { connectionTimeout: 3_000, requestTimeout: 10_000 },
 } as const satisfies Partial<TableOptions>;
 
+/** Before the first retry, at the most; what the SDK's client of DynamoDB has of itself. */
+const RETRY_DELAY_MS = 25;
+
 const SOCKETS = { keepAlive: true, maxSockets: 100 };
 
 /** How the client reaches DynamoDB: its own retries are the only ones. */
@@ -67,6 +71,7 @@ const unmarshallOptions = () => ({
 export function connectTable(options: TableOptions): Table {
   const bare = new DynamoDBClient(clientConfig(options));
   retryConflicts(bare);
+  retryByCall(bare);
   const client = DynamoDBDocumentClient.from(bare, {
     marshallOptions: { removeUndefinedValues: true },
     unmarshallOptions: unmarshallOptions(),
@@ -76,6 +81,15 @@ export function connectTable(options: TableOptions): Table {
     client,
     unmarshall: <Row>(item: Record<string, AttributeValue>) => unmarshall(item, unmarshallOptions()) as Row,
   };
+}
+
+/**
+ * Gives each call a quota of retries of its own, by a strategy of the SDK's made for it. The client's one strategy has one
+ * quota for all calls: some twenty that were throttled spend it, and then a single lost reply fails the next.
+ */
+function retryByCall({ config }: DynamoDBClient): void {
+  config.retryStrategy = async () =>
+    new StandardRetryStrategy({ maxAttempts: await config.maxAttempts(), baseDelay: RETRY_DELAY_MS });
 }
 
 /** A write of one row that meets a transaction on it was not applied, and passes a moment later: the SDK may retry it. */

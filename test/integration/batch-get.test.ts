@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { batchGet, rowName } from '../../lib/table/batch-get.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { objectId } from '../support/incidents.ts';
+import { newTable, put } from '../support/service.ts';
+import { connectAfterStorm } from '../support/storm.ts';
+import { replyLost, tapWire } from '../support/wire.ts';
+
+let proxy: FaultProxy;
+beforeAll(async () => {
+  proxy = await startFaultProxy(dynamodbEndpoint());
+});
+afterAll(() => proxy.close());
+
+it('after a storm reads 9,600 keys, 16 calls at once, though every call loses its first reply', async () => {
+  const table = await newTable();
+  const through = await connectAfterStorm(table, proxy);
+  const wanted = Array.from({ length: 9_600 }, () => keys.alert(1, objectId()));
+  const [first, last] = [wanted[0], wanted[9_599]] as (typeof wanted)[number][];
+  for (const key of [first, last]) if (key) await put(table, key, { title: 't' });
+
+  const sent = new Set<string>();
+  let [underWay, most] = [0, 0];
+  const tap = tapWire(through, async ({ body }, send) => {
+    underWay += 1;
+    most = Math.max(most, underWay);
+    await send().finally(() => {
+      underWay -= 1;
+    });
+    if (sent.has(body)) return;
+    sent.add(body);
+    throw replyLost();
+  });
+  const rows = await batchGet(through, wanted);
+  through.client.destroy();
+
+  expect([...rows.keys()].sort()).toEqual([first, last].map((key) => key && rowName(key)).sort());
+  expect(tap.count('BatchGetItemCommand')).toBeGreaterThanOrEqual(2 * 96);
+  expect(most).toBeLessThanOrEqual(16);
+});

@@ -1,0 +1,32 @@
+/** What a warm function may have been through before the call that a test looks at. */
+import { deleteWorkItem } from '../../lib/api/operations.ts';
+import { connectTable, type Table } from '../../lib/table/client.ts';
+import type { FaultProxy } from './fault-proxy.ts';
+import { newAccount } from './incidents.ts';
+import { eventFor, handlersOver, invokeAlone, testDeps } from './service.ts';
+
+/** Calls of each kind. */
+const CALLS = 200;
+
+/**
+ * A client of a table, through a proxy, after a storm: 200 calls whose every wire call was throttled and 200 whose every wire
+ * call hung, all at once. The faults that are planned at the proxy end with it.
+ */
+export async function connectAfterStorm(table: Table, proxy: FaultProxy): Promise<Table> {
+  const through = connectTable({ name: table.name, endpoint: proxy.endpoint });
+  const { appKey } = await newAccount(table);
+  const handlers = handlersOver(testDeps(through));
+  const call = (work_item_id: string) =>
+    invokeAlone(handlers.deleteWorkItem, eventFor(deleteWorkItem, { appKey, body: { work_item_id, version: 1 } }));
+  proxy.plan();
+  await call('opens a connection and looks the key up');
+  proxy.plan(({ body }) => (body.includes('storm-hang') ? 'hang' : 'throttle'));
+  const kinds = ['storm-hang', 'storm-throttle'];
+  const answers = await Promise.all(
+    kinds.flatMap((kind) => Array.from({ length: CALLS }, (_, at) => call(`${kind}-${at}`))),
+  );
+  proxy.plan();
+  const other = answers.find(({ status }) => status !== 503);
+  if (other) throw new Error(`a call in a storm answered ${other.status}`);
+  return through;
+}
