@@ -32,11 +32,9 @@ export interface Grant {
   readonly on: readonly KeyKind[];
 }
 
-const findAppKey: Grant = { actions: ['GetItem'], on: ['appKey'] };
-
 export const GRANTS: Readonly<Record<string, readonly Grant[]>> = {
   'browse-fleet': [
-    findAppKey,
+    { actions: ['GetItem'], on: ['appKey', 'rate'] },
     { actions: ['UpdateItem'], on: ['rate'] },
     { actions: ['Query'], on: ['hosts', 'hostStatuses'] },
     { actions: ['BatchGetItem'], on: ['hostStatuses'] },
@@ -45,7 +43,10 @@ export const GRANTS: Readonly<Record<string, readonly Grant[]>> = {
     { actions: ['GetItem'], on: ['appKey', 'rum'] },
     { actions: ['Query'], on: ['rum'] },
   ],
-  'delete-work-item': [findAppKey, { actions: ['UpdateItem'], on: ['workItems'] }],
+  'delete-work-item': [
+    { actions: ['GetItem'], on: ['appKey', 'workItems'] },
+    { actions: ['UpdateItem'], on: ['workItems'] },
+  ],
   'merge-alerts': [
     { actions: ['BatchGetItem'], on: ['alerts', 'incidents', 'members', 'merges', 'idempotency'] },
     { actions: ['GetItem'], on: ['appKey', 'feed'] },
@@ -58,7 +59,7 @@ export const GRANTS: Readonly<Record<string, readonly Grant[]>> = {
     { actions: ['Query', 'PutItem'], on: ['feed'] },
     { actions: ['BatchGetItem', 'UpdateItem'], on: ['alerts', 'merges'] },
   ],
-  'label-caller': [findAppKey],
+  'label-caller': [{ actions: ['GetItem'], on: ['appKey'] }],
   'refuse-route': [],
   'describe-api': [],
 };

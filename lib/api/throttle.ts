@@ -1,10 +1,11 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import QuickLRU from 'quick-lru';
 import { isCurrent } from '../current.ts';
 import type { Deps } from '../deps.ts';
 import type { Int64 } from '../json.ts';
 import { keys } from '../table/keys.ts';
+import { settle } from '../table/settle.ts';
 import type { ApiMiddleware, ApiRequest } from './call.ts';
 import { callerOf } from './caller.ts';
 import { refuse } from './errors.ts';
@@ -46,7 +47,7 @@ const KEPT_SECONDS = 120;
 /**
  * The exact limit: one row for each account, operation and outer window holds the count of every inner window, and one
  * conditional write counts a call in both at once. Each call adds a random nonce, so that a write whose reply was lost
- * is recognized when the SDK repeats it. After a refusal the rest of that window is refused from memory, unwritten.
+ * is recognized when the SDK repeats it, or in the row. After a refusal the rest of that window is refused from memory, unwritten.
  */
 export function createRateLimiter(
   operation: Pick<Operation, 'name'> & Required<Pick<Operation, 'rateWindows'>>,
@@ -77,40 +78,43 @@ export function createRateLimiter(
     signal: AbortSignal | undefined,
   ): Promise<{ passed: boolean; counts: Counts }> {
     const nonce = newId().slice(0, 8);
+    const row = { TableName: table.name, Key: keys.rateCount(account, operation.name, indexOf(outer, atMs)) };
+    const update = new UpdateCommand({
+      ...row,
+      UpdateExpression: 'ADD #total :one, #inner :one, #nonces :nonces SET #ttl = :ttl',
+      ConditionExpression:
+        '(attribute_not_exists(#total) OR #total < :outerLimit)' +
+        ' AND (attribute_not_exists(#inner) OR #inner < :innerLimit)' +
+        ' AND NOT contains(#nonces, :nonce)',
+      ExpressionAttributeNames: { '#total': 'total', '#inner': innerName(atMs), '#nonces': 'nonces', '#ttl': 'ttl' },
+      ExpressionAttributeValues: {
+        ':one': 1,
+        ':nonce': nonce,
+        ':nonces': new Set([nonce]),
+        ':outerLimit': outer.limit,
+        ':innerLimit': inner.limit,
+        ':ttl': (indexOf(outer, atMs) + 1) * outer.seconds + KEPT_SECONDS,
+      },
+      ReturnValues: 'ALL_NEW',
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    });
+    const isCounted = (counts: Counts | undefined) => counts?.nonces?.has(nonce) ?? false;
     try {
-      const { Attributes } = await table.client.send(
-        new UpdateCommand({
-          TableName: table.name,
-          Key: keys.rateCount(account, operation.name, indexOf(outer, atMs)),
-          UpdateExpression: 'ADD #total :one, #inner :one, #nonces :nonces SET #ttl = :ttl',
-          ConditionExpression:
-            '(attribute_not_exists(#total) OR #total < :outerLimit)' +
-            ' AND (attribute_not_exists(#inner) OR #inner < :innerLimit)' +
-            ' AND NOT contains(#nonces, :nonce)',
-          ExpressionAttributeNames: {
-            '#total': 'total',
-            '#inner': innerName(atMs),
-            '#nonces': 'nonces',
-            '#ttl': 'ttl',
+      const counts = await settle(
+        {
+          send: async (options) => (await table.client.send(update, options)).Attributes as Counts,
+          async look(options) {
+            const { Item } = await table.client.send(new GetCommand({ ...row, ConsistentRead: true }), options);
+            return isCounted(Item) ? (Item as Counts) : undefined;
           },
-          ExpressionAttributeValues: {
-            ':one': 1,
-            ':nonce': nonce,
-            ':nonces': new Set([nonce]),
-            ':outerLimit': outer.limit,
-            ':innerLimit': inner.limit,
-            ':ttl': (indexOf(outer, atMs) + 1) * outer.seconds + KEPT_SECONDS,
-          },
-          ReturnValues: 'ALL_NEW',
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-        }),
-        signal ? { abortSignal: signal } : {},
+        },
+        signal,
       );
-      return { passed: true, counts: Attributes as Counts };
+      return { passed: true, counts };
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException) || !error.Item) throw error;
       const counts = table.unmarshall<Counts>(error.Item);
-      return { passed: counts.nonces?.has(nonce) ?? false, counts };
+      return { passed: isCounted(counts), counts };
     }
   }
 

@@ -2,12 +2,12 @@ import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import type { Int64 } from '../json.ts';
 import { backoff, CONFLICT, THROTTLED } from '../table/backoff.ts';
 import type { Table } from '../table/client.ts';
-import { isUnavailable } from '../table/failures.ts';
 import { type Key, keys } from '../table/keys.ts';
+import { look, type SendOptions, settle } from '../table/settle.ts';
 import { type FeedEntry, type IncidentRow, largeEntryRows, smallEntryRow } from './feed.ts';
 import type { Ledger } from './ledger.ts';
 import { type Decide, moveAction, type Placements, type Placing, place, stayAction } from './placement.ts';
-import { type Action, Condition, transact, valuesOf } from './transaction.ts';
+import { type Action, Condition, type TransactionResult, transact, valuesOf } from './transaction.ts';
 
 /** Remembers a call, so that the same again does nothing. Times in Unix seconds. */
 export interface Idempotency {
@@ -153,11 +153,15 @@ export type CommitOutcome = 'committed' | 'changed' | 'too large';
  */
 export async function commit(table: Table, relocation: Relocation, signal?: AbortSignal): Promise<CommitOutcome> {
   const actions = actionsOf(table, relocation);
+  const stands = () => look((options) => isInFeed(table, relocation, options), signal);
   for (let attempt = 1; ; attempt += 1) {
-    const result = await transact(table, actions, signal).catch((error: unknown) => ({
-      outcome: 'unknown' as const,
-      error,
-    }));
+    const result = await settle<TransactionResult>(
+      {
+        send: ({ abortSignal }) => transact(table, actions, abortSignal),
+        look: async (options) => ((await isInFeed(table, relocation, options)) ? { outcome: 'applied' } : undefined),
+      },
+      signal,
+    );
     switch (result.outcome) {
       case 'applied':
         return 'committed';
@@ -167,44 +171,29 @@ export async function commit(table: Table, relocation: Relocation, signal?: Abor
           await backoff(attempt, result.outcome === 'throttled' ? THROTTLED : CONFLICT, signal);
         } catch (error) {
           // The conflict may have been with an earlier attempt of this very commit, whose reply was lost.
-          if (await stands(table, relocation, signal)) return 'committed';
+          if (await stands()) return 'committed';
           throw error;
         }
         break;
       case 'changed':
-        return (await stands(table, relocation, signal)) ? 'committed' : 'changed';
+        return (await stands()) ? 'committed' : 'changed';
       case 'refused':
         if (relocation.large) throw result.error;
         return 'too large';
-      case 'unknown':
-        if (isUnavailable(result.error) && (await stands(table, relocation, signal))) return 'committed';
-        throw result.error;
     }
   }
 }
 
-/** Milliseconds for a last look into the feed, when the time to answer is over. */
-const LAST_LOOK_MS = 250;
-
 /** Whether the merge's own entry is in the feed. */
-async function stands(table: Table, { account, entry }: Relocation, signal: AbortSignal | undefined): Promise<boolean> {
-  const look = async (abortSignal: AbortSignal): Promise<boolean> => {
-    const { Item } = await table.client.send(
-      new GetCommand({
-        TableName: table.name,
-        Key: keys.feedEntry(account, entry.incident_id, entry.sequence),
-        ConsistentRead: true,
-        ProjectionExpression: 'merge_id',
-      }),
-      { abortSignal },
-    );
-    return Item?.merge_id === entry.merge_id;
-  };
-  if (signal && !signal.aborted)
-    try {
-      return await look(signal);
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    }
-  return look(AbortSignal.timeout(LAST_LOOK_MS));
+async function isInFeed(table: Table, { account, entry }: Relocation, options: SendOptions): Promise<boolean> {
+  const { Item } = await table.client.send(
+    new GetCommand({
+      TableName: table.name,
+      Key: keys.feedEntry(account, entry.incident_id, entry.sequence),
+      ConsistentRead: true,
+      ProjectionExpression: 'merge_id',
+    }),
+    options,
+  );
+  return Item?.merge_id === entry.merge_id;
 }

@@ -1,11 +1,12 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { refuse } from '../api/errors.ts';
 import type { deleteWorkItem, RequestOf } from '../api/operations.ts';
 import type { Call } from '../api/serve.ts';
 import type { Deps } from '../deps.ts';
 import type { Int64 } from '../json.ts';
 import { keys } from '../table/keys.ts';
+import { settle } from '../table/settle.ts';
 
 export interface WorkItemRow {
   work_item_id: string;
@@ -21,18 +22,25 @@ export interface WorkItemRow {
 export function createDeleteWorkItem({ table, now }: Deps) {
   return async function deleteItem({ body, caller, signal }: Call<RequestOf<typeof deleteWorkItem>>) {
     const { work_item_id: workItemId, version } = body;
+    const row = { TableName: table.name, Key: keys.workItem(caller.accountId, workItemId) };
+    const update = new UpdateCommand({
+      ...row,
+      UpdateExpression: 'SET deleted_at_ms = :now, deleted_by = :by, #version = #version + :one',
+      ConditionExpression: '#version = :version AND attribute_not_exists(deleted_at_ms)',
+      ExpressionAttributeNames: { '#version': 'version' },
+      ExpressionAttributeValues: { ':now': now(), ':by': caller.appKeyId, ':one': 1, ':version': version },
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    });
     try {
-      await table.client.send(
-        new UpdateCommand({
-          TableName: table.name,
-          Key: keys.workItem(caller.accountId, workItemId),
-          UpdateExpression: 'SET deleted_at_ms = :now, deleted_by = :by, #version = #version + :one',
-          ConditionExpression: '#version = :version AND attribute_not_exists(deleted_at_ms)',
-          ExpressionAttributeNames: { '#version': 'version' },
-          ExpressionAttributeValues: { ':now': now(), ':by': caller.appKeyId, ':one': 1, ':version': version },
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-        }),
-        { abortSignal: signal },
+      await settle<unknown>(
+        {
+          send: (options) => table.client.send(update, options),
+          async look(options) {
+            const { Item } = await table.client.send(new GetCommand({ ...row, ConsistentRead: true }), options);
+            return isDeletedFrom(Item as WorkItemRow | undefined, version) ? Item : undefined;
+          },
+        },
+        signal,
       );
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
@@ -43,12 +51,15 @@ export function createDeleteWorkItem({ table, now }: Deps) {
   };
 }
 
+const isDeletedFrom = (stored: WorkItemRow | undefined, version: Int64) =>
+  stored?.deleted_at_ms !== undefined && BigInt(stored.version) === BigInt(version) + 1n;
+
 /**
  * Tells from the stored row why the deletion did not apply. Returns when it was deleted at this very version: the call is
  * a retry, or its own first reply was lost.
  */
 function refuseUnlessDone(stored: WorkItemRow | undefined, workItemId: string, version: Int64): void {
-  if (stored?.deleted_at_ms !== undefined && BigInt(stored.version) === BigInt(version) + 1n) return;
+  if (isDeletedFrom(stored, version)) return;
   if (!stored || stored.deleted_at_ms !== undefined)
     throw refuse('ResourceNotFound', 'workItemNotFound', { workItemId });
   throw refuse('InvalidParameter', 'versionDiffers', { given: String(version), stored: String(stored.version) });

@@ -3,6 +3,7 @@ import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Int64 } from '../json.ts';
 import type { Table } from '../table/client.ts';
 import { keys } from '../table/keys.ts';
+import { type SendOptions, settle } from '../table/settle.ts';
 import type { WorkItemRow } from './delete-work-item.ts';
 
 /** A work item as stored; undefined when there is none. */
@@ -10,9 +11,11 @@ export async function readWorkItem(
   table: Table,
   account: Int64,
   workItemId: string,
+  options: SendOptions = {},
 ): Promise<(WorkItemRow & Record<string, unknown>) | undefined> {
   const { Item } = await table.client.send(
     new GetCommand({ TableName: table.name, Key: keys.workItem(account, workItemId), ConsistentRead: true }),
+    options,
   );
   return Item as (WorkItemRow & Record<string, unknown>) | undefined;
 }
@@ -28,26 +31,27 @@ export async function restoreWorkItem(
   account: Int64,
   deleted: WorkItemRow,
 ): Promise<WorkItemRow | undefined> {
+  const update = new UpdateCommand({
+    TableName: table.name,
+    Key: keys.workItem(account, deleted.work_item_id),
+    UpdateExpression: 'SET #version = #version + :one REMOVE deleted_at_ms, deleted_by',
+    ConditionExpression: '#version = :version AND deleted_at_ms = :at',
+    ExpressionAttributeNames: { '#version': 'version' },
+    ExpressionAttributeValues: { ':one': 1, ':version': deleted.version, ':at': deleted.deleted_at_ms },
+    ReturnValues: 'ALL_NEW',
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+  });
+  /** The row, if it was restored from this very version: by an attempt of this call whose reply was lost. */
+  const restored = (row: WorkItemRow | undefined) =>
+    row?.deleted_at_ms === undefined && row?.version === next(deleted.version) ? row : undefined;
   try {
-    const { Attributes } = await table.client.send(
-      new UpdateCommand({
-        TableName: table.name,
-        Key: keys.workItem(account, deleted.work_item_id),
-        UpdateExpression: 'SET #version = #version + :one REMOVE deleted_at_ms, deleted_by',
-        ConditionExpression: '#version = :version AND deleted_at_ms = :at',
-        ExpressionAttributeNames: { '#version': 'version' },
-        ExpressionAttributeValues: { ':one': 1, ':version': deleted.version, ':at': deleted.deleted_at_ms },
-        ReturnValues: 'ALL_NEW',
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-      }),
-    );
-    return Attributes as WorkItemRow;
+    return await settle({
+      send: async (options) => (await table.client.send(update, options)).Attributes as WorkItemRow,
+      look: async (options) => restored(await readWorkItem(table, account, deleted.work_item_id, options)),
+    });
   } catch (error) {
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    const stored = error.Item && table.unmarshall<WorkItemRow>(error.Item);
-    // Restored from this very version: the reply to an earlier attempt of this call was lost.
-    const done = stored?.deleted_at_ms === undefined && stored?.version === next(deleted.version);
-    return done ? stored : undefined;
+    return restored(error.Item && table.unmarshall<WorkItemRow>(error.Item));
   }
 }
 

@@ -17,12 +17,20 @@ beforeAll(async () => {
   table = await newTable();
 });
 
+const sizes = FORM === 'quick' ? [1, 98, 150] : [1, 98, 99, 100, 101, 250, 1_000];
+const SWEEPS = [
+  ...sizes.map((alerts) => ({ alerts, afterStorm: false, when: '' })),
+  ...(FORM === 'quick' ? [] : [1, 100, 250]).map((alerts) => ({ alerts, afterStorm: true, when: ' after a storm' })),
+];
+
 describe(`merges that are cut (SEED=${SEED})`, () => {
-  describe.each(FORM === 'quick' ? [1, 98, 150] : [1, 98, 99, 100, 101, 250, 1_000])('of %i alerts', (alerts) => {
+  describe.each(SWEEPS)('of $alerts alerts$when', ({ alerts, afterStorm }) => {
     let arenas: Awaited<ReturnType<typeof openArena>>[];
     beforeAll(async () => {
       arenas = await Promise.all(
-        Array.from({ length: FORM === 'quick' ? 2 : AT_ONCE }, () => openArena(table, dynamodbEndpoint(), alerts)),
+        Array.from({ length: FORM === 'quick' ? 2 : AT_ONCE }, () =>
+          openArena(table, dynamodbEndpoint(), alerts, afterStorm),
+        ),
       );
     });
     afterAll(() => Promise.all(arenas.map((arena) => arena.close())));

@@ -21,15 +21,20 @@ import {
   storedUnder,
   testDeps,
 } from '../support/service.ts';
+import { connectAfterStorm } from '../support/storm.ts';
 import { largeEntriesOf } from '../support/stream.ts';
 
-/** Sequences of commands in all, and races. */
-const RUNS: Readonly<Record<string, { sequences: number; races: number }>> = {
-  quick: { sequences: 32, races: 12 },
-  ci: { sequences: 2_000, races: 300 },
-  full: { sequences: 10_000, races: 2_000 },
+/** Sequences of commands in all, further ones after a storm, and races. */
+const RUNS: Readonly<Record<string, { sequences: number; afterStorm: number; races: number }>> = {
+  quick: { sequences: 32, afterStorm: 0, races: 12 },
+  ci: { sequences: 2_000, afterStorm: 400, races: 300 },
+  full: { sequences: 10_000, afterStorm: 10_000, races: 2_000 },
 };
-const { sequences, races } = RUNS[process.env.FAULTS ?? 'quick'] ?? { sequences: 0, races: 0 };
+const { sequences, afterStorm, races } = RUNS[process.env.FAULTS ?? 'quick'] ?? {
+  sequences: 0,
+  afterStorm: 0,
+  races: 0,
+};
 const LANES = 4;
 const ALERTS = 6;
 const INCIDENTS = 3;
@@ -81,13 +86,13 @@ interface Real {
 
 type Command = fc.AsyncCommand<Model, Real>;
 
-async function newReal(proxy: FaultProxy): Promise<{ model: Model; real: Real }> {
+async function newReal(proxy: FaultProxy, stormed?: Table): Promise<{ model: Model; real: Real }> {
   const at = await newAccount(table);
   const incidents = await Promise.all(Array.from({ length: INCIDENTS }, () => at.incident({ title: 'first' })));
   const alerts = await at.alerts(ALERTS);
   await loadData(table, 'item', [itemLine(at.account, 1)], { nowSeconds: 1 });
   proxy.plan();
-  const through = connectTable({ name: table.name, endpoint: proxy.endpoint });
+  const through = stormed ?? connectTable({ name: table.name, endpoint: proxy.endpoint });
   return {
     real: { at, alerts, incidents, proxy, through },
     model: {
@@ -346,22 +351,30 @@ const commands = [
   fc.constant(new Restore()),
 ];
 
-describe(`against a model of what ought to be (SEED=${SEED})`, () => {
+const FORMS = [
+  { when: '', runs: sequences },
+  ...(afterStorm > 0 ? [{ when: ' after a storm', runs: afterStorm }] : []),
+];
+
+describe.each(FORMS)(`against a model of what ought to be$when (SEED=${SEED})`, ({ when, runs }) => {
   it.concurrent.each(Array.from({ length: LANES }, (_, lane) => lane))(
     'any sequence of merges, cuts, retries, undoings, imports, deletions leads where the model does (%i)',
     async (lane) => {
+      const proxy = proxies[lane] as FaultProxy;
+      const stormed = when ? await connectAfterStorm(table, proxy) : undefined;
       await fc.assert(
         fc.asyncProperty(fc.commands(commands, { maxCommands: 9 }), async (sequence) => {
-          const { model, real } = await newReal(proxies[lane] as FaultProxy);
+          const { model, real } = await newReal(proxy, stormed);
           try {
             await fc.asyncModelRun(async () => ({ model, real }), sequence);
             await compare(model, real);
           } finally {
-            real.through.client.destroy();
+            if (!stormed) real.through.client.destroy();
           }
         }),
-        { numRuns: Math.ceil(sequences / LANES), seed: SEED + lane, endOnFailure: process.env.SEED === undefined },
+        { numRuns: Math.ceil(runs / LANES), seed: SEED + lane, endOnFailure: process.env.SEED === undefined },
       );
+      stormed?.client.destroy();
     },
     20 * 60_000,
   );

@@ -113,7 +113,10 @@ describe('what a function does with the table is what it may do, no more and no 
     // Statuses of hosts that are gone fill what is read beside the inventory, and what may be read after it.
     await at.putHosts(Object.fromEntries(Array.from({ length: 20 }, (_, at) => [hostId(100 + 10 * at), inventory()])));
     await at.putLive(Object.fromEntries(Array.from({ length: 300 }, (_, at) => [hostId(at), live()])));
-    const { own, used } = recording();
+    const { own, used, failAfter } = recording();
+    failAfter((command) => {
+      if (command === 'UpdateItem') throw connectionLost(); // it looks at the count
+    });
     await invoke(handlersOver(testDeps(own)).browseFleet, eventFor(browseFleet, { appKey: at.appKey, body: {} }));
     expect(used).toEqual(granted('browse-fleet'));
   });
@@ -130,7 +133,11 @@ describe('what a function does with the table is what it may do, no more and no 
 
   it('delete-work-item', async () => {
     const at = await newAccount(table);
-    const { own, used } = recording();
+    const { own, used, failAfter } = recording();
+    failAfter((command) => {
+      if (command === 'UpdateItem') throw connectionLost(); // it looks at the item
+    });
+    await put(table, keys.workItem(at.account, 'w'), { work_item_id: 'w', version: 1, title: 't' });
     const body = { work_item_id: 'w', version: 1 };
     await invoke(handlersOver(testDeps(own)).deleteWorkItem, eventFor(deleteWorkItem, { appKey: at.appKey, body }));
     expect(used).toEqual(granted('delete-work-item'));

@@ -44,9 +44,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a lost reply to a commit is a failure',
-    file: 'lib/incidents/commit.ts',
-    find: 'if (isUnavailable(result.error) && (await stands(table, relocation, signal)))',
-    replace: 'if (isUnavailable(result.error) && signal === null)',
+    file: 'lib/table/settle.ts',
+    find: 'if (found === undefined) throw error;',
+    replace: 'if (found !== error) throw error;',
     tests: [integration('merge-large')],
     only: 'lost reply',
   },
@@ -130,7 +130,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'the nonce of the rate count is gone',
     file: 'lib/api/throttle.ts',
-    find: 'passed: counts.nonces?.has(nonce) ?? false',
+    find: 'counts?.nonces?.has(nonce) ?? false',
     replace: 'passed: false',
     tests: [integration('rate-limit')],
     only: 'lost',
@@ -188,7 +188,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a deletion whose reply was lost is a failure',
     file: 'lib/incidents/delete-work-item.ts',
-    find: 'if (stored?.deleted_at_ms !== undefined && BigInt(stored.version) === BigInt(version) + 1n) return;',
+    find: 'if (isDeletedFrom(stored, version)) return;',
     replace: '',
     tests: [integration('delete-work-item')],
   },
@@ -332,6 +332,21 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '',
     tests: ['test/infra/bundles.test.ts'],
     only: 'no larger',
+  },
+  {
+    name: 'all calls of a client share one quota of retries',
+    file: 'lib/table/client.ts',
+    find: '  retryByCall(bare);\n',
+    replace: '',
+    tests: ['test/faults/ambiguity.test.ts'],
+    only: 'after a storm',
+  },
+  {
+    name: 'a fleet call with an unknown cursor counts',
+    file: 'lib/api/serve.ts',
+    find: 'if (check) chain.before(',
+    replace: 'if (check && !operation.rateWindows) chain.before(',
+    tests: [integration('rate-limit'), integration('order-of-checks')],
   },
   {
     name: 'a schema is compiled when a function starts',

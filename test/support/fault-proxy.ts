@@ -19,6 +19,7 @@ import {
  * - `refuse`: the connection ends before DynamoDB sees it
  * - `hang`: DynamoDB never sees it, and no reply comes
  * - `error-before`, `error-after`: 500, and DynamoDB has not applied it, or has
+ * - `hang-after`: DynamoDB applies it, and no reply comes
  * - `drop`: DynamoDB applies it, and the connection ends without a reply
  * - `cut`: DynamoDB applies it, and half of the reply comes
  * - `throttle`, `conflict`, `invalid`: DynamoDB refuses it with that error; a transaction is cancelled with that reason
@@ -28,6 +29,7 @@ import {
 export const FAULTS = [
   'refuse',
   'hang',
+  'hang-after',
   'error-before',
   'error-after',
   'drop',
@@ -92,6 +94,10 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
         return refuse(reply, 400, invalid('a planted fault'));
       default: {
         const answer = await send();
+        if (fault === 'hang-after') {
+          hanging.add(reply);
+          return;
+        }
         if (fault === 'error-after') return refuse(reply, 500, SERVER_ERROR);
         // A process that died meanwhile hears no answer.
         const deaf = dead && began === era;

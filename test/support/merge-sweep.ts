@@ -5,6 +5,7 @@ import { keys } from '../../lib/table/keys.ts';
 import { type Fault, startFaultProxy } from './fault-proxy.ts';
 import { newAccount, objectId } from './incidents.ts';
 import { handlersOver, invokeAlone, put, testDeps } from './service.ts';
+import { connectAfterStorm } from './storm.ts';
 import { largeEntriesOf } from './stream.ts';
 
 /** What happens to a merge: `fault` at wire call `at`; then whether finish-merges or the caller's retry comes first. */
@@ -28,15 +29,27 @@ interface Arena {
   close(): Promise<void>;
 }
 
-/** An account with alerts that merge after merge takes from incident to incident, behind a proxy of its own. */
-export async function openArena(table: Table, dynamoDb: string, mostAlerts: number): Promise<Arena> {
+/**
+ * An account with alerts that merge after merge takes from incident to incident, behind a proxy of its own.
+ * @param afterStorm whether one client that a storm went through serves all merges, in place of a new one for each
+ */
+export async function openArena(
+  table: Table,
+  dynamoDb: string,
+  mostAlerts: number,
+  afterStorm: boolean,
+): Promise<Arena> {
   const proxy = await startFaultProxy(dynamoDb);
   const at = await newAccount(table);
   await at.member(OWNER);
   const all = await at.alerts(mostAlerts);
   let place = new Map<string, string | undefined>(all.map((id) => [id, undefined]));
   let serial = 0;
-  const connect = () => connectTable({ name: table.name, endpoint: proxy.endpoint, timeouts: TIMEOUTS });
+  const stormed = afterStorm ? await connectAfterStorm(table, proxy) : undefined;
+  const connect = () => stormed ?? connectTable({ name: table.name, endpoint: proxy.endpoint, timeouts: TIMEOUTS });
+  const disconnect = (through: Table) => {
+    if (through !== stormed) through.client.destroy();
+  };
 
   const callMerge = async (through: Table, body: object, key: string) => {
     const { mergeAlerts } = handlersOver(testDeps(through));
@@ -88,7 +101,7 @@ export async function openArena(table: Table, dynamoDb: string, mostAlerts: numb
       proxy.plan();
       const through = connect();
       if ((await callMerge(through, body, key)) !== 200) throw new Error('a merge that nothing cut has failed');
-      through.client.destroy();
+      disconnect(through);
       // On a busy machine the call may answer before all is moved.
       await finish(to);
       for (const id of alerts) place.set(id, to);
@@ -105,7 +118,7 @@ export async function openArena(table: Table, dynamoDb: string, mostAlerts: numb
       const through = connect();
       const status = await callMerge(through, body, key);
       const died = proxy.killed();
-      through.client.destroy();
+      disconnect(through);
       proxy.plan();
 
       const after = await state(alerts, to);
@@ -129,7 +142,7 @@ export async function openArena(table: Table, dynamoDb: string, mostAlerts: numb
         let repeated = 503;
         // As callers do that are told to try again: a busy DynamoDB Local may not answer in time.
         for (let tries = 0; repeated === 503 && tries < 5; tries += 1) repeated = await callMerge(again, body, key);
-        again.client.destroy();
+        disconnect(again);
         check(repeated === 200, `the retry answered ${repeated}`);
       };
       if (first === 'retry') await retry();
@@ -152,7 +165,10 @@ export async function openArena(table: Table, dynamoDb: string, mostAlerts: numb
       return problems;
     },
 
-    close: () => proxy.close(),
+    close() {
+      stormed?.client.destroy();
+      return proxy.close();
+    },
   };
 }
 
