@@ -34,6 +34,11 @@ const ACKNOWLEDGED: readonly { id: string; reason: string }[] = [
     reason: 'API Gateway asks for this very policy on the role that it writes access logs with.',
   },
   {
+    id: 'AwsSolutions::AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited]',
+    reason:
+      'The policy that AWS has for CodeDeploy deployments of Lambda functions (only with the setting rollout=canary).',
+  },
+  {
     id: 'AwsSolutions::AwsSolutions-IAM5[Resource::*]',
     reason: 'X-Ray and dynamodb:ListStreams know no resources to name.',
   },

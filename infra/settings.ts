@@ -16,6 +16,8 @@ export interface DeploymentSettings {
   stageRate: number;
   stageBurst: number;
   logRetentionDays: number;
+  /** How a new version of an operation comes into use. */
+  rollout: 'all-at-once' | 'canary';
   /** Where alarms are sent; absent: nowhere. */
   alarmEmail: string | undefined;
   /** ARN of the stream of a table that a destroyed stack left, to use in place of a new one. */
@@ -59,6 +61,8 @@ export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>): Deplo
   const alarmEmail = given('alarmEmail');
   if (alarmEmail !== undefined)
     checked('alarmEmail', alarmEmail, /^[^@\s]+@[^@\s]+$/.test(alarmEmail), 'an e-mail address');
+  const rollout = given('rollout') ?? 'all-at-once';
+  checked('rollout', rollout, rollout === 'canary' || rollout === 'all-at-once', 'all-at-once or canary');
   const adoptTable = given('adoptTable');
   if (adoptTable !== undefined)
     checked('adoptTable', adoptTable, STREAM_ARN.test(adoptTable), "the LatestStreamArn of a table's description");
@@ -80,6 +84,7 @@ export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>): Deplo
     stageRate: integer('stageRate', 1000, 1, 10_000),
     stageBurst: integer('stageBurst', 2000, 1, 5_000),
     logRetentionDays,
+    rollout: rollout === 'canary' ? rollout : 'all-at-once',
     alarmEmail,
     adoptTable,
   };

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { CfnOutput, Duration, Names, Stack, type StackProps } from 'aws-cdk-lib';
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { FilterCriteria, FilterRule, StartingPosition } from 'aws-cdk-lib/aws-lambda';
@@ -7,6 +8,7 @@ import type { Construct } from 'constructs';
 import { allowedMethods, operations } from '../lib/api/operations.ts';
 import { ServiceApi } from './api.ts';
 import { ServiceFunction } from './function.ts';
+import { CanaryRollout } from './rollout.ts';
 import { type DeploymentSettings, readDeploymentSettings } from './settings.ts';
 import { createServiceTable } from './table.ts';
 import { Watch } from './watch.ts';
@@ -27,8 +29,10 @@ export class ServiceStack extends Stack {
     super(scope, id, props);
     const settings = readDeploymentSettings(this.node);
     const table = createServiceTable(this, settings.adoptTable);
-    // No secret: it only says which throttle a stranger's calls count against. 20 to 128 characters.
-    const sharedGatewayKey = `shared-${Names.uniqueId(this)}`.padEnd(24, '-').slice(0, 128);
+    // No secret: it only says which throttle a stranger's calls count against. API Gateway wants 20 to 128 letters and digits.
+    const sharedGatewayKey = createHash('sha256')
+      .update(`shared ${Names.uniqueId(this)}`)
+      .digest('hex');
 
     const environment = {
       MAX_BODY_BYTES: String(settings.maxBodyBytes),
@@ -76,9 +80,12 @@ export class ServiceStack extends Stack {
     });
     const deadLetters = this.followStream(table, finishMerges);
 
+    const rollout = settings.rollout === 'canary' ? new CanaryRollout(this, 'Rollout') : undefined;
     const { api, url, accessLog, accountPlan } = new ServiceApi(this, 'Service', {
       settings,
-      operationFunctions,
+      operationFunctions: Object.fromEntries(
+        Object.entries(operationFunctions).map(([name, fn]) => [name, rollout?.add(name, fn) ?? fn]),
+      ),
       refuseRoute,
       describeApi,
       labelCaller,

@@ -19,11 +19,8 @@ import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { operations } from '../lib/api/operations.ts';
 import { addDashboard } from './dashboard.ts';
-import { eventMetric, PERIOD, throttleEvents } from './metrics.ts';
+import { eventMetric, PERIOD, SLOW_P99_MS, throttleEvents } from './metrics.ts';
 import { ServiceLevel } from './service-level.ts';
-
-/** Milliseconds: an answer takes at most 3 s when a dependency is slow, so this is trouble before callers see errors. */
-const SLOW_P99_MS = 2_000;
 
 export interface WatchProps {
   readonly api: RestApi;

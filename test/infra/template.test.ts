@@ -227,7 +227,7 @@ describe('the functions', () => {
       expect(readSettings(flat)).toMatchObject({ tableName: 'ref', maxBodyBytes: 262_144, serviceMapEnabled: true });
       for (const setting of ['MAX_BODY_BYTES', 'APP_KEY_CACHE_SECONDS', 'RUM_CACHE_SECONDS', 'SERVICEMAP_ENABLED'])
         expect(flat).toHaveProperty(setting);
-      if (name === 'label-caller') expect(flat.SHARED_GATEWAY_KEY).toMatch(/^.{20,128}$/);
+      if (name === 'label-caller') expect(flat.SHARED_GATEWAY_KEY).toMatch(/^[0-9a-f]{64}$/);
     },
   );
 
@@ -336,6 +336,7 @@ describe('a wrong setting stops synthesis with a sentence', () => {
     ['maxBodyBytes', '3145729', 'Context maxBodyBytes must be an integer from 1024 to 3145728, not "3145729".'],
     ['maxBodyBytes', '1e6', 'Context maxBodyBytes must be an integer from 1024 to 3145728, not "1e6".'],
     ['logRetentionDays', '31', 'Context logRetentionDays must be one of 1, 3, 5,'],
+    ['rollout', 'slowly', 'Context rollout must be all-at-once or canary, not "slowly".'],
     ['adoptTable', 'Old-Table-1', "Context adoptTable must be the LatestStreamArn of a table's description, not"],
     ['alarmEmail', 'ops', 'Context alarmEmail must be an e-mail address, not "ops".'],
   ])('%s = %s', (name, value, sentence) => {
