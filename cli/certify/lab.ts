@@ -11,6 +11,9 @@ export interface Stored {
   readonly account: Int64;
 }
 
+/** An account whose RUM record may be changed while it is read. */
+export type Changing = Stored & { readonly caller: Caller };
+
 /** A service that cannot do all of its work. */
 export type Impaired = 'live-status' | 'inventory' | 'table' | 'no service map';
 
@@ -27,8 +30,8 @@ export interface Lab {
   readonly expired?: Caller;
   /** Callers whose quota may be used up, each by one sentence; absent: those sentences use the main caller's. */
   readonly spare?: { readonly minute: Caller; readonly second: Caller; readonly burst: Caller };
-  /** An account whose RUM record may be changed while it is read. */
-  readonly rum?: Stored & { readonly caller: Caller };
+  /** For one sentence each. */
+  readonly changing?: { readonly record: Changing; readonly usage: Changing };
   readonly stored?: Stored;
   /** Where a service runs that is impaired so. */
   readonly impaired?: (how: Impaired) => Promise<string>;

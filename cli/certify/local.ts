@@ -72,7 +72,7 @@ export async function startLab(): Promise<{ lab: Lab; stop: () => Promise<void> 
   const nowMs = Date.now();
   const entities = entitiesOf(String(nowMs));
   const accounts = newAccounts();
-  const [main, rum, stranger] = [accounts.add(), accounts.add(), accounts.add([])];
+  const [main, record, usage, stranger] = [accounts.add(), accounts.add(), accounts.add(), accounts.add([])];
   const [minute, second, burst] = [accounts.add(), accounts.add(), accounts.add()];
   const browsers = Array.from({ length: BROWSERS }, () => accounts.add());
   const expired = accounts.keyOf(main.account, { expires_at: Math.floor(nowMs / 1000) - 60 });
@@ -80,7 +80,7 @@ export async function startLab(): Promise<{ lab: Lab; stop: () => Promise<void> 
     ...accounts.lines,
     ...fleetLines(main.account, nowMs, { large: true }),
     ...browsers.flatMap(({ account }) => fleetLines(account, nowMs)),
-    ...[main, rum, burst].flatMap(({ account }) => rumLines(account, nowMs)),
+    ...[main, record, usage, burst].flatMap(({ account }) => rumLines(account, nowMs)),
     ...entityLines(main.account, entities),
     ...strangerLines(stranger.account, entities),
   ];
@@ -123,7 +123,7 @@ export async function startLab(): Promise<{ lab: Lab; stop: () => Promise<void> 
       stranger: stranger.caller,
       expired,
       spare: { minute: minute.caller, second: second.caller, burst: burst.caller },
-      rum: { table, account: rum.account, caller: rum.caller },
+      changing: { record: { table, ...record }, usage: { table, ...usage } },
       stored: { table, account: main.account },
       impaired: (how) => impaired.get(how) ?? startImpaired(how),
     };

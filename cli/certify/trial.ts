@@ -140,7 +140,7 @@ const NEEDED: Readonly<Partial<Record<keyof Lab, string>>> = {
   stranger: 'needs OTHER_APP_KEY, of an account without the permission',
   expired: 'needs EXPIRED_APP_KEY',
   spare: 'would use up the account’s quota',
-  rum: 'needs to change the stored record: shown by `npm run certify` without --url',
+  changing: 'needs to change the stored record: shown by `npm run certify` without --url',
   stored: 'what is stored cannot be read over HTTP: shown by `npm run certify` without --url',
   impaired: 'needs a service that fails (`npm start -- --fail`): shown by `npm run certify` without --url',
 };

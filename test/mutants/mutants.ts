@@ -1,11 +1,7 @@
 /** Bugs to plant, one at a time, and the tests that must notice. */
-export interface Mutant {
-  /** What is wrong with the planted code. */
-  name: string;
-  file: string;
-  /** Text that occurs once in the file, and what it becomes. */
-  find: string;
-  replace: string;
+import type { Bug } from './plant.ts';
+
+export interface Mutant extends Bug {
   /** Test files that are run. */
   tests: readonly string[];
   /** Of these files only tests whose name matches, where the rest would take long. */

@@ -3,29 +3,12 @@
  * Writes the table of docs/reliability.md. Arguments choose mutants by a part of their name.
  */
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { mutantsTable, withMutants } from './document.ts';
 import { MUTANTS, type Mutant } from './mutants.ts';
+import { copySources, root, withBug } from './plant.ts';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
-const copies = `${root}.local/mutants/`;
-const SOURCES = [
-  'lib',
-  'functions',
-  'infra',
-  'cli',
-  'bench',
-  'test',
-  'docs',
-  'README.md',
-  'package.json',
-  'package-lock.json',
-  'tsconfig.json',
-  'cdk.json',
-  'vitest.config.ts',
-];
 const DOCUMENT = `${root}docs/reliability.md`;
 
 interface Result {
@@ -61,35 +44,18 @@ function runTests(folder: string, { tests, only, form }: Mutant): Promise<string
   });
 }
 
-async function tryMutant(mutant: Mutant, folder: string): Promise<Result> {
-  const path = `${folder}${mutant.file}`;
-  const source = readFileSync(path, 'utf8');
-  if (source.split(mutant.find).length !== 2)
-    throw new Error(
-      `"${mutant.name}": its text must occur once in ${mutant.file}: bring test/mutants/mutants.ts up to date.`,
-    );
-  writeFileSync(
-    path,
-    source.replace(mutant.find, () => mutant.replace),
-  );
-  try {
-    return { mutant, failed: await runTests(folder, mutant) };
-  } finally {
-    writeFileSync(path, source);
-  }
-}
+const tryMutant = (mutant: Mutant, folder: string): Promise<Result> =>
+  withBug(folder, mutant, async () => ({ mutant, failed: await runTests(folder, mutant) }));
 
 const wanted = process.argv.slice(2);
 const chosen = MUTANTS.filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)));
 const results: Result[] = [];
 const left = chosen.values();
-rmSync(copies, { recursive: true, force: true });
+const lanes: string[] = [];
 await Promise.all(
   Array.from({ length: Math.min(4, Math.max(1, Math.floor(cpus().length / 1.5)), chosen.length) }, async (_, lane) => {
-    const folder = `${copies}${lane}/`;
-    mkdirSync(folder, { recursive: true });
-    for (const source of SOURCES) cpSync(`${root}${source}`, `${folder}${source}`, { recursive: true });
-    symlinkSync(`${root}node_modules`, `${folder}node_modules`);
+    const folder = copySources(String(lane));
+    lanes.push(folder);
     for (const mutant of left) {
       const result = await tryMutant(mutant, folder);
       results.push(result);
@@ -98,7 +64,7 @@ await Promise.all(
     }
   }),
 );
-rmSync(copies, { recursive: true, force: true });
+for (const folder of lanes) rmSync(folder, { recursive: true, force: true });
 const survivors = results.filter(({ failed }) => failed.length === 0);
 process.stdout.write(`\n${results.length - survivors.length} of ${results.length} noticed.\n`);
 if (chosen.length === MUTANTS.length && survivors.length === 0)

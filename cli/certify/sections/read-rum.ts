@@ -2,12 +2,15 @@ import { loadData } from '../../../lib/data/load.ts';
 import { stringifyJson } from '../../../lib/json.ts';
 import { RUM_USAGE, rumLines } from '../data.ts';
 import { data, equal, invalid, refused } from '../expect.ts';
+import type { Changing } from '../lab.ts';
 import { open, section, shown } from '../sentence.ts';
-import { RUM, type Trial } from '../trial.ts';
+import { RUM } from '../trial.ts';
 
-/** Changes the stored record, or the usage, of the account that is kept for it. */
-async function store(t: Trial, change: { resource_name?: string; 'session_replay.used_cnt'?: number }): Promise<void> {
-  const { table, account } = t.need('rum');
+/** Changes the stored record, or the usage. */
+async function store(
+  { table, account }: Changing,
+  change: { resource_name?: string; 'session_replay.used_cnt'?: number },
+): Promise<void> {
   const lines = rumLines(account, Date.now()).map((line) =>
     stringifyJson({ ...line, ...Object.fromEntries(Object.entries(change).filter(([name]) => name in line)) }),
   );
@@ -26,23 +29,24 @@ export const readRum = section('4.2', 'Get RUM resource info', [
     equal(new Set(answers.map(({ status }) => status)).size, 1, 'number of different statuses');
   }),
   shown('no_cache: false when left out, and then the record may come from the cache', async (t) => {
-    const { caller } = t.need('rum');
-    await store(t, { resource_name: 'one' });
+    const { record } = t.need('changing');
+    const { caller } = record;
+    await store(record, { resource_name: 'one' });
     equal(data(await t.rum({ no_cache: true }, { as: caller })).resource_name, 'one', 'resource_name');
-    await store(t, { resource_name: 'two' });
+    await store(record, { resource_name: 'two' });
     equal(data(await t.rum({}, { as: caller })).resource_name, 'one', 'resource_name, from the cache');
     equal(data(await t.rum({ no_cache: false }, { as: caller })).resource_name, 'one', 'resource_name, from the cache');
     equal(data(await t.rum({ no_cache: true }, { as: caller })).resource_name, 'two', 'resource_name, past the cache');
   }),
   shown('no_cache concerns plan version, quotas and status, not the usage, which is always current', async (t) => {
-    const { caller } = t.need('rum');
+    const { usage } = t.need('changing');
     for (const [used, no_cache] of [
       [601, true],
       [602, false],
       [603, true],
     ] as const) {
-      await store(t, { 'session_replay.used_cnt': used });
-      equal(data(await t.rum({ no_cache }, { as: caller }))['session_replay.used_cnt'], used, 'used_cnt');
+      await store(usage, { 'session_replay.used_cnt': used });
+      equal(data(await t.rum({ no_cache }, { as: usage.caller }))['session_replay.used_cnt'], used, 'used_cnt');
     }
   }),
   shown('400 InvalidParameter', async (t) => invalid(await t.rum({ no_cache: 'x' }), 'no_cache')),

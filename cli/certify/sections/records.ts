@@ -8,15 +8,22 @@ import type { Trial } from '../trial.ts';
 const record = async (t: Trial) => data(await t.rum());
 
 const loaded: Readonly<Record<string, unknown>> = { ...rumRecord(0), ...RUM_USAGE };
-/** Times depend on when the data was loaded. */
+/** Times are known from each other: when the data was loaded is not. */
 const isTime = (name: string) => /_(at|time)$/.test(name);
+const FIRST_TIME = 'created_at';
 
 const integerField = (name: string): Sentence =>
   shown(`${name}: integer${isTime(name) ? ' timestamp' : ''}`, async (t) => {
-    const value = (await record(t))[name];
+    const answer = await record(t);
+    const value = answer[name];
     holds(typeof value === 'bigint' || Number.isSafeInteger(value), `an integer ${name}`, value);
-    if (t.lab.entities && name in loaded && !isTime(name)) equal(value, loaded[name], name);
+    if (name === 'account_id' && t.lab.stored) equal(value, t.lab.stored.account, name);
+    if (!t.lab.entities || !(name in loaded)) return;
+    if (isTime(name)) equal(value - answer[FIRST_TIME], sinceFirst(name), `${name} minus ${FIRST_TIME}`);
+    else equal(value, loaded[name], name);
   });
+
+const sinceFirst = (name: string) => Number(loaded[name]) - Number(loaded[FIRST_TIME]);
 
 const textField = (name: string): Sentence =>
   shown(`${name}: string`, async (t) => {
