@@ -4,7 +4,7 @@ import { LONGEST_NAME } from '../lib/data/format.ts';
 import type { Int64 } from '../lib/json.ts';
 import { line } from '../lib/printable.ts';
 import { accountId, permissions, text } from './arguments.ts';
-import { describe, dryRunOption, jsonOption, type Session, withTarget } from './command.ts';
+import { describe, dryRunOption, jsonOption, type Session, type WritingSession, withTarget } from './command.ts';
 import { CliError, type Io, print, printJson, say } from './io.ts';
 import { plainTable } from './output.ts';
 
@@ -71,7 +71,7 @@ export function addAccountCommands(program: Command, io: Io): void {
     ).action((id: Int64, given: string[], _options: object, command: Command) =>
       withTarget(io, command, 'writes', async (session) => {
         const change = ({ permissions: has }: AccountRow) => ({ permissions: next(has, given) });
-        await applyChange(session, id, change);
+        await applyChange(session, id, given.join(' '), change);
       }),
     );
 
@@ -87,7 +87,7 @@ export function addAccountCommands(program: Command, io: Io): void {
       sentence,
       `account ${verb} 42`,
     ).action((id: Int64, _options: object, command: Command) =>
-      withTarget(io, command, 'writes', (session) => applyChange(session, id, () => ({ suspended }))),
+      withTarget(io, command, 'writes', (session) => applyChange(session, id, '', () => ({ suspended }))),
     );
 }
 
@@ -114,31 +114,42 @@ function shownAccount(row: AccountRow) {
   };
 }
 
-async function create({ io, target, dryRun }: Session, id: Int64, name: string, given: string[] = []): Promise<void> {
+async function create(
+  { io, target, dryRun, audit }: WritingSession,
+  id: Int64,
+  name: string,
+  given: string[] = [],
+): Promise<void> {
   const { table, gatewayKeys } = target;
   const before = await readAccount(table, id);
   if (before && before.name !== name) throw new CliError(`Account ${id} exists already; its name is "${before.name}".`);
   if (before && given.some((permission) => !before.permissions.includes(permission)))
     throw new CliError(`Account ${id} exists already, with other permissions: change them with \`account grant\`.`);
   if (dryRun) return say(io, before ? `Account ${id} exists already.` : `Account ${id} would be created.`);
-  const row = before ?? (await putAccount(table, { account_id: id, name, permissions: given }));
+  const what = `permissions: ${given.join(' ') || 'none'}`;
+  const row =
+    before ??
+    (await audit.inTransaction(id, what, (also) =>
+      putAccount(table, { account_id: id, name, permissions: given }, also),
+    ));
   if (!gatewayKeys)
     say(io, 'No gateway key was made: say --stack NAME in place of --table, so that the usage plan is known.');
   // Also where the account notes one: the key itself may not be attached yet.
-  else await gatewayKeys.provision(row.account_id);
+  else await audit.around([id], 'gateway key', () => gatewayKeys.provision(row.account_id));
   print(io, `Account ${id} ${before ? 'was there already, and is complete' : 'created'}.`);
 }
 
 async function applyChange(
-  { io, target: { table }, dryRun }: Session,
+  { io, target: { table }, dryRun, audit }: WritingSession,
   id: Int64,
+  given: string,
   change: (row: AccountRow) => Partial<Pick<AccountRow, 'permissions' | 'suspended'>>,
 ): Promise<void> {
   const before = await existing(table, id);
   const stateOf = ({ permissions: may, suspended }: Pick<AccountRow, 'permissions' | 'suspended'>) =>
     line`permissions: ${may.join(' ') || 'none'}; ${suspended ? 'suspended' : 'active'}`;
   if (dryRun) return say(io, `Account ${id} would have ${stateOf({ ...before, ...change(before) })}.`);
-  const after = await changeAccount(table, id, change);
+  const after = await audit.inTransaction(id, given, (also) => changeAccount(table, id, change, also));
   if (!after) throw new CliError(`There is no account ${id} any more.`);
   print(io, `Account ${id} has ${stateOf(after)}.`);
 }

@@ -5,7 +5,7 @@ import { appKeyIdOf } from '../lib/accounts/app-keys.ts';
 import { LONGEST_NOTE } from '../lib/data/format.ts';
 import type { Int64 } from '../lib/json.ts';
 import { existing } from './accounts.ts';
-import { accountId, duration, text } from './arguments.ts';
+import { accountId, duration, type Lifetime, lifetime, text } from './arguments.ts';
 import { describe, dryRunOption, jsonOption, type Session, withTarget } from './command.ts';
 import { CliError, type Io, print, printJson, say } from './io.ts';
 import { plainTable, timeText } from './output.ts';
@@ -18,18 +18,21 @@ export function addAppKeyCommands(program: Command, io: Io): void {
     appKey
       .command('issue')
       .requiredOption(...ofAccount)
-      .option('--expires <duration>', 'how long it is valid, such as 90d (default: until it is revoked)', duration)
+      .option('--expires <duration>', 'how long it is valid, such as 90d (default: until it is revoked)', lifetime)
       .option('--note <text>', 'what it is for', text(0, LONGEST_NOTE))
       .option(...dryRunOption),
     'Issue a key. It is printed this once, and stored as its hash alone.',
     'app-key issue --account 42 --expires 90d --note "deploy pipeline"',
-  ).action((options: { account: Int64; expires?: number; note?: string }, command: Command) =>
-    withTarget(io, command, 'writes', async ({ target: { table }, dryRun }) => {
+  ).action((options: { account: Int64; expires?: Lifetime; note?: string }, command: Command) =>
+    withTarget(io, command, 'writes', async ({ target: { table }, dryRun, audit }) => {
       const account = await existing(table, options.account);
       if (dryRun) return say(io, `A key of account ${options.account} would be issued.`);
       const key = newAppKey();
       const limits = limitsOf(io, options);
-      await putAppKey(table, account, identityOfAppKey(key), limits);
+      const identity = identityOfAppKey(key);
+      await audit.inTransaction(options.account, `key ${appKeyIdOf(identity.hash)}`, (also) =>
+        putAppKey(table, account, identity, limits, also),
+      );
       announce(io, key, limits);
     }),
   );
@@ -70,10 +73,12 @@ export function addAppKeyCommands(program: Command, io: Io): void {
     'End a key: it is as if unknown within 30 s',
     'app-key revoke 1f3a77c0d2b4e6f8 --account 42',
   ).action((id: string, options: { account: Int64 }, command: Command) =>
-    withTarget(io, command, 'writes', async ({ target: { table }, dryRun }) => {
+    withTarget(io, command, 'writes', async ({ target: { table }, dryRun, audit }) => {
       const found = await find(table, options.account, id);
       if (dryRun) return say(io, `Key ${found.app_key_id} would be revoked.`);
-      await revokeAppKey(table, options.account, found.hash, secondsOf(io.now()));
+      await audit.inTransaction(options.account, `key ${found.app_key_id}`, (also) =>
+        revokeAppKey(table, options.account, found.hash, secondsOf(io.now()), also),
+      );
       print(io, `Key ${found.app_key_id} revoked.`);
     }),
   );
@@ -88,12 +93,16 @@ export function addAppKeyCommands(program: Command, io: Io): void {
           .argParser(duration)
           .default(24 * 3_600_000, '24h'),
       )
-      .option('--expires <duration>', 'how long the new key is valid (default: until it is revoked)', duration)
+      .option(
+        '--expires <duration>',
+        'how long the new key is valid, or never (default: as long as the old one was)',
+        lifetime,
+      )
       .option(...dryRunOption),
     'Issue a key in place of another, which lives on for a while. The new one is printed this once.',
     'app-key rotate 1f3a77c0d2b4e6f8 --account 42 --overlap 24h',
-  ).action((id: string, options: { account: Int64; overlap: number; expires?: number }, command: Command) =>
-    withTarget(io, command, 'writes', async ({ target: { table }, dryRun }) => {
+  ).action((id: string, options: { account: Int64; overlap: number; expires?: Lifetime }, command: Command) =>
+    withTarget(io, command, 'writes', async ({ target: { table }, dryRun, audit }) => {
       const account = await existing(table, options.account);
       const old = await find(table, options.account, id);
       const ends = secondsOf(io.now() + options.overlap);
@@ -104,8 +113,13 @@ export function addAppKeyCommands(program: Command, io: Io): void {
       if (dryRun)
         return say(io, `Key ${old.app_key_id} would expire ${timeText(ends * 1000)}, and a new one be issued.`);
       const key = newAppKey();
-      const limits = limitsOf(io, { ...options, ...(old.note !== undefined && { note: old.note }) });
-      await rotateAppKey(table, account, old, { identity: identityOfAppKey(key), limits }, ends);
+      const limits = limitsOf(io, {
+        expires: options.expires ?? (old.lifetime === undefined ? 'never' : old.lifetime * 1000),
+        ...(old.note !== undefined && { note: old.note }),
+      });
+      const fresh = { identity: identityOfAppKey(key), limits };
+      const what = `key ${old.app_key_id} to key ${appKeyIdOf(fresh.identity.hash)}`;
+      await audit.inTransaction(options.account, what, (also) => rotateAppKey(table, account, old, fresh, ends, also));
       announce(io, key, limits);
       say(io, `The old key ${old.app_key_id} expires ${timeText(Math.min(ends, old.expires_at ?? ends) * 1000)}.`);
     }),
@@ -114,10 +128,10 @@ export function addAppKeyCommands(program: Command, io: Io): void {
 
 const secondsOf = (milliseconds: number) => Math.floor(milliseconds / 1000);
 
-function limitsOf(io: Io, { expires, note }: { expires?: number; note?: string }) {
+function limitsOf(io: Io, { expires = 'never', note }: { expires?: Lifetime; note?: string }) {
   return {
     created_at: secondsOf(io.now()),
-    ...(expires !== undefined && { expires_at: secondsOf(io.now() + expires) }),
+    ...(expires !== 'never' && { expires_at: secondsOf(io.now() + expires) }),
     ...(note !== undefined && { note }),
   };
 }

@@ -50,6 +50,12 @@ export const text =
     return value;
   };
 
+/** How long a key is valid, in milliseconds. */
+export type Lifetime = number | 'never';
+
+/** `never`, for one that does not expire, or a duration. */
+export const lifetime = (value: string): Lifetime => (value === 'never' ? value : duration(value));
+
 export const integer =
   (min: number, max: number) =>
   (value: string): number => {

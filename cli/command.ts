@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
+import { type Audit, createAudit } from './audit.ts';
 import { type Io, say } from './io.ts';
-import { confirmWrite, connectTarget, type Target, type TargetOptions } from './target.ts';
+import { callerOf, confirmWrite, connectTarget, type Target, type TargetOptions } from './target.ts';
 
 /** Options of every command, and of all that write. */
 type CommonOptions = TargetOptions & { dryRun?: boolean };
@@ -13,12 +14,18 @@ export interface Session {
   readonly dryRun: boolean;
 }
 
+/** What an action that writes works with. */
+export interface WritingSession extends Session {
+  /** Every change goes through it. */
+  readonly audit: Audit;
+}
+
 /** Runs an action on the target that the command's options name. A writing one asks first where it has to. */
 export async function withTarget(
   io: Io,
   command: Command,
   kind: 'reads' | 'writes',
-  act: (session: Session) => Promise<void>,
+  act: (session: WritingSession) => Promise<void>,
 ): Promise<void> {
   const options = command.optsWithGlobals<CommonOptions>();
   const target = await connectTarget(options, io.env);
@@ -26,11 +33,16 @@ export async function withTarget(
     const dryRun = options.dryRun ?? false;
     if (kind === 'writes' && dryRun) say(io, 'Dry run: nothing is written.');
     else if (kind === 'writes') await confirmWrite(target, options, io);
-    await act({ io, target, dryRun });
+    const by = kind === 'writes' && !dryRun ? await callerOf(target) : '';
+    await act({ io, target, dryRun, audit: createAudit(target.table, nameOf(command), by, io.now) });
   } finally {
     target.close();
   }
 }
+
+/** The words of a command, such as `app-key revoke`. */
+const nameOf = (command: Command): string =>
+  command.parent?.parent ? `${nameOf(command.parent)} ${command.name()}` : command.name();
 
 /** A command whose help ends with an example. */
 export const describe = (command: Command, description: string, ...examples: string[]): Command =>

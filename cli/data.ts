@@ -23,7 +23,7 @@ export function addDataCommands(program: Command, io: Io): void {
     'import hosts.ndjson',
     'export --account 42 | npm run admin -- import - --stack Other --yes',
   ).action((file: string, _options: object, command: Command) =>
-    withTarget(io, command, 'writes', async ({ target: { table, gatewayKeys }, dryRun }) => {
+    withTarget(io, command, 'writes', async ({ target: { table, gatewayKeys }, dryRun, audit }) => {
       const lines = linesOf(await openInput(file, io), io.signal);
       const entities = await checkAgainst(table, file === '-' ? 'stdin' : file, lines);
       io.signal.throwIfAborted();
@@ -31,15 +31,18 @@ export function addDataCommands(program: Command, io: Io): void {
       const progress = startProgress(io, 'import', entities.length);
       let keptDeleted = 0;
       try {
-        const report = await writeData(table, entities, {
-          nowSeconds: Math.floor(io.now() / 1000),
-          onWritten: progress.add,
-          onKeptDeleted: () => {
-            keptDeleted += 1;
-          },
-          signal: io.signal,
-          ...(gatewayKeys && { gatewayKeys }),
-        });
+        const accounts = [...new Set(entities.map(({ account_id }) => account_id))];
+        const report = await audit.around(accounts, file, () =>
+          writeData(table, entities, {
+            nowSeconds: Math.floor(io.now() / 1000),
+            onWritten: progress.add,
+            onKeptDeleted: () => {
+              keptDeleted += 1;
+            },
+            signal: io.signal,
+            ...(gatewayKeys && { gatewayKeys }),
+          }),
+        );
         progress.end();
         print(io, `Imported ${countsText(report)}${keptDeletedText(keptDeleted)}.`);
       } catch (error) {

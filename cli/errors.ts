@@ -30,7 +30,9 @@ export function explain(error: unknown, stopped: boolean): { line: string; exitC
   return { line: error instanceof DataError ? error.message : printable(sentenceOf(error)), exitCode };
 }
 
-function sentenceOf(error: unknown): string {
+/** What is said of a failure, in one line. */
+export function sentenceOf(error: unknown): string {
+  if (error instanceof DataError) return `${error.problems.length} problems in the data`;
   if (error instanceof CliError) return error.message;
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   const first = message.split('\n')[0] ?? '';

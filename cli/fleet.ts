@@ -41,7 +41,7 @@ export function addFleetCommands(program: Command, io: Io): void {
     withTarget(io, command, 'writes', async (session) => {
       await existing(session.target.table, options.account);
       if (session.dryRun) return say(io, `${options.hosts} hosts would report to account ${options.account}.`);
-      await simulate(session, options);
+      await session.audit.around([options.account], `${options.hosts} hosts`, () => simulate(session, options));
     }),
   );
 }

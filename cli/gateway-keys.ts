@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { listAccounts } from '../lib/accounts/accounts.ts';
 import { forgetGatewayKeys } from '../lib/accounts/gateway-key-notes.ts';
 import { deleteGatewayKey, listGatewayKeys, usagePlansOf } from '../lib/accounts/gateway-keys.ts';
-import { describe, dryRunOption, type Session, withTarget } from './command.ts';
+import { describe, dryRunOption, type WritingSession, withTarget } from './command.ts';
 import { CliError, type Io, print, say, UsageError } from './io.ts';
 import { startProgress } from './progress.ts';
 
@@ -25,16 +25,18 @@ export function addGatewayKeysCommands(program: Command, io: Io): void {
   ).action((_options: object, command: Command) => withTarget(io, command, 'writes', remove));
 }
 
-async function create({ io, target, dryRun }: Session): Promise<void> {
+async function create({ io, target, dryRun, audit }: WritingSession): Promise<void> {
   const { table, gatewayKeys } = target;
   if (!gatewayKeys) throw new UsageError('The usage plan is not known: pass --stack NAME in place of --table.');
   const accounts = await listAccounts(table);
   if (dryRun) return say(io, `${accounts.length} accounts would have a gateway key of this stack.`);
-  await each(io, 'gateway keys', accounts, (account) => gatewayKeys.provision(account));
+  await audit.around(accounts, 'gateway key', () =>
+    each(io, 'gateway keys', accounts, (account) => gatewayKeys.provision(account)),
+  );
   print(io, `${accounts.length} accounts have a gateway key.`);
 }
 
-async function remove({ io, target, dryRun }: Session): Promise<void> {
+async function remove({ io, target, dryRun, audit }: WritingSession): Promise<void> {
   const { table, endpoint, region } = target;
   if (endpoint !== undefined) throw new UsageError('Only AWS has gateway keys to remove: pass --table and --region.');
   const { APIGatewayClient } = await import('@aws-sdk/client-api-gateway');
@@ -44,9 +46,11 @@ async function remove({ io, target, dryRun }: Session): Promise<void> {
   if (plan !== undefined)
     throw new CliError(`The gateway keys are in use by the usage plan ${plan}: destroy its stack first.`);
   if (dryRun) return say(io, `${left.length} gateway keys would be deleted.`);
-  await each(io, 'gateway keys', left, (key) => deleteGatewayKey(client, key));
-  // Keys that are gone must not be named to another stack's API Gateway: it would refuse the calls.
-  await forgetGatewayKeys(table);
+  await audit.around(await listAccounts(table), 'gateway key', async () => {
+    await each(io, 'gateway keys', left, (key) => deleteGatewayKey(client, key));
+    // Keys that are gone must not be named to another stack's API Gateway: it would refuse the calls.
+    await forgetGatewayKeys(table);
+  });
   print(io, `${left.length} gateway keys deleted.`);
 }
 

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { addAccountCommands } from './accounts.ts';
 import { addAppKeyCommands } from './app-keys.ts';
+import { addAuditCommand } from './audit.ts';
 import { describe } from './command.ts';
 import { addDataCommands } from './data.ts';
 import { explain } from './errors.ts';
@@ -10,7 +11,8 @@ import type { Io } from './io.ts';
 import { addShowCommands } from './show.ts';
 import { addUndoCommands } from './undo.ts';
 
-function createProgram(io: Io): Command {
+/** The command line, with all its commands. */
+export function createProgram(io: Io): Command {
   const program = new Command('npm run admin --')
     .option('--stack <name>', 'work on the table of a deployed stack')
     .option('--table <name>', 'work on a table by its name')
@@ -37,6 +39,7 @@ function createProgram(io: Io): Command {
   addShowCommands(program, io);
   addUndoCommands(program, io);
   addFleetCommands(program, io);
+  addAuditCommand(program, io);
   return program;
 }
 

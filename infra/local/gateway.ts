@@ -19,7 +19,11 @@ export interface Served {
   status: number;
   code: string;
   durationMs: number;
+  requestId: string;
 }
+
+/** Status of a request whose caller went away before it was answered; the name and number are nginx's. */
+const CLIENT_CLOSED_REQUEST = 499;
 
 export interface GatewayOptions {
   readonly deployment: Omit<Deployment, 'functions' | 'stream'>;
@@ -28,6 +32,8 @@ export interface GatewayOptions {
   /** Admits calls; by default as the deployment's usage plans say. */
   readonly usagePlans?: ReturnType<typeof createUsagePlans>;
   readonly onServed?: (served: Served) => void;
+  /** Told when a function could not be loaded, threw, or ended. */
+  readonly onFailed?: (functionName: string, error: Error) => void;
   /** Pages of this machine's own, which no deployment has. */
   readonly pages?: (path: string) => Page | undefined;
 }
@@ -59,7 +65,9 @@ export function createGateway(options: GatewayOptions): Server {
         }),
       ]);
     } catch (error) {
-      throw error instanceof GatewayRefusal ? error : new GatewayRefusal(failed);
+      if (error instanceof GatewayRefusal) throw error;
+      options.onFailed?.(functionName, error as Error);
+      throw new GatewayRefusal(failed);
     } finally {
       clearTimeout(late);
     }
@@ -113,6 +121,16 @@ export function createGateway(options: GatewayOptions): Server {
     const began = performance.now();
     const requestId = requestIdOf(request);
     const result = await pass(request, requestId).catch((error: unknown) => refusal(error, requestId));
+    const tell = (status: number, code: string) =>
+      onServed?.({
+        method: request.method ?? '',
+        path: readTarget(request).path,
+        status,
+        code,
+        durationMs: performance.now() - began,
+        requestId,
+      });
+    if (request.socket.destroyed) return tell(CLIENT_CLOSED_REQUEST, 'ClientClosedRequest');
     const headers = result.headers as Record<string, string>;
     const accepted = request.headers['accept-encoding']?.toString();
     const { body, coding } = await compress(Buffer.from(result.body), headers, accepted, minCompressionSize);
@@ -124,13 +142,7 @@ export function createGateway(options: GatewayOptions): Server {
       ...(!request.complete && { Connection: 'close' }),
     });
     response.end(request.method === 'HEAD' ? undefined : body);
-    onServed?.({
-      method: request.method ?? '',
-      path: readTarget(request).path,
-      status: result.statusCode,
-      code: codeOf(result),
-      durationMs: performance.now() - began,
-    });
+    tell(result.statusCode, codeOf(result));
   }
 
   /** Answers a request that Node does not hand on, such as one with a malformed head. */

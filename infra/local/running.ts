@@ -43,7 +43,8 @@ function namesIn(path: string): string[] {
   }
 }
 
-function isAlive(pid: number): boolean {
+/** Whether a process runs. */
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

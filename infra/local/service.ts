@@ -4,7 +4,7 @@ import { cpuShareOf } from './cpu-share.ts';
 import { readDeployment } from './deployment.ts';
 import { createDocs } from './docs.ts';
 import { startFunction } from './functions.ts';
-import { createGateway, type Served } from './gateway.ts';
+import { createGateway, type GatewayOptions, type Served } from './gateway.ts';
 import { followStream } from './stream.ts';
 import type { Template } from './template.ts';
 
@@ -26,6 +26,7 @@ export interface LocalServiceOptions {
   tableName: string;
   port: number;
   onServed?: (served: Served) => void;
+  onFailed?: GatewayOptions['onFailed'];
   /** Filled in on the reference page. */
   demoKey?: string;
   /** Gives each function the share of a processor that Lambda gives it by its memory, in a process of its own. */
@@ -41,6 +42,7 @@ export async function startService(options: LocalServiceOptions): Promise<LocalS
     tableName,
     port,
     onServed,
+    onFailed,
     demoKey,
     limitCpu = false,
   } = options;
@@ -62,7 +64,13 @@ export async function startService(options: LocalServiceOptions): Promise<LocalS
       }),
     ]),
   );
-  const gateway = createGateway({ deployment, functions, pages: createDocs(demoKey), ...(onServed && { onServed }) });
+  const gateway = createGateway({
+    deployment,
+    functions,
+    pages: createDocs(demoKey),
+    ...(onServed && { onServed }),
+    ...(onFailed && { onFailed }),
+  });
   const stopFunctions = () => Promise.all(Object.values(functions).map((each) => each.stop()));
 
   await new Promise<void>((resolve, reject) => {

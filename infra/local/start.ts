@@ -3,10 +3,13 @@ import { createReadStream } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { parseArgs } from 'node:util';
+import { listAccounts } from '../../lib/accounts/accounts.ts';
+import { createAppKeys } from '../../lib/accounts/app-keys.ts';
 import { DataError } from '../../lib/data/check.ts';
 import { linesOf } from '../../lib/data/lines.ts';
 import { loadData } from '../../lib/data/load.ts';
 import { line } from '../../lib/printable.ts';
+import { readSettings } from '../../lib/settings.ts';
 import { connectTable, PATIENT } from '../../lib/table/client.ts';
 import { StartError, startDynamoDb } from './dynamodb-local.ts';
 import { FAILURES, type Failure, isFailure, startFailingTable } from './failing-table.ts';
@@ -99,7 +102,7 @@ async function start(options: Options, atEnd: (stop: () => Promise<void>) => voi
   atEnd(async () => (await starting).stop());
   const template = synthesize({ serviceMapEnabled: process.env.SERVICEMAP_ENABLED || undefined });
   const dynamoDb = await starting;
-  const created = await createTable(dynamoDb.endpoint, LOCAL_TABLE_NAME);
+  await createTable(dynamoDb.endpoint, LOCAL_TABLE_NAME);
   const limits = options.limits ? await startLimitsProxy(dynamoDb.endpoint) : undefined;
   if (limits) atEnd(limits.close);
   // The sample is loaded without limits: it is there at once.
@@ -109,9 +112,12 @@ async function start(options: Options, atEnd: (stop: () => Promise<void>) => voi
   if (options.data !== undefined) {
     const lines = linesOf(createReadStream(options.data));
     show(`Loaded ${options.data}: ${counts(await loadData(table, options.data, lines, load))}`);
-  } else if (created) {
+  } else if ((await listAccounts(table)).length === 0) {
     show(`Loaded the sample: ${counts(await loadData(table, 'sample', sampleData(Date.now()), load))}`);
-  } else show('The table is there already: its data stays, and no sample is loaded.');
+  } else show('The table has data already: it stays, and no sample is loaded.');
+  const settings = readSettings({ TABLE_NAME: LOCAL_TABLE_NAME });
+  const known = await createAppKeys({ table, now: Date.now, settings }).find(DEMO_KEYS.demo);
+  const demoKey = known && DEMO_KEYS.demo; // a table of the user's own data has no such key
   table.client.destroy();
 
   const failing = options.fail.length > 0 ? await startFailingTable(endpoint, options.fail) : undefined;
@@ -123,7 +129,8 @@ async function start(options: Options, atEnd: (stop: () => Promise<void>) => voi
     tableName: LOCAL_TABLE_NAME,
     port: options.port,
     onServed,
-    ...(options.data === undefined && { demoKey: DEMO_KEYS.demo }),
+    onFailed,
+    ...(demoKey !== undefined && { demoKey }),
     limitCpu: options.limits,
   });
   atEnd(service.stop);
@@ -133,7 +140,7 @@ async function start(options: Options, atEnd: (stop: () => Promise<void>) => voi
     show(
       `Warning: the table's stream cannot be followed (${service.streamProblem}); merges that are cut short stay pending.`,
     );
-  show(welcome(service.url, options));
+  show(welcome(service.url, demoKey, options.fail));
   // A last resort: nothing that a request does ends the service.
   process.on('uncaughtException', (error) =>
     process.stderr.write(`Unexpected error; the service goes on: ${error.stack}\n`),
@@ -145,9 +152,8 @@ const counts = (report: Record<string, number>) =>
     .map(([kind, count]) => `${count} ${kind}`)
     .join(', ');
 
-function welcome(url: string, { data, fail }: Options): string {
-  const withSample = data === undefined;
-  const appKey = withSample ? DEMO_KEYS.demo : '<API_KEY>';
+function welcome(url: string, demoKey: string | undefined, fail: readonly Failure[]): string {
+  const appKey = demoKey ?? '<API_KEY>';
   const curl = (path: string, body: object) =>
     `curl -s '${url}${path}?app_key=${appKey}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
   const ids = { alert_ids: [sampleId('alert 0'), sampleId('alert 1')], incident_id: sampleId('incident 0') };
@@ -155,7 +161,7 @@ function welcome(url: string, { data, fail }: Options): string {
     '',
     `Serving at ${url}`,
     `Reference  ${url}/docs`,
-    ...(withSample ? [`Demo key   ${DEMO_KEYS.demo}`] : []),
+    ...(demoKey === undefined ? [] : [`Demo key   ${demoKey}`]),
     ...fail.map((failure) => `Failing    ${failure}: ${FAILURES[failure]}`),
     '',
     curl('/monit/servicemap/fleet', { limit: 1, statuses: ['stale', 'degraded'] }),
@@ -167,8 +173,13 @@ function welcome(url: string, { data, fail }: Options): string {
   ].join('\n');
 }
 
-function onServed({ method, path, status, code, durationMs }: Served): void {
-  show(line`${new Date().toISOString()} ${method} ${path} ${status} ${code} ${durationMs.toFixed(1)} ms`);
+function onServed({ method, path, status, code, durationMs, requestId }: Served): void {
+  show(line`${new Date().toISOString()} ${method} ${path} ${status} ${code} ${durationMs.toFixed(1)} ms ${requestId}`);
+}
+
+/** Why calls are answered with InternalError: a function of the service is broken. */
+function onFailed(functionName: string, { message }: Error): void {
+  process.stderr.write(`${line`The function ${functionName} failed: ${message}`}\n`);
 }
 
 const show = (text: string) => process.stdout.write(`${text}\n`);
@@ -185,6 +196,7 @@ async function main(): Promise<void> {
   };
   process.on('SIGINT', () => end(0));
   process.on('SIGTERM', () => end(0));
+  process.on('SIGHUP', () => end(0)); // the terminal was closed
   try {
     if (Number(process.versions.node.split('.')[0]) < 24)
       throw new StartError('This needs Node 24: use `npm start`, which brings it.');

@@ -1,5 +1,6 @@
 import {
   CreateTableCommand,
+  DescribeTimeToLiveCommand,
   DynamoDBClient,
   ResourceInUseException,
   UpdateTimeToLiveCommand,
@@ -12,16 +13,11 @@ import { TABLE } from '../../lib/table/definition.ts';
 export const LOCAL_TABLE_NAME = 'incident-monitoring-rum';
 
 /**
- * Creates the table at a local endpoint, as the stack would deploy it.
+ * Creates the table at a local endpoint, as the stack would deploy it, unless it is there.
  * @param options `stream: false` leaves its stream out: for each write to a table with one, DynamoDB Local looks through
  *   the records of all streams before it
- * @returns false when it was there already
  */
-export async function createTable(
-  endpoint: string,
-  name: string,
-  options: { stream?: boolean } = {},
-): Promise<boolean> {
+export async function createTable(endpoint: string, name: string, options: { stream?: boolean } = {}): Promise<void> {
   const client = new DynamoDBClient(clientConfig({ endpoint }));
   try {
     await client.send(
@@ -41,17 +37,20 @@ export async function createTable(
         }),
       }),
     );
-    await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 1 }, { TableName: name });
-    await client.send(
-      new UpdateTimeToLiveCommand({
-        TableName: name,
-        TimeToLiveSpecification: { Enabled: true, AttributeName: TABLE.timeToLive },
-      }),
-    );
-    return true;
   } catch (error) {
-    if (error instanceof ResourceInUseException) return false;
-    throw error;
+    // It was there before, or it is there since an attempt of this call whose reply was lost.
+    if (!(error instanceof ResourceInUseException)) throw error;
+  }
+  try {
+    await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 1 }, { TableName: name });
+    const { TimeToLiveDescription } = await client.send(new DescribeTimeToLiveCommand({ TableName: name }));
+    if (TimeToLiveDescription?.TimeToLiveStatus === 'DISABLED')
+      await client.send(
+        new UpdateTimeToLiveCommand({
+          TableName: name,
+          TimeToLiveSpecification: { Enabled: true, AttributeName: TABLE.timeToLive },
+        }),
+      );
   } finally {
     client.destroy();
   }

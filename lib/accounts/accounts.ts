@@ -34,6 +34,8 @@ export interface ListedAppKey {
   created_at: number;
   expires_at?: number;
   revoked_at?: number;
+  /** Seconds for which the key was issued; absent: until it is revoked. */
+  lifetime?: number;
   note?: string;
 }
 
@@ -135,7 +137,7 @@ export async function listAppKeys(table: Table, account: AccountRow): Promise<Li
   return [...rows.values()]
     .map((row) => row as unknown as StoredAppKey)
     .filter(({ account_id }) => account_id === account.account_id)
-    .map(({ pk, last_digits = '', created_at = 0, expires_at, revoked_at, note }) => {
+    .map(({ pk, last_digits = '', created_at = 0, expires_at, revoked_at, lifetime, note }) => {
       const hash = String(parseKey({ pk, sk: '' })?.parts[0]);
       return {
         hash,
@@ -144,6 +146,7 @@ export async function listAppKeys(table: Table, account: AccountRow): Promise<Li
         created_at,
         ...(expires_at !== undefined && { expires_at }),
         ...(revoked_at !== undefined && { revoked_at }),
+        ...(lifetime !== undefined && { lifetime }),
         ...(note !== undefined && { note }),
       };
     });

@@ -102,7 +102,12 @@ function keyAction(
     ...(expiries.length > 0 && { expires_at: Math.min(...expiries) }),
     ...(note !== undefined && { note }),
   };
-  const lasting = { created_at, ...(revoked_at !== undefined && { revoked_at }) };
+  const lasting = {
+    created_at,
+    ...(revoked_at !== undefined && { revoked_at }),
+    // A rotation brings the expiry nearer: it is no measure of how long such keys are to live.
+    ...(expires_at !== undefined && !stored && { lifetime: Math.max(0, expires_at - created_at) }),
+  };
   const all = Object.entries({ ...fields, ...lasting });
   const sets = all.map(([name], at) => `#${at} = ${name in lasting ? `if_not_exists(#${at}, :${at})` : `:${at}`}`);
   const unchanged = !stored

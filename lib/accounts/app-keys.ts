@@ -39,6 +39,8 @@ export interface AppKeyRow {
   last_digits?: string;
   /** Unix seconds. */
   created_at?: number;
+  /** Seconds for which the key was issued; absent: until it is revoked. */
+  lifetime?: number;
   note?: string;
 }
 

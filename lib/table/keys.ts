@@ -27,6 +27,7 @@ const ACCOUNT_DIGITS = 19;
 export const collections = {
   /** The operator's list of all accounts; no call of a tenant reads it. */
   accounts: () => 'ACCOUNTS',
+  audit: (account: Int64) => of(account, 'AUDIT'),
   members: (account: Int64) => of(account, 'MEMBERS'),
   hosts: (account: Int64) => of(account, 'HOSTS'),
   hostStatuses: (account: Int64) => of(account, 'HOST_STATUSES'),
@@ -46,6 +47,11 @@ export const keys = {
   listedAccount: (account: Int64) => ({
     pk: collections.accounts(),
     sk: String(account).padStart(ACCOUNT_DIGITS, '0'),
+  }),
+  /** A command of an operator; the id tells those of one millisecond apart. */
+  audit: (account: Int64, atMs: number, id: string) => ({
+    pk: collections.audit(account),
+    sk: `${sequenceText(atMs)}#${id}`,
   }),
   member: (account: Int64, memberId: Int64) => ({ pk: collections.members(account), sk: String(memberId) }),
   host: (account: Int64, hostId: string) => ({ pk: collections.hosts(account), sk: hostId }),
@@ -110,6 +116,10 @@ export function parseKey({ pk, sk }: Key): ParsedKey | undefined {
   switch (collection) {
     case 'ACCOUNT':
       return row('account');
+    case 'AUDIT': {
+      const at = sk.indexOf('#');
+      return row('audit', Number(sk.slice(0, at)), sk.slice(at + 1));
+    }
     case 'MEMBERS':
       return row('member', toInt64(sk));
     case 'HOSTS':

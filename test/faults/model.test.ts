@@ -294,7 +294,7 @@ class Restore implements Command {
   check = ({ item }: Readonly<Model>) => item.deletedFrom !== undefined;
   async run({ item }: Model, real: Real): Promise<void> {
     const row = await stored(table, keys.workItem(real.at.account, 'w'));
-    expect(await restoreWorkItem(real.through, real.at.account, row)).toBeDefined();
+    expect(await restoreWorkItem(real.through, real.at.account, row)).toBe(true);
     Object.assign(item, { deletedFrom: undefined, version: item.version + 1 });
   }
   toString = () => 'restore';

@@ -151,7 +151,7 @@ describe('an app key', () => {
   it('is revoked by its id or the beginning of it, for good', async () => {
     const id = await newAccount();
     const appKey = await issue(id);
-    expect((await admin(`app-key revoke ${idOf(appKey).slice(0, 6)} --account ${id}`)).exitCode).toBe(0);
+    expect((await admin(`app-key revoke ${idOf(appKey).slice(0, 8)} --account ${id}`)).exitCode).toBe(0);
     expect(await callerOf(appKey)).toBeUndefined();
     const first = (await stored(table, keys.appKey(hashAppKey(appKey)))).revoked_at;
     await admin(['app-key', 'revoke', idOf(appKey), '--account', String(id)], { now: () => Date.now() + 60_000 });
@@ -172,6 +172,24 @@ describe('an app key', () => {
     expect(await later.find(fresh)).toBeDefined();
     const list = JSON.parse((await admin(`app-key list --account ${id} --json`)).out) as { note: string }[];
     expect(list.map(({ note }) => note)).toEqual(['ci', 'ci']);
+  });
+
+  it('is rotated to one that lives as long as it was to live, unless told otherwise', async () => {
+    const id = await newAccount();
+    const at = (days: number) => ({ now: () => Date.now() + days * 86_400_000 });
+    const expiryOf = async (appKey: string) => (await stored(table, keys.appKey(hashAppKey(appKey)))).expires_at;
+    const rotate = async (appKey: string, days: number, ...more: string[]) =>
+      (await admin(['app-key', 'rotate', idOf(appKey), '--account', String(id), ...more], at(days))).out.trim();
+    const inDays = (days: number) => Math.floor(Date.now() / 1000) + days * 86_400;
+    const first = await issue(id, '--expires', '90d');
+    const second = await rotate(first, 30);
+    expect(Math.abs((await expiryOf(second)) - inDays(120))).toBeLessThan(300);
+    // Once more: the overlap, which the old one has left, is not its lifetime.
+    expect(Math.abs((await expiryOf(await rotate(first, 30.5))) - inDays(120.5))).toBeLessThan(300);
+    expect(Math.abs((await expiryOf(await rotate(second, 40, '--expires', '7d'))) - inDays(47))).toBeLessThan(300);
+    const lasting = await rotate(second, 40.5, '--expires', 'never');
+    expect(await expiryOf(lasting)).toBeUndefined();
+    expect(await expiryOf(await rotate(lasting, 41))).toBeUndefined();
   });
 
   it('does not live longer for being rotated, and is not rotated once it has ended', async () => {

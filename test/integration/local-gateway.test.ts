@@ -1,8 +1,11 @@
 import { request } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { readDeployment } from '../../infra/local/deployment.ts';
+import { createDocs, exactJson } from '../../infra/local/docs.ts';
 import { startFunction } from '../../infra/local/functions.ts';
-import type { Served } from '../../infra/local/gateway.ts';
+import { createGateway, type Served } from '../../infra/local/gateway.ts';
 import { createLocalGatewayKeys } from '../../infra/local/gateway-keys.ts';
 import { type LocalService, startService } from '../../infra/local/service.ts';
 import { operations } from '../../lib/api/operations.ts';
@@ -143,6 +146,24 @@ describe('over real HTTP', () => {
     expect(JSON.stringify(served)).not.toContain(appKey);
   });
 
+  it('what is shown of a request names it as its answer does', async () => {
+    const { headers } = await send({ path: withKey('/rum/resource/info') });
+    expect(served.at(-1)?.requestId).toBe(headers['svc-request-id']);
+  });
+
+  it('a caller that goes away before its body has come is no failure of the service', async () => {
+    const path = '/gone/away';
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"a":`);
+    await sleep(50);
+    socket.destroy();
+    await expect
+      .poll(() => served.find((one) => one.path === path))
+      .toMatchObject({
+        ...{ status: 499, code: 'ClientClosedRequest' },
+      });
+  });
+
   it('a merge whose call died after its commit is finished from the table stream', async () => {
     const at = await newAccount(table);
     const to = await at.incident();
@@ -162,6 +183,36 @@ describe('over real HTTP', () => {
     await expect.poll(async () => (await at.feed(to))[0].pending, { timeout: 20_000, interval: 250 }).toBeUndefined();
     expect(new Set(await at.whereabouts(alerts))).toEqual(new Set([to]));
   });
+});
+
+it('a function that cannot be loaded is named with its error', async () => {
+  const entry = new URL(`data:text/javascript,${encodeURIComponent("throw new Error('no such table');")}`);
+  const failures: string[] = [];
+  const broken = startFunction({ entry, env: {}, timeoutMs: 1_000 });
+  const gateway = createGateway({
+    deployment: readDeployment(inject('template'), table.name),
+    functions: { 'describe-api': broken, 'refuse-route': broken },
+    onFailed: (name, { message }) => failures.push(`${name}: ${message}`),
+  });
+  await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
+  const { port } = gateway.address() as AddressInfo;
+  expect((await fetch(`http://127.0.0.1:${port}/openapi.json`)).status).toBe(500);
+  expect(failures).toEqual(['describe-api: no such table']);
+  gateway.closeAllConnections();
+  gateway.close();
+});
+
+it('the reference page shows an answer as it came, every number in its own text', () => {
+  const text = '{"id":9223372036854775807,"n":[1.0,1e3,-0.10],"s":"a\\u0041"}';
+  expect(exactJson(text)).toBe(
+    '{\n  "id": 9223372036854775807,\n  "n": [\n    1.0,\n    1e3,\n    -0.10\n  ],\n  "s": "aA"\n}',
+  );
+  for (const other of ['no JSON', '', undefined, { size: 3 }]) expect(exactJson(other)).toBeUndefined();
+  const page = createDocs('k')('/docs')?.body.toString() ?? '';
+  // The page's own copy does the same: it is whole, and depends on nothing here.
+  const source = page.slice(page.indexOf('function exactJson'), page.indexOf('// Swagger UI parses'));
+  expect(new Function(`${source}; return exactJson('[9007199254740993]')`)()).toBe('[\n  9007199254740993\n]');
+  expect(page).toContain('plugins: [showExactly]');
 });
 
 it('a function that ends is started anew for the next call', async () => {

@@ -1,10 +1,12 @@
-import { type ChildProcess, execFile } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { lockDirectory } from '../../infra/local/directory-lock.ts';
 import { DEMO_KEYS } from '../../infra/local/sample.ts';
 import { FLEET_STATUSES } from '../../lib/api/operations.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
@@ -14,13 +16,14 @@ const root = new URL('../../', import.meta.url);
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'start-'));
 
-/** Processes that a process has started and that still run. */
-async function childrenOf({ pid }: ChildProcess): Promise<string[]> {
-  const { stdout } = await run('ps', ['-o', 'pid=', '--ppid', String(pid)]).catch(() => ({ stdout: '' }));
-  return stdout
+/** Processes that a process has started, and those that these have, that still run. */
+async function descendantsOf(pid: string): Promise<string[]> {
+  const { stdout } = await run('ps', ['-o', 'pid=', '--ppid', pid]).catch(() => ({ stdout: '' }));
+  const children = stdout
     .split('\n')
     .map((line) => line.trim())
     .filter(Boolean);
+  return [...children, ...(await Promise.all(children.map(descendantsOf))).flat()];
 }
 
 const isRunning = (pid: string) => {
@@ -32,12 +35,17 @@ const isRunning = (pid: string) => {
   }
 };
 
-async function stopsOn(signal: NodeJS.Signals, { child, ended }: Awaited<ReturnType<typeof start>>): Promise<void> {
-  const children = await childrenOf(child);
-  expect(children).toHaveLength(1); // DynamoDB Local
+/** @param exitCode null: the process is killed */
+async function stopsOn(
+  signal: NodeJS.Signals,
+  { child, ended }: Awaited<ReturnType<typeof start>>,
+  exitCode: number | null = 0,
+): Promise<void> {
+  const processes = await descendantsOf(String(child.pid));
+  expect(processes).toHaveLength(2); // DynamoDB Local and its keeper
   child.kill(signal);
-  expect(await ended).toBe(0);
-  expect(children.filter(isRunning)).toEqual([]);
+  expect(await ended).toBe(exitCode);
+  await expect.poll(() => processes.filter(isRunning)).toEqual([]);
 }
 
 const takenPort = (server: Server) => {
@@ -103,7 +111,9 @@ describe('npm start', () => {
   it('shows a line for each request, and never a key', async () => {
     const before = service.output().length;
     await call('/rum/resource/info', {});
-    await expect.poll(() => service.output().slice(before)).toMatch(/POST \/rum\/resource\/info 200 OK [\d.]+ ms\n/);
+    await expect
+      .poll(() => service.output().slice(before))
+      .toMatch(/POST \/rum\/resource\/info 200 OK [\d.]+ ms [\da-f-]{36}\n/);
     const requests = service.output().slice(service.output().indexOf('Requests:'));
     expect(requests).not.toContain('demo-key');
     // Its log lines and metrics are for CloudWatch.
@@ -213,8 +223,8 @@ describe.concurrent('npm start that cannot start', () => {
 });
 
 describe('npm start --db', () => {
-  it('keeps the data over a SIGTERM that stops all of it, and loads no sample over it', async () => {
-    const db = join(folder, 'db');
+  it('keeps the data over whatever ends the service, and DynamoDB Local with it, and loads no sample over it', async () => {
+    const db = relative(fileURLToPath(root), join(folder, 'db'));
     const file = join(folder, 'mine.ndjson');
     const key = 'k'.repeat(43);
     writeFileSync(
@@ -235,16 +245,37 @@ describe('npm start --db', () => {
         .map((line) => JSON.stringify(line))
         .join('\n'),
     );
-    for (const args of [['--data', file], []]) {
+    for (const [signal, args] of [
+      ['SIGKILL', ['--data', file]],
+      ['SIGHUP', []],
+      ['SIGTERM', []],
+    ] as const) {
       const service = await start(['--port', '0', '--db', db, ...args], { DYNAMODB_ENDPOINT: undefined });
+      onTestFinished(() => void service.child.kill('SIGKILL'));
       const url = /Serving at (\S+)/.exec(service.output())?.[1];
       const response = await fetch(`${url}/monit/servicemap/fleet?app_key=${key}`, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json' },
       });
       expect(await response.json()).toMatchObject({ data: { items: [{ host_id: 'only' }] } });
-      await stopsOn('SIGTERM', service);
+      // Its own data has no demo key.
+      expect(service.output()).not.toMatch(/demo/i);
+      const second = await start(['--port', '0', '--db', db], { DYNAMODB_ENDPOINT: undefined });
+      expect(await second.ended).toBe(1);
+      expect(second.errors()).toMatch(new RegExp(`^${db} is in use by process ${service.child.pid} since .*\\.\n$`));
+      await stopsOn(signal, service, signal === 'SIGKILL' ? null : 0);
     }
-    expect(readdirSync(db)).not.toEqual([]);
+    expect(readdirSync(db)).toEqual(['shared-local-instance.db']);
+  }, 180_000);
+
+  it('takes over a lock whose holder is gone', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'lock-'));
+    writeFileSync(join(directory, 'in-use.json'), '{"pid":999999999,"keeper":999999998,"since":"x"}');
+    const lock = await lockDirectory(directory);
+    await expect(lockDirectory(directory)).rejects.toThrow(`in use by process ${process.pid} since`);
+    lock.release();
+    expect(readdirSync(directory)).toEqual([]);
+    writeFileSync(join(directory, 'in-use.json'), '{"pi');
+    (await lockDirectory(directory)).release();
   });
 });

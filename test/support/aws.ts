@@ -76,7 +76,7 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
     if (form.get('Action') === 'GetCallerIdentity')
       return xml(
         200,
-        '<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult><Account>123456789012</Account></GetCallerIdentityResult></GetCallerIdentityResponse>',
+        '<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult><Arn>arn:aws:sts::123456789012:assumed-role/Operator/ada</Arn><Account>123456789012</Account></GetCallerIdentityResult></GetCallerIdentityResponse>',
       );
     const name = form.get('StackName');
     if (name !== stack.name)

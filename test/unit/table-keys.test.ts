@@ -15,6 +15,7 @@ const PARTS: Record<RowKind, fc.Arbitrary<unknown>[]> = {
   account: [],
   listedAccount: [],
   appKey: [hash],
+  audit: [sequence, text],
   member: [account],
   host: [text],
   hostStatus: [text],

@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import { userInfo } from 'node:os';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import type { Command } from 'commander';
+import { type AuditEntry, auditAction, auditRow, readAudit } from '../lib/accounts/audit.ts';
+import { writeBatch } from '../lib/data/load.ts';
+import type { Int64 } from '../lib/json.ts';
+import type { Table } from '../lib/table/client.ts';
+import type { Action } from '../lib/table/transact.ts';
+import { existing } from './accounts.ts';
+import { accountId, duration } from './arguments.ts';
+import { describe, jsonOption, withTarget } from './command.ts';
+import { sentenceOf } from './errors.ts';
+import { type Io, print, printJson, say } from './io.ts';
+import { plainTable, timeText } from './output.ts';
+
+const BATCH = 25;
+
+/** Keeps the audit of one command. */
+export interface Audit {
+  /** Who runs the command. */
+  readonly by: string;
+  /**
+   * Does something in one transaction, which also writes that it is done. When it fails that is written instead.
+   * @param target what it is done to, within the account
+   */
+  inTransaction<Result>(account: Int64, target: string, act: (also: Action[]) => Promise<Result>): Promise<Result>;
+  /** Does something that takes many writes: `started` is written before, and how it ended after it. */
+  around<Result>(accounts: readonly Int64[], target: string, act: () => Promise<Result>): Promise<Result>;
+}
+
+/** @param command such as `app-key revoke` */
+export function createAudit(table: Table, command: string, by: string, now: Io['now']): Audit {
+  const entryOf = (target: string): AuditEntry => ({
+    ...{ id: randomUUID(), at_ms: now(), by, command, result: 'started' },
+    ...(target !== '' && { target }),
+  });
+
+  /** Of a change that stands though what followed failed, it stays that it is done. */
+  async function noteFailure(account: Int64, entry: AuditEntry, error: unknown): Promise<void> {
+    const { pk, sk, result: _result, ...fields } = auditRow(account, entry);
+    const all = Object.entries({ ...fields, detail: sentenceOf(error) });
+    await table.client.send(
+      new UpdateCommand({
+        TableName: table.name,
+        Key: { pk, sk },
+        UpdateExpression: `SET #result = if_not_exists(#result, :failed), ${all.map((_field, at) => `#${at} = :${at}`).join(', ')}`,
+        ExpressionAttributeNames: {
+          '#result': 'result',
+          ...Object.fromEntries(all.map(([name], at) => [`#${at}`, name])),
+        },
+        ExpressionAttributeValues: {
+          ':failed': 'failed',
+          ...Object.fromEntries(all.map(([, value], at) => [`:${at}`, value])),
+        },
+      }),
+    );
+  }
+
+  async function writeAll(accounts: readonly Int64[], entry: AuditEntry): Promise<void> {
+    for (let at = 0; at < accounts.length; at += BATCH)
+      await writeBatch(
+        table,
+        accounts.slice(at, at + BATCH).map((account) => auditRow(account, entry)),
+      );
+  }
+
+  return {
+    by,
+    async inTransaction(account, target, act) {
+      const entry = entryOf(target);
+      try {
+        return await act([auditAction(table, account, { ...entry, result: 'done' })]);
+      } catch (error) {
+        // What failed is what the operator must see, also where this cannot be written.
+        await noteFailure(account, entry, error).catch(() => undefined);
+        throw error;
+      }
+    },
+    async around(accounts, target, act) {
+      const entry = entryOf(target);
+      await writeAll(accounts, entry);
+      try {
+        const result = await act();
+        await writeAll(accounts, { ...entry, result: 'done' });
+        return result;
+      } catch (error) {
+        await writeAll(accounts, { ...entry, result: 'failed', detail: sentenceOf(error) }).catch(() => undefined);
+        throw error;
+      }
+    },
+  };
+}
+
+/** The user of this machine, as the audit names one. */
+export function localUser(): string {
+  try {
+    return `local user ${userInfo().username}`;
+  } catch {
+    return `local user ${process.getuid?.()}`; // a user without a name, as in many containers
+  }
+}
+
+const DAYS_SHOWN = 7;
+
+export function addAuditCommand(program: Command, io: Io): void {
+  describe(
+    program
+      .command('audit')
+      .requiredOption('--account <account>', 'whose it is', accountId)
+      .option('--since <duration>', 'how far back', duration, DAYS_SHOWN * 86_400_000)
+      .option(...jsonOption),
+    'Show what operators did to an account: who, when, which command, and how it ended. Kept for 400 days.',
+    'audit --account 42 --since 7d',
+  ).action(({ account, since, json }: { account: Int64; since: number; json?: boolean }, command: Command) =>
+    withTarget(io, command, 'reads', async ({ target: { table } }) => {
+      await existing(table, account);
+      const entries = await readAudit(table, account, Math.max(0, io.now() - since));
+      if (json) return printJson(io, entries);
+      if (entries.length === 0) return say(io, `Nothing was done to account ${account} in that time.`);
+      const rows = entries.map(({ at_ms, by, command: name, target = '', result, detail = '' }) => [
+        ...[timeText(at_ms), by, name, target, result, detail],
+      ]);
+      print(io, plainTable(rows, ['time', 'by', 'command', 'target', 'result', 'detail']));
+    }),
+  );
+}

@@ -1,0 +1,79 @@
+/** Keeps two services from using one database directory: DynamoDB Local would let them, and each would miss the other's writes. */
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isAlive } from './running.ts';
+
+const WAIT_MS = 5_000;
+
+/** Who uses a directory. */
+interface Holder {
+  /** The process that holds it. */
+  pid: number;
+  /** The process that ends with it, a moment later, and may still write. */
+  keeper?: number;
+  /** ISO 8601. */
+  since: string;
+}
+
+export interface DirectoryLock {
+  /** Names the process that writes there and ends after the holder. */
+  keptBy(pid: number): void;
+  release(): void;
+}
+
+/** The directory is in use: the message says by whom. */
+export class DirectoryInUse extends Error {
+  override readonly name = 'DirectoryInUse';
+}
+
+/** @throws DirectoryInUse while the process that holds the lock runs */
+export async function lockDirectory(directory: string): Promise<DirectoryLock> {
+  const file = join(directory, 'in-use.json');
+  const holder: Holder = { pid: process.pid, since: new Date().toISOString() };
+  const write = (flag: 'wx' | 'w') => writeFileSync(file, `${JSON.stringify(holder)}\n`, { flag });
+  for (const until = Date.now() + WAIT_MS; ; ) {
+    try {
+      write('wx');
+      break;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+    const other = readHolder(file);
+    if (other && isAlive(other.pid))
+      throw new DirectoryInUse(
+        `${directory} is in use by process ${other.pid} since ${other.since}: stop that service, or choose another directory. ` +
+          `If process ${other.pid} is no such service, delete ${file}.`,
+      );
+    // Its holder is gone; what it started goes a moment later.
+    if (other?.keeper !== undefined && isAlive(other.keeper) && Date.now() < until) await sleep(50);
+    else removeStale(file, other);
+  }
+  return {
+    keptBy(pid) {
+      holder.keeper = pid;
+      write('w');
+    },
+    release: () => rmSync(file, { force: true }),
+  };
+}
+
+function readHolder(file: string): Holder | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Holder;
+  } catch {
+    return undefined; // gone meanwhile, or cut short
+  }
+}
+
+/** Of several that find a stale lock, one moves it away; a lock that was made meanwhile goes back. */
+function removeStale(file: string, stale: Holder | undefined): void {
+  const aside = `${file}.${process.pid}`;
+  try {
+    renameSync(file, aside);
+  } catch {
+    return; // another was first
+  }
+  if (JSON.stringify(readHolder(aside)) === JSON.stringify(stale)) rmSync(aside, { force: true });
+  else renameSync(aside, file);
+}

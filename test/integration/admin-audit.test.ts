@@ -1,0 +1,222 @@
+import { PassThrough } from 'node:stream';
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
+import type { Command } from 'commander';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createAudit } from '../../cli/audit.ts';
+import { createProgram } from '../../cli/program.ts';
+import { changeAccount } from '../../lib/accounts/accounts.ts';
+import type { AuditEntry } from '../../lib/accounts/audit.ts';
+import { mergeAlerts } from '../../lib/api/operations.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { collections, keys } from '../../lib/table/keys.ts';
+import { newAccountId, newCaller } from '../support/accounts.ts';
+import { type AdminOptions, adminOf } from '../support/admin.ts';
+import { aroundCalls, connectionLost } from '../support/faults.ts';
+import { objectId } from '../support/incidents.ts';
+import {
+  connectAgain,
+  eventFor,
+  handlersOver,
+  invokeAlone,
+  newTable,
+  put,
+  stored,
+  storedUnder,
+  testDeps,
+} from '../support/service.ts';
+
+let table: Table;
+let admin: ReturnType<typeof adminOf>;
+beforeAll(async () => {
+  table = await newTable();
+  admin = adminOf(table);
+});
+
+const rowsOf = (account: number): Promise<(AuditEntry & { ttl: number })[]> =>
+  storedUnder(table, collections.audit(account));
+const line = (entity: object) => `${JSON.stringify(entity)}\n`;
+
+/** An account that the operator made, and what its audit says of the commands that follow. */
+async function made(): Promise<number> {
+  const id = newAccountId();
+  await admin(`account create ${id} --name Acme --permission monit`);
+  return id;
+}
+const issued = async (id: number) => {
+  await admin(`app-key issue --account ${id}`);
+  return (JSON.parse((await admin(`app-key list --account ${id} --json`)).out) as { app_key_id: string }[])[0]
+    ?.app_key_id;
+};
+
+/** A command line of each command that writes, its account prepared; and what its audit says of the target. */
+const WRITING: Record<string, (id: number) => Promise<{ args: string; target?: string; options?: AdminOptions }>> = {
+  'account create': async (id) => ({ args: `account create ${id} --name Acme`, target: 'gateway key' }),
+  'account grant': async (id) => ({ args: `account grant ${id} monit`, target: 'monit' }),
+  'account revoke': async (id) => ({ args: `account revoke ${id} monit`, target: 'monit' }),
+  'account suspend': async (id) => ({ args: `account suspend ${id}` }),
+  'account unsuspend': async (id) => ({ args: `account unsuspend ${id}` }),
+  'app-key issue': async (id) => ({ args: `app-key issue --account ${id}`, target: 'key ' }),
+  'app-key revoke': async (id) => {
+    const key = await issued(id);
+    return { args: `app-key revoke ${key} --account ${id}`, target: `key ${key}` };
+  },
+  'app-key rotate': async (id) => {
+    const key = await issued(id);
+    return { args: `app-key rotate ${key} --account ${id}`, target: `key ${key} to key ` };
+  },
+  import: async (id) => ({
+    args: 'import -',
+    target: '-',
+    options: { stdin: line({ kind: 'member', account_id: id, member_id: 1, name: 'Ada' }) },
+  }),
+  'fleet simulate': async (id) => ({ args: `fleet simulate --account ${id} --hosts 3`, target: '3 hosts' }),
+  'gateway-keys create': async () => ({ args: 'gateway-keys create', target: 'gateway key' }),
+  'work-item restore': async (id) => {
+    const item = { work_item_id: 'w', title: 't', version: 2, deleted_at_ms: 5 };
+    await put(table, keys.workItem(id, 'w'), item);
+    return { args: `work-item restore w --account ${id}`, target: 'work item w' };
+  },
+  'rum restore': async (id) => {
+    await put(table, keys.rumResource(id), { deleted: true });
+    return { args: `rum restore --account ${id}`, target: 'RUM resource' };
+  },
+  'merge undo': async (id) => {
+    const { appKey } = await newCaller(table, { account_id: id });
+    const [incident, alert] = [objectId(), objectId()];
+    await put(table, keys.incident(id, incident), { incident_id: incident, title: 't' });
+    await put(table, keys.alert(id, alert), { alert_id: alert, title: 't' });
+    const body = { alert_ids: [alert], incident_id: incident };
+    await invokeAlone(handlersOver(testDeps(table)).mergeAlerts, eventFor(mergeAlerts, { appKey, body }));
+    const [entry] = await storedUnder(table, collections.feed(id, incident));
+    return {
+      args: `merge undo ${incident} ${entry.sequence} --account ${id}`,
+      target: `entry ${entry.sequence} of incident ${incident}`,
+    };
+  },
+};
+
+/** Works on AWS alone, and is tried there: test/integration/admin-gateway-keys.test.ts. */
+const ON_AWS_ALONE = ['gateway-keys remove'];
+
+function* commandsOf(command: Command, name = ''): Generator<{ name: string; command: Command }> {
+  yield { name, command };
+  for (const inner of command.commands) yield* commandsOf(inner, `${name} ${inner.name()}`.trim());
+}
+
+it('every command that writes is here', () => {
+  const stream = new PassThrough();
+  const io = { stdin: stream, stdout: stream, stderr: stream, env: {}, signal: AbortSignal.abort(), now: Date.now };
+  const writing = [...commandsOf(createProgram(io))]
+    .filter(({ command }) => command.options.some(({ long }) => long === '--dry-run'))
+    .map(({ name }) => name);
+  expect([...Object.keys(WRITING), ...ON_AWS_ALONE].sort()).toEqual(writing.sort());
+});
+
+describe.each(Object.entries(WRITING))('%s', (name, prepare) => {
+  it('leaves a row: who, when, which command, on what, and how it ended', async () => {
+    const id = await made();
+    const { args, target, options } = await prepare(id);
+    const before = (await rowsOf(id)).length;
+    const now = Date.now();
+    const run = await admin(args, options);
+    expect([run.exitCode, run.err.includes('wrong')]).toEqual([0, false]);
+    const [row, ...more] = (await rowsOf(id)).slice(before);
+    expect(more).toEqual([]);
+    expect(row).toMatchObject({ command: name, result: 'done', by: expect.stringMatching(/^local user ./) });
+    if (target === undefined) expect(row?.target).toBeUndefined();
+    else expect(row?.target?.startsWith(target)).toBe(true);
+    expect(Math.abs(Number(row?.at_ms) - now)).toBeLessThan(60_000);
+    expect(Math.abs(Number(row?.ttl) - now / 1000 - 400 * 86_400)).toBeLessThan(60);
+  });
+});
+
+describe('the audit', () => {
+  it('is shown from a time on, oldest first, as text and as JSON', async () => {
+    const id = await made();
+    const days = (count: number) => ({ now: () => Date.now() - count * 86_400_000 });
+    await admin(`account suspend ${id}`, days(9));
+    await admin(`account unsuspend ${id}`, days(3));
+    const { out } = await admin(`audit --account ${id} --since 7d`);
+    expect(out).toMatch(/^time +by +command +target +result +detail\n.* account unsuspend +done\n.* account create /);
+    expect(out).not.toContain('account suspend');
+    const all = JSON.parse((await admin(`audit --account ${id} --since 30d --json`)).out) as AuditEntry[];
+    expect(all.map(({ command }) => command)).toEqual([
+      'account suspend',
+      'account unsuspend',
+      'account create',
+      'account create',
+    ]);
+    expect((await admin(`audit --account ${id} --since 0`)).err).toBe(
+      `Nothing was done to account ${id} in that time.\n`,
+    );
+  });
+
+  it('tells of what failed, and of what was cut short', async () => {
+    const id = await made();
+    expect((await admin(`rum restore --account ${id}`)).exitCode).toBe(1);
+    expect((await rowsOf(id)).at(-1)).toMatchObject({
+      ...{ command: 'rum restore', result: 'failed' },
+      detail: `Account ${id} has no RUM resource that is deleted.`,
+    });
+    const audit = createAudit(table, 'import', 'ada', Date.now);
+    await audit.around([id], 'f', async () => expect((await rowsOf(id)).at(-1)?.result).toBe('started'));
+    expect((await rowsOf(id)).at(-1)?.result).toBe('done');
+  });
+
+  it('is written with the change or not at all', async () => {
+    const id = await made();
+    const before = (await rowsOf(id)).length;
+    const broken = connectAgain(table);
+    aroundCalls(broken, async ({ command }, send) => {
+      if (command === 'TransactWriteItemsCommand') throw connectionLost();
+      return send();
+    });
+    const audit = createAudit(broken, 'account suspend', 'ada', Date.now);
+    const suspend = (also: Parameters<typeof changeAccount>[3]) =>
+      changeAccount(broken, id, () => ({ suspended: true }), also);
+    await expect(audit.inTransaction(id, '', suspend)).rejects.toThrow('connection lost');
+    expect((await stored(table, keys.account(id))).suspended).not.toBe(true);
+    expect((await rowsOf(id)).slice(before)).toMatchObject([{ result: 'failed' }]);
+  });
+
+  it('says that a change is done whose copying to the keys then failed', async () => {
+    const id = await made();
+    await issued(id);
+    const broken = connectAgain(table);
+    let changed = false;
+    aroundCalls(broken, async ({ command }, send) => {
+      const result = await send();
+      if (command === 'TransactWriteItemsCommand') changed = true;
+      else if (changed && command === 'UpdateItemCommand') {
+        changed = false; // only the copying
+        throw connectionLost();
+      }
+      return result;
+    });
+    const audit = createAudit(broken, 'account suspend', 'ada', Date.now);
+    const suspend = (also: Parameters<typeof changeAccount>[3]) =>
+      changeAccount(broken, id, () => ({ suspended: true }), also);
+    await expect(audit.inTransaction(id, '', suspend)).rejects.toThrow('connection lost');
+    expect((await rowsOf(id)).at(-1)).toMatchObject({
+      result: 'done',
+      detail: expect.stringContaining('does not answer'),
+    });
+  });
+
+  it('never holds a key', async () => {
+    const id = await made();
+    const key = (await admin(`app-key issue --account ${id} --note n`)).out.trim();
+    const stdin = line({ kind: 'app_key', account_id: id, app_key: `${key}2` });
+    await admin('import -', { stdin });
+    await admin('import -', { stdin: stdin.replace('"app_key"', '"app_keys"') });
+    const { Items } = await table.client.send(new ScanCommand({ TableName: table.name }));
+    expect(JSON.stringify(Items)).not.toContain(key);
+  });
+
+  it('holds nothing after a dry run', async () => {
+    const id = await made();
+    const before = await rowsOf(id);
+    await admin(`account suspend ${id} --dry-run`);
+    expect(await rowsOf(id)).toEqual(before);
+  });
+});
