@@ -10,9 +10,13 @@ export interface Catalog {
   readonly explain: Explain;
 }
 
+/** What such a call can be answered with. */
+type RouteCode = 'RouteNotFound' | 'MethodNotAllowed' | 'InternalError' | 'ServiceUnavailable';
+
 type Explain = { readonly [K in ExplanationName]: (values: Explanations[K]) => string };
 
 /** What is said of calls of what is no operation. */
-export interface RouteCatalog extends Omit<Catalog, 'explain'> {
+export interface RouteCatalog extends Omit<Catalog, 'codes' | 'explain'> {
+  readonly codes: Readonly<Record<RouteCode, string>> & Partial<Record<ErrorCode, string>>;
   readonly explain: Pick<Explain, 'methodNotAllowed'>;
 }

@@ -46,33 +46,40 @@ function problem({ field, must: rule, missing, item, moreItems }: Problem): stri
   return `${field}[${item}]${more} must be ${must(rule)}`;
 }
 
-const codes: Catalog['codes'] = {
-  OK: 'The request succeeded.',
-  InvalidParameter: 'A parameter is missing or invalid.',
-  BadRequest: 'The request cannot be processed.',
-  InvalidContentType: 'The Content-Type header must be application/json.',
-  ResourceNotFound: 'The resource does not exist.',
-  NoLicense: 'This feature needs a license, and no active license was found.',
-  ReferenceExist: 'The resource is still referenced by others and cannot be deleted.',
-  Unauthorized: 'The app_key is missing, invalid or expired. Send exactly one valid app_key query parameter.',
-  BalanceNotEnough: 'The account balance is not enough for this operation.',
-  AccessDenied: 'The account lacks the permission that this operation needs.',
+const routeCodes: RouteCatalog['codes'] = {
   RouteNotFound: 'There is no such path. Check the address of the operation.',
   MethodNotAllowed: 'This path does not accept that method.',
-  UndonedOrderExist: 'An outstanding order blocks a new one. Wait and retry.',
-  EntityTooLarge: 'The request body is too large.',
-  RequestLocked: 'The operation is locked for a while after repeated failures.',
-  RequestVerifyRequired: 'A second factor is required for this request.',
-  DangerousOperation: 'This operation is high-risk and needs multi-factor verification.',
-  RequestTooFrequently: 'Too many requests. Wait as long as the Retry-After header says.',
   InternalError: 'Something went wrong on our side. Report it with the request_id.',
   ServiceUnavailable: 'A dependency is unavailable. Try again after the time in the Retry-After header.',
 };
 
+// Marked, so that a bundle which needs the codes of routes alone has no more of them.
+const codes: Catalog['codes'] = /* @__PURE__ */ Object.assign(
+  {
+    OK: 'The request succeeded.',
+    InvalidParameter: 'A parameter is missing or invalid.',
+    BadRequest: 'The request cannot be processed.',
+    InvalidContentType: 'The Content-Type header must be application/json.',
+    ResourceNotFound: 'The resource does not exist.',
+    NoLicense: 'This feature needs a license, and no active license was found.',
+    ReferenceExist: 'The resource is still referenced by others and cannot be deleted.',
+    Unauthorized: 'The app_key is missing, invalid or expired. Send exactly one valid app_key query parameter.',
+    BalanceNotEnough: 'The account balance is not enough for this operation.',
+    AccessDenied: 'The account lacks the permission that this operation needs.',
+    UndonedOrderExist: 'An outstanding order blocks a new one. Wait and retry.',
+    EntityTooLarge: 'The request body is too large.',
+    RequestLocked: 'The operation is locked for a while after repeated failures.',
+    RequestVerifyRequired: 'A second factor is required for this request.',
+    DangerousOperation: 'This operation is high-risk and needs multi-factor verification.',
+    RequestTooFrequently: 'Too many requests. Wait as long as the Retry-After header says.',
+  },
+  routeCodes,
+);
+
 const methodNotAllowed = ({ allow }: Explanations['methodNotAllowed']) => `This path accepts ${allow} only.`;
 
 /** For calls of what is no operation: the rest of the catalogue is left out of that bundle. */
-export const enRoutes: RouteCatalog = { language: 'en', codes, explain: { methodNotAllowed } };
+export const enRoutes: RouteCatalog = { language: 'en', codes: routeCodes, explain: { methodNotAllowed } };
 
 export const en: Catalog = {
   language: 'en',

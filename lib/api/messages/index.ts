@@ -67,5 +67,9 @@ function explain<E extends Explanation>({ explain: sentences }: RouteCatalog, { 
 
 /** The sentence that tells the caller what was wrong and what to do. */
 export function messageOf(catalog: RouteCatalog, error: Pick<ApiError, 'code' | 'explanation'>): string {
-  return (error.explanation && explain(catalog, error.explanation)) ?? catalog.codes[error.code];
+  return (
+    (error.explanation && explain(catalog, error.explanation)) ??
+    catalog.codes[error.code] ??
+    catalog.codes.InternalError
+  );
 }

@@ -49,33 +49,40 @@ function problem({ field, must: rule, missing, item, moreItems }: Problem): stri
 
 const NOUNS = { incident: '故障', alert: '告警', member: '成员' } as const;
 
-const codes: Catalog['codes'] = {
-  OK: '请求成功。',
-  InvalidParameter: '参数缺失或无效。',
-  BadRequest: '请求无法处理。',
-  InvalidContentType: 'Content-Type 请求头必须是 application/json。',
-  ResourceNotFound: '资源不存在。',
-  NoLicense: '该功能需要许可证，但未找到有效的许可证。',
-  ReferenceExist: '该资源仍被其他对象引用，无法删除。',
-  Unauthorized: 'app_key 缺失、无效或已过期。请只携带一个有效的 app_key 查询参数。',
-  BalanceNotEnough: '账户余额不足，无法执行此操作。',
-  AccessDenied: '账户缺少此操作所需的权限。',
+const routeCodes: RouteCatalog['codes'] = {
   RouteNotFound: '请求路径不存在，请检查接口地址。',
   MethodNotAllowed: '该路径不支持此 HTTP 方法。',
-  UndonedOrderExist: '存在未完成的订单，请稍后重试。',
-  EntityTooLarge: '请求体过大。',
-  RequestLocked: '多次失败后操作已被暂时锁定。',
-  RequestVerifyRequired: '此请求需要二次验证。',
-  DangerousOperation: '高风险操作，需要多因素验证。',
-  RequestTooFrequently: '请求过于频繁，请按 Retry-After 响应头等待后重试。',
   InternalError: '服务内部错误，请携带 request_id 反馈。',
   ServiceUnavailable: '依赖服务暂不可用，请按 Retry-After 响应头等待后重试。',
 };
 
+// Marked, so that a bundle which needs the codes of routes alone has no more of them.
+const codes: Catalog['codes'] = /* @__PURE__ */ Object.assign(
+  {
+    OK: '请求成功。',
+    InvalidParameter: '参数缺失或无效。',
+    BadRequest: '请求无法处理。',
+    InvalidContentType: 'Content-Type 请求头必须是 application/json。',
+    ResourceNotFound: '资源不存在。',
+    NoLicense: '该功能需要许可证，但未找到有效的许可证。',
+    ReferenceExist: '该资源仍被其他对象引用，无法删除。',
+    Unauthorized: 'app_key 缺失、无效或已过期。请只携带一个有效的 app_key 查询参数。',
+    BalanceNotEnough: '账户余额不足，无法执行此操作。',
+    AccessDenied: '账户缺少此操作所需的权限。',
+    UndonedOrderExist: '存在未完成的订单，请稍后重试。',
+    EntityTooLarge: '请求体过大。',
+    RequestLocked: '多次失败后操作已被暂时锁定。',
+    RequestVerifyRequired: '此请求需要二次验证。',
+    DangerousOperation: '高风险操作，需要多因素验证。',
+    RequestTooFrequently: '请求过于频繁，请按 Retry-After 响应头等待后重试。',
+  },
+  routeCodes,
+);
+
 const methodNotAllowed = ({ allow }: Explanations['methodNotAllowed']) => `该路径只支持 ${allow} 方法。`;
 
 /** For calls of what is no operation: the rest of the catalogue is left out of that bundle. */
-export const zhCnRoutes: RouteCatalog = { language: 'zh-CN', codes, explain: { methodNotAllowed } };
+export const zhCnRoutes: RouteCatalog = { language: 'zh-CN', codes: routeCodes, explain: { methodNotAllowed } };
 
 export const zhCn: Catalog = {
   language: 'zh-CN',
