@@ -1,6 +1,7 @@
 import { type Int64, parseJson } from '../json.ts';
 import { printable } from '../printable.ts';
 import { appKeyOf, type Entity, identityOf, problemsOf } from './format.ts';
+import { sizeProblem } from './row-size.ts';
 
 /** One thing that is wrong with the data. */
 export interface DataProblem {
@@ -72,6 +73,8 @@ export async function checkData(source: string, lines: Lines, contents: TableCon
     }
     const entity = entityOf(text, (problem) => problems.push({ line, problem }));
     if (!entity) continue;
+    const tooLarge = sizeProblem(entity, text);
+    if (tooLarge !== undefined) problems.push({ line, problem: tooLarge });
     const identity = identityOf(entity);
     const first = firstLines.get(identity);
     if (first === undefined) firstLines.set(identity, line);

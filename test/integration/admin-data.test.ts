@@ -15,8 +15,9 @@ import { stringifyJson } from '../../lib/json.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { collections, keys } from '../../lib/table/keys.ts';
 import { newAccountId } from '../support/accounts.ts';
-import { adminOf } from '../support/admin.ts';
+import { adminOf, runCommand } from '../support/admin.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
 import { newAppKey, newTable, put, stored, storedUnder, testDeps } from '../support/service.ts';
 import { tapWire } from '../support/wire.ts';
 
@@ -127,11 +128,14 @@ describe('import', () => {
 
   it('fails with what DynamoDB refuses for good, and says how far it came', async () => {
     const id = newAccountId();
-    // A line that is short enough, of a row that is not: DynamoDB takes more room for many small numbers than JSON.
-    const refused = { ...ITEM, account_id: id, more: Array.from({ length: 180_000 }, () => 1) };
-    const { exitCode, err } = await admin('import -', { stdin: lines(accountLine(id), refused) });
+    const proxy = await startFaultProxy(dynamodbEndpoint());
+    proxy.plan(({ action }) => (action === 'BatchWriteItem' ? 'invalid' : undefined));
+    const { exitCode, err } = await runCommand(['import', '-', '--endpoint', proxy.endpoint, '--table', table.name], {
+      stdin: lines(accountLine(id), member(id, 1)),
+    });
+    await proxy.close();
     expect(exitCode).toBe(1);
-    expect(err).toMatch(/1 of 2 lines are written\.\nValidationException: /);
+    expect(err).toMatch(/1 of 2 lines are written\.\nstdin:2: member \d+ 1 cannot be written: a planted fault\n$/);
   });
 
   it('stopped half-way it says so, and the same command completes it', async () => {

@@ -34,6 +34,41 @@ const host = {
 
 const documented = documentedLines();
 
+describe('the size of a row', () => {
+  const KB = 1024;
+  const item = (bytes: number, more: object = {}) => ({
+    kind: 'work_item',
+    account_id: 1,
+    work_item_id: 'w',
+    version: 1,
+    title: 't',
+    notes: 'x'.repeat(bytes),
+    ...more,
+  });
+
+  it('leaves the service 2 KB of the 400 KB to write', async () => {
+    expect(await problemsOf([item(397 * KB)])).toEqual([]);
+    expect(await problemsOf([item(398 * KB)])).toEqual([
+      'f:1: makes a row of 408176 bytes, more than 407552: the service needs 2048 of the 400 KB that DynamoDB holds',
+    ]);
+  });
+
+  it('does not count what the service has written: a row can be loaded that it exports', async () => {
+    const largest = 407_552 - 600 - 24;
+    expect(await problemsOf([item(largest)])).toEqual([]);
+    expect(await problemsOf([item(largest + 1)])).toHaveLength(1);
+    expect(await problemsOf([item(largest, { deleted_at_ms: 1_795_000_000_000, deleted_by: 'k'.repeat(16) })])).toEqual(
+      [],
+    );
+  });
+
+  it('is that of DynamoDB, not of the line: short numbers and lists take more there', async () => {
+    expect(await problemsOf([item(1, { list: Array(150_000).fill(1) })])).toEqual([
+      expect.stringContaining('makes a row of 450'),
+    ]);
+  }, 30_000);
+});
+
 describe('the data format', () => {
   it('takes the line of every kind that its document shows', async () => {
     expect(documented.map((line) => JSON.parse(line).kind)).toEqual(KINDS);
