@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { addAccountCommands } from './accounts.ts';
 import { addAppKeyCommands } from './app-keys.ts';
 import { addAuditCommand } from './audit.ts';
+import { addCheckCommands } from './check.ts';
 import { describe } from './command.ts';
 import { addDataCommands } from './data.ts';
 import { explain } from './errors.ts';
@@ -38,6 +39,7 @@ export function createProgram(io: Io): Command {
   addDataCommands(program, io);
   addShowCommands(program, io);
   addUndoCommands(program, io);
+  addCheckCommands(program, io);
   addFleetCommands(program, io);
   addAuditCommand(program, io);
   return program;

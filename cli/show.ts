@@ -11,6 +11,7 @@ import {
   UNREADABLE,
 } from '../lib/fleet/rows.ts';
 import { deriveStatus, type FleetStatus } from '../lib/fleet/status.ts';
+import { listIncidents } from '../lib/incidents/list.ts';
 import { type FeedItem, readAlert, readFeed, readIncident } from '../lib/incidents/read.ts';
 import { readWorkItem } from '../lib/incidents/restore-work-item.ts';
 import { type Int64, stringifyJson } from '../lib/json.ts';
@@ -74,6 +75,26 @@ export function addShowCommands(program: Command, io: Io): void {
           ].join('\n'),
       };
     },
+  );
+
+  describe(
+    show
+      .command('incidents')
+      .requiredOption('--account <account>', 'whose they are', accountId)
+      .option(...jsonOption),
+    'List the incidents of an account with the number of their alerts and of the entries of their feeds',
+    'show incidents --account 42',
+  ).action(({ account, json }: ShowOptions, used: Command) =>
+    withTarget(io, used, 'reads', async ({ target: { table } }) => {
+      await existing(table, account);
+      const incidents = await listIncidents(table, account);
+      if (json) return printJson(io, incidents);
+      if (incidents.length === 0) return print(io, `Account ${account} has no incidents.`);
+      const rows = incidents.map(({ incident_id, alerts, entries, owner_id = 'none', title }) =>
+        [incident_id, alerts, entries, owner_id, title].map(String),
+      );
+      print(io, plainTable(rows, ['incident_id', 'alerts', 'entries', 'owner_id', 'title']));
+    }),
   );
 
   showing(

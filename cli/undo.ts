@@ -8,6 +8,7 @@ import { existing } from './accounts.ts';
 import { accountId, feedEntry, objectId } from './arguments.ts';
 import { describe, dryRunOption, withTarget } from './command.ts';
 import { CliError, type Io, print, say } from './io.ts';
+import { addMergeCommands } from './merges.ts';
 
 /** The commands that take a caller's mistake back. */
 export function addUndoCommands(program: Command, io: Io): void {
@@ -61,8 +62,10 @@ export function addUndoCommands(program: Command, io: Io): void {
   const merge = describe(
     program.command('merge'),
     'Merges of alerts',
+    'merge list --account 42 --since 1h',
     'merge undo 64f000000000000000000001 1795000000000 --account 42',
   );
+  addMergeCommands(merge, io);
   describe(
     merge
       .command('undo')

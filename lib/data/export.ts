@@ -32,8 +32,9 @@ function entityOf({ pk, sk, ...fields }: Key & Row): Entity {
   const parsed = parseKey({ pk, sk });
   const kind = KIND_OF[parsed?.kind ?? ''];
   if (!kind || parsed?.account === undefined) throw new Error(`no data format for a row of kind ${parsed?.kind}`);
-  const { moved_sequence: _order, ...rest } = fields; // of an alert: its place in the order of this table's merges
-  const unordered = kind === 'alert' ? rest : fields;
+  // Of an alert and an incident: their places in the order of this table's merges.
+  const { moved_sequence: _sequence, moved_from: _from, last_change: _change, loaded_after: _after, ...rest } = fields;
+  const unordered = kind === 'alert' || kind === 'incident' ? rest : fields;
   const host = kind === 'host' || kind === 'host_status' ? { host_id: sk } : {};
   return { kind, account_id: parsed.account, ...host, ...unordered };
 }

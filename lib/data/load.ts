@@ -4,6 +4,7 @@ import { BatchWriteCommand, type BatchWriteCommandInput, PutCommand } from '@aws
 import { type AccountRow, putAccount, readAccount } from '../accounts/accounts.ts';
 import { putAppKey } from '../accounts/app-key-admin.ts';
 import type { GatewayKeys } from '../accounts/gateway-keys.ts';
+import { readLedger } from '../incidents/ledger.ts';
 import type { Int64 } from '../json.ts';
 import { batchGet } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
@@ -143,8 +144,23 @@ export async function writeData(
     onWritten(1);
   }
   const rest = entities.filter(({ kind }) => kind !== 'account' && kind !== 'app_key');
-  await writeRows(table, rest, { onWritten, onKeptDeleted, signal });
+  const loadedAfter = await latestSequences(table, rest);
+  await writeRows(table, rest, { onWritten, onKeptDeleted, loadedAfter, signal });
   return countKinds(entities);
+}
+
+/** Kinds whose rows merges write. */
+const isMerged = ({ kind }: Entity) => kind === 'alert' || kind === 'incident';
+
+/** The latest merge of each account whose alerts or incidents are loaded: what merges up to it have done is overwritten. */
+async function latestSequences(table: Table, entities: readonly Entity[]): Promise<Map<string, number>> {
+  const accounts = new Map(entities.filter(isMerged).map(({ account_id }) => [String(account_id), account_id]));
+  const latest = new Map<string, number>();
+  for (const account of accounts.values()) {
+    const { last } = await readLedger(table, account);
+    if (last !== undefined) latest.set(String(account), last);
+  }
+  return latest;
 }
 
 /** The field whose presence in a row says that its entity is deleted. */
@@ -159,6 +175,8 @@ const isAlive = (entity: Entity) => {
 interface Writing {
   onWritten: (count: number) => void;
   onKeptDeleted: () => void;
+  /** By account. */
+  loadedAfter: ReadonlyMap<string, number>;
   signal: AbortSignal | undefined;
 }
 
@@ -166,8 +184,12 @@ interface Writing {
 async function writeRows(
   table: Table,
   entities: readonly Entity[],
-  { onWritten, onKeptDeleted, signal }: Writing,
+  { onWritten, onKeptDeleted, loadedAfter, signal }: Writing,
 ): Promise<void> {
+  const loadedRowOf = (entity: Entity) => {
+    const last = isMerged(entity) ? loadedAfter.get(String(entity.account_id)) : undefined;
+    return { ...rowOf(entity), ...(last !== undefined && { loaded_after: last }) };
+  };
   let next = 0;
   const worker = async () => {
     while (next < entities.length) {
@@ -175,7 +197,9 @@ async function writeRows(
       next += batch.length;
       const alive = batch.filter(isAlive);
       const others = batch.filter((entity) => !isAlive(entity));
-      await writeBatch(table, others.map(rowOf), signal).catch((error) => findRefused(table, others, error, signal));
+      await writeBatch(table, others.map(loadedRowOf), signal).catch((error) =>
+        findRefused(table, others, loadedRowOf, error, signal),
+      );
       const written = await Promise.all(
         alive.map((entity) =>
           putUnlessDeleted(table, entity, signal).catch((error) => {
@@ -205,12 +229,13 @@ const isRefusal = (error: unknown): error is Error =>
 async function findRefused(
   table: Table,
   entities: readonly Entity[],
+  toRow: (entity: Entity) => Record<string, unknown>,
   error: unknown,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   if (!isRefusal(error)) throw error;
   for (const entity of entities)
-    await writeBatch(table, [rowOf(entity)], signal).catch((refusal) => {
+    await writeBatch(table, [toRow(entity)], signal).catch((refusal) => {
       throw isRefusal(refusal) ? writeError(entity, refusal) : refusal;
     });
 }

@@ -4,7 +4,7 @@ import { backoff, CONFLICT, THROTTLED } from '../table/backoff.ts';
 import type { Table } from '../table/client.ts';
 import { type Key, keys } from '../table/keys.ts';
 import { look, type SendOptions, settle } from '../table/settle.ts';
-import { type FeedEntry, type IncidentRow, largeEntryRows, smallEntryRow } from './feed.ts';
+import { changeOf, type FeedEntry, type IncidentRow, largeEntryRows, smallEntryRow } from './feed.ts';
 import type { Ledger } from './ledger.ts';
 import { type Decide, moveAction, type Placements, type Placing, place, stayAction } from './placement.ts';
 import { type Action, Condition, type TransactionResult, transact, valuesOf } from './transaction.ts';
@@ -87,6 +87,8 @@ function incidentAction(table: Table, { account, entry, incident }: Relocation):
   }
   const ConditionExpression = conditions.join(' AND ');
   if (sets.length === 0) return { ConditionCheck: { ...target, ConditionExpression } };
+  sets.push('last_change = :change');
+  values[':change'] = changeOf(entry);
   return {
     Update: {
       ...target,
@@ -131,7 +133,13 @@ function actionsOf(table: Table, relocation: Relocation): Action[] {
     actions.push({
       Put: {
         TableName: table.name,
-        Item: { ...idempotency.key, body_hash: idempotency.bodyHash, ttl: idempotency.ttl },
+        Item: {
+          ...idempotency.key,
+          body_hash: idempotency.bodyHash,
+          ttl: idempotency.ttl,
+          incident_id: entry.incident_id,
+          sequence: entry.sequence,
+        },
         ConditionExpression: 'attribute_not_exists(pk) OR #ttl <= :now',
         ExpressionAttributeNames: { '#ttl': 'ttl' },
         ExpressionAttributeValues: { ':now': idempotency.nowSeconds },

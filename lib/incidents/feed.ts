@@ -6,6 +6,17 @@ export interface IncidentRow {
   incident_id: string;
   title: string;
   owner_id?: Int64;
+  last_change?: IncidentChange;
+  /** Sequence of the account's latest entry when the row was loaded: earlier ones say nothing of it. */
+  loaded_after?: number;
+}
+
+/** Which entry changed an incident last, and what was there before, of that which it changed. */
+export interface IncidentChange {
+  sequence: number;
+  old_title?: string;
+  /** null: it had none. */
+  old_owner_id?: Int64 | null;
 }
 
 export interface AlertRow {
@@ -15,6 +26,10 @@ export interface AlertRow {
   incident_id?: string;
   /** Sequence of the feed entry that moved it last. */
   moved_sequence?: number;
+  /** The incident that this entry took it from; absent: none. */
+  moved_from?: string;
+  /** Sequence of the account's latest entry when the row was loaded: earlier ones say nothing of it. */
+  loaded_after?: number;
 }
 
 /** One alert's way from an incident to another; undefined: no incident. Ids in lower case. */
@@ -146,6 +161,15 @@ export function readAlertList(rows: readonly Row[]): string[] {
     const digits = 2 * ID_BYTES;
     return Array.from({ length: text.length / digits }, (_, at) => text.slice(at * digits, (at + 1) * digits));
   });
+}
+
+/** What an incident notes of an entry that changes it. */
+export function changeOf({ sequence, new_title, old_title, new_owner_id, old_owner_id }: FeedEntry): IncidentChange {
+  return {
+    sequence,
+    ...(new_title !== undefined && { old_title: old_title ?? '' }),
+    ...(new_owner_id !== undefined && { old_owner_id: old_owner_id ?? null }),
+  };
 }
 
 /** What of `whole` no range covers; the ranges may overlap. */

@@ -4,7 +4,7 @@ import { type ReadBatch, readBatches, rowName } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
 import { alertShard, keys } from '../table/keys.ts';
 import type { AlertRow, FeedEntry, Move } from './feed.ts';
-import { type Action, Condition, valuesOf } from './transaction.ts';
+import { type Action, Condition, updateOf, valuesOf } from './transaction.ts';
 
 /** Of an alert's row, all that its place depends on. */
 export type Placement = Pick<AlertRow, 'incident_id' | 'moved_sequence'>;
@@ -96,25 +96,23 @@ function unchanged({ incident_id, moved_sequence }: Placement) {
   return { ConditionExpression: expression, values: condition.values };
 }
 
-/** Moves an alert, if it is where it was read. */
+/** Moves an alert, if it is where it was read. The alert notes where it came from: a restored table may lack the entry. */
 export function moveAction(
   table: Table,
   account: Int64,
   sequence: number,
-  { alertId, to }: Move,
+  { alertId, from, to }: Move,
   placement: Placement,
 ): Action {
   const { ConditionExpression, values } = unchanged(placement);
+  const update = updateOf({ incident_id: to, moved_sequence: sequence, moved_from: from });
   return {
     Update: {
       TableName: table.name,
       Key: keys.alert(account, alertId),
-      UpdateExpression:
-        to === undefined
-          ? 'SET moved_sequence = :sequence REMOVE incident_id'
-          : 'SET incident_id = :to, moved_sequence = :sequence',
+      ...update.expression,
       ConditionExpression,
-      ExpressionAttributeValues: { ':sequence': sequence, ...(to !== undefined && { ':to': to }), ...values },
+      ExpressionAttributeValues: { ...update.values, ...values },
     },
   };
 }

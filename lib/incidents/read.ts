@@ -44,12 +44,20 @@ export const readAlert = (table: Table, account: Int64, id: string) =>
 
 /** An incident's feed, oldest first. */
 export async function readFeed(table: Table, account: Int64, incidentId: string): Promise<FeedItem[]> {
-  const rowsOf = new Map<string, (Key & Row)[]>();
-  for await (const row of queryAll(table, collections.feed(account, incidentId))) {
-    const sequence = String(parseKey(row)?.parts[1]);
-    rowsOf.set(sequence, [...(rowsOf.get(sequence) ?? []), row]);
+  return feedOf(await Array.fromAsync(queryAll(table, collections.feed(account, incidentId)))).items;
+}
+
+/** The entries that rows of a feed make, in the order of the rows, and the rows of entries that are not among them. */
+export function feedOf(rows: readonly (Key & Row)[]): { items: FeedItem[]; orphans: (Key & Row)[] } {
+  const rowsOf = Map.groupBy(rows, (row) => Number(parseKey(row)?.parts[1]));
+  const items: FeedItem[] = [];
+  const orphans: (Key & Row)[] = [];
+  for (const some of rowsOf.values()) {
+    const item = itemOf(some);
+    if (item) items.push(item);
+    else orphans.push(...some);
   }
-  return [...rowsOf.values()].map(itemOf).filter((item) => item !== undefined);
+  return { items, orphans };
 }
 
 /** One entry of an incident's feed; undefined when there is none. */

@@ -68,3 +68,24 @@ export class Condition {
 /** The values of an expression, absent where it has none: DynamoDB refuses an empty map. */
 export const valuesOf = (values: Record<string, unknown>) =>
   Object.keys(values).length > 0 ? { ExpressionAttributeValues: values } : {};
+
+/** Gives a row these fields, and takes those away that are undefined. Names go by alias: some are reserved words. */
+export function updateOf(fields: Readonly<Record<string, unknown>>) {
+  const names: Record<string, string> = {};
+  const values: Record<string, unknown> = {};
+  const sets: string[] = [];
+  const removes: string[] = [];
+  for (const [name, value] of Object.entries(fields)) {
+    names[`#${name}`] = name;
+    if (value === undefined) removes.push(`#${name}`);
+    else {
+      sets.push(`#${name} = :${name}`);
+      values[`:${name}`] = value;
+    }
+  }
+  const clauses = [
+    ...(sets.length > 0 ? [`SET ${sets.join(', ')}`] : []),
+    ...(removes.length > 0 ? [`REMOVE ${removes.join(', ')}`] : []),
+  ];
+  return { expression: { UpdateExpression: clauses.join(' '), ExpressionAttributeNames: names }, values };
+}

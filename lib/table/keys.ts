@@ -38,6 +38,7 @@ export const collections = {
   alerts: (account: Int64, shard: string) => of(account, `ALERTS#${shard}`),
   alertShards: (account: Int64) => [...ALERT_SHARDS].map((shard) => of(account, `ALERTS#${shard}`)),
   feed: (account: Int64, incidentId: string) => of(account, `FEED#${incidentId.toLowerCase()}`),
+  idempotency: (account: Int64) => of(account, 'IDEMPOTENCY'),
 } as const;
 
 /** The key of each kind of row. ObjectIDs go in lower case, so that they compare without it. */
@@ -88,7 +89,7 @@ export const keys = {
     sk: String(window),
   }),
   idempotency: (account: Int64, operation: string, keyHash: string) => ({
-    pk: of(account, 'IDEMPOTENCY'),
+    pk: collections.idempotency(account),
     sk: `${operation}#${keyHash}`,
   }),
 } as const satisfies Record<string, (...parts: never[]) => Key>;

@@ -6,6 +6,8 @@ import type { Key } from './keys.ts';
 export interface QueryOptions {
   /** Only sort keys that begin so. */
   prefix?: string;
+  /** Only sort keys from this one on. */
+  from?: string;
   signal?: AbortSignal | undefined;
   /** Absent: all. */
   attributes?: readonly string[];
@@ -15,14 +17,15 @@ export interface QueryOptions {
 export async function* queryAll(
   table: Table,
   partition: string,
-  { prefix, signal, attributes }: QueryOptions = {},
+  { prefix, from, signal, attributes }: QueryOptions = {},
 ): AsyncGenerator<Key & Row> {
+  const range = prefix === undefined ? (from === undefined ? '' : ' AND sk >= :sk') : ' AND begins_with(sk, :sk)';
   const pages = paginateQuery(
     { client: table.client },
     {
       TableName: table.name,
-      KeyConditionExpression: prefix === undefined ? 'pk = :pk' : 'pk = :pk AND begins_with(sk, :prefix)',
-      ExpressionAttributeValues: { ':pk': partition, ...(prefix !== undefined && { ':prefix': prefix }) },
+      KeyConditionExpression: `pk = :pk${range}`,
+      ExpressionAttributeValues: { ':pk': partition, ...(range !== '' && { ':sk': prefix ?? from }) },
       ConsistentRead: true,
       ...(attributes && {
         ProjectionExpression: attributes.map((_name, at) => `#${at}`).join(', '),

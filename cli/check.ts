@@ -1,0 +1,97 @@
+import type { Command } from 'commander';
+import { checkAccount, checkTable } from '../lib/check/check.ts';
+import type { Finding } from '../lib/check/finding.ts';
+import { repair } from '../lib/check/repair.ts';
+import type { Int64 } from '../lib/json.ts';
+import { line } from '../lib/printable.ts';
+import type { Table } from '../lib/table/client.ts';
+import { existing } from './accounts.ts';
+import { accountId } from './arguments.ts';
+import { describe, jsonOption, withTarget } from './command.ts';
+import { CliError, type Io, print, printJson, say } from './io.ts';
+import { startProgress } from './progress.ts';
+
+type Options = { account?: Int64; json?: boolean; write?: boolean };
+
+const accountOption = ['--account <account>', 'which account (default: the whole table)', accountId] as const;
+
+/** The commands that find and fix what a restore has torn. */
+export function addCheckCommands(program: Command, io: Io): void {
+  describe(
+    program
+      .command('check')
+      .option(...accountOption)
+      .option(...jsonOption),
+    'Look for what does not fit together: alerts, feeds, pending merges, accounts and their keys. Exit code 1 when anything is found.',
+    'check --account 42',
+  ).action((options: Options, command: Command) =>
+    withTarget(io, command, 'reads', async ({ target: { table } }) => {
+      const findings = await look(table, options, io);
+      if (options.json) printJson(io, findings.map(jsonOf));
+      if (findings.length > 0)
+        throw new CliError(`${countText(findings.length)}. \`repair\` says what it would do about it.`);
+      if (!options.json) print(io, 'Nothing is wrong.');
+    }),
+  );
+
+  describe(
+    program
+      .command('repair')
+      .option(...accountOption)
+      .option('--write', 'repair (default: say what would be repaired)')
+      .option(...jsonOption),
+    'Fix what `check` finds: the feeds decide where alerts are, an account decides what its keys may do.',
+    'repair --account 42',
+    'repair --account 42 --write',
+  ).action((options: Options, command: Command) =>
+    withTarget(io, command, options.write ? 'writes' : 'reads', async ({ target: { table } }) => {
+      if (!options.write) say(io, 'Dry run: nothing is written. --write repairs.');
+      const findings = await look(table, options, io);
+      if (options.json) printJson(io, findings.map(jsonOf));
+      if (findings.length === 0) {
+        if (!options.json) print(io, 'Nothing is wrong.');
+        return;
+      }
+      const fixable = findings.filter(({ fixes }) => fixes.length > 0);
+      if (!options.write) return say(io, `${fixable.length} of ${countText(findings.length)} would be repaired.`);
+      const progress = startProgress(io, 'repair', fixable.length);
+      const { fixed, left } = await repair(table, findings, progress.add).finally(progress.end);
+      say(io, `${fixed} of ${countText(findings.length)} repaired.`);
+      if (left.length > 0)
+        throw new CliError(
+          'The others were changed meanwhile, or nothing tells what would be right: run `check` again.',
+        );
+    }),
+  );
+}
+
+/** Prints findings as they come. */
+async function look(table: Table, { account, json }: Options, io: Io): Promise<Finding[]> {
+  const all: Finding[] = [];
+  const add = (findings: Finding[]) => {
+    io.signal.throwIfAborted();
+    all.push(...findings);
+    if (!json) for (const finding of findings) print(io, textOf(finding));
+  };
+  if (account === undefined) for await (const findings of checkTable(table)) add(findings);
+  else {
+    await existing(table, account);
+    add(await checkAccount(table, account));
+  }
+  return all;
+}
+
+function textOf({ kind, account, ids, detail }: Finding): string {
+  const named = Object.entries({ account, ...ids }).map(([name, id]) => line`${name} ${id}`);
+  return line`${kind}: ${named.join(', ')}: ${detail}`;
+}
+
+const jsonOf = ({ kind, account, ids, detail, fixes }: Finding) => ({
+  kind,
+  account_id: account,
+  ...ids,
+  detail,
+  repairable: fixes.length > 0,
+});
+
+const countText = (count: number) => `${count} ${count === 1 ? 'finding' : 'findings'}`;

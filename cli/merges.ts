@@ -1,0 +1,108 @@
+import type { Command } from 'commander';
+import { finishMerge } from '../lib/incidents/finish.ts';
+import { readLedger } from '../lib/incidents/ledger.ts';
+import { listMerges } from '../lib/incidents/list.ts';
+import { UnmovableAlertsError } from '../lib/incidents/move.ts';
+import type { FeedItem } from '../lib/incidents/read.ts';
+import type { Int64 } from '../lib/json.ts';
+import { line } from '../lib/printable.ts';
+import { existing } from './accounts.ts';
+import { accountId, duration, feedEntry, objectId } from './arguments.ts';
+import { describe, dryRunOption, jsonOption, withTarget } from './command.ts';
+import { CliError, type Io, print, printJson, say } from './io.ts';
+import { plainTable, timeText } from './output.ts';
+
+const accountOption = ['--account <account>', 'whose it is', accountId] as const;
+/** More alert ids of a merge than that are only counted, but for `--json`. */
+const MOST_IDS = 10;
+
+/** The commands that show merges, and finish them. */
+export function addMergeCommands(merge: Command, io: Io): void {
+  describe(
+    merge
+      .command('list')
+      .requiredOption(...accountOption)
+      .option('--since <duration>', 'only those of the last so long, such as 1h (default: all)', duration)
+      .option(...jsonOption),
+    'List merges and undoings in their order, with the request_id of the call that made each',
+    'merge list --account 42 --since 1h',
+    'merge list --account 42 --json',
+  ).action((options: { account: Int64; since?: number; json?: boolean }, command: Command) =>
+    withTarget(io, command, 'reads', async ({ target: { table } }) => {
+      await existing(table, options.account);
+      const from = options.since === undefined ? 0 : io.now() - options.since;
+      const merges = await listMerges(table, options.account, from);
+      if (options.json) return printJson(io, merges.map(jsonOf));
+      if (merges.length === 0)
+        return say(io, `Account ${options.account} has no merges${from > 0 ? ' since then' : ''}.`);
+      print(io, merges.map(textOf).join('\n'));
+    }),
+  );
+
+  describe(
+    merge
+      .command('finish')
+      .argument('[incident-id]', 'the incident that alerts are merged into (default: all that are pending)', objectId)
+      .argument('[feed-entry]', 'the number that `merge list` shows for the merge', feedEntry)
+      .requiredOption(...accountOption)
+      .option(...dryRunOption),
+    'Move the alerts of merges that are committed and pending. The service does so by itself, unless that fails.',
+    'merge finish --account 42',
+    'merge finish 64f000000000000000000001 1795000000000 --account 42',
+  ).action((incidentId: string | undefined, sequence: number | undefined, { account }: { account: Int64 }, command) =>
+    withTarget(io, command, 'writes', async ({ target: { table }, dryRun }) => {
+      await existing(table, account);
+      const { pending = [] } = await readLedger(table, account);
+      const chosen = pending.filter(
+        (one) =>
+          (incidentId === undefined || one.incidentId === incidentId) &&
+          (sequence === undefined || one.sequence === sequence),
+      );
+      if (chosen.length === 0) return print(io, 'Nothing is pending.');
+      for (const one of chosen) {
+        const name = `Merge ${one.sequence} into incident ${one.incidentId}`;
+        if (dryRun) {
+          say(io, `${name} would be finished.`);
+          continue;
+        }
+        try {
+          await finishMerge(table, account, one.incidentId, one.sequence, { signal: io.signal });
+        } catch (error) {
+          if (!(error instanceof UnmovableAlertsError)) throw error;
+          throw new CliError(
+            `${name}: DynamoDB refuses to update the rows of alerts ${error.alertIds.join(', ')}: make them smaller than 398 KB, and run the same command again. All others are moved.`,
+          );
+        }
+        print(io, `${name} finished.`);
+      }
+    }),
+  );
+}
+
+const jsonOf = ({ entry, alertIds, moves, stayed, pending }: FeedItem) => ({
+  ...entry,
+  pending,
+  alert_ids: alertIds,
+  moved: moves.length,
+  stayed: stayed.length,
+});
+
+function textOf({ entry, alertIds, moves, stayed, pending }: FeedItem): string {
+  const kind = entry.kind === 'merge' ? 'merge' : `undoing of ${entry.undone_sequence}`;
+  const shown = alertIds.slice(0, MOST_IDS).join(' ');
+  const rows = [
+    ['  incident', entry.incident_id],
+    ['  request_id', entry.request_id],
+    ['  by', entry.by],
+    [
+      '  alerts',
+      `${moves.length} moved, ${stayed.length} already there${pending ? `, ${alertIds.length} in all` : ''}`,
+    ],
+    ['  alert ids', `${shown}${alertIds.length > MOST_IDS ? ` and ${alertIds.length - MOST_IDS} more` : ''}`],
+    ...(entry.comment === undefined ? [] : [['  comment', entry.comment]]),
+  ];
+  return line`${String(entry.sequence).padStart(15, '0')}  ${timeText(entry.at_ms)}  ${kind}  ${pending ? 'pending' : 'done'}`.concat(
+    '\n',
+    plainTable(rows),
+  );
+}

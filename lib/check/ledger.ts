@@ -1,0 +1,86 @@
+import type { FeedItem } from '../incidents/read.ts';
+import { keys } from '../table/keys.ts';
+import type { Finding, Fix } from './finding.ts';
+import type { MergeRows } from './merges.ts';
+
+/** Whether the ledger knows the latest entries, and exactly those that have alerts left to move. */
+export function* checkLedger(
+  { account, ledger }: MergeRows,
+  entries: readonly FeedItem[],
+  tableName: string,
+): Generator<Finding> {
+  const row = { TableName: tableName, Key: keys.mergeLedger(account) };
+  const latest = (of: readonly FeedItem[]) => of.reduce((last, { entry }) => Math.max(last, entry.sequence), 0);
+  for (const [name, known, last] of [
+    ['last', ledger.last, latest(entries)],
+    ['last_large', ledger.lastLarge, latest(entries.filter(({ entry }) => entry.large))],
+  ] as const)
+    if (last > (known ?? 0))
+      yield {
+        kind: 'ledger_behind',
+        account,
+        ids: { sequence: last },
+        detail: `its ${name} is ${known ?? 'absent'}`,
+        fixes: [
+          {
+            Update: {
+              ...row,
+              UpdateExpression: 'SET #name = :last',
+              ConditionExpression: 'attribute_not_exists(#name) OR #name < :last',
+              ExpressionAttributeNames: { '#name': name },
+              ExpressionAttributeValues: { ':last': last },
+            },
+          },
+        ],
+      };
+
+  const marked = new Map((ledger.pending ?? []).map(({ sequence, incidentId }) => [sequence, incidentId]));
+  const pending = new Map(
+    entries.filter((item) => item.pending).map(({ entry }) => [entry.sequence, entry.incident_id]),
+  );
+  let hasMap = ledger.pending !== undefined;
+  for (const [sequence, incidentId] of pending) {
+    if (marked.get(sequence) === incidentId) continue;
+    const mark: Fix = hasMap
+      ? {
+          Update: {
+            ...row,
+            UpdateExpression: 'SET #pending.#sequence = :incident',
+            ExpressionAttributeNames: { '#pending': 'pending', '#sequence': String(sequence) },
+            ExpressionAttributeValues: { ':incident': incidentId },
+          },
+        }
+      : {
+          Update: {
+            ...row,
+            UpdateExpression: 'SET #pending = :pending',
+            ConditionExpression: 'attribute_not_exists(#pending)',
+            ExpressionAttributeNames: { '#pending': 'pending' },
+            ExpressionAttributeValues: { ':pending': { [sequence]: incidentId } },
+          },
+        };
+    hasMap = true;
+    const detail = 'nothing would finish it';
+    yield { kind: 'pending_mark_missing', account, ids: { incident_id: incidentId, sequence }, detail, fixes: [mark] };
+  }
+  for (const [sequence, incidentId] of marked) {
+    if (pending.get(sequence) === incidentId) continue;
+    yield {
+      kind: 'pending_mark_left',
+      account,
+      ids: { incident_id: incidentId, sequence },
+      detail: 'it would be looked at by every further merge',
+      fixes: [
+        {
+          Update: {
+            ...row,
+            UpdateExpression: 'REMOVE #pending.#sequence',
+            ConditionExpression: '#pending.#sequence = :incident',
+            ExpressionAttributeNames: { '#pending': 'pending', '#sequence': String(sequence) },
+            ExpressionAttributeValues: { ':incident': incidentId },
+          },
+        },
+      ],
+    };
+  }
+}

@@ -1,0 +1,100 @@
+/** Makes right what a check has found. */
+import { finishMerge } from '../incidents/finish.ts';
+import { readLedger } from '../incidents/ledger.ts';
+import { transact } from '../incidents/transaction.ts';
+import type { Int64 } from '../json.ts';
+import { backoff, CONFLICT, THROTTLED } from '../table/backoff.ts';
+import type { Table } from '../table/client.ts';
+import { forEach } from '../table/for-each.ts';
+import type { Finding, Fix } from './finding.ts';
+
+/** Of one transaction. A few, for calls may meet it. */
+const MOST_FIXES = 50;
+
+export interface Repair {
+  fixed: number;
+  /** Nobody can tell what would be right, or the rows were changed meanwhile. */
+  left: Finding[];
+}
+
+/**
+ * Writes the fixes of findings, each if its rows are as they were read; then finishes the merges that have alerts left to
+ * move. After a failure half-way, a further check finds what is left.
+ * @param onFixed told how many more findings are fixed, from time to time
+ */
+export async function repair(
+  table: Table,
+  findings: readonly Finding[],
+  onFixed: (count: number) => void = () => {},
+): Promise<Repair> {
+  const left = findings.filter(({ fixes }) => fixes.length === 0);
+  let fixed = 0;
+  const count = (more: number) => {
+    fixed += more;
+    onFixed(more);
+  };
+  const isWritten = (some: readonly Finding[]) =>
+    write(
+      table,
+      some.flatMap(({ fixes }) => fixes),
+    );
+  for (const wave of wavesOf(findings.filter(({ fixes }) => fixes.length > 0)))
+    await forEach(batchesOf(wave), async (batch) => {
+      if (await isWritten(batch)) return count(batch.length);
+      for (const finding of batch)
+        if (await isWritten([finding])) count(1);
+        else left.push(finding);
+    });
+  const accounts = new Map(findings.map(({ account }) => [String(account), account]));
+  await forEach(accounts.values(), (account) => finishMerges(table, account));
+  return { fixed, left };
+}
+
+/** @returns whether the fixes are written: none is where one of their rows has changed */
+async function write(table: Table, fixes: readonly Fix[]): Promise<boolean> {
+  for (let attempt = 1; ; attempt += 1) {
+    const result = await transact(table, fixes);
+    if (result.outcome === 'applied') return true;
+    if (result.outcome === 'changed') return false;
+    if (result.outcome === 'refused') throw result.error;
+    await backoff(attempt, result.outcome === 'throttled' ? THROTTLED : CONFLICT);
+  }
+}
+
+/** In their order, so that none of a wave is about a row of another of the same wave. */
+function wavesOf(findings: readonly Finding[]): Finding[][] {
+  const waves: Finding[][] = [];
+  const nextOf = new Map<string, number>();
+  for (const finding of findings) {
+    const rows = finding.fixes.map(rowOf);
+    const wave = Math.max(...rows.map((row) => nextOf.get(row) ?? 0));
+    waves[wave] ??= [];
+    waves[wave].push(finding);
+    for (const row of rows) nextOf.set(row, wave + 1);
+  }
+  return waves;
+}
+
+function batchesOf(findings: readonly Finding[]): Finding[][] {
+  const batches: { findings: Finding[]; fixes: number }[] = [];
+  for (const finding of findings) {
+    let batch = batches.at(-1);
+    if (!batch || batch.fixes + finding.fixes.length > MOST_FIXES) {
+      batch = { findings: [], fixes: 0 };
+      batches.push(batch);
+    }
+    batch.findings.push(finding);
+    batch.fixes += finding.fixes.length;
+  }
+  return batches.map((batch) => batch.findings);
+}
+
+function rowOf({ Put, Update, Delete, ConditionCheck }: Fix): string {
+  const { pk, sk } = Put?.Item ?? (Update ?? Delete ?? ConditionCheck)?.Key ?? {};
+  return `${pk}\n${sk}`;
+}
+
+async function finishMerges(table: Table, account: Int64): Promise<void> {
+  const { pending = [] } = await readLedger(table, account);
+  for (const { incidentId, sequence } of pending) await finishMerge(table, account, incidentId, sequence);
+}

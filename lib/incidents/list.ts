@@ -1,0 +1,48 @@
+/** An account's incidents and merges, as lists for operators. */
+import type { Int64 } from '../json.ts';
+import type { Table } from '../table/client.ts';
+import { forEach } from '../table/for-each.ts';
+import { collections, keys, parseKey } from '../table/keys.ts';
+import { queryAll } from '../table/query-all.ts';
+import type { IncidentRow } from './feed.ts';
+import { type FeedItem, feedOf } from './read.ts';
+
+/** @returns in the order of their ids */
+export async function listIncidents(table: Table, account: Int64) {
+  const rows = (await Array.fromAsync(queryAll(table, collections.incidents(account)))) as unknown as IncidentRow[];
+  const incidents = rows.map(({ incident_id, title, owner_id }) => ({
+    incident_id,
+    title,
+    ...(owner_id !== undefined && { owner_id }),
+    alerts: 0,
+    /** Of its feed. */
+    entries: 0,
+  }));
+  const byId = new Map(incidents.map((incident) => [incident.incident_id, incident]));
+  await forEach(collections.alertShards(account), async (shard) => {
+    for await (const { incident_id } of queryAll(table, shard, { attributes: ['incident_id'] })) {
+      const incident = byId.get(String(incident_id));
+      if (incident) incident.alerts += 1;
+    }
+  });
+  await forEach(incidents, async (incident) => {
+    const feed = collections.feed(account, incident.incident_id);
+    for await (const row of queryAll(table, feed, { attributes: ['pk', 'sk'] }))
+      if (parseKey(row)?.kind === 'feedEntry') incident.entries += 1;
+  });
+  return incidents;
+}
+
+/**
+ * The merges of an account and their undoings, in their order.
+ * @param fromMs Unix milliseconds: those that were committed before are left out
+ */
+export async function listMerges(table: Table, account: Int64, fromMs: number): Promise<FeedItem[]> {
+  const merges: FeedItem[] = [];
+  const incidents = await Array.fromAsync(queryAll(table, collections.incidents(account), { attributes: ['sk'] }));
+  await forEach(incidents, async ({ sk: incidentId }) => {
+    const { pk, sk: from } = keys.feedEntry(account, incidentId, Math.max(0, Math.floor(fromMs)));
+    merges.push(...feedOf(await Array.fromAsync(queryAll(table, pk, { from }))).items);
+  });
+  return merges.sort((one, other) => one.entry.sequence - other.entry.sequence);
+}

@@ -1,0 +1,114 @@
+/** A point-in-time restore may hold any part of a recent transaction: whichever, repair ends it all or nothing. */
+import { isDeepStrictEqual } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { putAccount } from '../../lib/accounts/accounts.ts';
+import { checkAccount } from '../../lib/check/check.ts';
+import { checkMerges } from '../../lib/check/merges.ts';
+import { mergeRowsOf } from '../../lib/check/read.ts';
+import { repair } from '../../lib/check/repair.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { parseKey, type RowKind } from '../../lib/table/keys.ts';
+import { SEED, sample, seededRandom } from '../support/chance.ts';
+import { newAccount } from '../support/incidents.ts';
+import { handlersOver, newTable, testDeps } from '../support/service.ts';
+import { applied, changedRows, overwrite, type Rows, snapshot, torn } from '../support/torn.ts';
+
+const random = seededRandom(SEED);
+/** Of each merge: all parts, or a sample. */
+const MOST_IN_MEMORY = process.env.FAULTS === undefined ? 500 : Number.POSITIVE_INFINITY;
+const MOST_IN_TABLE = process.env.FAULTS === undefined ? 2 : 20;
+
+let table: Table;
+beforeAll(async () => {
+  table = await newTable();
+});
+afterAll(() => table.client.destroy());
+
+/** What callers and operators see of merges: alerts, incidents, feeds, remembered keys; not the notes beside them. */
+function visible(rows: Rows, ...without: (RowKind | undefined)[]): Map<string, unknown> {
+  const seen = new Map<string, unknown>();
+  for (const [name, row] of rows) {
+    if (['mergeLedger', ...without].includes(parseKey(row)?.kind)) continue;
+    const { moved_sequence, moved_from, last_change, ...rest } = row;
+    seen.set(name, rest);
+  }
+  return seen;
+}
+
+/** An account with alerts here and there, some merged before; then one more merge. */
+async function merged(count: number, change: object) {
+  const at = await newAccount(table);
+  await putAccount(table, { account_id: at.account, name: 'Acme', permissions: ['monit'] });
+  const handlers = handlersOver(testDeps(table));
+  const [from, to] = [await at.incident(), await at.incident({ owner_id: 3 })];
+  await at.member(7);
+  const inNone = Math.ceil(count / 2);
+  const alerts = [...(await at.alerts(inNone)), ...(await at.alerts(count - inNone, from))];
+  const staying = await at.alerts(1, to);
+  // Every other of them has been merged before.
+  const earlier = alerts.filter((_id, index) => index % 2 === 0);
+  const first = { alert_ids: earlier, incident_id: from, title: 'Earlier' };
+  expect((await at.merge(handlers.mergeAlerts, first)).status).toBe(200);
+  const before = await snapshot(table, at.account);
+  const body = { alert_ids: [...alerts, ...staying], incident_id: to, ...change };
+  const options = { headers: { 'Idempotency-Key': 'one' } };
+  expect((await at.merge(handlers.mergeAlerts, body, options)).status).toBe(200);
+  const after = await snapshot(table, at.account);
+  return { at, before, after, changed: changedRows(before, after) };
+}
+
+const subsetOf = (names: readonly string[], mask: number) => names.filter((_name, bit) => (mask >> bit) & 1);
+function isEntry(name: string): boolean {
+  const [pk = '', sk = ''] = name.split('\n');
+  return parseKey({ pk, sk })?.kind === 'feedEntry';
+}
+
+function masksOf(changed: readonly string[], most: number): number[] {
+  const all = Array.from({ length: 2 ** changed.length }, (_, mask) => mask);
+  return sample(all, most, random);
+}
+
+/** What is wrong with a repaired mixture; undefined: nothing. The same call again may do again what a restore has forgotten. */
+function problemOf(end: Rows, { before, after }: { before: Rows; after: Rows }, hasEntry: boolean): string | undefined {
+  if (hasEntry)
+    return isDeepStrictEqual(visible(end, 'idempotency'), visible(after, 'idempotency')) ? undefined : 'not all of it';
+  return isDeepStrictEqual(visible(end), visible(before)) ? undefined : 'not nothing';
+}
+
+describe(`a merge of which a restore holds a part (SEED=${SEED})`, () => {
+  it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])(
+    'of %i alerts is done or has never been, once it is repaired',
+    async (count) => {
+      for (const change of [{ title: 'New', owner_id: 7 }, {}]) {
+        const merge = await merged(count, change);
+        const { at, before, after, changed } = merge;
+        const check = (rows: Rows) => checkMerges(mergeRowsOf(at.account, [...rows.values()]), table.name);
+        expect([check(before), check(after)]).toEqual([[], []]);
+        const wrong: string[] = [];
+        for (const mask of masksOf(changed, MOST_IN_MEMORY)) {
+          const names = subsetOf(changed, mask);
+          const end = applied(torn(before, after, names), check(torn(before, after, names)));
+          const problem =
+            problemOf(end, merge, names.some(isEntry)) ?? (check(end).length > 0 ? 'not at once' : undefined);
+          if (problem) wrong.push(`${problem}: ${names.map((name) => name.replace('\n', ' '))}`);
+        }
+        expect(wrong.slice(0, 3)).toEqual([]);
+      }
+    },
+    120_000,
+  );
+
+  it('is so in the table, too', async () => {
+    const merge = await merged(4, { title: 'New', owner_id: 7 });
+    const { at, before, after, changed } = merge;
+    for (const mask of masksOf(changed, MOST_IN_TABLE)) {
+      const names = subsetOf(changed, mask);
+      const rows = torn(before, after, names);
+      await overwrite(table, await snapshot(table, at.account), rows);
+      const { left } = await repair(table, await checkAccount(table, at.account));
+      expect(left).toEqual([]);
+      expect(problemOf(await snapshot(table, at.account), merge, names.some(isEntry))).toBeUndefined();
+      expect(await checkAccount(table, at.account)).toEqual([]);
+    }
+  });
+});

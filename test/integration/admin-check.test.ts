@@ -1,0 +1,180 @@
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { putAccount, readAccount } from '../../lib/accounts/accounts.ts';
+import { identityOfAppKey, newAppKey, putAppKey } from '../../lib/accounts/app-key-admin.ts';
+import { checkAccount } from '../../lib/check/check.ts';
+import { FINDINGS, type FindingKind } from '../../lib/check/finding.ts';
+import { repair } from '../../lib/check/repair.ts';
+import { loadData } from '../../lib/data/load.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { type Key, keys } from '../../lib/table/keys.ts';
+import { adminOf } from '../support/admin.ts';
+import { type Account, newAccount, objectId } from '../support/incidents.ts';
+import { handlersOver, newTable, put, stored, testDeps } from '../support/service.ts';
+import { overwrite, snapshot } from '../support/torn.ts';
+
+const GONE = 1;
+let table: Table;
+let admin: ReturnType<typeof adminOf>;
+beforeAll(async () => {
+  table = await newTable();
+  admin = adminOf(table);
+});
+
+/** An account with a small and a large merge. */
+async function merged() {
+  const at = await newAccount(table);
+  await putAccount(table, { account_id: at.account, name: 'Acme', permissions: ['monit'] });
+  const row = await readAccount(table, at.account);
+  const identity = identityOfAppKey(newAppKey());
+  if (row) await putAppKey(table, row, identity, { created_at: 1 });
+  const { mergeAlerts } = handlersOver(testDeps(table), { transactionItems: 12 });
+  const [from, to] = [await at.incident(), await at.incident()];
+  const alerts = await at.alerts(20, from);
+  const call = async (body: object) =>
+    expect((await at.merge(mergeAlerts, body, { headers: { 'Idempotency-Key': objectId() } })).status).toBe(200);
+  await call({ alert_ids: alerts.slice(0, 5), incident_id: to, title: 'New' });
+  await call({ alert_ids: alerts, incident_id: from });
+  const [small] = await at.feed(to);
+  const [large] = await at.feed(from);
+  return {
+    at,
+    from,
+    to,
+    alerts,
+    hash: identity.hash,
+    small: small?.sequence as number,
+    large: large?.sequence as number,
+  };
+}
+type Merged = Awaited<ReturnType<typeof merged>>;
+
+const set = (Key: Key, name: string, value: unknown) =>
+  table.client.send(
+    new UpdateCommand({
+      TableName: table.name,
+      Key,
+      UpdateExpression: value === undefined ? 'REMOVE #name' : 'SET #name = :value',
+      ExpressionAttributeNames: { '#name': name },
+      ...(value !== undefined && { ExpressionAttributeValues: { ':value': value } }),
+    }),
+  );
+const remove = async (at: Account, ...names: Key[]) => {
+  const rows = await snapshot(table, at.account);
+  const left = new Map([...rows].filter(([, row]) => !names.some(({ pk, sk }) => row.pk === pk && row.sk === sk)));
+  await overwrite(table, rows, left);
+};
+
+/** By finding: what breaks an account so. */
+const BROKEN: Record<FindingKind, (merged: Merged) => Promise<unknown>> = {
+  alert_misplaced: ({ at, alerts, to }) => set(keys.alert(at.account, alerts[0] as string), 'incident_id', to),
+  alert_entry_missing: ({ at, alerts }) =>
+    set(keys.alert(at.account, alerts[0] as string), 'moved_sequence', 9_999_999_999_999),
+  entry_incomplete: ({ at, from, large }) => remove(at, keys.feedAlerts(at.account, from, large, 0)),
+  entry_rows_orphaned: ({ at, from, large }) => remove(at, keys.feedEntry(at.account, from, large)),
+  entry_not_applied: ({ at, to }) => set(keys.incident(at.account, to), 'last_change', undefined),
+  incident_entry_missing: ({ at, from }) =>
+    set(keys.incident(at.account, from), 'last_change', { sequence: 9_999_999_999_999, old_title: 'Old' }),
+  ledger_behind: ({ at }) => set(keys.mergeLedger(at.account), 'last', 5),
+  pending_mark_missing: ({ at, from, large }) => remove(at, keys.feedMoves(at.account, from, large, 0)),
+  pending_mark_left: ({ at, from, large }) => set(keys.mergeLedger(at.account), 'pending', { [large]: from }),
+  idempotency_entry_missing: ({ at, to }) =>
+    put(table, keys.idempotency(at.account, 'merge-alerts', 'k'), { incident_id: to, sequence: 7, ttl: 9_999_999_999 }),
+  account_missing: () => put(table, keys.listedAccount(GONE), {}),
+  account_unlisted: async ({ at }) => {
+    const key = keys.listedAccount(at.account);
+    await overwrite(table, new Map([[`${key.pk}\n${key.sk}`, key]]), new Map());
+  },
+  app_key_missing: async ({ hash }) => {
+    const key = keys.appKey(hash);
+    await overwrite(table, new Map([[`${key.pk}\n${key.sk}`, key]]), new Map());
+  },
+  app_key_unlisted: ({ at }) => set(keys.account(at.account), 'app_keys', undefined),
+  app_key_outdated: ({ hash }) => set(keys.appKey(hash), 'permissions', ['monit', 'all']),
+};
+/** Rows of the account of no number: keys that tests make without one. */
+const OF_ANOTHER = new Set<FindingKind>(['account_missing']);
+
+describe('admin check and admin repair', () => {
+  it('find nothing wrong in an account that is whole', async () => {
+    const { at } = await merged();
+    expect(await admin(`check --account ${at.account}`)).toMatchObject({ exitCode: 0, out: 'Nothing is wrong.\n' });
+    expect(await admin(`repair --account ${at.account} --write`)).toMatchObject({ exitCode: 0 });
+  });
+
+  it.each(Object.keys(FINDINGS) as FindingKind[])('find and fix: %s', async (kind) => {
+    const broken = await merged();
+    const { account } = broken.at;
+    await BROKEN[kind](broken);
+    // Only a reading of the whole table finds what an account does not know of.
+    const where = ['account_missing', 'app_key_unlisted'].includes(kind) ? '' : ` --account ${account}`;
+    const check = async () => {
+      const { exitCode, out } = await admin(`check --json${where}`);
+      const owner = OF_ANOTHER.has(kind) ? GONE : account;
+      return { exitCode, found: JSON.parse(out).filter((one: { account_id: number }) => one.account_id === owner) };
+    };
+    const { exitCode, found } = await check();
+    expect(exitCode).toBe(1);
+    expect(found.map((one: { kind: string }) => one.kind)).toContain(kind);
+    const before = await snapshot(table, account);
+
+    const dry = await admin(`repair${where}`);
+    expect(dry.err).toMatch(/^Dry run: nothing is written\. --write repairs\.\n/);
+    expect(dry.err).toContain('would be repaired.');
+    expect(await snapshot(table, account)).toEqual(before);
+
+    const repaired = await admin(`repair --write${where}`);
+    if (where !== '') expect(repaired).toMatchObject({ exitCode: 0 });
+    expect((await check()).found).toEqual([]);
+  });
+
+  it('say in a line each what is wrong, and where', async () => {
+    const { at, alerts, to, from, large } = await merged();
+    await set(keys.alert(at.account, alerts[3] as string), 'incident_id', to);
+    const { out, err, exitCode } = await admin(`check --account ${at.account}`);
+    expect(out).toBe(
+      `alert_misplaced: account ${at.account}, alert_id ${alerts[3]}, sequence ${large}: it is in ${to} and belongs in ${from}, by entry ${large}\n`,
+    );
+    expect([err, exitCode]).toEqual(['1 finding. `repair` says what it would do about it.\n', 1]);
+  });
+
+  it('take an alert that was loaded again for what was loaded, until the next merge moves it', async () => {
+    const { at, alerts, to } = await merged();
+    const line = { kind: 'alert', account_id: at.account, alert_id: alerts[0], title: 'Again', incident_id: to };
+    const incident = { kind: 'incident', account_id: at.account, incident_id: to, title: 'Again' };
+    await loadData(table, 'test', [JSON.stringify(line), JSON.stringify(incident)], { nowSeconds: 1 });
+    expect(await admin(`check --account ${at.account}`)).toMatchObject({ exitCode: 0 });
+    const { mergeAlerts } = handlersOver(testDeps(table));
+    const third = await at.incident();
+    await at.merge(mergeAlerts, { alert_ids: [alerts[0]], incident_id: third });
+    expect(await admin(`check --account ${at.account}`)).toMatchObject({ exitCode: 0 });
+    await set(keys.alert(at.account, alerts[0] as string), 'moved_sequence', undefined);
+    expect(await admin(`check --account ${at.account}`)).toMatchObject({ exitCode: 1 });
+  });
+
+  it('leave a row that a call has changed since it was read', async () => {
+    const { at, alerts } = await merged();
+    const key = keys.alert(at.account, alerts[0] as string);
+    await set(key, 'incident_id', undefined);
+    const findings = await checkAccount(table, at.account);
+    await set(key, 'moved_sequence', 9_999_999_999_999);
+    expect(await repair(table, findings)).toMatchObject({ fixed: 0, left: [{ kind: 'alert_misplaced' }] });
+    expect((await stored(table, key)).moved_sequence).toBe(9_999_999_999_999);
+  });
+
+  it('find nothing wrong while merges are going on', async () => {
+    const { at, alerts, from, to } = await merged();
+    const { mergeAlerts } = handlersOver(testDeps(table), { transactionItems: 12 });
+    let going = true;
+    const merging = (async () => {
+      for (let turn = 0; going; turn += 1)
+        await at.merge(mergeAlerts, { alert_ids: alerts, incident_id: turn % 2 === 0 ? to : from, title: `${turn}` });
+    })();
+    const found = [];
+    for (let look = 0; look < 5; look += 1)
+      found.push(JSON.parse((await admin(`check --json --account ${at.account}`)).out));
+    going = false;
+    await merging;
+    expect(found.flat()).toEqual([]);
+  });
+});

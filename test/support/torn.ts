@@ -1,0 +1,83 @@
+/** An account's rows before and after something, and any mixture of the two: what a restored table may hold. */
+import { isDeepStrictEqual } from 'node:util';
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
+import type { Finding, Fix } from '../../lib/check/finding.ts';
+import type { Row } from '../../lib/table/batch-get.ts';
+import { rowName } from '../../lib/table/batch-get.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { collections, type Key, keys } from '../../lib/table/keys.ts';
+import { put, storedUnder } from './service.ts';
+
+export type Rows = ReadonlyMap<string, Key & Row>;
+
+/** All rows that the merges of an account read and write. */
+export async function snapshot(table: Table, account: number): Promise<Rows> {
+  const rows: (Key & Row)[] = [];
+  const incidents = await storedUnder(table, collections.incidents(account));
+  for (const partition of [
+    keys.mergeLedger(account).pk,
+    collections.idempotency(account),
+    ...collections.alertShards(account),
+    ...incidents.map(({ sk }) => collections.feed(account, sk)),
+  ])
+    rows.push(...(await storedUnder(table, partition)));
+  return new Map([...incidents, ...rows].map((row) => [rowName(row), row]));
+}
+
+/** Names of the rows that differ. */
+export const changedRows = (before: Rows, after: Rows): string[] =>
+  [...new Set([...before.keys(), ...after.keys()])].filter(
+    (name) => !isDeepStrictEqual(before.get(name), after.get(name)),
+  );
+
+/** `before`, with some rows as they are in `after`. */
+export function torn(before: Rows, after: Rows, names: readonly string[]): Rows {
+  const rows = new Map(before);
+  for (const name of names) {
+    const row = after.get(name);
+    if (row) rows.set(name, row);
+    else rows.delete(name);
+  }
+  return rows;
+}
+
+/** Makes the rows of the table those of `rows`, where they were those of `now`. */
+export async function overwrite(table: Table, now: Rows, rows: Rows): Promise<void> {
+  for (const name of changedRows(now, rows)) {
+    const [pk = '', sk = ''] = name.split('\n');
+    const row = rows.get(name);
+    if (row) await put(table, { pk, sk }, row);
+    else await table.client.send(new DeleteCommand({ TableName: table.name, Key: { pk, sk } }));
+  }
+}
+
+/** Writes fixes into rows in memory: of update expressions the part that fixes have. */
+export function applied(rows: Rows, findings: readonly Finding[]): Rows {
+  const result = new Map(rows);
+  for (const fix of findings.flatMap(({ fixes }) => fixes)) apply(result, fix);
+  return result;
+}
+
+function apply(rows: Map<string, Key & Row>, { Put, Delete, Update }: Fix): void {
+  if (Put) rows.set(rowName(Put.Item as unknown as Key), Put.Item as Key & Row);
+  if (Delete) rows.delete(rowName(Delete.Key as unknown as Key));
+  if (!Update) return;
+  const { Key: key, UpdateExpression = '', ExpressionAttributeNames = {}, ExpressionAttributeValues = {} } = Update;
+  const row: Row = structuredClone(rows.get(rowName(key as unknown as Key))) ?? { ...key };
+  const placeOf = (path: string): [Row, string] => {
+    const names = path.split('.').map((name) => ExpressionAttributeNames[name] ?? name);
+    const last = names.pop() ?? '';
+    return [names.reduce((inner, name) => inner[name] as Row, row), last];
+  };
+  const [, sets = '', removes = ''] = /^(?:SET (.*?))?\s*(?:REMOVE (.*))?$/.exec(UpdateExpression) ?? [];
+  for (const clause of sets.split(', ').filter(Boolean)) {
+    const [path = '', value = ''] = clause.split(' = ');
+    const [into, name] = placeOf(path);
+    into[name] = ExpressionAttributeValues[value];
+  }
+  for (const path of removes.split(', ').filter(Boolean)) {
+    const [from, name] = placeOf(path);
+    delete from[name];
+  }
+  rows.set(rowName(key as unknown as Key), row as Key & Row);
+}
