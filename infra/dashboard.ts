@@ -2,21 +2,21 @@ import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { Dashboard, GraphWidget, type IMetric, Stats, TextWidget } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { operations } from '../lib/api/operations.ts';
 import { METRICS } from '../lib/metrics.ts';
+import type { MergeQueue } from './merge-queue.ts';
 import { eventMetric, ownMetric, throttleEvents } from './metrics.ts';
 
 export interface DashboardSubjects {
   readonly api: RestApi;
   readonly table: ITableV2;
   readonly functions: Readonly<Record<string, IFunction>>;
-  readonly deadLetters: IQueue;
+  readonly mergeQueue: MergeQueue;
 }
 
 /** Three questions: is it healthy, who is throttled, what does it cost. */
-export function addDashboard(scope: Construct, { api, table, functions, deadLetters }: DashboardSubjects): void {
+export function addDashboard(scope: Construct, { api, table, functions, mergeQueue }: DashboardSubjects): void {
   const graph = (title: string, left: IMetric[]) => new GraphWidget({ title, left, width: 8, height: 6 });
   const heading = (text: string) => new TextWidget({ markdown: `## ${text}`, width: 24, height: 1 });
   const perOperation = (metricOf: (fn: IFunction) => IMetric) =>
@@ -38,7 +38,7 @@ export function addDashboard(scope: Construct, { api, table, functions, deadLett
         graph('Merges: left pending, finished late, dead letters', [
           eventMetric('merge_left_pending'),
           eventMetric('merge_finished_late'),
-          deadLetters.metricApproximateNumberOfMessagesVisible(),
+          mergeQueue.deadLetters.metricApproximateNumberOfMessagesVisible(),
         ]),
       ],
       [heading('Who is throttled?')],

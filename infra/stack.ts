@@ -1,13 +1,10 @@
 import { createHash } from 'node:crypto';
 import { CfnOutput, Duration, Names, Stack, type StackProps } from 'aws-cdk-lib';
-import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
-import { FilterCriteria, FilterRule, StartingPosition } from 'aws-cdk-lib/aws-lambda';
-import { DynamoEventSource, SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
-import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { allowedMethods, operations } from '../lib/api/operations.ts';
 import { ServiceApi } from './api.ts';
 import { ServiceFunction } from './function.ts';
+import { MergeQueue } from './merge-queue.ts';
 import { CanaryRollout } from './rollout.ts';
 import { type DeploymentSettings, readDeploymentSettings } from './settings.ts';
 import { createServiceTable } from './table.ts';
@@ -17,8 +14,10 @@ import { Watch } from './watch.ts';
 const ANSWER_TIMEOUT = Duration.seconds(29);
 /** The authorizer fails by itself within a second; this ends one that does not. */
 const AUTHORIZER_TIMEOUT = Duration.seconds(2);
-/** A merge's lease (4 s) and the moves of the largest body, with time to spare. */
-const FINISH_TIMEOUT = Duration.seconds(120);
+/** The moves of the largest body take some seconds; what takes longer is gone on with in the next call. */
+const FINISH_TIMEOUT = Duration.seconds(30);
+/** One whole CPU. */
+const FINISH_MEMORY_MB = 1_769;
 /** Lambda gives a share of a CPU with memory: below this the join of 2,000 hosts takes longer than the reading of them. */
 const OPERATION_MEMORY_MB = 512;
 const SMALL_MEMORY_MB = 256;
@@ -72,13 +71,13 @@ export class ServiceStack extends Stack {
       memorySize: OPERATION_MEMORY_MB,
     });
     const finishMerges = create('finish-merges', {
-      description: 'Finish merges whose calls were cut short',
+      description: 'Finish merges whose calls did not',
       table,
       environment,
       timeout: FINISH_TIMEOUT,
-      memorySize: SMALL_MEMORY_MB,
+      memorySize: FINISH_MEMORY_MB,
     });
-    const deadLetters = this.followStream(table, finishMerges);
+    const mergeQueue = new MergeQueue(this, 'Merges', { table, finishMerges, timeout: FINISH_TIMEOUT });
 
     const rollout = settings.rollout === 'canary' ? new CanaryRollout(this, 'Rollout') : undefined;
     const { api, url, accessLog, accountPlan } = new ServiceApi(this, 'Service', {
@@ -96,7 +95,7 @@ export class ServiceStack extends Stack {
       accessLog,
       table,
       functions: { ...operationFunctions, 'label-caller': labelCaller, 'finish-merges': finishMerges },
-      deadLetters,
+      mergeQueue,
       alarmEmail: settings.alarmEmail,
     });
     new CfnOutput(this, 'Url', { value: url, description: 'Base address of the API' });
@@ -105,32 +104,6 @@ export class ServiceStack extends Stack {
       value: accountPlan.usagePlanId,
       description: "Usage plan for accounts' gateway keys",
     });
-  }
-
-  /** Merges that are committed with their moves pending; what cannot be finished ends in a queue that raises an alarm. */
-  private followStream(table: ITableV2, finishMerges: ReturnType<ReturnType<typeof functionFactory>>): Queue {
-    const deadLetters = new Queue(this, 'DeadLetters', {
-      encryption: QueueEncryption.SQS_MANAGED,
-      enforceSSL: true,
-      retentionPeriod: Duration.days(14),
-    });
-    finishMerges.addEventSource(
-      new DynamoEventSource(table, {
-        startingPosition: StartingPosition.TRIM_HORIZON,
-        batchSize: 10,
-        retryAttempts: 10,
-        bisectBatchOnError: true,
-        maxRecordAge: Duration.hours(6),
-        onFailure: new SqsDlq(deadLetters),
-        filters: [
-          FilterCriteria.filter({
-            eventName: FilterRule.isEqual('INSERT'),
-            dynamodb: { NewImage: { large: { BOOL: FilterRule.isEqual(true) } } },
-          }),
-        ],
-      }),
-    );
-    return deadLetters;
   }
 }
 

@@ -5,6 +5,7 @@ import {
   type AlarmBase,
   ComparisonOperator,
   type IMetric,
+  Metric,
   Stats,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
@@ -15,19 +16,22 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
-import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { operations } from '../lib/api/operations.ts';
 import { addDashboard } from './dashboard.ts';
+import type { MergeQueue } from './merge-queue.ts';
 import { eventMetric, PERIOD, SLOW_P99_MS, throttleEvents } from './metrics.ts';
 import { ServiceLevel } from './service-level.ts';
+
+/** Seconds. A merge is finished within some: one attempt, of three minutes, has failed. */
+const PENDING_SECONDS = 300;
 
 export interface WatchProps {
   readonly api: RestApi;
   readonly accessLog: ILogGroup;
   readonly table: ITableV2;
   readonly functions: Readonly<Record<string, IFunction>>;
-  readonly deadLetters: IQueue;
+  readonly mergeQueue: MergeQueue;
   readonly alarmEmail: string | undefined;
 }
 
@@ -69,7 +73,7 @@ export class Watch extends Construct {
     );
   }
 
-  private addAlarms({ table, functions, deadLetters }: WatchProps): void {
+  private addAlarms({ table, functions, mergeQueue }: WatchProps): void {
     for (const { name } of operations) {
       const fn = functions[name];
       if (fn)
@@ -86,15 +90,19 @@ export class Watch extends Construct {
     this.alarm(
       'DeadLetters',
       'A merge could not be finished',
-      deadLetters.metricApproximateNumberOfMessagesVisible({ period: PERIOD }),
+      mergeQueue.deadLetters.metricApproximateNumberOfMessagesVisible({ period: PERIOD }),
       1,
     );
-    const finishMerges = functions['finish-merges'];
-    if (finishMerges) {
-      // The stream hands a record over at once: one that is older than a minute is a merge that pends for that long.
-      const age = finishMerges.metric('IteratorAge', { period: PERIOD, statistic: Stats.MAXIMUM });
-      this.alarm('MergesPending', 'A merge is pending for over a minute', age, 60_000);
-    }
+    const age = mergeQueue.queue.metricApproximateAgeOfOldestMessage({ period: PERIOD, statistic: Stats.MAXIMUM });
+    this.alarm('MergesPending', 'A merge is pending for over five minutes', age, PENDING_SECONDS);
+    const failed = new Metric({
+      namespace: 'AWS/EventBridge/Pipes',
+      metricName: 'ExecutionFailed',
+      dimensionsMap: { PipeName: mergeQueue.pipe.ref },
+      statistic: Stats.SUM,
+      period: PERIOD,
+    });
+    this.alarm('MergePipeFailed', 'Merges do not get from the table stream to their queue', failed, 1, 2);
     const labelCaller = functions['label-caller'];
     if (labelCaller)
       this.alarm('AuthorizerFailures', 'The authorizer fails', labelCaller.metricErrors({ period: PERIOD }), 1, 2);

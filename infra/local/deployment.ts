@@ -1,5 +1,5 @@
 /** A deployment as API Gateway and Lambda see it, read from the stack's template: what the local gateway runs by. */
-
+import type { QueueSettings } from './queue.ts';
 import { functionIdOf, functionsOf, type Resource, resourcesOf, routesOf, type Template } from './template.ts';
 import { plansOf, stageThrottlesOf } from './throttles.ts';
 
@@ -64,11 +64,14 @@ export interface Deployment {
   readonly binaryMediaTypes: readonly string[];
   /** Bytes from which on answers are compressed; absent: never. */
   readonly minCompressionSize: number | undefined;
-  readonly stream: {
-    readonly functionName: string;
-    /** Event patterns: a record is handed over when one of them matches. */
+  /** From the table's stream to a queue. */
+  readonly pipe: {
+    /** Event patterns: a record is sent when one of them matches. */
     readonly patterns: readonly object[];
+    /** What is sent of it. */
+    readonly inputTemplate: string;
   };
+  readonly queue: QueueSettings;
 }
 
 /**
@@ -97,6 +100,10 @@ export function readDeployment(template: Template, tableName: string): Deploymen
 
   const authorizer = only('AWS::ApiGateway::Authorizer');
   const mapping = only('AWS::Lambda::EventSourceMapping');
+  const pipe = only('AWS::Pipes::Pipe');
+  const queue = template.Resources[pipe.Target['Fn::GetAtt'][0]]?.Properties;
+  if (mapping.EventSourceArn['Fn::GetAtt'][0] !== pipe.Target['Fn::GetAtt'][0] || mapping.BatchSize !== 1)
+    throw new Error('the template must feed a function from the queue of its pipe, one message a call');
   const api = only('AWS::ApiGateway::RestApi');
   const plans = plansOf(template);
   const accountPlanId = (template.Outputs?.AccountPlanId?.Value as { Ref?: string } | undefined)?.Ref ?? '';
@@ -138,9 +145,17 @@ export function readDeployment(template: Template, tableName: string): Deploymen
     stageThrottles: stageThrottlesOf(only('AWS::ApiGateway::Stage').MethodSettings),
     binaryMediaTypes: api.BinaryMediaTypes ?? [],
     minCompressionSize: api.MinimumCompressionSize,
-    stream: {
+    pipe: {
+      patterns: pipe.SourceParameters.FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) =>
+        JSON.parse(Pattern),
+      ),
+      inputTemplate: pipe.TargetParameters.InputTemplate,
+    },
+    queue: {
       functionName: nameOf.get(mapping.FunctionName.Ref) ?? '',
-      patterns: mapping.FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) => JSON.parse(Pattern)),
+      delayMs: queue.DelaySeconds * 1_000,
+      visibilityMs: queue.VisibilityTimeout * 1_000,
+      maxReceives: queue.RedrivePolicy.maxReceiveCount,
     },
   };
 }

@@ -26,7 +26,7 @@ export interface Served {
 const CLIENT_CLOSED_REQUEST = 499;
 
 export interface GatewayOptions {
-  readonly deployment: Omit<Deployment, 'functions' | 'stream'>;
+  readonly deployment: Omit<Deployment, 'functions' | 'pipe' | 'queue'>;
   /** What runs the deployment's functions, by their names. */
   readonly functions: Readonly<Record<string, Pick<LocalFunction, 'invoke'>>>;
   /** Admits calls; by default as the deployment's usage plans say. */

@@ -1,10 +1,11 @@
-/** The whole service on one machine, as the stack's template says: gateway, functions and table stream. */
+/** The whole service on one machine, as the stack's template says: gateway, functions, table stream and queue. */
 import type { AddressInfo } from 'node:net';
 import { cpuShareOf } from './cpu-share.ts';
 import { readDeployment } from './deployment.ts';
 import { createDocs } from './docs.ts';
 import { startFunction } from './functions.ts';
 import { createGateway, type GatewayOptions, type Served } from './gateway.ts';
+import { startQueue } from './queue.ts';
 import { followStream } from './stream.ts';
 import type { Template } from './template.ts';
 
@@ -81,16 +82,16 @@ export async function startService(options: LocalServiceOptions): Promise<LocalS
     throw error;
   });
 
-  const { functionName, patterns } = deployment.stream;
-  const follower = functions[functionName];
+  const target = functions[deployment.queue.functionName];
+  if (!target) throw new Error('the queue feeds a function that the template does not have');
+  const queue = startQueue(deployment.queue, target);
   let streamProblem: string | undefined;
   let stopStream = async () => {};
-  if (follower)
-    try {
-      stopStream = await followStream(endpoint, tableName, follower, patterns);
-    } catch (error) {
-      streamProblem = (error as Error).message;
-    }
+  try {
+    stopStream = await followStream(endpoint, tableName, deployment.pipe, queue.send);
+  } catch (error) {
+    streamProblem = (error as Error).message;
+  }
 
   return {
     url: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`,
@@ -98,7 +99,7 @@ export async function startService(options: LocalServiceOptions): Promise<LocalS
     async stop() {
       const closed = new Promise((resolve) => gateway.close(resolve));
       gateway.closeAllConnections();
-      await Promise.all([closed, stopStream(), stopFunctions()]);
+      await Promise.all([closed, stopStream(), queue.stop(), stopFunctions()]);
     },
   };
 }

@@ -4,16 +4,15 @@ import {
   DescribeStreamCommand,
   DynamoDBStreamsClient,
   GetRecordsCommand,
+  type GetRecordsCommandOutput,
   GetShardIteratorCommand,
-  type _Record as StreamRecord,
 } from '@aws-sdk/client-dynamodb-streams';
 import { clientConfig } from '../../lib/table/client.ts';
-import type { LocalFunction } from './functions.ts';
+import type { Deployment } from './deployment.ts';
 
 const POLL_MS = 500;
-const LONGEST_PAUSE_MS = 10_000;
 
-/** Whether a record has, wherever the pattern has an array, one of its values: the part of Lambda's filters that is used here. */
+/** Whether a record has, wherever the pattern has an array, one of its values: the part of a pipe's filters that is used here. */
 export function matches(pattern: unknown, record: unknown): boolean {
   if (Array.isArray(pattern)) return pattern.includes(record);
   return Object.entries(pattern as object).every(([name, inner]) =>
@@ -21,17 +20,25 @@ export function matches(pattern: unknown, record: unknown): boolean {
   );
 }
 
+/** What a pipe's template makes of a record: each `<$.path>` stands for the value there, as JSON. */
+export const fillTemplate = (template: string, record: unknown): string =>
+  template.replace(/<\$\.([\w.]+)>/g, (_whole, path: string) => {
+    const value = path
+      .split('.')
+      .reduce((inner: unknown, name) => (inner as Record<string, unknown> | undefined)?.[name], record);
+    return JSON.stringify(value ?? null);
+  });
+
 /**
- * Hands the records of the table's stream that match one of the patterns to a function, as Lambda's event source does:
- * from the beginning on, in order, and a batch that fails again and again until it succeeds.
+ * Sends what the pipe makes of the records of the table's stream that match one of its patterns: from the beginning on, in order.
  * @returns ends it
  * @throws when the endpoint has no stream for the table
  */
 export async function followStream(
   endpoint: string,
   tableName: string,
-  target: LocalFunction,
-  patterns: readonly object[],
+  { patterns, inputTemplate }: Deployment['pipe'],
+  send: (body: string) => void,
 ): Promise<() => Promise<void>> {
   const { region = 'local', credentials } = clientConfig({ endpoint });
   const client = new DynamoDBStreamsClient({ endpoint, region, ...(credentials && { credentials }) });
@@ -43,26 +50,13 @@ export async function followStream(
   const ending = new AbortController();
   const followed = new Map<string, Promise<void>>();
 
-  async function deliver(records: StreamRecord[]): Promise<void> {
-    for (let pause = POLL_MS; !ending.signal.aborted; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
-      try {
-        await target.invoke({ Records: records });
-        return;
-      } catch {
-        await sleep(pause, undefined, { signal: ending.signal });
-      }
-    }
-  }
-
   async function followShard(ShardId: string): Promise<void> {
     const start = new GetShardIteratorCommand({ StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' });
     let { ShardIterator } = await client.send(start);
     while (ShardIterator && !ending.signal.aborted) {
-      const page: { Records?: StreamRecord[] | undefined; NextShardIterator?: string | undefined } = await client.send(
-        new GetRecordsCommand({ ShardIterator }),
-      );
-      const records = (page.Records ?? []).filter((record) => patterns.some((pattern) => matches(pattern, record)));
-      if (records.length > 0) await deliver(records);
+      const page: GetRecordsCommandOutput = await client.send(new GetRecordsCommand({ ShardIterator }));
+      for (const record of page.Records ?? [])
+        if (patterns.some((pattern) => matches(pattern, record))) send(fillTemplate(inputTemplate, record));
       ShardIterator = page.NextShardIterator;
       if (!page.Records?.length) await sleep(POLL_MS, undefined, { signal: ending.signal });
     }

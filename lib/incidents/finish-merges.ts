@@ -1,35 +1,40 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import type { DynamoDBStreamEvent } from 'aws-lambda';
+import type { Context, SQSEvent } from 'aws-lambda';
 import type { Deps } from '../deps.ts';
 import { type Key, parseKey } from '../table/keys.ts';
-import type { FeedEntry } from './feed.ts';
 import { finishMerge } from './finish.ts';
+import { UnmovableAlertsError } from './move.ts';
 
-/** Milliseconds after the commit in which the call itself is expected to do the moves. */
-const LEASE_MS = 4_000;
+/** Milliseconds before the function's time-out at which it ends what it does. */
+const EARLY_MS = 2_000;
 
 /**
- * Finishes the merges whose calls did not, from the table's stream: the event holds large feed entries as they were committed.
- * The calls are given their time first. A failure is thrown, so that the records come again.
+ * Finishes the merges whose calls did not: each message holds the key of a large feed entry. It comes when the call has had its
+ * time. A failure is thrown, so that the message comes again; what was done until then stands.
  */
 export function createFinishMerges(
-  { table, now, log, metrics }: Pick<Deps, 'table' | 'now' | 'log' | 'metrics'>,
-  leaseMs = LEASE_MS,
+  { table, log, metrics }: Pick<Deps, 'table' | 'log' | 'metrics'>,
   transactionItems?: number,
 ) {
-  return async function finishMerges({ Records }: DynamoDBStreamEvent): Promise<void> {
-    for (const { dynamodb } of Records) {
-      const image = dynamodb?.NewImage;
-      if (!image?.large) continue;
-      const entry = table.unmarshall<FeedEntry & Key>(image as Record<string, AttributeValue>);
-      const { account } = parseKey(entry) ?? {};
-      if (account === undefined) continue;
-      await sleep(Math.max(0, entry.at_ms + leaseMs - now()));
-      const { incident_id: incidentId, sequence } = entry;
-      if ((await finishMerge(table, account, incidentId, sequence, { transactionItems })) === 'nothing to do') continue;
+  return async function finishMerges(
+    { Records }: SQSEvent,
+    { getRemainingTimeInMillis }: Pick<Context, 'getRemainingTimeInMillis'>,
+  ): Promise<void> {
+    const signal = AbortSignal.timeout(Math.max(1, getRemainingTimeInMillis() - EARLY_MS));
+    for (const { body } of Records) {
+      const { kind, account, parts } = parseKey(JSON.parse(body) as Key) ?? {};
+      if (kind !== 'feedEntry' || account === undefined) throw new Error('the message is not the key of a feed entry');
+      const [incidentId, sequence] = [String(parts?.[0]), Number(parts?.[1])];
+      const fields = { account_id: account, incident_id: incidentId, sequence };
+      try {
+        const result = await finishMerge(table, account, incidentId, sequence, { signal, transactionItems });
+        if (result === 'nothing to do') continue;
+      } catch (error) {
+        const alerts = error instanceof UnmovableAlertsError ? { alert_ids: error.alertIds.slice(0, 100) } : {};
+        log.error('merge not finished', { ...fields, error_name: (error as Error).name, ...alerts });
+        throw error;
+      }
       metrics.event('merge_finished_late');
-      log.warn('merge finished after its call was cut short', { request_id: entry.request_id, sequence });
+      log.warn('merge finished after its call', fields);
     }
   };
 }

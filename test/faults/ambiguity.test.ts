@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ListedAppKey, listAppKeys, putAccount, readAccount } from '../../lib/accounts/accounts.ts';
 import { browseFleet, deleteWorkItem, mergeAlerts, type Operation } from '../../lib/api/operations.ts';
-import { createFinishMerges } from '../../lib/incidents/finish-merges.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { collections, keys } from '../../lib/table/keys.ts';
 import { runCommand } from '../support/admin.ts';
 import { SEED, sample, seededRandom } from '../support/chance.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type Fault, type FaultProxy, type Plan, type ProxiedCall, startFaultProxy } from '../support/fault-proxy.ts';
+import { finishFeed } from '../support/finish.ts';
 import { type Account, newAccount } from '../support/incidents.ts';
 import {
   connectThrough,
@@ -22,7 +22,6 @@ import {
   testDeps,
 } from '../support/service.ts';
 import { connectAfterStorm } from '../support/storm.ts';
-import { largeEntriesOf } from '../support/stream.ts';
 
 /** Faults after which the caller of DynamoDB cannot know, or is told wrongly, whether a call was applied. */
 const AMBIGUOUS = ['drop', 'error-before', 'error-after', 'conflict'] as const satisfies Fault[];
@@ -90,7 +89,7 @@ async function preparedMerge(count: number): Promise<Prepared> {
   return {
     act: call('mergeAlerts', mergeAlerts, at, body),
     afterwards: async () =>
-      createFinishMerges(testDeps(table, { now: () => NOW }), 0)(largeEntriesOf(await at.feed(to))),
+      finishFeed(table, await at.feed(to)),
     effects: async () => ((await moved(to)) ? await feedOf(at, to, 'merge') : 0),
   };
 }

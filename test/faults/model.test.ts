@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deleteWorkItem } from '../../lib/api/operations.ts';
 import { loadData } from '../../lib/data/load.ts';
-import { createFinishMerges } from '../../lib/incidents/finish-merges.ts';
 import { restoreWorkItem } from '../../lib/incidents/restore-work-item.ts';
 import { undoMerge } from '../../lib/incidents/undo-merge.ts';
 import { connectTable, type Table } from '../../lib/table/client.ts';
@@ -10,6 +9,7 @@ import { collections, keys } from '../../lib/table/keys.ts';
 import { SEED } from '../support/chance.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { finishFeed } from '../support/finish.ts';
 import { newAccount } from '../support/incidents.ts';
 import {
   connectAgain,
@@ -22,7 +22,6 @@ import {
   testDeps,
 } from '../support/service.ts';
 import { connectAfterStorm } from '../support/storm.ts';
-import { largeEntriesOf } from '../support/stream.ts';
 
 /** Sequences of commands in all, further ones after a storm, and races. */
 const RUNS: Readonly<Record<string, { sequences: number; afterStorm: number; races: number }>> = {
@@ -112,9 +111,9 @@ const itemLine = (account_id: number, version: number) =>
 const entriesOf = ({ at, incidents }: Real, incident: number) => at.feed(incidents[incident] as string);
 
 async function finish({ at, incidents }: Pick<Real, 'at' | 'incidents'>, through = table): Promise<void> {
-  // DynamoDB Streams keep the order of one partition key only.
+  // The queue keeps no order.
   const feeds = (await Promise.all(incidents.map((id) => at.feed(id)))).flat();
-  await createFinishMerges(testDeps(through), 0, TRANSACTION_ITEMS)(largeEntriesOf(feeds));
+  await finishFeed(through, feeds, { transactionItems: TRANSACTION_ITEMS });
 }
 
 /** A merge as a caller sends it, with a key so that it can be said again. */

@@ -4,12 +4,12 @@ import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts, type Operation } from '../../lib/api/operations.ts';
 import type { Deps } from '../../lib/deps.ts';
-import { createFinishMerges } from '../../lib/incidents/finish-merges.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { SEED, seededRandom } from '../support/chance.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { finishFeed } from '../support/finish.ts';
 import { inventory } from '../support/fleet.ts';
 import { type Account, newAccount } from '../support/incidents.ts';
 import { RUM_RECORD } from '../support/rum.ts';
@@ -26,7 +26,6 @@ import {
   testDeps,
 } from '../support/service.ts';
 import { connectAfterStorm } from '../support/storm.ts';
-import { largeEntriesOf } from '../support/stream.ts';
 
 const SECONDS = { quick: 2, ci: 60, full: 600 }[process.env.FAULTS ?? 'quick'] ?? 0;
 const CALLS_A_SECOND = 50;
@@ -155,7 +154,7 @@ describe.each(CLIENTS)(`${LOAD}$when (SEED=${SEED})`, ({ connect }) => {
       if (SECONDS >= 60) expect(slopeOf(heap)).toBeLessThan(HEAP_BYTES_A_MINUTE);
       for (const { at, incidents, alerts } of things) {
         const feeds = () => Promise.all(incidents.map((id) => at.feed(id)));
-        await createFinishMerges(testDeps(table), 0)(largeEntriesOf((await feeds()).flat()));
+        await finishFeed(table, (await feeds()).flat());
         const place = new Map<string, string>();
         const entries = (await feeds()).flat().sort((a, b) => a.sequence - b.sequence);
         for (const { moved, incident_id } of entries)

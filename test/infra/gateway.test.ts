@@ -196,9 +196,9 @@ describe('the usage plans', () => {
   });
 });
 
-describe('the filter of the table stream', () => {
+describe('the filter of the pipe', () => {
   it('lets through what was inserted as a large entry, and nothing else', () => {
-    const [pattern] = deployment.stream.patterns;
+    const [pattern] = deployment.pipe.patterns;
     const record = (eventName: string, NewImage: object | undefined) => ({ eventName, dynamodb: { NewImage } });
     expect(matches(pattern, record('INSERT', { large: { BOOL: true }, pk: { S: 'x' } }))).toBe(true);
     expect(matches(pattern, record('MODIFY', { large: { BOOL: true } }))).toBe(false);

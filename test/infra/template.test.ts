@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { GRANTS, LEADING_KEYS } from '../../infra/grants.ts';
+import { readDeployment } from '../../infra/local/deployment.ts';
 import {
   functionIdOf,
   functionsOf,
@@ -184,9 +185,7 @@ describe('the table', () => {
     for (const [name, { Properties }] of functionsOf(adopting))
       if ((GRANTS[name] ?? []).length > 0)
         expect([name, Properties.Environment.Variables.TABLE_NAME]).toEqual([name, 'Old-Table-1']);
-    expect(Object.values(resourcesOf(adopting, 'AWS::Lambda::EventSourceMapping'))[0]?.Properties.EventSourceArn).toBe(
-      stream,
-    );
+    expect(Object.values(resourcesOf(adopting, 'AWS::Pipes::Pipe'))[0]?.Properties.Source).toBe(stream);
     const resources = Object.values(resourcesOf(adopting, 'AWS::IAM::Policy'))
       .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
       .filter(({ Action }) => [Action].flat().some((action: string) => /^dynamodb:(?!ListStreams)/.test(action)))
@@ -265,10 +264,9 @@ describe('the functions', () => {
         .filter(({ Condition }: { Condition?: object }) => !Condition)
         .flatMap(({ Action }: { Action: string | string[] }) => [Action].flat());
       const allowed = /^(xray:Put\w+|logs:(CreateLogStream|PutLogEvents))$/;
-      const stream =
-        /^(dynamodb:(ListStreams|DescribeStream|GetRecords|GetShardIterator)|sqs:(SendMessage|GetQueueAttributes|GetQueueUrl))$/;
+      const queue = /^sqs:(ReceiveMessage|DeleteMessage|ChangeMessageVisibility|GetQueueAttributes|GetQueueUrl)$/;
       for (const action of others)
-        if (!allowed.test(action)) expect([name, action]).toEqual(['finish-merges', expect.stringMatching(stream)]);
+        if (!allowed.test(action)) expect([name, action]).toEqual(['finish-merges', expect.stringMatching(queue)]);
       expect(JSON.stringify(statements)).not.toMatch(/dynamodb:(\*|Scan|Delete)/);
     }
   });
@@ -314,16 +312,36 @@ describe('the functions', () => {
       ).toEqual([kind]);
   });
 
-  it('finish-merges follows the stream for large merges alone, tries again, splits batches, and has a dead-letter queue', () => {
-    expect(only('AWS::Lambda::EventSourceMapping').Properties).toMatchObject({
-      StartingPosition: 'TRIM_HORIZON',
-      BisectBatchOnFunctionError: true,
-      MaximumRetryAttempts: 10,
-      DestinationConfig: { OnFailure: { Destination: expect.anything() } },
+  it('the pipe sends the keys of large feed entries to a queue, and tries again until the stream forgets them', () => {
+    const { SourceParameters, TargetParameters, RoleArn } = only('AWS::Pipes::Pipe').Properties;
+    expect(SourceParameters).toEqual({
       FilterCriteria: {
         Filters: [{ Pattern: '{"eventName":["INSERT"],"dynamodb":{"NewImage":{"large":{"BOOL":[true]}}}}' }],
       },
+      DynamoDBStreamParameters: {
+        StartingPosition: 'TRIM_HORIZON',
+        DeadLetterConfig: { Arn: expect.anything() },
+      },
     });
+    expect(TargetParameters.InputTemplate).toBe('{"pk": <$.dynamodb.Keys.pk.S>, "sk": <$.dynamodb.Keys.sk.S>}');
+    const policy = Object.values(resourcesOf(template, 'AWS::IAM::Policy')).find(
+      ({ Properties }) => Properties.Roles[0].Ref === RoleArn['Fn::GetAtt'][0],
+    );
+    const actions = policy?.Properties.PolicyDocument.Statement.flatMap(({ Action }: { Action: string[] }) => Action);
+    for (const action of ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'])
+      expect(actions).toContain(`dynamodb:${action}`);
+    expect(actions).toContain('sqs:SendMessage');
+  });
+
+  it('finish-merges takes one message a call, with a whole CPU, after the calls have answered, through six hours of failures', () => {
+    const { functions, queue } = readDeployment(template, 'table');
+    const finishing = functions['finish-merges'];
+    expect(only('AWS::Lambda::EventSourceMapping').Properties).toMatchObject({ BatchSize: 1 });
+    expect(queue.functionName).toBe('finish-merges');
+    expect(finishing?.memoryMb).toBe(1_769);
+    expect(queue.delayMs).toBeGreaterThan(3_000);
+    expect(queue.visibilityMs).toBeGreaterThanOrEqual(6 * (finishing?.timeoutMs ?? 0));
+    expect(queue.maxReceives * queue.visibilityMs).toBeGreaterThan(6 * 3_600_000);
   });
 });
 

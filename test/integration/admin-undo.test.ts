@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { putAccount } from '../../lib/accounts/accounts.ts';
 import { deleteWorkItem } from '../../lib/api/operations.ts';
-import { createFinishMerges } from '../../lib/incidents/finish-merges.ts';
 import { restoreWorkItem } from '../../lib/incidents/restore-work-item.ts';
 import { UndoError, undoMerge } from '../../lib/incidents/undo-merge.ts';
 import type { Table } from '../../lib/table/client.ts';
@@ -9,6 +8,7 @@ import { keys } from '../../lib/table/keys.ts';
 import { adminOf } from '../support/admin.ts';
 import { hasEnvelope } from '../support/answers.ts';
 import { aroundCalls, connectionLost } from '../support/faults.ts';
+import { finishFeed } from '../support/finish.ts';
 import { type Account, newAccount } from '../support/incidents.ts';
 import {
   connectAgain,
@@ -21,7 +21,6 @@ import {
   stored,
   testDeps,
 } from '../support/service.ts';
-import { largeEntriesOf } from '../support/stream.ts';
 import { losingReply, tapWire } from '../support/wire.ts';
 
 let table: Table;
@@ -154,10 +153,7 @@ describe('an undoing', () => {
       await expect(undoMerge(undoDeps(dying), request(at, to, sequence))).rejects.toThrow();
       const own = await lastEntry(at, to);
       expect(own).toMatchObject({ kind: 'merge_undone', pending: true });
-      const finish = async () => {
-        const later = { ...testDeps(table), now: () => Date.now() + 60_000 };
-        await createFinishMerges(later)(largeEntriesOf(await at.feed(to)));
-      };
+      const finish = async () => finishFeed(table, await at.feed(to));
       const again = () => undoMerge(undoDeps(table), request(at, to, sequence));
       if (by === 'again') expect((await again()).moves).toEqual([]);
       else if (by === 'finish-merges') await finish();

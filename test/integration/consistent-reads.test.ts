@@ -1,20 +1,19 @@
 import { beforeAll, expect, it } from 'vitest';
 import { deleteWorkItem, getRumResource, mergeAlerts } from '../../lib/api/operations.ts';
-import { createFinishMerges } from '../../lib/incidents/finish-merges.ts';
 import { undoMerge } from '../../lib/incidents/undo-merge.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
+import { finishFeed } from '../support/finish.ts';
 import { newAccount } from '../support/incidents.ts';
 import { RUM_RECORD } from '../support/rum.ts';
 import { connectAgain, eventFor, handlersOver, invokeAlone, newTable, put, testDeps } from '../support/service.ts';
-import { insertsOf } from '../support/stream.ts';
 import { type Tap, tapWire } from '../support/wire.ts';
 
 let table: Table;
 let own: Table;
 let tap: Tap;
 beforeAll(async () => {
-  table = await newTable({ stream: true });
+  table = await newTable();
   own = connectAgain(table);
   tap = tapWire(own);
 });
@@ -35,7 +34,7 @@ it('all that writes, refuses or lets in reads strongly consistent', async () => 
   const merge = { alert_ids: alerts, incident_id: to };
   await invokeAlone(handlers.mergeAlerts, eventFor(mergeAlerts, { appKey: at.appKey, body: merge }));
   const entry = (await at.feed(to)).find(({ kind }) => kind === 'merge');
-  await createFinishMerges(testDeps(own), 0)(await insertsOf(table, { pk: entry.pk, sk: entry.sk }));
+  await finishFeed(own, [entry]);
   const request = { account: at.account, incidentId: to, sequence: entry.sequence, by: 'o', requestId: 'r' };
   await undoMerge(testDeps(own), request);
 

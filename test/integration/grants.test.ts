@@ -3,19 +3,18 @@ import { GRANTS, type KeyKind, LEADING_KEYS } from '../../infra/grants.ts';
 import { createAppKeys } from '../../lib/accounts/app-keys.ts';
 import { createLabelCaller } from '../../lib/accounts/label-caller.ts';
 import { browseFleet, deleteWorkItem, getRumResource } from '../../lib/api/operations.ts';
-import { createFinishMerges } from '../../lib/incidents/finish-merges.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { connectionLost } from '../support/faults.ts';
+import { finishFeed } from '../support/finish.ts';
 import { hostId, inventory, live, newFleet } from '../support/fleet.ts';
 import { newAccount } from '../support/incidents.ts';
 import { RUM_RECORD } from '../support/rum.ts';
 import { connectAgain, eventFor, handlersOver, invoke, newTable, put, testDeps } from '../support/service.ts';
-import { insertsOf } from '../support/stream.ts';
 
 let table: Table;
 beforeAll(async () => {
-  table = await newTable({ stream: true });
+  table = await newTable();
 });
 
 function kindOf(pk: string): KeyKind {
@@ -179,7 +178,7 @@ describe('what a function does with the table is what it may do, no more and no 
     const [entry] = await at.feed(to);
     expect(entry.pending).toBe(true);
     const { own, used } = recording();
-    await createFinishMerges(testDeps(own), 0)(await insertsOf(table, keys.feedEntry(at.account, to, entry.sequence)));
+    await finishFeed(own, [entry]);
     expect(used).toEqual(granted('finish-merges'));
   });
 

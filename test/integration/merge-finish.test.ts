@@ -1,10 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
-import { beforeAll, describe, expect, it } from 'vitest';
+import type { SQSEvent } from 'aws-lambda';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { readDeployment } from '../../infra/local/deployment.ts';
+import { fillTemplate, matches } from '../../infra/local/stream.ts';
 import { createFinishMerges } from '../../lib/incidents/finish-merges.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { hasEnvelope } from '../support/answers.ts';
 import { aroundCalls, connectionLost } from '../support/faults.ts';
+import { finishFeed } from '../support/finish.ts';
 import { isMerged, newAccount } from '../support/incidents.ts';
 import { connectAgain, handlersOver, newTable, testDeps } from '../support/service.ts';
 import { insertsOf } from '../support/stream.ts';
@@ -46,37 +51,53 @@ describe('a merge that is cut short after its commit', () => {
     expect(await at.pending()).toHaveLength(1);
   });
 
-  it("is finished by finish-merges from the table's stream, however often the record comes", async () => {
+  it("is finished by finish-merges from the table's stream, however often the message comes", async () => {
     const { at, to, alerts } = await cutShort();
-    const finish = createFinishMerges(testDeps(table), 0);
-    const event = await insertsOf(table, keys.feedEntry(at.account, to, (await at.feed(to))[0].sequence));
-    expect(event.Records).toHaveLength(1);
-    await finish(event);
-    await isMerged(at, to, alerts);
-    await finish(event);
-    await isMerged(at, to, alerts);
-  });
-
-  it('is left alone by finish-merges while its call may still be at work', async () => {
-    const { at, to } = await cutShort();
     const [entry] = await at.feed(to);
-    const event = await insertsOf(table, keys.feedEntry(at.account, to, entry.sequence));
-    const leaseMs = Date.now() - entry.at_ms + 1_000;
-    await createFinishMerges(testDeps(table), leaseMs)(event);
-    expect(Date.now() - entry.at_ms).toBeGreaterThanOrEqual(leaseMs);
+    const records = await insertsOf(table, keys.feedEntry(at.account, to, entry.sequence));
+    expect(records).toHaveLength(1);
+    const { patterns, inputTemplate } = readDeployment(inject('template'), table.name).pipe;
+    expect(patterns.filter((pattern) => matches(pattern, records[0]))).toHaveLength(1);
+    const message = { body: fillTemplate(inputTemplate, records[0]) };
+    expect(JSON.parse(message.body)).toEqual({ pk: entry.pk, sk: entry.sk });
+    const finish = () =>
+      createFinishMerges(testDeps(table))({ Records: [message] } as SQSEvent, {
+        getRemainingTimeInMillis: () => 30_000,
+      });
+    await finish();
+    await isMerged(at, to, alerts);
+    await finish();
+    await isMerged(at, to, alerts);
   });
 
-  it('fails the record when DynamoDB is away, so that the stream brings it again', async () => {
+  it('goes on where the last attempt ended, when its time is over', async () => {
     const { at, to, alerts } = await cutShort();
-    const event = await insertsOf(table, keys.feedEntry(at.account, to, (await at.feed(to))[0].sequence));
+    const slow = instance();
+    aroundCalls(slow.table, async ({ command }, send) => {
+      await send();
+      if (command.startsWith('TransactWrite')) await sleep(200);
+    });
+    const feed = await at.feed(to);
+    const hurried = createFinishMerges(slow.deps, 60);
+    const [{ pk, sk }] = feed;
+    const event = { Records: [{ body: JSON.stringify({ pk, sk }) }] } as SQSEvent;
+    await expect(hurried(event, { getRemainingTimeInMillis: () => 2_100 })).rejects.toThrow();
+    expect(slow.deps.log.lines.at(-1)).toMatchObject({ level: 'error', message: 'merge not finished' });
+    await finishFeed(table, feed);
+    await isMerged(at, to, alerts);
+  });
+
+  it('fails the message when DynamoDB is away, so that the queue brings it again', async () => {
+    const { at, to, alerts } = await cutShort();
+    const feed = await at.feed(to);
     const away = instance();
     const back = aroundCalls(away.table, async ({ number }, send) => {
       if (number > 5) throw connectionLost();
       await send();
     });
-    await expect(createFinishMerges(away.deps, 0)(event)).rejects.toThrow('connection lost');
+    await expect(finishFeed(away.table, feed, { deps: away.deps })).rejects.toThrow('connection lost');
     back();
-    await createFinishMerges(away.deps, 0)(event);
+    await finishFeed(away.table, feed);
     await isMerged(at, to, alerts);
   });
 
@@ -89,10 +110,7 @@ describe('a merge that is cut short after its commit', () => {
     const [entry] = await at.feed(later);
     expect(entry.moved).toEqual({ [to]: expect.arrayContaining(taken) }); // not `from`, where the rows still had them
     expect(entry.moved).not.toHaveProperty(from);
-    await createFinishMerges(
-      testDeps(table),
-      0,
-    )(await insertsOf(table, keys.feedEntry(at.account, to, (await at.feed(to))[0].sequence)));
+    await finishFeed(table, await at.feed(to));
     expect(new Set(await at.whereabouts(taken))).toEqual(new Set([later]));
     expect(new Set(await at.whereabouts(alerts.slice(20)))).toEqual(new Set([to]));
   });
@@ -111,11 +129,7 @@ describe('a merge that is cut short after its commit', () => {
     hasEnvelope(await at.merge(instance().handler, { alert_ids: alerts, incident_id: later }), 200);
     await at.finish(later);
     expect((await at.feed(later))[0].moved).toEqual({ [to]: expect.arrayContaining(alerts) });
-    const [earlier] = await at.feed(to);
-    await createFinishMerges(
-      testDeps(table),
-      0,
-    )(await insertsOf(table, keys.feedEntry(at.account, to, earlier.sequence)));
+    await finishFeed(table, await at.feed(to));
     await isMerged(at, later, alerts);
   });
 });

@@ -1,12 +1,11 @@
 /** Merges that are cut somewhere, finished and repeated: what must hold of each, whatever was cut. */
-import { createFinishMerges } from '../../lib/incidents/finish-merges.ts';
 import { connectTable, type Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { type Fault, startFaultProxy } from './fault-proxy.ts';
+import { finishFeed } from './finish.ts';
 import { newAccount, objectId } from './incidents.ts';
 import { handlersOver, invokeAlone, put, testDeps } from './service.ts';
 import { connectAfterStorm } from './storm.ts';
-import { largeEntriesOf } from './stream.ts';
 
 /** What happens to a merge: `fault` at wire call `at`; then whether finish-merges or the caller's retry comes first. */
 export interface Cut {
@@ -79,7 +78,7 @@ export async function openArena(
   }
 
   async function finish(to: string): Promise<void> {
-    await createFinishMerges(testDeps(table), 0)(largeEntriesOf(await at.feed(to)));
+    await finishFeed(table, await at.feed(to));
   }
 
   async function prepare(count: number) {

@@ -6,14 +6,13 @@ import {
   type GetRecordsCommandOutput,
   GetShardIteratorCommand,
 } from '@aws-sdk/client-dynamodb-streams';
-import { marshall } from '@aws-sdk/util-dynamodb';
-import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import type { DynamoDBRecord } from 'aws-lambda';
 import { clientConfig, type Table } from '../../lib/table/client.ts';
 import type { Key } from '../../lib/table/keys.ts';
 import { dynamodbEndpoint } from './dynamodb-local.ts';
 
-/** The stream records of a row's insertions, as Lambda would hand them over. */
-export async function insertsOf(table: Table, key: Key): Promise<DynamoDBStreamEvent> {
+/** The records of a row's insertions in the table's stream. */
+export async function insertsOf(table: Table, key: Key): Promise<DynamoDBRecord[]> {
   const { Table: description } = await table.client.send(new DescribeTableCommand({ TableName: table.name }));
   const StreamArn = description?.LatestStreamArn;
   const { credentials, region, endpoint } = clientConfig({ endpoint: dynamodbEndpoint() });
@@ -37,18 +36,8 @@ export async function insertsOf(table: Table, key: Key): Promise<DynamoDBStreamE
     }
   }
   streams.destroy();
-  return {
-    Records: records.filter(
-      ({ eventName, dynamodb }) =>
-        eventName === 'INSERT' && dynamodb?.Keys?.pk?.S === key.pk && dynamodb.Keys.sk?.S === key.sk,
-    ),
-  };
-}
-
-/** The large entries of a feed, as the stream hands them to finish-merges. */
-export function largeEntriesOf(feed: readonly Record<string, unknown>[]): DynamoDBStreamEvent {
-  const Records = feed
-    .filter(({ large }) => large)
-    .map((row) => ({ dynamodb: { NewImage: marshall(row, { removeUndefinedValues: true }) } }));
-  return { Records } as unknown as DynamoDBStreamEvent;
+  return records.filter(
+    ({ eventName, dynamodb }) =>
+      eventName === 'INSERT' && dynamodb?.Keys?.pk?.S === key.pk && dynamodb.Keys.sk?.S === key.sk,
+  );
 }

@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import type { LocalFunction } from './functions.ts';
+
+/** A queue as the template has it, and the function that it feeds. */
+export interface QueueSettings {
+  readonly functionName: string;
+  readonly delayMs: number;
+  /** After it a message whose function failed comes again. */
+  readonly visibilityMs: number;
+  /** After so many receives a message goes to the dead letters. */
+  readonly maxReceives: number;
+}
+
+export interface LocalQueue {
+  send(body: string): void;
+  /** Messages that were received too often. */
+  readonly deadLetters: readonly string[];
+  stop(): Promise<void>;
+}
+
+/** Hands each message to a function by itself, as Lambda does for an SQS queue with batches of one; kept in memory. */
+export function startQueue(
+  { delayMs, visibilityMs, maxReceives }: Omit<QueueSettings, 'functionName'>,
+  target: Pick<LocalFunction, 'invoke'>,
+): LocalQueue {
+  const timers = new Set<NodeJS.Timeout>();
+  const underWay = new Set<Promise<void>>();
+  const deadLetters: string[] = [];
+  let stopped = false;
+
+  function later(ms: number, act: () => Promise<void>): void {
+    if (stopped) return;
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      const acting = act().finally(() => underWay.delete(acting));
+      underWay.add(acting);
+    }, ms);
+    timers.add(timer);
+  }
+
+  async function receive(messageId: string, body: string, receives: number): Promise<void> {
+    const attributes = { ApproximateReceiveCount: String(receives) };
+    try {
+      await target.invoke({ Records: [{ messageId, body, attributes, eventSource: 'aws:sqs' }] });
+    } catch {
+      if (receives >= maxReceives) deadLetters.push(body);
+      else later(visibilityMs, () => receive(messageId, body, receives + 1));
+    }
+  }
+
+  return {
+    send: (body) => later(delayMs, () => receive(randomUUID(), body, 1)),
+    deadLetters,
+    async stop() {
+      stopped = true;
+      for (const timer of timers) clearTimeout(timer);
+      await Promise.all(underWay);
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { Duration, Stack } from 'aws-cdk-lib';
+import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
+import { CfnPipe } from 'aws-cdk-lib/aws-pipes';
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+
+/** Longer than a call answers in: its own moves are over then. */
+const DELIVERY_DELAY = Duration.seconds(5);
+/** A new message arrives at once; one whose function failed after this time, which Lambda asks to be six of its time-outs. */
+const TIMEOUTS_UNTIL_RETRY = 6;
+/** With the time-out of 30 s some eight hours: an outage of six ends no merge. */
+const MOST_RECEIVES = 160;
+const QUEUE = {
+  encryption: QueueEncryption.SQS_MANAGED,
+  enforceSSL: true,
+  retentionPeriod: Duration.days(14),
+} as const;
+
+export interface MergeQueueProps {
+  readonly table: ITableV2;
+  readonly finishMerges: LambdaFunction;
+  readonly timeout: Duration;
+}
+
+/**
+ * What finishes large merges that their calls left: a pipe sends the key of each large feed entry from the table's stream to a
+ * queue, which hands it to finish-merges, one a call, until it succeeds. What cannot be finished ends in the dead letters.
+ */
+export class MergeQueue extends Construct {
+  readonly queue: Queue;
+  readonly deadLetters: Queue;
+  readonly pipe: CfnPipe;
+
+  constructor(scope: Construct, id: string, { table, finishMerges, timeout }: MergeQueueProps) {
+    super(scope, id);
+    if (table.tableStreamArn === undefined) throw new Error('the table needs a stream');
+    this.deadLetters = new Queue(this, 'DeadLetters', QUEUE);
+    this.queue = new Queue(this, 'Queue', {
+      ...QUEUE,
+      deliveryDelay: DELIVERY_DELAY,
+      visibilityTimeout: Duration.seconds(TIMEOUTS_UNTIL_RETRY * timeout.toSeconds()),
+      deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: MOST_RECEIVES },
+    });
+    finishMerges.addEventSource(new SqsEventSource(this.queue, { batchSize: 1 }));
+
+    const role = new Role(this, 'PipeRole', {
+      assumedBy: new ServicePrincipal('pipes.amazonaws.com', {
+        conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
+      }),
+    });
+    table.grantStreamRead(role);
+    this.queue.grantSendMessages(role);
+    this.deadLetters.grantSendMessages(role);
+    this.pipe = new CfnPipe(this, 'Pipe', {
+      description: 'Large merges, from their commit to finish-merges',
+      roleArn: role.roleArn,
+      source: table.tableStreamArn,
+      sourceParameters: {
+        filterCriteria: {
+          filters: [
+            { pattern: JSON.stringify({ eventName: ['INSERT'], dynamodb: { NewImage: { large: { BOOL: [true] } } } }) },
+          ],
+        },
+        // Tried again until the stream forgets a record, after 24 hours.
+        dynamoDbStreamParameters: {
+          startingPosition: 'TRIM_HORIZON',
+          deadLetterConfig: { arn: this.deadLetters.queueArn },
+        },
+      },
+      target: this.queue.queueArn,
+      targetParameters: { inputTemplate: '{"pk": <$.dynamodb.Keys.pk.S>, "sk": <$.dynamodb.Keys.sk.S>}' },
+    });
+    this.pipe.node.addDependency(role); // with its policy: the pipe is refused without
+  }
+}

@@ -1,0 +1,20 @@
+import type { SQSEvent } from 'aws-lambda';
+import { createFinishMerges } from '../../lib/incidents/finish-merges.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { testDeps } from './service.ts';
+
+type Entries = readonly Record<string, unknown>[];
+
+/** The messages that the queue brings of the large entries of a feed. */
+const messagesOf = (feed: Entries) =>
+  ({
+    Records: feed.filter(({ large }) => large).map(({ pk, sk }) => ({ body: JSON.stringify({ pk, sk }) })),
+  }) as SQSEvent;
+
+/** Does what finish-merges does for the large entries of a feed. */
+export const finishFeed = (
+  table: Table,
+  feed: Entries,
+  { deps = testDeps(table), transactionItems }: { deps?: ReturnType<typeof testDeps>; transactionItems?: number } = {},
+): Promise<void> =>
+  createFinishMerges(deps, transactionItems)(messagesOf(feed), { getRemainingTimeInMillis: () => 60_000 });
