@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { putAccount } from '../../lib/accounts/accounts.ts';
 import { deleteWorkItem } from '../../lib/api/operations.ts';
 import { loadData } from '../../lib/data/load.ts';
 import { restoreWorkItem } from '../../lib/incidents/restore-work-item.ts';
@@ -87,6 +88,7 @@ type Command = fc.AsyncCommand<Model, Real>;
 
 async function newReal(proxy: FaultProxy, stormed?: Table): Promise<{ model: Model; real: Real }> {
   const at = await newAccount(table);
+  await putAccount(table, { account_id: at.account, name: 'Acme', permissions: [] });
   const incidents = await Promise.all(Array.from({ length: INCIDENTS }, () => at.incident({ title: 'first' })));
   const alerts = await at.alerts(ALERTS);
   await loadData(table, 'item', [itemLine(at.account, 1)], { nowSeconds: 1 });
