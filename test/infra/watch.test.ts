@@ -90,6 +90,7 @@ describe('the alarms', () => {
       'ErrorBudgetFastShort',
       'ErrorBudgetSlowLong',
       'ErrorBudgetSlowShort',
+      'MergePipeFailed',
       'MergesPending',
       'Slowbrowsefleet',
       'Slowdeleteworkitem',
