@@ -4,6 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { browseFleet, deleteWorkItem, mergeAlerts, type Operation } from '../../lib/api/operations.ts';
@@ -13,10 +14,10 @@ import { keys } from '../../lib/table/keys.ts';
 import { SEED } from '../support/chance.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import type { Fault } from '../support/fault-proxy.ts';
+import { messagesOf } from '../support/finish.ts';
 import { type Account, newAccount } from '../support/incidents.ts';
 import { type Release, startReleases } from '../support/releases.ts';
 import { type Answer, type EventOptions, eventFor, newTable, stored } from '../support/service.ts';
-import { largeEntriesOf } from '../support/stream.ts';
 
 const SEQUENCES = 30;
 const RACES = 15;
@@ -82,10 +83,14 @@ const entriesOf = ({ at, incidents }: Scene, incident: number) => at.feed(incide
 
 async function finish({ at, incidents }: Scene, by: number): Promise<void> {
   const feeds = (await Promise.all(incidents.map((id) => at.feed(id)))).flat();
-  // As Lambda does with records of a stream.
+  const { Records } = messagesOf(feeds);
+  // The previous release has them from the table's stream: its records hold the row.
+  const images = feeds.filter(({ large }) => large).map((row) => ({ dynamodb: { NewImage: marshall(row) } }));
+  const event = { Records: Records.map((record, at) => ({ ...record, ...images[at] })) };
+  // As Lambda does with a call that fails.
   for (let tries = 1; ; tries += 1)
     try {
-      return await (releases[by] as Release).finish(largeEntriesOf(feeds));
+      return await (releases[by] as Release).finish(event);
     } catch (error) {
       if (tries === 10) throw error;
     }

@@ -6,7 +6,7 @@ import { testDeps } from './service.ts';
 type Entries = readonly Record<string, unknown>[];
 
 /** The messages that the queue brings of the large entries of a feed. */
-const messagesOf = (feed: Entries) =>
+export const messagesOf = (feed: Entries) =>
   ({
     Records: feed.filter(({ large }) => large).map(({ pk, sk }) => ({ body: JSON.stringify({ pk, sk }) })),
   }) as SQSEvent;
