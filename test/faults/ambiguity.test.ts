@@ -88,8 +88,7 @@ async function preparedMerge(count: number): Promise<Prepared> {
   const { at, to, body, moved } = await mergeOf(count);
   return {
     act: call('mergeAlerts', mergeAlerts, at, body),
-    afterwards: async () =>
-      finishFeed(table, await at.feed(to)),
+    afterwards: async () => finishFeed(table, await at.feed(to)),
     effects: async () => ((await moved(to)) ? await feedOf(at, to, 'merge') : 0),
   };
 }
