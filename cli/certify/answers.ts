@@ -4,7 +4,7 @@ import type { KeywordDefinition, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { int64Keyword, withInt64 } from '../../lib/int64-keyword.ts';
 import { isInt64 } from '../../lib/json.ts';
-import { CODES, failure, OPERATIONS, success } from './contract.ts';
+import { CODES, DATA, failure, success } from './contract.ts';
 import { Broken } from './expect.ts';
 
 export interface Answer {
@@ -64,10 +64,10 @@ function checkDescribed(path: string, { status, body }: Answer): void {
 
 /** As the contract's tables say. */
 function checkTables(path: string, { status, body }: Answer): void {
-  const operation = OPERATIONS[path];
+  const data = DATA[path];
   const validate =
-    status === 200 && operation
-      ? compileOnce(path, () => tables.compile(success(operation.data)))
+    status === 200 && data
+      ? compileOnce(path, () => tables.compile(success(data)))
       : compileOnce('failure', () => tables.compile(failure));
   check("the contract's tables", validate, body);
   if (body.error && CODES[body.error.code] !== status)

@@ -24,15 +24,20 @@ async function askForKey(): Promise<string> {
 const callerOf = (appKey: string | undefined): Caller | undefined => (appKey ? { appKey } : undefined);
 
 /**
+ * @param env holds the app keys
  * @param run names the data set that was imported; absent: only what needs no data is shown
  * @throws CliError when the service does not accept the key, or the account has no unused data of that run
  */
-export async function openLab(url: string, run: string | undefined): Promise<Lab> {
+export async function openLab(
+  url: string,
+  run: string | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Lab> {
   if (!URL.canParse(url)) throw new UsageError(`--url must be an address such as http://127.0.0.1:3000, not "${url}".`);
-  const main = { appKey: process.env.APP_KEY ?? (await askForKey()) };
+  const main = { appKey: env.APP_KEY ?? (await askForKey()) };
   if (main.appKey === '') throw new UsageError('The app key is empty: set APP_KEY to the key of an account.');
-  const stranger = callerOf(process.env.OTHER_APP_KEY);
-  const expired = callerOf(process.env.EXPIRED_APP_KEY);
+  const stranger = callerOf(env.OTHER_APP_KEY);
+  const expired = callerOf(env.EXPIRED_APP_KEY);
   const lab: Lab = {
     url: url.replace(/\/$/, ''),
     main,

@@ -44,7 +44,8 @@ async function run({ url, run: name, data, other, only, smoke }: Options): Promi
   if (!smoke && url !== undefined && name === undefined)
     throw new UsageError('Name the data that was imported: --run NAME (see docs/certify.md).');
   const began = performance.now();
-  const { lab, stop } = url === undefined ? await startLab() : { lab: await openLab(url, name), stop: async () => {} };
+  const { lab, stop } =
+    url === undefined ? await startLab() : { lab: await openLab(url, name, process.env), stop: async () => {} };
   const end = () => void stop().finally(() => process.exit(130));
   process.once('SIGINT', end).once('SIGTERM', end);
   const options: RunOptions = {

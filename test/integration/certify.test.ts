@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createTurns } from '../../cli/certify/callers.ts';
 import { entitiesOf, entityLines, fleetLines, linesText, rumLines } from '../../cli/certify/data.ts';
+import { openLab } from '../../cli/certify/deployment.ts';
 import type { Lab } from '../../cli/certify/lab.ts';
 import { certify } from '../../cli/certify/run.ts';
 import { SECTIONS } from '../../cli/certify/sections/index.ts';
@@ -164,6 +165,31 @@ describe('the certificate', () => {
     const [verdict] = await verdicts([number]);
     expect(verdict).toMatch(/^FAILED: /);
     expect(verdict).toContain(reason);
+  });
+
+  it.each([
+    [
+      'a key that is not accepted',
+      { APP_KEY: 'wrong' },
+      undefined,
+      /^http\S+ does not accept this app key \(401\): check/,
+    ],
+    ['an empty key', { APP_KEY: '' }, undefined, /^The app key is empty: set APP_KEY/],
+    ['data that was not imported', {}, 'other', /^The account has no unused data of run "other": import it/],
+    ['nothing that answers', { URL: 'http://127.0.0.1:9' }, undefined, /^Nothing answers at http:\/\/127\.0\.0\.1:9/],
+  ])(
+    'stops with one sentence at %s',
+    async (_what, { URL = service.url, ...env }: NodeJS.ProcessEnv, run, sentence) => {
+      await expect(openLab(URL, run, { APP_KEY: lab.main.appKey, ...env })).rejects.toThrow(sentence);
+    },
+  );
+
+  it('shows without data what needs none, and skips the rest', async () => {
+    fault = () => undefined;
+    const smoke = await openLab(lab.url, undefined, { APP_KEY: lab.main.appKey });
+    const results = await certify(smoke, SECTIONS, { only: ['2.1', '4.3', '8-1'] });
+    expect(new Set(results.map(({ verdict }) => verdict))).toEqual(new Set(['ok', 'skipped', 'not shown']));
+    expect(results.flatMap(({ calls }) => calls.filter((call) => / → 200/.test(call)))).toEqual([]);
   });
 
   it('has a number of its own for each sentence', async () => {
