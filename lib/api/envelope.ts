@@ -1,7 +1,6 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import type { Deps } from '../deps.ts';
 import { stringifyJson } from '../json.ts';
-import { isUnavailable } from '../table/failures.ts';
 import { type ApiMiddleware, type ApiRequest, headerOf, type Reply } from './call.ts';
 import { ApiError, ERROR_CODES } from './errors.ts';
 import { type Catalogs, catalogFor, messageOf } from './messages/index.ts';
@@ -12,11 +11,14 @@ const RETRY_UNAVAILABLE_SECONDS = 1;
 const NEVER = new AbortController().signal;
 const BASE_HEADERS = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
 
+/** Whether a failure is that of a dependency. */
+type Unavailable = (error: unknown) => boolean;
+
 /**
  * The refusal that a caller is to see for whatever was thrown. A dependency that is down, throttled or slow is
  * `ServiceUnavailable`; all that is not foreseen is `InternalError`, with a fixed text.
  */
-export function toApiError(error: unknown): ApiError {
+export function toApiError(error: unknown, isUnavailable: Unavailable): ApiError {
   if (error instanceof ApiError) return error;
   if (isUnavailable(error))
     return new ApiError('ServiceUnavailable', undefined, { 'Retry-After': String(RETRY_UNAVAILABLE_SECONDS) });
@@ -27,7 +29,11 @@ export function toApiError(error: unknown): ApiError {
  * First of the chain, so last on the way out: every answer, whatever happened, is the contract's envelope with the
  * request id in the body and in `Svc-Request-Id`.
  */
-export function envelopeMiddleware({ now, log }: Pick<Deps, 'now' | 'log'>, catalogs: Catalogs): ApiMiddleware {
+export function envelopeMiddleware(
+  { now, log }: Pick<Deps, 'now' | 'log'>,
+  catalogs: Catalogs,
+  isUnavailable: Unavailable = () => false,
+): ApiMiddleware {
   function envelopeMiddlewareBefore({ event, context }: ApiRequest): void {
     const startedMs = now();
     event.call = {
@@ -47,7 +53,7 @@ export function envelopeMiddleware({ now, log }: Pick<Deps, 'now' | 'log'>, cata
 
   function envelopeMiddlewareOnError(request: ApiRequest): void {
     const { call } = request.event;
-    const error = toApiError(request.error);
+    const error = toApiError(request.error, isUnavailable);
     if (!(request.error instanceof ApiError))
       log[error.code === 'InternalError' ? 'error' : 'warn']('call failed', {
         request_id: call.requestId,

@@ -2,6 +2,7 @@ import middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import { type Caller, createAppKeys } from '../accounts/app-keys.ts';
 import type { Deps } from '../deps.ts';
+import { isUnavailable } from '../table/failures.ts';
 import { bodyMiddleware } from './body.ts';
 import type { ApiEvent, Reply } from './call.ts';
 import { callerMiddleware, callerOf, permissionMiddleware } from './caller.ts';
@@ -50,7 +51,7 @@ export function serve<Body, Data>(
 ): Handler {
   const chain = middy<ApiEvent, Reply | APIGatewayProxyResult, Error, Context>({ timeoutEarlyInMillis: EARLY_MS })
     .use(observeMiddleware(operation, deps))
-    .use(envelopeMiddleware(deps, CATALOGS))
+    .use(envelopeMiddleware(deps, CATALOGS, isUnavailable))
     .use(deadlineMiddleware(deps))
     .use(callerMiddleware(createAppKeys(deps)));
   if (operation.permission !== undefined) chain.use(permissionMiddleware(operation.permission));

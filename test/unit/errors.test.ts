@@ -55,7 +55,7 @@ const named = (name: string, more: object = {}) => Object.assign(new Error('secr
 describe('whatever was thrown', () => {
   it('is shown as it is when it is a refusal of ours', () => {
     const refusal = refuse('ResourceNotFound', 'rumResourceNotFound', undefined);
-    expect(toApiError(refusal)).toBe(refusal);
+    expect(toApiError(refusal, isUnavailable)).toBe(refusal);
   });
 
   it.each([
@@ -75,7 +75,10 @@ describe('whatever was thrown', () => {
     }),
     new DOMException('too late', 'TimeoutError'),
   ])('is ServiceUnavailable with Retry-After when a dependency is down, throttled or slow: $name $code', (error) => {
-    expect(toApiError(error)).toMatchObject({ code: 'ServiceUnavailable', headers: { 'Retry-After': '1' } });
+    expect(toApiError(error, isUnavailable)).toMatchObject({
+      code: 'ServiceUnavailable',
+      headers: { 'Retry-After': '1' },
+    });
   });
 
   it.each([
@@ -89,7 +92,7 @@ describe('whatever was thrown', () => {
     null,
   ])('is InternalError without any detail when it is a mistake of ours: %s', (error) => {
     expect(isUnavailable(error)).toBe(false);
-    const shown = toApiError(error);
+    const shown = toApiError(error, isUnavailable);
     expect(shown).toBeInstanceOf(ApiError);
     expect(shown).toMatchObject({ code: 'InternalError', explanation: undefined, headers: {} });
     expect(shown.message).not.toContain('secret');
