@@ -6,6 +6,7 @@ import { batchGet } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
 import { collections, keys, parseKey } from '../table/keys.ts';
 import { queryAll } from '../table/query-all.ts';
+import type { SendOptions } from '../table/settle.ts';
 import { type Action, transact } from '../table/transact.ts';
 import { type AppKeyRow, appKeyIdOf } from './app-keys.ts';
 
@@ -42,9 +43,14 @@ export interface ListedAppKey {
 const SECRET_BYTES = 32;
 const COPIES_AT_ONCE = 16;
 
-export async function readAccount(table: Table, account: Int64): Promise<AccountRow | undefined> {
+export async function readAccount(
+  table: Table,
+  account: Int64,
+  options: SendOptions = {},
+): Promise<AccountRow | undefined> {
   const { Item } = await table.client.send(
     new GetCommand({ TableName: table.name, Key: keys.account(account), ConsistentRead: true }),
+    options,
   );
   return Item as AccountRow | undefined;
 }

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
-import { TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { Table } from './client.ts';
 import { isUnavailable } from './failures.ts';
+import { type SendOptions, settle } from './settle.ts';
 
 /** One write or condition of a transaction. */
 export type Action = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
@@ -13,15 +15,20 @@ const FIRST_PAUSE_MS = 20;
 
 /**
  * Writes all of the actions or none. While DynamoDB leaves unknown whether it did, the request is repeated with the same
- * ClientRequestToken, which DynamoDB applies once: so a lost reply never turns a success into a failure. A conflict with
- * another transaction, after which nothing is written, is tried again.
+ * ClientRequestToken, which DynamoDB applies once; and where the last action puts a row, such as the audit's, that row tells.
+ * So a lost reply never turns a success into a failure. A conflict with another transaction, after which nothing is
+ * written, is tried again.
  * @returns the index of the first action whose condition does not hold; undefined when all are written
  */
 export async function transact(table: Table, actions: readonly Action[]): Promise<number | undefined> {
   let token = randomUUID();
   for (let attempt = 1; ; attempt += 1)
     try {
-      await table.client.send(new TransactWriteCommand({ TransactItems: [...actions], ClientRequestToken: token }));
+      const transaction = new TransactWriteCommand({ TransactItems: [...actions], ClientRequestToken: token });
+      await settle<unknown>({
+        send: (options) => table.client.send(transaction, options),
+        look: (options) => findPut(table, actions.at(-1), options),
+      });
       return undefined;
     } catch (error) {
       if (error instanceof TransactionCanceledException) {
@@ -32,4 +39,14 @@ export async function transact(table: Table, actions: readonly Action[]): Promis
       if (!isUnavailable(error) || attempt === MOST_ATTEMPTS) throw error;
       await sleep(FIRST_PAUSE_MS * 2 ** attempt * (0.5 + Math.random() / 2));
     }
+}
+
+/** The row that an action puts, if it is stored as that puts it; undefined for any other action. */
+async function findPut(table: Table, action: Action | undefined, options: SendOptions): Promise<unknown> {
+  const { TableName, Item: put } = action?.Put ?? {};
+  if (!put) return undefined;
+  const Key = { pk: put.pk, sk: put.sk };
+  const { Item } = await table.client.send(new GetCommand({ TableName, Key, ConsistentRead: true }), options);
+  const isSame = Object.entries(put).every(([name, value]) => isDeepStrictEqual(Item?.[name], value));
+  return isSame ? Item : undefined;
 }

@@ -237,8 +237,8 @@ const some = <Case>(all: readonly Case[], count: number) => (short ? sample(all,
 
 /** Writers that callers of the API have. The operator's command is a process and a client of its own each time. */
 const OF_THE_API = ['deleting a work item', 'merging 3 alerts', 'merging 101 alerts', 'browsing, counted by the limit'];
-/** Writers whose outcome is settled by a look at the table. */
-const SETTLED = [...OF_THE_API, 'restoring a work item'];
+/** Those that are begun again when any of their writes fails. */
+const RESTARTED = ['undoing a merge of 3', 'undoing a merge of 101', 'importing 60 members'];
 const ofTheApi = Object.entries(WRITERS).filter(([name]) => OF_THE_API.includes(name));
 
 describe.each([
@@ -258,10 +258,11 @@ describe.each([
       expect(clean).toEqual({ done: true, had: 1, inTheEnd: 1 });
       const points = pointsOf(actions);
       const single = points.flatMap(({ at }) => AMBIGUOUS.map((fault) => ({ at, fault, plan: once })));
-      const writes = points.filter(({ action }) => !isRead(action));
+      // Batches hold imported rows and the ends of audit entries: rows that are whole in themselves.
+      const writes = points.filter(({ action }) => !isRead(action) && action !== 'BatchWriteItem');
       const lasting = writes.flatMap(({ at }) => APPLIED.map((fault) => ({ at, fault, plan: forGood })));
       const wrong: string[] = [];
-      for (const { at, fault, plan } of [...some(single, 4), ...some(SETTLED.includes(name) ? lasting : [], 2)]) {
+      for (const { at, fault, plan } of [...some(single, 4), ...some(RESTARTED.includes(name) ? [] : lasting, 2)]) {
         const { done, had, inTheEnd } = await withFaults(prepare, through, plan(fault, at));
         // A caller's call succeeds; an operator's command says the truth.
         const truthful = OF_THE_API.includes(name) ? done && had === 1 : had === Number(done);
