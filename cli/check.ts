@@ -44,7 +44,7 @@ export function addCheckCommands(program: Command, io: Io): void {
     'repair --account 42',
     'repair --account 42 --write',
   ).action((options: Options, command: Command) =>
-    withTarget(io, command, options.write ? 'writes' : 'reads', async ({ target: { table } }) => {
+    withTarget(io, command, options.write ? 'writes' : 'reads', async ({ target: { table }, audit }) => {
       if (!options.write) say(io, 'Dry run: nothing is written. --write repairs.');
       const findings = await look(table, options, io);
       if (options.json) printJson(io, findings.map(jsonOf));
@@ -55,7 +55,10 @@ export function addCheckCommands(program: Command, io: Io): void {
       const fixable = findings.filter(({ fixes }) => fixes.length > 0);
       if (!options.write) return say(io, `${fixable.length} of ${countText(findings.length)} would be repaired.`);
       const progress = startProgress(io, 'repair', fixable.length);
-      const { fixed, left } = await repair(table, findings, progress.add).finally(progress.end);
+      const accounts = new Map(fixable.map(({ account }) => [String(account), account]));
+      const { fixed, left } = await audit
+        .around([...accounts.values()], countText(fixable.length), () => repair(table, findings, progress.add))
+        .finally(progress.end);
       say(io, `${fixed} of ${countText(findings.length)} repaired.`);
       if (left.length > 0)
         throw new CliError(

@@ -50,7 +50,7 @@ export function addMergeCommands(merge: Command, io: Io): void {
     'merge finish --account 42',
     'merge finish 64f000000000000000000001 1795000000000 --account 42',
   ).action((incidentId: string | undefined, sequence: number | undefined, { account }: { account: Int64 }, command) =>
-    withTarget(io, command, 'writes', async ({ target: { table }, dryRun }) => {
+    withTarget(io, command, 'writes', async ({ target: { table }, dryRun, audit }) => {
       await existing(table, account);
       const { pending = [] } = await readLedger(table, account);
       const chosen = pending.filter(
@@ -66,7 +66,9 @@ export function addMergeCommands(merge: Command, io: Io): void {
           continue;
         }
         try {
-          await finishMerge(table, account, one.incidentId, one.sequence, { signal: io.signal });
+          await audit.around([account], `entry ${one.sequence} of incident ${one.incidentId}`, () =>
+            finishMerge(table, account, one.incidentId, one.sequence, { signal: io.signal }),
+          );
         } catch (error) {
           if (!(error instanceof UnmovableAlertsError)) throw error;
           throw new CliError(

@@ -93,6 +93,17 @@ const WRITING: Record<string, (id: number) => Promise<{ args: string; target?: s
       target: `entry ${entry.sequence} of incident ${incident}`,
     };
   },
+  'merge finish': async (id) => {
+    const incident = objectId();
+    const entry = { kind: 'merge', incident_id: incident, sequence: 5, large: true, alerts: 0 };
+    await put(table, keys.feedEntry(id, incident, 5), entry);
+    await put(table, keys.mergeLedger(id), { last: 5, last_large: 5, pending: { 5: incident } });
+    return { args: `merge finish --account ${id}`, target: `entry 5 of incident ${incident}` };
+  },
+  repair: async (id) => {
+    await put(table, keys.mergeLedger(id), { last: 5, pending: { 5: objectId() } });
+    return { args: `repair --account ${id} --write`, target: '1 finding' };
+  },
 };
 
 /** Works on AWS alone, and is tried there: test/integration/admin-gateway-keys.test.ts. */
@@ -107,7 +118,7 @@ it('every command that writes is here', () => {
   const stream = new PassThrough();
   const io = { stdin: stream, stdout: stream, stderr: stream, env: {}, signal: AbortSignal.abort(), now: Date.now };
   const writing = [...commandsOf(createProgram(io))]
-    .filter(({ command }) => command.options.some(({ long }) => long === '--dry-run'))
+    .filter(({ command }) => command.options.some(({ long }) => long === '--dry-run' || long === '--write'))
     .map(({ name }) => name);
   expect([...Object.keys(WRITING), ...ON_AWS_ALONE].sort()).toEqual(writing.sort());
 });
