@@ -48,7 +48,10 @@ const nameOf = (command: Command): string =>
 export const describe = (command: Command, description: string, ...examples: string[]): Command =>
   command
     .description(description)
-    .addHelpText('after', ['', 'Example:', ...examples.map((line) => `  $ npm run admin -- ${line}`)].join('\n'));
+    .addHelpText(
+      'after',
+      ['', 'Example:', ...examples.map((line) => `  $ npm run --silent admin -- ${line}`)].join('\n'),
+    );
 
 export const dryRunOption = ['--dry-run', 'say what would be written, and write nothing'] as const;
 export const jsonOption = ['--json', 'print JSON'] as const;

@@ -21,7 +21,7 @@ export function addDataCommands(program: Command, io: Io): void {
       .option(...dryRunOption),
     'Put data into the table: the whole file is checked first. Stopped half-way, the same command completes it.',
     'import hosts.ndjson',
-    'export --account 42 | npm run admin -- import - --stack Other --yes',
+    'export --account 42 | npm run --silent admin -- import - --stack Other --yes',
   ).action((file: string, _options: object, command: Command) =>
     withTarget(io, command, 'writes', async ({ target: { table, gatewayKeys }, dryRun, audit }) => {
       const lines = linesOf(await openInput(file, io), io.signal);

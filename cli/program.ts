@@ -14,7 +14,7 @@ import { addUndoCommands } from './undo.ts';
 
 /** The command line, with all its commands. */
 export function createProgram(io: Io): Command {
-  const program = new Command('npm run admin --')
+  const program = new Command('npm run --silent admin --')
     .option('--stack <name>', 'work on the table of a deployed stack')
     .option('--table <name>', 'work on a table by its name')
     .option('--region <region>', 'of the stack or table (default: as AWS_REGION says)')

@@ -84,10 +84,12 @@ export function addUndoCommands(program: Command, io: Io): void {
       const {
         moves,
         left,
+        undoneBy,
         sequence: own,
       } = dryRun ? await planUndo(deps, request) : await audit.around([account], what, () => undoMerge(deps, request));
       const stay = left.length > 0 ? `; ${left.length} have been moved since and stay` : '';
-      if (moves.length === 0) print(io, `There is nothing to undo${stay}.`);
+      if (undoneBy !== undefined) print(io, `Entry ${sequence} was undone already, by entry ${undoneBy}.`);
+      else if (moves.length === 0) print(io, `There is nothing to undo${stay}.`);
       else if (dryRun) say(io, `${moves.length} of ${moves.length + left.length} alerts would go back${stay}.`);
       else print(io, `${moves.length} of ${moves.length + left.length} alerts went back${stay}. Feed entry ${own}.`);
     }),

@@ -73,7 +73,11 @@ const program = new Command('npm run certify --')
   )
   .option('--url <url>', 'certify the service at this address; the key comes from APP_KEY, or is asked for')
   .option('--run <name>', 'name of the data set, a new one for each run')
-  .option('--data <account>', 'print the data set of an account, for `npm run admin -- import -`', accountId)
+  .option(
+    '--data <account>',
+    'print the data set of an account, for `npm run --silent admin -- import -` (pipe it with `npm run --silent certify`)',
+    accountId,
+  )
   .option('--other <account>', 'with --data: of another account too, which the first must not reach', accountId)
   .option('--only <numbers...>', 'only sentences, or sections, with these numbers')
   .option('--smoke', 'only what needs no data and writes nothing (npm run smoke)')

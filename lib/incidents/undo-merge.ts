@@ -8,7 +8,7 @@ import type { IncidentRow, Move } from './feed.ts';
 import { finishMerge } from './finish.ts';
 import { readLedger } from './ledger.ts';
 import { decideUndo, place, readPlacements } from './placement.ts';
-import { type FeedItem, readEntry } from './read.ts';
+import { type FeedItem, readEntry, readFeed } from './read.ts';
 import { claimsOn, largeEntryReader, nextSequence, type Relocation, relocate } from './relocate.ts';
 import { TRANSACTION_ITEMS } from './transaction.ts';
 
@@ -31,6 +31,8 @@ export interface Undo {
   left: string[];
   /** Sequence of the undoing's own feed entry; absent when there was nothing to move. */
   sequence?: number;
+  /** Sequence of an earlier undoing of the same merge, where nothing is left to move. */
+  undoneBy?: number;
 }
 
 /** A merge that cannot be undone: the message says why. */
@@ -60,7 +62,7 @@ export async function undoMerge(
         await finishMerge(table, request.account, incidentId, sequence, { transactionItems });
       continue;
     }
-    if (undo.moves.length === 0) return undo;
+    if (undo.moves.length === 0) return withEarlier(table, request, undo);
     large ||= undo.moves.length + OTHER_ITEMS > transactionItems;
     const result = await relocate(table, { ...relocation, large }, { transactionItems });
     switch (result.outcome) {
@@ -85,7 +87,14 @@ export async function planUndo(deps: UndoDeps, request: UndoRequest): Promise<Un
   const { undo, pending } = await prepare(deps, request, 1);
   if (pending.length > 0)
     throw new UndoError('merges that take some of its alerts are still moving them: try again in a minute');
-  return undo;
+  return undo.moves.length === 0 ? withEarlier(deps.table, request, undo) : undo;
+}
+
+/** Names the entry that undid the merge before, if one did. */
+async function withEarlier(table: Table, { account, incidentId, sequence }: UndoRequest, undo: Undo): Promise<Undo> {
+  const feed = await readFeed(table, account, incidentId);
+  const earlier = feed.findLast(({ entry }) => entry.undone_sequence === sequence);
+  return earlier ? { ...undo, undoneBy: earlier.entry.sequence } : undo;
 }
 
 /** A large undoing finds out what it moves when it does. */

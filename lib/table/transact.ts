@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import { backoff, THROTTLED } from './backoff.ts';
 import type { Table } from './client.ts';
 import { isUnavailable } from './failures.ts';
 import { type SendOptions, settle } from './settle.ts';
@@ -10,8 +10,9 @@ import { type SendOptions, settle } from './settle.ts';
 /** One write or condition of a transaction. */
 export type Action = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
-const MOST_ATTEMPTS = 6;
-const FIRST_PAUSE_MS = 20;
+const MOST_ATTEMPTS = 8;
+/** Of a request whose outcome is unknown; each is several of the SDK's. */
+const MOST_REPEATS = 2;
 
 /**
  * Writes all of the actions or none. While DynamoDB leaves unknown whether it did, the request is repeated with the same
@@ -22,6 +23,7 @@ const FIRST_PAUSE_MS = 20;
  */
 export async function transact(table: Table, actions: readonly Action[]): Promise<number | undefined> {
   let token = randomUUID();
+  let repeats = 0;
   for (let attempt = 1; ; attempt += 1)
     try {
       const transaction = new TransactWriteCommand({ TransactItems: [...actions], ClientRequestToken: token });
@@ -35,9 +37,9 @@ export async function transact(table: Table, actions: readonly Action[]): Promis
         const failed = (error.CancellationReasons ?? []).findIndex(({ Code }) => Code === 'ConditionalCheckFailed');
         if (failed >= 0) return failed;
         token = randomUUID();
-      }
-      if (!isUnavailable(error) || attempt === MOST_ATTEMPTS) throw error;
-      await sleep(FIRST_PAUSE_MS * 2 ** attempt * (0.5 + Math.random() / 2));
+      } else repeats += 1;
+      if (!isUnavailable(error) || attempt === MOST_ATTEMPTS || repeats > MOST_REPEATS) throw error;
+      await backoff(attempt, THROTTLED);
     }
 }
 

@@ -317,10 +317,10 @@ describe('wrong use', () => {
   it.each([[[]], [['account']], [['app-key']], [['show']], [['merge']], [['work-item']], [['fleet']]])(
     '%j shows the help, with an example',
     async (args) => {
-      expect((await runCommand(args)).err).toContain('Example:\n  $ npm run admin -- ');
+      expect((await runCommand(args)).err).toContain('Example:\n  $ npm run --silent admin -- ');
       const asked = await runCommand([...args, '--help']);
       expect(asked.exitCode).toBe(0);
-      expect(asked.out).toContain('Example:\n  $ npm run admin -- ');
+      expect(asked.out).toContain('Example:\n  $ npm run --silent admin -- ');
     },
   );
 });

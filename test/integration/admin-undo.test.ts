@@ -96,7 +96,11 @@ describe.each([3, 95, 150])('undoing a merge of %i alerts', (count) => {
     await admin(`merge undo ${to} ${sequence} --account ${at.account}`);
     const places = await at.whereabouts(alerts);
     const again = await admin(`merge undo ${to} ${sequence} --account ${at.account}`);
-    expect([again.exitCode, again.out]).toEqual([0, expect.stringMatching(/^There is nothing to undo; /)]);
+    const [, own] = await entriesOf(at, to);
+    const said = `Entry ${sequence} was undone already, by entry ${own.sequence}.\n`;
+    expect([again.exitCode, again.out]).toEqual([0, said]);
+    const planned = await admin(`merge undo ${to} ${sequence} --account ${at.account} --dry-run`);
+    expect(planned.out).toBe(said);
     expect(await at.whereabouts(alerts)).toEqual(places);
     expect(await entriesOf(at, to)).toHaveLength(2);
   });
