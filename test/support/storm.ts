@@ -1,6 +1,6 @@
 /** What a warm function may have been through before the call that a test looks at. */
 import { deleteWorkItem } from '../../lib/api/operations.ts';
-import { connectTable, type Table } from '../../lib/table/client.ts';
+import { connectTable, type Table, type TableOptions } from '../../lib/table/client.ts';
 import type { FaultProxy } from './fault-proxy.ts';
 import { newAccount } from './incidents.ts';
 import { eventFor, handlersOver, invokeAlone, testDeps } from './service.ts';
@@ -11,9 +11,14 @@ const CALLS = 200;
 /**
  * A client of a table, through a proxy, after a storm: 200 calls whose every wire call was throttled and 200 whose every wire
  * call hung, all at once. The faults that are planned at the proxy end with it.
+ * @param timeouts in milliseconds; by default production's
  */
-export async function connectAfterStorm(table: Table, proxy: FaultProxy): Promise<Table> {
-  const through = connectTable({ name: table.name, endpoint: proxy.endpoint });
+export async function connectAfterStorm(
+  table: Table,
+  proxy: FaultProxy,
+  timeouts?: TableOptions['timeouts'],
+): Promise<Table> {
+  const through = connectTable({ name: table.name, endpoint: proxy.endpoint, ...(timeouts && { timeouts }) });
   const { appKey } = await newAccount(table);
   const handlers = handlersOver(testDeps(through));
   const call = (work_item_id: string) =>
