@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { BREAKING } from '../mutants/breaking.ts';
 import { mutantsTable, withMutants } from '../mutants/document.ts';
 import { MUTANTS } from '../mutants/mutants.ts';
 
@@ -11,6 +12,6 @@ it('docs/reliability.md lists the bugs that are planted', () => {
   expect(document).toContain(MUTANTS[0]?.name);
 });
 
-it.each(MUTANTS)('"$name" is planted in code that is there', ({ file, find }) => {
+it.each([...MUTANTS, ...BREAKING])('"$name" is planted in code that is there', ({ file, find }) => {
   expect(read(file).split(find)).toHaveLength(2);
 });
