@@ -102,7 +102,8 @@ const EXAMPLES: Readonly<Record<string, { description: string; request: object; 
   'merge-alerts': {
     description:
       "All of the alerts are moved or none, however many. The incident's feed gets one entry that tells where each came from. With an " +
-      '`Idempotency-Key` a merge can be sent again for 24 hours without being done twice.',
+      '`Idempotency-Key` a merge can be sent again for 24 hours without being done twice. After 503, or without an answer, the merge may have been done: ' +
+      'send it again with the same key, and the answer tells.',
     request: {
       alert_ids: ['23a5a8cc741f9d42df78f93f', 'd3afd55730b974e815f545aa'],
       incident_id: '40637f096ece1da9c808ecde',
@@ -148,7 +149,12 @@ function answers(operation: Operation): object {
   const always = { 'Svc-Request-Id': ref('Svc-Request-Id') };
   const ok = {
     description: 'Done.',
-    headers: { ...always, ...limits, ...(name === 'get-rum-resource' && { Age: ref('Age') }) },
+    headers: {
+      ...always,
+      ...limits,
+      ...(name === 'get-rum-resource' && { Age: ref('Age') }),
+      ...(operation.idempotent && { 'Idempotent-Replayed': ref('Idempotent-Replayed') }),
+    },
     content: {
       'application/json': {
         schema: {
@@ -279,6 +285,7 @@ export function openApiDocument(): object {
         'Content-Language': header('Language of `error.message`'),
         'Retry-After': header('Seconds to wait before sending the call again', integer),
         Age: header('Seconds since the record was read', integer),
+        'Idempotent-Replayed': header('`true` when this very call was done before, and nothing was done now'),
         'X-RateLimit-Limit': header('Calls that the window nearest to its end of quota allows', integer),
         'X-RateLimit-Remaining': header('Calls that are left in it', integer),
         'X-RateLimit-Reset': header('Unix time in seconds at which it ends', integer),

@@ -41,6 +41,7 @@ export interface Explanations {
   workItemNotFound: { workItemId: string };
   versionDiffers: { given: string; stored: string };
   rumResourceNotFound: undefined;
+  alertsTooLarge: { some: string[]; more: number };
   mergeTargetsNotFound: { missing: { what: 'incident' | 'alert' | 'member'; id: string }[]; more: number };
   permissionMissing: { permission: string };
   tooFrequent: { limit: number; windowSeconds: number };

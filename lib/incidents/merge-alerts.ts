@@ -20,13 +20,14 @@ import {
   relocate,
 } from './relocate.ts';
 import { TRANSACTION_ITEMS } from './transaction.ts';
+import { findUnmovable } from './unmovable.ts';
 
 type MergeCall = Call<RequestOf<typeof mergeAlerts>>;
 
 /** Milliseconds that a call gives the moves of a large merge; what is left then is finish-merges' to do. */
 const MOVE_BUDGET_MS = 1_500;
 const IDEMPOTENCY_SECONDS = 24 * 60 * 60;
-const NAMED_MISSING = 10;
+const NAMED = 10;
 /**
  * Read units of the rows of a small merge, at 4 KB: twice their KB are its write units, and of these one partition has 1,000 a
  * second. Far below the 4 MB of a transaction.
@@ -58,10 +59,10 @@ export function createMergeAlerts(
 
   return async function merge(call: MergeCall) {
     const request = mergeOf(call, deps);
-    const reading: Reading = { rows: new Map(), batches: [], large: false };
+    const reading: Reading = { rows: new Map(), batches: [], large: false, checked: false };
     for (let attempt = 1; ; attempt += 1) {
       const relocation = await prepare({ call, request, deps, reading, readLarge, attempt, transactionItems });
-      if (relocation === 'done already') return { data: null };
+      if (relocation === 'done already') return { data: null, headers: { 'Idempotent-Replayed': 'true' } };
       const { signal } = call;
       const result = await relocate(table, relocation, {
         signal,
@@ -119,6 +120,8 @@ interface Reading {
   batches: ReadBatch[];
   /** The merge cannot be small. */
   large: boolean;
+  /** The alerts' rows have room for a move. */
+  checked: boolean;
 }
 
 interface Preparation {
@@ -134,7 +137,7 @@ interface Preparation {
 /**
  * Reads all that a merge depends on and makes it ready to commit. A large one relies on its alerts only to exist: when its
  * commit loses to another they are not read again.
- * @throws ApiError when something is missing, or the Idempotency-Key was used for another body
+ * @throws ApiError when something is missing or cannot be moved, or the Idempotency-Key was used for another body
  */
 async function prepare(preparation: Preparation): Promise<Relocation | 'done already'> {
   const { call, request, deps, reading, readLarge, attempt, transactionItems } = preparation;
@@ -164,6 +167,11 @@ async function prepare(preparation: Preparation): Promise<Relocation | 'done alr
   }
   if (!ownerKeys.every(rowOf)) missing.push({ what: 'member', id: String(owner) });
   if (!incident || missing.length > 0) throw notFound(missing);
+  if (!reading.checked) {
+    const full = await findUnmovable(deps.table, reading.batches, signal);
+    if (full.length > 0) throw refuse('BadRequest', 'alertsTooLarge', named(full));
+    reading.checked = true;
+  }
 
   const ledger = ledgerOf(rowOf(ledgerKey));
   const units = reading.batches.reduce((sum, batch) => sum + batch.units, 0);
@@ -239,8 +247,9 @@ interface Missing {
 }
 
 function notFound(missing: Missing[]): ApiError {
-  return refuse('ResourceNotFound', 'mergeTargetsNotFound', {
-    missing: missing.slice(0, NAMED_MISSING),
-    more: Math.max(0, missing.length - NAMED_MISSING),
-  });
+  const { some, more } = named(missing);
+  return refuse('ResourceNotFound', 'mergeTargetsNotFound', { missing: some, more });
 }
+
+/** The first of what a message names, and how many more there are. */
+const named = <One>(all: readonly One[]) => ({ some: all.slice(0, NAMED), more: Math.max(0, all.length - NAMED) });

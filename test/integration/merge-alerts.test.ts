@@ -160,11 +160,14 @@ describe('an Idempotency-Key', () => {
     const alert_ids = await at.alerts(2);
     const again = { headers: { 'idempotency-key': 'deploy 42' } };
     const body = { alert_ids, incident_id: to };
-    hasEnvelope(await at.merge(handlers.mergeAlerts, body, again), 200);
+    const first = await at.merge(handlers.mergeAlerts, body, again);
+    hasEnvelope(first, 200);
+    expect(first.headers).not.toHaveProperty('Idempotent-Replayed');
     hasEnvelope(await at.merge(handlers.mergeAlerts, { alert_ids, incident_id: elsewhere }), 200);
     const answer = await at.merge(handlers.mergeAlerts, body, again);
     hasEnvelope(answer, 200);
     expect(answer.body.data).toBeNull();
+    expect(answer.headers['Idempotent-Replayed']).toBe('true');
     expect(await at.feed(to)).toHaveLength(1);
     expect(await at.whereabouts(alert_ids)).toEqual([elsewhere, elsewhere]);
   });

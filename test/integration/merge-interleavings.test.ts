@@ -1,7 +1,9 @@
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { finishMerge } from '../../lib/incidents/finish.ts';
 import { UnmovableAlertsError } from '../../lib/incidents/move.ts';
 import type { Table } from '../../lib/table/client.ts';
+import { itemBytes, LARGEST_ITEM_BYTES } from '../../lib/table/item-size.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { hasEnvelope } from '../support/answers.ts';
 import { aroundCalls, connectionLost } from '../support/faults.ts';
@@ -126,7 +128,25 @@ describe('a merge too large for one transaction', () => {
 });
 
 describe('an alert whose row cannot be updated', () => {
-  const FULL = 400 * 1_024 - 60; // with the names of its attributes: DynamoDB's largest row
+  it.each([1, 150])('fails a merge of %i alerts before its commit, which names it', async (count) => {
+    const { at, to, alerts } = await given(count);
+    const [full = ''] = alerts;
+    const key = keys.alert(at.account, full);
+    // Of DynamoDB's largest size: keys, names and values.
+    const room = LARGEST_ITEM_BYTES - itemBytes(marshall({ ...key, alert_id: full, title: '' }));
+    await put(table, key, { alert_id: full, title: 'x'.repeat(room) });
+    const answer = await at.merge(handlersOver(testDeps(table)).mergeAlerts, { alert_ids: alerts, incident_id: to });
+    hasEnvelope(answer, 400, 'BadRequest');
+    expect(answer.body.error.message).toContain(full);
+    expect(await at.feed(to)).toEqual([]);
+
+    // As large as it can be and still be moved.
+    const widest = itemBytes(marshall({ incident_id: to, moved_sequence: 999_999_999_999_999 }));
+    await put(table, key, { alert_id: full, title: 'x'.repeat(room - widest) });
+    await merge(at, alerts, to);
+    await at.finish(to);
+    await isMerged(at, to, alerts);
+  });
 
   it('does not keep the others of its merge from being moved, and is named', async () => {
     const { at, to, later, alerts } = await given(150);
@@ -134,8 +154,8 @@ describe('an alert whose row cannot be updated', () => {
     const [full = '', beside = ''] = alerts;
     const row = { alert_id: full, title: '' };
     const key = keys.alert(at.account, full);
-    const room = FULL - Buffer.byteLength(JSON.stringify({ ...key, ...row }).replace(/["{}:,]/g, ''));
-    await put(table, key, { ...row, title: 'x'.repeat(room + 60) });
+    const room = LARGEST_ITEM_BYTES - itemBytes(marshall({ ...key, ...row }));
+    await put(table, key, { ...row, title: 'x'.repeat(room) });
     const { sequence } = (await at.feed(to))[0];
     const finish = () => finishMerge(table, at.account, to, sequence);
     const error = await finish().catch((thrown: unknown) => thrown);

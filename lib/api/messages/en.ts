@@ -101,6 +101,8 @@ export const en: Catalog = {
     rumResourceNotFound: () => 'The account has no RUM resource.',
     mergeTargetsNotFound: ({ missing, more }) =>
       `Not found: ${missing.map(({ what, id }) => `${what} ${id}`).join(', ')}${more > 0 ? ` and ${more} more` : ''}.`,
+    alertsTooLarge: ({ some, more }) =>
+      `The stored rows of these alerts are too large to be changed: ${some.join(', ')}${more > 0 ? ` and ${more} more` : ''}. Their data must be shortened before they can be merged.`,
     permissionMissing: ({ permission }) =>
       `The account lacks the permission ${permission}, which this operation needs. Ask the account's owner for it.`,
     tooFrequent: ({ limit, windowSeconds }) =>

@@ -100,6 +100,8 @@ export const zhCn: Catalog = {
     rumResourceNotFound: () => '该账户没有 RUM 资源。',
     mergeTargetsNotFound: ({ missing, more }) =>
       `不存在：${missing.map(({ what, id }) => `${NOUNS[what]} ${id}`).join('、')}${more > 0 ? `，另有 ${more} 项` : ''}。`,
+    alertsTooLarge: ({ some, more }) =>
+      `以下告警的存储数据过大，无法修改：${some.join('、')}${more > 0 ? `，以及另外 ${more} 个` : ''}。请先缩减其数据，再进行合并。`,
     permissionMissing: ({ permission }) => `账户缺少此操作所需的权限 ${permission}，请联系账户所有者。`,
     tooFrequent: ({ limit, windowSeconds }) =>
       `请求过于频繁：每 ${windowSeconds} 秒最多 ${limit} 次。请按 Retry-After 响应头等待后重试。`,

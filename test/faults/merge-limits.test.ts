@@ -1,0 +1,80 @@
+/** Merges at the limits that AWS sets and DynamoDB Local does not: see `infra/local/limits`. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type LimitsProxy, startLimitsProxy } from '../../infra/local/limits/proxy.ts';
+import { finishMerge } from '../../lib/incidents/finish.ts';
+import { connectTable, type Table } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { hasEnvelope } from '../support/answers.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
+import { isMerged, newAccount } from '../support/incidents.ts';
+import { handlersOver, invokeAlone, newTable, putAll, testDeps } from '../support/service.ts';
+
+const QUICK = process.env.FAULTS === undefined;
+/** Time-outs for a busy machine, as the other tests have them. */
+const TIMEOUTS = { connectionTimeout: 2_500, requestTimeout: 2_500 };
+
+let table: Table;
+const open: (() => unknown)[] = [];
+beforeAll(async () => {
+  table = await newTable();
+});
+afterAll(() => Promise.all(open.map((close) => close())));
+
+async function limited(
+  limits: Parameters<typeof startLimitsProxy>[1] = {},
+): Promise<{ own: Table; proxy: LimitsProxy }> {
+  const proxy = await startLimitsProxy(dynamodbEndpoint(), limits);
+  const own = connectTable({ name: table.name, endpoint: proxy.endpoint, timeouts: TIMEOUTS });
+  open.push(proxy.close, () => own.client.destroy());
+  return { own, proxy };
+}
+
+describe('a merge at the limits of DynamoDB', () => {
+  it('of 95 alerts that together are more than 4 MB is moved', async () => {
+    const { own } = await limited();
+    const at = await newAccount(table);
+    const to = await at.incident();
+    const alerts = await at.alerts(95);
+    const title = 'x'.repeat(44 * 1_024);
+    await putAll(
+      table,
+      alerts.map((id) => ({ ...keys.alert(at.account, id), alert_id: id, title })),
+    );
+    hasEnvelope(
+      await invokeAlone(handlersOver(testDeps(own)).mergeAlerts, at.event({ alert_ids: alerts, incident_id: to })),
+      200,
+    );
+    const [{ sequence }] = await at.feed(to);
+    await finishMerge(own, at.account, to, sequence, { signal: AbortSignal.timeout(120_000) });
+    await isMerged(at, to, alerts);
+  }, 180_000);
+});
+
+it('a large merge is committed by its first call while small ones are committed all the time, and none of these is refused', async () => {
+  const at = await newAccount(table);
+  const [to, other] = [await at.incident(), await at.incident()];
+  // In the short form a busy machine must be able to do it in time.
+  const transactionItems = QUICK ? 20 : 100;
+  const trials = QUICK ? 3 : 20;
+  const alerts = await at.alerts(QUICK ? 60 : 2_000);
+  const small = await at.alerts(50);
+  const { mergeAlerts } = handlersOver(testDeps(table), { transactionItems });
+  const call = async (alert_ids: string[], incident_id: string) =>
+    (await invokeAlone(mergeAlerts, at.event({ alert_ids, incident_id }))).status;
+  let over = false;
+  const pressing = [0, 1].map(async (lane) => {
+    const statuses: number[] = [];
+    for (let sent = lane; !over; sent += 2) statuses.push(await call([small[sent % small.length] as string], other));
+    return statuses;
+  });
+  const statuses: number[] = [];
+  for (let trial = 0; trial < trials; trial += 1) statuses.push(await call(alerts, trial % 2 === 0 ? to : other));
+  over = true;
+  const pressed = (await Promise.all(pressing)).flat();
+  expect(statuses).toEqual(statuses.map(() => 200));
+  expect(pressed.filter((status) => status !== 200)).toEqual([]);
+  expect(pressed.length).toBeGreaterThan(3);
+  await at.finish(to);
+  await at.finish(other);
+  expect(await at.pending()).toEqual([]);
+}, 300_000);
