@@ -65,6 +65,8 @@ export function createTrial(lab: Lab, pages: Pages) {
     for (let unavailable = 0; ; ) {
       const answer = await send(path, body, options);
       const { status, headers } = answer;
+      if (!lab.entities && path === FLEET && status === 403 && (options.as ?? lab.main) === lab.main)
+        throw new Skipped('the account lacks the permission monit');
       if (status === 503) unavailable += 1;
       if (options.once || (status !== 429 && status !== 503) || unavailable > MOST_UNAVAILABLE) return answer;
       const seconds = Number(headers.get('retry-after'));
@@ -78,7 +80,6 @@ export function createTrial(lab: Lab, pages: Pages) {
   const fleet = (body: object = {}, options: Sent = {}): Promise<FleetAnswer> =>
     lab.turns.take(options.as ?? undefined, async (caller) => {
       const answer = await call(FLEET, body, { ...options, as: caller });
-      if (!lab.entities && answer.status === 403) throw new Skipped('the account lacks the permission monit');
       return { ...answer, caller };
     });
 

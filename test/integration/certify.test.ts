@@ -192,6 +192,16 @@ describe('the certificate', () => {
     expect(results.flatMap(({ calls }) => calls.filter((call) => / → 200/.test(call)))).toEqual([]);
   });
 
+  it('skips what an account without the permission cannot show', async () => {
+    fault = ofStatus(400, ({ body }) => ({
+      status: 403,
+      body: { ...body, error: { ...body.error, code: 'AccessDenied' } },
+    }));
+    const smoke = await openLab(service.url, undefined, { APP_KEY: lab.main.appKey });
+    const results = await certify({ ...smoke, url: lab.url }, SECTIONS, { only: [numberOf('4.1', 'Rule 4: 400')] });
+    expect(results).toMatchObject([{ verdict: 'skipped', reason: 'the account lacks the permission monit' }]);
+  });
+
   it('has a number of its own for each sentence', async () => {
     const texts = SECTIONS.flatMap(({ number, sentences }) => sentences.map(({ text: words }) => `${number} ${words}`));
     expect(new Set(texts).size).toBe(texts.length);
