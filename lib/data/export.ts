@@ -1,4 +1,5 @@
 import { listAccounts, listAppKeys, readAccount } from '../accounts/accounts.ts';
+import { readSnapshot } from '../incidents/snapshot.ts';
 import type { Int64 } from '../json.ts';
 import type { Row } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
@@ -11,8 +12,6 @@ const PARTITIONS = [
   collections.hosts,
   collections.hostStatuses,
   collections.rum,
-  collections.incidents,
-  collections.alertShards,
   collections.workItems,
 ];
 
@@ -41,7 +40,8 @@ function entityOf({ pk, sk, ...fields }: Key & Row): Entity {
 
 /**
  * All of some accounts in the data format, in an order that can be loaded as it comes. Of app keys there is the hash, for
- * the key itself is nowhere. Feeds, rate counts and remembered Idempotency-Keys are no data.
+ * the key itself is nowhere. A merge is in it whole or not at all. Feeds, the order of merges, rate counts, remembered
+ * Idempotency-Keys and the audit trail are left out.
  * @param accounts absent: all
  * @throws Error naming an account that does not exist
  */
@@ -65,5 +65,7 @@ export async function* exportData(table: Table, accounts?: readonly Int64[]): As
       };
     for (const partition of PARTITIONS.flatMap((of) => of(account)))
       for await (const stored of queryAll(table, partition)) yield entityOf(stored);
+    const { incidents, alerts } = await readSnapshot(table, account);
+    for (const stored of [...incidents, ...alerts]) yield entityOf(stored);
   }
 }

@@ -101,8 +101,12 @@ async function moveEarlier(
   return { any: true, unmovable };
 }
 
-/** Where the merge took its alerts from that this entry undoes. */
-async function decideFor(table: Table, { account, entry }: LargeEntry, signal?: AbortSignal): Promise<Decide> {
+/** What an entry does with alerts: of an undoing, by where the merge that it undoes took them from. */
+export async function decideFor(
+  table: Table,
+  { account, entry }: Pick<LargeEntry, 'account' | 'entry'>,
+  signal?: AbortSignal,
+): Promise<Decide> {
   if (entry.kind === 'merge') return decideMerge(entry);
   const undone = await readEntry(table, account, entry.incident_id, entry.undone_sequence ?? 0, signal);
   return decideUndo(entry, new Map(undone?.moves.map(({ alertId, from }) => [alertId, from])));

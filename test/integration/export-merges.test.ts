@@ -1,0 +1,107 @@
+/** Merges go on while an export reads row by row: each is in it whole, or not at all. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { putAccount } from '../../lib/accounts/accounts.ts';
+import { exportData } from '../../lib/data/export.ts';
+import { undoMerge } from '../../lib/incidents/undo-merge.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { hasEnvelope } from '../support/answers.ts';
+import { aroundCalls, connectionLost } from '../support/faults.ts';
+import { type Account, newAccount } from '../support/incidents.ts';
+import { connectAgain, type Handlers, handlersOver, newTable, putAll, testDeps } from '../support/service.ts';
+
+let table: Table;
+let handlers: Handlers;
+beforeAll(async () => {
+  table = await newTable();
+  handlers = handlersOver(testDeps(table));
+});
+
+/** An account with two incidents, and alerts of the first on every partition key. */
+async function filled(count: number) {
+  const at = await newAccount(table);
+  await putAccount(table, { account_id: at.account, name: 'Acme', permissions: [] });
+  const [from, to] = [await at.incident(), await at.incident()];
+  const alerts = Array.from({ length: count }, (_, index) => index.toString(16).padStart(24, 'a'));
+  await putAll(
+    table,
+    alerts.map((id) => ({ ...keys.alert(at.account, id), alert_id: id, title: 'Alert', incident_id: from })),
+  );
+  return { at, from, to, alerts };
+}
+
+interface Line {
+  kind: string;
+  alert_id: string;
+  incident_id: string;
+  title: string;
+}
+async function exported(of: Table, { account }: Account) {
+  const lines: Line[] = [];
+  for await (const line of exportData(of, [account])) lines.push(line as unknown as Line);
+  return {
+    /** The incidents that hold alerts. */
+    places: new Set(lines.filter(({ kind }) => kind === 'alert').map(({ incident_id }) => incident_id)),
+    titleOf: (id: string) => lines.find((line) => line.kind === 'incident' && line.incident_id === id)?.title,
+  };
+}
+
+/** A client that does something once, before it reads the alerts of the ninth of the sixteen partition keys. */
+function interrupted(act: () => Promise<unknown>): Table {
+  const own = connectAgain(table);
+  let done = false;
+  own.client.middlewareStack.add(
+    (next) => async (args) => {
+      if (!done && JSON.stringify(args.input).includes('#ALERTS#8')) {
+        done = true;
+        await act();
+      }
+      return next(args);
+    },
+    { step: 'initialize' },
+  );
+  return own;
+}
+
+/** Merges as a function that dies after its commit. */
+async function mergeCutShort(at: Account, alert_ids: string[], incident_id: string) {
+  const own = connectAgain(table);
+  let committed = false;
+  aroundCalls(own, async ({ command }, send) => {
+    if (committed) throw connectionLost();
+    await send();
+    committed ||= command === 'TransactWriteCommand' || command === 'TransactWriteItemsCommand';
+  });
+  hasEnvelope(await at.merge(handlersOver(testDeps(own)).mergeAlerts, { alert_ids, incident_id }), 200);
+}
+
+describe('an export', () => {
+  it('has a merge whole whose moves are pending', async () => {
+    const { at, to, alerts } = await filled(150);
+    await mergeCutShort(at, alerts, to);
+    expect(await at.pending()).toHaveLength(1);
+    expect((await exported(table, at)).places).toEqual(new Set([to]));
+  });
+
+  it.each([
+    ['small', 16],
+    ['large', 150],
+  ])('has a %s merge whole, its title too, that is committed while it reads', async (_size, count) => {
+    const { at, to, alerts } = await filled(count);
+    const body = { alert_ids: alerts, incident_id: to, title: 'Merged' };
+    const own = interrupted(() => at.merge(handlers.mergeAlerts, body));
+    const { places, titleOf } = await exported(own, at);
+    expect(places).toEqual(new Set([to]));
+    expect(titleOf(to)).toBe('Merged');
+  });
+
+  it('has an undoing whole that is committed while it reads', async () => {
+    const { at, from, to, alerts } = await filled(16);
+    await at.merge(handlers.mergeAlerts, { alert_ids: alerts, incident_id: to });
+    const [{ sequence }] = await at.feed(to);
+    const { now, newId } = testDeps(table);
+    const request = { account: at.account, incidentId: to, sequence, by: 'operator test', requestId: 'r' };
+    const own = interrupted(() => undoMerge({ table, now, newId }, request));
+    expect((await exported(own, at)).places).toEqual(new Set([from]));
+  });
+});
