@@ -30,8 +30,9 @@ export function bodyMiddleware({ maxBodyBytes }: Pick<Settings, 'maxBodyBytes'>)
     }
     try {
       return parseJson(text);
-    } catch {
-      throw refuse('InvalidParameter', 'malformedBody', undefined);
+    } catch (error) {
+      // The parser calls itself level by level, and runs out of stack.
+      throw refuse('InvalidParameter', error instanceof RangeError ? 'bodyTooDeep' : 'malformedBody', undefined);
     }
   }
 

@@ -33,6 +33,7 @@ export type ErrorCode = keyof typeof ERROR_CODES;
 export interface Explanations {
   invalidFields: { problems: Problem[] };
   malformedBody: undefined;
+  bodyTooDeep: undefined;
   bodyNotObject: undefined;
   bodyTooLarge: { maxBytes: number };
   invalidIdempotencyKey: undefined;

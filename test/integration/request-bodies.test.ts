@@ -141,6 +141,14 @@ describe('a body', () => {
       }
   });
 
+  it('that is nested too deeply says so, also in a field that is ignored', async () => {
+    const answer = await call({ rawBody: `{"x":${'['.repeat(30_000)}1e3${']'.repeat(30_000)}}` });
+    hasEnvelope(answer, 400, 'InvalidParameter');
+    expect(answer.body.error.message).toMatch(/nested too deeply/);
+    const malformed = await call({ rawBody: '{"x":[}' });
+    expect(malformed.body.error.message).toMatch(/well-formed JSON/);
+  });
+
   it('with unknown fields is accepted, whatever they hold and are called', async () => {
     const rawBody =
       '{"x":[1e400,9007199254740993,{"y":null}],"constructor":{"prototype":{"no_cache":7}},"":0,"toString":1,' +

@@ -8,6 +8,7 @@ import { anyText } from '../support/any-text.ts';
 const EXAMPLES: { [K in keyof Explanations]: [values: Explanations[K], mentions: string[]] } = {
   invalidFields: [{ problems: [{ field: 'limit', must: { is: 'integer', min: 1, max: 100 } }] }, ['limit', '1', '100']],
   malformedBody: [undefined, ['JSON', 'UTF-8']],
+  bodyTooDeep: [undefined, []],
   bodyNotObject: [undefined, ['JSON']],
   bodyTooLarge: [{ maxBytes: 262_144 }, ['262144']],
   invalidIdempotencyKey: [undefined, ['Idempotency-Key', '255']],

@@ -86,6 +86,7 @@ export const en: Catalog = {
   codes,
   explain: {
     invalidFields: ({ problems }) => `${problems.map(problem).join('; ')}.`,
+    bodyTooDeep: () => 'The request body is nested too deeply: thousands of levels cannot be read.',
     malformedBody: () => 'The request body must be well-formed JSON in UTF-8.',
     bodyNotObject: () => 'The request body must be a JSON object.',
     bodyTooLarge: ({ maxBytes }) => `The request body must be at most ${maxBytes} bytes.`,

@@ -89,6 +89,7 @@ export const zhCn: Catalog = {
   codes,
   explain: {
     invalidFields: ({ problems }) => `${problems.map(problem).join('；')}。`,
+    bodyTooDeep: () => '请求体嵌套过深：无法读取数千层的嵌套。',
     malformedBody: () => '请求体必须是格式正确的 UTF-8 JSON。',
     bodyNotObject: () => '请求体必须是 JSON 对象。',
     bodyTooLarge: ({ maxBytes }) => `请求体不得超过 ${maxBytes} 字节。`,
