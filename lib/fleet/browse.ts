@@ -51,6 +51,8 @@ export interface BrowseOptions {
   size?: ChunkSize;
   /** Milliseconds from a call's start after which its page ends with the hosts that it has. */
   inventoryMs?: number;
+  /** Milliseconds of reading after which live status counts as unreadable. */
+  liveMs?: number;
 }
 
 /** The host that the page begins after; undefined for the first page. @throws ApiError for an unknown cursor */
@@ -64,7 +66,7 @@ function hostBefore({ cursor }: BrowseRequest, { cursorSecret }: Pick<Caller, 'c
 /** Lists the hosts of the caller's account: one page, filtered, each with its status at the moment of the answer. */
 export function createBrowse(
   { table, now, log, settings }: Deps,
-  { size = chunkSize, inventoryMs = INVENTORY_MS }: BrowseOptions = {},
+  { size = chunkSize, inventoryMs = INVENTORY_MS, liveMs = LIVE_STATUS_MS }: BrowseOptions = {},
 ) {
   /** Refuses an unknown cursor, and every call while the subsystem is switched off. */
   function check(body: BrowseRequest, caller: Caller): void {
@@ -80,7 +82,7 @@ export function createBrowse(
       after,
       signal,
       inventoryMs,
-      liveMs: LIVE_STATUS_MS,
+      liveMs,
       onUnreadable: (error) =>
         log.warn('live status unreadable', { request_id: requestId, error_name: (error as Error).name }),
     });

@@ -35,7 +35,7 @@ export async function readSnapshot(table: Table, account: Int64): Promise<Snapsh
     const item = await readEntry(table, account, incidentId, sequence);
     if (item) entries.set(sequence, item);
   }
-  for (const { incident_id: to, moved_from: from, moved_sequence: sequence = 0 } of alerts as AlertRow[]) {
+  for (const { incident_id: to, moved_from: from, moved_sequence: sequence = 0 } of alerts) {
     if (sequence <= (before.last ?? 0) || entries.has(sequence)) continue;
     // A merge is in the feed of the incident that took the alert, its undoing in that of the incident that gave it back.
     for (const incidentId of [to, from]) {

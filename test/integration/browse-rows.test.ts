@@ -211,21 +211,21 @@ describe('the second that live status may take', () => {
     const through = connectAgain(table);
     through.client.middlewareStack.add(
       (next) => async (args) => {
-        if (JSON.stringify(args.input).includes('#HOSTS"')) await sleep(400);
+        if (JSON.stringify(args.input).includes('#HOSTS"')) await sleep(180);
         return next(args);
       },
       { step: 'initialize' },
     );
-    const at = await newFleet(table, { through, browse: { size: () => 2, inventoryMs: 10_000 } });
+    const at = await newFleet(table, { through, browse: { size: () => 1, inventoryMs: 10_000, liveMs: 500 } });
     await putHosts(
       at,
-      rowsOf(8, () => ({ ...inventory() })),
+      rowsOf(4, () => ({ ...inventory() })),
     );
     await putLive(
       at,
-      rowsOf(8, () => ({ ...live() })),
+      rowsOf(4, () => ({ ...live() })),
     );
     const page = conforms(browseFleet, await at.browse());
-    expect(page.coverage).toMatchObject({ returned: 8, failed: 0 });
+    expect(page.coverage).toMatchObject({ returned: 4, failed: 0 });
   });
 });
