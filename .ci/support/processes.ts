@@ -7,6 +7,9 @@ export const root = new URL('../..', import.meta.url).pathname;
 /** Where `.ci/install-python-tools` puts them. */
 export const pythonTool = (name: string) => `${root}.local/ci/python/bin/${name}`;
 
+/** Of what a failed command printed. */
+const LAST_LINES = 80;
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A port of the loopback interface that nobody listens on now. */
@@ -23,7 +26,8 @@ export async function freePort(): Promise<number> {
 export async function run(command: string, args: readonly string[], env: Environment = {}): Promise<string> {
   const options = { cwd: root, env: { ...process.env, ...env }, maxBuffer: 64 * 1024 * 1024 };
   const { stdout } = await promisify(execFile)(command, [...args], options).catch((error) => {
-    throw new Error(`${command} ${args.join(' ')} failed (${error.code}):\n${error.stdout}\n${error.stderr}`);
+    const printed = `${error.stdout}\n${error.stderr}`.trim().split('\n').slice(-LAST_LINES).join('\n');
+    throw new Error(`${command} ${args.join(' ')} failed (${error.code}):\n${printed}`);
   });
   return stdout;
 }
