@@ -271,15 +271,18 @@ describe(`two releases on one table (SEED=${SEED})`, () => {
   });
 
   it('both count against the same limit of fleet browse', async () => {
-    const at = await newAccount(table);
-    const began = Math.floor(Date.now() / 1_000);
-    const answers = await Promise.all(
-      Array.from({ length: 16 }, (_, index) => call({ at }, index % 2, [browseFleet, {}])),
-    );
-    const seconds = Math.floor(Date.now() / 1_000) - began + 1;
-    const accepted = answers.filter(({ status }) => status === 200).length;
-    expect(accepted).toBeGreaterThanOrEqual(2);
-    expect(accepted).toBeLessThanOrEqual(2 * seconds);
+    const second = () => Math.floor(Date.now() / 1_000);
+    for (;;) {
+      // A new account each time, until all calls fall into one second of the clock.
+      const at = await newAccount(table);
+      await new Promise((resolve) => setTimeout(resolve, 1_000 - (Date.now() % 1_000)));
+      const began = second();
+      const calls = Array.from({ length: 8 }, (_, index) => call({ at }, index % 2, [browseFleet, {}]));
+      const accepted = (await Promise.all(calls)).filter(({ status }) => status === 200).length;
+      if (second() > began) continue;
+      expect(accepted).toBe(2);
+      return;
+    }
   });
 
   it('an account and a key that the commands of either made are good for both, until either revokes it', async () => {
