@@ -8,6 +8,7 @@ const STREAM = 'arn:aws:dynamodb:eu-central-1:123456789012:table/kept/stream/202
 const DEPLOYMENTS: Readonly<Record<string, readonly string[]>> = {
   defaults: [],
   'alarms by e-mail': ['alarmEmail=operator@example.com'],
+  'canary roll-out': ['rollout=canary', 'alarmEmail=operator@example.com'],
   'a table that is kept': [`adoptTable=${STREAM}`],
 };
 
