@@ -69,7 +69,7 @@ async function underCalls(act: () => Promise<unknown>): Promise<void> {
   await alertsAreIn(lastIncident);
 }
 
-/** Waits until all alerts of the calls are in one incident: moves may be left to finish-merges. */
+/** Waits until all alerts of the calls are in one incident: the last call may still be under way. */
 async function alertsAreIn(incident: string): Promise<void> {
   for (const began = Date.now(); ; ) {
     const lines = (await admin(`export --account ${ACCOUNT} ${onStack}`)).trim().split('\n');

@@ -15,7 +15,7 @@ export interface Release {
   readonly proxy: FaultProxy;
   /** Calls the function of an operation. */
   call(name: string, event: APIGatewayProxyEvent): Promise<Answer>;
-  /** Hands records of the table's stream to finish-merges. @throws what it throws */
+  /** Hands messages of the queue to finish-merges. @throws what it throws */
   finish(event: object): Promise<void>;
   stop(): Promise<void>;
 }
