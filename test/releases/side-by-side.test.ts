@@ -280,22 +280,27 @@ describe(`two releases on one table (SEED=${SEED})`, () => {
     }
   });
 
-  it('an account and a key that the commands of either made are good for both, until either revokes it', async () => {
-    const admin = async ({ tree }: Release, ...args: string[]) => {
-      const target = ['--endpoint', dynamodbEndpoint(), '--table', table.name];
-      const options = { cwd: tree, env: { PATH: process.env.PATH } };
-      return promisify(execFile)(process.execPath, ['cli/admin.ts', ...target, ...args], options);
-    };
-    for (const [index, release] of releases.entries()) {
-      const account = String(900 + index);
-      await admin(release, 'account', 'create', account, '--name', 'Acme', '--permission', 'monit');
-      const { stdout, stderr } = await admin(release, 'app-key', 'issue', '--account', account);
-      const event = eventFor(browseFleet, { appKey: stdout.trim(), body: {} });
-      const statuses = () => Promise.all(releases.map(async (one) => (await one.call(browseFleet.name, event)).status));
-      expect(await statuses()).toEqual([200, 200]);
-      const [, id = ''] = /Its id is (\w+)/.exec(stderr) ?? [];
-      await admin(releases[1 - index] as Release, 'app-key', 'revoke', id, '--account', account);
-      expect(await statuses()).toEqual([401, 401]);
-    }
-  });
+  it(
+    'an account and a key that the commands of either made are good for both, until either revokes it',
+    async () => {
+      const admin = async ({ tree }: Release, ...args: string[]) => {
+        const target = ['--endpoint', dynamodbEndpoint(), '--table', table.name];
+        const options = { cwd: tree, env: { PATH: process.env.PATH } };
+        return promisify(execFile)(process.execPath, ['cli/admin.ts', ...target, ...args], options);
+      };
+      for (const [index, release] of releases.entries()) {
+        const account = String(900 + index);
+        await admin(release, 'account', 'create', account, '--name', 'Acme', '--permission', 'monit');
+        const { stdout, stderr } = await admin(release, 'app-key', 'issue', '--account', account);
+        const event = eventFor(browseFleet, { appKey: stdout.trim(), body: {} });
+        const statuses = () =>
+          Promise.all(releases.map(async (one) => (await one.call(browseFleet.name, event)).status));
+        expect(await statuses()).toEqual([200, 200]);
+        const [, id = ''] = /Its id is (\w+)/.exec(stderr) ?? [];
+        await admin(releases[1 - index] as Release, 'app-key', 'revoke', id, '--account', account);
+        expect(await statuses()).toEqual([401, 401]);
+      }
+    },
+    2 * 60_000,
+  );
 });
