@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Command } from 'commander';
 import { type AuditEntry, auditAction, auditRow, readAudit } from '../lib/accounts/audit.ts';
-import { writeBatch } from '../lib/data/load.ts';
 import type { Int64 } from '../lib/json.ts';
 import type { Table } from '../lib/table/client.ts';
+import { forEach } from '../lib/table/pool.ts';
 import type { Action } from '../lib/table/transact.ts';
 import { existing } from './accounts.ts';
 import { accountId, duration } from './arguments.ts';
@@ -14,7 +14,7 @@ import { sentenceOf } from './errors.ts';
 import { type Io, print, printJson, say } from './io.ts';
 import { plainTable, timeText } from './output.ts';
 
-const BATCH = 25;
+const AT_ONCE = 16;
 
 /** Keeps the audit of one command. */
 export interface Audit {
@@ -57,13 +57,10 @@ export function createAudit(table: Table, command: string, by: string, now: Io['
     );
   }
 
-  async function writeAll(accounts: readonly Int64[], entry: AuditEntry): Promise<void> {
-    for (let at = 0; at < accounts.length; at += BATCH)
-      await writeBatch(
-        table,
-        accounts.slice(at, at + BATCH).map((account) => auditRow(account, entry)),
-      );
-  }
+  const writeAll = (accounts: readonly Int64[], entry: AuditEntry) =>
+    forEach(accounts, AT_ONCE, async (account) => {
+      await table.client.send(new PutCommand({ TableName: table.name, Item: auditRow(account, entry) }));
+    });
 
   return {
     by,

@@ -106,8 +106,8 @@ const WRITING: Record<string, (id: number) => Promise<{ args: string; target?: s
   },
 };
 
-/** Needs API Gateway, or a merge that was cut short: other files have these. */
-const ELSEWHERE = ['gateway-keys remove', 'merge finish'];
+/** Needs API Gateway: test/integration/admin-gateway-keys.test.ts has it. */
+const ELSEWHERE = ['gateway-keys remove'];
 
 function* commandsOf(command: Command, name = ''): Generator<{ name: string; command: Command }> {
   yield { name, command };
