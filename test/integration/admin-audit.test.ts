@@ -106,7 +106,7 @@ const WRITING: Record<string, (id: number) => Promise<{ args: string; target?: s
   },
 };
 
-/** Needs API Gateway: test/integration/admin-gateway-keys.test.ts has it. */
+/** Needs API Gateway. */
 const ELSEWHERE = ['gateway-keys remove'];
 
 function* commandsOf(command: Command, name = ''): Generator<{ name: string; command: Command }> {

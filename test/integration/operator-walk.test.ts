@@ -46,7 +46,7 @@ describe("the operator's walk", () => {
     const exitCode = await new Promise((resolve) => shell.once('close', resolve));
     if (exitCode !== 0) throw new Error(`the walk ended with exit code ${exitCode}:\n${output}`);
     printed = output.split('\n@@@\n');
-  }, 120_000);
+  }, 300_000);
   afterAll(() => service.child.kill('SIGTERM'));
 
   it('has a step for each part of the first day', () => {
