@@ -11,7 +11,17 @@ import { parseArgs } from 'node:util';
 import { writeDocument } from './document.ts';
 import { createReport, type Figure, type Results, writeResults } from './report.ts';
 
-const SUITES = ['units', 'import', 'fleet', 'limiter', 'hot-account', 'cold-start', 'overhead', 'end-to-end'] as const;
+const SUITES = [
+  'units',
+  'import',
+  'fleet',
+  'limiter',
+  'hot-account',
+  'cold-start',
+  'overhead',
+  'end-to-end',
+  'merges',
+] as const;
 const root = fileURLToPath(new URL('..', import.meta.url));
 const say = (line: string) => process.stdout.write(`${line}\n`);
 

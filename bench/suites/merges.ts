@@ -1,0 +1,317 @@
+/**
+ * Merges against updates one by one, at AWS's limits, at Lambda's share of a processor, and under small merges; and how
+ * long a check of a large table takes.
+ */
+import { randomBytes } from 'node:crypto';
+import { paginateScan, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
+import { cpuShareOf } from '../../infra/local/cpu-share.ts';
+import { startFunction } from '../../infra/local/functions.ts';
+import { startLimitsProxy } from '../../infra/local/limits/proxy.ts';
+import { mergeAlerts } from '../../lib/api/operations.ts';
+import { serve } from '../../lib/api/serve.ts';
+import validateMerge from '../../lib/api/validators/merge-alerts.ts';
+import { checkTable } from '../../lib/check/check.ts';
+import type { Finding } from '../../lib/check/finding.ts';
+import { repair } from '../../lib/check/repair.ts';
+import { writeBatch } from '../../lib/data/load.ts';
+import { finishMerge } from '../../lib/incidents/finish.ts';
+import { readLedger } from '../../lib/incidents/ledger.ts';
+import { createMergeAlerts } from '../../lib/incidents/merge-alerts.ts';
+import { connectTable, type Table } from '../../lib/table/client.ts';
+import { forEach } from '../../lib/table/for-each.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { cpuClock, takeTurns } from '../compare.ts';
+import { accountLines } from '../fleet-data.ts';
+import type { NewFigure } from '../report.ts';
+import { type BenchService, startBenchService } from '../service.ts';
+
+const ACCOUNT = 1;
+const KEY = 'bench-key-of-merges';
+const LARGEST = 9_700;
+const MEMORY_MB = 512;
+/** DynamoDB Local behind a proxy on a busy machine. */
+const PATIENT = { connectionTimeout: 2_500, requestTimeout: 2_500 };
+const MOST_CALLS = 40;
+const objectId = () => randomBytes(12).toString('hex');
+
+type Add = (figure: NewFigure) => void;
+
+/** Alerts with so much text, and an incident to merge them into. */
+async function fill({ table }: BenchService, count: number, textBytes = 60) {
+  const ids = Array.from({ length: count }, objectId);
+  const incident = objectId();
+  const rows = ids.map((id) => ({ ...keys.alert(ACCOUNT, id), alert_id: id, title: 'x'.repeat(textBytes) }));
+  const batches = Array.from({ length: Math.ceil(count / 25) }, (_, at) => rows.slice(at * 25, (at + 1) * 25));
+  await forEach(batches, (batch) => writeBatch(table, batch));
+  await writeBatch(table, [{ ...keys.incident(ACCOUNT, incident), incident_id: incident, title: 'Checkout is down' }]);
+  return { ids, incident };
+}
+
+async function isDone(table: Table): Promise<boolean> {
+  return ((await readLedger(table, ACCOUNT)).pending ?? []).length === 0;
+}
+
+async function finish(table: Table): Promise<void> {
+  for (const { incidentId, sequence } of (await readLedger(table, ACCOUNT)).pending ?? [])
+    await finishMerge(table, ACCOUNT, incidentId, sequence);
+}
+
+const update = (name: string, id: string, incident: string, sequence: number) => ({
+  TableName: name,
+  Key: keys.alert(ACCOUNT, id),
+  UpdateExpression: 'SET incident_id = :to, moved_sequence = :sequence',
+  ConditionExpression: 'attribute_exists(pk)',
+  ExpressionAttributeValues: { ':to': incident, ':sequence': sequence },
+});
+
+/** CPU of this process for a merge, its reads and its commit included, against updates one by one. */
+async function cpu(service: BenchService, add: Add): Promise<void> {
+  const size = 1_000;
+  const { table } = service;
+  const { ids } = await fill(service, size);
+  const incidents = await Promise.all(
+    Array.from({ length: 60 }, () => fill(service, 0).then(({ incident }) => incident)),
+  );
+  let turn = 0;
+  const next = () => incidents[turn++ % incidents.length] as string;
+  const merge = async () => {
+    service.stepClock(10_000);
+    await service.call(mergeAlerts, KEY, { alert_ids: ids, incident_id: next() });
+    await finish(table);
+  };
+  const oneByOne = async () => {
+    const incident = next();
+    await forEach(
+      ids,
+      async (id) => void (await table.client.send(new UpdateCommand(update(table.name, id, incident, 1)))),
+    );
+  };
+  const spent = await takeTurns({ merge, oneByOne }, { rounds: 4, calls: 2, clock: cpuClock });
+  add({
+    name: 'CPU of a merge of 1,000, an alert',
+    value: spent.merge.p50 / size,
+    unit: 'ms',
+    baseline: { name: 'an UpdateItem each', value: spent.oneByOne.p50 / size },
+    target: { most: 0.12 },
+  });
+}
+
+async function writeUnits(service: BenchService, add: Add): Promise<void> {
+  const size = 2_000;
+  const proxy = await startLimitsProxy(service.endpoint, { writeUnits: 1e9, readUnits: 1e9 });
+  const through = connectTable({ name: service.table.name, endpoint: proxy.endpoint, timeouts: PATIENT });
+  const { ids, incident } = await fill(service, size);
+  await retried(() => mergeOver(service, through, ids, incident));
+  await finish(through);
+  const units = [...proxy.usages().values()].reduce((sum, { write }) => sum + write, 0);
+  add({
+    name: 'write units of a moved alert, 2,000 merged',
+    value: units / size,
+    unit: 'units',
+    target: { most: 2.1 },
+  });
+  through.client.destroy();
+  await proxy.close();
+}
+
+/** Merges through another client of the table. */
+async function mergeOver(
+  { deps }: BenchService,
+  through: Table,
+  ids: readonly string[],
+  incident: string,
+): Promise<void> {
+  const own = { ...deps, now: Date.now, table: through };
+  const moveSignal = () => new AbortController().signal;
+  const merge = serve(mergeAlerts, { validate: validateMerge, operate: createMergeAlerts(own, { moveSignal }) }, own);
+  const { statusCode, body } = await merge(eventOf(ids, incident), {} as Context);
+  if (statusCode !== 200) throw new Error(`${mergeAlerts.name}: ${statusCode} ${body}`);
+}
+
+const eventOf = (ids: readonly string[], incident: string) =>
+  ({
+    path: mergeAlerts.path,
+    headers: { 'Content-Type': 'application/json' },
+    queryStringParameters: { app_key: KEY },
+    requestContext: { requestId: 'bench' },
+    body: JSON.stringify({ alert_ids: ids, incident_id: incident }),
+  }) as unknown as APIGatewayProxyEvent;
+
+/** 9,700 alerts of 2 KB at AWS's limits: from the commit to the last move, against what the granted units take. */
+async function atLimits(service: BenchService, add: Add): Promise<void> {
+  const { ids, incident } = await fill(service, LARGEST, 1_700);
+  const proxy = await startLimitsProxy(service.endpoint);
+  const through = connectTable({ name: service.table.name, endpoint: proxy.endpoint, timeouts: PATIENT });
+  let committed = 0;
+  const committing = (async () => {
+    while (committed === 0) if (!(await isDone(service.table))) committed = performance.now();
+  })();
+  await retried(() => mergeOver(service, through, ids, incident));
+  await committing;
+  while (!(await isDone(service.table))) await finish(through).catch(() => undefined);
+  const took = performance.now() - committed;
+  const longest = Math.max(...[...proxy.usages().values()].map(({ write }) => write));
+  add({
+    name: '9,700 alerts of 2 KB at the limits: from commit to last move',
+    value: took / 1000,
+    unit: 's',
+    baseline: { name: 'what its hottest key is granted', value: Math.max(0.001, longest / 1_000 - 1) },
+    target: { most: 1.5 },
+  });
+  through.client.destroy();
+  await proxy.close();
+}
+
+/** Calls again what answers 503, as callers do. */
+async function retried(act: () => Promise<unknown>): Promise<number> {
+  for (let calls = 1; ; calls += 1)
+    try {
+      await act();
+      return calls;
+    } catch (error) {
+      if (!/ 503 /.test((error as Error).message) || calls === MOST_CALLS) throw error;
+    }
+}
+
+/** The same with functions that have what Lambda gives them. */
+async function atShareOfCpu(service: BenchService, add: Add): Promise<void> {
+  const proxy = await startLimitsProxy(service.endpoint);
+  const env = { AWS_REGION: 'local', TABLE_NAME: service.table.name, DYNAMODB_ENDPOINT: proxy.endpoint, QUIET: 'true' };
+  const merging = startFunction({
+    entry: new URL('../../functions/merge-alerts.ts', import.meta.url),
+    env,
+    timeoutMs: 30_000,
+    cpuShare: cpuShareOf(MEMORY_MB),
+  });
+  const call = async (ids: readonly string[], incident: string) => {
+    const { statusCode, body } = (await merging.invoke(eventOf(ids, incident))) as { statusCode: number; body: string };
+    if (statusCode !== 200) throw new Error(`${mergeAlerts.name}: ${statusCode} ${body}`);
+  };
+  const warmUp = await fill(service, 200);
+  await retried(() => call(warmUp.ids, warmUp.incident));
+  while (!(await isDone(service.table))) await finish(service.table);
+  const { ids, incident } = await fill(service, LARGEST, 1_700);
+  const began = performance.now();
+  const calls = await retried(() => call(ids, incident));
+  const answered = performance.now() - began;
+  const through = connectTable({ name: service.table.name, endpoint: proxy.endpoint, timeouts: PATIENT });
+  // What finish-merges does, which has a whole processor.
+  while (!(await isDone(service.table))) await finish(through).catch(() => undefined);
+  const finished = performance.now() - began;
+  add({
+    name: '9,700 at 0.29 of a processor: calls until it is committed',
+    value: calls,
+    unit: 'calls',
+    target: { most: 1 },
+  });
+  add({ name: '9,700 at 0.29 of a processor: answered after', value: answered / 1000, unit: 's', target: { most: 3 } });
+  add({
+    name: '9,700 at 0.29 of a processor: finished after',
+    value: finished / 1000,
+    unit: 's',
+    target: { most: 60 },
+  });
+  await merging.stop();
+  through.client.destroy();
+  await proxy.close();
+}
+
+/** Merges of 2,000 while others merge one alert each, 50 a second. */
+async function underSmallMerges(service: BenchService, add: Add): Promise<void> {
+  const large = await fill(service, 2_000);
+  const small = await fill(service, 50);
+  let going = true;
+  let refused = 0;
+  const underWay = new Set<Promise<unknown>>();
+  const merging = (async () => {
+    for (let at = 0; going; at += 1) {
+      const body = { alert_ids: [small.ids[at % 50]], incident_id: at % 100 < 50 ? small.incident : large.incident };
+      const one = service.call(mergeAlerts, KEY, body).catch(() => {
+        refused += 1;
+      });
+      underWay.add(one);
+      void one.finally(() => underWay.delete(one));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  })();
+  let committed = 0;
+  for (let turn = 0; turn < 20; turn += 1) {
+    const { incident } = await fill(service, 0);
+    const isCommitted = await service.call(mergeAlerts, KEY, { alert_ids: large.ids, incident_id: incident }).then(
+      () => true,
+      () => false,
+    );
+    if (isCommitted) committed += 1;
+    await finish(service.table).catch(() => undefined);
+  }
+  going = false;
+  await merging;
+  await Promise.all(underWay);
+  add({
+    name: 'merges of 2,000 under 50 small ones a second: first calls that commit',
+    value: committed,
+    unit: 'of 20',
+    target: { least: 20 },
+  });
+  add({ name: 'small merges among them that were refused', value: refused, unit: 'calls', target: { most: 0 } });
+}
+
+/** A check of a table of 100,000 rows, and the repair of a tenth of them. */
+async function checking(service: BenchService, add: Add): Promise<void> {
+  const { table } = service;
+  const seconds = async (act: () => Promise<unknown>) => {
+    const began = performance.now();
+    await act();
+    return (performance.now() - began) / 1000;
+  };
+  const count = async () => {
+    let rows = 0;
+    for await (const { Count = 0 } of paginateScan(
+      { client: table.client },
+      { TableName: table.name, Select: 'COUNT' },
+    ))
+      rows += Count;
+    return rows;
+  };
+  await fill(service, 100_000 - (await count()));
+  const torn = Array.from({ length: 10_000 }, objectId);
+  const rows = torn.map((id) => ({
+    ...keys.alert(ACCOUNT, id),
+    alert_id: id,
+    title: 't',
+    moved_sequence: 1,
+    moved_from: objectId(),
+  }));
+  const batches = Array.from({ length: 400 }, (_, at) => rows.slice(at * 25, (at + 1) * 25));
+  await forEach(batches, (batch) => writeBatch(table, batch));
+  const findings: Finding[] = [];
+  const scan = await seconds(count);
+  const check = await seconds(async () => {
+    for await (const some of checkTable(table)) findings.push(...some);
+  });
+  const repaired = await seconds(() => repair(table, findings));
+  add({
+    name: 'check and repair of a table of 100,000 rows, a tenth of them torn',
+    value: check + repaired,
+    unit: 's',
+    target: { most: 60 },
+  });
+  add({ name: 'the check alone', value: check, unit: 's', baseline: { name: 'one scan of the table', value: scan } });
+}
+
+export async function run(add: Add): Promise<void> {
+  const parts = [cpu, writeUnits, atLimits, atShareOfCpu, underSmallMerges, checking];
+  for (const part of parts) {
+    const service = await startBenchService(accountLines(ACCOUNT, KEY), { stream: false });
+    try {
+      await part(service, add);
+    } catch (error) {
+      // The other figures are still worth having.
+      process.exitCode = 1;
+      process.stderr.write(`${part.name}: ${(error as Error).message}\n`);
+    } finally {
+      await service.stop();
+    }
+  }
+}
