@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Operation, operations } from '../../lib/api/operations.ts';
 import { int64Keyword, withInt64 } from '../../lib/int64-keyword.ts';
+import { type Int64, parseJson, stringifyJson, toInt64 } from '../../lib/json.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { SEED } from '../support/chance.ts';
 import { newAccount } from '../support/incidents.ts';
@@ -28,15 +29,16 @@ interface Schema {
   enum?: unknown[];
   format?: string;
   pattern?: string;
-  minimum?: number;
-  maximum?: number;
+  minimum?: Int64;
+  maximum?: Int64;
   minLength?: number;
   maxLength?: number;
   minItems?: number;
   maxItems?: number;
 }
 
-const document = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'));
+// biome-ignore lint/suspicious/noExplicitAny: a document of JSON; its bounds are exact
+const document = parseJson(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')) as any;
 const HANDLERS: Record<string, keyof Handlers> = {
   'browse-fleet': 'browseFleet',
   'get-rum-resource': 'getRumResource',
@@ -63,7 +65,9 @@ function valid(schema: Schema): fc.Arbitrary<unknown> {
     case 'boolean':
       return fc.boolean();
     case 'integer':
-      return fc.integer({ min: schema.minimum ?? -(2 ** 31), max: schema.maximum ?? 2 ** 31 - 1 });
+      return fc
+        .bigInt({ min: BigInt(schema.minimum ?? -(2 ** 31)), max: BigInt(schema.maximum ?? 2 ** 31 - 1) })
+        .map((value) => toInt64(String(value)));
     case 'array':
       return fc.array(valid(schema.items as Schema), {
         minLength: schema.minItems ?? 0,
@@ -88,8 +92,8 @@ function valid(schema: Schema): fc.Arbitrary<unknown> {
 function wrong(schema: Schema): fc.Arbitrary<unknown> {
   const others: unknown[] = [null, {}, [[]], 1.5, 'x', true, -1, ''].filter((value) => !fits(schema, value));
   const { minimum, maximum, minLength, maxLength, minItems, maxItems, items } = schema;
-  if (minimum !== undefined) others.push(minimum - 1);
-  if (maximum !== undefined) others.push(maximum + 1);
+  if (minimum !== undefined) others.push(toInt64(String(BigInt(minimum) - 1n)));
+  if (maximum !== undefined) others.push(toInt64(String(BigInt(maximum) + 1n)));
   if (minLength) others.push('');
   if (maxLength !== undefined) others.push('x'.repeat(maxLength + 1));
   if (minItems) others.push([]);
@@ -148,7 +152,7 @@ function conforms({ path }: Operation, { status, body }: Answer): void {
 async function send(operation: Operation, body: unknown): Promise<Answer> {
   clock += 60_000;
   const handler = handlers[HANDLERS[operation.name] as keyof Handlers];
-  return invokeAlone(handler, eventFor(operation, { appKey, body }));
+  return invokeAlone(handler, eventFor(operation, { appKey, rawBody: stringifyJson(body) }));
 }
 
 describe.each(operations)(`requests made from openapi.json (SEED=${SEED}): $name`, (operation) => {
