@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
-import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Command } from 'commander';
 import { type AuditEntry, auditAction, auditRow, readAudit } from '../lib/accounts/audit.ts';
 import type { Int64 } from '../lib/json.ts';
 import type { Table } from '../lib/table/client.ts';
 import { forEach } from '../lib/table/pool.ts';
-import type { Action } from '../lib/table/transact.ts';
+import { type Action, putOwnRow } from '../lib/table/transact.ts';
 import { existing } from './accounts.ts';
 import { accountId, duration } from './arguments.ts';
 import { describe, jsonOption, withTarget } from './command.ts';
@@ -58,9 +58,7 @@ export function createAudit(table: Table, command: string, by: string, now: Io['
   }
 
   const writeAll = (accounts: readonly Int64[], entry: AuditEntry) =>
-    forEach(accounts, AT_ONCE, async (account) => {
-      await table.client.send(new PutCommand({ TableName: table.name, Item: auditRow(account, entry) }));
-    });
+    forEach(accounts, AT_ONCE, (account) => putOwnRow(table, auditRow(account, entry)));
 
   return {
     by,

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
-import { GetCommand, TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, PutCommand, TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { backoff, THROTTLED } from './backoff.ts';
+import type { Row } from './batch-get.ts';
 import type { Table } from './client.ts';
 import { isUnavailable } from './failures.ts';
 import { type SendOptions, settle } from './settle.ts';
@@ -29,7 +30,7 @@ export async function transact(table: Table, actions: readonly Action[]): Promis
       const transaction = new TransactWriteCommand({ TransactItems: [...actions], ClientRequestToken: token });
       await settle<unknown>({
         send: (options) => table.client.send(transaction, options),
-        look: (options) => findPut(table, actions.at(-1), options),
+        look: (options) => findRow(table, actions.at(-1)?.Put?.Item, options),
       });
       return undefined;
     } catch (error) {
@@ -43,12 +44,20 @@ export async function transact(table: Table, actions: readonly Action[]): Promis
     }
 }
 
-/** The row that an action puts, if it is stored as that puts it; undefined for any other action. */
-async function findPut(table: Table, action: Action | undefined, options: SendOptions): Promise<unknown> {
-  const { TableName, Item: put } = action?.Put ?? {};
+/** Puts a row that no other writer puts; a lost reply is no failure. */
+export async function putOwnRow(table: Table, row: Row): Promise<void> {
+  await settle<unknown>({
+    send: (options) => table.client.send(new PutCommand({ TableName: table.name, Item: row }), options),
+    look: (options) => findRow(table, row, options),
+  });
+}
+
+/** A row, if it is stored as it was put. */
+async function findRow(table: Table, put: Row | undefined, options: SendOptions): Promise<Row | undefined> {
   if (!put) return undefined;
   const Key = { pk: put.pk, sk: put.sk };
-  const { Item } = await table.client.send(new GetCommand({ TableName, Key, ConsistentRead: true }), options);
+  const read = new GetCommand({ TableName: table.name, Key, ConsistentRead: true });
+  const { Item } = await table.client.send(read, options);
   const isSame = Object.entries(put).every(([name, value]) => isDeepStrictEqual(Item?.[name], value));
   return isSame ? Item : undefined;
 }
