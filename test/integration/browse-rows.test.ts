@@ -203,7 +203,7 @@ describe('whatever the rows of hosts hold', () => {
       { numRuns: process.env.FAULTS ? 2_000 : 60 },
     );
     expect(failed).toBeGreaterThan(0);
-  });
+  }, 600_000);
 });
 
 describe('the second that live status may take', () => {
