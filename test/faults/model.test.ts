@@ -27,7 +27,7 @@ import { connectAfterStorm } from '../support/storm.ts';
 /** Sequences of commands in all, further ones after a storm, and races. */
 const RUNS: Readonly<Record<string, { sequences: number; afterStorm: number; races: number }>> = {
   quick: { sequences: 32, afterStorm: 0, races: 12 },
-  ci: { sequences: 2_000, afterStorm: 400, races: 300 },
+  ci: { sequences: 1_200, afterStorm: 240, races: 300 },
   full: { sequences: 10_000, afterStorm: 10_000, races: 2_000 },
 };
 const { sequences, afterStorm, races } = RUNS[process.env.FAULTS ?? 'quick'] ?? {

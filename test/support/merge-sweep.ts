@@ -56,6 +56,13 @@ export async function openArena(
     return answer.status;
   };
 
+  /** As callers do that are told to try again: a busy DynamoDB Local may not answer in time. */
+  const callUntilAnswered = async (through: Table, body: object, key: string) => {
+    let status = 503;
+    for (let tries = 0; status === 503 && tries < 5; tries += 1) status = await callMerge(through, body, key);
+    return status;
+  };
+
   async function state(alerts: string[], to: string) {
     const [where, feed, incident, pending] = await Promise.all([
       at.whereabouts(alerts),
@@ -99,7 +106,7 @@ export async function openArena(
       const { body, key, to, alerts } = await prepare(count);
       proxy.plan();
       const through = connect();
-      if ((await callMerge(through, body, key)) !== 200) throw new Error('a merge that nothing cut has failed');
+      if ((await callUntilAnswered(through, body, key)) !== 200) throw new Error('a merge that nothing cut has failed');
       disconnect(through);
       // On a busy machine the call may answer before all is moved.
       await finish(to);
@@ -138,9 +145,7 @@ export async function openArena(
 
       const retry = async () => {
         const again = connect();
-        let repeated = 503;
-        // As callers do that are told to try again: a busy DynamoDB Local may not answer in time.
-        for (let tries = 0; repeated === 503 && tries < 5; tries += 1) repeated = await callMerge(again, body, key);
+        const repeated = await callUntilAnswered(again, body, key);
         disconnect(again);
         check(repeated === 200, `the retry answered ${repeated}`);
       };
