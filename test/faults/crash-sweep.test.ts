@@ -7,9 +7,9 @@ import { type Cut, ORDERS, openArena, runCuts } from '../support/merge-sweep.ts'
 import { newTable } from '../support/service.ts';
 
 /** How many cuts of each size: every one in the long form, as many as fit into some seconds otherwise. */
-const MOST: Readonly<Record<string, number>> = { full: Number.POSITIVE_INFINITY, ci: 120, quick: 6 };
+const MOST: Readonly<Record<string, number>> = { full: Number.POSITIVE_INFINITY, ci: 60, quick: 6 };
 const FORM = process.env.FAULTS ?? 'quick';
-const SAMPLED_OF_1000 = 60;
+const SAMPLED_OF_1000 = 24;
 /** Merges at once: as many as DynamoDB Local answers in time. */
 const atOnce = (alerts: number) => (FORM === 'quick' || alerts === 1_000 ? 2 : 4);
 
