@@ -41,6 +41,8 @@ const member = (account_id: number, member_id: number | bigint) => ({
   name: 'Ada',
 });
 
+const byName = ([one]: [string, unknown], [other]: [string, unknown]) => (one < other ? -1 : 1);
+
 /** The same value with its members in order. */
 const sorted = (value: unknown): unknown =>
   Array.isArray(value)
@@ -48,7 +50,7 @@ const sorted = (value: unknown): unknown =>
     : typeof value === 'object' && value !== null
       ? Object.fromEntries(
           Object.entries(value)
-            .sort()
+            .sort(byName)
             .map(([name, inner]) => [name, sorted(inner)]),
         )
       : value;
@@ -60,7 +62,8 @@ async function contents(of: Table): Promise<string[]> {
   do {
     const page = await of.client.send(new ScanCommand({ TableName: of.name, ExclusiveStartKey }));
     for (const { cursor_secret: _secret, revision: _r, account_revision: _ar, ...row } of page.Items ?? [])
-      if (!String(row.pk).endsWith('#AUDIT')) rows.push(stringifyJson(Object.fromEntries(Object.entries(row).sort())));
+      if (!String(row.pk).endsWith('#AUDIT'))
+        rows.push(stringifyJson(Object.fromEntries(Object.entries(row).sort(byName))));
     ExclusiveStartKey = page.LastEvaluatedKey;
   } while (ExclusiveStartKey);
   return rows.sort();
