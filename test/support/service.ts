@@ -118,23 +118,27 @@ export function handlersOver(
     mergeAlerts: serve(mergeAlerts, { validate: validateMerge, operate: createMergeAlerts(deps, options) }, deps),
   };
   const running = (handler: Handler) => (event: APIGatewayProxyEvent) => handler(event, CONTEXT);
-  // The authorizer's function is another than the operations': it has a client of its own.
-  const itsDeps = testDeps(connectAgain(deps.table));
-  const { environment } = readDeployment(inject('template'), deps.table.name).functions['label-caller'] ?? {};
-  const labelCaller =
-    options.labelCaller ??
-    createLabelCaller({
-      appKeys: createAppKeys(itsDeps),
-      deps: itsDeps,
-      sharedGatewayKey: environment?.SHARED_GATEWAY_KEY ?? '',
-    });
+  let { labelCaller } = options;
+  const authorize = (event: APIGatewayRequestAuthorizerEvent) => {
+    if (!labelCaller) {
+      // The authorizer's function is another than the operations': it has a client of its own.
+      const itsDeps = testDeps(connectAgain(deps.table));
+      const { environment } = readDeployment(inject('template'), deps.table.name).functions['label-caller'] ?? {};
+      labelCaller = createLabelCaller({
+        appKeys: createAppKeys(itsDeps),
+        deps: itsDeps,
+        sharedGatewayKey: environment?.SHARED_GATEWAY_KEY ?? '',
+      });
+    }
+    return labelCaller(event);
+  };
   const functions: Functions = {
     [browseFleet.name]: running(handlers.browseFleet),
     [getRumResource.name]: running(handlers.getRumResource),
     [deleteWorkItem.name]: running(handlers.deleteWorkItem),
     [mergeAlerts.name]: running(handlers.mergeAlerts),
     'refuse-route': running(refuseRoute(deps, allowedMethods)),
-    'label-caller': (event) => labelCaller(event as unknown as APIGatewayRequestAuthorizerEvent),
+    'label-caller': (event) => authorize(event as unknown as APIGatewayRequestAuthorizerEvent),
   };
   for (const handler of Object.values(handlers)) deployedWith.set(handler, functions);
   return handlers;
