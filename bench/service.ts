@@ -17,6 +17,7 @@ import { createMergeAlerts } from '../lib/incidents/merge-alerts.ts';
 import { createGetRumResource } from '../lib/rum/resource.ts';
 import { readSettings } from '../lib/settings.ts';
 import { connectTable, type Table } from '../lib/table/client.ts';
+import { TIME_LIMITS } from '../lib/time-limits.ts';
 
 const quiet = () => undefined;
 const A_MINUTE = 60_000;
@@ -43,6 +44,8 @@ export async function startBenchService(
     log: { info: quiet, warn: quiet, error: quiet },
     metrics: { call: quiet, event: quiet },
     settings: readSettings({ TABLE_NAME: name }),
+    // Merges are measured to their last move.
+    timeLimits: { ...TIME_LIMITS, movesMs: 600_000 },
   };
   const handlers: Readonly<Record<string, Handler>> = {
     [browseFleet.name]: serve(browseFleet, { validate: validateBrowse, ...createBrowse(deps) }, deps),
@@ -52,11 +55,7 @@ export async function startBenchService(
       { validate: validateDelete, operate: createDeleteWorkItem(deps) },
       deps,
     ),
-    [mergeAlerts.name]: serve(
-      mergeAlerts,
-      { validate: validateMerge, operate: createMergeAlerts(deps, { moveSignal: () => new AbortController().signal }) },
-      deps,
-    ),
+    [mergeAlerts.name]: serve(mergeAlerts, { validate: validateMerge, operate: createMergeAlerts(deps) }, deps),
   };
 
   return {

@@ -1,6 +1,5 @@
 import { createAppKeys } from '../lib/accounts/app-keys.ts';
 import { createLabelCaller } from '../lib/accounts/label-caller.ts';
-import { AUTHORIZER_MS } from '../lib/api/deadline.ts';
 import { createDeps } from '../lib/deps.ts';
 
 const deps = createDeps();
@@ -8,7 +7,7 @@ const sharedGatewayKey = process.env.SHARED_GATEWAY_KEY;
 if (!sharedGatewayKey) throw new Error('SHARED_GATEWAY_KEY is required');
 
 export const handler = createLabelCaller({
-  appKeys: createAppKeys(deps, { lookUpMs: AUTHORIZER_MS }),
+  appKeys: createAppKeys(deps, { lookUpMs: deps.timeLimits.authorizerMs }),
   deps,
   sharedGatewayKey,
 });

@@ -4,6 +4,7 @@ import { createMetrics, type MetricsSink } from './metrics.ts';
 import { type Environment, readSettings, type Settings } from './settings.ts';
 import { originalFrames } from './source-map.ts';
 import { connectTable, type Table } from './table/client.ts';
+import { TIME_LIMITS, type TimeLimits } from './time-limits.ts';
 
 /** Structured log lines. Nothing that a caller sent goes in but ids. */
 export interface Log {
@@ -22,6 +23,7 @@ export interface Deps {
   readonly log: Log;
   readonly metrics: MetricsSink;
   readonly settings: Settings;
+  readonly timeLimits: TimeLimits;
 }
 
 /** The composition root: what a deployed function runs on. @throws SettingsError */
@@ -35,5 +37,6 @@ export function createDeps(env: Environment = process.env): Deps {
     log: settings.quiet ? { ...log, info: () => undefined } : log,
     metrics: settings.quiet ? { call: () => undefined, event: () => undefined } : createMetrics(),
     settings,
+    timeLimits: TIME_LIMITS,
   };
 }

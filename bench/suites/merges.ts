@@ -123,8 +123,7 @@ async function mergeOver(
   incident: string,
 ): Promise<void> {
   const own = { ...deps, now: Date.now, table: through };
-  const moveSignal = () => new AbortController().signal;
-  const merge = serve(mergeAlerts, { validate: validateMerge, operate: createMergeAlerts(own, { moveSignal }) }, own);
+  const merge = serve(mergeAlerts, { validate: validateMerge, operate: createMergeAlerts(own) }, own);
   const { statusCode, body } = await merge(eventOf(ids, incident), {} as Context);
   if (statusCode !== 200) throw new Error(`${mergeAlerts.name}: ${statusCode} ${body}`);
 }

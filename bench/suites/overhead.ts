@@ -17,6 +17,7 @@ import { createLog } from '../../lib/log.ts';
 import { createMetrics } from '../../lib/metrics.ts';
 import { readSettings } from '../../lib/settings.ts';
 import { connectTable } from '../../lib/table/client.ts';
+import { TIME_LIMITS } from '../../lib/time-limits.ts';
 import { takeTurns } from '../compare.ts';
 import type { NewFigure } from '../report.ts';
 
@@ -76,6 +77,7 @@ function ours(): Handler {
     log: createLog(),
     metrics: createMetrics(),
     settings: readSettings({ TABLE_NAME: 'canned' }),
+    timeLimits: TIME_LIMITS,
   };
   return serve(getRumResource, { validate, operate: async () => ({ data: {} }) }, deps) as Handler;
 }

@@ -11,6 +11,7 @@ import { loadData } from '../../lib/data/load.ts';
 import { line } from '../../lib/printable.ts';
 import { readSettings } from '../../lib/settings.ts';
 import { connectTable, PATIENT } from '../../lib/table/client.ts';
+import { TIME_LIMITS } from '../../lib/time-limits.ts';
 import { StartError, startDynamoDb } from './dynamodb-local.ts';
 import { FAILURES, type Failure, isFailure, startFailingTable } from './failing-table.ts';
 import type { Served } from './gateway.ts';
@@ -116,7 +117,7 @@ async function start(options: Options, atEnd: (stop: () => Promise<void>) => voi
     show(`Loaded the sample: ${counts(await loadData(table, 'sample', sampleData(Date.now()), load))}`);
   } else show('The table has data already: it stays, and no sample is loaded.');
   const settings = readSettings({ TABLE_NAME: LOCAL_TABLE_NAME });
-  const known = await createAppKeys({ table, now: Date.now, settings }).find(DEMO_KEYS.demo);
+  const known = await createAppKeys({ table, now: Date.now, settings, timeLimits: TIME_LIMITS }).find(DEMO_KEYS.demo);
   const demoKey = known && DEMO_KEYS.demo; // a table of the user's own data has no such key
   table.client.destroy();
 

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import QuickLRU from 'quick-lru';
-import { DEADLINE_MS } from '../api/deadline.ts';
 import { isCurrent } from '../current.ts';
 import type { Deps } from '../deps.ts';
 import type { Int64 } from '../json.ts';
@@ -70,8 +69,8 @@ const NO_ROW = Symbol('no such key');
  * @param options `remembered`: keys that are kept, twice as many at the most; `lookUpMs`: the longest look-up, in milliseconds
  */
 export function createAppKeys(
-  { table, now, settings }: Pick<Deps, 'table' | 'now' | 'settings'>,
-  { remembered = REMEMBERED_KEYS, lookUpMs = DEADLINE_MS }: { remembered?: number; lookUpMs?: number } = {},
+  { table, now, settings, timeLimits }: Pick<Deps, 'table' | 'now' | 'settings' | 'timeLimits'>,
+  { remembered = REMEMBERED_KEYS, lookUpMs = timeLimits.callMs }: { remembered?: number; lookUpMs?: number } = {},
 ): AppKeys {
   const trustedMs = settings.appKeyCacheSeconds * 1000;
   const lifetimeMs = (row: AppKeyRow | typeof NO_ROW) =>

@@ -1,15 +1,11 @@
 import type { Deps } from '../deps.ts';
 import type { ApiMiddleware, ApiRequest } from './call.ts';
 
-/** Milliseconds from a call's first byte after which calls to DynamoDB are given up: leaves time to answer within 3 s. */
-export const DEADLINE_MS = 2_700;
-/** Of these, what the authorizer's look-up may take; then it fails, and API Gateway answers 503. */
-export const AUTHORIZER_MS = 900;
 /** The most that counts as gone when the handler is called: its clock is not API Gateway's. */
 const LONGEST_BEFORE_MS = 1_000;
 
 /** Gives a call its signal: made when it is first asked for, since most calls are answered without. */
-export function deadlineMiddleware({ now }: Pick<Deps, 'now'>): ApiMiddleware {
+export function deadlineMiddleware({ now, timeLimits }: Pick<Deps, 'now' | 'timeLimits'>): ApiMiddleware {
   function deadlineMiddlewareBefore({ event }: ApiRequest): void {
     const { call, requestContext } = event;
     const { startedMs } = call;
@@ -19,7 +15,7 @@ export function deadlineMiddleware({ now }: Pick<Deps, 'now'>): ApiMiddleware {
     event.call = {
       ...call,
       get signal() {
-        signal ??= AbortSignal.timeout(Math.max(1, countsFromMs + DEADLINE_MS - now()));
+        signal ??= AbortSignal.timeout(Math.max(1, countsFromMs + timeLimits.callMs - now()));
         return signal;
       },
     };

@@ -12,10 +12,6 @@ import { type FleetHost, fleetHost } from './status.ts';
 type BrowseRequest = RequestOf<typeof browseFleet>;
 type BrowseResponse = ResponseOf<typeof browseFleet>;
 
-/** Milliseconds of reading after which live status counts as unreadable. */
-const LIVE_STATUS_MS = 1_000;
-/** Milliseconds after which a page ends with the hosts that it has: DynamoDB reads 1 MB at a time, and rows may be large. */
-const INVENTORY_MS = 800;
 /** Malformed hosts that a log line names. */
 const NAMED_MALFORMED = 10;
 /** Seconds after which a caller may ask a deployment again that has no service map. */
@@ -49,10 +45,6 @@ const isFiltered = ({ statuses, agent_versions, edge_clusters, capture_modes }: 
 
 export interface BrowseOptions {
   size?: ChunkSize;
-  /** Milliseconds from a call's start after which its page ends with the hosts that it has. */
-  inventoryMs?: number;
-  /** Milliseconds of reading after which live status counts as unreadable. */
-  liveMs?: number;
 }
 
 /** The host that the page begins after; undefined for the first page. @throws ApiError for an unknown cursor */
@@ -65,8 +57,8 @@ function hostBefore({ cursor }: BrowseRequest, { cursorSecret }: Pick<Caller, 'c
 
 /** Lists the hosts of the caller's account: one page, filtered, each with its status at the moment of the answer. */
 export function createBrowse(
-  { table, now, log, settings }: Deps,
-  { size = chunkSize, inventoryMs = INVENTORY_MS, liveMs = LIVE_STATUS_MS }: BrowseOptions = {},
+  { table, now, log, settings, timeLimits }: Deps,
+  { size = chunkSize }: BrowseOptions = {},
 ) {
   /** Refuses an unknown cursor, and every call while the subsystem is switched off. */
   function check(body: BrowseRequest, caller: Caller): void {
@@ -81,8 +73,8 @@ export function createBrowse(
     const reader = createHostReader(table, caller.accountId, {
       after,
       signal,
-      inventoryMs,
-      liveMs,
+      inventoryMs: timeLimits.inventoryMs,
+      liveMs: timeLimits.liveStatusMs,
       onUnreadable: (error) =>
         log.warn('live status unreadable', { request_id: requestId, error_name: (error as Error).name }),
     });

@@ -24,8 +24,6 @@ import { findUnmovable } from './unmovable.ts';
 
 type MergeCall = Call<RequestOf<typeof mergeAlerts>>;
 
-/** Milliseconds that a call gives the moves of a large merge; what is left then is finish-merges' to do. */
-const MOVE_BUDGET_MS = 1_500;
 const IDEMPOTENCY_SECONDS = 24 * 60 * 60;
 const NAMED = 10;
 /**
@@ -43,18 +41,11 @@ interface Merge {
 export interface MergeOptions {
   /** What one transaction holds; less makes small merges large. */
   transactionItems?: number;
-  /** Ends the moves of a merge that is committed; given is what ends the call. */
-  moveSignal?: (signal: AbortSignal) => AbortSignal;
 }
 
-const withinBudget = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(MOVE_BUDGET_MS)]);
-
 /** Merges alerts into an incident, all or nothing at any size: `relocate.ts` says how. */
-export function createMergeAlerts(
-  deps: Deps,
-  { transactionItems = TRANSACTION_ITEMS, moveSignal = withinBudget }: MergeOptions = {},
-) {
-  const { table, log, metrics } = deps;
+export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_ITEMS }: MergeOptions = {}) {
+  const { table, log, metrics, timeLimits } = deps;
   const readLarge = largeEntryReader(table);
 
   return async function merge(call: MergeCall) {
@@ -66,7 +57,7 @@ export function createMergeAlerts(
       const { signal } = call;
       const result = await relocate(table, relocation, {
         signal,
-        moveSignal: () => moveSignal(signal),
+        moveSignal: () => AbortSignal.any([signal, AbortSignal.timeout(timeLimits.movesMs)]),
         transactionItems,
       });
       switch (result.outcome) {

@@ -6,12 +6,14 @@ import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts, type Operatio
 import type { Deps } from '../../lib/deps.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
+import { TIME_LIMITS } from '../../lib/time-limits.ts';
 import { SEED, seededRandom } from '../support/chance.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { finishFeed } from '../support/finish.ts';
 import { inventory } from '../support/fleet.ts';
 import { type Account, newAccount } from '../support/incidents.ts';
+import { measured } from '../support/measured.ts';
 import { RUM_RECORD } from '../support/rum.ts';
 import {
   type Answer,
@@ -58,7 +60,7 @@ function quietHandlers(through: Table): Handlers {
   const quiet = () => undefined;
   // A log that keeps its lines would grow by itself.
   const deps: Deps = {
-    ...testDeps(through),
+    ...testDeps(through, { timeLimits: TIME_LIMITS }),
     log: { info: quiet, warn: quiet, error: quiet },
     metrics: { call: quiet, event: quiet },
   };
@@ -167,7 +169,7 @@ describe.each(CLIENTS)(`${LOAD}$when (SEED=${SEED})`, ({ connect }) => {
         expect(Number((await stored(table, keys.workItem(at.account, 'w'))).version)).toBeLessThanOrEqual(2);
       }
     },
-    (SECONDS + 60) * 1_000,
+    (2 * SECONDS + 240) * 1_000,
   );
 });
 
@@ -177,26 +179,23 @@ describe.each(CLIENTS)('DynamoDB is gone$when', ({ connect }) => {
     const at = await newAccount(table);
     await put(table, keys.rumResource(at.account), RUM_RECORD);
     const read = async () => {
-      const began = Date.now();
-      const { status } = await invoke(
-        handlers.getRumResource,
-        eventFor(getRumResource, { appKey: at.appKey, body: {} }),
-      );
-      return { status, took: Date.now() - began };
+      const event = eventFor(getRumResource, { appKey: at.appKey, body: {} });
+      const { result, tookMs } = await measured(() => invoke(handlers.getRumResource, event));
+      return { status: result.status, tookMs };
     };
-    expect((await read()).status).toBe(200);
+    await expect.poll(async () => (await read()).status).toBe(200);
     proxy.plan(() => 'refuse');
     const before = proxy.calls.length;
     for (let call = 0; call < 30; call += 1) {
-      const { status, took } = await read();
+      const { status, tookMs } = await read();
       expect(status).toBe(503);
-      expect(took).toBeLessThan(3_000);
+      expect(tookMs).toBeLessThan(3_000);
     }
     // One read each, of three attempts. The authorizer has a client of its own, elsewhere.
     expect((proxy.calls.length - before) / 30).toBeLessThanOrEqual(3);
     proxy.plan();
-    const { status, took } = await read();
+    const { status, tookMs } = await read();
     expect(status).toBe(200);
-    expect(took).toBeLessThan(2_000);
+    expect(tookMs).toBeLessThan(2_000);
   });
 });

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { browseFleet } from '../../lib/api/operations.ts';
 import type { Table } from '../../lib/table/client.ts';
+import { TIME_LIMITS } from '../../lib/time-limits.ts';
 import { hasEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type Fault, type FaultProxy, type ProxiedCall, startFaultProxy } from '../support/fault-proxy.ts';
 import { type Fleet, hostId, inventory, live, newFleet } from '../support/fleet.ts';
+import { measured } from '../support/measured.ts';
 import { conforms } from '../support/schema.ts';
 import { connectThrough, newTable } from '../support/service.ts';
 
@@ -20,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => proxy.close());
 beforeEach(async () => {
   proxy.plan();
-  fleet = await newFleet(table, { through });
+  fleet = await newFleet(table, { through, timeLimits: TIME_LIMITS });
   await fleet.putHosts({
     [hostId(1)]: inventory({ reason_codes: ['own'] }),
     [hostId(2)]: inventory({ enabled: false }),
@@ -72,9 +74,9 @@ describe('live status that cannot be read', () => {
   it('or comes later than 1 s does not hold the answer up: it is there within 1.5 s', async () => {
     await fleet.browse();
     plan('hang', ofLive);
-    const began = Date.now();
-    const page = conforms(browseFleet, await fleet.browse());
-    expect(Date.now() - began).toBeLessThan(1_500);
+    const { result, tookMs } = await measured(() => fleet.browse());
+    const page = conforms(browseFleet, result);
+    expect(tookMs).toBeLessThan(1_500);
     expect(page.coverage.failed).toBe(3);
     expect(page.partial).toBe(true);
   });
@@ -114,9 +116,9 @@ describe('fleet browse', () => {
 
   it('is ServiceUnavailable within 3 s when the inventory does not come', async () => {
     plan('hang', ofInventory);
-    const began = Date.now();
-    hasEnvelope(await fleet.browse(), 503, 'ServiceUnavailable');
-    expect(Date.now() - began).toBeLessThan(3_000);
+    const { result, tookMs } = await measured(() => fleet.browse());
+    hasEnvelope(result, 503, 'ServiceUnavailable');
+    expect(tookMs).toBeLessThan(3_000);
   });
 
   it('is ServiceUnavailable with Retry-After when the subsystem is switched off, and neither counts nor reads', async () => {

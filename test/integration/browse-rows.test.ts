@@ -5,6 +5,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { browseFleet } from '../../lib/api/operations.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
+import { TIME_LIMITS } from '../../lib/time-limits.ts';
 import { SEED } from '../support/chance.ts';
 import { type Fleet, hostId, inventory, live, newFleet } from '../support/fleet.ts';
 import { conforms } from '../support/schema.ts';
@@ -77,7 +78,7 @@ describe('rows larger than any host needs', () => {
   });
 
   it('end a page early with page_size_reached and a cursor when reading takes too long, and the walk is exact', async () => {
-    const slow = await newFleet(table, { browse: { inventoryMs: 0 } });
+    const slow = await newFleet(table, { timeLimits: { ...TIME_LIMITS, inventoryMs: 0 } });
     const large = () => ({ ...inventory(), notes: 'x'.repeat(380_000) });
     await putHosts(slow, rowsOf(7, large));
     await putLive(slow, rowsOf(7, large));
@@ -220,7 +221,11 @@ describe('the second that live status may take', () => {
       },
       { step: 'initialize' },
     );
-    const at = await newFleet(table, { through, browse: { size: () => 1, inventoryMs: 10_000, liveMs: 500 } });
+    const at = await newFleet(table, {
+      through,
+      browse: { size: () => 1 },
+      timeLimits: { ...TIME_LIMITS, inventoryMs: 10_000, liveStatusMs: 500 },
+    });
     await putHosts(
       at,
       rowsOf(4, () => ({ ...inventory() })),

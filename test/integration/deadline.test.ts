@@ -2,10 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAppKeys } from '../../lib/accounts/app-keys.ts';
 import { createLabelCaller } from '../../lib/accounts/label-caller.ts';
-import { AUTHORIZER_MS } from '../../lib/api/deadline.ts';
 import { getRumResource } from '../../lib/api/operations.ts';
 import { connectTable, type Table } from '../../lib/table/client.ts';
+import { TIME_LIMITS } from '../../lib/time-limits.ts';
 import { hasEnvelope } from '../support/answers.ts';
+import { measured } from '../support/measured.ts';
 import { connectAgain, eventFor, handlersOver, invoke, newTable, putAppKey, testDeps } from '../support/service.ts';
 import { silentServer, tapWire } from '../support/wire.ts';
 
@@ -23,36 +24,18 @@ afterAll(() => silent.close());
 
 const hanging = () => connectTable({ name: table.name, endpoint: `http://127.0.0.1:${silent.port}` });
 const labelCallerOver = (of: Table) => {
-  const deps = testDeps(of);
-  const appKeys = createAppKeys(deps, { lookUpMs: AUTHORIZER_MS });
+  const deps = testDeps(of, { timeLimits: TIME_LIMITS });
+  const appKeys = createAppKeys(deps, { lookUpMs: TIME_LIMITS.authorizerMs });
   const label = createLabelCaller({ appKeys, deps, sharedGatewayKey: 'local-account-0' });
   return { deps, label };
 };
 
-const TICK_MS = 20;
-
-/** Counts the milliseconds for which this process had no processor: other tests run beside. */
-function watchStalls() {
-  let stalledMs = 0;
-  let last = performance.now();
-  const timer = setInterval(() => {
-    const now = performance.now();
-    if (now - last > 2 * TICK_MS) stalledMs += now - last - TICK_MS;
-    last = now;
-  }, TICK_MS);
-  return () => {
-    clearInterval(timer);
-    return stalledMs;
-  };
-}
-
 /** A call over HTTP, with an authorizer and a handler that each have a DynamoDB of their own. */
 async function called(labelCaller: ReturnType<typeof createLabelCaller>, handlerTable: Table, appKey: string) {
-  const handlers = handlersOver(testDeps(handlerTable), { labelCaller });
-  const began = performance.now();
-  const stalledMs = watchStalls();
-  const answer = await invoke(handlers.getRumResource, eventFor(getRumResource, { appKey }));
-  return { answer, tookMs: performance.now() - began - stalledMs() };
+  const handlers = handlersOver(testDeps(handlerTable, { timeLimits: TIME_LIMITS }), { labelCaller });
+  const event = eventFor(getRumResource, { appKey });
+  const { result, tookMs } = await measured(() => invoke(handlers.getRumResource, event));
+  return { answer: result, tookMs };
 }
 
 describe.concurrent('DynamoDB that never replies', () => {
@@ -79,7 +62,7 @@ describe.concurrent('DynamoDB that never replies', () => {
     const appKey = await putAppKey(table, { account_id: 2, gateway_key: 'local-account-2' });
     const slow = connectAgain(table);
     tapWire(slow, async (_attempt, send) => {
-      await sleep(AUTHORIZER_MS - 300);
+      await sleep(TIME_LIMITS.authorizerMs - 300);
       await send();
     });
     const { label } = labelCallerOver(slow);

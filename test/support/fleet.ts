@@ -6,6 +6,7 @@ import type { HostRow, HostStatusRow } from '../../lib/fleet/rows.ts';
 import type { Settings } from '../../lib/settings.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
+import type { TimeLimits } from '../../lib/time-limits.ts';
 import { newCaller } from './accounts.ts';
 import { type Answer, eventFor, handlersOver, invoke, invokeAlone, putAll, testDeps } from './service.ts';
 
@@ -42,6 +43,7 @@ export const hostId = (number: number) => `host-${String(number).padStart(5, '0'
 interface FleetOptions {
   browse?: BrowseOptions;
   settings?: Partial<Settings>;
+  timeLimits?: TimeLimits;
   /** What the handlers read and write through, where that is another client than what fills the fleet. */
   through?: Table;
   /** Of a further account to browse as; absent: one of its own. */
@@ -53,12 +55,12 @@ interface FleetOptions {
 /** An account with means to fill its fleet and to browse it. */
 export async function newFleet(
   table: Table,
-  { browse, settings = {}, through = table, caller, alone }: FleetOptions = {},
+  { browse, settings = {}, timeLimits, through = table, caller, alone }: FleetOptions = {},
 ) {
   const { account, appKey } = caller ?? (await newCaller(table));
   // A minute passes between two calls, as the limiter sees it; the answer says the time of the fleet.
   let calls = 0;
-  const deps = testDeps(through, { now: () => NOW, settings });
+  const deps = testDeps(through, { now: () => NOW, settings, ...(timeLimits && { timeLimits }) });
   const { browseFleet: handler } = handlersOver(deps, browse ? { browse } : {});
   const resting = async () => {
     calls += 1;

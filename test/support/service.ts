@@ -35,6 +35,7 @@ import { createGetRumResource } from '../../lib/rum/resource.ts';
 import { readSettings, type Settings } from '../../lib/settings.ts';
 import { connectTable, type Table } from '../../lib/table/client.ts';
 import { type Key, keys } from '../../lib/table/keys.ts';
+import type { TimeLimits } from '../../lib/time-limits.ts';
 import { dynamodbEndpoint } from './dynamodb-local.ts';
 import { type Functions, throughGateway } from './gateway.ts';
 
@@ -49,6 +50,14 @@ export function recordingLog() {
 
 /** DynamoDB Local on a busy machine is slower than DynamoDB: tests that are not about time give it more. */
 const PATIENCE = { connectionTimeout: 2_500, requestTimeout: 2_500 };
+/** For the same reason. Tests that are about time have production's. */
+const PATIENT_LIMITS: TimeLimits = {
+  callMs: 30_000,
+  authorizerMs: 30_000,
+  inventoryMs: 30_000,
+  liveStatusMs: 30_000,
+  movesMs: 30_000,
+};
 
 /** A new table at the run's DynamoDB, with a stream where a test reads it: see `createTable`. */
 export async function newTable({ stream = false } = {}): Promise<Table> {
@@ -84,7 +93,10 @@ export interface TestDeps extends Deps {
 }
 
 /** Production's parts but for the clock and the log, where the test gives its own. */
-export function testDeps(table: Table, overrides: { now?: () => number; settings?: Partial<Settings> } = {}): TestDeps {
+export function testDeps(
+  table: Table,
+  overrides: { now?: () => number; settings?: Partial<Settings>; timeLimits?: TimeLimits } = {},
+): TestDeps {
   const { settings, ...rest } = overrides;
   return {
     table,
@@ -93,6 +105,7 @@ export function testDeps(table: Table, overrides: { now?: () => number; settings
     log: recordingLog(),
     metrics: recordingMetrics(),
     settings: { ...readSettings({ TABLE_NAME: table.name }), ...settings },
+    timeLimits: PATIENT_LIMITS,
     ...rest,
   };
 }

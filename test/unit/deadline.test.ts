@@ -3,6 +3,7 @@ import { createAppKeys } from '../../lib/accounts/app-keys.ts';
 import type { ApiRequest } from '../../lib/api/call.ts';
 import { deadlineMiddleware } from '../../lib/api/deadline.ts';
 import type { Deps } from '../../lib/deps.ts';
+import { TIME_LIMITS } from '../../lib/time-limits.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -10,7 +11,7 @@ afterEach(() => vi.restoreAllMocks());
 function given({ arrivedMs, askedMs = 1_000_000 }: { arrivedMs: number | undefined; askedMs?: number }): number {
   const timeout = vi.spyOn(AbortSignal, 'timeout');
   const event = { requestContext: { requestTimeEpoch: arrivedMs }, call: { startedMs: 1_000_000 } };
-  deadlineMiddleware({ now: () => askedMs }).before?.({ event } as unknown as ApiRequest);
+  deadlineMiddleware({ now: () => askedMs, timeLimits: TIME_LIMITS }).before?.({ event } as unknown as ApiRequest);
   const { signal } = event.call as unknown as { signal: AbortSignal };
   expect((event.call as unknown as { signal: AbortSignal }).signal).toBe(signal);
   expect(timeout).toHaveBeenCalledTimes(1);
@@ -36,7 +37,7 @@ describe("a key's look-up", () => {
     const send = vi.fn(() => new Promise((resolve) => (reply = resolve)));
     const table = { name: 't', client: { send } } as unknown as Deps['table'];
     const settings = { appKeyCacheSeconds: 30 } as Deps['settings'];
-    const appKeys = createAppKeys({ table, now: () => 0, settings });
+    const appKeys = createAppKeys({ table, now: () => 0, settings, timeLimits: TIME_LIMITS });
     const hurried = appKeys.find('k', { signal: AbortSignal.timeout(20) });
     const patient = appKeys.find('k', { signal: new AbortController().signal });
     await expect(hurried).rejects.toMatchObject({ name: 'TimeoutError' });

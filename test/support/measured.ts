@@ -1,0 +1,29 @@
+const TICK_MS = 20;
+const LATE_MS = 4;
+
+/** Counts the milliseconds for which this process had no processor: other tests run beside. */
+function watchStalls(): () => number {
+  let stalledMs = 0;
+  let last = performance.now();
+  const timer = setInterval(() => {
+    const now = performance.now();
+    if (now - last > TICK_MS + LATE_MS) stalledMs += now - last - TICK_MS;
+    last = now;
+  }, TICK_MS);
+  return () => {
+    clearInterval(timer);
+    return stalledMs;
+  };
+}
+
+/** @returns what `work` does, and how long it took, without the time in which a busy machine gave this process no processor */
+export async function measured<Result>(work: () => Promise<Result>): Promise<{ result: Result; tookMs: number }> {
+  const began = performance.now();
+  const stalledMs = watchStalls();
+  try {
+    const result = await work();
+    return { result, tookMs: performance.now() - began - stalledMs() };
+  } finally {
+    stalledMs();
+  }
+}
