@@ -33,7 +33,7 @@ import { createMergeAlerts, type MergeOptions } from '../../lib/incidents/merge-
 import type { Int64 } from '../../lib/json.ts';
 import { createGetRumResource } from '../../lib/rum/resource.ts';
 import { readSettings, type Settings } from '../../lib/settings.ts';
-import { connectTable, type Table } from '../../lib/table/client.ts';
+import { connectTable, type Table, type TableOptions } from '../../lib/table/client.ts';
 import { type Key, keys } from '../../lib/table/keys.ts';
 import type { TimeLimits } from '../../lib/time-limits.ts';
 import { dynamodbEndpoint } from './dynamodb-local.ts';
@@ -49,7 +49,7 @@ export function recordingLog() {
 }
 
 /** DynamoDB Local on a busy machine is slower than DynamoDB: tests that are not about time give it more. */
-const PATIENCE = { connectionTimeout: 2_500, requestTimeout: 2_500 };
+export const PATIENCE = { connectionTimeout: 2_500, requestTimeout: 2_500 };
 /** For the same reason. Tests that are about time have production's. */
 const PATIENT_LIMITS: TimeLimits = {
   callMs: 30_000,
@@ -71,9 +71,12 @@ export async function newTable({ stream = false } = {}): Promise<Table> {
 export const connectAgain = ({ name }: Table): Table =>
   connectTable({ name, endpoint: dynamodbEndpoint(), timeouts: PATIENCE });
 
-/** A client of a table that goes through a proxy, with the time-outs of production. */
-export const connectThrough = ({ name }: Table, { endpoint }: { endpoint: string }): Table =>
-  connectTable({ name, endpoint });
+/** A client of a table that goes through a proxy, with the time-outs of production unless others are given. */
+export const connectThrough = (
+  { name }: Table,
+  { endpoint }: { endpoint: string },
+  timeouts?: TableOptions['timeouts'],
+): Table => connectTable({ name, endpoint, ...(timeouts && { timeouts }) });
 
 /** Metrics that are kept, so that tests can look at them. */
 function recordingMetrics() {

@@ -1,6 +1,7 @@
 /** What a warm function may have been through before the call that a test looks at. */
 import { deleteWorkItem } from '../../lib/api/operations.ts';
 import { connectTable, type Table, type TableOptions } from '../../lib/table/client.ts';
+import { TIME_LIMITS } from '../../lib/time-limits.ts';
 import type { FaultProxy } from './fault-proxy.ts';
 import { newAccount } from './incidents.ts';
 import { eventFor, handlersOver, invokeAlone, testDeps } from './service.ts';
@@ -20,7 +21,7 @@ export async function connectAfterStorm(
 ): Promise<Table> {
   const through = connectTable({ name: table.name, endpoint: proxy.endpoint, ...(timeouts && { timeouts }) });
   const { appKey } = await newAccount(table);
-  const handlers = handlersOver(testDeps(through));
+  const handlers = handlersOver(testDeps(through, { timeLimits: TIME_LIMITS }));
   const call = (work_item_id: string) =>
     invokeAlone(handlers.deleteWorkItem, eventFor(deleteWorkItem, { appKey, body: { work_item_id, version: 1 } }));
   proxy.plan();
