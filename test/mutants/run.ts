@@ -53,7 +53,7 @@ const results: Result[] = [];
 const left = chosen.values();
 const lanes: string[] = [];
 await Promise.all(
-  Array.from({ length: Math.min(4, Math.max(1, Math.floor(cpus().length / 1.5)), chosen.length) }, async (_, lane) => {
+  Array.from({ length: Math.min(4, cpus().length, chosen.length) }, async (_, lane) => {
     const folder = copySources(String(lane));
     lanes.push(folder);
     for (const mutant of left) {
