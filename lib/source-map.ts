@@ -16,6 +16,10 @@ function mapOf(url: string): SourceMap | undefined {
   return maps.get(url);
 }
 
+/** A source as it is named in the repository, whatever the folder is called that this is in. */
+export const inRepository = (source: string): string =>
+  source.replace(/^(?:.*?(?=node_modules\/)|.*\/(?=(?:lib|functions|infra)\/))/, '');
+
 /**
  * Frames of a stack as the sources have them. Done where an error is logged: Node's own `--enable-source-maps` reads the
  * map at every start, which makes a cold start a fifth longer.
@@ -25,6 +29,6 @@ export const originalFrames = (frames: readonly string[]): string[] =>
     const [position, url = '', line, column] = POSITION.exec(frame) ?? [];
     const entry = position && mapOf(url)?.findEntry(Number(line) - 1, Number(column) - 1);
     if (!entry || !('originalSource' in entry)) return frame;
-    const source = entry.originalSource.replace(/^.*?(?=(node_modules|lib|functions|infra)\/)/, '');
+    const source = inRepository(entry.originalSource);
     return frame.replace(POSITION, `${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}`);
   });
