@@ -1,6 +1,5 @@
-import { App, Validations } from 'aws-cdk-lib';
-import { AwsSolutionsChecks } from 'cdk-nag';
-import { acknowledge } from './acknowledged.ts';
+import { App } from 'aws-cdk-lib';
+import { addChecks } from './checks.ts';
 import { DeploymentSettingsError } from './settings.ts';
 import { ServiceStack } from './stack.ts';
 
@@ -13,8 +12,7 @@ try {
         env: { account: process.env.CDK_DEFAULT_ACCOUNT, region: process.env.CDK_DEFAULT_REGION },
       }),
   });
-  Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-  acknowledge(stack);
+  addChecks(app, stack);
 } catch (error) {
   if (!(error instanceof DeploymentSettingsError)) throw error;
   process.stderr.write(`${error.message}\n`);

@@ -1,0 +1,42 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App } from 'aws-cdk-lib';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { expect, it } from 'vitest';
+import cdk from '../../cdk.json' with { type: 'json' };
+import { addChecks } from '../../infra/checks.ts';
+import { ServiceStack } from '../../infra/stack.ts';
+
+interface Report {
+  pluginReports: {
+    pluginName: string;
+    violations: { ruleName: string; violatingConstructs: { constructPath: string }[] }[];
+  }[];
+}
+
+it("cdk-nag's AwsSolutions rules find nothing in the stack, and a right on every resource that a function is given", () => {
+  const outdir = mkdtempSync(join(tmpdir(), 'checks-'));
+  const context = { ...cdk.context, 'aws:cdk:bundling-stacks': [], rollout: 'canary', alarmEmail: 'ops@example.com' };
+  const app = new App({ outdir, context, analyticsReporting: false, builtinCloudFormationValidation: false });
+  const stack = new ServiceStack(app, 'Checked');
+  addChecks(app, stack);
+  const wide = stack.node.findAll().filter((each) => each instanceof LambdaFunction);
+  for (const fn of wide) fn.addToRolePolicy(new PolicyStatement({ actions: ['dynamodb:GetItem'], resources: ['*'] }));
+  expect(() => app.synth()).toThrow('validation-report.json');
+  const { pluginReports } = JSON.parse(readFileSync(join(outdir, 'validation-report.json'), 'utf8')) as Report;
+  rmSync(outdir, { recursive: true });
+  const found = pluginReports.flatMap(({ pluginName, violations }) =>
+    violations.flatMap(({ ruleName, violatingConstructs }) =>
+      violatingConstructs.map(({ constructPath }) => `${pluginName} ${ruleName} ${constructPath}`),
+    ),
+  );
+  expect(wide).toHaveLength(8);
+  expect(found.sort()).toEqual(
+    wide
+      .map(({ node }) => node.path.replace(/Function$/, 'Role/DefaultPolicy/Resource'))
+      .map((path) => `AwsSolutions AwsSolutions-IAM5[Resource::*] ${path}`)
+      .sort(),
+  );
+});
