@@ -83,6 +83,8 @@ export class ServiceApi extends Construct {
       },
     });
     (this.api.node.defaultChild as CfnRestApi).securityPolicy = 'TLS_1_2';
+    // Its address ends in a slash: that of the stack's output does not.
+    this.api.node.tryRemoveChild('Endpoint');
     const methods = this.addRoutes(props);
     for (const response of gatewayResponses())
       this.api.addGatewayResponse(`Response${response.type.responseType}`, response);

@@ -24,8 +24,7 @@ export function addDashboard(scope: Construct, { api, table, functions, mergeQue
       .map(({ name }) => functions[name])
       .filter((fn) => fn !== undefined)
       .map(metricOf);
-  const code = (name: string) =>
-    operations.map((operation) => ownMetric(METRICS.calls, { operation: operation.name, code: name }));
+  const limited = operations.filter((operation) => 'rateWindows' in operation);
   new Dashboard(scope, 'Dashboard', {
     widgets: [
       [heading('Is it healthy?')],
@@ -43,7 +42,10 @@ export function addDashboard(scope: Construct, { api, table, functions, mergeQue
       ],
       [heading('Who is throttled?')],
       [
-        graph('Refused by the exact limit', code('RequestTooFrequently')),
+        graph(
+          'Refused by the exact limit',
+          limited.map(({ name }) => ownMetric(METRICS.calls, { operation: name, code: 'RequestTooFrequently' })),
+        ),
         graph('Accounts without a gateway key', [eventMetric('account_without_gateway_key')]),
         graph('DynamoDB throttles', [throttleEvents(table, 'Read'), throttleEvents(table, 'Write')]),
       ],

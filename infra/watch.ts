@@ -5,6 +5,7 @@ import {
   type AlarmBase,
   ComparisonOperator,
   type IMetric,
+  MathExpression,
   Metric,
   Stats,
   TreatMissingData,
@@ -23,8 +24,8 @@ import type { MergeQueue } from './merge-queue.ts';
 import { eventMetric, PERIOD, SLOW_P99_MS, throttleEvents } from './metrics.ts';
 import { ServiceLevel } from './service-level.ts';
 
-/** Seconds. A merge is finished within some: one attempt, of three minutes, has failed. */
-const PENDING_SECONDS = 300;
+/** A merge is finished within some seconds: after so long one attempt, which comes again after three minutes, has failed. */
+const PENDING_MINUTES = 5;
 
 export interface WatchProps {
   readonly api: RestApi;
@@ -93,8 +94,17 @@ export class Watch extends Construct {
       mergeQueue.deadLetters.metricApproximateNumberOfMessagesVisible({ period: PERIOD }),
       1,
     );
-    const age = mergeQueue.queue.metricApproximateAgeOfOldestMessage({ period: PERIOD, statistic: Stats.MAXIMUM });
-    this.alarm('MergesPending', 'A merge is pending for over five minutes', age, PENDING_SECONDS);
+    // Not the age of the oldest message: SQS leaves out of it what was received three times.
+    const pending = new MathExpression({
+      expression: 'waiting + tried',
+      usingMetrics: {
+        waiting: mergeQueue.queue.metricApproximateNumberOfMessagesVisible({ period: PERIOD }),
+        tried: mergeQueue.queue.metricApproximateNumberOfMessagesNotVisible({ period: PERIOD }),
+      },
+      label: 'Merges pending',
+      period: PERIOD,
+    });
+    this.alarm('MergesPending', 'A merge is pending for over five minutes', pending, 1, PENDING_MINUTES);
     const failed = new Metric({
       namespace: 'AWS/EventBridge/Pipes',
       metricName: 'ExecutionFailed',

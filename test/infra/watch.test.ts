@@ -1,42 +1,170 @@
-/** Alarms, as docs/operate.md tells of them. */
-import { beforeAll, describe, expect, it } from 'vitest';
-import { resourcesOf, synthesize, type Template } from '../../infra/local/template.ts';
+/** Each alarm of docs/operate.md: what it reads, when it is raised, and that it is sent. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { resourcesOf } from '../../infra/local/template.ts';
+import { deployed, propertiesOf } from '../support/stack.ts';
 
-let template: Template;
-beforeAll(() => {
-  template = synthesize({ alarmEmail: 'ops@example.com' });
-});
-/** The alarms of a type, by the beginnings of their ids. */
-const alarms = (type: 'Alarm' | 'CompositeAlarm') =>
-  new Map(
-    Object.entries(resourcesOf(template, `AWS::CloudWatch::${type}`)).map(([id, resource]) => [
-      id.replace(/^Watch(ServiceLevel)?/, '').replace(/[0-9A-F]{8}$/, ''),
-      { id, ...resource.Properties },
+const document = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
+const template = deployed({ alarmEmail: 'ops@example.com' });
+/** By the beginnings of their ids. */
+const alarms = Object.fromEntries(
+  ['Alarm', 'CompositeAlarm'].flatMap((type) =>
+    Object.entries(propertiesOf(`AWS::CloudWatch::${type}`, template)).map(([id, properties]) => [
+      id.replace(/^Watch(ServiceLevel)?/, ''),
+      properties,
     ]),
-  );
+  ),
+);
+
+/** Raised when each of so many minutes in a row reaches the threshold. */
+type Row = [id: string, metric: string, of: object, statistic: string, threshold: number, minutes: number];
+const ALARMS: Row[] = [
+  ['Slowbrowsefleet', 'AWS/Lambda Duration', { FunctionName: 'browsefleetFunction' }, 'p99', 2000, 5],
+  ['Slowgetrumresource', 'AWS/Lambda Duration', { FunctionName: 'getrumresourceFunction' }, 'p99', 2000, 5],
+  ['Slowdeleteworkitem', 'AWS/Lambda Duration', { FunctionName: 'deleteworkitemFunction' }, 'p99', 2000, 5],
+  ['Slowmergealerts', 'AWS/Lambda Duration', { FunctionName: 'mergealertsFunction' }, 'p99', 2000, 5],
+  ['TableReadThrottled', 'AWS/DynamoDB ReadThrottleEvents', { TableName: 'Table' }, 'Sum', 1, 2],
+  ['TableWriteThrottled', 'AWS/DynamoDB WriteThrottleEvents', { TableName: 'Table' }, 'Sum', 1, 2],
+  [
+    'DeadLetters',
+    'AWS/SQS ApproximateNumberOfMessagesVisible',
+    { QueueName: 'MergesDeadLetters.QueueName' },
+    'Maximum',
+    1,
+    1,
+  ],
+  ['MergePipeFailed', 'AWS/EventBridge/Pipes ExecutionFailed', { PipeName: 'MergesPipe' }, 'Sum', 1, 2],
+  ['AuthorizerFailures', 'AWS/Lambda Errors', { FunctionName: 'labelcallerFunction' }, 'Sum', 1, 2],
+  [
+    'AccountsUnprovisioned',
+    'IncidentMonitoringRum Events',
+    { event: 'account_without_gateway_key', service: 'incident-monitoring-rum' },
+    'Sum',
+    1,
+    1,
+  ],
+];
+
+describe('the alarms', () => {
+  it.each(ALARMS)('%s: %s of %o, %s, reaches %d for %d min', (id, metric, of, statistic, threshold, minutes) => {
+    const [Namespace, MetricName] = metric.split(' ');
+    expect(alarms[id]).toEqual({
+      AlarmDescription: expect.any(String),
+      Namespace,
+      MetricName,
+      Dimensions: Object.entries(of).map(([Name, Value]) => ({ Name, Value })),
+      [statistic.startsWith('p') ? 'ExtendedStatistic' : 'Statistic']: statistic,
+      Period: 60,
+      EvaluationPeriods: minutes,
+      ComparisonOperator: 'GreaterThanOrEqualToThreshold',
+      Threshold: threshold,
+      TreatMissingData: 'notBreaching',
+      AlarmActions: ['WatchAlarms'],
+    });
+  });
+
+  it('MergesPending: messages that wait or were tried are there for five minutes in a row', () => {
+    const count = (Id: string, MetricName: string) => ({
+      Id,
+      MetricStat: {
+        Metric: {
+          Namespace: 'AWS/SQS',
+          MetricName,
+          Dimensions: [{ Name: 'QueueName', Value: 'MergesQueue.QueueName' }],
+        },
+        Period: 60,
+        Stat: 'Maximum',
+      },
+      ReturnData: false,
+    });
+    expect(alarms.MergesPending).toEqual({
+      AlarmDescription: expect.any(String),
+      Metrics: [
+        { Id: expect.any(String), Expression: 'waiting + tried', Label: expect.any(String), ReturnData: true },
+        count('waiting', 'ApproximateNumberOfMessagesVisible'),
+        count('tried', 'ApproximateNumberOfMessagesNotVisible'),
+      ],
+      EvaluationPeriods: 5,
+      ComparisonOperator: 'GreaterThanOrEqualToThreshold',
+      Threshold: 1,
+      TreatMissingData: 'notBreaching',
+      AlarmActions: ['WatchAlarms'],
+    });
+  });
+
+  it('are one for each thing to do, as docs/operate.md has them, and the parts of others', () => {
+    const parts = ['FastLong', 'FastShort', 'SlowLong', 'SlowShort'].map((part) => `ErrorBudget${part}`);
+    const ids = [...ALARMS.map(([id]) => id), 'MergesPending', 'ErrorBudgetFast', 'ErrorBudgetSlow'];
+    expect(Object.keys(alarms).sort()).toEqual([...ids, ...parts].sort());
+    const [, table = ''] = /\| alarm \| means \| do \|\n\|[-|]+\|\n((?:\|.*\n)+)/.exec(document('operate.md')) ?? [];
+    const told = table.split('\n').flatMap((row) => row.split('|')[1]?.trim().split(', ') ?? []);
+    const names = ids.map((id) => id.replace(/^Slow.*/, 'Slow-…'));
+    expect(told.filter((name) => name !== '').sort()).toEqual([...new Set(names)].sort());
+  });
+
+  it('cost what docs/cost.md says', () => {
+    const metricsOf = (of: typeof template) =>
+      Object.values(resourcesOf(of, 'AWS::CloudWatch::Alarm')).flatMap(
+        ({ Properties: { Metrics } }) =>
+          Metrics?.filter(({ MetricStat }: { MetricStat?: object }) => MetricStat) ?? [{}],
+      ).length;
+    const usual = metricsOf(deployed());
+    const [composites, canary] = [2, metricsOf(deployed({ rollout: 'canary' })) - usual];
+    const dollars = (metrics: number) => (0.1 * metrics + 0.5 * composites).toFixed(2);
+    expect(document('cost.md')).toContain(
+      `| alarms: ${usual} metrics at 0.10, two composite ones at 0.50 (\`rollout=canary\`: ${canary} more metrics)` +
+        ` | ${dollars(usual)} (${dollars(usual + canary)}) |`,
+    );
+  });
+});
+
+describe('the topic of the alarms', () => {
+  it('is sent to the address of the setting', () => {
+    expect(propertiesOf('AWS::SNS::Subscription', template)).toEqual({
+      WatchAlarmsopsexamplecom: { Endpoint: 'ops@example.com', Protocol: 'email', TopicArn: 'WatchAlarms' },
+    });
+    expect(resourcesOf(deployed(), 'AWS::SNS::Topic')).toEqual({});
+  });
+
+  it('lets CloudWatch publish for this account, for its own policy takes the place of the default one, and nobody without TLS', () => {
+    const { PolicyDocument, Topics } = propertiesOf('AWS::SNS::TopicPolicy', template).WatchAlarmsPolicy;
+    expect(Topics).toEqual(['WatchAlarms']);
+    expect(PolicyDocument.Statement).toEqual([
+      {
+        Sid: expect.any(String),
+        Effect: 'Deny',
+        Action: 'sns:Publish',
+        Principal: '*',
+        Resource: 'WatchAlarms',
+        Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+      },
+      {
+        Sid: expect.any(String),
+        Effect: 'Allow',
+        Action: 'sns:Publish',
+        Principal: { Service: 'cloudwatch.amazonaws.com' },
+        Resource: 'WatchAlarms',
+        Condition: { StringEquals: { 'aws:SourceAccount': 'AWS::AccountId' } },
+      },
+    ]);
+  });
+});
 
 describe('the objective of 99.9 %', () => {
   it('counts each answer to a call of an operation, whoever made it, and those of them that are 5xx', () => {
-    const filters = Object.values(resourcesOf(template, 'AWS::Logs::MetricFilter')).map(
-      ({ Properties: { FilterPattern, LogGroupName, MetricTransformations } }) => ({
-        FilterPattern,
-        LogGroupName,
-        MetricTransformations,
-      }),
-    );
     const operations =
       '($.resource = "/monit/servicemap/fleet") || ($.resource = "/rum/resource/info")' +
       ' || ($.resource = "/incident/work-item/delete") || ($.resource = "/alert/merge")';
-    const [accessLog] = Object.keys(resourcesOf(template, 'AWS::Logs::LogGroup')).filter((id) => /AccessLog/.test(id));
-    const counted = (MetricName: string) => ({
-      LogGroupName: { Ref: accessLog },
+    const counted = (MetricName: string, FilterPattern: string) => ({
+      FilterPattern,
+      LogGroupName: 'ServiceAccessLog',
       MetricTransformations: [
         { MetricNamespace: 'IncidentMonitoringRum/Service', MetricName, MetricValue: '1', DefaultValue: 0 },
       ],
     });
-    expect(filters).toEqual([
-      { FilterPattern: `{ ${operations} }`, ...counted('AnsweredCalls') },
-      { FilterPattern: `{ (${operations}) && ($.status = "5*") }`, ...counted('FailedCalls') },
+    expect(Object.values(propertiesOf('AWS::Logs::MetricFilter', template))).toEqual([
+      counted('AnsweredCalls', `{ ${operations} }`),
+      counted('FailedCalls', `{ (${operations}) && ($.status = "5*") }`),
     ]);
   });
 
@@ -48,75 +176,31 @@ describe('the objective of 99.9 %', () => {
       ['Long', long, 'IF(failed >= 5, failed / answered, 0)'],
       ['Short', short, 'failed / answered'],
     ] as const;
-    for (const [name, period, expression] of windows) {
-      const alarm = alarms('Alarm').get(`${id}${name}`);
-      expect(alarm).toMatchObject({
+    for (const [name, Period, Expression] of windows) {
+      const count = (Id: string, MetricName: string) => ({
+        Id,
+        MetricStat: { Metric: { Namespace: 'IncidentMonitoringRum/Service', MetricName }, Period, Stat: 'Sum' },
+        ReturnData: false,
+      });
+      expect(alarms[`${id}${name}`]).toEqual({
+        AlarmDescription: expect.any(String),
         ComparisonOperator: 'GreaterThanThreshold',
         EvaluationPeriods: 1,
+        Metrics: [
+          { Id: expect.any(String), Expression, Label: expect.any(String), ReturnData: true },
+          count('answered', 'AnsweredCalls'),
+          count('failed', 'FailedCalls'),
+        ],
+        Threshold: expect.closeTo(burnRate * 0.001),
         TreatMissingData: 'notBreaching',
       });
-      expect(alarm?.Threshold).toBeCloseTo(burnRate * 0.001);
-      const [math, ...metrics] = alarm?.Metrics ?? [];
-      expect(math.Expression).toBe(expression);
-      const read = metrics.map((each: { Id: string; MetricStat: { Metric: object; Period: number; Stat: string } }) => [
-        each.Id,
-        each.MetricStat,
-      ]);
-      const stat = (MetricName: string) => ({
-        Metric: { Namespace: 'IncidentMonitoringRum/Service', MetricName },
-        Period: period,
-        Stat: 'Sum',
-      });
-      expect(Object.fromEntries(read)).toEqual({ answered: stat('AnsweredCalls'), failed: stat('FailedCalls') });
-      expect(alarm).not.toHaveProperty('AlarmActions');
     }
-    const composite = alarms('CompositeAlarm').get(id);
-    const arn = (name: string) => ({ 'Fn::GetAtt': [alarms('Alarm').get(`${id}${name}`)?.id, 'Arn'] });
-    expect(composite?.AlarmRule).toEqual({
-      'Fn::Join': ['', ['(ALARM("', arn('Long'), '") AND ALARM("', arn('Short'), '"))']],
+    const part = (name: string) => `ALARM("WatchServiceLevel${id}${name}.Arn")`;
+    expect(alarms[id]).toEqual({
+      AlarmDescription: expect.any(String),
+      AlarmName: expect.any(String),
+      AlarmRule: `(${part('Long')} AND ${part('Short')})`,
+      AlarmActions: ['WatchAlarms'],
     });
-    expect(composite?.AlarmActions).toHaveLength(1);
-  });
-});
-
-describe('the alarms', () => {
-  it('are one for each thing to do, and all are sent but the parts of others', () => {
-    const ids = [...alarms('Alarm').keys()].sort();
-    expect(ids).toEqual([
-      'AccountsUnprovisioned',
-      'AuthorizerFailures',
-      'DeadLetters',
-      'ErrorBudgetFastLong',
-      'ErrorBudgetFastShort',
-      'ErrorBudgetSlowLong',
-      'ErrorBudgetSlowShort',
-      'MergePipeFailed',
-      'MergesPending',
-      'Slowbrowsefleet',
-      'Slowdeleteworkitem',
-      'Slowgetrumresource',
-      'Slowmergealerts',
-      'TableReadThrottled',
-      'TableWriteThrottled',
-    ]);
-    for (const [id, { AlarmActions }] of alarms('Alarm'))
-      expect([id, AlarmActions?.length ?? 0]).toEqual([id, /Long$|Short$/.test(id) ? 0 : 1]);
-  });
-
-  it.each([
-    ['TableReadThrottled', 'ReadThrottleEvents'],
-    ['TableWriteThrottled', 'WriteThrottleEvents'],
-  ])('%s counts the throttled rows, of every action', (id, MetricName) => {
-    const [table] = Object.keys(resourcesOf(template, 'AWS::DynamoDB::GlobalTable'));
-    expect(alarms('Alarm').get(id)).toMatchObject({
-      Namespace: 'AWS/DynamoDB',
-      MetricName,
-      Dimensions: [{ Name: 'TableName', Value: { Ref: table } }],
-      Statistic: 'Sum',
-      Period: 60,
-      Threshold: 1,
-      EvaluationPeriods: 2,
-    });
-    expect(JSON.stringify(resourcesOf(template, 'AWS::CloudWatch::Dashboard'))).toContain(MetricName);
   });
 });

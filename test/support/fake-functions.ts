@@ -5,9 +5,10 @@ import { connect } from 'node:net';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { type Deployment, readDeployment } from '../../infra/local/deployment.ts';
 import { createGateway } from '../../infra/local/gateway.ts';
-import { synthesize, type Template } from '../../infra/local/template.ts';
+import type { Template } from '../../infra/local/template.ts';
+import { deployed } from './stack.ts';
 
-export const template = synthesize();
+export const template = deployed();
 export const deployment = readDeployment(template, 'a-table');
 
 /** The deployment of the template after a change. */

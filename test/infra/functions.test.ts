@@ -1,0 +1,119 @@
+/** Each function as it is deployed, and what each setting of docs/deploy.md does. */
+import { describe, expect, it } from 'vitest';
+import { functionsOf } from '../../infra/local/template.ts';
+import { readSettings } from '../../lib/settings.ts';
+import { deployed, only, propertiesOf, readable } from '../support/stack.ts';
+
+const template = deployed();
+const SETTINGS = {
+  TABLE_NAME: 'Table',
+  MAX_BODY_BYTES: '262144',
+  APP_KEY_CACHE_SECONDS: '30',
+  RUM_CACHE_SECONDS: '60',
+  SERVICEMAP_ENABLED: 'true',
+};
+
+/** Seconds and MB. The authorizer has to leave time for the operation; API Gateway waits 29 s. */
+const FUNCTIONS: [name: string, timeout: number, memory: number, environment: object | undefined][] = [
+  ['browse-fleet', 29, 512, SETTINGS],
+  ['get-rum-resource', 29, 512, SETTINGS],
+  ['delete-work-item', 29, 512, SETTINGS],
+  ['merge-alerts', 29, 512, SETTINGS],
+  ['finish-merges', 30, 1_769, SETTINGS],
+  ['label-caller', 2, 512, { ...SETTINGS, SHARED_GATEWAY_KEY: expect.stringMatching(/^[0-9a-f]{64}$/) }],
+  ['refuse-route', 5, 256, { ALLOWED_METHODS: expect.any(String) }],
+  ['describe-api', 5, 256, undefined],
+];
+
+describe('a function', () => {
+  it('is one of these', () => {
+    expect([...functionsOf(template).keys()].sort()).toEqual(FUNCTIONS.map(([name]) => name).sort());
+  });
+
+  it.each(FUNCTIONS)(
+    '%s ends after %d s, has %d MB, Node 24 on arm64, traces, JSON logs of its own, and all of Lambda that it needs',
+    (name, timeout, memory, environment) => {
+      const id = name.replaceAll('-', '');
+      // Whatever else would be set, such as a reserved concurrency, is a limit that nobody knows of.
+      expect(readable(functionsOf(template).get(name)?.Properties)).toEqual({
+        Code: expect.any(Object),
+        Description: expect.any(String),
+        Handler: 'index.handler',
+        Runtime: 'nodejs24.x',
+        Architectures: ['arm64'],
+        Timeout: timeout,
+        MemorySize: memory,
+        Role: `${id}Role.Arn`,
+        LoggingConfig: { LogFormat: 'JSON', LogGroup: `${id}Logs` },
+        TracingConfig: { Mode: 'Active' },
+        ...(environment && { Environment: { Variables: environment } }),
+      });
+    },
+  );
+
+  it('has the whole environment that its settings demand', () => {
+    expect(readSettings(SETTINGS)).toEqual({
+      tableName: 'Table',
+      dynamodbEndpoint: undefined,
+      maxBodyBytes: 262_144,
+      appKeyCacheSeconds: 30,
+      rumCacheSeconds: 60,
+      serviceMapEnabled: true,
+      quiet: false,
+    });
+  });
+
+  it('refuse-route knows what is served', () => {
+    const { Variables } = functionsOf(template).get('refuse-route')?.Properties.Environment ?? {};
+    expect(JSON.parse(Variables.ALLOWED_METHODS)).toEqual({
+      '/monit/servicemap/fleet': 'POST',
+      '/rum/resource/info': 'POST',
+      '/incident/work-item/delete': 'POST',
+      '/alert/merge': 'POST',
+      '/openapi.json': 'GET',
+    });
+  });
+});
+
+describe('every setting', () => {
+  const set = deployed({
+    stageName: 'v2',
+    serviceMapEnabled: 'false',
+    appKeyCacheSeconds: '7',
+    rumCacheSeconds: '8',
+    authorizerCacheSeconds: '9',
+    maxBodyBytes: '2048',
+    stageRate: '11',
+    stageBurst: '12',
+    logRetentionDays: '90',
+  });
+
+  it('reaches each function that goes by it', () => {
+    for (const [name, , , environment] of FUNCTIONS)
+      if (environment && 'TABLE_NAME' in environment)
+        expect([name, functionsOf(set).get(name)?.Properties.Environment.Variables]).toMatchObject([
+          name,
+          {
+            MAX_BODY_BYTES: '2048',
+            APP_KEY_CACHE_SECONDS: '7',
+            RUM_CACHE_SECONDS: '8',
+            SERVICEMAP_ENABLED: 'false',
+          },
+        ]);
+  });
+
+  it('reaches the API', () => {
+    const { StageName, MethodSettings } = only('AWS::ApiGateway::Stage', set).Properties;
+    expect(StageName).toBe('v2');
+    for (const { HttpMethod, ThrottlingRateLimit, ThrottlingBurstLimit } of MethodSettings)
+      if (HttpMethod === 'POST') expect([ThrottlingRateLimit, ThrottlingBurstLimit]).toEqual([11, 12]);
+    expect(only('AWS::ApiGateway::Authorizer', set).Properties.AuthorizerResultTtlInSeconds).toBe(9);
+  });
+
+  it('reaches each log: those of the functions and the access log', () => {
+    const logs = [...FUNCTIONS.map(([name]) => `${name.replaceAll('-', '')}Logs`), 'ServiceAccessLog'];
+    const kept = (RetentionInDays: number) => Object.fromEntries(logs.map((id) => [id, { RetentionInDays }]));
+    expect(propertiesOf('AWS::Logs::LogGroup', template)).toEqual(kept(30));
+    expect(propertiesOf('AWS::Logs::LogGroup', set)).toEqual(kept(90));
+  });
+});

@@ -1,0 +1,66 @@
+/** What API Gateway answers itself: each type of its documentation's list, with status, code and headers. */
+import { describe, expect, it } from 'vitest';
+import type { ErrorCode } from '../../lib/api/errors.ts';
+import { en } from '../../lib/api/messages/en.ts';
+import { deployed, propertiesOf } from '../support/stack.ts';
+
+const answers = new Map(
+  Object.values(propertiesOf('AWS::ApiGateway::GatewayResponse', deployed())).map((answer) => [
+    answer.ResponseType,
+    answer,
+  ]),
+);
+
+type Row = [type: string, status: number, code: ErrorCode, headers?: Record<string, string>];
+const WAIT = { 'Retry-After': "'1'" };
+const ANSWERS: Row[] = [
+  ['ACCESS_DENIED', 403, 'AccessDenied'],
+  ['API_CONFIGURATION_ERROR', 500, 'InternalError'],
+  ['AUTHORIZER_CONFIGURATION_ERROR', 500, 'InternalError'],
+  ['AUTHORIZER_FAILURE', 503, 'ServiceUnavailable', WAIT],
+  ['BAD_REQUEST_BODY', 400, 'InvalidParameter'],
+  ['BAD_REQUEST_PARAMETERS', 400, 'InvalidParameter'],
+  ['DEFAULT_4XX', 400, 'BadRequest'],
+  ['DEFAULT_5XX', 500, 'InternalError'],
+  ['EXPIRED_TOKEN', 401, 'Unauthorized'],
+  ['INTEGRATION_FAILURE', 503, 'ServiceUnavailable', WAIT],
+  ['INTEGRATION_TIMEOUT', 503, 'ServiceUnavailable', WAIT],
+  ['INVALID_API_KEY', 503, 'ServiceUnavailable', WAIT],
+  ['INVALID_SIGNATURE', 401, 'Unauthorized'],
+  ['MISSING_AUTHENTICATION_TOKEN', 405, 'MethodNotAllowed', { Allow: "'POST'" }],
+  ['QUOTA_EXCEEDED', 429, 'RequestTooFrequently', WAIT],
+  ['REQUEST_TOO_LARGE', 413, 'EntityTooLarge'],
+  ['RESOURCE_NOT_FOUND', 404, 'RouteNotFound'],
+  ['THROTTLED', 429, 'RequestTooFrequently', WAIT],
+  ['UNAUTHORIZED', 401, 'Unauthorized'],
+  ['UNSUPPORTED_MEDIA_TYPE', 400, 'InvalidContentType'],
+  ['WAF_FILTERED', 403, 'AccessDenied'],
+];
+
+describe('what API Gateway answers itself', () => {
+  it('has an answer for every response type, and no other', () => {
+    expect([...answers.keys()].sort()).toEqual(ANSWERS.map(([type]) => type));
+  });
+
+  it.each(ANSWERS)('%s is %d %s, with the request id in body and header', (type, status, code, more = {}) => {
+    const { StatusCode, ResponseParameters, ResponseTemplates } = answers.get(type);
+    const headers = {
+      'Svc-Request-Id': 'context.requestId',
+      'Content-Language': "'en'",
+      Vary: "'Accept-Language'",
+      'Cache-Control': "'no-store'",
+      ...more,
+    };
+    expect(StatusCode).toBe(String(status));
+    expect(ResponseParameters).toEqual(
+      Object.fromEntries(Object.entries(headers).map(([name, value]) => [`gatewayresponse.header.${name}`, value])),
+    );
+    expect(Object.keys(ResponseTemplates)).toEqual(['application/json']);
+    expect(JSON.parse(ResponseTemplates['application/json'])).toEqual({
+      request_id: '$context.requestId',
+      error: { code, message: en.codes[code] },
+    });
+    // It would be taken for a variable.
+    expect(en.codes[code]).not.toContain('$');
+  });
+});

@@ -1,0 +1,93 @@
+/** What finishes large merges: the pipe, the queue and its function, against the promises that need them. */
+import { describe, expect, it } from 'vitest';
+import { functionsOf } from '../../infra/local/template.ts';
+import { deployed, only, propertiesOf, readable } from '../support/stack.ts';
+
+const template = deployed();
+const queues = propertiesOf('AWS::SQS::Queue', template);
+const DAY = 24 * 3600;
+
+it('the pipe sends the keys of large feed entries to the queue, from the oldest on, and tries again until the stream forgets them', () => {
+  expect(readable(only('AWS::Pipes::Pipe', template).Properties)).toEqual({
+    Description: expect.any(String),
+    RoleArn: 'MergesPipeRole.Arn',
+    Source: 'Table.StreamArn',
+    // No age of a record and no number of attempts ends them.
+    SourceParameters: {
+      FilterCriteria: {
+        Filters: [{ Pattern: '{"eventName":["INSERT"],"dynamodb":{"NewImage":{"large":{"BOOL":[true]}}}}' }],
+      },
+      DynamoDBStreamParameters: {
+        StartingPosition: 'TRIM_HORIZON',
+        DeadLetterConfig: { Arn: 'MergesDeadLetters.Arn' },
+      },
+    },
+    Target: 'MergesQueue.Arn',
+    TargetParameters: { InputTemplate: '{"pk": <$.dynamodb.Keys.pk.S>, "sk": <$.dynamodb.Keys.sk.S>}' },
+  });
+});
+
+it('the pipe is made after the policy of its role, without which it is refused', () => {
+  expect(readable(only('AWS::Pipes::Pipe', template).DependsOn)).toContainEqual(
+    expect.stringMatching(/^MergesPipeRoleDefaultPolicy/),
+  );
+});
+
+it('the queue and its dead letters are encrypted, and keep messages for 14 days', () => {
+  expect(queues).toEqual({
+    MergesQueue: {
+      DelaySeconds: 5,
+      VisibilityTimeout: 180,
+      RedrivePolicy: { deadLetterTargetArn: 'MergesDeadLetters.Arn', maxReceiveCount: 160 },
+      MessageRetentionPeriod: 14 * DAY,
+      SqsManagedSseEnabled: true,
+    },
+    MergesDeadLetters: { MessageRetentionPeriod: 14 * DAY, SqsManagedSseEnabled: true },
+  });
+});
+
+it('finish-merges takes one message a call, at once, as many calls at a time as there are messages', () => {
+  // A batch that fails in part would be acknowledged in part only with FunctionResponseTypes, and would come again at once.
+  expect(readable(only('AWS::Lambda::EventSourceMapping', template).Properties)).toEqual({
+    BatchSize: 1,
+    EventSourceArn: 'MergesQueue.Arn',
+    FunctionName: 'finishmergesFunction',
+  });
+});
+
+describe('a merge that its call left', () => {
+  const timeout = Number(functionsOf(template).get('finish-merges')?.Properties.Timeout);
+  const { DelaySeconds: delay, VisibilityTimeout: again, RedrivePolicy, MessageRetentionPeriod } = queues.MergesQueue;
+  const attempts = RedrivePolicy.maxReceiveCount;
+
+  it('is looked at when its call is over, which answers within 3 s', () => {
+    expect(delay).toBeGreaterThan(3);
+  });
+
+  it('is finished within a minute', () => {
+    expect(timeout).toBe(30);
+    expect(delay + timeout).toBeLessThan(60);
+  });
+
+  it('is tried again every three minutes, six time-outs of the function, as Lambda asks', () => {
+    expect(again).toBe(3 * 60);
+    expect(again).toBeGreaterThanOrEqual(6 * timeout);
+  });
+
+  it('is given up after 160 attempts, some eight hours: not within an outage of six', () => {
+    expect([attempts, (attempts * again) / 3600]).toEqual([160, 8]);
+    expect(attempts * again).toBeGreaterThan(6 * 3600);
+  });
+
+  it('is not forgotten before it is given up, nor for a week after: a dead letter keeps the age of its message', () => {
+    expect(MessageRetentionPeriod).toBeGreaterThan(attempts * again);
+    expect(queues.MergesDeadLetters.MessageRetentionPeriod).toBeGreaterThan(attempts * again + 7 * DAY);
+  });
+
+  it('raises MergesPending after one attempt has failed, and not before', () => {
+    const { WatchMergesPending } = propertiesOf('AWS::CloudWatch::Alarm', template);
+    const seconds = 60 * WatchMergesPending.EvaluationPeriods;
+    expect(seconds).toBeGreaterThan(delay + again);
+    expect(seconds).toBeLessThan(delay + 2 * again);
+  });
+});

@@ -1,0 +1,222 @@
+/** Who may do what: every role, policy and permission of the template, statement by statement. */
+import { describe, expect, it } from 'vitest';
+import { GRANTS, LEADING_KEYS } from '../../infra/grants.ts';
+import { functionsOf, type Template } from '../../infra/local/template.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { deployed, propertiesOf } from '../support/stack.ts';
+
+const template = deployed();
+const FUNCTIONS = [
+  'browse-fleet',
+  'get-rum-resource',
+  'delete-work-item',
+  'merge-alerts',
+  'finish-merges',
+  'label-caller',
+  'refuse-route',
+  'describe-api',
+];
+
+/** A statement that allows; actions and keys in a fixed order. */
+const allow = (actions: string[], resource: string | string[], on?: string[]) => ({
+  Effect: 'Allow',
+  Action: actions.sort(),
+  Resource: [resource].flat().sort(),
+  ...(on && { Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': on.sort() } } }),
+});
+
+/** All that the policies of a role say. */
+function statementsOf(role: string, of: Template) {
+  const statements = Object.values(propertiesOf('AWS::IAM::Policy', of))
+    .filter(({ Roles }) => Roles.includes(role))
+    .flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
+  return statements.map(({ Action, Resource, Condition, ...rest }) => {
+    const keysOf = Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'];
+    return {
+      ...rest,
+      Action: [Action].flat().sort(),
+      Resource: [Resource].flat().sort(),
+      ...(Condition && {
+        Condition: keysOf
+          ? { ...Condition, 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [keysOf].flat().sort() } }
+          : Condition,
+      }),
+    };
+  });
+}
+
+const sorted = (statements: object[]) => statements.map((each) => JSON.stringify(each)).sort();
+const withSortedKeys = (statement: object) => Object.fromEntries(Object.entries(statement).sort());
+const same = (actual: object[], expected: object[]) =>
+  expect(sorted(actual.map(withSortedKeys))).toEqual(sorted(expected.map(withSortedKeys)));
+
+describe('a role', () => {
+  it.each(FUNCTIONS)('%s may write its own logs, traces, and do with the table what its grants say', (name) => {
+    const id = name.replaceAll('-', '');
+    same(statementsOf(`${id}Role`, template), [
+      allow(['logs:CreateLogStream', 'logs:PutLogEvents'], `${id}Logs.Arn`),
+      allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], '*'),
+      ...(GRANTS[name] ?? []).map(({ actions, on }) =>
+        allow(
+          actions.map((action) => `dynamodb:${action}`),
+          'Table.Arn',
+          on.map((kind) => LEADING_KEYS[kind]),
+        ),
+      ),
+      ...(name === 'finish-merges'
+        ? [
+            allow(
+              [
+                'sqs:ChangeMessageVisibility',
+                'sqs:DeleteMessage',
+                'sqs:GetQueueAttributes',
+                'sqs:GetQueueUrl',
+                'sqs:ReceiveMessage',
+              ],
+              'MergesQueue.Arn',
+            ),
+          ]
+        : []),
+    ]);
+  });
+
+  const STREAM = [
+    'dynamodb:DescribeStream',
+    'dynamodb:GetRecords',
+    'dynamodb:GetShardIterator',
+    'dynamodb:ListStreams',
+  ];
+  const send = () =>
+    allow(
+      ['sqs:GetQueueAttributes', 'sqs:GetQueueUrl', 'sqs:SendMessage'],
+      ['MergesQueue.Arn', 'MergesDeadLetters.Arn'],
+    );
+
+  it('the pipe may read the stream of the table, and send to the queue and to the dead letters', () => {
+    same(statementsOf('MergesPipeRole', template), [allow(STREAM, 'Table.StreamArn'), send()]);
+  });
+
+  it('is for one service of AWS, and there is none beside those of the functions, the pipe and the access log', () => {
+    const trusted = Object.fromEntries(
+      Object.entries(propertiesOf('AWS::IAM::Role', template)).map(([id, { AssumeRolePolicyDocument, ...more }]) => {
+        const [{ Action, Effect, ...trust }, ...others] = AssumeRolePolicyDocument.Statement;
+        expect([id, Action, Effect, others]).toEqual([id, 'sts:AssumeRole', 'Allow', []]);
+        return [id, { ...trust, ...more }];
+      }),
+    );
+    expect(trusted).toEqual({
+      ...Object.fromEntries(
+        FUNCTIONS.map((name) => [
+          `${name.replaceAll('-', '')}Role`,
+          { Principal: { Service: 'lambda.amazonaws.com' } },
+        ]),
+      ),
+      MergesPipeRole: {
+        Principal: { Service: 'pipes.amazonaws.com' },
+        Condition: { StringEquals: { 'aws:SourceAccount': 'AWS::AccountId' } },
+      },
+      ServiceApiCloudWatchRole: {
+        Principal: { Service: 'apigateway.amazonaws.com' },
+        ManagedPolicyArns: ['arn:AWS::Partition:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs'],
+      },
+    });
+  });
+
+  it('has the same rights on a table that a destroyed stack left, and on its stream', () => {
+    const table = 'arn:aws:dynamodb:eu-west-1:123456789012:table/Old-Table-1';
+    const stream = `${table}/stream/2026-11-21T10:00:00.000`;
+    const adopting = deployed({ adoptTable: stream });
+    const renamed = (text: string) => text.replaceAll('Table.StreamArn', stream).replaceAll('Table.Arn', table);
+    for (const role of FUNCTIONS.map((name) => `${name.replaceAll('-', '')}Role`))
+      expect(sorted(statementsOf(role, adopting))).toEqual(sorted(statementsOf(role, template)).map(renamed));
+    same(statementsOf('MergesPipeRole', adopting), [allow(STREAM, stream), send()]);
+  });
+});
+
+describe('a queue', () => {
+  it('is closed to calls without TLS, and opened to nobody', () => {
+    const policies = propertiesOf('AWS::SQS::QueuePolicy', template);
+    expect(Object.keys(policies).sort()).toEqual(['MergesDeadLettersPolicy', 'MergesQueuePolicy']);
+    for (const [id, { PolicyDocument, Queues }] of Object.entries(policies)) {
+      expect(Queues).toEqual([id.replace('Policy', '')]);
+      expect(PolicyDocument.Statement).toEqual([
+        {
+          Effect: 'Deny',
+          Action: 'sqs:*',
+          Principal: { AWS: '*' },
+          Resource: `${id.replace('Policy', '')}.Arn`,
+          Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+        },
+      ]);
+    }
+  });
+});
+
+describe('a function', () => {
+  it('is called by this API alone, on its own route, or by its queue', () => {
+    const routes: Record<string, string[]> = {
+      browsefleet: ['POST/monit/servicemap/fleet'],
+      getrumresource: ['POST/rum/resource/info'],
+      deleteworkitem: ['POST/incident/work-item/delete'],
+      mergealerts: ['POST/alert/merge'],
+      describeapi: ['GET/openapi.json'],
+      labelcaller: [''],
+    };
+    const permitted: Record<string, string[]> = {};
+    for (const { Action, FunctionName, Principal, SourceArn } of Object.values(
+      propertiesOf('AWS::Lambda::Permission', template),
+    )) {
+      expect([Action, Principal]).toEqual(['lambda:InvokeFunction', 'apigateway.amazonaws.com']);
+      const name = String(FunctionName).replace(/Function\.Arn$/, '');
+      const [, target = ''] = /:ServiceApi\/(.*)$/.exec(SourceArn) ?? [];
+      permitted[name] = [
+        ...(permitted[name] ?? []),
+        target.replace(/^ServiceApiDeploymentStageprod\/|^authorizers\/.*/, ''),
+      ];
+    }
+    const { refuseroute, ...own } = permitted;
+    expect(own).toEqual(routes);
+    for (const target of refuseroute ?? []) expect(target).toMatch(/^\*\//);
+  });
+});
+
+describe('a grant', () => {
+  it('has each action in one statement of a function, for a transaction may be looked at as a whole', () => {
+    for (const grants of Object.values(GRANTS)) {
+      const actions = grants.flatMap((grant) => grant.actions);
+      expect(actions).toHaveLength(new Set(actions).size);
+    }
+    expect(functionsOf(template).size).toBe(FUNCTIONS.length);
+    expect(Object.keys(GRANTS).sort()).toEqual(FUNCTIONS.toSorted());
+  });
+
+  it('has leading keys that fit the keys which the code builds', () => {
+    const fits = (pattern: string, pk: string) =>
+      new RegExp(
+        `^${pattern
+          .split('*')
+          .map((part) => part.replace(/[.#]/g, '\\$&'))
+          .join('.*')}$`,
+      ).test(pk);
+    const built: Record<keyof typeof LEADING_KEYS, string> = {
+      appKey: keys.appKey('a').pk,
+      hosts: keys.host(1, 'h').pk,
+      hostStatuses: keys.hostStatus(1, 'h').pk,
+      rum: keys.rumUsage(1).pk,
+      workItems: keys.workItem(1, 'w').pk,
+      incidents: keys.incident(1, 'i').pk,
+      alerts: keys.alert(1, 'a').pk,
+      members: keys.member(1, 2).pk,
+      feed: keys.feedEntry(1, 'i', 3).pk,
+      merges: keys.mergeLedger(1).pk,
+      idempotency: keys.idempotency(1, 'o', 'k').pk,
+      rate: keys.rateCount(1, 'o', 3).pk,
+    };
+    for (const [kind, pk] of Object.entries(built))
+      expect(
+        Object.entries(LEADING_KEYS)
+          .filter(([, pattern]) => fits(pattern, pk))
+          .map(([name]) => name),
+      ).toEqual([kind]);
+  });
+});

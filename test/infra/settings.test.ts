@@ -1,0 +1,60 @@
+/** The settings of a deployment: defaults and bounds, as docs/deploy.md has them. */
+import { describe, expect, it } from 'vitest';
+import { readDeploymentSettings } from '../../infra/settings.ts';
+
+const read = (context: Record<string, unknown> = {}) =>
+  readDeploymentSettings({ tryGetContext: (name: string) => context[name] });
+
+it('have these defaults', () => {
+  expect(read()).toEqual({
+    stageName: 'prod',
+    apiGatewayAccount: true,
+    serviceMapEnabled: true,
+    appKeyCacheSeconds: 30,
+    rumCacheSeconds: 60,
+    authorizerCacheSeconds: 60,
+    maxBodyBytes: 262_144,
+    stageRate: 1000,
+    stageBurst: 2000,
+    rollout: 'all-at-once',
+    logRetentionDays: 30,
+    alarmEmail: undefined,
+    adoptTable: undefined,
+  });
+});
+
+describe('a wrong setting stops synthesis with a sentence', () => {
+  it.each([
+    ['stageName', 'v 1', '1 to 128 letters, digits or underscores'],
+    ['apiGatewayAccount', 'no', 'true or false'],
+    ['serviceMapEnabled', 'yes', 'true or false'],
+    ['maxBodyBytes', '1e6', 'an integer from 1024 to 3145728'],
+    ['logRetentionDays', '31', 'one of 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731'],
+    ['rollout', 'slowly', 'all-at-once or canary'],
+    ['adoptTable', 'Old-Table-1', "the LatestStreamArn of a table's description"],
+    ['alarmEmail', 'ops', 'an e-mail address'],
+  ])('%s = %s', (name, value, must) => {
+    expect(() => read({ [name]: value })).toThrow(`Context ${name} must be ${must}, not "${value}".`);
+  });
+
+  it('and several with one each', () => {
+    expect(() => read({ stageRate: '0', rollout: 'slowly' })).toThrow(/^Context rollout .*\nContext stageRate .*$/);
+  });
+});
+
+// API Gateway takes at most 10,000 calls a second of an account and keeps an authorizer's answer for an hour at the most; a
+// larger body makes an event that Lambda does not take; decisions.md lets a revoked key live on for 30 s.
+it.each([
+  ['appKeyCacheSeconds', 0, 30],
+  ['rumCacheSeconds', 0, 3600],
+  ['authorizerCacheSeconds', 0, 3600],
+  ['maxBodyBytes', 1024, 3_145_728],
+  ['stageRate', 1, 10_000],
+  ['stageBurst', 1, 5_000],
+])('%s is an integer from %d to %d', (name, min, max) => {
+  for (const value of [min, max]) expect(read({ [name]: String(value) })).toMatchObject({ [name]: value });
+  for (const value of [min - 1, max + 1])
+    expect(() => read({ [name]: String(value) })).toThrow(
+      `Context ${name} must be an integer from ${min} to ${max}, not "${value}".`,
+    );
+});

@@ -1,0 +1,53 @@
+/** The table, and what is left of a stack that was destroyed: docs/table.md, docs/deploy.md. */
+import { describe, expect, it } from 'vitest';
+import { functionsOf, resourcesOf } from '../../infra/local/template.ts';
+import { deployed, only, readable, shortId } from '../support/stack.ts';
+
+const template = deployed();
+
+describe('the table', () => {
+  it('is on demand without a limit, encrypted, recoverable, protected, with TTL, a stream of new images, and no index', () => {
+    expect(readable(only('AWS::DynamoDB::GlobalTable', template).Properties)).toEqual({
+      AttributeDefinitions: [
+        { AttributeName: 'pk', AttributeType: 'S' },
+        { AttributeName: 'sk', AttributeType: 'S' },
+      ],
+      KeySchema: [
+        { AttributeName: 'pk', KeyType: 'HASH' },
+        { AttributeName: 'sk', KeyType: 'RANGE' },
+      ],
+      BillingMode: 'PAY_PER_REQUEST',
+      SSESpecification: { SSEEnabled: true, SSEType: 'KMS' },
+      StreamSpecification: { StreamViewType: 'NEW_IMAGE' },
+      TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true },
+      Replicas: [
+        {
+          Region: 'AWS::Region',
+          DeletionProtectionEnabled: true,
+          PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+        },
+      ],
+    });
+  });
+
+  it('that a destroyed stack left is used in place of a new one', () => {
+    const stream = 'arn:aws:dynamodb:eu-west-1:123456789012:table/Old-Table-1/stream/2026-11-21T10:00:00.000';
+    const adopting = deployed({ adoptTable: stream });
+    expect(resourcesOf(adopting, 'AWS::DynamoDB::GlobalTable')).toEqual({});
+    expect(adopting.Outputs?.TableName?.Value).toBe('Old-Table-1');
+    for (const [name, { Properties }] of functionsOf(adopting))
+      if (name !== 'refuse-route' && name !== 'describe-api')
+        expect([name, Properties.Environment.Variables.TABLE_NAME]).toEqual([name, 'Old-Table-1']);
+    expect(only('AWS::Pipes::Pipe', adopting).Properties.Source).toBe(stream);
+  });
+});
+
+it('a stack that is destroyed leaves the table, and the role that API Gateway writes access logs with', () => {
+  const kept = Object.entries(template.Resources).filter(
+    ([, { DeletionPolicy, UpdateReplacePolicy }]) =>
+      (DeletionPolicy ?? 'Delete') !== 'Delete' || (UpdateReplacePolicy ?? 'Delete') !== 'Delete',
+  );
+  for (const [, { DeletionPolicy, UpdateReplacePolicy }] of kept)
+    expect([DeletionPolicy, UpdateReplacePolicy]).toEqual(['Retain', 'Retain']);
+  expect(kept.map(([id]) => shortId(id)).sort()).toEqual(['ServiceApiAccount', 'ServiceApiCloudWatchRole', 'Table']);
+});

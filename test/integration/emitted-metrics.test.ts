@@ -1,0 +1,135 @@
+/** What the functions write on standard output is what alarms and dashboard read: same names, dimensions and units. */
+import type { APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
+import { beforeAll, expect, inject, it, vi } from 'vitest';
+import { resourcesOf, type Template } from '../../infra/local/template.ts';
+import { createAppKeys } from '../../lib/accounts/app-keys.ts';
+import { createLabelCaller } from '../../lib/accounts/label-caller.ts';
+import { browseFleet, getRumResource } from '../../lib/api/operations.ts';
+import { createFinishMerges } from '../../lib/incidents/finish-merges.ts';
+import { createMetrics } from '../../lib/metrics.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { messagesOf } from '../support/finish.ts';
+import { newAccount } from '../support/incidents.ts';
+import { eventFor, handlersOver, invokeAlone, newTable, put, testDeps } from '../support/service.ts';
+import { propertiesOf } from '../support/stack.ts';
+
+interface Line {
+  _aws: {
+    Timestamp: number;
+    CloudWatchMetrics: { Namespace: string; Dimensions: string[][]; Metrics: { Name: string; Unit: string }[] }[];
+  };
+  [member: string]: unknown;
+}
+
+/** A metric as CloudWatch names it: namespace, name, dimensions in the order of their names. */
+const named = (namespace: string, name: string, dimensions: [string, unknown][]) =>
+  [namespace, name, ...dimensions.sort(([a], [b]) => a.localeCompare(b)).flat()].join(' ');
+
+/** The metrics of a line of the embedded metric format, with the unit and the value of each. */
+function metricsOf(line: Line): [metric: string, unit: string, value: unknown][] {
+  return line._aws.CloudWatchMetrics.flatMap(({ Namespace, Dimensions, Metrics }) =>
+    Dimensions.flatMap((set) =>
+      Metrics.map(({ Name, Unit }): [string, string, unknown] => [
+        named(
+          Namespace,
+          Name,
+          set.map((dimension) => [dimension, line[dimension]]),
+        ),
+        Unit,
+        line[Name],
+      ]),
+    ),
+  );
+}
+
+/** The service's own metrics that alarms and dashboard read. */
+function readBy(template: Template): string[] {
+  const alarms = Object.values(resourcesOf(template, 'AWS::CloudWatch::Alarm')).flatMap(({ Properties }) => [
+    Properties,
+    ...(Properties.Metrics ?? []).flatMap(
+      ({ MetricStat }: { MetricStat?: { Metric: object } }) => MetricStat?.Metric ?? [],
+    ),
+  ]);
+  const ofAlarms = alarms.map(({ Namespace, MetricName, Dimensions = [] }) =>
+    named(
+      Namespace,
+      MetricName,
+      Dimensions.map(({ Name, Value }: { Name: string; Value: unknown }) => [Name, Value]),
+    ),
+  );
+  const [dashboard] = Object.values(propertiesOf('AWS::CloudWatch::Dashboard', template));
+  const { widgets } = JSON.parse(dashboard.DashboardBody) as { widgets: { properties: { metrics?: unknown[][] } }[] };
+  const ofDashboard = widgets.flatMap(({ properties: { metrics = [] } }) =>
+    metrics.map((metric) => metric.slice(0, -1).join(' ')),
+  );
+  return [...new Set([...ofAlarms, ...ofDashboard])].filter((name) => name.startsWith('IncidentMonitoringRum '));
+}
+
+const written: Line[] = [];
+const began = Date.now();
+beforeAll(async () => {
+  const table = await newTable();
+  const at = await newAccount(table);
+  const deps = { ...testDeps(table), metrics: createMetrics() };
+  const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    if (String(text).startsWith('{"_aws":')) written.push(JSON.parse(String(text)));
+    return true;
+  });
+  try {
+    // No row that this code could have written: a mistake of the service.
+    await put(table, keys.rumResource(at.account), { plan: 1 });
+    await invokeAlone(handlersOver(deps).getRumResource, eventFor(getRumResource, { appKey: at.appKey }));
+    const { browseFleet: browse } = handlersOver({ ...deps, now: () => began });
+    for (let call = 0; call < 3; call += 1) await invokeAlone(browse, eventFor(browseFleet, { appKey: at.appKey }));
+
+    const methodArn = 'arn:aws:execute-api:eu-west-1:123456789012:a/prod/POST/alert/merge';
+    const label = createLabelCaller({ appKeys: createAppKeys(deps), deps, sharedGatewayKey: 'shared' });
+    const event = { methodArn, queryStringParameters: { app_key: at.appKey } };
+    await label(event as unknown as APIGatewayRequestAuthorizerEvent);
+
+    const to = await at.incident();
+    const small = at.event({ alert_ids: await at.alerts(3), incident_id: to });
+    await invokeAlone(handlersOver(deps).mergeAlerts, small);
+    const hurried = { ...deps, timeLimits: { ...deps.timeLimits, movesMs: 0 } };
+    const large = at.event({ alert_ids: await at.alerts(5), incident_id: to });
+    await invokeAlone(handlersOver(hurried, { transactionItems: 4 }).mergeAlerts, large);
+    await createFinishMerges(deps)(messagesOf(await at.feed(to)), { getRemainingTimeInMillis: () => 60_000 });
+  } finally {
+    write.mockRestore();
+  }
+});
+
+it('a call is counted once, with its duration in milliseconds, by operation and code; an event by its name', () => {
+  const of = (metric: string, operation: string, code: string) =>
+    `IncidentMonitoringRum ${metric} code ${code} operation ${operation} service incident-monitoring-rum`;
+  const call = (operation: string, code: string) => [
+    [of('Calls', operation, code), 'Count', 1],
+    [of('Duration', operation, code), 'Milliseconds', expect.any(Number)],
+  ];
+  const event = (name: string) => [
+    [`IncidentMonitoringRum Events event ${name} service incident-monitoring-rum`, 'Count', 1],
+  ];
+  expect(written.map(metricsOf)).toEqual([
+    call('get-rum-resource', 'InternalError'),
+    call('browse-fleet', 'OK'),
+    call('browse-fleet', 'OK'),
+    call('browse-fleet', 'RequestTooFrequently'),
+    event('account_without_gateway_key'),
+    call('merge-alerts', 'OK'),
+    event('merge_left_pending'),
+    call('merge-alerts', 'OK'),
+    event('merge_finished_late'),
+  ]);
+  // Milliseconds: in seconds CloudWatch would take it for 1970, and drop it.
+  for (const { _aws } of written) {
+    expect(_aws.Timestamp).toBeGreaterThanOrEqual(began);
+    expect(_aws.Timestamp).toBeLessThanOrEqual(Date.now());
+  }
+});
+
+it('what alarms and dashboard read of it is written so', () => {
+  const names = new Set(written.flatMap(metricsOf).map(([metric]) => metric));
+  const read = readBy(inject('template'));
+  expect(read).toHaveLength(4);
+  expect(read.filter((name) => !names.has(name))).toEqual([]);
+});
