@@ -4,20 +4,20 @@
  */
 import { randomUUID } from 'node:crypto';
 import ky, { HTTPError } from 'ky';
-import type { ErrorCode } from '../lib/api/errors.ts';
 import { parseJson, stringifyJson } from '../lib/json.ts';
 import type {
-  BrowseFleetData,
   BrowseFleetRequest,
-  DeleteWorkItemData,
   DeleteWorkItemRequest,
-  GetRumResourceData,
+  ErrorCode,
+  FleetPage,
   GetRumResourceRequest,
   MergeAlertsRequest,
+  RumResource,
+  ServiceMapFleetHost,
 } from './types.ts';
 
 export type * from './types.ts';
-export type Host = BrowseFleetData['items'][number];
+export type Host = ServiceMapFleetHost;
 
 export interface ClientOptions {
   /** Address that the operations' paths follow. */
@@ -57,11 +57,11 @@ interface Envelope {
 }
 
 export interface Client {
-  browseFleet(request?: BrowseFleetRequest): Promise<BrowseFleetData>;
+  browseFleet(request?: BrowseFleetRequest): Promise<FleetPage>;
   /** All hosts that match, page after page; waits where the rate limit says so. */
   hosts(request?: Omit<BrowseFleetRequest, 'cursor'>): AsyncGenerator<Host, void>;
-  getRumResource(request?: GetRumResourceRequest): Promise<GetRumResourceData>;
-  deleteWorkItem(request: DeleteWorkItemRequest): Promise<DeleteWorkItemData>;
+  getRumResource(request?: GetRumResourceRequest): Promise<RumResource>;
+  deleteWorkItem(request: DeleteWorkItemRequest): Promise<Record<string, never>>;
   /** @param idempotencyKey of a merge that may have been sent before; absent: a new one, so that sending it again is safe */
   mergeAlerts(request: MergeAlertsRequest, idempotencyKey?: string): Promise<null>;
 }
@@ -107,7 +107,7 @@ export function createClient({ url, appKey, language, retries = 4, longestWaitSe
     return data as Data;
   }
 
-  const browseFleet = (request: BrowseFleetRequest = {}) => call<BrowseFleetData>('/monit/servicemap/fleet', request);
+  const browseFleet = (request: BrowseFleetRequest = {}) => call<FleetPage>('/monit/servicemap/fleet', request);
   return {
     browseFleet,
     async *hosts(request = {}) {

@@ -1,193 +1,441 @@
 // Generated from openapi.json by `npm run openapi`: do not edit.
+/**
+ * What to act on; the HTTP status follows from it. Codes may be added: treat one that you do not know by its status.
+ *
+ * | code | HTTP | meaning |
+ * |---|---|---|
+ * | `OK` | 200 | The request succeeded. Reserved: no operation answers it today. |
+ * | `InvalidParameter` | 400 | A parameter is missing or invalid. |
+ * | `BadRequest` | 400 | The request cannot be processed. |
+ * | `InvalidContentType` | 400 | The Content-Type header must be application/json. |
+ * | `ResourceNotFound` | 400 | The resource does not exist. |
+ * | `NoLicense` | 400 | This feature needs a license, and no active license was found. Reserved: no operation answers it today. |
+ * | `ReferenceExist` | 400 | The resource is still referenced by others and cannot be deleted. Reserved: no operation answers it today. |
+ * | `Unauthorized` | 401 | The app_key is missing, invalid or expired. Send exactly one valid app_key query parameter. |
+ * | `BalanceNotEnough` | 402 | The account balance is not enough for this operation. Reserved: no operation answers it today. |
+ * | `AccessDenied` | 403 | The account lacks the permission that this operation needs. |
+ * | `RouteNotFound` | 404 | There is no such path. Check the address of the operation. |
+ * | `MethodNotAllowed` | 405 | This path does not accept that method. |
+ * | `UndonedOrderExist` | 409 | An outstanding order blocks a new one. Wait and retry. Reserved: no operation answers it today. |
+ * | `EntityTooLarge` | 413 | The request body is too large. |
+ * | `RequestLocked` | 423 | The operation is locked for a while after repeated failures. Reserved: no operation answers it today. |
+ * | `RequestVerifyRequired` | 428 | A second factor is required for this request. Reserved: no operation answers it today. |
+ * | `DangerousOperation` | 428 | This operation is high-risk and needs multi-factor verification. Reserved: no operation answers it today. |
+ * | `RequestTooFrequently` | 429 | Too many requests. Wait as long as the Retry-After header says. |
+ * | `InternalError` | 500 | Something went wrong on our side. Report it with the request_id. |
+ * | `ServiceUnavailable` | 503 | A dependency is unavailable. Try again after the time in the Retry-After header. |
+ */
+export type ErrorCode =
+  | 'OK'
+  | 'InvalidParameter'
+  | 'BadRequest'
+  | 'InvalidContentType'
+  | 'ResourceNotFound'
+  | 'NoLicense'
+  | 'ReferenceExist'
+  | 'Unauthorized'
+  | 'BalanceNotEnough'
+  | 'AccessDenied'
+  | 'RouteNotFound'
+  | 'MethodNotAllowed'
+  | 'UndonedOrderExist'
+  | 'EntityTooLarge'
+  | 'RequestLocked'
+  | 'RequestVerifyRequired'
+  | 'DangerousOperation'
+  | 'RequestTooFrequently'
+  | 'InternalError'
+  | 'ServiceUnavailable';
+/**
+ * Overall collection status of a host.
+ * - `active`: a fresh snapshot without degradation
+ * - `degraded`: collecting, but impaired: `reason_codes` say how
+ * - `stale`: no new snapshot within 2 times the report interval
+ * - `initializing`: the agent reported the capability, and the first snapshot is not ready
+ * - `disabled`: collection is disabled on the host
+ * - `unsupported`: the agent or kernel does not support it
+ * - `no_data`: no report at all
+ */
+export type FleetStatus = 'active' | 'degraded' | 'stale' | 'initializing' | 'disabled' | 'unsupported' | 'no_data';
+/**
+ */
+export type CaptureMode = 'ebpf' | 'polling' | 'unknown';
+/**
+ * `fresh`: the latest snapshot was received within 2 times the report interval; `stale`: earlier; `unknown`: never
+ */
+export type FreshnessStatus = 'fresh' | 'stale' | 'unknown';
 
-export interface BrowseFleetRequest {
 /**
- * The next_cursor of the previous page; absent or empty for the first page
  */
-cursor?: string
-/**
- * Most matching hosts in the page
- */
-limit?: number
-/**
- * Most hosts examined to fill the page, from limit to 2000; without limit at least 50, its default
- */
-scan_limit?: number
-/**
- * Hosts in any of these states
- * 
- * @maxItems 20
- */
-statuses?: ("active" | "degraded" | "stale" | "initializing" | "disabled" | "unsupported" | "no_data")[]
-/**
- * Exact agent versions
- * 
- * @maxItems 20
- */
-agent_versions?: string[]
-/**
- * Exact edge clusters
- * 
- * @maxItems 20
- */
-edge_clusters?: string[]
-/**
- * Capture modes; unknown matches hosts that have not reported one
- * 
- * @maxItems 3
- */
-capture_modes?: ("ebpf" | "polling" | "unknown")[]
-}
-
-export interface BrowseFleetData {
-items: {
-host_id: string
-agent_version: string
-edge_cluster: string
-servicemap: {
-enabled: boolean
-status: ("active" | "degraded" | "stale" | "initializing" | "disabled" | "unsupported" | "no_data")
-capability_status?: string
-capture_mode?: string
-report_interval_ms?: number | bigint
-snapshot_ready: boolean
-authoritative: boolean
-graph_available: boolean
-freshness_status?: ("fresh" | "stale" | "unknown")
-/**
- * Age of the host's graph in milliseconds
- */
-max_age_ms?: number | bigint
-/**
- * Unix time in milliseconds
- */
-observed_at_ms?: number | bigint
-/**
- * Unix time in milliseconds
- */
-received_at_ms?: number | bigint
-node_count: number | bigint
-edge_count: number | bigint
-/**
- * Why the status is what it is; value_cut: a text or list of the host was too large to show whole
- */
-reason_codes?: string[]
-error_code?: "status_unavailable"
-}
-}[]
-coverage: {
-scanned: number
-matched: number
-returned: number
-failed: number
-states: {
-active: number
-degraded: number
-stale: number
-initializing: number
-disabled: number
-unsupported: number
-no_data: number
-}
-}
-partial: boolean
-truncated: boolean
-/**
- * scan_limit_reached, or page_size_reached: the hosts are so large that reading more would take too long
- */
-truncation_reasons?: string[]
-next_cursor?: string
-/**
- * Unix time in milliseconds
- */
-generated_at_ms: number | bigint
-}
-
 export interface GetRumResourceRequest {
-/**
- * Read the record (plan, quotas, status) from its source, past the short-lived cache
- */
-no_cache?: boolean
+  /**
+   * Read the record (plan, quotas, status) from its source, past the short-lived cache
+   */
+  no_cache?: boolean;
 }
-
-export interface GetRumResourceData {
-account_id: number | bigint
-product: string
-version: ("free" | "professional")
-status: ("enabled" | "disabled")
-offering_id: number | bigint
-order_id: string
-resource_id: string
-resource_name: string
 /**
- * Unix time in seconds
+ * The account's RUM plan and quotas, which may be as old as the header Age says, and the usage of the current window
  */
-created_at: number | bigint
-/**
- * Unix time in seconds
- */
-updated_at: number | bigint
-/**
- * Unix time in seconds
- */
-window_start_time: number | bigint
-/**
- * Unix time in seconds
- */
-window_end_time: number | bigint
-"action.days": number | bigint
-"error.days": number | bigint
-"long_task.days": number | bigint
-"resource.days": number | bigint
-"session.days": number | bigint
-"view.days": number | bigint
-session_limit_reached: boolean
-"session_investigate.free_cnt": number | bigint
-"session_investigate.used_cnt": number | bigint
-"session_measure.free_cnt": number | bigint
-"session_measure.used_cnt": number | bigint
-"session_replay.free_cnt": number | bigint
-"session_replay.used_cnt": number | bigint
+export interface RumResource {
+  /**
+   * The account that the record belongs to
+   */
+  account_id: number | bigint;
+  /**
+   * Always rum today
+   */
+  product: string;
+  /**
+   * Plan version
+   */
+  version: 'free' | 'professional';
+  /**
+   * Whether the plan is in force
+   */
+  status: 'enabled' | 'disabled';
+  /**
+   * The offering that was ordered
+   */
+  offering_id: number | bigint;
+  /**
+   * The order
+   */
+  order_id: string;
+  /**
+   * Identifier of the record
+   */
+  resource_id: string;
+  /**
+   * Name of the record, for people
+   */
+  resource_name: string;
+  /**
+   * Unix time in seconds
+   */
+  created_at: number;
+  /**
+   * Unix time in seconds
+   */
+  updated_at: number;
+  /**
+   * Begin of the plan window: Unix time in seconds
+   */
+  window_start_time: number;
+  /**
+   * End of the plan window: Unix time in seconds
+   */
+  window_end_time: number;
+  /**
+   * Days that actions are kept
+   */
+  'action.days': number;
+  /**
+   * Days that errors are kept
+   */
+  'error.days': number;
+  /**
+   * Days that long tasks are kept
+   */
+  'long_task.days': number;
+  /**
+   * Days that resources are kept
+   */
+  'resource.days': number;
+  /**
+   * Days that sessions are kept
+   */
+  'session.days': number;
+  /**
+   * Days that views are kept
+   */
+  'view.days': number;
+  /**
+   * Some session quota of the window is used up; false when nothing was used yet
+   */
+  session_limit_reached: boolean;
+  /**
+   * Free quota of investigated sessions in the window
+   */
+  'session_investigate.free_cnt': number;
+  /**
+   * Investigated sessions used in the window so far; 0 when none
+   */
+  'session_investigate.used_cnt': number;
+  /**
+   * Free quota of measured sessions in the window
+   */
+  'session_measure.free_cnt': number;
+  /**
+   * Measured sessions used in the window so far; 0 when none
+   */
+  'session_measure.used_cnt': number;
+  /**
+   * Free quota of replayed sessions in the window
+   */
+  'session_replay.free_cnt': number;
+  /**
+   * Replayed sessions used in the window so far; 0 when none
+   */
+  'session_replay.used_cnt': number;
 }
-
+/**
+ */
 export interface DeleteWorkItemRequest {
-/**
- * The work item to delete
- */
-work_item_id: string
-/**
- * Its stored version
- */
-version: number | bigint
+  /**
+   * The work item to delete: 1 to 128 characters
+   */
+  work_item_id: string;
+  /**
+   * The version that you have seen: it must be the stored one
+   */
+  version: number | bigint;
 }
-
-export interface DeleteWorkItemData {
-
-}
-
+/**
+ */
 export interface MergeAlertsRequest {
+  /**
+   * Alerts of the account: ObjectIDs in either letter case; a repeated one counts once
+   *
+   * @minItems 1
+   */
+  alert_ids: string[];
+  /**
+   * The incident that takes the alerts: an ObjectID in either letter case
+   */
+  incident_id: string;
+  /**
+   * Recorded on the feed entry of the merge: at most 1024 characters; empty counts as absent
+   */
+  comment?: string;
+  /**
+   * Member id of the new owner of the incident
+   */
+  owner_id?: number | bigint;
+  /**
+   * New title of the incident: at most 512 characters; empty counts as absent
+   */
+  title?: string;
+}
 /**
- * Alerts of the account
- * 
- * @minItems 1
  */
-alert_ids: [string, ...(string)[]]
+export interface BrowseFleetRequest {
+  /**
+   * The next_cursor of the previous page, as it came; absent or empty for the first page. Never make one
+   */
+  cursor?: string;
+  /**
+   * Most matching hosts in the page
+   */
+  limit?: number;
+  /**
+   * Most hosts examined to fill the page, from limit to 2000; without limit at least 50, its default
+   */
+  scan_limit?: number;
+  /**
+   * Hosts in any of these states; all when absent or empty
+   *
+   * @maxItems 20
+   */
+  statuses?: FleetStatus[];
+  /**
+   * Hosts with any of these agent versions, compared exactly; all when absent or empty
+   *
+   * @maxItems 20
+   */
+  agent_versions?: string[];
+  /**
+   * Hosts in any of these edge clusters, compared exactly; all when absent or empty
+   *
+   * @maxItems 20
+   */
+  edge_clusters?: string[];
+  /**
+   * Hosts with any of these capture modes; unknown matches hosts that have not reported one
+   *
+   * @maxItems 3
+   */
+  capture_modes?: CaptureMode[];
+}
 /**
- * The incident that takes the alerts
+ * Whether a host collects its network topology, and the current state of that. A field without a value is absent.
  */
-incident_id: string
+export interface ServiceMapCapability {
+  /**
+   * Collection is enabled on the host
+   */
+  enabled: boolean;
+  status: FleetStatus;
+  /**
+   * As the agent reports it, such as running, disabled, starting, failed, unsupported
+   */
+  capability_status?: string;
+  /**
+   * How the agent captures, such as ebpf or polling; absent until it is reported
+   */
+  capture_mode?: string;
+  /**
+   * Configured reporting interval in milliseconds; 60000 is assumed when absent
+   */
+  report_interval_ms?: number;
+  /**
+   * The agent has produced at least one full snapshot
+   */
+  snapshot_ready: boolean;
+  /**
+   * The host has an authoritative current graph
+   */
+  authoritative: boolean;
+  /**
+   * A current graph can be fetched for the host right now
+   */
+  graph_available: boolean;
+  freshness_status?: FreshnessStatus;
+  /**
+   * Age of the host's graph in milliseconds at generated_at_ms, never below 0; absent without a snapshot
+   */
+  max_age_ms?: number;
+  /**
+   * When the agent observed the graph: Unix time in milliseconds
+   */
+  observed_at_ms?: number;
+  /**
+   * When the service received the graph: Unix time in milliseconds
+   */
+  received_at_ms?: number;
+  /**
+   * Nodes in the current graph; 0 without one
+   */
+  node_count: number;
+  /**
+   * Edges in the current graph; 0 without one
+   */
+  edge_count: number;
+  /**
+   * Why the status is what it is; value_cut: a text or list of the host was too large to show whole. Absent when there is none
+   */
+  reason_codes?: string[];
+  /**
+   * Present when the live status could not be read: the other fields are what the inventory knows
+   */
+  error_code?: 'status_unavailable';
+}
 /**
- * Recorded on the feed entry of the merge
+ * A host of the account with the state of its network-topology collection
  */
-comment?: string
+export interface ServiceMapFleetHost {
+  /**
+   * Stable identifier of the host
+   */
+  host_id: string;
+  /**
+   * Agent version that the host reports
+   */
+  agent_version: string;
+  /**
+   * Name of the edge cluster that the host belongs to
+   */
+  edge_cluster: string;
+  servicemap: ServiceMapCapability;
+}
 /**
- * New title of the incident
+ * Hosts in items by status: always all seven, zero where there is none; their sum is returned
  */
-title?: string
+export interface FleetStates {
+  active: number;
+  degraded: number;
+  stale: number;
+  initializing: number;
+  disabled: number;
+  unsupported: number;
+  no_data: number;
+}
 /**
- * Member id of the new owner of the incident
+ * What was examined for this page alone; no count of the account's hosts
  */
-owner_id?: number | bigint
+export interface FleetCoverage {
+  /**
+   * Hosts examined, at most scan_limit
+   */
+  scanned: number;
+  /**
+   * Of those, hosts that passed all filters
+   */
+  matched: number;
+  /**
+   * Of those, hosts in items, at most limit
+   */
+  returned: number;
+  /**
+   * Examined hosts, matching or not, whose live status could not be read
+   */
+  failed: number;
+  states: FleetStates;
+}
+/**
+ * One page of hosts in ascending order of host_id
+ */
+export interface FleetPage {
+  /**
+   * The matching hosts of the page; may be empty although more pages follow
+   */
+  items: ServiceMapFleetHost[];
+  coverage: FleetCoverage;
+  /**
+   * Some host examined could not be read, or truncated is true
+   */
+  partial: boolean;
+  /**
+   * The page ended before it was full, although hosts are left: go on with next_cursor
+   */
+  truncated: boolean;
+  /**
+   * Present when truncated is true. scan_limit_reached, or page_size_reached: the hosts are so large that reading more would take too long
+   */
+  truncation_reasons?: string[];
+  /**
+   * Send it back as cursor for the next page; absent when no host is left
+   */
+  next_cursor?: string;
+  /**
+   * When the page was generated: Unix time in milliseconds
+   */
+  generated_at_ms: number;
 }
 
-export type MergeAlertsData = null
+/** Fields of answers, as JSON arrays of names, that are integers and given as numbers. */
+export const NUMBER_PATHS: ReadonlySet<string> = new Set([
+  '["items","servicemap","report_interval_ms"]',
+  '["items","servicemap","max_age_ms"]',
+  '["items","servicemap","observed_at_ms"]',
+  '["items","servicemap","received_at_ms"]',
+  '["items","servicemap","node_count"]',
+  '["items","servicemap","edge_count"]',
+  '["coverage","scanned"]',
+  '["coverage","matched"]',
+  '["coverage","returned"]',
+  '["coverage","failed"]',
+  '["coverage","states","active"]',
+  '["coverage","states","degraded"]',
+  '["coverage","states","stale"]',
+  '["coverage","states","initializing"]',
+  '["coverage","states","disabled"]',
+  '["coverage","states","unsupported"]',
+  '["coverage","states","no_data"]',
+  '["generated_at_ms"]',
+  '["created_at"]',
+  '["updated_at"]',
+  '["window_start_time"]',
+  '["window_end_time"]',
+  '["action.days"]',
+  '["error.days"]',
+  '["long_task.days"]',
+  '["resource.days"]',
+  '["session.days"]',
+  '["view.days"]',
+  '["session_investigate.free_cnt"]',
+  '["session_investigate.used_cnt"]',
+  '["session_measure.free_cnt"]',
+  '["session_measure.used_cnt"]',
+  '["session_replay.free_cnt"]',
+  '["session_replay.used_cnt"]',
+]);

@@ -29,6 +29,8 @@ export function withInt64(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withInt64);
   if (typeof schema !== 'object' || schema === null) return schema;
   const { description: _text, ...rest } = schema as Record<string, unknown>;
+  // A property may be called title, too.
+  if (typeof rest.title === 'string') delete rest.title;
   if (rest.type === 'integer' && rest.format === 'int64') {
     const { minimum, maximum = rest['x-maximum'] } = rest;
     return { int64: { ...(minimum !== undefined && { minimum }), ...(maximum !== undefined && { maximum }) } };

@@ -1,11 +1,15 @@
 /** Commands and servers that the gate's scripts start. Whatever happens, none outlives the script. */
 import { type ChildProcess, execFile, type SpawnOptions, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { promisify } from 'node:util';
 
 export const root = new URL('../..', import.meta.url).pathname;
 /** Where `.ci/install-python-tools` puts them. */
 export const pythonTool = (name: string) => `${root}.local/ci/python/bin/${name}`;
+
+/** Where programs built from Go modules are kept between runs. */
+const GO_TOOLS = `${root}.local/ci/go`;
 
 /** Of what a failed command printed. */
 const LAST_LINES = 80;
@@ -34,6 +38,14 @@ export async function run(command: string, args: readonly string[], env: Environ
 
 /** Runs a line of shell, as a user would type it. @throws what it printed, when it fails */
 export const shell = (line: string, env: Environment = {}) => run('bash', ['-o', 'pipefail', '-c', line], env);
+
+/** Builds a program of a Go module, or takes what an earlier run built. @returns its path */
+export async function goTool(module: string, version: string): Promise<string> {
+  const folder = `${GO_TOOLS}/${version}`;
+  const file = `${folder}/${module.split('/').at(-1)}`;
+  if (!existsSync(file)) await run('go', ['install', `${module}@${version}`], { GOBIN: folder, GOFLAGS: '-trimpath' });
+  return file;
+}
 
 /** Starts a server with a process group of its own. @returns ends the group; false when it had to be killed */
 export function startServer(command: string, args: readonly string[], options: SpawnOptions) {

@@ -52,14 +52,21 @@ function check(source: string, validate: ValidateFunction, body: unknown): void 
 
 /** As the description says of a call of an operation. */
 function checkDescribed(path: string, { status, body }: Answer): void {
-  const responses = OPENAPI.paths[path].post.responses;
-  if (!responses[status]) throw new Broken(`openapi.json declares no answer ${status} of ${path}`);
-  const name = `openapi#/${pointer('paths', path, 'post', 'responses', String(status), 'content', 'application/json', 'schema')}`;
+  const at = ['paths', path, 'post', 'responses', String(status)];
+  const response = OPENAPI.paths[path].post.responses[status];
+  if (!response) throw new Broken(`openapi.json declares no answer ${status} of ${path}`);
+  const shared: string | undefined = response.$ref?.split('/').at(-1);
+  const described = shared === undefined ? response : OPENAPI.components.responses[shared];
+  const name = `openapi#/${pointer(...(shared === undefined ? at : ['components', 'responses', shared]), 'content', 'application/json', 'schema')}`;
   check(
     'openapi.json',
     compileOnce(name, () => openapi.compile({ $ref: name })),
     body,
   );
+  // Each code that the operation answers with this status has an example.
+  const codes = Object.keys(described.content['application/json'].examples ?? {});
+  if (body.error && !codes.includes(body.error.code))
+    throw new Broken(`openapi.json declares no ${body.error.code} of ${path}`);
 }
 
 /** As the contract's tables say. */

@@ -1,38 +1,74 @@
-/** Writes the types of the client from the OpenAPI document: `npm run openapi`. A test compares them with what this makes today. */
+/** Writes the types of the client from the description: `npm run openapi`. A test compares them with what this makes today. */
 import { writeFileSync } from 'node:fs';
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
 import { openApiDocument } from './openapi.ts';
 
 export const CLIENT_TYPES_FILE = new URL('../../client/types.ts', import.meta.url);
 
-interface Media {
-  content: { 'application/json': { schema: { properties?: { data?: object } } } };
-}
-interface Post {
-  operationId: string;
-  requestBody: Media;
-  responses: { 200: Media };
+type Schema = Record<string, unknown>;
+
+const isInt64 = (schema: unknown): schema is Schema =>
+  typeof schema === 'object' && schema !== null && 'format' in schema && schema.format === 'int64';
+
+/** Counts, times and days fit a double; what names or versions something may not. */
+const mayBeBig = (request: boolean, field: string) => request || field.endsWith('_id');
+
+/** The schema with references as the generator of types has them, and integers that a double may not hold. */
+function prepared(value: unknown, request: boolean, field = ''): unknown {
+  if (Array.isArray(value)) return value.map((one) => prepared(one, request));
+  if (typeof value === 'string' && field === '$ref') return value.replace('#/components/schemas/', '#/definitions/');
+  if (typeof value !== 'object' || value === null) return value;
+  if (isInt64(value) && mayBeBig(request, field)) return { tsType: 'number | bigint', description: value.description };
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key]) => key !== 'default')
+      .map(([key, member]) => [key, prepared(member, request, key)]),
+  );
 }
 
-/** Integers of 64 bits are numbers while those are exact, bigints beyond. */
-const withInt64 = (schema: object): object =>
-  JSON.parse(JSON.stringify(schema), (_key, value) =>
-    value?.format === 'int64' ? { tsType: 'number | bigint', description: value.description } : value,
-  );
+/** Paths of the integers of answers that the client gives as numbers, such as `items.servicemap.node_count`. */
+function numberPaths(schemas: Record<string, Schema>): string[] {
+  const paths: string[] = [];
+  function collect(schema: Schema, at: string[]): void {
+    const { $ref, type, items, properties = {} } = schema;
+    if (typeof $ref === 'string') collect(schemas[$ref.split('/').at(-1) ?? ''] ?? {}, at);
+    else if (items) collect(items as Schema, at);
+    else if (type === 'integer' && !mayBeBig(false, at.at(-1) ?? '')) paths.push(JSON.stringify(at));
+    for (const [field, member] of Object.entries(properties as Record<string, Schema>)) collect(member, [...at, field]);
+  }
+  for (const name of ['FleetPage', 'RumResource']) collect(schemas[name] ?? {}, []);
+  return paths;
+}
+
+/** What the generator says of each definition. */
+const REFERENCED =
+  /(\n \*)?\n \* This interface was referenced by `Types`'s JSON-Schema\n \* via the `definition` ".*"\./g;
 
 export async function clientTypes(): Promise<string> {
-  const { paths } = openApiDocument() as { paths: Record<string, { post: Post }> };
-  const parts = ['// Generated from openapi.json by `npm run openapi`: do not edit.\n'];
-  for (const { post } of Object.values(paths)) {
-    const { operationId, requestBody, responses } = post;
-    const name = operationId[0]?.toUpperCase() + operationId.slice(1);
-    const options = { bannerComment: '', additionalProperties: false, format: false, maxItems: -1 };
-    const request = withInt64(requestBody.content['application/json'].schema);
-    const data = withInt64(responses[200].content['application/json'].schema.properties?.data ?? {});
-    parts.push(await compile({ ...request, additionalProperties: false } as JSONSchema, `${name}Request`, options));
-    parts.push(await compile(data as JSONSchema, `${name}Data`, options));
-  }
-  return parts.join('\n');
+  const { components } = openApiDocument() as { components: { schemas: Record<string, Schema> } };
+  const { schemas } = components;
+  // The client takes the envelope off.
+  const names = Object.keys(schemas).filter(
+    (name) => !/Response$|^Error$|^RequestId$|^DeleteWorkItemResult$/.test(name),
+  );
+  const definitions = Object.fromEntries(
+    names.map((name) => [name, prepared(schemas[name], name.endsWith('Request'))]),
+  );
+  const text = await compile({ title: 'Types', type: 'object', definitions } as JSONSchema, 'Types', {
+    bannerComment: '',
+    additionalProperties: false,
+    unreachableDefinitions: true,
+    ignoreMinAndMaxItems: true,
+    style: { singleQuote: true, printWidth: 120 },
+  });
+  return [
+    '// Generated from openapi.json by `npm run openapi`: do not edit.',
+    text.replace(/^export interface Types \{\}\n/m, '').replace(REFERENCED, ''),
+    '/** Fields of answers, as JSON arrays of names, that are integers and given as numbers. */',
+    `export const NUMBER_PATHS: ReadonlySet<string> = new Set([\n${numberPaths(schemas)
+      .map((path) => `  '${path}',\n`)
+      .join('')}]);\n`,
+  ].join('\n');
 }
 
 if (import.meta.main) writeFileSync(CLIENT_TYPES_FILE, await clientTypes());

@@ -8,6 +8,7 @@ import { type Int64, parseJson, stringifyJson, toInt64 } from '../../lib/json.ts
 import type { Table } from '../../lib/table/client.ts';
 import { SEED } from '../support/chance.ts';
 import { newAccount } from '../support/incidents.ts';
+import { inlined } from '../support/openapi.ts';
 import {
   type Answer,
   eventFor,
@@ -37,8 +38,8 @@ interface Schema {
   maxItems?: number;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a document of JSON; its bounds are exact
-const document = parseJson(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')) as any;
+/** The document's bounds are exact. */
+const document = inlined(parseJson(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')));
 const HANDLERS: Record<string, keyof Handlers> = {
   'browse-fleet': 'browseFleet',
   'get-rum-resource': 'getRumResource',
@@ -141,12 +142,11 @@ function conforms({ path }: Operation, { status, body }: Answer): void {
   const described = document.paths[path].post.responses[status];
   expect(described, `${path} is not to answer ${status}`).toBeDefined();
   const key = `${path} ${status}`;
-  const inlined = JSON.parse(JSON.stringify(described.content['application/json'].schema), (_key, value) =>
-    value?.$ref === '#/components/schemas/RequestId' ? document.components.schemas.RequestId : value,
-  );
-  const validate = compiled.get(key) ?? ajv.compile(withInt64(inlined) as object);
+  const { schema, examples = {} } = described.content['application/json'];
+  const validate = compiled.get(key) ?? ajv.compile(withInt64(schema) as object);
   compiled.set(key, validate);
   expect(validate(body), ajv.errorsText(validate.errors)).toBe(true);
+  if (body.error) expect(Object.keys(examples)).toContain(body.error.code);
 }
 
 async function send(operation: Operation, body: unknown): Promise<Answer> {

@@ -1,0 +1,99 @@
+/** The named parts of the description: schemas by their titles, the error envelope, headers and parameters. */
+import { ERROR_CODES, type ErrorCode } from '../../lib/api/errors.ts';
+import { en } from '../../lib/api/messages/en.ts';
+import { REQUEST_ID } from './examples.ts';
+
+type Schema = Record<string, unknown>;
+
+export const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+/**
+ * A schema as it is published: each part with a title becomes a component of that name, and every object is open to new
+ * fields.
+ * @param named gets the components
+ */
+export function publish(schema: unknown, named: Map<string, Schema>): unknown {
+  if (Array.isArray(schema)) return schema.map((one) => publish(one, named));
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { title, additionalProperties: _closed, ...rest } = schema as Schema;
+  const inner = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, publish(value, named)]));
+  // A property may be called title, too.
+  if (typeof title !== 'string') return title === undefined ? inner : { ...inner, title: publish(title, named) };
+  const same = named.get(title);
+  if (same && JSON.stringify(same) !== JSON.stringify(inner)) throw new Error(`two schemas have the title ${title}`);
+  named.set(title, inner);
+  return schemaRef(title);
+}
+
+const codes = Object.keys(ERROR_CODES) as ErrorCode[];
+const meaningOf = (code: ErrorCode) =>
+  'reserved' in ERROR_CODES[code] ? `${en.codes[code]} Reserved: no operation answers it today.` : en.codes[code];
+
+const requestId = {
+  type: 'string',
+  description: 'Names the call in the logs: give it to whoever runs the service when you ask about a call',
+  examples: [REQUEST_ID],
+};
+
+/** Those of every answer. */
+export const ENVELOPE_SCHEMAS: Readonly<Record<string, Schema>> = {
+  RequestId: requestId,
+  ErrorCode: {
+    type: 'string',
+    enum: codes,
+    description:
+      'What to act on; the HTTP status follows from it. Codes may be added: treat one that you do not know by its status.\n\n' +
+      `| code | HTTP | meaning |\n|---|---|---|\n${codes
+        .map((code) => `| \`${code}\` | ${ERROR_CODES[code].status} | ${meaningOf(code)} |`)
+        .join('\n')}`,
+    'x-enum-descriptions': codes.map(meaningOf),
+  },
+  Error: {
+    type: 'object',
+    description: 'Why a call failed',
+    required: ['code', 'message'],
+    properties: {
+      code: schemaRef('ErrorCode'),
+      message: { type: 'string', description: 'A sentence for people, in the language asked for' },
+    },
+  },
+  ErrorResponse: {
+    type: 'object',
+    description: 'The envelope of a call that failed',
+    required: ['request_id', 'error'],
+    properties: { request_id: schemaRef('RequestId'), error: schemaRef('Error') },
+  },
+};
+
+const header = (description: string, schema: object = { type: 'string' }) => ({ description, schema });
+const integer = { type: 'integer' };
+
+export const HEADERS = {
+  'Svc-Request-Id': header('The `request_id` of the body'),
+  'Content-Language': header('Language of `error.message`'),
+  'Retry-After': header('Seconds to wait before sending the call again', integer),
+  Age: header('Seconds since the record was read', integer),
+  'Idempotent-Replayed': header('`true` when this very call was done before, and nothing was done now'),
+  'X-RateLimit-Limit': header('Calls that the window nearest to its end of quota allows', integer),
+  'X-RateLimit-Remaining': header('Calls that are left in it', integer),
+  'X-RateLimit-Reset': header('Unix time in seconds at which it ends', integer),
+  'RateLimit-Policy': header('All windows: their quota `q` and their length `w` in seconds'),
+  RateLimit: header('All windows: what remains (`r`) and the seconds until each ends (`t`)'),
+} as const;
+
+export const PARAMETERS = {
+  AcceptLanguage: {
+    name: 'Accept-Language',
+    in: 'header',
+    description: 'Language of `error.message`: `en` (default) or `zh-CN`',
+    schema: { type: 'string' },
+  },
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description:
+      'Makes it safe to send the same merge again: 1 to 255 printable ASCII characters, kept for 24 hours. A body is the same when ' +
+      'it means the same: ids without letter case, order and repetition, an empty title or comment as not given',
+    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
+  },
+};

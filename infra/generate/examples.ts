@@ -1,0 +1,139 @@
+/** Worked examples of the description. Tests execute each of them. */
+
+import type { ErrorCode } from '../../lib/api/errors.ts';
+import { en } from '../../lib/api/messages/en.ts';
+
+export const REQUEST_ID = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
+
+/** Worked examples of each operation: a request, and what it is answered with. */
+export const EXAMPLES: Readonly<Record<string, { description: string; request: object; data: unknown }>> = {
+  'browse-fleet': {
+    description:
+      'One page of hosts in ascending order of `host_id`, each with its status at `generated_at_ms`. All filters given must match; ' +
+      'an empty one matches every host. A page ends when it is full, when `scan_limit` hosts were examined, or with the last host; ' +
+      '`next_cursor` is there as long as hosts are left. When live status cannot be read the hosts come with what the inventory knows, ' +
+      '`coverage.failed` counts them, and `partial` is true.\n\n' +
+      'A call counts against the limits of 2 a second and 30 a minute once it has passed all other checks. The rate headers stand on ' +
+      'every answer to a call that was counted (200, and 500 or 503 of the operation itself) and on the 429 of these limits, and on no ' +
+      'other: the 429 of the usage plan (50 calls a second of an account to each operation) has `Retry-After` alone.',
+    request: { limit: 1, statuses: ['degraded', 'stale'] },
+    data: {
+      items: [
+        {
+          host_id: 'fra-1-cache-0216',
+          agent_version: '4.10.7',
+          edge_cluster: 'fra-1',
+          servicemap: {
+            enabled: true,
+            status: 'degraded',
+            capability_status: 'running',
+            capture_mode: 'ebpf',
+            report_interval_ms: 43_200_000,
+            snapshot_ready: true,
+            authoritative: true,
+            graph_available: true,
+            freshness_status: 'fresh',
+            max_age_ms: 17_898,
+            observed_at_ms: 1_795_231_209_606,
+            received_at_ms: 1_795_231_209_956,
+            node_count: 15,
+            edge_count: 30,
+            reason_codes: ['snapshot_degraded'],
+          },
+        },
+      ],
+      coverage: {
+        scanned: 7,
+        matched: 1,
+        returned: 1,
+        failed: 0,
+        states: { active: 0, degraded: 1, stale: 0, initializing: 0, disabled: 0, unsupported: 0, no_data: 0 },
+      },
+      partial: false,
+      truncated: false,
+      next_cursor: 'SSAMowHlNqTmsu2IPHdy42ZyYS0xLWNhY2hlLTAyMTY',
+      generated_at_ms: 1_795_231_227_854,
+    },
+  },
+  'get-rum-resource': {
+    description:
+      'The record may be as old as the header `Age` says, unless `no_cache` is true; the usage is read at every call.',
+    request: { no_cache: true },
+    data: {
+      account_id: 1,
+      product: 'rum',
+      version: 'professional',
+      status: 'enabled',
+      offering_id: 30_211,
+      order_id: 'ord-20260418-0017',
+      resource_id: 'rum-1-primary',
+      resource_name: 'Web and mobile',
+      created_at: 1_777_087_227,
+      updated_at: 1_794_972_027,
+      window_start_time: 1_794_194_427,
+      window_end_time: 1_796_786_427,
+      'action.days': 30,
+      'error.days': 30,
+      'long_task.days': 15,
+      'resource.days': 15,
+      'session.days': 30,
+      'view.days': 30,
+      session_limit_reached: false,
+      'session_investigate.free_cnt': 100_000,
+      'session_investigate.used_cnt': 41_873,
+      'session_measure.free_cnt': 500_000,
+      'session_measure.used_cnt': 203_114,
+      'session_replay.free_cnt': 20_000,
+      'session_replay.used_cnt': 7_950,
+    },
+  },
+  'delete-work-item': {
+    description:
+      'Applies when `version` is the stored version; the deletion adds 1 to it. Sent again with the same version it succeeds and does nothing.',
+    request: { work_item_id: 'wi-1001', version: 1 },
+    data: {},
+  },
+  'merge-alerts': {
+    description:
+      "All of the alerts are moved or none, however many. The incident's feed gets one entry that tells where each came from. With an " +
+      '`Idempotency-Key` a merge can be sent again for 24 hours without being done twice. After 503, or without an answer, the merge may have been done: ' +
+      'send it again with the same key, and the answer tells.',
+    request: {
+      alert_ids: ['23a5a8cc741f9d42df78f93f', 'd3afd55730b974e815f545aa'],
+      incident_id: '40637f096ece1da9c808ecde',
+      comment: 'same cause',
+    },
+    data: null,
+  },
+};
+
+/** Bytes of a request body, unless the deployment says otherwise. */
+const LARGEST_BODY = 256 * 1024;
+
+/** What each code that an operation answers looks like, and what leads to it. */
+export const ERROR_EXAMPLES = {
+  InvalidParameter: { summary: 'The body is a JSON array', message: en.explain.bodyNotObject(undefined) },
+  InvalidContentType: { summary: 'A body is sent as text/plain', message: en.codes.InvalidContentType },
+  ResourceNotFound: {
+    summary: 'The work item wi-none does not exist',
+    message: en.explain.workItemNotFound({ workItemId: 'wi-none' }),
+  },
+  Unauthorized: { summary: 'The app_key is unknown', message: en.codes.Unauthorized },
+  AccessDenied: {
+    summary: 'The account lacks the permission Targets Read',
+    message: en.explain.permissionMissing({ permission: 'monit' }),
+  },
+  EntityTooLarge: {
+    summary: 'The body has a byte more than 256 KiB',
+    message: en.explain.bodyTooLarge({ maxBytes: LARGEST_BODY }),
+  },
+  RequestTooFrequently: {
+    summary: 'The third call of fleet browse in a second',
+    message: en.explain.tooFrequent({ limit: 2, windowSeconds: 1 }),
+  },
+  InternalError: { summary: 'A defect of the service', message: en.codes.InternalError },
+  ServiceUnavailable: { summary: 'DynamoDB does not answer', message: en.codes.ServiceUnavailable },
+} as const satisfies Partial<Record<ErrorCode, { summary: string; message: string }>>;
+
+/** A code that some operation answers. */
+export type AnsweredCode = keyof typeof ERROR_EXAMPLES;
