@@ -12,6 +12,7 @@ export interface Mutant extends Bug {
 
 const integration = (name: string) => `test/integration/${name}.test.ts`;
 const unit = (name: string) => `test/unit/${name}.test.ts`;
+const infra = (name: string) => `test/infra/${name}.test.ts`;
 
 export const MUTANTS: readonly Mutant[] = [
   {
@@ -310,7 +311,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'infra/api.ts',
     find: "      binaryMediaTypes: ['*/*'],\n",
     replace: '',
-    tests: ['test/infra/gateway-bodies.test.ts'],
+    tests: [infra('gateway-bodies')],
     only: 'byte for byte',
   },
   {
@@ -318,7 +319,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'infra/local/usage-plans.ts',
     find: 'take(`stage $',
     replace: 'take(`stage` || `$',
-    tests: ['test/infra/gateway.test.ts'],
+    tests: [infra('gateway')],
     only: 'throttle of its own',
   },
   {
@@ -326,7 +327,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'infra/bundle/aliases.ts',
     find: "  '@aws-sdk/credential-provider-node': here('credential-provider-node.ts'),\n",
     replace: '',
-    tests: ['test/infra/bundles.test.ts'],
+    tests: [infra('bundles')],
     only: 'no larger',
   },
   {
@@ -350,7 +351,56 @@ export const MUTANTS: readonly Mutant[] = [
     find: "import { refuse } from './errors.ts';",
     replace:
       "import { Ajv } from 'ajv';\nimport { refuse } from './errors.ts';\nnew Ajv().compile({ type: 'object' });",
-    tests: ['test/infra/bundles.test.ts'],
+    tests: [infra('bundles')],
     only: 'no larger',
+  },
+  {
+    name: 'functions may not write their logs',
+    file: 'infra/function.ts',
+    find: '    logGroup.grantWrite(role);\n',
+    replace: '',
+    tests: [infra('permissions')],
+  },
+  {
+    name: 'functions have rights on every resource',
+    file: 'infra/function.ts',
+    find: 'resources: [table.tableArn],',
+    replace: "resources: ['*'],",
+    tests: [infra('permissions'), infra('checks')],
+  },
+  {
+    name: 'a 503 of API Gateway does not say when to try again',
+    file: 'infra/gateway-responses.ts',
+    find: '(status === 429 || status === 503)',
+    replace: 'status === 429',
+    tests: [infra('gateway-answers')],
+  },
+  {
+    name: 'a message of a pending merge is forgotten after an hour',
+    file: 'infra/merge-queue.ts',
+    find: 'Duration.days(14)',
+    replace: 'Duration.hours(1)',
+    tests: [infra('merge-queue')],
+  },
+  {
+    name: 'an alarm is raised when all is well',
+    file: 'infra/watch.ts',
+    find: 'GREATER_THAN_OR_EQUAL_TO_THRESHOLD',
+    replace: 'LESS_THAN_THRESHOLD',
+    tests: [infra('watch')],
+  },
+  {
+    name: 'an event is counted without a dimension that its alarm asks for',
+    file: 'lib/metrics.ts',
+    find: 'Dimensions: [Object.keys(ofService)]',
+    replace: "Dimensions: [Object.keys('event' in dimensions ? dimensions : ofService)]",
+    tests: [integration('emitted-metrics')],
+  },
+  {
+    name: 'a setting reaches the functions under the name of another',
+    file: 'infra/stack.ts',
+    find: 'APP_KEY_CACHE_SECONDS: String(settings.appKeyCacheSeconds)',
+    replace: 'APP_KEY_CACHE_SECONDS: String(settings.rumCacheSeconds)',
+    tests: [infra('functions')],
   },
 ];
