@@ -35,30 +35,21 @@ describe('a merge at the border of one transaction', () => {
 });
 
 describe('a merge of more alerts than one transaction holds', () => {
-  it('moves 1,000 alerts', async () => {
+  it('moves 1,001 alerts, and is shown whole', async () => {
     const at = await newAccount(table);
+    await putAccount(table, { account_id: at.account, name: 'Acme', permissions: [] });
     const [from, to] = [await at.incident(), await at.incident()];
-    const alerts = [...(await at.alerts(990, from)), ...(await at.alerts(10))];
+    const alerts = [...(await at.alerts(990, from)), ...(await at.alerts(11))];
     hasEnvelope(await at.merge(instance().handler, { alert_ids: alerts, incident_id: to }), 200);
     await at.finish(to);
     await isMerged(at, to, alerts);
     const [entry] = await at.feed(to);
     expect(Object.keys(entry.moved).sort()).toEqual([from, 'none'].sort());
-  });
-
-  it('moves 4,001 alerts, and is shown whole', async () => {
-    const at = await newAccount(table);
-    await putAccount(table, { account_id: at.account, name: 'Acme', permissions: [] });
-    const to = await at.incident();
-    const alerts = await at.alerts(4_001);
-    hasEnvelope(await at.merge(instance().handler, { alert_ids: alerts, incident_id: to }), 200);
-    await at.finish(to);
-    await isMerged(at, to, alerts);
     const shown = await adminOf(table)(`show incident ${to} --account ${at.account} --json`);
     const { feed } = JSON.parse(shown.out);
     expect(feed).toHaveLength(1);
-    expect(feed[0].moves).toHaveLength(4_001);
-  }, 120_000);
+    expect(feed[0].moves).toHaveLength(1_001);
+  });
 
   it('names a missing alert among 300, and changes nothing', async () => {
     const at = await newAccount(table);
