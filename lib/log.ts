@@ -1,4 +1,5 @@
 import type { Log } from './deps.ts';
+import { stringifyJson } from './json.ts';
 
 /** Names the service in its log lines and metrics. */
 export const SERVICE = 'incident-monitoring-rum';
@@ -12,7 +13,7 @@ export function createLog(readable: (frames: string[]) => string[] = (frames) =>
     const { error_stack } = fields as { error_stack?: string[] };
     const more = error_stack && { error_stack: readable(error_stack) };
     const line = { level, message, timestamp: new Date().toISOString(), service: SERVICE, ...fields, ...more };
-    process.stdout.write(`${JSON.stringify(line)}\n`);
+    process.stdout.write(`${stringifyJson(line)}\n`);
   };
   return { info: at('INFO'), warn: at('WARN'), error: at('ERROR') };
 }

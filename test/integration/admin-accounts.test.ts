@@ -1,7 +1,7 @@
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { changeAccount, putAccount } from '../../lib/accounts/accounts.ts';
-import { identityOfAppKey, putAppKey } from '../../lib/accounts/app-key-admin.ts';
+import { identityOfAppKey, putAppKey, rotateAppKey } from '../../lib/accounts/app-key-admin.ts';
 import { createAppKeys, hashAppKey } from '../../lib/accounts/app-keys.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
@@ -123,6 +123,28 @@ describe('an account', () => {
 });
 
 describe('an app key', () => {
+  it('that is revoked at the moment that it is rotated gets no successor', async () => {
+    const id = await newAccount();
+    const appKey = await issue(id);
+    const account = await stored(table, keys.account(id));
+    const old = { hash: hashAppKey(appKey) };
+    await admin(`app-key revoke ${idOf(appKey)} --account ${id}`); // after the key was read for the rotation
+    const identity = identityOfAppKey(newAppKey());
+    const rotating = rotateAppKey(table, account, old, { identity, limits: { created_at: 1 } }, 4_000_000_000);
+    await expect(rotating).rejects.toThrow('the key was changed at the same moment');
+    expect(await stored(table, keys.appKey(identity.hash))).toBeUndefined();
+  });
+
+  it('that is put again keeps the moments of its creation and of its revocation', async () => {
+    const id = await newAccount();
+    const identity = identityOfAppKey(newAppKey());
+    const putAt = async (created_at: number, revoked_at: number) =>
+      putAppKey(table, await stored(table, keys.account(id)), identity, { created_at, revoked_at });
+    await putAt(5, 6);
+    await putAt(7, 8);
+    expect(await stored(table, keys.appKey(identity.hash))).toMatchObject({ created_at: 5, revoked_at: 6 });
+  });
+
   it('is printed once, alone on stdout, and is nowhere in the table nor in any list', async () => {
     const id = await newAccount();
     const { out, err, exitCode } = await admin([

@@ -7,18 +7,19 @@ import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sampleData } from '../../infra/local/sample.ts';
-import { createAppKeys } from '../../lib/accounts/app-keys.ts';
+import { createAppKeys, hashAppKey } from '../../lib/accounts/app-keys.ts';
 import { exportData } from '../../lib/data/export.ts';
 import { problemsOf } from '../../lib/data/format.ts';
 import { loadData, writeBatch } from '../../lib/data/load.ts';
-import { stringifyJson } from '../../lib/json.ts';
+import { parseJson, stringifyJson } from '../../lib/json.ts';
 import type { Table } from '../../lib/table/client.ts';
-import { collections, keys } from '../../lib/table/keys.ts';
+import { collections, type Key, keys } from '../../lib/table/keys.ts';
 import { newAccountId } from '../support/accounts.ts';
 import { adminOf, runCommand } from '../support/admin.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
-import { newAppKey, newTable, put, stored, storedUnder, testDeps } from '../support/service.ts';
+import { RUM_RECORD } from '../support/rum.ts';
+import { newAppKey, newTable, put, putAll, stored, storedUnder, testDeps } from '../support/service.ts';
 import { tapWire } from '../support/wire.ts';
 
 let table: Table;
@@ -98,6 +99,49 @@ describe('import', () => {
     const id = newAccountId();
     await admin('import -', { stdin: lines(accountLine(id), member(id, 9223372036854775807n)) });
     expect((await stored(table, keys.member(id, 9223372036854775807n))).member_id).toBe(9223372036854775807n);
+  });
+
+  it('writes an account and its keys as their lines say', async () => {
+    const account_id = newAccountId();
+    const [appKey, hash] = [newAppKey(), 'ab'.repeat(32)];
+    const stdin = lines(
+      { ...accountLine(account_id), permissions: ['monit', 'more'], suspended: true },
+      { kind: 'app_key', account_id, app_key: appKey, created_at: 5, expires_at: 1_900_000_000, note: 'ci' },
+      { kind: 'app_key', account_id, app_key_hash: hash, last_digits: 'wxyz', revoked: true },
+    );
+    expect((await admin('import -', { stdin, now: () => 1_700_000_000_999 })).exitCode).toBe(0);
+    const account = await stored(table, keys.account(account_id));
+    const copied = { account_id, permissions: ['monit', 'more'], suspended: true };
+    expect(account).toMatchObject({ ...copied, name: 'Acme', app_keys: new Set([hashAppKey(appKey), hash]) });
+    expect(await stored(table, keys.listedAccount(account_id))).toEqual(keys.listedAccount(account_id));
+    const { cursor_secret, gateway_key } = account;
+    const keyRow = { ...copied, cursor_secret, gateway_key };
+    expect(await stored(table, keys.appKey(hashAppKey(appKey)))).toMatchObject({
+      ...{ ...keyRow, last_digits: appKey.slice(-4), created_at: 5, expires_at: 1_900_000_000, note: 'ci' },
+    });
+    const second = await stored(table, keys.appKey(hash));
+    expect(second).toMatchObject({
+      ...{ ...keyRow, last_digits: 'wxyz', created_at: 1_700_000_000, revoked_at: 1_700_000_000 },
+    });
+    for (const absent of ['note', 'expires_at']) expect(second).not.toHaveProperty(absent);
+  });
+
+  it('writes ObjectIDs in lower case, wherever they stand', async () => {
+    const account_id = newAccountId();
+    const [incident_id, alert_id] = ['ABCDEF'.repeat(4), 'FEDCBA'.repeat(4)];
+    const stdin = lines(
+      accountLine(account_id),
+      { kind: 'incident', account_id, incident_id, title: 'Down' },
+      { kind: 'alert', account_id, alert_id, title: 'Alert', incident_id },
+    );
+    expect((await admin('import -', { stdin })).exitCode).toBe(0);
+    const [incident, alert] = [keys.incident(account_id, incident_id), keys.alert(account_id, alert_id)];
+    const id = incident_id.toLowerCase();
+    expect(await stored(table, incident)).toEqual({ ...incident, incident_id: id, title: 'Down' });
+    expect(await stored(table, alert)).toEqual({
+      ...{ ...alert, alert_id: alert_id.toLowerCase() },
+      ...{ title: 'Alert', incident_id: id },
+    });
   });
 
   it('says in one line that a file cannot be read', async () => {
@@ -238,6 +282,92 @@ describe('export', () => {
     await adminOf(to)('account unsuspend 77');
     expect(await createAppKeys(testDeps(to)).find(appKey)).toMatchObject({ accountId: 77 });
     expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([]);
+  });
+
+  it('gives of every kind of row what was stored, field by field', async () => {
+    const from = await newTable();
+    const account = 4_611_686_018_427_387_905n;
+    const [hash, bareHash] = ['a'.repeat(64), 'b'.repeat(64)];
+    const [incident, alert, loose] = ['c'.repeat(24), 'd'.repeat(24), 'e'.repeat(24)];
+    const cursor_secret = Buffer.from('secret');
+    const member = { member_id: 9_007_199_254_740_993n, name: 'Ada' };
+    const host = {
+      ...{
+        agent_version: '4.1',
+        edge_cluster: 'fra',
+        enabled: true,
+        capability_status: 'running',
+        capture_mode: 'ebpf',
+      },
+      ...{ report_interval_ms: 30_000, snapshot_ready: false, reason_codes: ['own'] },
+    };
+    const status = {
+      ...{ received_at_ms: 1_795_000_000_000, observed_at_ms: 1_794_999_999_650, node_count: 12, edge_count: 18 },
+      ...{ authoritative: true, graph_available: false, snapshot_truncated: true, snapshot_degraded: false },
+      ...{ health_at_ms: 1_794_999_999_000, reason_codes: ['slow'] },
+    };
+    const usage = {
+      ...{ 'session_investigate.used_cnt': 1, 'session_measure.used_cnt': 2, 'session_replay.used_cnt': 3 },
+      session_limit_reached: true,
+    };
+    const item = {
+      ...{ work_item_id: 'w', version: 2, title: 't', deleted_at_ms: 9, deleted_by: 'k' },
+      more: { list: [1, null, 'x'] },
+    };
+    const places = { moved_sequence: 7, moved_from: 'f'.repeat(24), loaded_after: 3 };
+    const change = { last_change: { sequence: 7, old_title: 'Old' }, loaded_after: 3 };
+    const accountRow = { name: 'Northwind', permissions: ['monit', 'more'], suspended: true };
+    const rows: (Key & Record<string, unknown>)[] = [
+      keys.listedAccount(account),
+      {
+        ...keys.account(account),
+        ...{ ...accountRow, account_id: account, cursor_secret, revision: 4, gateway_key: 'g' },
+        app_keys: new Set([hash, bareHash]),
+      },
+      {
+        ...{ ...keys.appKey(hash), account_id: account, permissions: ['monit'], cursor_secret, account_revision: 4 },
+        ...{ last_digits: 'wxyz', created_at: 5, expires_at: 1_900_000_000, revoked_at: 6, lifetime: 60, note: 'ci' },
+      },
+      { ...keys.appKey(bareHash), account_id: account, permissions: ['monit'], cursor_secret, created_at: 8 },
+      { ...keys.member(account, member.member_id), ...member },
+      { ...keys.host(account, 'h1'), ...host },
+      { ...keys.hostStatus(account, 'h1'), ...status },
+      { ...keys.rumResource(account), ...RUM_RECORD, deleted: true },
+      { ...keys.rumUsage(account), ...usage },
+      { ...keys.workItem(account, 'w'), ...item },
+      { ...keys.incident(account, incident), incident_id: incident, title: 'Down', owner_id: 7, ...change },
+      { ...keys.alert(account, alert), alert_id: alert, title: 'Alert', incident_id: incident, ...places },
+      { ...keys.alert(account, loose), alert_id: loose, title: 'Alert' },
+    ];
+    await putAll(from, rows);
+    const { out } = await adminOf(from)('export');
+    const exported = out
+      .trim()
+      .split('\n')
+      .map((line) => parseJson(line) as { kind: string; app_key_hash?: string });
+    const of = (kind: string, fields: object) => ({ kind, account_id: account, ...fields });
+    const [before, keyLines, after] = [exported.slice(0, 1), exported.slice(1, 3), exported.slice(3)];
+    expect(before).toEqual([of('account', accountRow)]);
+    expect(new Set(keyLines)).toEqual(
+      new Set([
+        of('app_key', {
+          ...{ app_key_hash: hash, last_digits: 'wxyz', created_at: 5, expires_at: 1_900_000_000 },
+          ...{ revoked: true, note: 'ci' },
+        }),
+        of('app_key', { app_key_hash: bareHash, last_digits: '', created_at: 8 }),
+      ]),
+    );
+    expect(after).toEqual([
+      of('member', member),
+      of('host', { host_id: 'h1', ...host }),
+      of('host_status', { host_id: 'h1', ...status }),
+      of('rum_resource', { ...RUM_RECORD, deleted: true }),
+      of('rum_usage', usage),
+      of('work_item', item),
+      of('incident', { incident_id: incident, title: 'Down', owner_id: 7 }),
+      of('alert', { alert_id: alert, title: 'Alert', incident_id: incident }),
+      of('alert', { alert_id: loose, title: 'Alert' }),
+    ]);
   });
 
   it('is of the accounts that are named, and says which are not there', async () => {

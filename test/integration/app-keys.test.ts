@@ -5,7 +5,9 @@ import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { newAccountId, newCaller } from '../support/accounts.ts';
 import { hasEnvelope } from '../support/answers.ts';
+import { aroundCalls } from '../support/faults.ts';
 import {
+  connectAgain,
   eventFor,
   type Handlers,
   handlersOver,
@@ -95,7 +97,8 @@ describe('an app key', () => {
 describe('a warm handler', () => {
   const warm = (settings = {}) => {
     const clock = { now: NOW };
-    return { clock, appKeys: createAppKeys(testDeps(table, { now: () => clock.now, settings })) };
+    const own = connectAgain(table);
+    return { clock, own, appKeys: createAppKeys(testDeps(own, { now: () => clock.now, settings })) };
   };
   const revoke = (appKey: string, account_id: number | bigint) =>
     putAppKey(table, { account_id, revoked_at: 1 }, appKey);
@@ -124,6 +127,22 @@ describe('a warm handler', () => {
     expect(await appKeys.find(appKey)).toBeUndefined();
   });
 
+  it('trusts it from the moment that its look-up began, however long that took', async () => {
+    const { clock, appKeys, own } = warm();
+    const { account, appKey } = await newCaller(table);
+    const end = aroundCalls(own, async (_call, send) => {
+      await send();
+      await revoke(appKey, account); // just after the row was read
+      clock.now += 2_000;
+    });
+    expect(await appKeys.find(appKey)).toBeDefined();
+    end();
+    clock.now += 27_999;
+    expect(await appKeys.find(appKey)).toBeDefined();
+    clock.now += 1;
+    expect(await appKeys.find(appKey)).toBeUndefined();
+  });
+
   it('trusts it as long as the setting says', async () => {
     const { clock, appKeys } = warm({ appKeyCacheSeconds: 5 });
     const { account, appKey } = await newCaller(table);
@@ -144,9 +163,9 @@ describe('a warm handler', () => {
   });
 
   it('looks a key up once for 1,000 calls at the same time, and not again while it trusts it', async () => {
-    const { appKeys } = warm();
+    const { appKeys, own } = warm();
     const { appKey } = await newCaller(table);
-    const tap = tapWire(table);
+    const tap = tapWire(own);
     const found = await Promise.all(Array.from({ length: 1_000 }, () => appKeys.find(appKey)));
     expect(found.every((caller) => caller !== undefined)).toBe(true);
     await appKeys.find(appKey);
@@ -155,9 +174,9 @@ describe('a warm handler', () => {
   });
 
   it('remembers an unknown key for a few seconds only', async () => {
-    const { clock, appKeys } = warm();
+    const { clock, appKeys, own } = warm();
     const appKey = newAppKey();
-    const tap = tapWire(table);
+    const tap = tapWire(own);
     expect(await appKeys.find(appKey)).toBeUndefined();
     expect(await appKeys.find(appKey)).toBeUndefined();
     expect(tap.attempts).toHaveLength(1);

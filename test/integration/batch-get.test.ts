@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { batchGet, rowName } from '../../lib/table/batch-get.ts';
+import { batchGet, readBatches, rowName } from '../../lib/table/batch-get.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { objectId } from '../support/incidents.ts';
-import { newTable, put } from '../support/service.ts';
+import { newTable, put, putAll } from '../support/service.ts';
 import { connectAfterStorm } from '../support/storm.ts';
 import { replyLost, tapWire } from '../support/wire.ts';
 
@@ -40,4 +40,35 @@ it('after a storm reads 9,600 keys, 16 calls at once, though every call loses it
   expect([...rows.keys()].sort()).toEqual([first, last].map((key) => key && rowName(key)).sort());
   expect(tap.count('BatchGetItemCommand')).toBeGreaterThanOrEqual(2 * 96);
   expect(most).toBeLessThanOrEqual(16);
+});
+
+it('asks again for the keys that DynamoDB leaves unprocessed, until it has them all', async () => {
+  const table = await newTable();
+  const wanted = Array.from({ length: 150 }, () => keys.alert(1, objectId()));
+  await putAll(
+    table,
+    wanted.map((key) => ({ ...key, title: 't' })),
+  );
+  // Of each call two fifths are done.
+  let calls = 0;
+  table.client.middlewareStack.add(
+    (next) => async (args) => {
+      calls += 1;
+      const { RequestItems } = args.input as { RequestItems: Record<string, { Keys: object[] }> };
+      const asked = RequestItems[table.name] as { Keys: object[] };
+      const done = Math.ceil(asked.Keys.length * 0.4);
+      const part = { [table.name]: { ...asked, Keys: asked.Keys.slice(0, done) } };
+      const result = await next({ ...args, input: { ...args.input, RequestItems: part } });
+      const left = { [table.name]: { ...asked, Keys: asked.Keys.slice(done) } };
+      const output = { ...(result.output as object), UnprocessedKeys: done < asked.Keys.length ? left : {} };
+      return { ...result, output: output as never };
+    },
+    { step: 'initialize', priority: 'high', name: 'leavesKeys' },
+  );
+  const { rows, batches } = await readBatches(table, wanted, { attributes: ['title'] });
+  expect([...rows.keys()].sort()).toEqual(wanted.map(rowName).sort());
+  expect(new Set([...rows.values()].map(({ title }) => title))).toEqual(new Set(['t']));
+  expect(calls).toBeGreaterThan(4);
+  // The units of all calls are counted: each row takes one.
+  expect(batches.map(({ units }) => units)).toEqual([100, 50]);
 });

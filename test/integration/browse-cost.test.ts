@@ -12,6 +12,8 @@ interface Side {
   calls: number;
   rows: number;
   units: number;
+  /** Reads that cost twice as much as a page needs. */
+  consistent: number;
 }
 
 let table: Table;
@@ -26,7 +28,9 @@ beforeAll(async () => {
     (next, context) => async (args) => {
       if (!/Query|BatchGet/.test(context.commandName ?? '')) return next(args);
       Object.assign(args.input, { ReturnConsumedCapacity: 'TOTAL' });
-      const side = JSON.stringify(args.input).includes('#HOST_STATUSES') ? sides.statuses : sides.hosts;
+      const input = JSON.stringify(args.input);
+      const side = input.includes('#HOST_STATUSES') ? sides.statuses : sides.hosts;
+      if (input.includes('"ConsistentRead":true')) side.consistent += 1;
       if (underWay === 0) rounds += 1;
       underWay += 1;
       try {
@@ -47,11 +51,12 @@ beforeAll(async () => {
 
 /** Browses once and tells what it read. */
 async function reads(fleet: Awaited<ReturnType<typeof newFleet>>, body: object) {
-  const side = () => ({ calls: 0, rows: 0, units: 0 });
+  const side = () => ({ calls: 0, rows: 0, units: 0, consistent: 0 });
   sides = { hosts: side(), statuses: side() };
   rounds = 0;
   const { coverage, items } = conforms(browseFleet, await fleet.browse(body));
   const { hosts, statuses } = sides;
+  expect(hosts.consistent + statuses.consistent).toBe(0);
   return {
     coverage,
     items,
@@ -86,7 +91,17 @@ describe('a browse of 2,100 hosts', () => {
     // One in ten is of another edge cluster, evenly.
     const elsewhere = { ...referenceHost(), edge_cluster: 'iad-1' };
     await fleet.putHosts({ ...many(upTo(2_100), referenceHost), ...many(upTo(210, 10), () => elsewhere) });
+    // Another is that of 36 hosts among the first 40.
+    const early = { ...referenceHost(), edge_cluster: 'gru-1' };
+    const first = upTo(40).filter((number) => number % 10 > 0);
+    await fleet.putHosts(many(first, () => early));
     await fleet.putLive(many(upTo(2_100), referenceLive));
+  });
+
+  it('examines 2,000 in six calls also where the first hosts promise more matches than there are', async () => {
+    const { coverage, calls } = await reads(fleet, { scan_limit: 2_000, edge_clusters: ['gru-1'] });
+    expect(coverage).toMatchObject({ scanned: 2_000, matched: 36 });
+    expect(calls).toBeLessThanOrEqual(6);
   });
 
   it('reads an unfiltered page of 50 in one round of two calls, for 6 units at the most', async () => {

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { browseFleet } from '../../lib/api/operations.ts';
 import type { Table } from '../../lib/table/client.ts';
@@ -8,7 +9,7 @@ import { type Fault, type FaultProxy, type ProxiedCall, startFaultProxy } from '
 import { type Fleet, hostId, inventory, live, newFleet } from '../support/fleet.ts';
 import { measured } from '../support/measured.ts';
 import { conforms } from '../support/schema.ts';
-import { connectThrough, newTable } from '../support/service.ts';
+import { connectAgain, connectThrough, newTable } from '../support/service.ts';
 
 let proxy: FaultProxy;
 let table: Table;
@@ -83,9 +84,11 @@ describe('live status that cannot be read', () => {
 
   it('is logged once a request, without what the error says', async () => {
     plan('invalid', ofLive);
-    await fleet.browse();
+    const answer = await fleet.browse();
     const lines = fleet.deps.log.lines.filter(({ message }) => message === 'live status unreadable');
-    expect(lines.map(({ fields }) => fields.error_name)).toEqual(['ValidationException']);
+    expect(lines.map(({ fields }) => fields)).toEqual([
+      { request_id: answer.body.request_id, error_name: 'ValidationException' },
+    ]);
   });
 
   it('of later candidates alone fails those alone', async () => {
@@ -106,12 +109,38 @@ describe('live status that cannot be read', () => {
 });
 
 describe('fleet browse', () => {
-  it('is ServiceUnavailable when the inventory cannot be read', async () => {
-    plan('throttle', ofInventory);
-    const answer = await fleet.browse();
-    hasEnvelope(answer, 503, 'ServiceUnavailable');
-    expect(answer.headers['Retry-After']).toMatch(/^[1-9]\d*$/);
-    expect(answer.headers).toHaveProperty('RateLimit');
+  it.each(['throttle', 'error-before', 'refuse', 'drop', 'cut'] as const)(
+    'is ServiceUnavailable when the inventory cannot be read (%s)',
+    async (fault) => {
+      plan(fault, ofInventory);
+      const answer = await fleet.browse();
+      hasEnvelope(answer, 503, 'ServiceUnavailable');
+      expect(answer.headers['Retry-After']).toBe('1');
+      expect(answer.headers).toHaveProperty('RateLimit');
+    },
+  );
+
+  it.each([
+    ['the inventory', '#HOSTS"'],
+    ['live status', '#HOST_STATUSES"'],
+  ])('takes half of a reply of %s that ends as if it were whole for none', async (what, partition) => {
+    const own = connectAgain(table);
+    own.client.middlewareStack.add(
+      (next) => async (args) => {
+        const result = await next(args);
+        const { response } = result as { response: { body: AsyncIterable<Buffer> } };
+        const { body } = args.request as { body: Uint8Array };
+        if (!new TextDecoder().decode(body).includes(partition)) return result;
+        const bytes = Buffer.concat(await Array.fromAsync(response.body));
+        Object.assign(response, { body: Readable.from([bytes.subarray(0, bytes.length / 2)]) });
+        return result;
+      },
+      { step: 'deserialize', priority: 'low', name: 'halves' },
+    );
+    const at = await newFleet(table, { through: own, caller: fleet });
+    const answer = await at.browse();
+    if (what === 'the inventory') hasEnvelope(answer, 503, 'ServiceUnavailable');
+    else expect(conforms(browseFleet, answer)).toMatchObject({ partial: true, coverage: { returned: 3, failed: 3 } });
   });
 
   it('is ServiceUnavailable within 3 s when the inventory does not come', async () => {

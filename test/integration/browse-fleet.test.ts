@@ -1,6 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { putAccount } from '../../lib/accounts/accounts.ts';
+import { identityOfAppKey, newAppKey, putAppKey } from '../../lib/accounts/app-key-admin.ts';
 import { browseFleet, FLEET_STATUSES } from '../../lib/api/operations.ts';
 import type { Table } from '../../lib/table/client.ts';
+import { newAccountId } from '../support/accounts.ts';
 import { hasEnvelope } from '../support/answers.ts';
 import { hostId, type Inventory, inventory, live, NOW, newFleet } from '../support/fleet.ts';
 import { conforms } from '../support/schema.ts';
@@ -179,6 +182,22 @@ describe('a cursor', () => {
       expect(answer.body.error.message).toContain('cursor');
     },
   );
+
+  it('goes on with any key of its account, also one that is issued later, and after the account was imported again', async () => {
+    const account = { account_id: newAccountId(), name: 'Acme', permissions: ['monit'] };
+    const browseWith = async (appKey: string) => {
+      await putAppKey(table, await putAccount(table, account), identityOfAppKey(appKey), { created_at: 1 });
+      return newFleet(table, { caller: { account: account.account_id, appKey } });
+    };
+    const first = await browseWith(newAppKey());
+    await first.putHosts({ a: inventory(), b: inventory(), c: inventory() });
+    const { next_cursor: cursor } = conforms(browseFleet, await first.browse({ limit: 1 }));
+    const second = await browseWith(newAppKey());
+    for (const each of [second, first]) {
+      const { items } = conforms(browseFleet, await each.browse({ cursor }));
+      expect(items.map(({ host_id }: { host_id: string }) => host_id)).toEqual(['b', 'c']);
+    }
+  });
 
   it('of another account is InvalidParameter', async () => {
     const [mine, theirs] = [await given(3), await given(3)];

@@ -137,6 +137,17 @@ describe('a malformed row', () => {
     ]);
   });
 
+  it('are named in the log, the first ten of them, and counted', async () => {
+    await putHosts(
+      fleet,
+      rowsOf(12, () => ({ ...inventory(), enabled: 'yes' })),
+    );
+    const { body } = await fleet.browse();
+    const lines = fleet.deps.log.lines.filter(({ message }) => message === 'host rows malformed');
+    const host_ids = Array.from({ length: 10 }, (_, index) => hostId(index));
+    expect(lines.map(({ fields }) => fields)).toEqual([{ request_id: body.request_id, hosts: 12, host_ids }]);
+  });
+
   it('of the inventory shows what can be shown', async () => {
     await putHosts(fleet, { a: { ...inventory(), agent_version: 4, edge_cluster: null, capture_mode: ['ebpf'] } });
     await putLive(fleet, { a: { ...live() } });

@@ -81,7 +81,7 @@ it.each([
 });
 
 /** A server that refuses some times, then answers. */
-async function refusing(times: number, status: number) {
+async function refusing(times: number, status: number, retryAfter = '1') {
   const seen: { idempotencyKey: string | undefined; at: number }[] = [];
   const server = createServer((request, response) => {
     request.resume();
@@ -89,7 +89,7 @@ async function refusing(times: number, status: number) {
     const refused = seen.length <= times;
     response.writeHead(refused ? status : 200, {
       'Content-Type': 'application/json',
-      ...(refused && { 'Retry-After': '1' }),
+      ...(refused && { 'Retry-After': retryAfter }),
     });
     const error = { code: 'ServiceUnavailable', message: 'not now' };
     response.end(JSON.stringify({ request_id: 'r', ...(refused ? { error } : { data: null }) }));
@@ -183,6 +183,41 @@ describe('the client', () => {
     const hosts: Host[] = [];
     for await (const host of client.hosts({ scan_limit: 60, edge_clusters: ['none'] })) hosts.push(host);
     expect(hosts).toEqual([]);
+  });
+
+  it('asks for every page with what it was asked for, 100 hosts at a time unless told otherwise', async () => {
+    const bodies: unknown[] = [];
+    const server = createServer(async (request, response) => {
+      let text = '';
+      for await (const chunk of request) text += chunk;
+      bodies.push(JSON.parse(text));
+      const next = bodies.length % 2 === 1 && { next_cursor: `c${bodies.length}` };
+      response.writeHead(200, { 'Content-Type': 'application/json' });
+      response.end(JSON.stringify({ request_id: 'r', data: { items: [], ...next } }));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const asking = createClient({ url, appKey });
+    const statuses = ['stale'] as const;
+    for (const request of [{ statuses: [...statuses] }, { limit: 7 }, { scan_limit: 60 }])
+      expect(await Array.fromAsync(asking.hosts(request))).toEqual([]);
+    server.close();
+    expect(bodies).toEqual([
+      { limit: 100, statuses },
+      { limit: 100, statuses, cursor: 'c1' },
+      { limit: 7 },
+      { limit: 7, cursor: 'c3' },
+      { limit: 60, scan_limit: 60 },
+      { limit: 60, scan_limit: 60, cursor: 'c5' },
+    ]);
+  });
+
+  it('waits no longer than it is allowed to, and sends the key of a merge that it is given', async () => {
+    const server = await refusing(1, 429, '3600');
+    const merging = createClient({ url: server.url, appKey, longestWaitSeconds: 1 });
+    expect(await merging.mergeAlerts({ alert_ids: [id('b')], incident_id: id('a') }, 'sent before')).toBeNull();
+    server.close();
+    expect(server.seen.map(({ idempotencyKey }) => idempotencyKey)).toEqual(['sent before', 'sent before']);
   });
 
   it('gives up after so many times', async () => {

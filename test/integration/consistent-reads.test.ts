@@ -1,22 +1,43 @@
-import { beforeAll, expect, it } from 'vitest';
-import { deleteWorkItem, getRumResource, mergeAlerts } from '../../lib/api/operations.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts } from '../../lib/api/operations.ts';
 import { undoMerge } from '../../lib/incidents/undo-merge.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
+import { runCommand } from '../support/admin.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { finishFeed } from '../support/finish.ts';
 import { newAccount } from '../support/incidents.ts';
 import { RUM_RECORD } from '../support/rum.ts';
-import { connectAgain, eventFor, handlersOver, invokeAlone, newTable, put, testDeps } from '../support/service.ts';
+import {
+  connectAgain,
+  connectThrough,
+  eventFor,
+  handlersOver,
+  invokeAlone,
+  newTable,
+  put,
+  testDeps,
+} from '../support/service.ts';
 import { type Tap, tapWire } from '../support/wire.ts';
 
 let table: Table;
 let own: Table;
 let tap: Tap;
+let proxy: FaultProxy;
 beforeAll(async () => {
+  proxy = await startFaultProxy(dynamodbEndpoint());
   table = await newTable();
   own = connectAgain(table);
   tap = tapWire(own);
 });
+afterAll(() => proxy.close());
+
+/** The reads since the faults were planned, and those of them that may be stale. */
+function readsOf({ calls }: FaultProxy) {
+  const reads = calls.filter(({ action }) => /^(Get|Query|BatchGet|Scan)/.test(action));
+  return { reads, stale: reads.filter(({ body }) => !body.includes('"ConsistentRead":true')) };
+}
 
 // DynamoDB Local has no stale reads: what counts is what is asked for.
 it('all that writes, refuses or lets in reads strongly consistent', async () => {
@@ -43,4 +64,76 @@ it('all that writes, refuses or lets in reads strongly consistent', async () => 
     new Set(['GetItemCommand', 'QueryCommand', 'BatchGetItemCommand']),
   );
   for (const { command, body } of reads) expect(`${command} ${body}`).toContain('"ConsistentRead":true');
+});
+
+it('so does the look that settles a write whose replies are lost', async () => {
+  const at = await newAccount(table);
+  await put(table, keys.workItem(at.account, 'w'), { work_item_id: 'w', version: 1, title: 't' });
+  const merge = { alert_ids: await at.alerts(1), incident_id: await at.incident() };
+  const handlers = handlersOver(testDeps(connectThrough(table, proxy)));
+  for (const [handler, event] of [
+    [handlers.browseFleet, eventFor(browseFleet, { appKey: at.appKey, body: {} })],
+    [handlers.deleteWorkItem, eventFor(deleteWorkItem, { appKey: at.appKey, body: { work_item_id: 'w', version: 1 } })],
+    [handlers.mergeAlerts, eventFor(mergeAlerts, { appKey: at.appKey, body: merge })],
+  ] as const) {
+    let [written, looks] = [false, 0];
+    proxy.plan(({ action }) => {
+      if (/^(Update|TransactWrite)/.test(action)) {
+        written = true;
+        return 'drop';
+      }
+      if (written && action === 'GetItem') looks += 1;
+      return undefined;
+    });
+    expect((await invokeAlone(handler, event)).status).toBe(200);
+    expect(looks).toBeGreaterThan(0);
+    // A page of the fleet, which is not settled by anything, may be stale.
+    expect(readsOf(proxy).stale.filter(({ body }) => !body.includes('#HOST'))).toEqual([]);
+  }
+});
+
+it("so does the look that settles an operator's change whose replies are lost", async () => {
+  const { account } = await newAccount(table);
+  for (const action of ['TransactWriteItems', 'PutItem']) {
+    proxy.plan((call) => (call.action === action ? 'drop' : undefined));
+    const target = ['--endpoint', proxy.endpoint, '--table', table.name];
+    const { exitCode } = await runCommand(['account', 'revoke', String(account), 'monit', ...target]);
+    expect(exitCode).toBe(0);
+    expect(readsOf(proxy).stale).toEqual([]);
+  }
+});
+
+it('so do the commands that change or tell what is stored', async () => {
+  const at = await newAccount(table);
+  const [to, [alert = '']] = [await at.incident(), await at.alerts(1)];
+  await put(table, keys.workItem(at.account, 'w'), { work_item_id: 'w', version: 2, title: 't', deleted_at_ms: 1 });
+  await put(table, keys.rumResource(at.account), { ...RUM_RECORD, deleted: true });
+  await at.merge(handlersOver(testDeps(table)).mergeAlerts, { alert_ids: [alert], incident_id: to });
+  const [{ sequence }] = await at.feed(to);
+  const run = async (command: string, stdin = '') => {
+    proxy.plan();
+    const args = [...command.split(' '), '--endpoint', proxy.endpoint, '--table', table.name];
+    const { exitCode, out, err } = await runCommand(args, { stdin });
+    expect([command, exitCode, err]).toEqual([command, 0, expect.any(String)]);
+    expect(readsOf(proxy).reads.length, command).toBeGreaterThan(0);
+    expect([command, readsOf(proxy).stale]).toEqual([command, []]);
+    return out;
+  };
+  const of = `--account ${at.account}`;
+  await run(`account create 12345678 --name Acme`);
+  await run(`account revoke ${at.account} monit`);
+  await run(`account grant ${at.account} monit`);
+  await run(`app-key issue ${of} --note first`);
+  const [{ app_key_id }] = JSON.parse(await run(`app-key list ${of} --json`));
+  await run(`app-key rotate ${app_key_id} ${of}`);
+  await run(`app-key revoke ${app_key_id} ${of}`);
+  await run(`account suspend ${at.account}`);
+  await run(`account unsuspend ${at.account}`);
+  for (const what of [`incident ${to}`, `alert ${alert}`, 'work-item w', 'incidents']) await run(`show ${what} ${of}`);
+  await run(`work-item restore w ${of}`);
+  await run(`rum restore ${of}`);
+  await run(`merge undo ${to} ${sequence} ${of}`);
+  await run(`audit ${of}`);
+  await run(`check ${of}`);
+  await run('import -', await run(`export ${of}`));
 });

@@ -6,6 +6,7 @@ import { getRumResource } from '../../lib/api/operations.ts';
 import { connectTable, type Table } from '../../lib/table/client.ts';
 import { TIME_LIMITS } from '../../lib/time-limits.ts';
 import { hasEnvelope } from '../support/answers.ts';
+import { startFunctions } from '../support/functions-process.ts';
 import { measured } from '../support/measured.ts';
 import { connectAgain, eventFor, handlersOver, invoke, newTable, putAppKey, testDeps } from '../support/service.ts';
 import { silentServer, tapWire } from '../support/wire.ts';
@@ -87,4 +88,22 @@ describe.concurrent('DynamoDB that never replies', () => {
     hasEnvelope(answer, 503, 'ServiceUnavailable');
     expect(tookMs).toBeLessThan(LONGEST_MS);
   });
+});
+
+it('the deployed authorizer gives up before the deployed operations do', async () => {
+  const functions = startFunctions({
+    ...{ TABLE_NAME: table.name, DYNAMODB_ENDPOINT: `http://127.0.0.1:${silent.port}` },
+    ...{ SHARED_GATEWAY_KEY: 'shared', AWS_REGION: 'eu-west-1' },
+  });
+  // Loads both; each waits in vain.
+  const both = (appKey: string) => {
+    const ended: string[] = [];
+    const event = { ...eventFor(getRumResource, { appKey }), methodArn: 'arn' };
+    return Promise.all(
+      ['get-rum-resource', 'label-caller'].map((name) => functions.invoke(name, event).then(() => ended.push(name))),
+    ).then(() => ended);
+  };
+  await both('first');
+  expect(await both('second')).toEqual(['label-caller', 'get-rum-resource']);
+  await functions.stop();
 });

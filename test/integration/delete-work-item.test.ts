@@ -7,7 +7,18 @@ import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { newCaller } from '../support/accounts.ts';
 import { hasEnvelope } from '../support/answers.ts';
-import { eventFor, type Handlers, handlersOver, invoke, newTable, put, stored, testDeps } from '../support/service.ts';
+import { aroundCalls, connectionLost } from '../support/faults.ts';
+import {
+  connectAgain,
+  eventFor,
+  type Handlers,
+  handlersOver,
+  invoke,
+  newTable,
+  put,
+  stored,
+  testDeps,
+} from '../support/service.ts';
 import { losingReply, tapWire } from '../support/wire.ts';
 
 const NOW = 1_750_000_000_000;
@@ -145,6 +156,19 @@ describe('deleting a work item', () => {
     expect(tap.attempts.filter(({ command }) => command.startsWith('Update'))).toHaveLength(2);
     tap.remove();
     expect((await stored(own, keys.workItem(account, 'w'))).version).toBe(2);
+  });
+
+  it('that was never applied is ServiceUnavailable, although the table can be read', async () => {
+    const item = await newItem();
+    const before = await item.row();
+    const own = connectAgain(table);
+    aroundCalls(own, async ({ command }, send) => {
+      if (command.startsWith('Update')) throw connectionLost();
+      await send();
+    });
+    const event = eventFor(deleteWorkItem, { appKey: item.appKey, body: { work_item_id: item.id, version: 3 } });
+    hasEnvelope(await invoke(handlersOver(testDeps(own)).deleteWorkItem, event), 503, 'ServiceUnavailable');
+    expect(await item.row()).toEqual(before);
   });
 
   it('takes an id of 128 code points, each of four bytes', async () => {

@@ -40,6 +40,37 @@ describe('an unforeseen error', () => {
     expect(JSON.stringify(deps.log.lines)).not.toContain('secret-key');
   });
 
+  it('leaves in the log its kind and where it was thrown, and nothing that it says', async () => {
+    const own = await newTable();
+    const { appKey } = await newCaller(own);
+    const deps = testDeps(own);
+    tapWire(own, async ({ command }, send) => {
+      if (command.startsWith('Get')) return send();
+      throw Object.assign(new Error('quotes the-input', { cause: 'the-input' }), {
+        name: 'ValidationException',
+        $metadata: { requestId: 'of AWS', attempts: 1 },
+      });
+    });
+    const answer = await invokeAlone(handlersOver(deps).getRumResource, eventFor(getRumResource, { appKey }));
+    hasEnvelope(answer, 500, 'InternalError');
+    const { request_id } = answer.body;
+    const failed = deps.log.lines.filter(({ message }) => message === 'call failed');
+    expect(failed).toEqual([
+      {
+        level: 'error',
+        message: 'call failed',
+        fields: {
+          ...{ request_id, error_name: 'ValidationException', error_stack: expect.any(Array) },
+          ...{ aws_request_id: 'of AWS', attempts: expect.any(Number) },
+        },
+      },
+    ]);
+    const frames = failed[0]?.fields.error_stack as string[];
+    expect(frames.length).toBeGreaterThan(0);
+    for (const frame of frames) expect(frame).toMatch(/^at /);
+    expect(JSON.stringify(deps.log.lines)).not.toContain('the-input');
+  });
+
   it('speaks the language of the caller', async () => {
     const missing = connectTable({ name: 'no-such-table', endpoint: dynamodbEndpoint() });
     const event = eventFor(getRumResource, { appKey: 'x', headers: { 'accept-language': 'zh-CN,zh;q=0.9' } });
@@ -71,7 +102,11 @@ describe('a dependency that is down', () => {
       throw Object.assign(new Error('slow down'), { name: 'ThrottlingException', $metadata: {} });
     });
     const event = eventFor(deleteWorkItem, { appKey, body: { work_item_id: 'x', version: 1 } });
-    hasEnvelope(await invoke(handlersOver(testDeps(own)).deleteWorkItem, event), 503, 'ServiceUnavailable');
+    const deps = testDeps(own);
+    hasEnvelope(await invoke(handlersOver(deps).deleteWorkItem, event), 503, 'ServiceUnavailable');
+    // No mistake of the service.
+    const levels = deps.log.lines.filter(({ message }) => message === 'call failed').map(({ level }) => level);
+    expect(levels).toEqual(['warn']);
     expect(tap.count('UpdateItemCommand')).toBe(3);
     tap.remove();
   });

@@ -40,8 +40,30 @@ describe('a merge that is cut short after its commit', () => {
       committed ||= command === 'TransactWriteItemsCommand' || command === 'TransactWriteCommand';
     });
     const answer = await at.merge(dying.handler, { alert_ids: alerts, incident_id: to });
-    return { at, from, to, alerts, answer };
+    return { at, from, to, alerts, answer, deps: dying.deps };
   }
+
+  it('is counted and logged when it is left, when it is finished, and not when there is nothing to do', async () => {
+    const { at, to, answer, deps } = await cutShort();
+    const told = ({ log, metrics }: typeof deps) => [
+      metrics.events,
+      log.lines.filter(({ message }) => message !== 'call'),
+    ];
+    const error_name = expect.any(String);
+    const { request_id } = answer.body;
+    expect(told(deps)).toEqual([
+      ['merge_left_pending'],
+      [{ level: 'warn', message: 'merge left to finish-merges', fields: { request_id, error_name } }],
+    ]);
+    const feed = await at.feed(to);
+    const finishing = testDeps(table);
+    const fields = { account_id: at.account, incident_id: to, sequence: feed[0].sequence };
+    const finished = [['merge_finished_late'], [{ level: 'warn', message: 'merge finished after its call', fields }]];
+    await finishFeed(table, feed, { deps: finishing });
+    expect(told(finishing)).toEqual(finished);
+    await finishFeed(table, feed, { deps: finishing });
+    expect(told(finishing)).toEqual(finished);
+  });
 
   it('answers success, for the merge stands', async () => {
     const { at, from, to, alerts, answer } = await cutShort();
@@ -82,7 +104,13 @@ describe('a merge that is cut short after its commit', () => {
     const [{ pk, sk }] = feed;
     const event = { Records: [{ body: JSON.stringify({ pk, sk }) }] } as SQSEvent;
     await expect(hurried(event, { getRemainingTimeInMillis: () => 2_100 })).rejects.toThrow();
-    expect(slow.deps.log.lines.at(-1)).toMatchObject({ level: 'error', message: 'merge not finished' });
+    const { account: account_id } = at;
+    expect(slow.deps.log.lines.at(-1)).toEqual({
+      level: 'error',
+      message: 'merge not finished',
+      fields: { account_id, incident_id: to, sequence: feed[0].sequence, error_name: expect.any(String) },
+    });
+    expect(slow.deps.metrics.events).toEqual([]);
     await finishFeed(table, feed);
     await isMerged(at, to, alerts);
   });

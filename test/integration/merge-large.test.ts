@@ -1,3 +1,4 @@
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { putAccount } from '../../lib/accounts/accounts.ts';
 import type { Table } from '../../lib/table/client.ts';
@@ -5,8 +6,9 @@ import { keys } from '../../lib/table/keys.ts';
 import { adminOf } from '../support/admin.ts';
 import { hasEnvelope } from '../support/answers.ts';
 import { aroundCalls, connectionLost } from '../support/faults.ts';
-import { isMerged, newAccount } from '../support/incidents.ts';
-import { connectAgain, handlersOver, newTable, put, stored, testDeps } from '../support/service.ts';
+import { isMerged, newAccount, objectId } from '../support/incidents.ts';
+import { connectAgain, handlersOver, newTable, put, putAll, stored, testDeps } from '../support/service.ts';
+import { tapWire } from '../support/wire.ts';
 
 let table: Table;
 beforeAll(async () => {
@@ -20,17 +22,60 @@ function instance() {
   return { table: own, deps, handler: handlersOver(deps).mergeAlerts };
 }
 
-describe('a merge at the border of one transaction', () => {
-  it.each([94, 95, 96, 97, 98, 99, 100, 101])('moves all of %i alerts', async (count) => {
+/** What a merge gives beside its alerts. */
+interface Border {
+  title?: string;
+  owner_id?: number;
+  key?: string;
+}
+
+describe('a merge at the border of one transaction, which holds 100 rows', () => {
+  it.each([
+    [97, {}],
+    [97, { title: 'New' }],
+    [96, { owner_id: 1 }],
+    [96, { key: 'k' }],
+    [96, { title: 'New', owner_id: 1 }],
+    [96, { title: 'New', key: 'k' }],
+    [95, { owner_id: 1, key: 'k' }],
+    [95, { title: 'New', owner_id: 1, key: 'k' }],
+  ])('is one of %i alerts and two or more of one alert more, with %j', async (most, { key, ...fields }: Border) => {
+    for (const count of [most, most + 1]) {
+      const at = await newAccount(table);
+      const to = await at.incident();
+      await at.member(1);
+      const alerts = await at.alerts(count);
+      const { table: own, handler } = instance();
+      const tap = tapWire(own);
+      const headers = key ? { 'Idempotency-Key': key } : {};
+      hasEnvelope(await at.merge(handler, { alert_ids: alerts, incident_id: to, ...fields }, { headers }), 200);
+      await at.finish(to);
+      await isMerged(at, to, alerts);
+      expect(await at.incidentRow(to)).toMatchObject(fields);
+      const sizes = tap.attempts
+        .filter(({ command }) => command.startsWith('TransactWrite'))
+        .map(({ body }) => (JSON.parse(body) as { TransactItems: unknown[] }).TransactItems.length);
+      // A large commit writes the entry, its list, the ledger and the incident; the moves follow.
+      if (count === most) expect(sizes).toEqual([100]);
+      else expect(sizes[0]).toBe(4 + (fields.owner_id === undefined ? 0 : 1) + (key ? 1 : 0));
+    }
+  });
+});
+
+describe('a merge of few alerts with large rows', () => {
+  it.each([
+    [8, 'with'],
+    [9, 'after'],
+  ])('(%i of 60 KB) moves them %s its commit: 500 KB of rows are the most for one transaction', async (count, when) => {
     const at = await newAccount(table);
     const to = await at.incident();
-    await at.member(1);
-    const alerts = await at.alerts(count);
-    const headers = { 'Idempotency-Key': 'k' };
-    const body = { alert_ids: alerts, incident_id: to, owner_id: 1, title: 'New' };
-    hasEnvelope(await at.merge(instance().handler, body, { headers }), 200);
+    const alerts = Array.from({ length: count }, objectId);
+    const row = (id: string) => ({ ...keys.alert(at.account, id), alert_id: id, notes: 'x'.repeat(60_000) });
+    await putAll(table, alerts.map(row));
+    hasEnvelope(await at.merge(instance().handler, { alert_ids: alerts, incident_id: to }), 200);
+    await at.finish(to);
     await isMerged(at, to, alerts);
-    expect(await at.incidentRow(to)).toMatchObject({ title: 'New', owner_id: 1 });
+    expect((await at.feed(to))[0].large).toBe(when === 'after' ? true : undefined);
   });
 });
 
@@ -116,5 +161,37 @@ describe('an alert that changes between reading and commit', () => {
     hasEnvelope(await at.merge(handler, { alert_ids: [alert], incident_id: to }), 200);
     expect((await at.feed(to))[0].moved).toEqual({ [other]: [alert] });
     expect(await stored(table, keys.alert(at.account, alert))).toMatchObject({ incident_id: to });
+  });
+});
+
+describe('what a merge names and is deleted between reading and commit', () => {
+  it.each([
+    ['member', 3],
+    ['member', 150],
+    ['incident', 3],
+    ['incident', 150],
+  ] as const)('(a %s, of %i alerts) is ResourceNotFound, and nothing has changed', async (what, count) => {
+    const at = await newAccount(table);
+    const to = await at.incident({ title: 'Old' });
+    await at.member(12);
+    const alerts = await at.alerts(count);
+    const { table: own, handler } = instance();
+    const row = what === 'member' ? keys.member(at.account, 12) : keys.incident(at.account, to);
+    let deleted = false;
+    aroundCalls(own, async ({ command }, send) => {
+      if (command.startsWith('TransactWrite') && !deleted) {
+        deleted = true;
+        await table.client.send(new DeleteCommand({ TableName: table.name, Key: row }));
+      }
+      await send();
+    });
+    const body = { alert_ids: alerts, incident_id: to, title: 'New', owner_id: 12 };
+    const answer = await at.merge(handler, body);
+    hasEnvelope(answer, 400, 'ResourceNotFound');
+    expect(answer.body.error.message).toContain(what === 'member' ? 'member 12' : `incident ${to}`);
+    expect(await at.feed(to)).toEqual([]);
+    expect(new Set(await at.whereabouts(alerts))).toEqual(new Set([undefined]));
+    if (what === 'member') expect(await at.incidentRow(to)).toMatchObject({ title: 'Old' });
+    else expect(await at.incidentRow(to)).toBeUndefined();
   });
 });

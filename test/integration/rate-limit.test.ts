@@ -5,6 +5,7 @@ import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { newAccountId, newCaller } from '../support/accounts.ts';
 import { hasEnvelope } from '../support/answers.ts';
+import { aroundCalls, connectionLost } from '../support/faults.ts';
 import { limiterTrials } from '../support/limiter-trials.ts';
 import {
   connectAgain,
@@ -51,10 +52,19 @@ describe('fleet browse', () => {
   });
 
   it('passes 30 calls in each minute of the clock, and no more', async () => {
-    const { clock, call, counted } = await given();
+    const { clock, call, instance, counted } = await given();
     for (let second = 0; second < 15; second += 1) {
       clock.now = NOW + second * 1000;
       for (const _ of [1, 2]) hasEnvelope(await call(), 200);
+    }
+    // Both windows are full: the longer one says how long to wait, to an instance that was asked before and to another.
+    clock.now = NOW + 14_500;
+    for (const each of [call, instance()]) {
+      const full = await each();
+      hasEnvelope(full, 429, 'RequestTooFrequently');
+      expect(full.headers).toMatchObject({ 'Retry-After': '46', RateLimit: '"second";r=0;t=1, "minute";r=0;t=46' });
+      expect(full.headers).toMatchObject({ 'X-RateLimit-Limit': '30', 'X-RateLimit-Reset': String(NOW / 1000 + 60) });
+      expect(full.body.error.message).toContain('30 in each 60 seconds');
     }
     clock.now = NOW + 20_250;
     const refused = await call();
@@ -186,6 +196,21 @@ describe('a count', () => {
     expect(await stored(own, keys.rateCount(account, 'browse-fleet', MINUTE))).toMatchObject({ total: 2, w0: 2 });
     expect((await limiter.take(account)).refusedBy?.window.name).toBe('second');
     tap.remove();
+  });
+
+  it('that was never applied fails, although the row can be read, and nothing is counted', async () => {
+    const own = connectAgain(table);
+    const account = newAccountId();
+    const limiter = limiterOver(own);
+    await limiter.take(account);
+    const end = aroundCalls(own, async ({ command }, send) => {
+      if (command.startsWith('Update')) throw connectionLost();
+      await send();
+    });
+    await expect(limiter.take(account)).rejects.toThrow('connection lost');
+    end();
+    expect(await stored(table, keys.rateCount(account, 'browse-fleet', MINUTE))).toMatchObject({ total: 1 });
+    expect((await limiter.take(account)).refusedBy).toBeUndefined();
   });
 
   it('forgets a refusal when the clock is set back to before its window', async () => {

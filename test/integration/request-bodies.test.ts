@@ -181,3 +181,9 @@ describe('a body', () => {
     expect(answer.body.error.message).toContain('work_item_id');
   });
 });
+
+describe('an Idempotency-Key', () => {
+  it.each(['', 'x'.repeat(256), ['a', 'b']])('is ignored by an operation that takes none: %j', async (key) => {
+    accepted(await call({ headers: { 'Idempotency-Key': key } }));
+  });
+});

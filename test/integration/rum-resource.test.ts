@@ -4,6 +4,7 @@ import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { newCaller } from '../support/accounts.ts';
 import { hasEnvelope } from '../support/answers.ts';
+import { aroundCalls } from '../support/faults.ts';
 import { RUM_RECORD } from '../support/rum.ts';
 import { conforms } from '../support/schema.ts';
 import { eventFor, handlersOver, invoke, newTable, put, testDeps } from '../support/service.ts';
@@ -111,6 +112,34 @@ describe('the RUM resource', () => {
     const read = await at.call();
     expect(read.body.data.version).toBe('free');
     expect(read.headers.Age).toBe('0');
+  });
+
+  it('counts its age from the moment that its reading began', async () => {
+    const at = await given();
+    await at.call(); // looks the app key up
+    at.clock.now += 60_000;
+    await at.putRecord({ ...RUM_RECORD, version: 'free' });
+    const end = aroundCalls(table, async ({ command }, send) => {
+      await send();
+      if (command.startsWith('Query')) at.clock.now += 2_000;
+    });
+    expect((await at.call()).headers.Age).toBe('2');
+    end();
+    await at.putRecord(RUM_RECORD);
+    at.clock.now += 57_999;
+    expect((await at.call()).body.data.version).toBe('free');
+    at.clock.now += 1;
+    expect((await at.call()).body.data.version).toBe('professional');
+  });
+
+  it('is never younger than 0 s: a clock may be set back while it is read', async () => {
+    const at = await given();
+    const end = aroundCalls(table, async ({ command }, send) => {
+      await send();
+      if (command.startsWith('Query')) at.clock.now -= 5_000;
+    });
+    expect((await at.call()).headers.Age).toBe('0');
+    end();
   });
 
   it('is read from the table with no_cache, which refreshes the cache for those who use it', async () => {

@@ -9,7 +9,11 @@ export function hasEnvelope(answer: Answer, status: number, code?: string): void
     ...(code ? { code } : { code: undefined }),
   });
   expect(body.request_id).toEqual(expect.any(String));
-  expect(headers['Svc-Request-Id']).toBe(body.request_id);
+  expect(headers).toMatchObject({
+    'Svc-Request-Id': body.request_id,
+    'Content-Type': 'application/json',
+    'Cache-Control': 'no-store',
+  });
   expect(Object.keys(body).sort()).toEqual(code ? ['error', 'request_id'] : ['data', 'request_id']);
   if (!code) return;
   expect(Object.keys(body.error).sort()).toEqual(['code', 'message']);

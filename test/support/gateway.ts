@@ -66,6 +66,9 @@ export async function throughGateway(functions: Functions, event: APIGatewayProx
       values.map((value): [string, string] => [name, value]),
     ),
   );
+  const repeated = Object.fromEntries(
+    Object.entries(event.multiValueHeaders ?? {}).filter(([, values = []]) => values.length > 1),
+  );
   const body = event.body === null ? undefined : Buffer.from(event.body, event.isBase64Encoded ? 'base64' : 'utf8');
   const answered = new Promise<{ statusCode: number; headers: Record<string, string>; body: string }>(
     (resolve, reject) => {
@@ -76,7 +79,7 @@ export async function throughGateway(functions: Functions, event: APIGatewayProx
           agent,
           method: event.httpMethod,
           path: query.size > 0 ? `${event.path}?${query}` : event.path,
-          headers: { ...event.headers, [FUNCTIONS]: id },
+          headers: { ...event.headers, ...repeated, [FUNCTIONS]: id },
         },
         async (response) => {
           const chunks: Buffer[] = [];

@@ -166,7 +166,8 @@ export interface EventOptions {
   /** The body as it is, in place of `body`. */
   rawBody?: string | null;
   isBase64Encoded?: boolean;
-  headers?: Record<string, string>;
+  /** A list is a header that is given so many times. */
+  headers?: Record<string, string | string[]>;
 }
 
 /** The event that API Gateway's REST proxy integration sends for a call of an operation. */
@@ -176,13 +177,15 @@ export function eventFor(
 ): APIGatewayProxyEvent {
   const appKeys = [options.appKey ?? []].flat();
   const last = appKeys.at(-1);
-  const headers = { 'Content-Type': 'application/json', ...options.headers };
+  const allHeaders = Object.entries({ 'Content-Type': 'application/json', ...options.headers }).map(
+    ([name, given]) => [name, [given].flat()] as const,
+  );
   return {
     resource: operation.path,
     path: operation.path,
     httpMethod: operation.method,
-    headers,
-    multiValueHeaders: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]])),
+    headers: Object.fromEntries(allHeaders.map(([name, values]) => [name, values.at(-1)])),
+    multiValueHeaders: Object.fromEntries(allHeaders),
     queryStringParameters: last === undefined ? null : { app_key: last },
     multiValueQueryStringParameters: last === undefined ? null : { app_key: appKeys },
     pathParameters: null,

@@ -1,0 +1,79 @@
+/** The log line and the count of each call: what operators and alarms go by. */
+import { beforeAll, expect, it } from 'vitest';
+import { hashAppKey } from '../../lib/accounts/app-keys.ts';
+import { browseFleet, getRumResource } from '../../lib/api/operations.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { newCaller } from '../support/accounts.ts';
+import { aroundCalls } from '../support/faults.ts';
+import { RUM_RECORD } from '../support/rum.ts';
+import {
+  connectAgain,
+  type EventOptions,
+  eventFor,
+  handlersOver,
+  invokeAlone,
+  newTable,
+  put,
+  testDeps,
+} from '../support/service.ts';
+
+let table: Table;
+beforeAll(async () => {
+  table = await newTable();
+});
+
+const ACCOUNT = 9_007_199_254_740_993n;
+
+it.each<[string, EventOptions, { caller: boolean; calls: number }]>([
+  ['OK', {}, { caller: true, calls: 2 }],
+  ['InvalidParameter', { body: { no_cache: 1 } }, { caller: true, calls: 1 }],
+  ['Unauthorized', { appKey: 'unknown' }, { caller: false, calls: 1 }],
+  ['InternalError', {}, { caller: true, calls: 2 }],
+  ['ServiceUnavailable', {}, { caller: true, calls: 2 }],
+])(
+  'a call that ends with %s has one line and one count, with its caller and its duration',
+  async (code, options, of) => {
+    const { appKey } = await newCaller(table, { account_id: ACCOUNT });
+    await put(table, keys.rumResource(ACCOUNT), RUM_RECORD);
+    const own = connectAgain(table);
+    const clock = { now: 2_050_000_000_000 };
+    const deps = testDeps(own, { now: () => clock.now });
+    aroundCalls(own, async ({ command }, send) => {
+      clock.now += 21;
+      if (command.startsWith('Query') && code === 'InternalError') throw new TypeError('of ours');
+      if (command.startsWith('Query') && code === 'ServiceUnavailable')
+        throw Object.assign(new Error(), { name: 'TimeoutError' });
+      await send();
+    });
+    const event = eventFor(getRumResource, { appKey, body: {}, ...options });
+    Object.assign(event.requestContext, { extendedRequestId: 'extended' });
+    const answer = await invokeAlone(handlersOver(deps).getRumResource, event);
+    const operation = 'get-rum-resource';
+    const duration_ms = 21 * of.calls;
+    expect(deps.log.lines.filter(({ message }) => message === 'call')).toEqual([
+      {
+        level: 'info',
+        message: 'call',
+        fields: {
+          ...{ operation, code, request_id: answer.body.request_id, extended_request_id: 'extended', duration_ms },
+          ...(of.caller && { account_id: '9007199254740993', app_key_id: hashAppKey(appKey).slice(0, 16) }),
+        },
+      },
+    ]);
+    expect(deps.metrics.calls).toEqual([{ operation, code, durationMs: duration_ms }]);
+    expect(deps.metrics.events).toEqual([]);
+  },
+);
+
+it('a call that is refused by the exact limit is counted by its own code', async () => {
+  const { appKey } = await newCaller(table);
+  const deps = testDeps(table, { now: () => 2_050_000_000_000 });
+  const { browseFleet: handler } = handlersOver(deps);
+  for (let call = 0; call < 3; call += 1) await invokeAlone(handler, eventFor(browseFleet, { appKey, body: {} }));
+  expect(deps.metrics.calls.map(({ operation, code }) => [operation, code])).toEqual([
+    ['browse-fleet', 'OK'],
+    ['browse-fleet', 'OK'],
+    ['browse-fleet', 'RequestTooFrequently'],
+  ]);
+});

@@ -1,0 +1,36 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createLog } from '../../lib/log.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+/** What is written to standard output meanwhile. */
+function printed(act: () => void): string[] {
+  const lines: string[] = [];
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => lines.push(String(text)) > 0);
+  act();
+  return lines;
+}
+
+describe('a log line', () => {
+  it('is one line of JSON, an account id beyond 2^53 exact in it', () => {
+    const [line = '', ...more] = printed(() => createLog().error('RUM rows malformed', { account_id: 2n ** 63n - 1n }));
+    expect(more).toEqual([]);
+    expect(line).toMatch(/^\{"level":"ERROR","message":"RUM rows malformed","timestamp":"[^"]+","service":"[^"]+",/);
+    expect(line).toMatch(/"account_id":9223372036854775807\}\n$/);
+  });
+
+  it('has the level that it was written at, and the frames of the sources', () => {
+    const log = createLog((frames) => frames.map((frame) => `${frame}.ts`));
+    const lines = printed(() => {
+      log.info('a', {});
+      log.warn('b', { error_stack: ['x'] });
+      log.error('c', { error_stack: ['y'], error_name: 'E' });
+    });
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({ level: 'INFO', message: 'a' }),
+      expect.objectContaining({ level: 'WARN', message: 'b', error_stack: ['x.ts'] }),
+      expect.objectContaining({ level: 'ERROR', message: 'c', error_stack: ['y.ts'], error_name: 'E' }),
+    ]);
+    expect(JSON.parse(lines[0] ?? '')).not.toHaveProperty('error_stack');
+  });
+});

@@ -1,0 +1,88 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { look, type SendOptions, settle } from '../../lib/table/settle.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const lost = () => Object.assign(new Error('reply lost'), { code: 'ECONNRESET' });
+
+describe('a write', () => {
+  it('whose reply came is not looked for, whatever the reply', async () => {
+    const read = vi.fn();
+    expect(await settle({ send: async () => 'written', look: read })).toBe('written');
+    const mistake = new TypeError('of ours');
+    await expect(settle({ send: () => Promise.reject(mistake), look: read })).rejects.toBe(mistake);
+    expect(read).not.toHaveBeenCalled();
+  });
+
+  it('whose reply was lost is what the table says', async () => {
+    const failure = lost();
+    const send = () => Promise.reject(failure);
+    expect(await settle<string>({ send, look: async () => 'found' })).toBe('found');
+    await expect(settle<string>({ send, look: async () => undefined })).rejects.toBe(failure);
+    await expect(settle<string>({ send, look: () => Promise.reject(new Error('away')) })).rejects.toBe(failure);
+  });
+
+  it('is sent with the signal that ends it, and looked for with one that ends 250 ms later', async () => {
+    const call = new AbortController();
+    const signals: (AbortSignal | undefined)[] = [];
+    const settled = settle<string>(
+      {
+        send({ abortSignal }) {
+          signals.push(abortSignal);
+          return new Promise((_resolve, reject) => abortSignal?.addEventListener('abort', () => reject(lost())));
+        },
+        async look({ abortSignal }) {
+          signals.push(abortSignal);
+          return 'found';
+        },
+      },
+      call.signal,
+    );
+    call.abort();
+    expect(await settled).toBe('found');
+    expect(signals[0]).toBe(call.signal);
+    expect(signals[1]).not.toBe(call.signal);
+  });
+});
+
+describe('a look at the table', () => {
+  /** A look that waits for its signal, which it gives. */
+  function looking(signal?: AbortSignal) {
+    let given: AbortSignal | undefined;
+    const read = ({ abortSignal }: SendOptions) => {
+      given = abortSignal;
+      return new Promise<never>((_resolve, reject) => abortSignal?.addEventListener('abort', () => reject(lost())));
+    };
+    const ended = look(read, signal).catch(() => 'ended');
+    return { ended, isEnded: () => given?.aborted };
+  }
+
+  it.each(['before', 'after'])('goes on for 250 ms when its call is ended %s it began, and no longer', async (when) => {
+    const call = new AbortController();
+    if (when === 'before') call.abort();
+    const { ended, isEnded } = looking(call.signal);
+    if (when === 'after') {
+      vi.advanceTimersByTime(10_000);
+      expect(isEnded()).toBe(false);
+      call.abort();
+    }
+    vi.advanceTimersByTime(249);
+    expect(isEnded()).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(isEnded()).toBe(true);
+    expect(await ended).toBe('ended');
+  });
+
+  it('has no signal where its call has none, and leaves no timer behind', async () => {
+    expect(await look(async (options) => options)).toEqual({});
+    const call = new AbortController();
+    call.abort();
+    await look(async () => 'found', call.signal);
+    expect(vi.getTimerCount()).toBe(0);
+    const running = new AbortController();
+    await look(async () => 'found', running.signal);
+    running.abort();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});

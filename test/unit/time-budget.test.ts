@@ -1,0 +1,46 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { createTimeBudget } from '../../lib/fleet/time-budget.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const work = (ms: number) => () => new Promise<string>((resolve) => setTimeout(() => resolve('done'), ms));
+
+it('a budget is used up by work alone, and then aborts', async () => {
+  const budget = createTimeBudget(100, new AbortController().signal);
+  const first = budget.spend(work(60));
+  await vi.advanceTimersByTimeAsync(60);
+  expect(await first).toBe('done');
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(budget.signal.aborted).toBe(false);
+  const failing = budget.spend(() => Promise.reject(new Error('failed')));
+  await expect(failing).rejects.toThrow('failed');
+  const second = budget.spend(work(60));
+  await vi.advanceTimersByTimeAsync(39);
+  expect(budget.signal.aborted).toBe(false);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(budget.signal.aborted).toBe(true);
+  await vi.advanceTimersByTimeAsync(20);
+  expect(await second).toBe('done');
+});
+
+it('ends with its call, whatever is left', async () => {
+  for (const ms of [100, undefined]) {
+    const call = new AbortController();
+    const budget = createTimeBudget(ms, call.signal);
+    const working = budget.spend(work(10));
+    expect(budget.signal.aborted).toBe(false);
+    call.abort();
+    expect(budget.signal.aborted).toBe(true);
+    await vi.advanceTimersByTimeAsync(10);
+    expect(await working).toBe('done');
+  }
+});
+
+it('without a limit lasts as long as its call', async () => {
+  const budget = createTimeBudget(undefined, new AbortController().signal);
+  const working = budget.spend(work(1_000_000));
+  await vi.advanceTimersByTimeAsync(1_000_000);
+  expect(await working).toBe('done');
+  expect(budget.signal.aborted).toBe(false);
+});
