@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { toApiError } from '../../lib/api/envelope.ts';
 import { ApiError, ERROR_CODES, refuse } from '../../lib/api/errors.ts';
-import { isUnavailable } from '../../lib/table/failures.ts';
+import { isThrottled, isUnavailable } from '../../lib/table/failures.ts';
 
 /** The contract's table, as it stands there. */
 const CONTRACT = {
@@ -96,5 +96,53 @@ describe('whatever was thrown', () => {
     expect(shown).toBeInstanceOf(ApiError);
     expect(shown).toMatchObject({ code: 'InternalError', explanation: undefined, headers: {} });
     expect(shown.message).not.toContain('secret');
+  });
+});
+
+describe('a failure of DynamoDB', () => {
+  const cancelled = (...codes: (string | undefined)[]) =>
+    named('TransactionCanceledException', { CancellationReasons: codes.map((Code) => ({ Code })) });
+  const THROTTLES = ['ProvisionedThroughputExceededException', 'ThrottlingException', 'RequestLimitExceeded'];
+
+  it.each([
+    ...THROTTLES.map((name) => named(name)),
+    ...['LimitExceededException', 'InternalServerError', 'ServiceUnavailable', 'TransactionConflictException'].map(
+      (name) => named(name),
+    ),
+    ...['TransactionInProgressException', 'ReplicatedWriteConflictException', 'AbortError', 'TimeoutError'].map(
+      (name) => named(name),
+    ),
+    ...[
+      'ECONNREFUSED',
+      'ECONNRESET',
+      'EPIPE',
+      'ETIMEDOUT',
+      'ENOTFOUND',
+      'EAI_AGAIN',
+      'EHOSTUNREACH',
+      'ENETUNREACH',
+    ].map((code) => named('Error', { code })),
+    ...['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded'].map((code) =>
+      cancelled('None', code),
+    ),
+    named('X', { $metadata: { httpStatusCode: 500 } }),
+    named('AggregateError', { errors: [named('X'), named('X', { code: 'EPIPE' })] }),
+  ])('$name $code passes', (error) => expect(isUnavailable(error)).toBe(true));
+
+  it.each([
+    named(''),
+    named('X', { code: '' }),
+    named('X', { $metadata: {} }),
+    named('X', { $metadata: { httpStatusCode: 499 } }),
+    named('X', { errors: [named('X')] }),
+    named('X', { CancellationReasons: [{ Code: 'TransactionConflict' }] }),
+    named('TransactionCanceledException'),
+    cancelled(undefined, 'None', 'ConditionalCheckFailed', ''),
+  ])('$name is lasting', (error) => expect(isUnavailable(error)).toBe(false));
+
+  it('asks for a slower pace or does not', () => {
+    for (const name of THROTTLES) expect(isThrottled(named(name))).toBe(true);
+    for (const error of [named('InternalServerError'), named(''), { name: 'ThrottlingException' }, undefined])
+      expect(isThrottled(error)).toBe(false);
   });
 });

@@ -191,3 +191,34 @@ describe('a host of the answer', () => {
     });
   });
 });
+
+describe('the texts of a host', () => {
+  const face = '\u{1f600}';
+  const shown = (fields: object, row = live()) => fleetHost(host(fields), row, NOW);
+  const codesOf = (fields: object) => shown(fields).servicemap.reason_codes;
+
+  it.each(['agent_version', 'edge_cluster', 'capability_status', 'capture_mode'])('%s has 256 code points', (name) => {
+    const shownAs = (text: string) => {
+      const item = shown({ [name]: text });
+      return [(name in item ? item : item.servicemap)[name as never], item.servicemap.reason_codes];
+    };
+    for (const text of ['x'.repeat(256), face.repeat(256), face.repeat(200)])
+      expect(shownAs(text)).toEqual([text, undefined]);
+    for (const one of ['x', face]) expect(shownAs(one.repeat(257))).toEqual([one.repeat(256), ['value_cut']]);
+  });
+
+  it('are at most 32 reason codes of 128 code points', () => {
+    const codes = Array.from({ length: 33 }, (_, at) => `code-${at}`);
+    expect(codesOf({ reason_codes: codes.slice(0, 32) })).toEqual(codes.slice(0, 32));
+    expect(codesOf({ reason_codes: codes })).toEqual([...codes.slice(0, 32), 'value_cut']);
+    expect(codesOf({ reason_codes: [face.repeat(128)] })).toEqual([face.repeat(128)]);
+    expect(codesOf({ reason_codes: ['x'.repeat(129), 'y'] })).toEqual(['x'.repeat(128), 'y', 'value_cut']);
+    // Repeated ones count once.
+    expect(codesOf({ reason_codes: [...codes.slice(0, 32), 'code-0'] })).toEqual(codes.slice(0, 32));
+  });
+
+  it('that are cut say so after that live status is unavailable', () => {
+    const { servicemap } = fleetHost(host({ agent_version: 'x'.repeat(300) }), UNREADABLE, NOW);
+    expect(servicemap.reason_codes).toEqual(['no_reports', 'status_unavailable', 'value_cut']);
+  });
+});

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isInt64, parseJson, stringifyJson, toInt64 } from '../../lib/json.ts';
+import { hasRoundedNumber, isInt64, parseJson, stringifyJson, toInt64 } from '../../lib/json.ts';
 
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 
@@ -58,4 +58,55 @@ describe('JSON', () => {
   it.each(['', '{', '{"a":1,}', "{'a':1}", 'NaN', '01', '{"a":1}x', '\ufeff{}'])('refuses %j', (text) => {
     expect(() => parseJson(text)).toThrow(SyntaxError);
   });
+});
+
+describe('the int64 range', () => {
+  it('has these bounds', () => {
+    for (const value of [-(2n ** 63n), 2n ** 63n - 1n, 0, -0, 2 ** 53 - 1]) expect(isInt64(value)).toBe(true);
+    for (const value of [-(2n ** 63n) - 1n, 2n ** 63n, 2 ** 53, 0.5, Number.NaN, '1', null, undefined, true])
+      expect(isInt64(value)).toBe(false);
+  });
+});
+
+describe('a number', () => {
+  it.each<[string, unknown]>([
+    ['1e3', 1_000],
+    ['1.50e1', 15],
+    ['-0.00120e5', -120],
+    ['1000e-3', 1],
+    ['10.00', 10],
+    ['0.000', 0],
+    ['0e9', 0],
+    ['90071992547409930e-1', 9_007_199_254_740_993n],
+    ['9007199254740993.0', 9_007_199_254_740_993n],
+    ['-92233720368547758.08e2', -(2n ** 63n)],
+    ['12345678901234567890', 12_345_678_901_234_567_890n],
+    ['1234567890123456789e1', 12_345_678_901_234_567_890n],
+    ['123456789012345678901', Number('123456789012345678901')],
+    ['1e20', 1e20],
+    ['1e19', 10_000_000_000_000_000_000n],
+    ['1.5', 1.5],
+    ['-0.5e-3', -0.0005],
+    ['9007199254740992.5', Number.NaN],
+    ['1e-400', Number.NaN],
+  ])('%s is read as %s', (text, value) => {
+    expect(parseJson(text)).toBe(value);
+    expect(parseJson(`[ ${text} ]`)).toEqual([value]);
+  });
+
+  it('is no number in a string, and a member of another name is kept', () => {
+    expect(parseJson('{"a":"9007199254740993","__proto":1}')).toEqual({ a: '9007199254740993', __proto: 1 });
+  });
+});
+
+describe('a number that JSON.parse may round', () => {
+  it.each([
+    ...['[1.5]', '{"a":1e3}', '{"a": 1E3}', '[0,-1.5]', '[1234567890123456]', '[ -1234567890123456]', '{"a\\"":1.5}'],
+    ...['{"a":"\\\\","b":1.5}', '["x",1.5]', '"":1.5', '{"a":1.5,"b'],
+  ])('is in %s', (text) => expect(hasRoundedNumber(text)).toBe(true));
+
+  it.each([
+    ...['[15]', '{"a":123456789012345}', '{"1.5":1}', '{"a":":1.5"}', '{"a":"\\":1.5"}', '":1.5"', '":1.5', '[]', ''],
+    ...['["a1.5",2]', '{"a":"[1e3,\\\\"}', '{"a":":1.5\\'],
+  ])('is not in %s', (text) => expect(hasRoundedNumber(text)).toBe(false));
 });

@@ -6,6 +6,7 @@ const told = (env: Record<string, string>) => {
     readSettings(env);
   } catch (error) {
     expect(error).toBeInstanceOf(SettingsError);
+    expect((error as SettingsError).name).toBe('SettingsError');
     return (error as SettingsError).message.split('\n');
   }
   return [];
@@ -59,6 +60,24 @@ describe('the settings', () => {
       'RUM_CACHE_SECONDS must be an integer from 0 to 3600, not "-1"',
       'SERVICEMAP_ENABLED must be true or false, not "no"',
     ]);
+  });
+
+  it.each([
+    ['MAX_BODY_BYTES', ['1024', '3145728'], ['1023', '3145729', 'x2048', '2048x', '2e3', '2048.0', '-2048']],
+    ['APP_KEY_CACHE_SECONDS', ['0', '30'], ['31']],
+    ['RUM_CACHE_SECONDS', ['0', '3600'], ['3601']],
+  ])('%s may be one of %j, and none of %j', (name, right, wrong) => {
+    for (const value of right) expect(told({ TABLE_NAME: 't', [name]: value })).toEqual([]);
+    for (const value of wrong) expect(told({ TABLE_NAME: 't', [name]: value })).toHaveLength(1);
+  });
+
+  it.each(['SERVICEMAP_ENABLED', 'QUIET'])('%s is true or false', (name) => {
+    for (const value of ['true', 'false']) expect(told({ TABLE_NAME: 't', [name]: value })).toEqual([]);
+    expect(told({ TABLE_NAME: 't', [name]: 'TRUE' })).toHaveLength(1);
+    expect(readSettings({ TABLE_NAME: 't', SERVICEMAP_ENABLED: 'true', QUIET: 'false' })).toMatchObject({
+      serviceMapEnabled: true,
+      quiet: false,
+    });
   });
 
   it('that are empty count as not given', () => {

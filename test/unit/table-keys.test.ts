@@ -89,7 +89,52 @@ describe('a key', () => {
     );
   });
 
+  // Rows outlive releases: how a key is written must never change.
+  it.each<[RowKind, unknown[], string, string]>([
+    ['account', [], 'ACCOUNT#7#ACCOUNT', 'ACCOUNT'],
+    ['appKey', ['ab'], 'APP_KEY#ab', 'APP_KEY'],
+    ['listedAccount', [], 'ACCOUNTS', '0000000000000000007'],
+    ['audit', [12, 'id'], 'ACCOUNT#7#AUDIT', '000000000000012#id'],
+    ['member', [5], 'ACCOUNT#7#MEMBERS', '5'],
+    ['host', ['h'], 'ACCOUNT#7#HOSTS', 'h'],
+    ['hostStatus', ['h'], 'ACCOUNT#7#HOST_STATUSES', 'h'],
+    ['rumResource', [], 'ACCOUNT#7#RUM', 'RESOURCE'],
+    ['rumUsage', [], 'ACCOUNT#7#RUM', 'USAGE'],
+    ['workItem', ['w'], 'ACCOUNT#7#WORK_ITEMS', 'w'],
+    ['incident', ['AB'], 'ACCOUNT#7#INCIDENTS', 'ab'],
+    ['alert', ['AB'], 'ACCOUNT#7#ALERTS#b', 'ab'],
+    ['feedEntry', ['AB', 12], 'ACCOUNT#7#FEED#ab', '000000000000012'],
+    ['feedAlerts', ['AB', 12, 3], 'ACCOUNT#7#FEED#ab', '000000000000012#ALERTS#0003'],
+    ['feedMoves', ['AB', 12, 3], 'ACCOUNT#7#FEED#ab', '000000000000012#MOVES#000003'],
+    ['mergeLedger', [], 'ACCOUNT#7#MERGES', 'LEDGER'],
+    ['rateCount', ['browse-fleet', 9], 'ACCOUNT#7#RATE#browse-fleet', '9'],
+    ['idempotency', ['merge-alerts', 'ff'], 'ACCOUNT#7#IDEMPOTENCY', 'merge-alerts#ff'],
+  ])('of kind %s is written as docs/table.md says', (kind, parts, pk, sk) => {
+    expect(build(kind, kind === 'appKey' ? parts : [7, ...parts])).toEqual({ pk, sk });
+  });
+
+  it('of a collection is the partition key of its rows', () => {
+    expect(
+      Object.entries(collections).map(([name, of]) => [name, (of as (...parts: unknown[]) => unknown)(7, 'b')]),
+    ).toEqual([
+      ['accounts', 'ACCOUNTS'],
+      ['audit', 'ACCOUNT#7#AUDIT'],
+      ['members', 'ACCOUNT#7#MEMBERS'],
+      ['hosts', 'ACCOUNT#7#HOSTS'],
+      ['hostStatuses', 'ACCOUNT#7#HOST_STATUSES'],
+      ['rum', 'ACCOUNT#7#RUM'],
+      ['workItems', 'ACCOUNT#7#WORK_ITEMS'],
+      ['incidents', 'ACCOUNT#7#INCIDENTS'],
+      ['alerts', 'ACCOUNT#7#ALERTS#b'],
+      ['alertShards', [...'0123456789abcdef'].map((digit) => `ACCOUNT#7#ALERTS#${digit}`)],
+      ['feed', 'ACCOUNT#7#FEED#b'],
+      ['idempotency', 'ACCOUNT#7#IDEMPOTENCY'],
+    ]);
+  });
+
   it('that this service did not build is not read', () => {
+    expect(parseKey({ pk: ' ACCOUNT#1#HOSTS', sk: 'x' })).toBeUndefined();
+    expect(parseKey({ pk: 'ACCOUNT#1#HOSTS ', sk: 'x' })).toBeUndefined();
     expect(parseKey({ pk: 'OTHER', sk: 'x' })).toBeUndefined();
     expect(parseKey({ pk: 'ACCOUNT#1#UNHEARD_OF', sk: 'x' })).toBeUndefined();
     expect(parseKey({ pk: 'ACCOUNT#x#HOSTS', sk: 'x' })).toBeUndefined();

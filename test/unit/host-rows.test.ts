@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { decodeHost, decodeStatus, HOST_ATTRIBUTES, STATUS_ATTRIBUTES, UNREADABLE } from '../../lib/fleet/rows.ts';
+
+const HOST = {
+  ...{ host_id: 'h', agent_version: '1', edge_cluster: 'eu', enabled: true, capability_status: 'running' },
+  ...{ capture_mode: 'ebpf', report_interval_ms: 1, snapshot_ready: true, reason_codes: ['own'] },
+};
+const STATUS = {
+  ...{ host_id: 'h', received_at_ms: 0, observed_at_ms: 0, node_count: 0, edge_count: 0, authoritative: true },
+  ...{ graph_available: true, snapshot_truncated: true, snapshot_degraded: true, health_at_ms: 0, reason_codes: [] },
+};
+const without = (row: Record<string, unknown>, name: string) => {
+  const { [name]: _left, ...rest } = row;
+  return rest as { host_id: string };
+};
+const BIG = 9_007_199_254_740_993n;
+
+describe('an inventory row', () => {
+  it('of its form is itself, with every attribute and with those alone that it must have', () => {
+    const bare = { host_id: 'h', agent_version: '', edge_cluster: '', enabled: false, snapshot_ready: false };
+    for (const row of [HOST, bare, { ...HOST, report_interval_ms: BIG }]) {
+      const { host, malformed } = decodeHost(row);
+      expect(host).toBe(row);
+      expect(malformed).toBe(false);
+    }
+  });
+
+  it.each([
+    ['agent_version', [1, null, undefined, ['1']], ''],
+    ['edge_cluster', [1, null, undefined, { a: 1 }], ''],
+    ['enabled', ['true', 1, null, undefined], false],
+    ['snapshot_ready', ['true', 0, null, undefined], false],
+  ] as const)('whose %s is of another form has a value in its place, and is malformed', (name, values, fallback) => {
+    for (const value of values)
+      expect(decodeHost({ ...HOST, [name]: value })).toEqual({ host: { ...HOST, [name]: fallback }, malformed: true });
+  });
+
+  it.each([
+    ['capability_status', [1, true, ['running']]],
+    ['capture_mode', [1, ['ebpf']]],
+    ['report_interval_ms', [0, -1, 1.5, '1', Number.NaN, 2n ** 63n]],
+    ['reason_codes', ['own', [1], ['own', 1], { 0: 'own' }, new Set([1])]],
+  ] as const)('whose %s is of another form does without it, and is malformed', (name, values) => {
+    for (const value of values)
+      expect(decodeHost({ ...HOST, [name]: value })).toEqual({ host: without(HOST, name), malformed: true });
+  });
+
+  it('with null, nothing, or a set where a list may stand is well-formed', () => {
+    for (const name of ['capability_status', 'capture_mode', 'report_interval_ms', 'reason_codes']) {
+      expect(decodeHost({ ...HOST, [name]: null })).toEqual({ host: without(HOST, name), malformed: false });
+      expect(decodeHost(without(HOST, name))).toEqual({ host: without(HOST, name), malformed: false });
+    }
+    const { host, malformed } = decodeHost({ ...HOST, reason_codes: new Set(['a', 'b']) });
+    expect([host.reason_codes, malformed]).toEqual([['a', 'b'], false]);
+  });
+
+  it('that does not fit shows no attribute that is not of the form', () => {
+    expect(decodeHost({ ...HOST, capture_mode: null, secret: 1 }).host).not.toHaveProperty('secret');
+  });
+
+  it('is read by these attributes', () => {
+    expect(HOST_ATTRIBUTES).toEqual(Object.keys(HOST).filter((name) => name !== 'host_id'));
+    expect(STATUS_ATTRIBUTES).toEqual(Object.keys(STATUS).filter((name) => name !== 'host_id'));
+  });
+});
+
+describe('a live row', () => {
+  it('of its form is itself', () => {
+    for (const row of [STATUS, { ...STATUS, node_count: BIG, received_at_ms: BIG }, without(STATUS, 'health_at_ms')])
+      expect(decodeStatus(row)).toBe(row);
+    expect(decodeStatus({ ...STATUS, observed_at_ms: null })).toEqual(without(STATUS, 'observed_at_ms'));
+  });
+
+  it.each([
+    ...['received_at_ms', 'observed_at_ms', 'health_at_ms'].map((name) => [name, [-1, 1.5, '1', true]] as const),
+    ...['node_count', 'edge_count'].map((name) => [name, [-1, 0.5, '0', null, undefined]] as const),
+    ...['authoritative', 'graph_available', 'snapshot_truncated', 'snapshot_degraded'].map(
+      (name) => [name, [1, 'true', null, undefined]] as const,
+    ),
+    ['reason_codes', ['slow', [true]]] as const,
+  ])('whose %s is of another form cannot be read', (name, values) => {
+    for (const value of values) expect(decodeStatus({ ...STATUS, [name]: value })).toBe(UNREADABLE);
+  });
+});

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import type { ApiEvent } from '../../lib/api/call.ts';
+import { idempotencyKeyOf } from '../../lib/api/idempotency-key.ts';
+
+const keyOf = (headers: object | null, multiValueHeaders: object | null = null) =>
+  idempotencyKeyOf({ headers, multiValueHeaders } as ApiEvent);
+const REFUSED = expect.objectContaining({ code: 'InvalidParameter', explanation: { name: 'invalidIdempotencyKey' } });
+const refused = (act: () => unknown) => {
+  try {
+    act();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('it was taken');
+};
+
+describe('an Idempotency-Key', () => {
+  it('is absent where no header has its name', () => {
+    for (const headers of [null, {}, { 'Idempotency-Keys': 'x', 'X-Idempotency-Key': 'x' }])
+      expect(keyOf(headers, headers)).toBeUndefined();
+  });
+
+  it.each(['x', ' ', '~', 'deploy 42, again', 'x'.repeat(255)])('may be %j', (key) => {
+    expect(keyOf({ 'Idempotency-Key': key })).toBe(key);
+    expect(keyOf({ 'idempotency-key': 'other' }, { 'IDEMPOTENCY-KEY': [key] })).toBe(key);
+  });
+
+  it.each(['', 'x'.repeat(256), 'é', 'a\u007f', 'a\tb', '\u001fx'])('may not be %j', (key) => {
+    expect(refused(() => keyOf({ 'Idempotency-Key': key }))).toEqual(REFUSED);
+  });
+
+  it('is given once, whatever the letter case of its name', () => {
+    for (const multiple of [{ 'Idempotency-Key': ['a', 'b'] }, { 'Idempotency-Key': ['a'], 'idempotency-key': ['a'] }])
+      expect(refused(() => keyOf({ 'Idempotency-Key': 'a' }, multiple))).toEqual(REFUSED);
+    expect(refused(() => keyOf({ 'Idempotency-Key': 'a', 'idempotency-key': 'b' }))).toEqual(REFUSED);
+  });
+
+  it('that has a name and no value is none', () => {
+    expect(keyOf({ 'Idempotency-Key': undefined })).toBeUndefined();
+  });
+});
