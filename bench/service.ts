@@ -45,7 +45,7 @@ export async function startBenchService(
     metrics: { call: quiet, event: quiet },
     settings: readSettings({ TABLE_NAME: name }),
     // Merges are measured to their last move.
-    timeLimits: { ...TIME_LIMITS, movesMs: 600_000 },
+    timeLimits: { ...TIME_LIMITS, callMs: 600_000, movesMs: 600_000 },
   };
   const handlers: Readonly<Record<string, Handler>> = {
     [browseFleet.name]: serve(browseFleet, { validate: validateBrowse, ...createBrowse(deps) }, deps),
