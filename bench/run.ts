@@ -7,44 +7,12 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { type Arguments, readArguments, UsageError } from './arguments.ts';
 import { writeDocument } from './document.ts';
 import { createReport, type Figure, type Results, writeResults } from './report.ts';
 
-const SUITES = [
-  'units',
-  'import',
-  'fleet',
-  'limiter',
-  'hot-account',
-  'cold-start',
-  'overhead',
-  'end-to-end',
-  'merges',
-] as const;
 const root = fileURLToPath(new URL('..', import.meta.url));
 const say = (line: string) => process.stdout.write(`${line}\n`);
-
-function usage(problem: string): never {
-  process.stderr.write(`${problem}\nUse: npm run bench -- [${SUITES.join('|')}]… [--against REV]\n`);
-  process.exit(2);
-}
-
-function readArguments() {
-  try {
-    const options = { against: { type: 'string' }, turns: { type: 'string', default: '3' } } as const;
-    const { values, positionals } = parseArgs({ options, allowPositionals: true });
-    const unknown = positionals.filter((name) => !(SUITES as readonly string[]).includes(name));
-    if (unknown.length > 0) usage(`There is no benchmark ${unknown.join(', ')}.`);
-    return {
-      against: values.against,
-      turns: Number(values.turns),
-      suites: SUITES.filter((name) => positionals.length === 0 || positionals.includes(name)),
-    };
-  } catch (error) {
-    return usage((error as Error).message.split('. ')[0] as string);
-  }
-}
 
 async function measure(suites: readonly string[]): Promise<void> {
   const report = createReport(say);
@@ -75,7 +43,7 @@ function compareWith(revision: string, suites: readonly string[], turns: number)
       stdio: ['ignore', 'ignore', 'pipe'],
     });
   } catch {
-    usage(`There is no revision ${revision}.`);
+    exit(new UsageError(`There is no revision ${revision}.`));
   }
   try {
     symlinkSync(join(root, 'node_modules'), join(there, 'node_modules'));
@@ -126,6 +94,20 @@ function compareWith(revision: string, suites: readonly string[], turns: number)
   }
 }
 
-const { against, turns, suites } = readArguments();
+function argumentsOrExit(): Arguments {
+  try {
+    return readArguments(process.argv.slice(2));
+  } catch (error) {
+    return exit(error);
+  }
+}
+
+function exit(error: unknown): never {
+  if (!(error instanceof UsageError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exit(2);
+}
+
+const { against, turns, suites } = argumentsOrExit();
 if (against === undefined) await measure(suites);
 else compareWith(against, suites, turns);

@@ -349,21 +349,14 @@ describe('wrong use', () => {
 
 describe('on AWS', () => {
   let aws: Awaited<ReturnType<typeof startFakeAws>>;
-  const before = { ...process.env };
+  let leave: () => void;
   beforeAll(async () => {
     aws = await startFakeAws({ name: 'Service', outputs: { TableName: table.name, AccountPlanId: 'plan' } });
-    Object.assign(process.env, {
-      AWS_ACCESS_KEY_ID: 'local',
-      AWS_SECRET_ACCESS_KEY: 'local',
-      AWS_ENDPOINT_URL_DYNAMODB: dynamodbEndpoint(),
-      AWS_ENDPOINT_URL_API_GATEWAY: aws.url,
-      AWS_ENDPOINT_URL_CLOUDFORMATION: aws.url,
-      AWS_ENDPOINT_URL_STS: aws.url,
-    });
+    leave = aws.enter();
   });
   beforeEach(() => aws.forget());
   afterAll(() => {
-    process.env = before;
+    leave();
     aws.close();
   });
   const onStack = (...args: string[]) => [...args, '--stack', 'Service', '--region', 'eu-west-1'];

@@ -4,23 +4,15 @@ import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { adminOf, runCommand } from '../support/admin.ts';
 import { startFakeAws } from '../support/aws.ts';
-import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { newTable, stored, testDeps } from '../support/service.ts';
 
 let table: Table;
 let aws: Awaited<ReturnType<typeof startFakeAws>>;
-const before = { ...process.env };
+let leave: () => void;
 beforeAll(async () => {
   table = await newTable();
   aws = await startFakeAws({ name: 'Service', outputs: { TableName: table.name, AccountPlanId: 'plan' } });
-  Object.assign(process.env, {
-    AWS_ACCESS_KEY_ID: 'local',
-    AWS_SECRET_ACCESS_KEY: 'local',
-    AWS_ENDPOINT_URL_DYNAMODB: dynamodbEndpoint(),
-    AWS_ENDPOINT_URL_API_GATEWAY: aws.url,
-    AWS_ENDPOINT_URL_CLOUDFORMATION: aws.url,
-    AWS_ENDPOINT_URL_STS: aws.url,
-  });
+  leave = aws.enter();
   for (const id of [1, 2, 10])
     expect((await onStack('account', 'create', String(id), '--name', 'Acme')).exitCode).toBe(0);
 });
@@ -32,7 +24,7 @@ beforeEach(async () => {
   expect((await onStack('gateway-keys', 'create')).out).toBe('3 accounts have a gateway key.\n');
 });
 afterAll(() => {
-  process.env = before;
+  leave();
   aws.close();
 });
 

@@ -1,6 +1,7 @@
 /** The operator's command as a user runs it, in this process. */
 import { PassThrough, Readable } from 'node:stream';
-import { runAdmin } from '../../cli/program.ts';
+import type { Command } from 'commander';
+import { createProgram, runAdmin } from '../../cli/program.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { dynamodbEndpoint } from './dynamodb-local.ts';
 
@@ -41,3 +42,13 @@ export const adminOf =
       [...(typeof args === 'string' ? args.split(' ') : args), '--endpoint', dynamodbEndpoint(), '--table', name],
       options,
     );
+
+const stream = new PassThrough();
+const nowhere = { stdin: stream, stdout: stream, stderr: stream, env: {}, signal: AbortSignal.abort(), now: Date.now };
+
+/** The words of every command, such as `app-key` and `app-key revoke`; none for the program itself. */
+export const commandNames: readonly (readonly string[])[] = namesFrom(createProgram(nowhere), []);
+
+function namesFrom(command: Command, words: readonly string[]): string[][] {
+  return [[...words], ...command.commands.flatMap((inner) => namesFrom(inner, [...words, inner.name()]))];
+}

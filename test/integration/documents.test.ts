@@ -1,0 +1,386 @@
+/**
+ * Every command that a document shows works. Those of docs/operator.md, the restore of docs/operate.md and the calls of
+ * the README are run by tests of their own; of what needs AWS, or a whole gate, is checked what can be.
+ */
+import { accessSync, constants, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { readArguments } from '../../bench/arguments.ts';
+import { SECTIONS } from '../../cli/certify/sections/index.ts';
+import { createLocalGatewayKeys } from '../../infra/local/gateway-keys.ts';
+import { DEMO_KEYS, sampleData } from '../../infra/local/sample.ts';
+import { type LocalService, startService } from '../../infra/local/service.ts';
+import { synthesize } from '../../infra/local/template.ts';
+import { readDeploymentSettings } from '../../infra/settings.ts';
+import { loadData } from '../../lib/data/load.ts';
+import type { Table } from '../../lib/table/client.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import { ACME, adminOn, KEY_ID, makeAcme } from '../support/acme.ts';
+import { commandNames, runCommand } from '../support/admin.ts';
+import { startFakeAws } from '../support/aws.ts';
+import { awsProblem } from '../support/aws-cli.ts';
+import { documentedLines } from '../support/data-format.ts';
+import { blockLines, codeSpans, documents, isCommand, textOf, wordsOf } from '../support/documents.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
+import { newTable } from '../support/service.ts';
+import { start } from '../support/start.ts';
+import { stepsOf, walk } from '../support/walk.ts';
+
+const root = new URL('../../', import.meta.url);
+const STREAM_ARN = 'arn:aws:dynamodb:eu-west-1:123456789012:table/t/stream/2026-11-21T00:00:00.000';
+
+/** Documents whose blocks are run whole, by this test or by one of its own. */
+const WALKED = ['README.md', 'docs/certify.md', 'docs/deploy.md', 'docs/operate.md', 'docs/operator.md'];
+
+/** What only a whole run shows: the gate runs it, or a user. The script, or the file, is there. */
+const WHOLE_RUNS = [
+  'npm ci && npm start',
+  'npm ci && npm test',
+  'npm ci',
+  'npm start',
+  'npm test',
+  'npm run synth',
+  'npm run bench',
+  'npm run certify',
+  'npm run smoke',
+  'npm run generate',
+  'npm run check',
+  'npm run test:releases',
+  'npm run test:certificate',
+  'npm run test:mutants',
+  'npm run test:faults',
+  'FAULTS=full npm run test:faults',
+  'SEED=… npm run test:faults',
+  'npm start -- --limits aws', // test/integration/cpu-share
+  'bash .ci/run',
+];
+
+/** What needs an account of AWS. */
+const NEEDS_AWS = [
+  'npx cdk bootstrap',
+  'npx cdk deploy',
+  'npx cdk destroy',
+  'cdk destroy',
+  'npx cdk deploy -c apiGatewayAccount=false',
+  'npx cdk deploy -c logRetentionDays=90',
+  'npx cdk deploy -c adoptTable="$STREAM"',
+  '-c rollout=canary',
+  'aws apigateway get-account',
+  'aws sts get-caller-identity',
+  'aws dynamodb restore-table-to-point-in-time --source-table-name "$TABLE" --target-table-name "$TABLE-restored" --restore-date-time 2026-11-21T09:00:00Z',
+  'aws dynamodb wait table-exists --table-name "$TABLE-restored"',
+  'aws dynamodb update-table --table-name "$TABLE-restored" --deletion-protection-enabled --stream-specification StreamEnabled=true,StreamViewType=NEW_IMAGE',
+  'aws dynamodb update-time-to-live --table-name "$TABLE-restored" --time-to-live-specification Enabled=true,AttributeName=ttl',
+  'aws dynamodb update-continuous-backups --table-name "$TABLE-restored" --point-in-time-recovery-specification PointInTimeRecoveryEnabled=true',
+  'aws dynamodb describe-table --table-name "$TABLE-restored" --query Table.LatestStreamArn --output text',
+  'aws dynamodb update-table --table-name "$TABLE" --no-deletion-protection-enabled',
+  'aws dynamodb delete-table --table-name "$TABLE"',
+  'aws dynamodb describe-table --table-name "$TABLE" --query Table.LatestStreamArn --output text',
+];
+
+/** Words between backticks that look like commands and are none: messages of logs, verdicts, options of Node. */
+const NO_COMMANDS = ['call failed', 'merge not finished', 'caller not labelled', 'not shown', '--enable-source-maps'];
+
+const folder = mkdtempSync(join(tmpdir(), 'documents-'));
+const dataFile = join(folder, 'data.ndjson');
+writeFileSync(dataFile, documentedLines().join('\n'));
+
+/** What the placeholders of documents stand for here. */
+const PLACEHOLDERS: Readonly<Record<string, string>> = {
+  A: String(ACME),
+  NAME: 'Acme',
+  ID: KEY_ID,
+  FILE: dataFile,
+  PART: 'inventory',
+  REV: 'HEAD',
+  N: '1',
+};
+const argumentsOf = (line: string) => wordsOf(line).map((word) => PLACEHOLDERS[word] ?? word);
+
+/** `NAME=$(command)` is that command, and the lines of blocks that are walked are run there. */
+const shown = [
+  ...new Set(
+    documents.flatMap(({ path, text }) => [
+      ...codeSpans(text).filter(isCommand),
+      ...blockLines(text)
+        .map((line) => /^\w+=\$\((.*)\)$/.exec(line)?.[1] ?? line)
+        .filter((line) => /^(aws|npx) /.test(line) || !WALKED.includes(path)),
+    ]),
+  ),
+];
+const beginning = (pattern: RegExp) => shown.flatMap((line) => (pattern.test(line) ? [line] : []));
+const adminLines = beginning(/^npm run (--silent )?admin\b/);
+const startLines = beginning(/^npm start -- /).filter((line) => !WHOLE_RUNS.includes(line));
+const smokeLines = [
+  ...new Set(beginning(/^(APP_KEY=… )?npm run smoke -- /).map((line) => line.replace('APP_KEY=… ', ''))),
+];
+const benchLines = beginning(/^npm run bench -- /);
+const optionLines = beginning(/^--/).filter((line) => !NO_COMMANDS.includes(line));
+/** Commands of the operator's that are only named: `account list`, `admin audit`, `admin import --help`. */
+const namedCommands = beginning(/^(admin |[a-z-]+ [a-z-]+)/).filter(
+  (line) => !/^(npm|npx|aws|bash|cdk|-\S+) /.test(line) && !NO_COMMANDS.includes(line),
+);
+
+let table: Table;
+let service: LocalService;
+let aws: Awaited<ReturnType<typeof startFakeAws>>;
+let leave: () => void;
+beforeAll(async () => {
+  table = await newTable();
+  const gatewayKeys = createLocalGatewayKeys(table);
+  await loadData(table, 'sample', sampleData(Date.now()), { nowSeconds: Math.floor(Date.now() / 1000), gatewayKeys });
+  aws = await startFakeAws({
+    name: 'IncidentMonitoringRum',
+    outputs: { TableName: table.name, AccountPlanId: 'plan' },
+  });
+  await makeAcme(table);
+  leave = aws.enter();
+  service = await startService({
+    template: inject('template'),
+    endpoint: dynamodbEndpoint(),
+    tableName: table.name,
+    port: 0,
+  });
+});
+afterAll(async () => {
+  leave();
+  aws.close();
+  await service.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Sends a call, and sends it again where the limit of the fleet or a busy machine stands in its way. */
+async function send(path: string, body: string, query = `?app_key=${DEMO_KEYS.demo}`) {
+  for (;;) {
+    const headers = { 'Content-Type': 'application/json' };
+    const response = await fetch(`${service.url}${path}${query}`, { method: 'POST', headers, body });
+    const text = await response.text();
+    if (response.status !== 429 && response.status !== 503) return { status: response.status, text };
+    await sleep(1_000 * Number(response.headers.get('retry-after')));
+  }
+}
+
+it('every command is run, or listed as one that cannot be', () => {
+  const known = new Set([
+    ...[WHOLE_RUNS, NEEDS_AWS, NO_COMMANDS, adminLines, startLines, benchLines, optionLines, namedCommands].flat(),
+    ...smokeLines.flatMap((line) => [line, `APP_KEY=… ${line}`]),
+  ]);
+  expect(shown.filter((line) => !known.has(line))).toEqual([]);
+  const blocks = documents.flatMap(({ text }) => blockLines(text));
+  for (const line of [...WHOLE_RUNS, ...NEEDS_AWS, ...NO_COMMANDS])
+    expect([line, shown.includes(line) || blocks.includes(line)]).toEqual([line, true]);
+  expect(
+    documents
+      .filter(({ text }) => text.includes('```sh\n'))
+      .map(({ path }) => path)
+      .sort(),
+  ).toEqual([...WALKED].sort());
+});
+
+it('no document pipes from npm without --silent: it prints a banner there', () => {
+  for (const { text } of documents)
+    expect(text.match(/npm run (?!--silent)[^`\n]*\|(?!\|)[^`\n]*npm run/g) ?? []).toEqual([]);
+});
+
+describe('a command of the operator', () => {
+  it.each(adminLines)('%s', async (line) => {
+    const args = argumentsOf(line.replace(/^npm run (--silent )?admin( -- )?/, ''));
+    const { exitCode, err, out } = await adminOn(table)(args);
+    if (args.length === 0) expect([exitCode, err + out]).toEqual([2, expect.stringContaining('Usage: ')]);
+    else expect([exitCode, exitCode === 0 ? '' : err]).toEqual([0, '']);
+  });
+
+  it.each(namedCommands)('%s is there', async (line) => {
+    const words = line.split(' ').filter((word) => word !== 'admin' && word !== '--help');
+    expect(commandNames.map((name) => name.join(' '))).toContain(words.join(' '));
+  });
+});
+
+describe('npm', () => {
+  it.each(WHOLE_RUNS)('%s has its script', (line) => {
+    const [, script, file] = /(?:npm (?:run )?((?!ci\b)[\w:]+)|bash (\S+))(?: --.*)?$/.exec(line) ?? [];
+    if (file) accessSync(new URL(file, root), constants.X_OK);
+    else if (line !== 'npm ci') expect(Object.keys(packageJson.scripts)).toContain(script);
+  });
+
+  it('the variables of long runs are read', () => {
+    const sources = ['test/faults/crash-sweep.test.ts', 'test/support/chance.ts'].map((path) =>
+      readFileSync(new URL(path, root), 'utf8'),
+    );
+    expect(sources[0]).toMatch(/process\.env\.FAULTS/);
+    expect(sources[0]).toMatch(/\bfull\b/);
+    expect(sources[1]).toMatch(/process\.env\.SEED/);
+  });
+
+  it.each(benchLines)('%s names benchmarks that there are', (line) => {
+    expect(readArguments(argumentsOf(line.replace('npm run bench -- ', ''))).suites).not.toEqual([]);
+  });
+
+  it('npm start takes what documents give it, all at once', async () => {
+    expect(startLines.length).toBeGreaterThan(2);
+    const args = startLines.flatMap((line) => argumentsOf(line.replace('npm start -- ', '')));
+    const { ended, output, child, errors } = await start(['--port', '0', ...args.filter((word) => word !== '--help')], {
+      DYNAMODB_ENDPOINT: dynamodbEndpoint(),
+    });
+    child.kill('SIGTERM');
+    expect([await ended, errors()]).toEqual([0, '']);
+    expect(output()).toContain(`Loaded ${dataFile}: 1 account, `);
+    for (const failure of ['live-status', 'inventory'])
+      expect(output()).toMatch(new RegExp(`^Failing +${failure}: `, 'm'));
+  });
+});
+
+describe('options', () => {
+  it('those that are named are those of a command', async () => {
+    const [admin, starting, certifying] = await Promise.all([
+      Promise.all(commandNames.map((name) => runCommand([...name, '--help']))),
+      start(['--help']).then(({ ended, output }) => ended.then(output)),
+      walk([{ commands: 'npm run certify -- --help', output: '' }], { env: {} }).then(({ printed }) => printed.join()),
+    ]);
+    const helps = [...admin.map(({ out }) => out), starting, certifying].join('\n');
+    for (const line of optionLines) {
+      const [option = ''] = line.split(' ');
+      if (option === '--turns') expect(readArguments(['--turns', '1']).turns).toBe(1);
+      else expect(helps).toMatch(new RegExp(`${option}\\b`));
+    }
+  });
+
+  it('--only has numbers of sections and sentences', () => {
+    const numbers = SECTIONS.flatMap(({ number, sentences }) => [
+      number,
+      ...sentences.map((_one, at) => `${number}-${at + 1}`),
+    ]);
+    const [only = ''] = optionLines.filter((line) => line.startsWith('--only '));
+    expect(wordsOf(only).length).toBeGreaterThan(1);
+    for (const number of wordsOf(only).slice(1)) expect(numbers).toContain(number);
+  });
+});
+
+describe('on AWS', () => {
+  it.each(shown.filter((line) => line.startsWith('aws ')))('%s is a command of the AWS CLI', (line) => {
+    expect(awsProblem(wordsOf(line))).toBeUndefined();
+  });
+
+  it('every context value is one that the stack reads, and takes', () => {
+    const settings = new Set<string>();
+    readDeploymentSettings({ tryGetContext: (name) => void settings.add(name) });
+    const given = shown.flatMap((line) => [...line.matchAll(/-c (\w+)=(\S+)/g)]);
+    expect(given.length).toBeGreaterThan(3);
+    const context = Object.fromEntries(
+      given.map(([, name = '', value = '']) => [name, value.replace('"$STREAM"', STREAM_ARN)]),
+    );
+    expect(Object.keys(context).filter((name) => !settings.has(name))).toEqual([]);
+    expect(synthesize(context).Resources).not.toEqual(synthesize().Resources);
+    const table = textOf('docs/deploy.md').split('## Settings')[1]?.split('\n## ')[0] ?? '';
+    const documented = [...table.matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, cell = '']) => codeSpans(cell));
+    expect(new Set(documented)).toEqual(settings);
+  });
+});
+
+describe('README.md', () => {
+  it('shows the failure of a call without a key', async () => {
+    const failure = [...textOf('README.md').matchAll(/```json\n(.*"error".*)\n```/g)][0]?.[1] ?? '';
+    expect(JSON.parse((await send('/rum/resource/info', '{}', '')).text).error).toEqual(JSON.parse(failure).error);
+  });
+});
+
+describe('docs/api.md', () => {
+  const bodies = [...textOf('docs/api.md').matchAll(/^## [^\n]*`(\/[^`]+)`\n.*?(?=^## )/gms)].flatMap(
+    ([section, path = '']) => [...section.matchAll(/```json\n(.*?)\n```/gs)].map(([, body = '']) => ({ path, body })),
+  );
+
+  it('shows a body of three operations', () => {
+    expect(bodies.map(({ path }) => path)).toEqual([
+      '/monit/servicemap/fleet',
+      '/incident/work-item/delete',
+      '/alert/merge',
+    ]);
+  });
+
+  it.each(bodies)('$path takes $body', async ({ path, body }) => {
+    expect(await send(path, body)).toMatchObject({ status: 200 });
+  });
+
+  it('the client lists the stale hosts', async () => {
+    const [, code = ''] = /```ts\n(.*?)```/s.exec(textOf('docs/api.md')) ?? [];
+    const [line = ''] = codeSpans(textOf('docs/api.md')).filter((span) => span.startsWith('import '));
+    // The package's own name is known within it alone.
+    const file = fileURLToPath(new URL(`.local/client-${process.pid}.mjs`, root));
+    mkdirSync(new URL('.local/', root), { recursive: true });
+    writeFileSync(file, `${line};\n${code.replace('http://127.0.0.1:3000', service.url)}`);
+    const { printed } = await walk([{ commands: `'${process.execPath}' '${file}'`, output: '' }], {
+      env: { APP_KEY: DEMO_KEYS.demo },
+    }).finally(() => rmSync(file));
+    expect(printed[0]?.trim().split('\n').length).toBeGreaterThan(5);
+    expect(printed[0]).toMatch(/^((fra|iad|nrt|sin|gru)-\d-\w+-\d{4}\n)+$/);
+  });
+
+  it.each(smokeLines)('%s', async (line) => {
+    const commands = `${line.replace('URL', service.url)} || echo exit code $?`;
+    const { printed } = await walk([{ commands, output: '' }], { env: { APP_KEY: DEMO_KEYS.demo } });
+    expect(printed[0]).toMatch(/\n\d+ sentences: \d+ ok, 0 failed, .*\n$/);
+  });
+});
+
+describe('docs/data-format.md', () => {
+  it('says of wrong lines what import says', async () => {
+    const [, problems = ''] = /```\n(hosts\.ndjson:2.*?\n)```/s.exec(textOf('docs/data-format.md')) ?? [];
+    const host = { kind: 'host', account_id: 1, host_id: 'h', agent_version: '1', edge_cluster: 'c', enabled: true };
+    const good = (id: number) => ({ ...host, host_id: `h${id}`, snapshot_ready: true });
+    const { agent_version: _missing, ...wrong } = { ...good(2), report_interval_ms: 0 };
+    const lines = [good(1), wrong, good(3), good(4), good(5), good(6), good(3)];
+    const file = join(folder, 'hosts.ndjson');
+    writeFileSync(file, lines.map((line) => JSON.stringify(line)).join('\n'));
+    const { err } = await adminOn(table)(['import', file]);
+    expect(err.replaceAll(`${folder}/`, '')).toBe(problems);
+  });
+});
+
+describe('docs/certify.md', () => {
+  it('the certificate of a service that runs, from making its account on', async () => {
+    const text = textOf('docs/certify.md');
+    const [, excerpt = ''] = /```\n(4\.3.*?\n)```/s.exec(text) ?? [];
+    const { printed, exitCode } = await walk(stepsOf(text), {
+      adapt: (script) => `set -e -o pipefail\n${script.replace('http://127.0.0.1:3000', service.url)}`,
+      env: {
+        DYNAMODB_ENDPOINT: dynamodbEndpoint(),
+        TABLE_NAME: table.name,
+        CERTIFY_MORE: `--only ${excerpt.split(' ')[0]}`, // all of it takes minutes
+      },
+    });
+    const lines = (output: string) => output.replace(/certify-\w+-/g, 'certify-…-').replace(/^ +/gm, '');
+    expect([exitCode, lines(printed[0] ?? '')]).toEqual([0, expect.stringContaining(lines(excerpt))]);
+    expect(printed[0]).toMatch(/^1 sentences: 1 ok, 0 failed, /m);
+  });
+});
+
+describe('docs/deploy.md', () => {
+  it('deploying, tearing down and coming back', async () => {
+    aws.forget();
+    await adminOn(table)(['gateway-keys', 'create', '--stack', 'IncidentMonitoringRum', '--region', 'eu-west-1']);
+    aws.gateway.attached = [];
+    const { printed, calls, exitCode } = await walk(stepsOf(textOf('docs/deploy.md')), {
+      adapt: (script) => `set -e\nTABLE=${table.name} REGION=eu-west-1\n${script}`,
+      env: { ADMIN_MORE: '--yes' },
+    });
+    expect([exitCode, printed.join('\n')]).toEqual([
+      0,
+      expect.stringMatching(/keys deleted\.\n[\s\S]*have a gateway key\.\n/),
+    ]);
+    expect(aws.gateway.attached.length).toBeGreaterThan(0);
+    expect(calls.map((call) => call.replace(table.name, 'TABLE'))).toEqual([
+      'npm ci',
+      'npx cdk bootstrap',
+      'npm run synth',
+      'npx cdk deploy',
+      'npx cdk destroy',
+      'aws dynamodb update-table --table-name TABLE --no-deletion-protection-enabled',
+      'aws dynamodb delete-table --table-name TABLE',
+      'aws dynamodb describe-table --table-name TABLE --query Table.LatestStreamArn --output text',
+      expect.stringMatching(/^npx cdk deploy -c adoptTable=arn:aws:dynamodb:\S+$/),
+    ]);
+  });
+});

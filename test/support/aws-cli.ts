@@ -1,0 +1,47 @@
+/** What is wrong with a command of the AWS CLI, as far as the SDK tells: its commands and options are the API's, in kebab-case. */
+import * as apiGateway from '@aws-sdk/client-api-gateway';
+import * as dynamodb from '@aws-sdk/client-dynamodb';
+import * as sts from '@aws-sdk/client-sts';
+
+const SERVICES: Readonly<Record<string, object>> = { apigateway: apiGateway, dynamodb, sts };
+const GLOBAL_OPTIONS = new Set(['query', 'output', 'region']);
+
+/** A structure of a service's model: kind, namespace, name, traits, names of its members, their types. */
+type Structure = readonly [number, string, string, unknown, readonly string[], readonly unknown[]];
+
+const pascal = (kebab: string) => kebab.replace(/(?:^|-)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+
+/** @param words of the command, `aws` first */
+export function awsProblem([, service = '', command = '', ...rest]: readonly string[]): string | undefined {
+  const model = SERVICES[service] as Record<string, unknown> | undefined;
+  if (!model) return `no service ${service}`;
+  if (command === 'wait') {
+    const [waiter = '', ...options] = rest;
+    if (!(`waitUntil${pascal(waiter)}` in model)) return `no waiter ${waiter}`;
+    return optionProblem(model.DescribeTableInput$ as Structure, options);
+  }
+  const operation = pascal(command);
+  if (!(`${operation}Command` in model)) return `no command ${command}`;
+  const input = (model[`${operation}Input$`] ?? model[`${operation}Request$`]) as Structure | undefined;
+  return input ? optionProblem(input, rest) : `no input of ${command}`;
+}
+
+function optionProblem([, , , , members, types]: Structure, words: readonly string[]): string | undefined {
+  for (let at = 0; at < words.length; at += 1) {
+    const name = words[at] ?? '';
+    if (!name.startsWith('--')) return `${name} is no option`;
+    const hasValue = words[at + 1] !== undefined && !words[at + 1]?.startsWith('--');
+    if (hasValue) at += 1;
+    if (GLOBAL_OPTIONS.has(name.slice(2))) continue;
+    const member = members.indexOf(pascal(name.slice(2).replace(/^no-/, '')));
+    if (member < 0) return `no option ${name}`;
+    // A nested structure is given as Member=value,…
+    const type = types[member];
+    const nested = typeof type === 'function' ? (type as () => Structure)() : undefined;
+    for (const pair of nested ? (words[at] ?? '').split(',') : []) {
+      const key = pair.split('=')[0] ?? '';
+      if (!nested?.[4].includes(key)) return `${name} has no ${key}`;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,92 @@
+/** Runs the blocks of commands that a document shows, in one shell, as somebody who pastes them one after the other. */
+import { spawn } from 'node:child_process';
+import packageJson from '../../package.json' with { type: 'json' };
+
+const root = new URL('../../', import.meta.url);
+
+export interface Step {
+  commands: string;
+  /** What the document says that they print; empty where it says nothing. */
+  output: string;
+}
+
+/** Each block of commands of a text. */
+export const stepsOf = (text: string): Step[] =>
+  [...text.matchAll(/```sh\n(.*?)```(?:\n```(?:text|json)\n(.*?)```)?/gs)].map(([, commands = '', output = '']) => ({
+    commands,
+    output,
+  }));
+
+/** The scripts that a walk runs. Of all others, and of what is on AWS, it notes how they were called. */
+const RUN = ['admin', 'certify', 'smoke'] as const;
+const commandOf = (script: (typeof RUN)[number]) =>
+  packageJson.scripts[script].replace(/^node /, `'${process.execPath}' `);
+
+/** npm takes half as long as the commands themselves, so it is played: with the banner that it prints to standard output. */
+const PRELUDE = `
+npm() {
+  local all=$* silent= script
+  [ "$1" = run ] || { echo "npm $all" >&3; return; }
+  shift
+  if [ "$1" = --silent ]; then silent=yes; shift; fi
+  script=$1
+  shift
+  if [ "\${1:-}" = -- ]; then shift; fi
+  case $script in ${RUN.join('|')}) ;; *) echo "npm $all" >&3; return;; esac
+  [ -n "$silent" ] || printf '\\n> %s\\n\\n' "$script"
+  case $script in
+${RUN.map((script) => `    ${script}) ${commandOf(script)} "$@" $${script.toUpperCase()}_MORE;;`).join('\n')}
+  esac
+}
+npx() { echo "npx $*" >&3; }
+aws() { echo "aws $*" >&3; case "$*" in *describe-table*) echo arn:aws:dynamodb:eu-west-1:123456789012:table/t/stream/2026;; esac; }
+`;
+
+/**
+ * @param adapt what is changed in the commands so that they work here
+ * @param env beside this process's; `ADMIN_MORE` and `CERTIFY_MORE` are added to each such command
+ * @returns what each step printed to either stream, and the calls of programs that are not run here
+ */
+export async function walk(
+  steps: readonly Step[],
+  { adapt = (script) => script, env }: { adapt?: (script: string) => string; env: Record<string, string | undefined> },
+): Promise<{ printed: string[]; calls: string[]; exitCode: number | null }> {
+  const script = adapt(steps.map(({ commands }) => `${commands}\nprintf '\n@@@\n'`).join('\n'));
+  const shell = spawn(
+    'bash',
+    [
+      '-c',
+      `set -u\nADMIN_MORE=\${ADMIN_MORE:-} CERTIFY_MORE=\${CERTIFY_MORE:-} SMOKE_MORE=\n${PRELUDE}\nexec 2>&1\n${script}`,
+    ],
+    {
+      cwd: root,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
+    },
+  );
+  let [output, called] = ['', ''];
+  shell.stdout?.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  shell.stdio[3]?.on('data', (chunk: Buffer) => {
+    called += chunk.toString();
+  });
+  const exitCode = await new Promise<number | null>((resolve) => shell.once('close', resolve));
+  return { printed: output.split('\n@@@\n'), calls: called.split('\n').filter(Boolean), exitCode };
+}
+
+/** Output without what differs from run to run: times, ids, keys, cursors, rates. */
+export const steady = (output: string) =>
+  output
+    .replace(/\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?Z?/g, '<time>')
+    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<uuid>')
+    .replace(/\b[0-9a-f]{16}\b/g, '<key id>')
+    .replace(/…[\w-]+/g, '…<digits>')
+    .replace(/\b\d{15}\b/g, '<stamp>')
+    .replace(/\b\d{13}\b/g, '<ms>')
+    .replace(/"next_cursor":"[^"]*"/g, '"next_cursor":"<cursor>"')
+    .replace(/"(max_age_ms)":\d+/g, '"$1":<ms>')
+    .replace(/\d+ a second/g, '<rate> a second')
+    .replace(/[\d.]+ s ago/g, '<age> ago')
+    .replace(/ +$/gm, '')
+    .replace(/^\n+|\n+$/g, '');
