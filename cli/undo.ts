@@ -30,7 +30,7 @@ export function addUndoCommands(program: Command, io: Io): void {
         return print(io, `Work item ${id} is not deleted; it is at version ${stored.version}.`);
       if (dryRun) return say(io, `Work item ${id} would be restored.`);
       if (BigInt(stored.version) >= LAST_VERSION)
-        throw new CliError(`Work item ${id} is at the last version that there is: it cannot be restored.`);
+        throw new CliError(`Work item ${id} is at the highest version and cannot be restored.`);
       await audit.inTransaction(account, `work item ${id}`, async (also) => {
         if (!(await restoreWorkItem(table, account, stored, also)))
           throw new CliError(`Work item ${id} was changed at the same moment: look at it and try again.`);

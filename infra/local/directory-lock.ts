@@ -10,7 +10,7 @@ const WAIT_MS = 5_000;
 interface Holder {
   /** The process that holds it. */
   pid: number;
-  /** The process that ends with it, a moment later, and may still write. */
+  /** The process that writes there: it ends a moment after the holder. */
   keeper?: number;
   /** ISO 8601. */
   since: string;
@@ -27,7 +27,7 @@ export class DirectoryInUse extends Error {
   override readonly name = 'DirectoryInUse';
 }
 
-/** @throws DirectoryInUse while the process that holds the lock runs */
+/** @throws DirectoryInUse while the process that holds the lock runs, or the one that writes there */
 export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   const file = join(directory, 'in-use.json');
   const holder: Holder = { pid: process.pid, since: new Date().toISOString() };
@@ -40,14 +40,11 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
     const other = readHolder(file);
-    if (other && isAlive(other.pid))
-      throw new DirectoryInUse(
-        `${directory} is in use by process ${other.pid} since ${other.since}: stop that service, or choose another directory. ` +
-          `If process ${other.pid} is no such service, delete ${file}.`,
-      );
-    // Its holder is gone; what it started goes a moment later.
-    if (other?.keeper !== undefined && isAlive(other.keeper) && Date.now() < until) await sleep(50);
-    else removeStale(file, other);
+    if (other && isAlive(other.pid)) throw inUse(directory, other.pid, other.since, file);
+    // Its holder is gone; what it started goes a moment later, unless it was left behind.
+    if (other?.keeper === undefined || !isAlive(other.keeper)) removeStale(file, other);
+    else if (Date.now() < until) await sleep(50);
+    else throw inUse(directory, other.keeper, other.since, file);
   }
   return {
     keptBy(pid) {
@@ -57,6 +54,12 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
     release: () => rmSync(file, { force: true }),
   };
 }
+
+const inUse = (directory: string, pid: number, since: string, file: string) =>
+  new DirectoryInUse(
+    `${directory} is in use by process ${pid} since ${since}: stop that service, or choose another directory. ` +
+      `If process ${pid} is something else, delete ${file}.`,
+  );
 
 function readHolder(file: string): Holder | undefined {
   try {

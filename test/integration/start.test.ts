@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -222,6 +222,20 @@ describe.concurrent('npm start that cannot start', () => {
   });
 });
 
+it('ends when npm is ended by a signal, which npm keeps from it', async () => {
+  const npm = spawn('npm', ['start', '--silent', '--', '--port', '0'], {
+    cwd: root,
+    env: { ...process.env, DYNAMODB_ENDPOINT: dynamodbEndpoint() },
+  });
+  let output = '';
+  npm.stdout.on('data', (chunk) => (output += chunk));
+  await expect.poll(() => output, { timeout: 60_000 }).toContain('Ctrl-C stops it');
+  const processes = await descendantsOf(String(npm.pid));
+  expect(processes.length).toBeGreaterThan(0);
+  npm.kill('SIGTERM');
+  await expect.poll(() => processes.filter(isRunning)).toEqual([]);
+});
+
 describe('npm start --db', () => {
   it('keeps the data over whatever ends the service, and DynamoDB Local with it, and loads no sample over it', async () => {
     const db = relative(fileURLToPath(root), join(folder, 'db'));
@@ -267,6 +281,28 @@ describe('npm start --db', () => {
     }
     expect(readdirSync(db)).toEqual(['shared-local-instance.db']);
   }, 180_000);
+
+  it('ends with DynamoDB Local when the keeper of that is killed, and frees the directory', async () => {
+    const db = join(folder, 'kept');
+    const service = await start(['--port', '0', '--db', db], { DYNAMODB_ENDPOINT: undefined });
+    onTestFinished(() => void service.child.kill('SIGKILL'));
+    const processes = await descendantsOf(String(service.child.pid));
+    const [keeper] = processes;
+    process.kill(Number(keeper), 'SIGKILL');
+    expect(await service.ended).toBe(1);
+    expect(service.errors()).toMatch(/^DynamoDB Local has ended .*\n$/);
+    await expect.poll(() => processes.filter(isRunning)).toEqual([]);
+    expect(readdirSync(db)).toEqual(['shared-local-instance.db']);
+  });
+
+  it('refuses a directory that a process which was left behind still writes to', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'lock-'));
+    writeFileSync(
+      join(directory, 'in-use.json'),
+      JSON.stringify({ pid: 999_999_999, keeper: process.pid, since: 'x' }),
+    );
+    await expect(lockDirectory(directory)).rejects.toThrow(`in use by process ${process.pid} since x: `);
+  });
 
   it('takes over a lock whose holder is gone', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'lock-'));

@@ -161,9 +161,14 @@ describe('an import', () => {
     );
   });
 
-  it('takes every version that a deletion can leave', async () => {
-    const item = '{"kind":"work_item","account_id":1,"work_item_id":"w","title":"t","version":9223372036854775807}';
-    expect(await checkData('f', [item], somewhere)).toMatchObject([{ version: LAST_VERSION + 1n }]);
+  it('takes every version that a deletion can leave, and for an item that is not deleted none that cannot be deleted', async () => {
+    const item = (version: bigint, more = '') =>
+      `{"kind":"work_item","account_id":1,"work_item_id":"w","title":"t","version":${version}${more}}`;
+    for (const line of [item(LAST_VERSION), item(LAST_VERSION + 1n, ',"deleted_at_ms":1')])
+      expect(await checkData('f', [line], somewhere)).toHaveLength(1);
+    await expect(checkData('f', [item(LAST_VERSION + 1n)], somewhere)).rejects.toThrow(
+      `f:1: version must be at most ${LAST_VERSION}, unless the work item is deleted`,
+    );
   });
 });
 
