@@ -2,6 +2,7 @@
  * What the chain costs a call: app key (in the cache), permission, content type, size, JSON, schema, envelope, log line and metric,
  * with an operation that answers at once, against a route that does nothing but answer on the field's routers.
  */
+import { randomBytes } from 'node:crypto';
 import { Session } from 'node:inspector/promises';
 import { createRequire } from 'node:module';
 import { Router } from '@aws-lambda-powertools/event-handler/http';
@@ -9,10 +10,12 @@ import middy from '@middy/core';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import { Hono } from 'hono';
 import { handle } from 'hono/aws-lambda';
+import { bodyMiddleware } from '../../lib/api/body.ts';
 import { getRumResource } from '../../lib/api/operations.ts';
 import { serve } from '../../lib/api/serve.ts';
 import validate from '../../lib/api/validators/get-rum-resource.ts';
 import type { Deps } from '../../lib/deps.ts';
+import { hasRoundedNumber } from '../../lib/json.ts';
 import { createLog } from '../../lib/log.ts';
 import { createMetrics } from '../../lib/metrics.ts';
 import { readSettings } from '../../lib/settings.ts';
@@ -131,6 +134,33 @@ async function allocated(handler: Handler, calls: number): Promise<number> {
   return sum(profile.head) / calls;
 }
 
+/** What a body of 100 ObjectIDs costs to read, exactly where its numbers need it, against `JSON.parse`. */
+async function measureParsing(add: (figure: NewFigure) => void): Promise<void> {
+  const ids = Array.from({ length: 100 }, () => randomBytes(12).toString('hex'));
+  const bodyOf = (ownerId: string) =>
+    `{"alert_ids":${JSON.stringify(ids)},"incident_id":"${ids[0]}","owner_id":${ownerId}}`;
+  const [plain, exact] = [bodyOf('7'), bodyOf('9007199254740993')];
+  if (hasRoundedNumber(plain) || !hasRoundedNumber(exact)) throw new Error('the wrong parser reads a body');
+  const { before } = bodyMiddleware({ maxBodyBytes: 256 * 1024 }) as { before(request: unknown): void };
+  const reading = (text: string) => () => {
+    for (let call = 0; call < CALLS; call += 1)
+      before({ event: { headers: { 'Content-Type': 'application/json' }, body: text, isBase64Encoded: false } });
+  };
+  const tasks = {
+    plain: reading(plain),
+    exact: reading(exact),
+    parse() {
+      for (let call = 0; call < CALLS; call += 1) JSON.parse(plain);
+    },
+  };
+  const times = await takeTurns(tasks, { rounds: 20, calls: 10 });
+  const perCall = (milliseconds: number) => (milliseconds * 1_000) / CALLS;
+  const baseline = { name: 'JSON.parse', value: perCall(times.parse.p50) };
+  const name = 'reading a body of 100 ids';
+  add({ name, value: perCall(times.plain.p50), unit: 'us', baseline });
+  add({ name: `${name} and an integer beyond 2^53`, value: perCall(times.exact.p50), unit: 'us', baseline });
+}
+
 export async function run(add: (figure: NewFigure) => void): Promise<void> {
   const handlers = { ours: ours(), hono: hono(), powertools: powertools(), express: onExpress(), middy: middyAlone() };
   for (const [name, handler] of Object.entries(handlers)) {
@@ -164,4 +194,5 @@ export async function run(add: (figure: NewFigure) => void): Promise<void> {
   add(against('middy alone', times.middy.p50));
   for (const [name, handler] of Object.entries(handlers))
     add({ name: `allocated by a call, ${name}`, value: await muted(() => allocated(handler, 5_000)), unit: 'bytes' });
+  await measureParsing(add);
 }

@@ -41,8 +41,8 @@ interface Counts {
 }
 
 const REMEMBERED_REFUSALS = 10_000;
-/** Seconds that a count outlives its window, for clocks that differ. */
-const KEPT_SECONDS = 120;
+/** Seconds that a count outlives its window: DynamoDB, whose clock may be an hour ahead, removes none that still counts. */
+const KEPT_SECONDS = 2 * 3_600;
 
 /**
  * The exact limit: one row for each account, operation and outer window holds the count of every inner window, and one

@@ -50,6 +50,30 @@ describe('gateway-keys remove', () => {
     expect((await onTable('gateway-keys', 'remove')).out).toBe('0 gateway keys deleted.\n');
   });
 
+  it('leaves a row in the audit of every account of the table, also when it fails', async () => {
+    const entriesOf = async (id: number) =>
+      JSON.parse((await onTable('audit', '--account', String(id), '--json')).out)
+        .filter(({ command }: { command: string }) => command === 'gateway-keys remove')
+        .slice(before);
+    let before = 0;
+    before = (await entriesOf(1)).length;
+    destroyStack();
+    aws.gateway.refuseDeletions = true;
+    expect((await onTable('gateway-keys', 'remove')).exitCode).toBe(1);
+    aws.gateway.refuseDeletions = false;
+    expect((await onTable('gateway-keys', 'remove')).exitCode).toBe(0);
+    for (const id of [1, 2, 10]) {
+      const [failed, done, ...more] = await entriesOf(id);
+      const by = 'arn:aws:sts::123456789012:assumed-role/Operator/ada';
+      expect(failed).toMatchObject({ by, target: 'gateway key', result: 'failed', detail: expect.stringMatching(/./) });
+      expect(done).toMatchObject({ by, target: 'gateway key', result: 'done' });
+      expect(more).toEqual([]);
+    }
+    // What reads, or only says what it would do, leaves none.
+    await onTable('gateway-keys', 'remove', '--dry-run');
+    expect(await entriesOf(1)).toHaveLength(2);
+  });
+
   it('completes what it began when it is run again', async () => {
     destroyStack();
     const [first] = aws.gateway.keys.filter(({ id }) => !others.includes(id));

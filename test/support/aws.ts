@@ -14,6 +14,8 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
     failures: [] as string[],
     atOnce: 0,
     mostAtOnce: 0,
+    /** Deletions are answered with a mistake of the caller's. */
+    refuseDeletions: false,
   };
 
   async function answerApiGateway(request: IncomingMessage, text: string, response: ServerResponse) {
@@ -50,6 +52,7 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
       return answer(201, key);
     }
     if (collection === 'apikeys' && request.method === 'DELETE') {
+      if (gateway.refuseDeletions) return refuse(400, 'BadRequestException');
       if (!gateway.keys.some((key) => key.id === id)) return refuse(404, 'NotFoundException');
       gateway.keys = gateway.keys.filter((key) => key.id !== id);
       gateway.attached = gateway.attached.filter((attached) => attached !== id);

@@ -1,0 +1,132 @@
+/** The clocks of functions and of operators' computers differ: what holds though they are an hour apart, either way. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { browseFleet, getRumResource } from '../../lib/api/operations.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { newAccountId, newCaller } from '../support/accounts.ts';
+import { adminOf } from '../support/admin.ts';
+import { RUM_RECORD } from '../support/rum.ts';
+import {
+  connectAgain,
+  eventFor,
+  handlersOver,
+  invokeAlone,
+  newTable,
+  put,
+  stored,
+  testDeps,
+} from '../support/service.ts';
+
+const HOUR = 3_600_000;
+const MINUTE = 60_000;
+
+let table: Table;
+beforeAll(async () => {
+  table = await newTable();
+});
+
+/** New instances of the functions whose clocks stand at `now`. */
+const functionsAt = (now: number) => handlersOver(testDeps(connectAgain(table), { now: () => now }));
+
+/** An account that the operator made at a clock, and means to call the functions at another. */
+async function madeAt(operatorNow: number) {
+  const id = newAccountId();
+  const admin = async (command: string) => {
+    const result = await adminOf(table)(command, { now: () => operatorNow });
+    expect([result.exitCode, result.exitCode === 0 ? '' : result.err]).toEqual([0, '']);
+    return result.out.trim();
+  };
+  await admin(`account create ${id} --name Acme --permission monit`);
+  await put(table, keys.rumResource(id), RUM_RECORD);
+  const keyId = async () => JSON.parse(await admin(`app-key list --account ${id} --json`))[0].app_key_id as string;
+  const statusAt = async (functionNow: number, appKey: string) => {
+    const { getRumResource: handler } = functionsAt(functionNow);
+    return (await invokeAlone(handler, eventFor(getRumResource, { appKey, body: {} }))).status;
+  };
+  return { id, admin, keyId, statusAt };
+}
+
+describe.each([
+  ['behind', -HOUR],
+  ['ahead of', HOUR],
+])('functions whose clock is an hour %s the operator’s', (_which, skew) => {
+  const operator = Date.now();
+  const functions = operator + skew;
+
+  it('let a key in as soon as it is issued, and not after it is revoked', async () => {
+    const { id, admin, keyId, statusAt } = await madeAt(operator);
+    const appKey = await admin(`app-key issue --account ${id}`);
+    expect(await statusAt(functions, appKey)).toBe(200);
+    await admin(`app-key revoke ${await keyId()} --account ${id}`);
+    expect(await statusAt(functions, appKey)).toBe(401);
+  });
+
+  it('let the new key of a rotation in as soon as it is issued', async () => {
+    const { id, admin, keyId, statusAt } = await madeAt(operator);
+    await admin(`app-key issue --account ${id} --expires 90d`);
+    expect(await statusAt(functions, await admin(`app-key rotate ${await keyId()} --account ${id}`))).toBe(200);
+  });
+
+  it('refuse a suspended account at once, and let it in again once that is taken back', async () => {
+    const { id, admin, statusAt } = await madeAt(operator);
+    const appKey = await admin(`app-key issue --account ${id}`);
+    await admin(`account suspend ${id}`);
+    expect(await statusAt(functions, appKey)).toBe(401);
+    await admin(`account unsuspend ${id}`);
+    expect(await statusAt(functions, appKey)).toBe(200);
+  });
+
+  it('end a key by their own clock, at the moment that the operator’s clock gave it', async () => {
+    const { id, admin, statusAt } = await madeAt(operator);
+    const appKey = await admin(`app-key issue --account ${id} --expires 2h`);
+    const ends = Math.floor((operator + 2 * HOUR) / 1000) * 1000;
+    expect(await statusAt(functions, appKey)).toBe(200);
+    expect(await statusAt(ends - 1, appKey)).toBe(200);
+    expect(await statusAt(ends, appKey)).toBe(401);
+  });
+
+  it('keep an import of an earlier export from reviving a key', async () => {
+    const { id, admin, keyId, statusAt } = await madeAt(operator);
+    const appKey = await admin(`app-key issue --account ${id}`);
+    const before = await admin(`export --account ${id}`);
+    await admin(`app-key revoke ${await keyId()} --account ${id}`);
+    const { exitCode } = await adminOf(table)('import -', { stdin: `${before}\n`, now: () => functions });
+    expect(exitCode).toBe(0);
+    expect(await statusAt(functions, appKey)).toBe(401);
+  });
+});
+
+describe('two functions whose clocks are an hour apart', () => {
+  /** The start of a minute, in the future, so that DynamoDB keeps the counts of both. */
+  const NOW = 2_050_000_020_000;
+
+  it('count a fleet call each in its own windows, exactly, and say of a refusal when it ends by their clock', async () => {
+    const { account, appKey } = await newCaller(table);
+    const clocks = [NOW, NOW - HOUR];
+    const instances = clocks.map((now) => functionsAt(now));
+    const call = (at: number) =>
+      invokeAlone(
+        instances[at]?.browseFleet as (typeof instances)[0]['browseFleet'],
+        eventFor(browseFleet, { appKey, body: {} }),
+      );
+    const statuses = [[], []] as number[][];
+    for (let round = 0; round < 3; round += 1) for (const at of [0, 1]) statuses[at]?.push((await call(at)).status);
+    expect(statuses).toEqual([
+      [200, 200, 429],
+      [200, 200, 429],
+    ]);
+    for (const [at, now] of clocks.entries()) {
+      const { headers } = await call(at);
+      expect(headers['Retry-After']).toBe('1');
+      expect(headers['X-RateLimit-Reset']).toBe(String(now / 1000 + 1));
+      expect((await stored(table, keys.rateCount(account, browseFleet.name, now / MINUTE))).total).toBe(2);
+    }
+  });
+
+  it('a count outlives its window by more than an hour, so that DynamoDB removes none that still counts', async () => {
+    const { account, appKey } = await newCaller(table);
+    await invokeAlone(functionsAt(NOW).browseFleet, eventFor(browseFleet, { appKey, body: {} }));
+    const { ttl } = await stored(table, keys.rateCount(account, browseFleet.name, NOW / MINUTE));
+    expect(Number(ttl)).toBeGreaterThan((NOW + MINUTE + HOUR) / 1000);
+  });
+});
