@@ -9,16 +9,16 @@ import { CliError, type Io, print, printJson, say } from './io.ts';
 import { plainTable } from './output.ts';
 
 export function addAccountCommands(program: Command, io: Io): void {
-  const account = describe(program.command('account'), 'Accounts and what they may do', 'account list');
+  const account = describe(program.command('account'), 'Manage accounts', 'account list');
 
   describe(
     account
       .command('create')
-      .argument('<account>', 'its number, from 1', accountId)
-      .requiredOption('--name <name>', 'what people call it', text(1, LONGEST_NAME))
-      .option('--permission <permission>', 'what it may do; may be said again', permissions)
+      .argument('<account>', 'its number, a positive integer', accountId)
+      .requiredOption('--name <name>', 'display name', text(1, LONGEST_NAME))
+      .option('--permission <permission>', 'permission of the account; can be repeated', permissions)
       .option(...dryRunOption),
-    'Create an account; on AWS with its gateway key. Run it again after a failure: it completes.',
+    'Create an account, on AWS with its gateway key. After a failure, run it again to complete it.',
     'account create 42 --name "Acme" --permission monit',
   ).action((id: Int64, options: { name: string; permission?: string[] }, command: Command) =>
     withTarget(io, command, 'writes', (session) => create(session, id, options.name, options.permission)),
@@ -64,7 +64,7 @@ export function addAccountCommands(program: Command, io: Io): void {
       account
         .command(verb)
         .argument('<account>', 'its number', accountId)
-        .argument('<permission...>', 'what it may do', permissions)
+        .argument('<permission...>', 'permissions', permissions)
         .option(...dryRunOption),
       sentence,
       `account ${verb} 42 monit`,
@@ -76,8 +76,8 @@ export function addAccountCommands(program: Command, io: Io): void {
     );
 
   for (const [verb, sentence, suspended] of [
-    ['suspend', 'Refuse all calls of an account: its keys are as if unknown within 30 s', true],
-    ['unsuspend', 'Take the suspension of an account back', false],
+    ['suspend', 'Refuse all calls of an account, within 30 s', true],
+    ['unsuspend', 'Lift the suspension of an account', false],
   ] as const)
     describe(
       account
@@ -92,14 +92,18 @@ export function addAccountCommands(program: Command, io: Io): void {
 }
 
 const CHANGES = [
-  ['grant', 'Let an account do more', (has: string[], given: string[]) => [...new Set([...has, ...given])]],
-  ['revoke', 'Let an account do less', (has: string[], given: string[]) => has.filter((one) => !given.includes(one))],
+  ['grant', 'Grant permissions to an account', (has: string[], given: string[]) => [...new Set([...has, ...given])]],
+  [
+    'revoke',
+    'Revoke permissions of an account',
+    (has: string[], given: string[]) => has.filter((one) => !given.includes(one)),
+  ],
 ] as const;
 
 /** @throws CliError when there is no such account */
 export async function existing(table: Session['target']['table'], id: Int64): Promise<AccountRow> {
   const row = await readAccount(table, id);
-  if (!row) throw new CliError(`There is no account ${id}: \`account list\` shows those there are.`);
+  if (!row) throw new CliError(`Account ${id} does not exist: \`account list\` shows all accounts.`);
   return row;
 }
 
@@ -122,10 +126,11 @@ async function create(
 ): Promise<void> {
   const { table, gatewayKeys } = target;
   const before = await readAccount(table, id);
-  if (before && before.name !== name) throw new CliError(`Account ${id} exists already; its name is "${before.name}".`);
+  if (before && before.name !== name)
+    throw new CliError(`Account ${id} already exists, with the name "${before.name}".`);
   if (before && given.some((permission) => !before.permissions.includes(permission)))
-    throw new CliError(`Account ${id} exists already, with other permissions: change them with \`account grant\`.`);
-  if (dryRun) return say(io, before ? `Account ${id} exists already.` : `Account ${id} would be created.`);
+    throw new CliError(`Account ${id} already exists, with other permissions: change them with \`account grant\`.`);
+  if (dryRun) return say(io, before ? `Account ${id} already exists.` : `Account ${id} would be created.`);
   const what = `permissions: ${given.join(' ') || 'none'}`;
   const row =
     before ??
@@ -133,10 +138,10 @@ async function create(
       putAccount(table, { account_id: id, name, permissions: given }, also),
     ));
   if (!gatewayKeys)
-    say(io, 'No gateway key was made: say --stack NAME in place of --table, so that the usage plan is known.');
+    say(io, 'No gateway key was created: pass --stack NAME instead of --table, so that the usage plan is known.');
   // Also where the account notes one: the key itself may not be attached yet.
   else await audit.around([id], 'gateway key', () => gatewayKeys.provision(row.account_id));
-  print(io, `Account ${id} ${before ? 'was there already, and is complete' : 'created'}.`);
+  print(io, `Account ${id} ${before ? 'already existed and is complete' : 'created'}.`);
 }
 
 async function applyChange(
@@ -150,6 +155,6 @@ async function applyChange(
     line`permissions: ${may.join(' ') || 'none'}; ${suspended ? 'suspended' : 'active'}`;
   if (dryRun) return say(io, `Account ${id} would have ${stateOf({ ...before, ...change(before) })}.`);
   const after = await audit.inTransaction(id, given, (also) => changeAccount(table, id, change, also));
-  if (!after) throw new CliError(`There is no account ${id} any more.`);
+  if (!after) throw new CliError(`Account ${id} no longer exists.`);
   print(io, `Account ${id} has ${stateOf(after)}.`);
 }

@@ -11,8 +11,8 @@ import { CliError, type Io, print, printJson, say } from './io.ts';
 import { plainTable, timeText } from './output.ts';
 
 export function addAppKeyCommands(program: Command, io: Io): void {
-  const appKey = describe(program.command('app-key'), 'The keys that callers send', 'app-key list --account 42');
-  const ofAccount = ['--account <account>', 'whose key it is', accountId] as const;
+  const appKey = describe(program.command('app-key'), 'Manage app keys', 'app-key list --account 42');
+  const ofAccount = ['--account <account>', 'account of the key', accountId] as const;
 
   describe(
     appKey
@@ -21,7 +21,7 @@ export function addAppKeyCommands(program: Command, io: Io): void {
       .option('--expires <duration>', 'how long it is valid, such as 90d (default: until it is revoked)', lifetime)
       .option('--note <text>', 'what it is for', text(0, LONGEST_NOTE))
       .option(...dryRunOption),
-    'Issue a key. It is printed this once, and stored as its hash alone.',
+    'Issue a key. It is printed only once; what is stored is its hash.',
     'app-key issue --account 42 --expires 90d --note "deploy pipeline"',
   ).action((options: { account: Int64; expires?: Lifetime; note?: string }, command: Command) =>
     withTarget(io, command, 'writes', async ({ target: { table }, dryRun, audit }) => {
@@ -42,7 +42,7 @@ export function addAppKeyCommands(program: Command, io: Io): void {
       .command('list')
       .requiredOption(...ofAccount)
       .option(...jsonOption),
-    'List the keys of an account: never the keys themselves',
+    'List the keys of an account, without the keys themselves',
     'app-key list --account 42',
   ).action((options: { account: Int64; json?: boolean }, command: Command) =>
     withTarget(io, command, 'reads', async ({ target: { table } }) => {
@@ -51,7 +51,7 @@ export function addAppKeyCommands(program: Command, io: Io): void {
         .map((row) => shownKey(row, io.now()))
         .sort((one, other) => one.created_at.localeCompare(other.created_at));
       if (options.json) return printJson(io, shown);
-      if (shown.length === 0) return say(io, `Account ${options.account} has no app key.`);
+      if (shown.length === 0) return say(io, `Account ${options.account} has no app keys.`);
       const columns = ['app_key_id', 'last_digits', 'state', 'created_at', 'expires_at', 'note'] as const;
       print(
         io,
@@ -63,14 +63,14 @@ export function addAppKeyCommands(program: Command, io: Io): void {
     }),
   );
 
-  const idArgument = ['<app-key-id>', 'the id that `app-key list` shows, or its beginning'] as const;
+  const idArgument = ['<app-key-id>', 'id from `app-key list`, or at least its first 8 characters'] as const;
   describe(
     appKey
       .command('revoke')
       .argument(...idArgument)
       .requiredOption(...ofAccount)
       .option(...dryRunOption),
-    'End a key: it is as if unknown within 30 s',
+    'Revoke a key, within 30 s',
     'app-key revoke 1f3a77c0d2b4e6f8 --account 42',
   ).action((id: string, options: { account: Int64 }, command: Command) =>
     withTarget(io, command, 'writes', async ({ target: { table }, dryRun, audit }) => {
@@ -89,17 +89,17 @@ export function addAppKeyCommands(program: Command, io: Io): void {
       .argument(...idArgument)
       .requiredOption(...ofAccount)
       .addOption(
-        new Option('--overlap <duration>', 'how long the old key lives on')
+        new Option('--overlap <duration>', 'how long the old key stays valid')
           .argParser(duration)
           .default(24 * 3_600_000, '24h'),
       )
       .option(
         '--expires <duration>',
-        'how long the new key is valid, or never (default: as long as the old one was)',
+        'how long the new key is valid, or never (default: the lifetime of the old one)',
         lifetime,
       )
       .option(...dryRunOption),
-    'Issue a key in place of another, which lives on for a while. The new one is printed this once.',
+    'Replace a key with a new one, which is printed only once. The old one stays valid for a while.',
     'app-key rotate 1f3a77c0d2b4e6f8 --account 42 --overlap 24h',
   ).action((id: string, options: { account: Int64; overlap: number; expires?: Lifetime }, command: Command) =>
     withTarget(io, command, 'writes', async ({ target: { table }, dryRun, audit }) => {
@@ -111,7 +111,7 @@ export function addAppKeyCommands(program: Command, io: Io): void {
           `Key ${old.app_key_id} is ${stateOf(old, io.now())}: issue a new one with \`app-key issue\`.`,
         );
       if (dryRun)
-        return say(io, `Key ${old.app_key_id} would expire ${timeText(ends * 1000)}, and a new one be issued.`);
+        return say(io, `Key ${old.app_key_id} would expire ${timeText(ends * 1000)}, and a new key would be issued.`);
       const key = newAppKey();
       const limits = limitsOf(io, {
         expires: options.expires ?? (old.lifetime === undefined ? 'never' : old.lifetime * 1000),
@@ -140,10 +140,7 @@ function limitsOf(io: Io, { expires = 'never', note }: { expires?: Lifetime; not
 function announce(io: Io, key: string, { expires_at }: { expires_at?: number }): void {
   print(io, key);
   const until = expires_at === undefined ? 'does not expire' : `expires ${timeText(expires_at * 1000)}`;
-  say(
-    io,
-    `This is the only time that the key is shown. Its id is ${appKeyIdOf(identityOfAppKey(key).hash)}; it ${until}.`,
-  );
+  say(io, `The key is shown only once. Its id is ${appKeyIdOf(identityOfAppKey(key).hash)}; it ${until}.`);
 }
 
 function stateOf({ revoked_at, expires_at }: ListedAppKey, nowMs: number): 'revoked' | 'expired' | 'valid' {
@@ -173,6 +170,6 @@ async function find(table: Session['target']['table'], account: Int64, id: strin
   );
   const [first, ...others] = found;
   if (!first) throw new CliError(`Account ${account} has no key ${id}: \`app-key list\` shows the ids.`);
-  if (others.length > 0) throw new CliError(`${found.length} keys begin with ${id}: give more of the id.`);
+  if (others.length > 0) throw new CliError(`${found.length} keys begin with ${id}: give more characters.`);
   return first;
 }

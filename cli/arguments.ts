@@ -6,7 +6,7 @@ import { type Int64, isInt64, toInt64 } from '../lib/json.ts';
 
 export function accountId(value: string): Int64 {
   const id = /^\d{1,19}$/.test(value) ? toInt64(value) : 0;
-  if (id < 1 || !isInt64(id)) throw new InvalidArgumentError('An account is an integer from 1.');
+  if (id < 1 || !isInt64(id)) throw new InvalidArgumentError('An account is a positive integer.');
   return id;
 }
 
@@ -72,6 +72,6 @@ const PERMISSIONS = [
 /** Collects the permissions that are said one after the other. */
 export function permissions(value: string, before: string[] = []): string[] {
   if (!(PERMISSIONS as string[]).includes(value))
-    throw new InvalidArgumentError(`Permissions are: ${PERMISSIONS.join(', ')}.`);
+    throw new InvalidArgumentError(`It must be one of: ${PERMISSIONS.join(', ')}.`);
   return [...new Set([...before, value])];
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { type AuditEntry, auditAction, auditRow, readAudit } from '../lib/accounts/audit.ts';
 import type { Int64 } from '../lib/json.ts';
 import type { Table } from '../lib/table/client.ts';
@@ -102,8 +102,12 @@ export function addAuditCommand(program: Command, io: Io): void {
   describe(
     program
       .command('audit')
-      .requiredOption('--account <account>', 'whose it is', accountId)
-      .option('--since <duration>', 'how far back', duration, DAYS_SHOWN * 86_400_000)
+      .requiredOption('--account <account>', 'the account', accountId)
+      .addOption(
+        new Option('--since <duration>', 'how far to look back')
+          .argParser(duration)
+          .default(DAYS_SHOWN * 86_400_000, `${DAYS_SHOWN}d`),
+      )
       .option(...jsonOption),
     'Show what operators did to an account: who, when, which command, and how it ended. Kept for 400 days.',
     'audit --account 42 --since 7d',
@@ -112,7 +116,7 @@ export function addAuditCommand(program: Command, io: Io): void {
       await existing(table, account);
       const entries = await readAudit(table, account, Math.max(0, io.now() - since));
       if (json) return printJson(io, entries);
-      if (entries.length === 0) return say(io, `Nothing was done to account ${account} in that time.`);
+      if (entries.length === 0) return say(io, `Account ${account} has no audit entries in that time.`);
       const rows = entries.map(({ at_ms, by, command: name, target = '', result, detail = '' }) => [
         ...[timeText(at_ms), by, name, target, result, detail],
       ]);

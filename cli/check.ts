@@ -22,15 +22,15 @@ export function addCheckCommands(program: Command, io: Io): void {
       .command('check')
       .option(...accountOption)
       .option(...jsonOption),
-    'Look for what does not fit together: alerts, feeds, pending merges, accounts and their keys. Exit code 1 when anything is found.',
+    'Check alerts, feeds, pending merges, accounts and their keys for inconsistencies. Exit code 1 if there are any.',
     'check --account 42',
   ).action((options: Options, command: Command) =>
     withTarget(io, command, 'reads', async ({ target: { table } }) => {
       const findings = await look(table, options, io);
       if (options.json) printJson(io, findings.map(jsonOf));
       if (findings.length > 0)
-        throw new CliError(`${countText(findings.length)}. \`repair\` says what it would do about it.`);
-      if (!options.json) print(io, 'Nothing is wrong.');
+        throw new CliError(`${countText(findings.length)}. Run \`repair\` to see what it would change.`);
+      if (!options.json) print(io, 'No problems found.');
     }),
   );
 
@@ -38,18 +38,18 @@ export function addCheckCommands(program: Command, io: Io): void {
     program
       .command('repair')
       .option(...accountOption)
-      .option('--write', 'repair (default: say what would be repaired)')
+      .option('--write', 'write the repairs (default: only show them)')
       .option(...jsonOption),
     'Fix what `check` finds: the feeds decide where alerts are, an account decides what its keys may do.',
     'repair --account 42',
     'repair --account 42 --write',
   ).action((options: Options, command: Command) =>
     withTarget(io, command, options.write ? 'writes' : 'reads', async ({ target: { table }, audit }) => {
-      if (!options.write) say(io, 'Dry run: nothing is written. --write repairs.');
+      if (!options.write) say(io, 'Dry run: nothing is written. Pass --write to repair.');
       const findings = await look(table, options, io);
       if (options.json) printJson(io, findings.map(jsonOf));
       if (findings.length === 0) {
-        if (!options.json) print(io, 'Nothing is wrong.');
+        if (!options.json) print(io, 'No problems found.');
         return;
       }
       const fixable = findings.filter(({ fixes }) => fixes.length > 0);
@@ -61,9 +61,7 @@ export function addCheckCommands(program: Command, io: Io): void {
         .finally(progress.end);
       say(io, `${fixed} of ${countText(findings.length)} repaired.`);
       if (left.length > 0)
-        throw new CliError(
-          'The others were changed meanwhile, or nothing tells what would be right: run `check` again.',
-        );
+        throw new CliError('The others have changed meanwhile or cannot be repaired automatically: run `check` again.');
     }),
   );
 }

@@ -53,5 +53,5 @@ export const describe = (command: Command, description: string, ...examples: str
       ['', 'Example:', ...examples.map((line) => `  $ npm run --silent admin -- ${line}`)].join('\n'),
     );
 
-export const dryRunOption = ['--dry-run', 'say what would be written, and write nothing'] as const;
+export const dryRunOption = ['--dry-run', 'show what would be written, without writing it'] as const;
 export const jsonOption = ['--json', 'print JSON'] as const;

@@ -8,6 +8,7 @@ import { linesOf } from '../lib/data/lines.ts';
 import { checkAgainst, countKinds, type LoadReport, writeData } from '../lib/data/load.ts';
 import { type Int64, stringifyJson } from '../lib/json.ts';
 import { printableJson } from '../lib/printable.ts';
+import { existing } from './accounts.ts';
 import { accountId } from './arguments.ts';
 import { describe, dryRunOption, withTarget } from './command.ts';
 import { CliError, type Io, print, say } from './io.ts';
@@ -17,9 +18,9 @@ export function addDataCommands(program: Command, io: Io): void {
   describe(
     program
       .command('import')
-      .argument('<file>', 'newline-delimited JSON (docs/data-format.md); - is standard input')
+      .argument('<file>', 'newline-delimited JSON (docs/data-format.md); - for standard input')
       .option(...dryRunOption),
-    'Put data into the table: the whole file is checked first. Stopped half-way, the same command completes it.',
+    'Import data. The whole file is checked first. After an interruption, the same command completes the import.',
     'import hosts.ndjson',
     'export --account 42 | npm run --silent admin -- import - --stack Other --yes',
   ).action((file: string, _options: object, command: Command) =>
@@ -27,7 +28,7 @@ export function addDataCommands(program: Command, io: Io): void {
       const lines = linesOf(await openInput(file, io), io.signal);
       const entities = await checkAgainst(table, file === '-' ? 'stdin' : file, lines);
       io.signal.throwIfAborted();
-      if (dryRun) return say(io, `All ${entities.length} lines are right: ${countsText(countKinds(entities))}.`);
+      if (dryRun) return say(io, `All ${entities.length} lines are valid: ${countsText(countKinds(entities))}.`);
       const progress = startProgress(io, 'import', entities.length);
       let keptDeleted = 0;
       try {
@@ -47,7 +48,7 @@ export function addDataCommands(program: Command, io: Io): void {
         print(io, `Imported ${countsText(report)}${keptDeletedText(keptDeleted)}.`);
       } catch (error) {
         progress.end();
-        if (!io.signal.aborted) say(io, `${progress.done()} of ${entities.length} lines are written.`);
+        if (!io.signal.aborted) say(io, `${progress.done()} of ${entities.length} lines were written.`);
         throw error;
       }
     }),
@@ -56,12 +57,13 @@ export function addDataCommands(program: Command, io: Io): void {
   describe(
     program
       .command('export')
-      .option('--account <account>', 'which account (default: all); may be said again', collectAccounts)
-      .option('--out <file>', 'where to (default: standard output)'),
-    'Write data out in the format that `import` reads. Of app keys there is the hash, which imports as the same key.',
+      .option('--account <account>', 'account to export (default: all); can be repeated', collectAccounts)
+      .option('--out <file>', 'output file (default: standard output)'),
+    'Export data in the format that `import` reads. App keys are exported as hashes, which import as the same keys.',
     'export --account 42 --out acme.ndjson',
   ).action(({ account, out }: { account?: Int64[]; out?: string }, command: Command) =>
     withTarget(io, command, 'reads', async ({ target: { table } }) => {
+      for (const id of account ?? []) await existing(table, id);
       let count = 0;
       async function* lines() {
         for await (const entity of exportData(table, account)) {
@@ -85,12 +87,12 @@ const countsText = (report: LoadReport) =>
     .join(', ') || 'nothing';
 
 const keptDeletedText = (count: number) =>
-  count === 0 ? '' : `; ${count} of them ${count === 1 ? 'stays deleted as it was' : 'stay deleted as they were'}`;
+  count === 0 ? '' : `; ${count} of them ${count === 1 ? 'remains' : 'remain'} deleted`;
 
 async function openInput(file: string, io: Io): Promise<Readable> {
   if (file === '-') return io.stdin;
   await access(file).catch((error: NodeJS.ErrnoException) => {
-    throw new CliError(`${file} cannot be read (${error.code}).`);
+    throw new CliError(`Cannot read ${file} (${error.code}).`);
   });
   return createReadStream(file);
 }
@@ -106,9 +108,9 @@ async function writeWhole(path: string, source: Readable, signal: AbortSignal): 
   } catch (error) {
     if (isRegular) await rm(part, { force: true });
     const { code, syscall } = error as NodeJS.ErrnoException;
-    if (code === 'ENOSPC') throw new CliError(`${path} cannot be written: the disk is full.`);
+    if (code === 'ENOSPC') throw new CliError(`Cannot write ${path}: the disk is full.`);
     if (syscall === 'open' || syscall === 'write' || syscall === 'rename')
-      throw new CliError(`${path} cannot be written (${code}).`);
+      throw new CliError(`Cannot write ${path} (${code}).`);
     throw error;
   }
 }

@@ -23,7 +23,7 @@ const REFUSED = new Set(['AccessDeniedException', 'AccessDenied', 'UnauthorizedO
 
 /** What is said of a failure, and the exit code; an empty line was said already. */
 export function explain(error: unknown, stopped: boolean): { line: string; exitCode: number } {
-  if (stopped) return { line: 'Stopped. Run the same command again to complete what it began.', exitCode: STOPPED };
+  if (stopped) return { line: 'Stopped. Run the same command again to finish.', exitCode: STOPPED };
   if (error instanceof CommanderError) return { line: '', exitCode: error.exitCode === 0 ? 0 : WRONG_USE };
   const exitCode = error instanceof UsageError ? WRONG_USE : FAILED;
   // Data that is wrong has a line for each problem, each safe by itself; any other failure has one line.
@@ -36,15 +36,14 @@ export function sentenceOf(error: unknown): string {
   if (error instanceof CliError) return error.message;
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   const first = message.split('\n')[0] ?? '';
-  if (error instanceof AppKeyError) return `It cannot be done: ${first}.`;
-  if (error instanceof UndoError) return `It cannot be undone: ${first}.`;
-  if (CREDENTIALS.has(name)) return `AWS does not know you (${name}): log in, or set AWS_PROFILE.`;
-  if (REFUSED.has(name)) return `AWS refuses: ${first}`;
-  if (name === 'ResourceNotFoundException')
-    return 'There is no such table there: look at --stack, --table, --region and --endpoint.';
-  if (/region is missing/i.test(message)) return 'Which region is not said: give --region, or set AWS_REGION.';
-  if (isThrottled(error)) return 'DynamoDB is throttled: run the same command again later.';
+  if (error instanceof AppKeyError) return `Failed: ${first}.`;
+  if (error instanceof UndoError) return `Cannot undo: ${first}.`;
+  if (CREDENTIALS.has(name)) return `No valid AWS credentials (${name}): log in, or set AWS_PROFILE.`;
+  if (REFUSED.has(name)) return `AWS denied access: ${first}`;
+  if (name === 'ResourceNotFoundException') return 'Table not found: check --stack, --table, --region and --endpoint.';
+  if (/region is missing/i.test(message)) return 'No region given: pass --region or set AWS_REGION.';
+  if (isThrottled(error)) return 'DynamoDB is throttling: run the same command again later.';
   if (isUnavailable(error))
-    return `DynamoDB does not answer (${(error as { code?: string }).code ?? name}): look at --endpoint and --region, and run the same command again.`;
+    return `DynamoDB does not respond (${(error as { code?: string }).code ?? name}): check --endpoint and --region, then run the same command again.`;
   return `${name}: ${first}`;
 }

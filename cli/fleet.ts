@@ -22,19 +22,23 @@ interface SimulateOptions {
 }
 
 export function addFleetCommands(program: Command, io: Io): void {
-  const fleet = describe(program.command('fleet'), 'Hosts', 'fleet simulate --account 42 --hosts 500 --for 10m');
+  const fleet = describe(
+    program.command('fleet'),
+    'Simulate hosts',
+    'fleet simulate --account 42 --hosts 500 --for 10m',
+  );
   describe(
     fleet
       .command('simulate')
-      .requiredOption('--account <account>', 'whose hosts they are', accountId)
-      .requiredOption('--hosts <count>', 'how many agents to play', integer(1, 1_000_000))
-      .option('--for <duration>', 'how long to go on reporting; 0 reports once', duration, 0)
+      .requiredOption('--account <account>', 'account of the hosts', accountId)
+      .requiredOption('--hosts <count>', 'how many hosts to simulate', integer(1, 1_000_000))
+      .option('--for <duration>', 'how long to keep reporting; 0 reports once', duration, 0)
       .addOption(
-        new Option('--interval <duration>', 'how often each agent reports').argParser(interval).default(30_000, '30s'),
+        new Option('--interval <duration>', 'how often each host reports').argParser(interval).default(30_000, '30s'),
       )
-      .option('--seed <number>', 'another seed plays another fleet', integer(0, 2 ** 31), 1)
+      .option('--seed <number>', 'a different seed gives a different fleet', integer(0, 2 ** 31), 1)
       .option(...dryRunOption),
-    'Play agents that report inventory, health and snapshots: some fail, upgrade or fall silent',
+    'Simulate hosts that report inventory, health and snapshots; some fail, upgrade or stop reporting',
     'fleet simulate --account 42 --hosts 500 --for 10m',
     'fleet simulate --account 42 --hosts 50000',
   ).action((options: SimulateOptions, command: Command) =>

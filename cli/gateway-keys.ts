@@ -10,24 +10,24 @@ import { startProgress } from './progress.ts';
 export function addGatewayKeysCommands(program: Command, io: Io): void {
   const group = describe(
     program.command('gateway-keys'),
-    "Gateway keys of all accounts, which API Gateway's usage plan throttles by",
+    "Manage the gateway keys by which API Gateway's usage plan throttles accounts",
     'gateway-keys create --stack IncidentMonitoringRum --region eu-west-1',
   );
   describe(
     group.command('create').option(...dryRunOption),
-    'Make the gateway keys that are missing, and attach all to the usage plan of a stack that took over a table',
+    'Create missing gateway keys, and attach all to the usage plan of a stack that adopted a table',
     'gateway-keys create --stack IncidentMonitoringRum --region eu-west-1',
   ).action((_options: object, command: Command) => withTarget(io, command, 'writes', create));
   describe(
     group.command('remove').option(...dryRunOption),
-    'Delete the gateway keys that a destroyed stack left, of all accounts of its table',
+    'Delete the gateway keys that a destroyed stack left behind',
     'gateway-keys remove --table IncidentMonitoringRum-TableCD117FA1-ABC --region eu-west-1',
   ).action((_options: object, command: Command) => withTarget(io, command, 'writes', remove));
 }
 
 async function create({ io, target, dryRun, audit }: WritingSession): Promise<void> {
   const { table, gatewayKeys } = target;
-  if (!gatewayKeys) throw new UsageError('The usage plan is not known: pass --stack NAME in place of --table.');
+  if (!gatewayKeys) throw new UsageError('The usage plan is not known: pass --stack NAME instead of --table.');
   const accounts = await listAccounts(table);
   if (dryRun) return say(io, `${accounts.length} accounts would have a gateway key of this stack.`);
   await audit.around(accounts, 'gateway key', () =>

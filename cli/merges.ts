@@ -12,7 +12,7 @@ import { describe, dryRunOption, jsonOption, withTarget } from './command.ts';
 import { CliError, type Io, print, printJson, say } from './io.ts';
 import { plainTable, timeText } from './output.ts';
 
-const accountOption = ['--account <account>', 'whose it is', accountId] as const;
+const accountOption = ['--account <account>', 'the account', accountId] as const;
 /** More alert ids of a merge than that are only counted, but for `--json`. */
 const MOST_IDS = 10;
 
@@ -22,9 +22,9 @@ export function addMergeCommands(merge: Command, io: Io): void {
     merge
       .command('list')
       .requiredOption(...accountOption)
-      .option('--since <duration>', 'only those of the last so long, such as 1h (default: all)', duration)
+      .option('--since <duration>', 'how far to look back, such as 1h (default: to the first merge)', duration)
       .option(...jsonOption),
-    'List merges and undoings in their order, with the request_id of the call that made each',
+    'List merges and undos in order, with the request_id of each call',
     'merge list --account 42 --since 1h',
     'merge list --account 42 --json',
   ).action((options: { account: Int64; since?: number; json?: boolean }, command: Command) =>
@@ -46,7 +46,7 @@ export function addMergeCommands(merge: Command, io: Io): void {
       .argument('[feed-entry]', 'the number that `merge list` shows for the merge', feedEntry)
       .requiredOption(...accountOption)
       .option(...dryRunOption),
-    'Move the alerts of merges that are committed and pending. The service does so by itself, unless that fails.',
+    'Finish pending merges: move the alerts that have not moved yet. Normally the service does this by itself.',
     'merge finish --account 42',
     'merge finish 64f000000000000000000001 1795000000000 --account 42',
   ).action((incidentId: string | undefined, sequence: number | undefined, { account }: { account: Int64 }, command) =>
@@ -58,7 +58,7 @@ export function addMergeCommands(merge: Command, io: Io): void {
           (incidentId === undefined || one.incidentId === incidentId) &&
           (sequence === undefined || one.sequence === sequence),
       );
-      if (chosen.length === 0) return print(io, 'Nothing is pending.');
+      if (chosen.length === 0) return print(io, 'No merges are pending.');
       for (const one of chosen) {
         const name = `Merge ${one.sequence} into incident ${one.incidentId}`;
         if (dryRun) {
@@ -72,7 +72,7 @@ export function addMergeCommands(merge: Command, io: Io): void {
         } catch (error) {
           if (!(error instanceof UnmovableAlertsError)) throw error;
           throw new CliError(
-            `${name}: DynamoDB refuses to update the rows of alerts ${error.alertIds.join(', ')}: make them smaller than 398 KB, and run the same command again. All others are moved.`,
+            `${name}: DynamoDB refuses to update the rows of alerts ${error.alertIds.join(', ')}: make them smaller than 398 KB, then run the same command again. All other alerts have been moved.`,
           );
         }
         print(io, `${name} finished.`);
@@ -90,7 +90,7 @@ const jsonOf = ({ entry, alertIds, moves, stayed, pending }: FeedItem) => ({
 });
 
 function textOf({ entry, alertIds, moves, stayed, pending }: FeedItem): string {
-  const kind = entry.kind === 'merge' ? 'merge' : `undoing of ${entry.undone_sequence}`;
+  const kind = entry.kind === 'merge' ? 'merge' : `undo of ${entry.undone_sequence}`;
   const shown = alertIds.slice(0, MOST_IDS).join(' ');
   const rows = [
     ['  incident', entry.incident_id],

@@ -15,12 +15,12 @@ import { addUndoCommands } from './undo.ts';
 /** The command line, with all its commands. */
 export function createProgram(io: Io): Command {
   const program = new Command('npm run --silent admin --')
-    .option('--stack <name>', 'work on the table of a deployed stack')
-    .option('--table <name>', 'work on a table by its name')
-    .option('--region <region>', 'of the stack or table (default: as AWS_REGION says)')
-    .option('--endpoint <url>', 'of a DynamoDB-compatible server (default: as DYNAMODB_ENDPOINT says)')
-    .option('--service <url>', 'which service of `npm start`, where several run (default: as SERVICE_URL says)')
-    .option('--yes', 'write to what is not on this machine without asking')
+    .option('--stack <name>', 'use the table of a deployed stack')
+    .option('--table <name>', 'use a table by its name')
+    .option('--region <region>', 'region of the stack or table (default: AWS_REGION)')
+    .option('--endpoint <url>', 'URL of a DynamoDB-compatible server (default: DYNAMODB_ENDPOINT)')
+    .option('--service <url>', 'URL of the `npm start` service to use if several are running (default: SERVICE_URL)')
+    .option('--yes', 'write to AWS or another machine without confirmation')
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
@@ -29,7 +29,7 @@ export function createProgram(io: Io): Command {
     .exitOverride();
   describe(
     program,
-    'Accounts, keys, data and undoing, on the service that `npm start` runs or on a deployed one (--stack).',
+    'Manage accounts, keys and data, and undo mistakes, on the service that `npm start` runs or on a deployed stack (--stack).',
     'account create 42 --name "Acme" --permission monit',
     'show fleet --account 42 --stack IncidentMonitoringRum --region eu-west-1',
   );

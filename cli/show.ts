@@ -25,7 +25,7 @@ import { plainTable, timeText } from './output.ts';
 type ShowOptions = { account: Int64; json?: boolean };
 
 export function addShowCommands(program: Command, io: Io): void {
-  const show = describe(program.command('show'), 'Look at what is stored', 'show fleet --account 42');
+  const show = describe(program.command('show'), 'Show what is stored', 'show fleet --account 42');
 
   const showing = <Id>(
     name: string,
@@ -39,7 +39,7 @@ export function addShowCommands(program: Command, io: Io): void {
     if (read) command.argument(argumentName, what, read);
     else command.argument(argumentName, what);
     return describe(
-      command.requiredOption('--account <account>', 'whose it is', accountId).option(...jsonOption),
+      command.requiredOption('--account <account>', 'the account', accountId).option(...jsonOption),
       description,
       example,
     ).action((id: Id, options: ShowOptions, used: Command) =>
@@ -80,9 +80,9 @@ export function addShowCommands(program: Command, io: Io): void {
   describe(
     show
       .command('incidents')
-      .requiredOption('--account <account>', 'whose they are', accountId)
+      .requiredOption('--account <account>', 'the account', accountId)
       .option(...jsonOption),
-    'List the incidents of an account with the number of their alerts and of the entries of their feeds',
+    'List the incidents of an account, with the numbers of their alerts and feed entries',
     'show incidents --account 42',
   ).action(({ account, json }: ShowOptions, used: Command) =>
     withTarget(io, used, 'reads', async ({ target: { table } }) => {
@@ -129,14 +129,14 @@ export function addShowCommands(program: Command, io: Io): void {
   showing(
     'host',
     ['<host-id>', 'its id'],
-    'Show what is stored of a host, its status, and why it has it',
+    'Show the stored rows of a host, its status and the reason for it',
     'show host fra-1-web-0001 --account 42',
     async ({ target: { table } }, { account }, id: string) => {
       const { host, live } = await readHost(table, account, id);
       if (!host && !live) throw new CliError(`Account ${account} has no host ${id}.`);
       const nowMs = io.now();
       const shown = host && explainHost(host, live, nowMs);
-      const why = shown?.why ?? 'It is in no inventory: the API does not list it.';
+      const why = shown?.why ?? 'It is not in the inventory, so the API does not list it.';
       const json = {
         host_id: id,
         ...shown,
@@ -164,7 +164,7 @@ export function addShowCommands(program: Command, io: Io): void {
   describe(
     show
       .command('fleet')
-      .requiredOption('--account <account>', 'whose it is', accountId)
+      .requiredOption('--account <account>', 'the account', accountId)
       .option(...jsonOption),
     'Show how many hosts of each status each edge cluster has',
     'show fleet --account 42',
@@ -204,7 +204,7 @@ function feedText({ entry, moves, stayed, pending }: FeedItem): string {
   const undone = entry.kind === 'merge_undone';
   const way = undone ? 'back to' : 'from';
   return [
-    line`  ${String(entry.sequence).padStart(15, '0')}  ${timeText(entry.at_ms)}  ${undone ? `undoing of ${String(entry.undone_sequence).padStart(15, '0')}` : 'merge'} by ${entry.by}${pending ? '  (its moves are not all done yet)' : ''}`,
+    line`  ${String(entry.sequence).padStart(15, '0')}  ${timeText(entry.at_ms)}  ${undone ? `undo of ${String(entry.undone_sequence).padStart(15, '0')}` : 'merge'} by ${entry.by}${pending ? '  (pending)' : ''}`,
     ...[...sources].map(([other, count]) => line`    ${count} ${plural(count)} ${way} ${other}`),
     ...(stayed.length > 0 ? [`    ${stayed.length} ${plural(stayed.length)} already there`] : []),
     ...(entry.new_title === undefined ? [] : [line`    title: ${entry.old_title} -> ${entry.new_title}`]),
@@ -232,7 +232,7 @@ function explainHost(rawHost: RawRow, rawLive: RawRow | undefined, nowMs: number
   return {
     ...derived,
     why: unreadable
-      ? `Its ${malformed ? 'inventory' : 'live status'} row is malformed, so its live status does not count. ${why}`
+      ? `Its ${malformed ? 'inventory' : 'live status'} row is malformed, so its live status is ignored. ${why}`
       : why,
   };
 }
@@ -249,21 +249,21 @@ function reasonOf(
     case 1:
       return 'Its capability_status is unsupported.';
     case 2:
-      return host.enabled ? 'Its capability_status is disabled.' : 'Collection is not enabled for it.';
+      return host.enabled ? 'Its capability_status is disabled.' : 'Collection is not enabled.';
     case 3:
       return 'Its capability_status is failed.';
     case 4:
-      return 'No snapshot has come and snapshot_ready is false, but the host has a capability_status or has reported health.';
+      return 'No snapshot has been received and snapshot_ready is false, but the host has a capability_status or has reported health.';
     case 5:
-      return 'It has reported health, but no snapshot has come.';
+      return 'It has reported health, but no snapshot has been received.';
     case 6:
-      return 'Neither a snapshot nor health has come.';
+      return 'Neither a snapshot nor a health report has been received.';
     case 7:
-      return `Its latest snapshot came ${seconds(nowMs - received)} ago: more than twice the report interval of ${seconds(interval)}${host.report_interval_ms === undefined ? ' (the default: it has none of its own)' : ''}.`;
+      return `The latest snapshot is ${seconds(nowMs - received)} old: more than twice the report interval of ${seconds(interval)}${host.report_interval_ms === undefined ? ' (the default)' : ''}.`;
     case 8:
-      return `Its latest snapshot came ${seconds(Math.max(0, nowMs - received))} ago, but: ${reasons.join(', ')}.`;
+      return `The latest snapshot is ${seconds(Math.max(0, nowMs - received))} old, but: ${reasons.join(', ')}.`;
     case 9:
-      return `Its latest snapshot came ${seconds(Math.max(0, nowMs - received))} ago, within twice the report interval of ${seconds(interval)}, and nothing is wrong with it.`;
+      return `The latest snapshot is ${seconds(Math.max(0, nowMs - received))} old, within twice the report interval of ${seconds(interval)}, and not degraded.`;
   }
 }
 
@@ -282,7 +282,7 @@ async function countFleet(table: Session['target']['table'], account: Int64, io:
   const reader = createHostReader(table, account, {
     signal: io.signal,
     onUnreadable: () => {
-      throw new CliError('The live statuses cannot be read now.');
+      throw new CliError('Cannot read the live statuses.');
     },
   });
   for (let more = true; more; ) {

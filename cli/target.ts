@@ -33,13 +33,13 @@ export async function connectTarget(options: TargetOptions, env: Io['env']): Pro
   const region = options.region ?? env.AWS_REGION ?? env.AWS_DEFAULT_REGION;
   if (stack !== undefined) {
     if (options.table !== undefined || options.endpoint !== undefined)
-      throw new UsageError('--stack names table and region: leave --table and --endpoint out.');
+      throw new UsageError('--stack already names the table: do not pass --table or --endpoint.');
     const { tableName, accountPlanId } = await readStack(stack, region);
     return connect({ tableName, endpoint: undefined, region, accountPlanId });
   }
   const endpoint = options.endpoint ?? (options.region === undefined ? env.DYNAMODB_ENDPOINT : undefined);
   if (endpoint !== undefined) {
-    if (!URL.canParse(endpoint)) throw new UsageError(`--endpoint must be an address, not "${endpoint}".`);
+    if (!URL.canParse(endpoint)) throw new UsageError(`--endpoint must be a URL, not "${endpoint}".`);
     return connect({ tableName: options.table ?? env.TABLE_NAME ?? LOCAL_TABLE_NAME, endpoint, region: undefined });
   }
   if (options.table !== undefined) return connect({ tableName: options.table, endpoint: undefined, region });
@@ -53,12 +53,12 @@ function theRunning(url: string | undefined) {
   if (!first)
     throw new UsageError(
       url === undefined
-        ? 'No service runs here: start one with `npm start`, or say --stack NAME, --table NAME or --endpoint URL.'
-        : `No service of \`npm start\` runs at ${url}.`,
+        ? 'No service is running: start one with `npm start`, or pass --stack NAME, --table NAME or --endpoint URL.'
+        : `No \`npm start\` service is running at ${url}.`,
     );
   if (others.length > 0)
     throw new UsageError(
-      `Several services run here: say which with --service ${running.map((s) => s.url).join(' or ')}.`,
+      `Several services are running: choose one with --service ${running.map((s) => s.url).join(' or ')}.`,
     );
   return first;
 }
@@ -95,7 +95,7 @@ async function readStack(name: string, region: string | undefined) {
   const outputs = new Map(Stacks[0]?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));
   const [tableName, accountPlanId] = [outputs.get('TableName'), outputs.get('AccountPlanId')];
   if (!tableName || !accountPlanId)
-    throw new CliError(`The stack ${name} has no outputs TableName and AccountPlanId: it is not one of this service.`);
+    throw new CliError(`Stack ${name} has no outputs TableName and AccountPlanId: it is not a stack of this service.`);
   return { tableName, accountPlanId };
 }
 
@@ -106,10 +106,10 @@ export async function confirmWrite(target: Target, options: TargetOptions, io: I
   if (target.endpoint !== undefined && LOOPBACK.has(new URL(target.endpoint).hostname)) return;
   say(io, `This writes to ${await describe(target)}.`);
   if (options.yes) return;
-  if (!io.stdin.isTTY) throw new UsageError('Say --yes to write there without being asked.');
+  if (!io.stdin.isTTY) throw new UsageError('Pass --yes to write there without confirmation.');
   const prompt = createInterface({ input: io.stdin, output: io.stderr });
   try {
-    const answer = await prompt.question('Go on? [y/N] ', { signal: io.signal });
+    const answer = await prompt.question('Continue? [y/N] ', { signal: io.signal });
     if (!/^y(es)?$/i.test(answer.trim())) throw new CliError('Nothing was written.');
   } finally {
     prompt.close();

@@ -12,14 +12,18 @@ import { addMergeCommands } from './merges.ts';
 
 /** The commands that take a caller's mistake back. */
 export function addUndoCommands(program: Command, io: Io): void {
-  const workItem = describe(program.command('work-item'), 'Work items', 'work-item restore wi-1001 --account 42');
+  const workItem = describe(
+    program.command('work-item'),
+    'Manage work items',
+    'work-item restore wi-1001 --account 42',
+  );
   describe(
     workItem
       .command('restore')
       .argument('<work-item-id>', 'its id')
-      .requiredOption('--account <account>', 'whose it is', accountId)
+      .requiredOption('--account <account>', 'the account', accountId)
       .option(...dryRunOption),
-    'Take a deletion back',
+    'Undo the deletion of a work item',
     'work-item restore wi-1001 --account 42',
   ).action((id: string, { account }: { account: Int64 }, command: Command) =>
     withTarget(io, command, 'writes', async ({ target: { table }, dryRun, audit }) => {
@@ -33,19 +37,19 @@ export function addUndoCommands(program: Command, io: Io): void {
         throw new CliError(`Work item ${id} is at the highest version and cannot be restored.`);
       await audit.inTransaction(account, `work item ${id}`, async (also) => {
         if (!(await restoreWorkItem(table, account, stored, also)))
-          throw new CliError(`Work item ${id} was changed at the same moment: look at it and try again.`);
+          throw new CliError(`Work item ${id} has just been changed: check it and try again.`);
       });
       print(io, `Work item ${id} restored; it is at version ${BigInt(stored.version) + 1n}.`);
     }),
   );
 
-  const rum = describe(program.command('rum'), 'RUM resources', 'rum restore --account 42');
+  const rum = describe(program.command('rum'), 'Manage RUM resources', 'rum restore --account 42');
   describe(
     rum
       .command('restore')
-      .requiredOption('--account <account>', 'whose it is', accountId)
+      .requiredOption('--account <account>', 'the account', accountId)
       .option(...dryRunOption),
-    'Take the deletion of the RUM resource back',
+    'Undo the deletion of the RUM resource',
     'rum restore --account 42',
   ).action(({ account }: { account: Int64 }, command: Command) =>
     withTarget(io, command, 'writes', async ({ target: { table }, dryRun, audit }) => {
@@ -53,15 +57,15 @@ export function addUndoCommands(program: Command, io: Io): void {
       if (dryRun) return say(io, `The RUM resource of account ${account} would be restored if it is deleted.`);
       await audit.inTransaction(account, 'RUM resource', async (also) => {
         if (!(await restoreRumResource(table, account, also)))
-          throw new CliError(`Account ${account} has no RUM resource that is deleted.`);
+          throw new CliError(`Account ${account} has no deleted RUM resource.`);
       });
-      print(io, `The RUM resource of account ${account} is restored.`);
+      print(io, `RUM resource of account ${account} restored.`);
     }),
   );
 
   const merge = describe(
     program.command('merge'),
-    'Merges of alerts',
+    'Manage merges of alerts',
     'merge list --account 42 --since 1h',
     'merge undo 64f000000000000000000001 1795000000000 --account 42',
   );
@@ -71,9 +75,9 @@ export function addUndoCommands(program: Command, io: Io): void {
       .command('undo')
       .argument('<incident-id>', 'the incident that alerts were merged into', objectId)
       .argument('<feed-entry>', 'the number that `show incident` shows for the merge', feedEntry)
-      .requiredOption('--account <account>', 'whose it is', accountId)
+      .requiredOption('--account <account>', 'the account', accountId)
       .option(...dryRunOption),
-    'Move those alerts of a merge that are still there back where they came from. Title and owner stay.',
+    'Undo a merge: move its alerts back to where they came from, unless they have moved since. Title and owner stay.',
     'merge undo 64f000000000000000000001 1795000000000 --account 42 --dry-run',
   ).action((incidentId: string, sequence: number, { account }: { account: Int64 }, command: Command) =>
     withTarget(io, command, 'writes', async ({ target: { table }, dryRun, audit }) => {
@@ -88,10 +92,10 @@ export function addUndoCommands(program: Command, io: Io): void {
         sequence: own,
       } = dryRun ? await planUndo(deps, request) : await audit.around([account], what, () => undoMerge(deps, request));
       const stay = left.length > 0 ? `; ${left.length} have been moved since and stay` : '';
-      if (undoneBy !== undefined) print(io, `Entry ${sequence} was undone already, by entry ${undoneBy}.`);
-      else if (moves.length === 0) print(io, `There is nothing to undo${stay}.`);
-      else if (dryRun) say(io, `${moves.length} of ${moves.length + left.length} alerts would go back${stay}.`);
-      else print(io, `${moves.length} of ${moves.length + left.length} alerts went back${stay}. Feed entry ${own}.`);
+      if (undoneBy !== undefined) print(io, `Entry ${sequence} was already undone by entry ${undoneBy}.`);
+      else if (moves.length === 0) print(io, `Nothing to undo${stay}.`);
+      else if (dryRun) say(io, `${moves.length} of ${moves.length + left.length} alerts would be moved back${stay}.`);
+      else print(io, `${moves.length} of ${moves.length + left.length} alerts moved back${stay}. Feed entry ${own}.`);
     }),
   );
 }

@@ -83,7 +83,7 @@ export async function startService(args: readonly string[] = []) {
     server.child.once('exit', (code) => reject(new Error(`the service ended with exit code ${code}:\n${output}`)));
     server.child.stdout?.on('data', (chunk: Buffer) => {
       output += chunk.toString();
-      if (!output.includes('Ctrl-C stops it')) return;
+      if (!output.includes('Press Ctrl-C to stop')) return;
       clearTimeout(late);
       resolve();
     });

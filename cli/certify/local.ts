@@ -42,7 +42,7 @@ function startOne(children: ChildProcess[], args: string[], env: Record<string, 
       const [, url] = /Serving at (\S+)/.exec(output) ?? [];
       if (url && output.includes('Requests:')) resolve(url);
     });
-    child.once('close', () => reject(new CliError(`The service could not be started. ${errors.trim()}`)));
+    child.once('close', () => reject(new CliError(`Cannot start the service. ${errors.trim()}`)));
   });
 }
 
@@ -99,7 +99,7 @@ export async function startLab(): Promise<{ lab: Lab; stop: () => Promise<void> 
     writeFileSync(file, linesText(data));
     const url = await startOne(children, ['--data', file]);
     const running = listRunning().find((service) => service.url === url);
-    if (!running) throw new CliError(`${url} is not noted as running.`);
+    if (!running) throw new CliError(`${url} is not listed as running.`);
     const { endpoint, tableName } = running;
     const table = connectTable({ name: tableName, endpoint });
 

@@ -51,7 +51,7 @@ export function createTrial(lab: Lab, pages: Pages) {
       headers: { 'Content-Type': 'application/json', ...headers },
       ...payload,
     }).catch(() => {
-      throw new CliError(`Nothing answers at ${address.origin}: check --url.`);
+      throw new CliError(`No answer from ${address.origin}: check --url.`);
     });
     const text = await response.text();
     lines.push(`${lineOf(path, body, options)} → ${response.status}`);
@@ -140,7 +140,7 @@ const NEEDED: Readonly<Partial<Record<keyof Lab, string>>> = {
   entities: 'needs the data set of a run',
   stranger: 'needs OTHER_APP_KEY, of an account without the permission',
   expired: 'needs EXPIRED_APP_KEY',
-  spare: 'would use up the account’s quota',
+  spare: 'would use up the quota of the account',
   changing: 'needs to change the stored record: shown by `npm run certify` without --url',
   stored: 'what is stored cannot be read over HTTP: shown by `npm run certify` without --url',
   impaired: 'needs a service that fails (`npm start -- --fail`): shown by `npm run certify` without --url',

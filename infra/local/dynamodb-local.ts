@@ -107,7 +107,7 @@ function startKeeper(options: KeptOptions) {
   child.stdin.on('error', () => undefined); // it ended by itself
   let reason: string | undefined;
   child.on('error', (error) => {
-    reason = `DynamoDB Local could not be started: ${error.message}`;
+    reason = `Cannot start DynamoDB Local: ${error.message}`;
   });
   const lost = Promise.withResolvers<string>();
   child.on('exit', (code, signal) => {
@@ -117,7 +117,7 @@ function startKeeper(options: KeptOptions) {
     reason ??=
       code === NO_JAVA
         ? 'Java was not found: install Java 17 or later and put `java` on the PATH, or set DYNAMODB_ENDPOINT.'
-        : `DynamoDB Local ended at once (exit code ${code}): it needs Java 17 or later; \`java -version\` tells yours.`;
+        : `DynamoDB Local exited (exit code ${code}): it needs Java 17 or later; check \`java -version\`.`;
   });
   return { child, ended: () => reason, lost: lost.promise };
 }
@@ -143,7 +143,7 @@ async function untilItAnswers(endpoint: string, timeoutMs: number, ended: () => 
       } catch (error) {
         if (Date.now() > until)
           throw new StartError(
-            `No DynamoDB answers at ${endpoint} (${(error as Error).name}): check DYNAMODB_ENDPOINT.`,
+            `DynamoDB does not respond at ${endpoint} (${(error as Error).name}): check DYNAMODB_ENDPOINT.`,
           );
         await sleep(100);
       }

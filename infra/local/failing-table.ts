@@ -5,9 +5,9 @@ import { type DynamoDbProxy, startDynamoDbProxy } from './dynamodb-proxy.ts';
 
 /** What can fail, and what callers see then. */
 export const FAILURES = {
-  'live-status': 'fleet pages come from the inventory, with `partial` and `error_code`',
-  inventory: 'browsing the fleet is 503',
-  table: 'every call with an app_key is 503',
+  'live-status': 'fleet pages are built from the inventory, with `partial` and `error_code`',
+  inventory: 'browsing the fleet answers 503',
+  table: 'every call with an app_key answers 503',
 } as const;
 
 export type Failure = keyof typeof FAILURES;

@@ -31,15 +31,15 @@ const failureLines = () =>
 const HELP = `Usage: npm start -- [options]
 
 Starts the service on this machine: DynamoDB Local, the table, sample data, and HTTP.
-DYNAMODB_ENDPOINT in the environment uses a DynamoDB-compatible server in place of DynamoDB Local.
+Set DYNAMODB_ENDPOINT to use another DynamoDB-compatible server instead of DynamoDB Local.
 
   --port N     listen on 127.0.0.1:N (default 3000)
-  --data FILE  load FILE (newline-delimited JSON, see docs/data-format.md) in place of the sample
-  --db DIR     keep the database in DIR; what is there already stays, and no sample is loaded over it
-  --limits aws hold the database to DynamoDB's limits, and each function to Lambda's share of a processor
-  --fail PART  let a part of the table fail, to see what your program does then (can be given more than once):
+  --data FILE  load FILE (newline-delimited JSON, see docs/data-format.md) instead of the sample data
+  --db DIR     keep the database in DIR; if it holds data, no sample data is loaded
+  --limits aws enforce DynamoDB's limits, and Lambda's CPU share for each function
+  --fail PART  make a part of the table fail, to test your program (can be repeated):
 ${failureLines()}
-  --help       show this
+  --help       show this help
 `;
 
 /** Wrong use of the command: exit code 2. */
@@ -87,13 +87,13 @@ async function checkFirst({ port, data }: Options): Promise<void> {
   }).catch((error: NodeJS.ErrnoException) => {
     throw new StartError(
       error.code === 'EADDRINUSE'
-        ? `Port ${port} is taken (perhaps by another npm start): stop what uses it, or choose another with --port.`
-        : `Port ${port} cannot be used (${error.code}): choose another with --port.`,
+        ? `Port ${port} is in use (perhaps by another npm start): stop that process, or choose another port with --port.`
+        : `Cannot listen on port ${port} (${error.code}): choose another port with --port.`,
     );
   });
   if (data !== undefined)
     await access(data).catch((error: NodeJS.ErrnoException) => {
-      throw new StartError(`${data} cannot be read (${error.code}): check the path given with --data.`);
+      throw new StartError(`Cannot read ${data} (${error.code}): check --data.`);
     });
 }
 
@@ -119,8 +119,8 @@ async function start(
     const lines = linesOf(createReadStream(options.data));
     show(`Loaded ${options.data}: ${counts(await loadData(table, options.data, lines, load))}`);
   } else if ((await listAccounts(table)).length === 0) {
-    show(`Loaded the sample: ${counts(await loadData(table, 'sample', sampleData(Date.now()), load))}`);
-  } else show('The table has data already: it stays, and no sample is loaded.');
+    show(`Loaded sample data: ${counts(await loadData(table, 'sample', sampleData(Date.now()), load))}`);
+  } else show('The table already has data: no sample data is loaded.');
   const settings = readSettings({ TABLE_NAME: LOCAL_TABLE_NAME });
   const known = await createAppKeys({ table, now: Date.now, settings, timeLimits: TIME_LIMITS }).find(DEMO_KEYS.demo);
   const demoKey = known && DEMO_KEYS.demo; // a table of the user's own data has no such key
@@ -143,13 +143,11 @@ async function start(
   const unnote = noteRunning({ pid: process.pid, url: service.url, endpoint, tableName: LOCAL_TABLE_NAME });
   atEnd(async () => unnote());
   if (service.streamProblem)
-    show(
-      `Warning: the table's stream cannot be followed (${service.streamProblem}); merges that are cut short stay pending.`,
-    );
+    show(`Warning: cannot read the table's stream (${service.streamProblem}); interrupted merges stay pending.`);
   show(welcome(service.url, demoKey, options.fail));
   // A last resort: nothing that a request does ends the service.
   process.on('uncaughtException', (error) =>
-    process.stderr.write(`Unexpected error; the service goes on: ${error.stack}\n`),
+    process.stderr.write(`Unexpected error (the service keeps running): ${error.stack}\n`),
   );
 }
 
@@ -175,7 +173,7 @@ function welcome(url: string, demoKey: string | undefined, fail: readonly Failur
     curl('/incident/work-item/delete', { work_item_id: 'wi-1001', version: 1 }),
     curl('/alert/merge', { ...ids, comment: 'same cause' }),
     '',
-    'Ctrl-C stops it. Requests:',
+    'Press Ctrl-C to stop. Requests:',
   ].join('\n');
 }
 
@@ -212,7 +210,7 @@ async function main(): Promise<void> {
   if (process.env.npm_lifecycle_event !== undefined) whenOrphaned(() => end(0));
   try {
     if (Number(process.versions.node.split('.')[0]) < 24)
-      throw new StartError('This needs Node 24: use `npm start`, which brings it.');
+      throw new StartError('Node 24 is required: use `npm start`, which provides it.');
     const options = readOptions();
     if (options === 'help') process.stdout.write(HELP);
     else await start(options, (stop) => stops.push(stop), fail);
@@ -233,7 +231,7 @@ function whenOrphaned(act: () => void): void {
 function messageOf(error: unknown): string {
   if (error instanceof StartError || error instanceof UsageError || error instanceof DataError) return error.message;
   const { name, message } = error as Error;
-  return `The service could not be started: ${name}: ${message.split('\n')[0]}`;
+  return `Cannot start the service: ${name}: ${message.split('\n')[0]}`;
 }
 
 await main();

@@ -174,7 +174,7 @@ export function copiedFields({ permissions, suspended, cursor_secret, gateway_ke
 /** Copies the account as it is now into each of its keys; never an older state over a newer one. */
 export async function copyToAppKeys(table: Table, account: Int64): Promise<AccountRow> {
   const row = await readAccount(table, account);
-  if (!row) throw new Error(`account ${account} does not exist any more`);
+  if (!row) throw new Error(`account ${account} no longer exists`);
   const fields = Object.entries(copiedFields(row));
   const sets = fields.map((_field, at) => `#${at} = :${at}`);
   const hashes = [...(row.app_keys ?? [])].values();

@@ -65,14 +65,14 @@ export async function putAppKey(
     if (stored && stored.account_id !== row.account_id)
       throw new AppKeyError('the key belongs to another account: issue a new one');
     if ((row.app_keys?.size ?? 0) >= MOST_KEYS && !row.app_keys?.has(identity.hash))
-      throw new AppKeyError(`account ${row.account_id} has ${MOST_KEYS} app keys, the most that there can be`);
+      throw new AppKeyError(`account ${row.account_id} has ${MOST_KEYS} app keys, which is the maximum`);
     const actions = [listAction(table, row, identity.hash), keyAction(table, row, identity, limits, stored), ...also];
     const failed = await transact(table, actions);
     if (failed === undefined) return;
     // What was read has changed: the account, so that the key must not keep what it no longer may, or the key.
-    if (failed >= 2) throw new AppKeyError('the key was changed at the same moment: look at it and try again');
+    if (failed >= 2) throw new AppKeyError('the key has just been changed: check it and try again');
   }
-  throw new AppKeyError(`account ${account.account_id} does not exist any more`);
+  throw new AppKeyError(`account ${account.account_id} no longer exists`);
 }
 
 /** Lists the key with its account, if that is as it was read. */

@@ -106,7 +106,10 @@ async function* againstTable(
   const owners = await contents.ownersOf(appKeys.map((entity) => appKeyOf(entity).hash));
   for (const entity of entities)
     if (missing.has(entity.account_id))
-      yield [entity, `there is no account ${entity.account_id}: add its account line to the same file, or create it`];
+      yield [
+        entity,
+        `account ${entity.account_id} does not exist: add its account line to the same file, or create it`,
+      ];
   for (const entity of appKeys) {
     const owner = owners.get(appKeyOf(entity).hash);
     if (owner !== undefined && owner !== entity.account_id)

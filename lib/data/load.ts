@@ -133,7 +133,7 @@ export async function writeData(
     signal?.throwIfAborted();
     const { account_id, created_at, expires_at, revoked, note } = entity;
     const account = accounts.get(String(account_id)) ?? (await readAccount(table, account_id));
-    if (!account) throw new Error(`account ${account_id} does not exist any more`);
+    if (!account) throw new Error(`account ${account_id} no longer exists`);
     accounts.set(String(account_id), account);
     await putAppKey(table, account, appKeyOf(entity), {
       created_at: created_at === undefined ? nowSeconds : Number(created_at),

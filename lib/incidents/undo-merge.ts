@@ -86,7 +86,7 @@ const OTHER_ITEMS = 3;
 export async function planUndo(deps: UndoDeps, request: UndoRequest): Promise<Undo> {
   const { undo, pending } = await prepare(deps, request, 1);
   if (pending.length > 0)
-    throw new UndoError('merges that take some of its alerts are still moving them: try again in a minute');
+    throw new UndoError('other merges are still moving some of its alerts: try again in a minute');
   return undo.moves.length === 0 ? withEarlier(deps.table, request, undo) : undo;
 }
 
@@ -134,7 +134,7 @@ async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest, at
   const incident = incidentOf(incidentId);
   const gone = incidentIds.filter((id) => !incidentOf(id));
   if (!incident || gone.length > 0)
-    throw new UndoError(`there is no incident ${gone[0]} any more: its alerts cannot go back`);
+    throw new UndoError(`incident ${gone[0]} no longer exists: its alerts cannot be moved back`);
 
   const atMs = now();
   const entry: Relocation['entry'] = {
@@ -167,6 +167,6 @@ async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest, at
 async function readMerge(table: Table, { account, incidentId, sequence }: UndoRequest): Promise<FeedItem> {
   const found = await readEntry(table, account, incidentId, sequence);
   if (!found) throw new UndoError(`the feed of incident ${incidentId} has no entry ${sequence}`);
-  if (found.entry.kind !== 'merge') throw new UndoError(`entry ${sequence} is no merge: an undoing cannot be undone`);
+  if (found.entry.kind !== 'merge') throw new UndoError(`entry ${sequence} is not a merge: an undo cannot be undone`);
   return found;
 }

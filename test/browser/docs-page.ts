@@ -19,7 +19,7 @@ const url = await new Promise<string>((resolve, reject) => {
   service.stdout.on('data', (chunk: Buffer) => {
     output += chunk;
     const served = /Serving at (\S+)/.exec(output)?.[1];
-    if (served && output.includes('Ctrl-C stops it')) resolve(served);
+    if (served && output.includes('Press Ctrl-C to stop')) resolve(served);
   });
 });
 service.removeAllListeners('exit');

@@ -1,4 +1,3 @@
-import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { changeAccount, putAccount } from '../../lib/accounts/accounts.ts';
 import { identityOfAppKey, putAppKey, rotateAppKey } from '../../lib/accounts/app-key-admin.ts';
@@ -6,11 +5,12 @@ import { createAppKeys, hashAppKey } from '../../lib/accounts/app-keys.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { newAccountId } from '../support/accounts.ts';
-import { adminOf, runCommand } from '../support/admin.ts';
+import { ACME, ENTRY, INCIDENT, makeAcme } from '../support/acme.ts';
+import { adminOf, commandsWith, runCommand } from '../support/admin.ts';
 import { startFakeAws } from '../support/aws.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { aroundCalls } from '../support/faults.ts';
-import { connectAgain, newAppKey, newTable, put, stored, testDeps } from '../support/service.ts';
+import { connectAgain, everythingIn, newAppKey, newTable, put, stored, testDeps } from '../support/service.ts';
 
 let table: Table;
 let admin: ReturnType<typeof adminOf>;
@@ -21,9 +21,7 @@ beforeAll(async () => {
 
 /** Who a key is to a function that has no memory of it. */
 const callerOf = (appKey: string) => createAppKeys(testDeps(table)).find(appKey);
-/** All that the table holds. */
-const everything = async () =>
-  JSON.stringify((await table.client.send(new ScanCommand({ TableName: table.name }))).Items);
+const everything = () => everythingIn(table);
 
 async function newAccount(permissions: string[] = ['monit']): Promise<number> {
   const id = newAccountId();
@@ -58,7 +56,7 @@ describe('an account', () => {
     expect(await stored(table, keys.account(id))).toHaveProperty('gateway_key');
     const renamed = await admin(`account create ${id} --name Other`);
     expect(renamed.exitCode).toBe(1);
-    expect(renamed.err).toBe(`Account ${id} exists already; its name is "Acme".\n`);
+    expect(renamed.err).toBe(`Account ${id} already exists, with the name "Acme".\n`);
     expect((await admin(`account create ${id} --name Acme --permission monit`)).exitCode).toBe(1);
     expect((await stored(table, keys.account(id))).permissions).toEqual([]);
   });
@@ -232,7 +230,7 @@ describe('an app key', () => {
     await put(table, keys.account(id), { ...(await stored(table, keys.account(id))), app_keys: new Set(hashes) });
     const { exitCode, out, err } = await admin(`app-key issue --account ${id}`);
     expect([exitCode, out]).toEqual([1, '']);
-    expect(err).toBe(`It cannot be done: account ${id} has 5000 app keys, the most that there can be.\n`);
+    expect(err).toBe(`Failed: account ${id} has 5000 app keys, which is the maximum.\n`);
   });
 
   it('of another account is not found', async () => {
@@ -249,8 +247,9 @@ describe('--dry-run', () => {
   it('writes nothing, whatever the command', async () => {
     const id = await newAccount();
     const appKey = await issue(id);
+    await makeAcme(table);
     const before = await everything();
-    for (const command of [
+    const commands = [
       `account create ${newAccountId()} --name New`,
       `account grant ${id} monit`,
       `account revoke ${id} monit`,
@@ -260,11 +259,20 @@ describe('--dry-run', () => {
       `app-key revoke ${idOf(appKey)} --account ${id}`,
       `app-key rotate ${idOf(appKey)} --account ${id}`,
       `fleet simulate --account ${id} --hosts 5`,
-    ]) {
+      `work-item restore wi-1001 --account ${ACME}`,
+      `rum restore --account ${ACME}`,
+      `merge undo ${INCIDENT} ${ENTRY} --account ${ACME}`,
+      'gateway-keys create',
+    ];
+    for (const command of commands) {
       const { exitCode, err } = await admin(`${command} --dry-run`);
       expect([command, exitCode]).toEqual([command, 0]);
       expect(err).toMatch(/^Dry run: nothing is written\.\n./);
     }
+    // Import is below; what is pending, and on AWS, has tests of its own.
+    const elsewhere = ['import', 'merge finish', 'gateway-keys remove'];
+    const covered = commandsWith('--dry-run').filter((name) => commands.some((one) => one.startsWith(`${name}`)));
+    expect([...covered, ...elsewhere].sort()).toEqual(commandsWith('--dry-run').sort());
     const { exitCode } = await admin('import - --dry-run', {
       stdin: `{"kind":"member","account_id":${id},"member_id":1,"name":"x"}\n`,
     });
@@ -275,11 +283,11 @@ describe('--dry-run', () => {
 
 describe('wrong use', () => {
   it.each([
-    ['account create x --name n', /An account is an integer from 1\./],
-    ['account create 0 --name n', /An account is an integer from 1\./],
-    ['account create 9223372036854775808 --name n', /An account is an integer from 1\./],
+    ['account create x --name n', /An account is a positive integer\./],
+    ['account create 0 --name n', /An account is a positive integer\./],
+    ['account create 9223372036854775808 --name n', /An account is a positive integer\./],
     ['account create 5', /required option '--name <name>' not specified/],
-    ['account grant 5 monti', /Permissions are: monit\./],
+    ['account grant 5 monti', /It must be one of: monit\./],
     ['account destroy 5', /unknown command 'destroy'/],
     ['app-key issue --account 5 --expires soon', /It must be a duration such as 30s, 10m, 24h or 90d\./],
     ['app-key issue', /required option '--account <account>' not specified/],
@@ -306,15 +314,15 @@ describe('wrong use', () => {
     'fleet simulate --account 7 --hosts 5',
   ])('%s of an account that is not there: exit code 1 and what to do', async (command) => {
     const { exitCode, err } = await admin(command);
-    expect([exitCode, err]).toEqual([1, 'There is no account 7: `account list` shows those there are.\n']);
+    expect([exitCode, err]).toEqual([1, 'Account 7 does not exist: `account list` shows all accounts.\n']);
   });
 
   it.each([
-    [['account', 'list', '--endpoint', 'http://127.0.0.1:9'], 1, /^DynamoDB does not answer \(ECONNREFUSED\)/],
-    [['account', 'list', '--endpoint', 'nonsense'], 2, /^--endpoint must be an address/],
-    [['account', 'list', '--stack', 's', '--table', 't'], 2, /^--stack names table and region/],
-    [['account', 'list', '--service', 'http://127.0.0.1:1'], 2, /^No service of `npm start` runs at/],
-    [['account', 'suspend', '5', '--endpoint', 'http://192.0.2.1'], 2, /^This writes to table .*\nSay --yes/],
+    [['account', 'list', '--endpoint', 'http://127.0.0.1:9'], 1, /^DynamoDB does not respond \(ECONNREFUSED\)/],
+    [['account', 'list', '--endpoint', 'nonsense'], 2, /^--endpoint must be a URL/],
+    [['account', 'list', '--stack', 's', '--table', 't'], 2, /^--stack already names the table/],
+    [['account', 'list', '--service', 'http://127.0.0.1:1'], 2, /^No `npm start` service is running at/],
+    [['account', 'suspend', '5', '--endpoint', 'http://192.0.2.1'], 2, /^This writes to table .*\nPass --yes/],
   ])('%j says what to do in one line', async (args, exitCode, line) => {
     const ended = await runCommand(args);
     expect(ended.exitCode).toBe(exitCode);
@@ -330,10 +338,7 @@ describe('wrong use', () => {
       '--table',
       'nope',
     ]);
-    expect([exitCode, err]).toEqual([
-      1,
-      'There is no such table there: look at --stack, --table, --region and --endpoint.\n',
-    ]);
+    expect([exitCode, err]).toEqual([1, 'Table not found: check --stack, --table, --region and --endpoint.\n']);
   });
 
   it.each([[[]], [['account']], [['app-key']], [['show']], [['merge']], [['work-item']], [['fleet']]])(
@@ -386,7 +391,7 @@ describe('on AWS', () => {
     const answered = (stdin: string) =>
       runCommand(onStack('account', 'create', String(id), '--name', 'Acme'), { terminal: true, stdin });
     const refused = await answered('n\n');
-    expect(refused.err).toContain('Go on? [y/N]');
+    expect(refused.err).toContain('Continue? [y/N]');
     expect([refused.exitCode, refused.err.trimEnd().split('\n').at(-1)]).toEqual([
       1,
       expect.stringContaining('Nothing was written.'),

@@ -1,21 +1,18 @@
-import { PassThrough } from 'node:stream';
-import { ScanCommand } from '@aws-sdk/lib-dynamodb';
-import type { Command } from 'commander';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createAudit } from '../../cli/audit.ts';
-import { createProgram } from '../../cli/program.ts';
 import { changeAccount } from '../../lib/accounts/accounts.ts';
 import type { AuditEntry } from '../../lib/accounts/audit.ts';
 import { mergeAlerts } from '../../lib/api/operations.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { collections, keys } from '../../lib/table/keys.ts';
 import { newAccountId, newCaller } from '../support/accounts.ts';
-import { type AdminOptions, adminOf } from '../support/admin.ts';
+import { type AdminOptions, adminOf, commandsWith } from '../support/admin.ts';
 import { aroundCalls, connectionLost } from '../support/faults.ts';
 import { objectId } from '../support/incidents.ts';
 import {
   connectAgain,
   eventFor,
+  everythingIn,
   handlersOver,
   invokeAlone,
   newTable,
@@ -109,17 +106,8 @@ const WRITING: Record<string, (id: number) => Promise<{ args: string; target?: s
 /** Needs API Gateway. */
 const ELSEWHERE = ['gateway-keys remove'];
 
-function* commandsOf(command: Command, name = ''): Generator<{ name: string; command: Command }> {
-  yield { name, command };
-  for (const inner of command.commands) yield* commandsOf(inner, `${name} ${inner.name()}`.trim());
-}
-
 it('every command that writes is here', () => {
-  const stream = new PassThrough();
-  const io = { stdin: stream, stdout: stream, stderr: stream, env: {}, signal: AbortSignal.abort(), now: Date.now };
-  const writing = [...commandsOf(createProgram(io))]
-    .filter(({ command }) => command.options.some(({ long }) => long === '--dry-run' || long === '--write'))
-    .map(({ name }) => name);
+  const writing = [...commandsWith('--dry-run'), ...commandsWith('--write')];
   expect([...Object.keys(WRITING), ...ELSEWHERE].sort()).toEqual(writing.sort());
 });
 
@@ -130,7 +118,7 @@ describe.each(Object.entries(WRITING))('%s', (name, prepare) => {
     const before = (await rowsOf(id)).length;
     const now = Date.now();
     const run = await admin(args, options);
-    expect([run.exitCode, run.err.includes('wrong')]).toEqual([0, false]);
+    expect([run.exitCode, run.exitCode === 0 ? '' : run.err]).toEqual([0, '']);
     const [row, ...more] = (await rowsOf(id)).slice(before);
     expect(more).toEqual([]);
     expect(row).toMatchObject({ command: name, result: 'done', by: expect.stringMatching(/^local user ./) });
@@ -158,7 +146,7 @@ describe('the audit', () => {
       'account create',
     ]);
     expect((await admin(`audit --account ${id} --since 0`)).err).toBe(
-      `Nothing was done to account ${id} in that time.\n`,
+      `Account ${id} has no audit entries in that time.\n`,
     );
   });
 
@@ -167,7 +155,7 @@ describe('the audit', () => {
     expect((await admin(`rum restore --account ${id}`)).exitCode).toBe(1);
     expect((await rowsOf(id)).at(-1)).toMatchObject({
       ...{ command: 'rum restore', result: 'failed' },
-      detail: `Account ${id} has no RUM resource that is deleted.`,
+      detail: `Account ${id} has no deleted RUM resource.`,
     });
     const audit = createAudit(table, 'import', 'ada', Date.now);
     await audit.around([id], 'f', async () => expect((await rowsOf(id)).at(-1)?.result).toBe('started'));
@@ -210,7 +198,7 @@ describe('the audit', () => {
     await expect(audit.inTransaction(id, '', suspend)).rejects.toThrow('connection lost');
     expect((await rowsOf(id)).at(-1)).toMatchObject({
       result: 'done',
-      detail: expect.stringContaining('does not answer'),
+      detail: expect.stringContaining('does not respond'),
     });
   });
 
@@ -220,8 +208,8 @@ describe('the audit', () => {
     const stdin = line({ kind: 'app_key', account_id: id, app_key: `${key}2` });
     await admin('import -', { stdin });
     await admin('import -', { stdin: stdin.replace('"app_key"', '"app_keys"') });
-    const { Items } = await table.client.send(new ScanCommand({ TableName: table.name }));
-    expect(JSON.stringify(Items)).not.toContain(key);
+    expect(await rowsOf(id)).toHaveLength(4);
+    expect(await everythingIn(table)).not.toContain(key);
   });
 
   it('holds nothing after a dry run', async () => {

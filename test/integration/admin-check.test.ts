@@ -98,7 +98,7 @@ const OF_ANOTHER = new Set<FindingKind>(['account_missing']);
 describe('admin check and admin repair', () => {
   it('find nothing wrong in an account that is whole', async () => {
     const { at } = await merged();
-    expect(await admin(`check --account ${at.account}`)).toMatchObject({ exitCode: 0, out: 'Nothing is wrong.\n' });
+    expect(await admin(`check --account ${at.account}`)).toMatchObject({ exitCode: 0, out: 'No problems found.\n' });
     expect(await admin(`repair --account ${at.account} --write`)).toMatchObject({ exitCode: 0 });
   });
 
@@ -119,7 +119,7 @@ describe('admin check and admin repair', () => {
     const before = await snapshot(table, account);
 
     const dry = await admin(`repair${where}`);
-    expect(dry.err).toMatch(/^Dry run: nothing is written\. --write repairs\.\n/);
+    expect(dry.err).toMatch(/^Dry run: nothing is written\. Pass --write to repair\.\n/);
     expect(dry.err).toContain('would be repaired.');
     expect(await snapshot(table, account)).toEqual(before);
 
@@ -135,7 +135,7 @@ describe('admin check and admin repair', () => {
     expect(out).toBe(
       `alert_misplaced: account ${at.account}, alert_id ${alerts[3]}, sequence ${large}: it is in ${to} and belongs in ${from}, by entry ${large}\n`,
     );
-    expect([err, exitCode]).toEqual(['1 finding. `repair` says what it would do about it.\n', 1]);
+    expect([err, exitCode]).toEqual(['1 finding. Run `repair` to see what it would change.\n', 1]);
   });
 
   it('take an alert that was loaded again for what was loaded, until the next merge moves it', async () => {

@@ -133,7 +133,7 @@ describe('admin merge finish', () => {
       const { out, exitCode } = await admin(`merge finish ${args}--account ${at.account}`);
       expect([out, exitCode]).toEqual([`Merge ${sequence} into incident ${to} finished.\n`, 0]);
       expect(new Set(await at.whereabouts(alerts))).toEqual(new Set([to]));
-      expect((await admin(`merge finish --account ${at.account}`)).out).toBe('Nothing is pending.\n');
+      expect((await admin(`merge finish --account ${at.account}`)).out).toBe('No merges are pending.\n');
       expect((await admin(`check --account ${at.account}`)).exitCode).toBe(0);
     }
   });

@@ -39,31 +39,31 @@ const LIVE = {
 describe('show host', () => {
   it.each<[rule: number, host: object, live: object | undefined, why: RegExp]>([
     [1, { capability_status: 'unsupported' }, LIVE, /capability_status is unsupported/],
-    [2, { enabled: false }, LIVE, /Collection is not enabled for it/],
+    [2, { enabled: false }, LIVE, /Collection is not enabled/],
     [2, { capability_status: 'disabled' }, LIVE, /capability_status is disabled/],
     [3, { capability_status: 'failed' }, LIVE, /capability_status is failed/],
     [
       4,
       { snapshot_ready: false, capability_status: 'starting' },
       undefined,
-      /No snapshot has come and snapshot_ready is false/,
+      /No snapshot has been received and snapshot_ready is false/,
     ],
-    [5, {}, { ...LIVE, received_at_ms: undefined, health_at_ms: NOW }, /reported health, but no snapshot has come/],
-    [6, {}, undefined, /Neither a snapshot nor health has come/],
     [
-      7,
+      5,
       {},
-      { ...LIVE, received_at_ms: NOW - 612_000 },
-      /came 612 s ago: more than twice the report interval of 30 s\./,
+      { ...LIVE, received_at_ms: undefined, health_at_ms: NOW },
+      /reported health, but no snapshot has been received/,
     ],
+    [6, {}, undefined, /Neither a snapshot nor a health report has been received/],
+    [7, {}, { ...LIVE, received_at_ms: NOW - 612_000 }, /is 612 s old: more than twice the report interval of 30 s\./],
     [
       7,
       { report_interval_ms: undefined },
       { ...LIVE, received_at_ms: NOW - 612_000 },
       /interval of 60 s \(the default/,
     ],
-    [8, {}, { ...LIVE, snapshot_truncated: true }, /came 5\.0 s ago, but: snapshot_truncated\./],
-    [9, {}, LIVE, /came 5\.0 s ago, within twice the report interval of 30 s/],
+    [8, {}, { ...LIVE, snapshot_truncated: true }, /is 5\.0 s old, but: snapshot_truncated\./],
+    [9, {}, LIVE, /is 5\.0 s old, within twice the report interval of 30 s/],
   ])('says which rule decided, here %i, and by what', async (rule, host, live, why) => {
     const account = newAccountId();
     await putAccount(table, { account_id: account, name: 'n', permissions: [] });
@@ -85,7 +85,7 @@ describe('show host', () => {
     const account = newAccountId();
     await putAccount(table, { account_id: account, name: 'n', permissions: [] });
     await put(table, keys.hostStatus(account, 'orphan'), LIVE);
-    expect((await admin(`show host orphan --account ${account}`)).out).toContain('It is in no inventory');
+    expect((await admin(`show host orphan --account ${account}`)).out).toContain('It is not in the inventory');
     const { exitCode, err } = await admin(`show host x --account ${account}`);
     expect([exitCode, err]).toEqual([1, `Account ${account} has no host x.\n`]);
   });

@@ -64,7 +64,7 @@ describe.each([3, 95, 150])('undoing a merge of %i alerts', (count) => {
     const { at, from, to, alerts, sequence } = await merged(count);
     const { exitCode, out } = await admin(`merge undo ${to} ${sequence} --account ${at.account}`);
     expect(exitCode).toBe(0);
-    expect(out).toMatch(new RegExp(`^${count} of ${count} alerts went back\\. Feed entry \\d+\\.\\n$`));
+    expect(out).toMatch(new RegExp(`^${count} of ${count} alerts moved back\\. Feed entry \\d+\\.\\n$`));
     expect(new Set(await at.whereabouts(alerts))).toEqual(new Set([from]));
     const entries = await entriesOf(at, to);
     expect(entries.map(({ kind }) => kind)).toEqual(['merge', 'merge_undone']);
@@ -83,9 +83,9 @@ describe.each([3, 95, 150])('undoing a merge of %i alerts', (count) => {
     await merge(at, alerts.slice(1, 2), elsewhere);
     await merge(at, alerts.slice(1, 2), to); // there again, but by another merge
     const dry = await admin(`merge undo ${to} ${sequence} --account ${at.account} --dry-run`);
-    expect(dry.err).toContain(`${count - 2} of ${count} alerts would go back; 2 have been moved since and stay.`);
+    expect(dry.err).toContain(`${count - 2} of ${count} alerts would be moved back; 2 have been moved since and stay.`);
     const { out } = await admin(`merge undo ${to} ${sequence} --account ${at.account}`);
-    expect(out).toContain(`${count - 2} of ${count} alerts went back; 2 have been moved since and stay.`);
+    expect(out).toContain(`${count - 2} of ${count} alerts moved back; 2 have been moved since and stay.`);
     const places = await at.whereabouts(alerts);
     expect(places.slice(0, 2)).toEqual([elsewhere, to]);
     expect(new Set(places.slice(2))).toEqual(new Set([from]));
@@ -97,7 +97,7 @@ describe.each([3, 95, 150])('undoing a merge of %i alerts', (count) => {
     const places = await at.whereabouts(alerts);
     const again = await admin(`merge undo ${to} ${sequence} --account ${at.account}`);
     const [, own] = await entriesOf(at, to);
-    const said = `Entry ${sequence} was undone already, by entry ${own.sequence}.\n`;
+    const said = `Entry ${sequence} was already undone by entry ${own.sequence}.\n`;
     expect([again.exitCode, again.out]).toEqual([0, said]);
     const planned = await admin(`merge undo ${to} ${sequence} --account ${at.account} --dry-run`);
     expect(planned.out).toBe(said);
@@ -205,14 +205,14 @@ describe('an undoing', () => {
 
   it.each([
     ['an entry that is not there', 5, 'has no entry 5'],
-    ['an undoing', undefined, 'is no merge: an undoing cannot be undone'],
+    ['an undoing', undefined, 'is not a merge: an undo cannot be undone'],
   ])('of %s says so', async (_what, given, message) => {
     const { at, to, sequence } = await merged(2);
     await undoMerge(undoDeps(table), request(at, to, sequence));
     const own = (await lastEntry(at, to)).sequence;
     const { exitCode, err } = await admin(`merge undo ${to} ${given ?? own} --account ${at.account}`);
     expect(exitCode).toBe(1);
-    expect(err).toMatch(/^It cannot be undone: .*\.\n$/);
+    expect(err).toMatch(/^Cannot undo: .*\.\n$/);
     expect(err).toContain(message);
   });
 

@@ -176,7 +176,7 @@ describe('the certificate', () => {
     ],
     ['an empty key', { APP_KEY: '' }, undefined, /^The app key is empty: set APP_KEY/],
     ['data that was not imported', {}, 'other', /^The account has no unused data of run "other": import it/],
-    ['nothing that answers', { URL: 'http://127.0.0.1:9' }, undefined, /^Nothing answers at http:\/\/127\.0\.0\.1:9/],
+    ['nothing that answers', { URL: 'http://127.0.0.1:9' }, undefined, /^No answer from http:\/\/127\.0\.0\.1:9/],
   ])(
     'stops with one sentence at %s',
     async (_what, { URL = service.url, ...env }: NodeJS.ProcessEnv, run, sentence) => {

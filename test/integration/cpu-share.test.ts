@@ -1,11 +1,13 @@
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cpuShareOf } from '../../infra/local/cpu-share.ts';
 import { startFunction } from '../../infra/local/functions.ts';
-import { start } from '../support/start.ts';
+import { descendantsOf, start } from '../support/start.ts';
 
 /** Burns processor time for as long as its event says, and tells how much it got. */
 const BURN = `export async function handler({ ms }) {
@@ -49,6 +51,10 @@ describe('npm start -- --limits aws', () => {
       body: body ?? '',
     });
     expect([answer.status, await answer.json()]).toMatchObject([200, { data: null }]);
+    const processes = await descendantsOf(String(child.pid));
+    const { stdout } = await promisify(execFile)('ps', ['-o', 'args=', '-p', processes.join()]);
+    expect(stdout).toMatch(/function-worker.* \S+\/functions\/merge-alerts\.ts/);
+    expect(stdout).toMatch(/function-worker.* \S+\/functions\/label-caller\.ts/);
     child.kill('SIGINT');
     expect(await ended).toBe(0);
   });

@@ -17,13 +17,11 @@ import { newTable, stored } from '../support/service.ts';
 const root = new URL('../../', import.meta.url);
 const MINUTE_MS = 60_000;
 
+const helps = await Promise.all(commandNames.map((words) => runCommand([...words, '--help'])));
 /** The examples that the help of each command ends with. */
-async function examples(): Promise<string[]> {
-  const helps = await Promise.all(commandNames.map((words) => runCommand([...words, '--help'])));
-  return [...new Set(helps.flatMap(({ out }) => [...out.matchAll(/^ {2}\$ (.*)$/gm)].map(([, line = '']) => line)))];
-}
-
-const lines = await examples();
+const lines = [
+  ...new Set(helps.flatMap(({ out }) => [...out.matchAll(/^ {2}\$ (.*)$/gm)].map(([, line = '']) => line))),
+];
 const [pipes, single] = [lines.filter((line) => line.includes(' | ')), lines.filter((line) => !line.includes(' | '))];
 
 let table: Table;
@@ -51,6 +49,10 @@ it('has an example for every command', () => {
       lines.filter((line) => line.includes(`admin -- ${name.join(' ')}`)),
       name.join(' '),
     ).not.toEqual([]);
+});
+
+it('shows defaults as they would be typed, such as 7d', () => {
+  for (const { out } of helps) expect(out).not.toMatch(/default: \d{4,}/);
 });
 
 /** A key that is revoked cannot be rotated any more, and a stack must be gone before its keys are. */

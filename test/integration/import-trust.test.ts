@@ -133,7 +133,7 @@ describe('what happened once stays when an export from before it is imported', (
     await admin('import -', { stdin: lines(deleted) });
     const again = await admin('import -', { stdin: lines(itemLine(id)) });
     expect(again.exitCode).toBe(0);
-    expect(again.out).toBe('Imported 1 work_item; 1 of them stays deleted as it was.\n');
+    expect(again.out).toBe('Imported 1 work_item; 1 of them remains deleted.\n');
     expect(await stored(table, keys.workItem(id, 'w'))).toMatchObject({ version: 2, deleted_at_ms: 5 });
     await admin(`work-item restore w --account ${id}`);
     await admin('import -', { stdin: lines(itemLine(id, { version: 7 })) });
@@ -151,10 +151,10 @@ describe('what happened once stays when an export from before it is imported', (
     };
     await admin('import -', { stdin: lines({ ...record, deleted: true }) });
     for (const kept of [record, { ...record, deleted: false }]) {
-      expect((await admin('import -', { stdin: lines(kept) })).out).toContain('1 of them stays deleted as it was');
+      expect((await admin('import -', { stdin: lines(kept) })).out).toContain('1 of them remains deleted');
       expect(await stored(table, keys.rumResource(id))).toMatchObject({ deleted: true });
     }
-    expect((await admin(`rum restore --account ${id}`)).out).toBe(`The RUM resource of account ${id} is restored.\n`);
+    expect((await admin(`rum restore --account ${id}`)).out).toBe(`RUM resource of account ${id} restored.\n`);
     expect(await stored(table, keys.rumResource(id))).not.toHaveProperty('deleted');
     expect((await admin('import -', { stdin: lines(record) })).out).toBe('Imported 1 rum_resource.\n');
   });
@@ -165,7 +165,7 @@ describe('data of an account that does not exist', () => {
     const id = newAccountId();
     const member = { kind: 'member', account_id: id, member_id: 1, name: 'Ada' };
     const { exitCode, err } = await admin('import -', { stdin: lines(member, itemLine(id)) });
-    const problem = `there is no account ${id}: add its account line to the same file, or create it`;
+    const problem = `account ${id} does not exist: add its account line to the same file, or create it`;
     expect([exitCode, err]).toEqual([1, `stdin:1: ${problem}\nstdin:2: ${problem}\n`]);
     expect(await stored(table, keys.member(id, 1))).toBeUndefined();
   });

@@ -10,21 +10,11 @@ import { lockDirectory } from '../../infra/local/directory-lock.ts';
 import { DEMO_KEYS } from '../../infra/local/sample.ts';
 import { FLEET_STATUSES } from '../../lib/api/operations.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
-import { start } from '../support/start.ts';
+import { descendantsOf, start } from '../support/start.ts';
 
 const root = new URL('../../', import.meta.url);
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'start-'));
-
-/** Processes that a process has started, and those that these have, that still run. */
-async function descendantsOf(pid: string): Promise<string[]> {
-  const { stdout } = await run('ps', ['-o', 'pid=', '--ppid', pid]).catch(() => ({ stdout: '' }));
-  const children = stdout
-    .split('\n')
-    .map((line) => line.trim())
-    .filter(Boolean);
-  return [...children, ...(await Promise.all(children.map(descendantsOf))).flat()];
-}
 
 const isRunning = (pid: string) => {
   try {
@@ -126,7 +116,7 @@ describe('npm start', () => {
       expect((await fetch(`${url}/docs/${name}`)).status).toBe(404);
     expect((await fetch(`${url}/docs/swagger-ui.css`)).status).toBe(200);
     service.child.kill('SIGUSR2');
-    await expect.poll(() => service.errors()).toMatch(/the service goes on: Error: planted/);
+    await expect.poll(() => service.errors()).toMatch(/\(the service keeps running\): Error: planted/);
     expect((await call('/rum/resource/info', {})).response.status).toBe(200);
   });
 
@@ -158,7 +148,7 @@ describe('npm start', () => {
   it('says in one line that it runs already when it is started again', async () => {
     const again = await start(['--port', new URL(url).port]);
     expect(await again.ended).toBe(1);
-    expect(again.errors()).toMatch(/^Port \d+ is taken .*--port\.\n$/);
+    expect(again.errors()).toMatch(/^Port \d+ is in use .*--port\.\n$/);
   });
 
   it('stops all that it started on SIGINT', () => stopsOn('SIGINT', service));
@@ -173,7 +163,7 @@ describe.concurrent('npm start that cannot start', () => {
   afterAll(() => taken.close());
 
   it.each([
-    ['a port that is taken', () => ['--port', takenPort(taken)], 1, /^Port \d+ is taken .*--port\.\n$/],
+    ['a port that is taken', () => ['--port', takenPort(taken)], 1, /^Port \d+ is in use .*--port\.\n$/],
     ['a port that is none', () => ['--port', 'x'], 2, /^--port must be a number from 0 to 65535, not "x"\.\n$/],
     ['a part that cannot fail', () => ['--fail', 'x'], 2, /^--fail must be one of live-status, inventory, table\.\n$/],
     ['an unknown option', () => ['--prot', '1'], 2, /^Unknown option '--prot'.*--help\.\n$/],
@@ -181,7 +171,7 @@ describe.concurrent('npm start that cannot start', () => {
       'a data file that is not there',
       () => ['--port', '0', '--data', '/nowhere'],
       1,
-      /^\/nowhere cannot be read .*\n$/,
+      /^Cannot read \/nowhere \(ENOENT\): check --data\.\n$/,
     ],
   ])('says %s in one line', async (_what, args, exitCode, message) => {
     const { ended, errors, output } = await start(args());
@@ -201,7 +191,7 @@ describe.concurrent('npm start that cannot start', () => {
   it('says in one line that no DynamoDB answers at DYNAMODB_ENDPOINT', async () => {
     const { ended, errors } = await start(['--port', '0'], { DYNAMODB_ENDPOINT: `http://127.0.0.1:9` });
     expect(await ended).toBe(1);
-    expect(errors()).toMatch(/^No DynamoDB answers at http:\/\/127\.0\.0\.1:9 .*DYNAMODB_ENDPOINT\.\n$/);
+    expect(errors()).toMatch(/^DynamoDB does not respond at http:\/\/127\.0\.0\.1:9 .*DYNAMODB_ENDPOINT\.\n$/);
   });
 
   it('names the wrong lines of a data file', async () => {
@@ -229,7 +219,7 @@ it('ends when npm is ended by a signal, which npm keeps from it', async () => {
   });
   let output = '';
   npm.stdout.on('data', (chunk) => (output += chunk));
-  await expect.poll(() => output, { timeout: 60_000 }).toContain('Ctrl-C stops it');
+  await expect.poll(() => output, { timeout: 60_000 }).toContain('Press Ctrl-C to stop');
   const processes = await descendantsOf(String(npm.pid));
   expect(processes.length).toBeGreaterThan(0);
   npm.kill('SIGTERM');

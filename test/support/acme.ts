@@ -8,10 +8,10 @@ import { eventFor, handlersOver, invokeAlone, testDeps } from './service.ts';
 export const ACME = 42;
 /** The id of one of its keys. */
 export const KEY_ID = '1f3a77c0d2b4e6f8';
-const INCIDENT = '64f000000000000000000001';
+export const INCIDENT = '64f000000000000000000001';
 const ALERTS = ['64f0000000000000000000a1', '64f0000000000000000000a2'];
 /** The feed entry of its merge. */
-const ENTRY = 1_795_000_000_000;
+export const ENTRY = 1_795_000_000_000;
 
 const NO_RUM_RESOURCE = {
   ...{ product: 'rum', version: 'free', status: 'enabled', offering_id: 1, order_id: 'o', resource_id: 'r' },

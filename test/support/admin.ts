@@ -46,9 +46,21 @@ export const adminOf =
 const stream = new PassThrough();
 const nowhere = { stdin: stream, stdout: stream, stderr: stream, env: {}, signal: AbortSignal.abort(), now: Date.now };
 
-/** The words of every command, such as `app-key` and `app-key revoke`; none for the program itself. */
-export const commandNames: readonly (readonly string[])[] = namesFrom(createProgram(nowhere), []);
-
-function namesFrom(command: Command, words: readonly string[]): string[][] {
-  return [[...words], ...command.commands.flatMap((inner) => namesFrom(inner, [...words, inner.name()]))];
+/** The commands, each with its words: none for the program itself, `app-key revoke` for another. */
+function* commandsFrom(
+  command: Command,
+  words: readonly string[],
+): Generator<{ command: Command; words: readonly string[] }> {
+  yield { command, words };
+  for (const inner of command.commands) yield* commandsFrom(inner, [...words, inner.name()]);
 }
+const commands = [...commandsFrom(createProgram(nowhere), [])];
+
+/** The words of every command, groups and the program itself included. */
+export const commandNames = commands.map(({ words }) => words);
+
+/** Names of the commands that have an option. */
+export const commandsWith = (option: string): string[] =>
+  commands
+    .filter(({ command }) => command.options.some(({ long }) => long === option))
+    .map(({ words }) => words.join(' '));

@@ -1,6 +1,6 @@
 /** The service under test: real handlers, built as production builds them, on a table of their own in DynamoDB Local. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { BatchWriteCommand, GetCommand, PutCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
+import { BatchWriteCommand, GetCommand, PutCommand, paginateQuery, paginateScan } from '@aws-sdk/lib-dynamodb';
 import type {
   APIGatewayProxyEvent,
   APIGatewayProxyResult,
@@ -30,7 +30,7 @@ import type { Deps } from '../../lib/deps.ts';
 import { type BrowseOptions, createBrowse } from '../../lib/fleet/browse.ts';
 import { createDeleteWorkItem } from '../../lib/incidents/delete-work-item.ts';
 import { createMergeAlerts, type MergeOptions } from '../../lib/incidents/merge-alerts.ts';
-import type { Int64 } from '../../lib/json.ts';
+import { type Int64, stringifyJson } from '../../lib/json.ts';
 import { createGetRumResource } from '../../lib/rum/resource.ts';
 import { readSettings, type Settings } from '../../lib/settings.ts';
 import { connectTable, type Table, type TableOptions } from '../../lib/table/client.ts';
@@ -280,4 +280,10 @@ export async function storedUnder(table: Table, pk: string): Promise<any[]> {
   );
   for await (const { Items = [] } of pages) rows.push(...Items);
   return rows;
+}
+
+/** All that a table holds, every page of it, as JSON. */
+export async function everythingIn(table: Table): Promise<string> {
+  const pages = await Array.fromAsync(paginateScan({ client: table.client }, { TableName: table.name }));
+  return stringifyJson(pages.flatMap(({ Items = [] }) => Items));
 }

@@ -1,4 +1,5 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { promisify } from 'node:util';
 
 const root = new URL('../../', import.meta.url);
 
@@ -14,9 +15,19 @@ export async function start(args: string[], env: Record<string, string | undefin
   const serving = new Promise<void>((resolve) => {
     child.stdout.on('data', (chunk) => {
       output += chunk;
-      if (output.includes('Ctrl-C stops it')) resolve();
+      if (output.includes('Press Ctrl-C to stop')) resolve();
     });
   });
   await Promise.race([serving, ended]);
   return { child, ended, output: () => output, errors: () => errors };
+}
+
+/** Ids of the processes that a process has started, and of those that these have, that still run. */
+export async function descendantsOf(pid: string): Promise<string[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-o', 'pid=', '--ppid', pid]).catch(() => ({ stdout: '' }));
+  const children = stdout
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
+  return [...children, ...(await Promise.all(children.map(descendantsOf))).flat()];
 }

@@ -191,8 +191,8 @@ describe('the data format', () => {
     const key = { kind: 'app_key', account_id: 7, app_key: DEMO_KEYS.demo };
     const account = { kind: 'account', account_id: 7, name: 'n', permissions: [] };
     const missing = await problemsOf([key], nobody);
-    expect(missing).toEqual([expect.stringContaining('f:1: there is no account 7')]);
-    expect(await problemsOf([host], nobody)).toEqual([expect.stringContaining('f:1: there is no account 1')]);
+    expect(missing).toEqual([expect.stringContaining('f:1: account 7 does not exist')]);
+    expect(await problemsOf([host], nobody)).toEqual([expect.stringContaining('f:1: account 1 does not exist')]);
     expect(await problemsOf([key])).toEqual([]);
     expect(await problemsOf([key, account], nobody)).toEqual([]);
     const shown = [

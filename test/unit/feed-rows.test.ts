@@ -73,7 +73,7 @@ describe('the rows of a feed entry', () => {
     expect(readMovedAlerts(ENTRY, [row, again] as never[])).toEqual({ moves, stayed });
   });
 
-  it('of an undoing tell where the alerts went back to', () => {
+  it('of an undoing tell where the alerts moved back to', () => {
     const undone: FeedEntry = { ...ENTRY, kind: 'merge_undone', undone_sequence: 5 };
     const moves = [objectId(), undefined].map((to) => ({ alertId: objectId(), from: ENTRY.incident_id, to }));
     expect(readMovedAlerts(undone, [smallEntryRow(1, undone, moves, [])] as never[])).toEqual({ moves, stayed: [] });
