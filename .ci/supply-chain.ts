@@ -34,7 +34,8 @@ for (const [name, version] of Object.entries({ ...manifest.dependencies, ...mani
 const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as { packages: Record<string, Locked> };
 const licences = new Map<string, number>();
 for (const [path, locked] of Object.entries(packages)) {
-  if (path === '') continue;
+  // This repository's own packages.
+  if (!path.includes('node_modules/') || locked.link) continue;
   const name = path.split('node_modules/').at(-1) ?? path;
   const licence = locked.license ?? 'none';
   licences.set(licence, (licences.get(licence) ?? 0) + 1);

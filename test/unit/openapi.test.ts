@@ -78,6 +78,6 @@ describe('openapi.json', () => {
   });
 });
 
-it('client/types.ts is what openapi.json says today: `npm run openapi`', async () => {
+it('client/src/types.ts is what openapi.json says today: `npm run openapi`', async () => {
   expect(readFileSync(CLIENT_TYPES_FILE, 'utf8')).toBe(await clientTypes());
 });

@@ -1,0 +1,76 @@
+import { randomId } from './json.ts';
+import type { CallOptions, ClientOptions, MergeOptions } from './options.ts';
+import { type Answer, createTransport } from './transport.ts';
+import type {
+  BrowseFleetRequest,
+  DeleteWorkItemRequest,
+  FleetPage,
+  GetRumResourceRequest,
+  MergeAlertsRequest,
+  RumResource,
+  ServiceMapFleetHost,
+} from './types.ts';
+
+/** Every method throws an `ApiError` when it fails. */
+export interface Client {
+  /** One page of hosts. */
+  browseFleet(request?: BrowseFleetRequest, options?: CallOptions): Promise<FleetPage>;
+  /** The page at `cursor` and all after it; waits where the rate limit says so. To go on later, keep a page's `next_cursor`. */
+  pages(request?: BrowseFleetRequest, options?: CallOptions): AsyncGenerator<FleetPage, void>;
+  /** The hosts of all pages. */
+  hosts(request?: BrowseFleetRequest, options?: CallOptions): AsyncGenerator<ServiceMapFleetHost, void>;
+  getRumResource(request?: GetRumResourceRequest, options?: CallOptions): Promise<RumResource>;
+  deleteWorkItem(request: DeleteWorkItemRequest, options?: CallOptions): Promise<void>;
+  /** Merges all of the alerts, or none. @returns whether this very merge had been done before, by its idempotency key */
+  mergeAlerts(request: MergeAlertsRequest, options?: MergeOptions): Promise<{ replayed: boolean }>;
+}
+
+const FLEET = '/monit/servicemap/fleet';
+const LARGEST_PAGE = 100;
+
+/** @throws TypeError when `url` or `appKey` cannot be right */
+export function createClient(options: ClientOptions): Client {
+  const transport = createTransport(options);
+
+  async function* pages(request: BrowseFleetRequest = {}, call: CallOptions = {}): AsyncGenerator<FleetPage, void> {
+    // scan_limit is at least limit.
+    const limit = request.limit ?? Math.min(LARGEST_PAGE, request.scan_limit ?? LARGEST_PAGE);
+    let cursor = request.cursor;
+    do {
+      const answer = await transport.send(FLEET, { ...request, limit, cursor }, call);
+      const freeAt = transport.now() + untilFreeMs(answer);
+      const page = answer.data as FleetPage;
+      cursor = page.next_cursor;
+      yield page;
+      const ms = freeAt - transport.now();
+      if (cursor !== undefined && ms > 0)
+        await transport.wait({ type: 'wait', path: FLEET, reason: 'rate-limit', ms }, call.signal);
+    } while (cursor !== undefined);
+  }
+
+  return {
+    async browseFleet(request = {}, call) {
+      return (await transport.send(FLEET, request, call)).data as FleetPage;
+    },
+    pages,
+    async *hosts(request, call) {
+      for await (const { items } of pages(request, call)) yield* items;
+    },
+    async getRumResource(request = {}, call) {
+      return (await transport.send('/rum/resource/info', request, call)).data as RumResource;
+    },
+    async deleteWorkItem(request, call) {
+      await transport.send('/incident/work-item/delete', request, call);
+    },
+    async mergeAlerts(request, { idempotencyKey = randomId(), ...call } = {}) {
+      const { headers } = await transport.send('/alert/merge', request, call, idempotencyKey);
+      return { replayed: headers.get('Idempotent-Replayed') === 'true' };
+    },
+  };
+}
+
+/** Milliseconds until each rate window has calls left, by the draft standard's header: `"second";r=0;t=1, "minute";r=9;t=33`. */
+function untilFreeMs({ headers }: Answer): number {
+  const windows = (headers.get('RateLimit') ?? '').matchAll(/;r=(\d+);t=(\d+)/g);
+  return Math.max(0, ...Array.from(windows, ([, left, seconds]) => (left === '0' ? Number(seconds) * 1_000 : 0)));
+}

@@ -1,0 +1,50 @@
+/** JSON whose integers stay exact: a number while that is exact, a bigint beyond 2^53. For every engine of ES2022. */
+import { NUMBER_PATHS } from './types.ts';
+
+/** JSON that may hold an integer which a number rounds. */
+const LONG = /[:,[]\s*-?\d{16}/;
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+const LONG_INTEGER = /^-?\d{16,}$/;
+
+/** 32 hexadecimal digits that nobody can guess. */
+export const randomId = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+
+/** @throws SyntaxError */
+export function parseJson(text: string): unknown {
+  if (!LONG.test(text)) return JSON.parse(text);
+  // JSON.parse would round: long integers pass it as strings that no text of an answer begins with.
+  const mark = randomId();
+  const marked = text.replace(TOKEN, (token) =>
+    LONG_INTEGER.test(token) && !Number.isSafeInteger(Number(token)) ? `"${mark}${token}"` : token,
+  );
+  return JSON.parse(marked, (_key, value: unknown) =>
+    typeof value === 'string' && value.startsWith(mark) ? BigInt(value.slice(mark.length)) : value,
+  );
+}
+
+/** The JSON text of a request: fields without a value left out, bigints as the integers that they are. */
+export function requestText(request: object): string {
+  const members = Object.entries(request).flatMap(([field, value]) => {
+    const text = typeof value === 'bigint' ? String(value) : JSON.stringify(value);
+    return text === undefined ? [] : [`${JSON.stringify(field)}:${text}`];
+  });
+  return `{${members.join(',')}}`;
+}
+
+/** The first field of a request whose number was rounded before it came here. */
+export const roundedField = (request: object): string | undefined =>
+  Object.entries(request).find(([, value]) => Number.isInteger(value) && !Number.isSafeInteger(value))?.[0];
+
+/** The first bigint of an answer where its type promises a number, such as `data.items[3].servicemap.node_count`. */
+export function bigintField(value: unknown, at = 'data', names: readonly string[] = []): string | undefined {
+  if (typeof value === 'bigint') return NUMBER_PATHS.has(JSON.stringify(names)) ? at : undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [key, member] of Object.entries(value)) {
+    const found = Array.isArray(value)
+      ? bigintField(member, `${at}[${key}]`, names)
+      : bigintField(member, `${at}.${key}`, [...names, key]);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
