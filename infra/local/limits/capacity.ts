@@ -16,6 +16,10 @@ export interface Limits {
   readonly burstSeconds: number;
   /** Decides how a throttled call is told. */
   readonly capacityMode: 'on-demand' | 'provisioned';
+  /** The shortest time that a call takes, in milliseconds: the engine may be nearer than DynamoDB is. */
+  readonly callMs: number;
+  /** The same of a transaction that writes, which has its rows for so long. */
+  readonly transactionMs: number;
 }
 
 export const AWS_LIMITS: Limits = {
@@ -23,6 +27,8 @@ export const AWS_LIMITS: Limits = {
   readUnits: 3_000,
   burstSeconds: 1,
   capacityMode: 'on-demand',
+  callMs: 0,
+  transactionMs: 0,
 };
 
 /** Source of the units: Developer Guide, "DynamoDB read and write operations". A row that does not exist counts as one unit. */

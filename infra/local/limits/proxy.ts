@@ -2,6 +2,7 @@
  * A double of what AWS's DynamoDB does not do without limits, in front of an engine that has none: throughput of each
  * partition key, the sizes of rows, transactions and batches, capacity as it is billed, and transactions that conflict.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startDynamoDbProxy } from '../dynamodb-proxy.ts';
 import { HANDLERS } from './calls.ts';
 import { AWS_LIMITS, createPartitions, type Limits, type Usage } from './capacity.ts';
@@ -47,9 +48,9 @@ export async function startLimitsProxy(
         return;
       }
       const request: Json = JSON.parse(body.toString());
-      const answer = encode(
-        await handle({ request, engine: createEngine(send, keyNames), partitions, inUse, limits: all }),
-      );
+      const call = { request, engine: createEngine(send, keyNames), partitions, inUse, limits: all };
+      const [result] = await Promise.all([handle(call), sleep(all.callMs)]);
+      const answer = encode(result);
       reply.writeHead(200, { ...HEADERS, 'content-length': answer.length }).end(answer);
     } catch (error) {
       if (error instanceof EngineRefusal) {

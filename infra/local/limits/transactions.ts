@@ -1,5 +1,6 @@
 /** What transactions of both kinds share, and the rows that are being written. */
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Call } from './calls.ts';
 import type { Side } from './capacity.ts';
 import { type Json, type RowKey, rowName } from './engine.ts';
@@ -85,7 +86,7 @@ export async function transact(
   }
   if (side === 'write') for (const name of names) inUse.transactions.add(name);
   try {
-    const reply = await act();
+    const [reply] = await Promise.all([act(), side === 'write' ? sleep(limits.transactionMs) : undefined]);
     const used = rows.map(({ table }, at): [string, number] => [table, units[at] ?? 0]);
     return { ...reply, ...consumed(request, used, side) };
   } finally {
