@@ -14,8 +14,6 @@ import { sentenceOf } from './errors.ts';
 import { type Io, print, printJson, say } from './io.ts';
 import { plainTable, timeText } from './output.ts';
 
-const AT_ONCE = 16;
-
 /** Keeps the audit of one command. */
 export interface Audit {
   /** Who runs the command. */
@@ -58,7 +56,7 @@ export function createAudit(table: Table, command: string, by: string, now: Io['
   }
 
   const writeAll = (accounts: readonly Int64[], entry: AuditEntry) =>
-    forEach(accounts, AT_ONCE, (account) => putOwnRow(table, auditRow(account, entry)));
+    forEach(accounts, (account) => putOwnRow(table, auditRow(account, entry)));
 
   return {
     by,

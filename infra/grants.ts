@@ -30,6 +30,8 @@ export type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'Up
 export interface Grant {
   readonly actions: readonly TableAction[];
   readonly on: readonly KeyKind[];
+  /** Of these, what only the previous release asks for: both releases serve calls while an update goes on. */
+  readonly previous?: readonly `${TableAction} on ${KeyKind}`[];
 }
 
 export const GRANTS: Readonly<Record<string, readonly Grant[]>> = {
@@ -50,14 +52,19 @@ export const GRANTS: Readonly<Record<string, readonly Grant[]>> = {
   'merge-alerts': [
     { actions: ['BatchGetItem'], on: ['alerts', 'incidents', 'members', 'merges', 'idempotency'] },
     { actions: ['GetItem'], on: ['appKey', 'feed'] },
-    { actions: ['Query'], on: ['feed'] },
+    { actions: ['Query'], on: ['feed', 'merges'] },
     { actions: ['PutItem'], on: ['feed', 'idempotency'] },
     { actions: ['UpdateItem'], on: ['merges', 'incidents', 'alerts'] },
-    { actions: ['ConditionCheckItem'], on: ['incidents', 'alerts', 'members'] },
+    {
+      actions: ['ConditionCheckItem'],
+      on: ['incidents', 'alerts', 'members'],
+      previous: ['ConditionCheckItem on incidents', 'ConditionCheckItem on alerts', 'ConditionCheckItem on members'],
+    },
   ],
   'finish-merges': [
-    { actions: ['Query', 'PutItem'], on: ['feed'] },
-    { actions: ['BatchGetItem', 'UpdateItem'], on: ['alerts', 'merges'] },
+    { actions: ['Query'], on: ['feed', 'merges'] },
+    { actions: ['PutItem'], on: ['feed'] },
+    { actions: ['BatchGetItem', 'UpdateItem'], on: ['alerts', 'merges'], previous: ['BatchGetItem on merges'] },
   ],
   'label-caller': [{ actions: ['GetItem'], on: ['appKey'] }],
   'refuse-route': [],

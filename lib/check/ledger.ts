@@ -1,3 +1,4 @@
+import { lastOf } from '../incidents/ledger.ts';
 import type { FeedItem } from '../incidents/read.ts';
 import { keys } from '../table/keys.ts';
 import type { Finding, Fix } from './finding.ts';
@@ -11,16 +12,17 @@ export function* checkLedger(
 ): Generator<Finding> {
   const row = { TableName: tableName, Key: keys.mergeLedger(account) };
   const latest = (of: readonly FeedItem[]) => of.reduce((last, { entry }) => Math.max(last, entry.sequence), 0);
+  const largeEntries = entries.filter(({ entry }) => entry.large);
   for (const [name, known, last] of [
-    ['last', ledger.last, latest(entries)],
-    ['last_large', ledger.lastLarge, latest(entries.filter(({ entry }) => entry.large))],
+    ['last', lastOf(ledger), latest(entries)],
+    ['last_large', ledger.own.lastLarge ?? 0, latest(largeEntries)],
   ] as const)
-    if (last > (known ?? 0))
+    if (last > known)
       yield {
         kind: 'ledger_behind',
         account,
         ids: { sequence: last },
-        detail: `its ${name} is ${known ?? 'absent'}`,
+        detail: `its ${name} is ${known || 'absent'}`,
         fixes: [
           {
             Update: {

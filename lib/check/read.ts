@@ -8,8 +8,8 @@ import { feedOf } from '../incidents/read.ts';
 import type { Int64 } from '../json.ts';
 import { batchGet, type Row, rowName } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
-import { forEach } from '../table/for-each.ts';
 import { collections, type Key, keys, parseKey, type RowKind } from '../table/keys.ts';
+import { forEach } from '../table/pool.ts';
 import { queryAll } from '../table/query-all.ts';
 import type { AccountRows } from './accounts.ts';
 import type { CheckedAlert, MergeRows } from './merges.ts';
@@ -20,7 +20,7 @@ export async function readMergeRows(table: Table, account: Int64): Promise<Merge
   const read = async (partition: string, attributes?: readonly string[]) => {
     for await (const row of queryAll(table, partition, attributes && { attributes })) rows.push(row);
   };
-  await read(keys.mergeLedger(account).pk);
+  await read(collections.ledger(account));
   await forEach(collections.alertShards(account), (shard) => read(shard, ALERT_ATTRIBUTES));
   await read(collections.incidents(account));
   const incidents = rows.filter((row) => parseKey(row)?.kind === 'incident');
@@ -41,7 +41,7 @@ export function mergeRowsOf(account: Int64, rows: readonly (Key & Row)[]): Merge
   const read = [...feeds.values()].map(feedOf);
   return {
     account,
-    ledger: ledgerOf(of('mergeLedger')[0]),
+    ledger: ledgerOf(of('mergeLedger', 'ledgerShard')),
     incidents: byId<IncidentRow>('incident'),
     alerts: byId<CheckedAlert>('alert'),
     entries: read.flatMap(({ items }) => items),
@@ -66,7 +66,7 @@ export async function readAccountRows(table: Table): Promise<AccountRows> {
         Segment,
         TotalSegments: SEGMENTS,
         ConsistentRead: true,
-        FilterExpression: 'pk = :list OR sk IN (:account, :ledger) OR begins_with(pk, :app_key)',
+        FilterExpression: 'pk = :list OR sk = :account OR begins_with(sk, :ledger) OR begins_with(pk, :app_key)',
         ExpressionAttributeValues: {
           ':list': collections.accounts(),
           ':account': 'ACCOUNT',

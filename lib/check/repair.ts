@@ -5,7 +5,7 @@ import { transact } from '../incidents/transaction.ts';
 import type { Int64 } from '../json.ts';
 import { backoff, CONFLICT, THROTTLED } from '../table/backoff.ts';
 import type { Table } from '../table/client.ts';
-import { forEach } from '../table/for-each.ts';
+import { forEach } from '../table/pool.ts';
 import type { Finding, Fix } from './finding.ts';
 
 /** Of one transaction. A few, for calls may meet it. */

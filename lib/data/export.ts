@@ -32,7 +32,14 @@ function entityOf({ pk, sk, ...fields }: Key & Row): Entity {
   const kind = KIND_OF[parsed?.kind ?? ''];
   if (!kind || parsed?.account === undefined) throw new Error(`no data format for a row of kind ${parsed?.kind}`);
   // Of an alert and an incident: their places in the order of this table's merges.
-  const { moved_sequence: _sequence, moved_from: _from, last_change: _change, loaded_after: _after, ...rest } = fields;
+  const {
+    moved_sequence: _moved,
+    moved_from: _from,
+    stayed_sequence: _stayed,
+    last_change: _change,
+    loaded_after: _after,
+    ...rest
+  } = fields;
   const unordered = kind === 'alert' || kind === 'incident' ? rest : fields;
   const host = kind === 'host' || kind === 'host_status' ? { host_id: sk } : {};
   return { kind, account_id: parsed.account, ...host, ...unordered };

@@ -4,12 +4,13 @@ import { BatchWriteCommand, type BatchWriteCommandInput, PutCommand } from '@aws
 import { type AccountRow, putAccount, readAccount } from '../accounts/accounts.ts';
 import { putAppKey } from '../accounts/app-key-admin.ts';
 import type { GatewayKeys } from '../accounts/gateway-keys.ts';
-import { readLedger } from '../incidents/ledger.ts';
+import { lastOf, readLedger } from '../incidents/ledger.ts';
 import type { Int64 } from '../json.ts';
 import { batchGet } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
 import { isThrottled, isUnavailable } from '../table/failures.ts';
 import { type Key, keys, parseKey } from '../table/keys.ts';
+import { forEach } from '../table/pool.ts';
 import { checkData, type Lines, writeError } from './check.ts';
 import { appKeyOf, type Entity, type Kind } from './format.ts';
 import { storable } from './storable.ts';
@@ -157,8 +158,8 @@ async function latestSequences(table: Table, entities: readonly Entity[]): Promi
   const accounts = new Map(entities.filter(isMerged).map(({ account_id }) => [String(account_id), account_id]));
   const latest = new Map<string, number>();
   for (const account of accounts.values()) {
-    const { last } = await readLedger(table, account);
-    if (last !== undefined) latest.set(String(account), last);
+    const last = lastOf(await readLedger(table, account));
+    if (last > 0) latest.set(String(account), last);
   }
   return latest;
 }
@@ -190,35 +191,27 @@ async function writeRows(
     const last = isMerged(entity) ? loadedAfter.get(String(entity.account_id)) : undefined;
     return { ...rowOf(entity), ...(last !== undefined && { loaded_after: last }) };
   };
-  let next = 0;
-  const worker = async () => {
-    while (next < entities.length) {
-      const batch = entities.slice(next, next + LARGEST_BATCH);
-      next += batch.length;
-      const alive = batch.filter(isAlive);
-      const others = batch.filter((entity) => !isAlive(entity));
-      await writeBatch(table, others.map(loadedRowOf), signal).catch((error) =>
-        findRefused(table, others, loadedRowOf, error, signal),
-      );
-      const written = await Promise.all(
-        alive.map((entity) =>
-          putUnlessDeleted(table, entity, signal).catch((error) => {
-            throw isRefusal(error) ? writeError(entity, error) : error;
-          }),
-        ),
-      );
-      for (const one of written) if (!one) onKeptDeleted();
-      onWritten(batch.length);
-    }
+  const batches = Array.from({ length: Math.ceil(entities.length / LARGEST_BATCH) }, (_, at) =>
+    entities.slice(at * LARGEST_BATCH, (at + 1) * LARGEST_BATCH),
+  );
+  // Work that is under way when other work fails ends with its batch.
+  const writeSome = async (batch: readonly Entity[]) => {
+    const alive = batch.filter(isAlive);
+    const others = batch.filter((entity) => !isAlive(entity));
+    await writeBatch(table, others.map(loadedRowOf), signal).catch((error) =>
+      findRefused(table, others, loadedRowOf, error, signal),
+    );
+    const written = await Promise.all(
+      alive.map((entity) =>
+        putUnlessDeleted(table, entity, signal).catch((error) => {
+          throw isRefusal(error) ? writeError(entity, error) : error;
+        }),
+      ),
+    );
+    for (const one of written) if (!one) onKeptDeleted();
+    onWritten(batch.length);
   };
-  const workers = Array.from({ length: CONCURRENCY }, worker);
-  try {
-    await Promise.all(workers);
-  } catch (error) {
-    next = entities.length; // the other workers end with the batch they are at
-    await Promise.allSettled(workers);
-    throw error;
-  }
+  await forEach(batches, writeSome, { concurrency: CONCURRENCY, signal });
 }
 
 /** Whether DynamoDB, or its client, refuses what is to be written, as against a failure that has nothing to do with it. */

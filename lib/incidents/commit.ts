@@ -5,9 +5,9 @@ import type { Table } from '../table/client.ts';
 import { type Key, keys } from '../table/keys.ts';
 import { look, type SendOptions, settle } from '../table/settle.ts';
 import { changeOf, type FeedEntry, type IncidentRow, largeEntryRows, smallEntryRow } from './feed.ts';
-import type { Ledger } from './ledger.ts';
+import { type Ledger, largeAction, smallAction } from './ledger.ts';
 import { type Decide, moveAction, type Placements, type Placing, place, stayAction } from './placement.ts';
-import { type Action, Condition, type TransactionResult, transact, valuesOf } from './transaction.ts';
+import { type Action, Condition, type TransactionResult, transact, updateOf } from './transaction.ts';
 
 /** Remembers a call, so that the same again does nothing. Times in Unix seconds. */
 export interface Idempotency {
@@ -29,74 +29,35 @@ export interface Relocation {
   /** As read. */
   incident: IncidentRow;
   ledger: Ledger;
-  /** Member that must exist. */
-  owner?: Int64;
+  /** The shard of the ledger that a small one writes. */
+  shard: number;
   idempotency?: Idempotency;
   /** The alerts are moved after the commit, not with it. */
   large: boolean;
 }
 
-function ledgerAction(table: Table, { account, entry, ledger, large }: Relocation): Action {
-  const { incident_id: incidentId, sequence } = entry;
+/** Changes title and owner, if nobody has since they were read: each entry tells of those before it. */
+function incidentActions(table: Table, { account, entry, incident }: Relocation): Action[] {
+  const { incident_id: incidentId, new_title: title, new_owner_id: owner_id } = entry;
+  const changes = { ...(title !== undefined && { title }), ...(owner_id !== undefined && { owner_id }) };
+  const names = Object.keys(changes) as (keyof typeof changes)[];
+  if (names.length === 0) return [];
   const condition = new Condition();
-  const conditions = ['(attribute_not_exists(#last) OR #last < :sequence)'];
-  const sets = ['#last = :sequence'];
-  const names: Record<string, string> = { '#last': 'last' };
-  const values: Record<string, unknown> = { ':sequence': sequence };
-  if (large) {
-    names['#pending'] = 'pending';
-    sets.push('last_large = :sequence');
-    if (ledger.pending) {
-      conditions.push('attribute_exists(#pending)');
-      sets.push('#pending.#sequence = :incident');
-      names['#sequence'] = String(sequence);
-      values[':incident'] = incidentId;
-    } else {
-      conditions.push('attribute_not_exists(#pending)');
-      sets.push('#pending = :pending');
-      values[':pending'] = { [sequence]: incidentId };
-    }
-  } else conditions.push(condition.is('last_large', ledger.lastLarge));
-  return {
-    Update: {
-      TableName: table.name,
-      Key: keys.mergeLedger(account),
-      UpdateExpression: `SET ${sets.join(', ')}`,
-      ConditionExpression: conditions.join(' AND '),
-      ExpressionAttributeNames: names,
-      ExpressionAttributeValues: { ...condition.values, ...values },
+  const isAsRead = [...names, 'last_change' as const, 'loaded_after' as const].map((name) =>
+    condition.is(name, incident[name]),
+  );
+  const { expression, values } = updateOf({ ...changes, last_change: changeOf(entry) });
+  return [
+    {
+      Update: {
+        TableName: table.name,
+        Key: keys.incident(account, incidentId),
+        ...expression,
+        ConditionExpression: ['attribute_exists(pk)', ...isAsRead].join(' AND '),
+        ExpressionAttributeValues: { ...values, ...condition.values },
+      },
     },
-  };
-}
-
-function incidentAction(table: Table, { account, entry, incident }: Relocation): Action {
-  const condition = new Condition();
-  const target = { TableName: table.name, Key: keys.incident(account, entry.incident_id) };
-  const sets: string[] = [];
-  const conditions = ['attribute_exists(pk)'];
-  const values: Record<string, unknown> = {};
-  if (entry.new_title !== undefined) {
-    conditions.push(condition.is('title', incident.title));
-    sets.push('title = :title');
-    values[':title'] = entry.new_title;
-  }
-  if (entry.new_owner_id !== undefined) {
-    conditions.push(condition.is('owner_id', incident.owner_id));
-    sets.push('owner_id = :owner');
-    values[':owner'] = entry.new_owner_id;
-  }
-  const ConditionExpression = conditions.join(' AND ');
-  if (sets.length === 0) return { ConditionCheck: { ...target, ConditionExpression } };
-  sets.push('last_change = :change');
-  values[':change'] = changeOf(entry);
-  return {
-    Update: {
-      ...target,
-      UpdateExpression: `SET ${sets.join(', ')}`,
-      ConditionExpression,
-      ...valuesOf({ ...condition.values, ...values }),
-    },
-  };
+  ];
 }
 
 function alertActions(table: Table, { account, entry, placements }: Relocation, { moves, stayed }: Placing): Action[] {
@@ -107,12 +68,12 @@ function alertActions(table: Table, { account, entry, placements }: Relocation, 
   };
   return [
     ...moves.map((move) => moveAction(table, account, entry.sequence, move, placementOf(move.alertId))),
-    ...stayed.map((alertId) => stayAction(table, account, alertId, placementOf(alertId))),
+    ...stayed.map((alertId) => stayAction(table, account, entry.sequence, alertId, placementOf(alertId))),
   ];
 }
 
 function actionsOf(table: Table, relocation: Relocation): Action[] {
-  const { account, entry, alertIds, decide, placements, owner, idempotency, large } = relocation;
+  const { account, entry, alertIds, decide, placements, ledger, shard, idempotency, large } = relocation;
   const placing = place(alertIds, placements, decide);
   const rows = large
     ? largeEntryRows(account, entry, alertIds)
@@ -120,15 +81,10 @@ function actionsOf(table: Table, relocation: Relocation): Action[] {
   const actions: Action[] = rows.map((Item) => ({
     Put: { TableName: table.name, Item, ConditionExpression: 'attribute_not_exists(pk)' },
   }));
-  actions.push(ledgerAction(table, relocation), incidentAction(table, relocation));
-  if (owner !== undefined)
-    actions.push({
-      ConditionCheck: {
-        TableName: table.name,
-        Key: keys.member(account, owner),
-        ConditionExpression: 'attribute_exists(pk)',
-      },
-    });
+  actions.push(
+    large ? largeAction(table, account, entry, ledger) : smallAction(table, account, entry.sequence, ledger, shard),
+    ...incidentActions(table, relocation),
+  );
   if (idempotency)
     actions.push({
       Put: {

@@ -28,6 +28,8 @@ export interface AlertRow {
   moved_sequence?: number;
   /** The incident that this entry took it from; absent: none. */
   moved_from?: string;
+  /** Sequence of the small entry that last found it in its own incident already, and left it there. */
+  stayed_sequence?: number;
   /** Sequence of the account's latest entry when the row was loaded: earlier ones say nothing of it. */
   loaded_after?: number;
 }

@@ -1,9 +1,28 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+/**
+ * The order of an account's merges. A small one writes one shard of the ledger, whichever: so small ones seldom meet. A large
+ * one announces itself in all shards, one by one, and is then committed in the ledger's own row, which small ones only read:
+ * so it meets none of them, however many there are. In between small ones wait. `relocate.ts` says what follows.
+ */
+import { ConditionalCheckFailedException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Int64 } from '../json.ts';
-import { batchGet, type Row, rowName } from '../table/batch-get.ts';
+import { backoff, CONFLICT } from '../table/backoff.ts';
+import type { Row } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
-import { keys } from '../table/keys.ts';
+import { isUnavailable } from '../table/failures.ts';
+import { collections, type Key, keys, parseKey } from '../table/keys.ts';
+import { queryAll } from '../table/query-all.ts';
+import type { FeedEntry } from './feed.ts';
+import { type Action, Condition } from './transaction.ts';
+
+/**
+ * Of 50 small merges a second, the rate of one account, about one in ten meets another on a shard when a transaction takes
+ * 15 ms. Each shard costs a large merge a write.
+ */
+export const SHARDS = 8;
+const ALL_SHARDS = Array.from({ length: SHARDS }, (_, shard) => shard);
+
+export const randomShard = () => Math.floor(Math.random() * SHARDS);
 
 /** Where the feed entry of a merge is whose alerts are not all moved yet. */
 export interface PendingMerge {
@@ -11,24 +30,44 @@ export interface PendingMerge {
   incidentId: string;
 }
 
-/** One row an account that puts its merges in order, and the only place that says which are pending. */
-export interface Ledger {
-  /** Sequence of the latest merge. */
+/** The latest sequences that a row knows. */
+interface Latest {
   last: number | undefined;
-  /** Sequence of the latest large one. */
   lastLarge: number | undefined;
-  /** In ascending order of their sequences; undefined: the row has no such list yet. */
+}
+
+/** As read: the ledger, and all of its shards or some. */
+export interface Ledger {
+  /** The ledger's own row: of all large merges, and of small ones that were committed before there were shards. */
+  own: Latest;
+  /** Those that are there. */
+  shards: ReadonlyMap<number, Latest>;
+  /** Large merges that have alerts left to move, in ascending order; undefined: the row has no such list yet. */
   pending: PendingMerge[] | undefined;
 }
 
-/** What of the row is read. */
+/** What of the rows is read. */
 export const LEDGER_ATTRIBUTES = ['last', 'last_large', 'pending'] as const;
 
-export function ledgerOf(row: Row | undefined): Ledger {
-  const pending = row?.pending as Record<string, string> | undefined;
+const latestOf = (row: Row | undefined): Latest => ({
+  last: row?.last as number | undefined,
+  lastLarge: row?.last_large as number | undefined,
+});
+
+/** @param rows of the ledger and its shards, with their keys; undefined: there is no such row */
+export function ledgerOf(rows: Iterable<Row | undefined>): Ledger {
+  let own: Row | undefined;
+  const shards = new Map<number, Latest>();
+  for (const row of rows) {
+    if (!row) continue;
+    const { kind, parts } = parseKey(row as Key & Row) ?? {};
+    if (kind === 'mergeLedger') own = row;
+    else shards.set(Number(parts?.[0]), latestOf(row));
+  }
+  const pending = own?.pending as Record<string, string> | undefined;
   return {
-    last: row?.last as number | undefined,
-    lastLarge: row?.last_large as number | undefined,
+    own: latestOf(own),
+    shards,
     pending:
       pending &&
       Object.entries(pending)
@@ -37,9 +76,117 @@ export function ledgerOf(row: Row | undefined): Ledger {
   };
 }
 
+/** Reads the ledger with all of its shards. */
 export async function readLedger(table: Table, account: Int64, signal?: AbortSignal): Promise<Ledger> {
-  const key = keys.mergeLedger(account);
-  return ledgerOf((await batchGet(table, [key], signal)).get(rowName(key)));
+  return ledgerOf(await Array.fromAsync(queryAll(table, collections.ledger(account), { signal })));
+}
+
+/** Sequence of the latest merge that the rows know; 0: none. */
+export const lastOf = ({ own, shards }: Ledger): number =>
+  Math.max(own.last ?? 0, ...[...shards.values()].map(({ last = 0 }) => last));
+
+/** All merges that are committed after the whole ledger was read have this sequence or a higher one. */
+export function lowestNext(ledger: Ledger): number {
+  const { own, shards } = ledger;
+  const isAnnounced = ALL_SHARDS.some((shard) => announcedIn(ledger, shard) !== undefined);
+  return Math.min(
+    ...ALL_SHARDS.map((shard) => shards.get(shard)?.last ?? own.last ?? 0),
+    ...(isAnnounced ? [own.last ?? 0] : []),
+  );
+}
+
+/** Sequence of a large entry that is announced in a shard and not committed, as read; undefined: there is none. */
+export function announcedIn({ own, shards }: Ledger, shard: number): number | undefined {
+  const announced = shards.get(shard)?.lastLarge ?? 0;
+  return announced > (own.lastLarge ?? 0) ? announced : undefined;
+}
+
+const BEHIND = '(attribute_not_exists(#last) OR #last < :sequence)';
+
+const RAISE = 'SET #last = :sequence, last_large = :sequence';
+
+/** What raises `last` of a row, and `last_large` with it. */
+const raiseOf = (table: Table, key: Key, sequence: number) => ({
+  TableName: table.name,
+  Key: key,
+  UpdateExpression: RAISE,
+  ConditionExpression: BEHIND,
+  ExpressionAttributeNames: { '#last': 'last' },
+  ExpressionAttributeValues: { ':sequence': sequence },
+});
+
+/** Puts a small entry after all large ones: none has been announced since the shard and the ledger were read. */
+export function smallAction(table: Table, account: Int64, sequence: number, ledger: Ledger, shard: number): Action {
+  const { lastLarge: known } = ledger.own;
+  const condition = new Condition();
+  const isAsRead = condition.is('last_large', ledger.shards.get(shard)?.lastLarge);
+  return {
+    Update: {
+      TableName: table.name,
+      Key: keys.ledgerShard(account, shard),
+      // A new shard knows of no large entry yet.
+      UpdateExpression: `SET #last = :sequence${known === undefined ? '' : ', last_large = :known'}`,
+      ConditionExpression: `${BEHIND} AND ${isAsRead}`,
+      ExpressionAttributeNames: { '#last': 'last' },
+      ExpressionAttributeValues: {
+        ...condition.values,
+        ':sequence': sequence,
+        ...(known !== undefined && { ':known': known }),
+      },
+    },
+  };
+}
+
+/** Commits a large entry, and names it as pending, if no other was committed, or took its place, with this sequence or a higher one. */
+export function largeAction(
+  table: Table,
+  account: Int64,
+  { sequence, incident_id: incidentId }: Pick<FeedEntry, 'sequence' | 'incident_id'>,
+  { pending }: Ledger,
+): Action {
+  const raise = raiseOf(table, keys.mergeLedger(account), sequence);
+  const [path, value, names] = pending
+    ? ['#pending.#sequence', incidentId, { '#sequence': String(sequence) }]
+    : ['#pending', { [sequence]: incidentId }, {}];
+  return {
+    Update: {
+      ...raise,
+      UpdateExpression: `${RAISE}, ${path} = :pending`,
+      ConditionExpression: `${BEHIND} AND ${pending ? 'attribute_exists' : 'attribute_not_exists'}(#pending)`,
+      ExpressionAttributeNames: { ...raise.ExpressionAttributeNames, '#pending': 'pending', ...names },
+      ExpressionAttributeValues: { ...raise.ExpressionAttributeValues, ':pending': value },
+    },
+  };
+}
+
+/**
+ * Announces a large entry: until it is committed, or given up, small ones wait.
+ * @returns whether its sequence is higher than those of all entries before it
+ */
+export async function announce(table: Table, account: Int64, sequence: number, signal?: AbortSignal): Promise<boolean> {
+  const raised = await Promise.all(
+    ALL_SHARDS.map((shard) => raise(table, keys.ledgerShard(account, shard), sequence, signal)),
+  );
+  return raised.every(Boolean);
+}
+
+/** Takes the place of a large entry that is announced and not committed: its caller may have died. It can ask for another. */
+export async function giveUp(table: Table, account: Int64, sequence: number, signal?: AbortSignal): Promise<void> {
+  await raise(table, keys.mergeLedger(account), sequence, signal);
+}
+
+/** @returns whether the row is known to be raised: what may be has to be raised further */
+async function raise(table: Table, key: Key, sequence: number, signal?: AbortSignal): Promise<boolean> {
+  for (let attempt = 1; ; attempt += 1)
+    try {
+      const update = new UpdateCommand(raiseOf(table, key, sequence));
+      await table.client.send(update, signal ? { abortSignal: signal } : {});
+      return true;
+    } catch (error) {
+      if (error instanceof TransactionConflictException) await backoff(attempt, CONFLICT, signal);
+      else if (error instanceof ConditionalCheckFailedException || isUnavailable(error)) return false;
+      else throw error;
+    }
 }
 
 /** Takes a merge whose alerts are all moved from the pending ones. */

@@ -1,8 +1,8 @@
 /** An account's incidents and merges, as lists for operators. */
 import type { Int64 } from '../json.ts';
 import type { Table } from '../table/client.ts';
-import { forEach } from '../table/for-each.ts';
 import { collections, keys, parseKey } from '../table/keys.ts';
+import { forEach } from '../table/pool.ts';
 import { queryAll } from '../table/query-all.ts';
 import type { IncidentRow } from './feed.ts';
 import { type FeedItem, feedOf } from './read.ts';

@@ -9,7 +9,7 @@ import { type ReadBatch, type Row, readBatches, rowName } from '../table/batch-g
 import { type Key, keys } from '../table/keys.ts';
 import type { Idempotency } from './commit.ts';
 import type { IncidentRow } from './feed.ts';
-import { LEDGER_ATTRIBUTES, ledgerOf } from './ledger.ts';
+import { LEDGER_ATTRIBUTES, ledgerOf, randomShard, readLedger } from './ledger.ts';
 import { decideMerge, PLACEMENT_ATTRIBUTES, type Placement } from './placement.ts';
 import {
   claimsOn,
@@ -56,6 +56,7 @@ export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_I
       if (relocation === 'done already') return { data: null, headers: { 'Idempotent-Replayed': 'true' } };
       const { signal } = call;
       const result = await relocate(table, relocation, {
+        attempt,
         signal,
         moveSignal: () => AbortSignal.any([signal, AbortSignal.timeout(timeLimits.movesMs)]),
         transactionItems,
@@ -138,12 +139,16 @@ async function prepare(preparation: Preparation): Promise<Relocation | 'done alr
   const owner = body.owner_id;
 
   const alertKeys = alertIds.map((id) => keys.alert(account, id));
-  const ledgerKey = keys.mergeLedger(account);
+  const changesIncident = Boolean(body.title) || owner !== undefined;
+  // Beside the alerts: the entry and a shard of the ledger.
+  const written = 2 + Number(changesIncident) + Number(idempotency !== undefined);
+  reading.large ||= alertKeys.length + written > transactionItems;
+  const shard = randomShard();
+  // A large one reads the whole ledger, later.
+  const ledgerKeys = reading.large ? [] : [keys.mergeLedger(account), keys.ledgerShard(account, shard)];
   const incidentKey = keys.incident(account, incidentId);
   const ownerKeys = owner === undefined ? [] : [keys.member(account, owner)];
-  const otherKeys = [ledgerKey, incidentKey, ...ownerKeys, ...(idempotency ? [idempotency.key] : [])];
-  // The entry is one more.
-  reading.large ||= alertKeys.length + otherKeys.length + 1 > transactionItems;
+  const otherKeys = [...ledgerKeys, incidentKey, ...ownerKeys, ...(idempotency ? [idempotency.key] : [])];
   await read(preparation, otherKeys, alertKeys);
   const rowOf = (key: Key) => reading.rows.get(rowName(key));
 
@@ -151,8 +156,8 @@ async function prepare(preparation: Preparation): Promise<Relocation | 'done alr
   const incident = rowOf(incidentKey) as unknown as IncidentRow | undefined;
   const placements = new Map<string, Placement>();
   const missing = incident ? [] : [{ what: 'incident' as Missing['what'], id: incidentId }];
-  for (const [at, id] of alertIds.entries()) {
-    const row = rowOf(alertKeys[at] ?? ledgerKey);
+  for (const [at, key] of alertKeys.entries()) {
+    const [id = '', row] = [alertIds[at], rowOf(key)];
     if (row) placements.set(id, row as Placement);
     else missing.push({ what: 'alert', id });
   }
@@ -164,15 +169,16 @@ async function prepare(preparation: Preparation): Promise<Relocation | 'done alr
     reading.checked = true;
   }
 
-  const ledger = ledgerOf(rowOf(ledgerKey));
+  let ledger = ledgerOf(ledgerKeys.map(rowOf));
   const units = reading.batches.reduce((sum, batch) => sum + batch.units, 0);
   const large =
     reading.large || units > SMALL_UNITS || (await claimsOn(readLarge, account, ledger, placements, signal)).length > 0;
+  if (large) ledger = await readLedger(deps.table, account, signal);
   const atMs = deps.now();
   const entry: Relocation['entry'] = {
     kind: 'merge',
     incident_id: incidentId,
-    sequence: nextSequence(atMs, ledger, placements, attempt),
+    sequence: nextSequence(atMs, { ledger, placements, incident, large }, attempt),
     merge_id: deps.newId(),
     at_ms: atMs,
     by: caller.appKeyId,
@@ -192,8 +198,8 @@ async function prepare(preparation: Preparation): Promise<Relocation | 'done alr
     placements,
     incident,
     ledger,
+    shard,
     large,
-    ...(owner !== undefined && { owner }),
     ...(idempotency && { idempotency }),
   };
 }
@@ -209,6 +215,7 @@ async function read(
     ...LEDGER_ATTRIBUTES,
     'body_hash',
     'ttl',
+    'last_change',
     // Of the incident; it is read of the alerts, too.
     ...(body.title ? ['title'] : []),
     ...(body.owner_id === undefined ? [] : ['owner_id']),

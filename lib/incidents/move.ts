@@ -4,6 +4,7 @@
  */
 import { backoff, CONFLICT, THROTTLED } from '../table/backoff.ts';
 import type { Table } from '../table/client.ts';
+import { forEach } from '../table/pool.ts';
 import { movesRow, type Range, uncovered } from './feed.ts';
 import { readLedger, removePending } from './ledger.ts';
 import {
@@ -13,6 +14,7 @@ import {
   moveAction,
   type Placements,
   place,
+  placedAfter,
   readPlacements,
 } from './placement.ts';
 import { type LargeEntry, readEntry, readLargeEntry, readMovedRanges } from './read.ts';
@@ -123,36 +125,26 @@ async function moveRanges(
   const { transactionItems = TRANSACTION_ITEMS } = options;
   const earlier = await moveEarlier(table, large, ranges, options);
   const decide = await decideFor(table, large, options.signal);
-  const stop = new AbortController();
-  const signal = options.signal ? AbortSignal.any([options.signal, stop.signal]) : stop.signal;
   const most = transactionItems - 1; // and the row that tells of them
   const pieces = ranges.flatMap((range) => piecesOf(range, most));
   const lanes = Math.min(LANES, pieces.length);
-  const context: Lane = {
+  const context: Omit<Lane, 'signal'> = {
     table,
     large,
     decide,
     most,
-    signal,
     blocked: earlier.unmovable,
     unmovable: [],
     known: earlier.any ? undefined : options.known,
   };
-  const running = Array.from({ length: lanes }, (_, lane) => {
-    // Stretches beside each other share a partition key: so each lane keeps to its own.
-    const share = pieces.slice(
-      Math.floor((lane * pieces.length) / lanes),
-      Math.floor(((lane + 1) * pieces.length) / lanes),
-    );
-    return runLane(context, share.reverse()).catch((error: unknown) => {
-      stop.abort();
-      throw error;
-    });
+  // Stretches beside each other share a partition key: so each lane keeps to its own.
+  const shares = Array.from({ length: lanes }, (_, lane) =>
+    pieces.slice(Math.floor((lane * pieces.length) / lanes), Math.floor(((lane + 1) * pieces.length) / lanes)),
+  );
+  await forEach(shares, (share, signal) => runLane({ ...context, signal }, share.reverse()), {
+    concurrency: lanes,
+    signal: options.signal,
   });
-  const results = await Promise.allSettled(running); // none is under way any more when this returns
-  const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
-  // Those of the lanes that were stopped say nothing.
-  if (failures.length > 0) throw failures.find((error) => (error as Error).name !== 'AbortError') ?? failures[0];
   return context.unmovable;
 }
 
@@ -234,13 +226,13 @@ async function moveRange(
   // Where an alert was before the commit is enough to move it, for the move is conditional on it; not to leave it there.
   if (!placements || placing?.moves.length !== ids.length) {
     ({ placements } = await readPlacements(table, account, ids, signal));
-    const isOvertaken = (id: string) => (placements?.get(id)?.moved_sequence ?? 0) >= entry.sequence;
-    // Later entries take an alert only when this one has moved it: another caller has done so.
+    const isOvertaken = (id: string) => placedAfter(placements?.get(id) ?? {}) >= entry.sequence;
+    // Later entries take an alert only when this one has moved it: another caller has done so. Or it was loaded again since.
     if (ids.some(isOvertaken)) {
       const [gap] = uncovered(range, await readMovedRanges(table, large, signal));
       if (gap?.start !== range.start || gap.end !== range.end) return 'changed';
     }
-    // Unless a restored table has lost the row that tells of it; even then nothing is taken from a later entry.
+    // A restored table may have lost the row that tells of it; even then nothing is taken from a later entry.
     placing = place(ids, placements, (id, placement) => (isOvertaken(id) ? 'left' : decide(id, placement)));
   }
   const actions: Action[] = [

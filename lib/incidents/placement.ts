@@ -4,16 +4,20 @@ import { type ReadBatch, readBatches, rowName } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
 import { alertShard, keys } from '../table/keys.ts';
 import type { AlertRow, FeedEntry, Move } from './feed.ts';
-import { type Action, Condition, updateOf, valuesOf } from './transaction.ts';
+import { type Action, Condition, updateOf } from './transaction.ts';
 
 /** Of an alert's row, all that its place depends on. */
-export type Placement = Pick<AlertRow, 'incident_id' | 'moved_sequence'>;
+export type Placement = Pick<AlertRow, (typeof PLACEMENT_ATTRIBUTES)[number]>;
 
 /** By alert id; those that do not exist are absent. */
 export type Placements = ReadonlyMap<string, Placement>;
 
 /** What of an alert's row is read: the rest may be large. */
-export const PLACEMENT_ATTRIBUTES = ['incident_id', 'moved_sequence'] as const;
+export const PLACEMENT_ATTRIBUTES = ['incident_id', 'moved_sequence', 'stayed_sequence', 'loaded_after'] as const;
+
+/** The latest entry that has a say in where the alert is: those up to it have no more. */
+export const placedAfter = ({ moved_sequence = 0, loaded_after = 0 }: Placement) =>
+  Math.max(moved_sequence, loaded_after);
 
 export async function readPlacements(
   table: Table,
@@ -85,47 +89,48 @@ export function place(alertIds: readonly string[], placements: Placements, decid
   return placing;
 }
 
-/** The alert is where it was read, put there by the same entry. */
-function unchanged({ incident_id, moved_sequence }: Placement) {
+/** Updates an alert, if it is where it was read, put there by the same entry. */
+function updateAction(
+  table: Table,
+  account: Int64,
+  alertId: string,
+  placement: Placement,
+  fields: Partial<Record<keyof AlertRow, unknown>>,
+): Action {
   const condition = new Condition();
-  const expression = [
-    'attribute_exists(pk)',
-    condition.is('incident_id', incident_id),
-    condition.is('moved_sequence', moved_sequence),
-  ].join(' AND ');
-  return { ConditionExpression: expression, values: condition.values };
+  const isAsRead = PLACEMENT_ATTRIBUTES.map((name) => condition.is(name, placement[name]));
+  const { expression, values } = updateOf(fields);
+  return {
+    Update: {
+      TableName: table.name,
+      Key: keys.alert(account, alertId),
+      ...expression,
+      ConditionExpression: ['attribute_exists(pk)', ...isAsRead].join(' AND '),
+      ExpressionAttributeValues: { ...values, ...condition.values },
+    },
+  };
 }
 
 /** Moves an alert, if it is where it was read. The alert notes where it came from: a restored table may lack the entry. */
-export function moveAction(
+export const moveAction = (
   table: Table,
   account: Int64,
   sequence: number,
   { alertId, from, to }: Move,
   placement: Placement,
-): Action {
-  const { ConditionExpression, values } = unchanged(placement);
-  const update = updateOf({ incident_id: to, moved_sequence: sequence, moved_from: from });
-  return {
-    Update: {
-      TableName: table.name,
-      Key: keys.alert(account, alertId),
-      ...update.expression,
-      ConditionExpression,
-      ExpressionAttributeValues: { ...update.values, ...values },
-    },
-  };
-}
+): Action =>
+  updateAction(table, account, alertId, placement, {
+    incident_id: to,
+    moved_sequence: sequence,
+    moved_from: from,
+    ...(placement.stayed_sequence !== undefined && { stayed_sequence: undefined }),
+  });
 
-/** Makes sure that an alert is where it was read. */
-export function stayAction(table: Table, account: Int64, alertId: string, placement: Placement): Action {
-  const { ConditionExpression, values } = unchanged(placement);
-  return {
-    ConditionCheck: {
-      TableName: table.name,
-      Key: keys.alert(account, alertId),
-      ConditionExpression,
-      ...valuesOf(values),
-    },
-  };
-}
+/** Leaves an alert where it was read. It notes the entry that did so: what moves it from there comes after that. */
+export const stayAction = (
+  table: Table,
+  account: Int64,
+  sequence: number,
+  alertId: string,
+  placement: Placement,
+): Action => updateAction(table, account, alertId, placement, { stayed_sequence: sequence });

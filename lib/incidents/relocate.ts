@@ -1,42 +1,55 @@
 /**
  * How alerts move from incident to incident: by merges, and by the undoing of merges. Both are *entries* of an incident's feed.
  *
- *                     one transaction: entry, ledger, incident, alerts
+ *                     one transaction: entry, a shard of the ledger, alerts
  *     small:   read ────────────────────────────────────────────────────▶ done
  *
- *                     one transaction:                 one transaction for each stretch
- *                     entry, its list of alerts,       of the list: its alerts, and the
- *                     ledger (+ pending), incident     row that tells of their moves        ledger (- pending)
- *     large:   read ─────────────────────────▶ pending ──────────▶ … ──────────▶ moved ──────────────▶ done
+ *                   all shards    one transaction:            one transaction for each stretch
+ *                   of the        entry, its list of          of the list: its alerts, and the
+ *                   ledger        alerts, ledger (+ pending)  row that tells of their moves      ledger (- pending)
+ *     large:   read ───▶ announced ──────────▶ pending ──────────▶ … ──────────▶ moved ──────────────▶ done
  *
  * An entry is large when it does not fit into one transaction, or when a pending entry has yet to move one of its alerts. The list
- * says which alerts it takes; where each of them came from is found out, and told, when it is moved.
+ * says which alerts it takes; where each of them came from is found out, and told, when it is moved. A new title or owner is
+ * written with the commit.
  *
  * What holds at any moment, whoever is cut short wherever:
- * 1. Order. Each commit sets the ledger's `last` to its sequence and is conditional on a lower one: the order of the sequences is
- *    the order of the commits, and a commit that DynamoDB applies late, after another, is refused.
+ * 1. Order. Each row of the ledger has the latest sequence as `last`, and is only ever written with a higher one: its shards by
+ *    small entries, each in one of them, and by announcements of large ones; its own row by the commits of large ones. What is
+ *    announced and not committed yet lets no small entry pass: so a large entry has a higher sequence than all that were
+ *    committed before it, and a lower one than all that were committed after it. Small entries are in order where they have a
+ *    row in common: each notes its sequence in the alerts that it moves or leaves in their place, and in an incident that it
+ *    changes, and relies on these being as it read them, with lower sequences. Others do not depend on each other, and may
+ *    have the same sequence.
  * 2. Once. The transaction that moves a stretch creates the row that tells of it, and relies on each alert being where it was
  *    read, put there by the same entry. The rows of one entry may overlap only in alerts that it did not move.
  * 3. Turn. Nothing takes an alert that an entry of a lower sequence has yet to move. A large entry does the moves of lower ones
- *    first. A small one relies on the `last_large` that it read: no large entry was committed since, and of those before it has
- *    looked which alerts they take. So at an alert's turn the lower entries are done with it, and higher ones wait: where it is
- *    is where it came from.
+ *    first. A small one relies on the `last_large` of its shard as it read it, which is no later than the ledger's: no large
+ *    entry was announced since, and of those before it has looked which alerts they take. So at an alert's turn the lower
+ *    entries are done with it, and higher ones wait: where it is is where it came from.
  * 4. End. The ledger names every large entry that is not moved to its end; its name goes when its rows cover its list.
  *
  * From 1 to 3: the entries of all feeds, read in the order of their sequences, tell of each alert where it came from and where it
- * went. From 4: whoever reads the ledger can finish what others began. No step waits for another caller.
+ * went. A commit that DynamoDB applies late, after another that took the same alerts, is refused. No step relies on another
+ * caller: a small entry that has waited in vain takes the place of what is announced, which can no longer be committed with that
+ * sequence. From 4: whoever reads the ledger can finish what others began.
  */
 import type { Int64 } from '../json.ts';
 import type { Table } from '../table/client.ts';
 import { type CommitOutcome, commit, type Relocation } from './commit.ts';
-import type { Ledger, PendingMerge } from './ledger.ts';
+import { announce, announcedIn, giveUp, type Ledger, lastOf, type PendingMerge } from './ledger.ts';
 import { moveAlerts } from './move.ts';
-import { inListOrder, type Placements } from './placement.ts';
+import { inListOrder, type Placements, placedAfter } from './placement.ts';
 import { type LargeEntry, readLargeEntry } from './read.ts';
 
 export type { Relocation } from './commit.ts';
 
+/** Attempts of a small entry before it gives up a large one that is announced and not committed: after some 300 ms. */
+const PATIENT_ATTEMPTS = 6;
+
 export interface RelocateOptions {
+  /** Which attempt of the call this is, from 1. */
+  attempt: number;
   /** Ends the attempts to commit. */
   signal?: AbortSignal;
   /** Begins when the entry is committed, and ends its moves. */
@@ -57,14 +70,21 @@ export interface LeftPending {
 export async function relocate(
   table: Table,
   relocation: Relocation,
-  { signal, moveSignal, transactionItems }: RelocateOptions = {},
+  { attempt, signal, moveSignal, transactionItems }: RelocateOptions,
 ): Promise<{ outcome: 'done' | Exclude<CommitOutcome, 'committed'> } | LeftPending> {
+  const { account, entry, ledger, shard } = relocation;
   if (!relocation.large) {
+    const announced = announcedIn(ledger, shard);
+    if (announced !== undefined) {
+      if (attempt > PATIENT_ATTEMPTS) await giveUp(table, account, announced, signal);
+      return { outcome: 'changed' };
+    }
     const outcome = await commit(table, relocation, signal);
     return { outcome: outcome === 'committed' ? 'done' : outcome };
   }
   // One list for the stored rows and for the moves: its indexes tell what is moved.
   const large = { ...relocation, alertIds: inListOrder(relocation.alertIds) };
+  if (!(await announce(table, account, entry.sequence, signal))) return { outcome: 'changed' };
   const outcome = await commit(table, large, signal);
   if (outcome !== 'committed') return { outcome };
   try {
@@ -75,17 +95,30 @@ export async function relocate(
   }
 }
 
-/** The sequence may be ahead of the clock by so many milliseconds, when others keep coming first. */
-const LONGEST_LEAD_MS = 1_000;
+/** Milliseconds by which a sequence may be ahead of the clock, of large entries and of small ones. */
+const LONGEST_LEAD_MS = { large: 1_000, small: 100 };
 
 /**
- * The next place in the order of an account's merges: the clock's milliseconds, or one more than the latest. Each further attempt
- * asks for a place further ahead, so that others who commit in the meantime do not come in between.
+ * The next place in the order of an account's merges: the clock's milliseconds, or one more than those of all entries that
+ * the rows, as read, tell of. A large entry asks for a place further ahead, so that no small one comes in between while it is
+ * announced; a further attempt of a small one for any of the next few, in case another in the same feed asks for the first.
  */
-export function nextSequence(nowMs: number, ledger: Ledger, placements: Placements, attempt: number): number {
-  let next = Math.max(nowMs, (ledger.last ?? 0) + 1);
-  for (const { moved_sequence = 0 } of placements.values()) next = Math.max(next, moved_sequence + 1);
-  return attempt === 1 ? next : next + Math.min(LONGEST_LEAD_MS, 10 * 2 ** Math.min(attempt, 10));
+export function nextSequence(
+  nowMs: number,
+  { ledger, placements, incident, large }: Pick<Relocation, 'ledger' | 'placements' | 'incident' | 'large'>,
+  attempt: number,
+): number {
+  const { last_change: change, loaded_after: loadedAfter = 0 } = incident;
+  let after = Math.max(lastOf(ledger), change?.sequence ?? 0, loadedAfter);
+  for (const placement of placements.values())
+    after = Math.max(after, placedAfter(placement), placement.stayed_sequence ?? 0);
+  const growing = 20 * 2 ** Math.min(attempt, 10);
+  const ahead = large
+    ? Math.min(LONGEST_LEAD_MS.large, growing)
+    : attempt > 1
+      ? Math.floor(Math.random() * Math.min(LONGEST_LEAD_MS.small, growing))
+      : 0;
+  return Math.max(nowMs, after + 1) + ahead;
 }
 
 /** Reads large entries, which never change: the latest are kept. */
@@ -124,7 +157,7 @@ export async function claimsOn(
     const large = await read(account, one, signal);
     const isClaimed = (id: string) => {
       const placement = placements.get(id);
-      return placement !== undefined && (placement.moved_sequence ?? 0) < one.sequence;
+      return placement !== undefined && placedAfter(placement) < one.sequence;
     };
     if (large?.alertIds.some(isClaimed)) claims.push(one);
   }

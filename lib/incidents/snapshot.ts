@@ -6,11 +6,12 @@ import type { Int64 } from '../json.ts';
 import type { Row } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
 import { collections, type Key } from '../table/keys.ts';
+import { forEach } from '../table/pool.ts';
 import { queryAll } from '../table/query-all.ts';
 import type { AlertRow, FeedEntry, IncidentRow } from './feed.ts';
-import { readLedger } from './ledger.ts';
+import { lowestNext, type PendingMerge, readLedger } from './ledger.ts';
 import { decideFor } from './move.ts';
-import type { Decide } from './placement.ts';
+import { type Decide, placedAfter } from './placement.ts';
 import { type FeedItem, readEntry } from './read.ts';
 
 type Stored<RowType> = Key & Row & RowType;
@@ -25,41 +26,39 @@ export interface Snapshot {
  * those that are committed meanwhile whole or not at all.
  */
 export async function readSnapshot(table: Table, account: Int64): Promise<Snapshot> {
-  const before = await readLedger(table, account);
+  const ledger = await readLedger(table, account);
+  const lowest = lowestNext(ledger);
   // Incidents first: an alert that is read later shows every merge that they show.
   const incidents = await readAll<IncidentRow>(table, [collections.incidents(account)]);
   const alerts = await readAll<AlertRow>(table, collections.alertShards(account));
 
-  const entries = new Map<number, FeedItem>();
-  for (const { sequence, incidentId } of before.pending ?? []) {
+  /** Where entries may be that were committed meanwhile, or are pending. */
+  const places = new Map<string, PendingMerge>();
+  const add = (place: PendingMerge) => places.set(`${place.incidentId} ${place.sequence}`, place);
+  for (const one of ledger.pending ?? []) add(one);
+  // A merge is in the feed of the incident that took the alert, its undoing in that of the incident that gave it back.
+  for (const { incident_id: to, moved_from: from, moved_sequence: sequence = 0 } of alerts)
+    for (const incidentId of [to, from])
+      if (sequence >= lowest && incidentId !== undefined) add({ incidentId, sequence });
+  const entries: FeedItem[] = [];
+  await forEach([...places.values()], async ({ incidentId, sequence }) => {
     const item = await readEntry(table, account, incidentId, sequence);
-    if (item) entries.set(sequence, item);
-  }
-  for (const { incident_id: to, moved_from: from, moved_sequence: sequence = 0 } of alerts) {
-    if (sequence <= (before.last ?? 0) || entries.has(sequence)) continue;
-    // A merge is in the feed of the incident that took the alert, its undoing in that of the incident that gave it back.
-    for (const incidentId of [to, from]) {
-      if (incidentId === undefined) continue;
-      const item = await readEntry(table, account, incidentId, sequence);
-      if (item) entries.set(sequence, item);
-    }
-  }
+    if (item) entries.push(item);
+  });
   const alertOf = new Map(alerts.map((alert) => [alert.alert_id, alert]));
   const incidentOf = new Map(incidents.map((incident) => [incident.incident_id, incident]));
-  for (const { entry, alertIds } of [...entries.values()].sort(
-    (one, other) => one.entry.sequence - other.entry.sequence,
-  )) {
+  for (const { entry, alertIds } of entries.sort((one, other) => one.entry.sequence - other.entry.sequence)) {
     const decide = await decideFor(table, { account, entry });
     for (const alert of alertIds.flatMap((id) => alertOf.get(id) ?? [])) moveWith(entry, decide, alert);
     const incident = incidentOf.get(entry.incident_id);
-    if (incident && entry.sequence > (before.last ?? 0)) changeWith(entry, incident);
+    if (incident) changeWith(entry, incident);
   }
   return { incidents, alerts };
 }
 
 /** Moves an alert as its entry does, or did already. */
 function moveWith({ sequence }: FeedEntry, decide: Decide, alert: AlertRow): void {
-  if ((alert.moved_sequence ?? 0) >= sequence) return;
+  if (placedAfter(alert) >= sequence) return;
   const verdict = decide(alert.alert_id, alert);
   if (typeof verdict === 'string') return;
   if (verdict.to === undefined) delete alert.incident_id;
@@ -67,7 +66,9 @@ function moveWith({ sequence }: FeedEntry, decide: Decide, alert: AlertRow): voi
   alert.moved_sequence = sequence;
 }
 
-function changeWith({ new_title: title, new_owner_id: owner }: FeedEntry, incident: IncidentRow): void {
+/** Changes an incident as its entry does, unless it or a later one has. */
+function changeWith({ sequence, new_title: title, new_owner_id: owner }: FeedEntry, incident: IncidentRow): void {
+  if (Math.max(incident.last_change?.sequence ?? 0, incident.loaded_after ?? 0) >= sequence) return;
   if (title !== undefined) incident.title = title;
   if (owner !== undefined) incident.owner_id = owner;
 }

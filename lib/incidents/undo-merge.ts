@@ -6,7 +6,7 @@ import type { Table } from '../table/client.ts';
 import { keys } from '../table/keys.ts';
 import type { IncidentRow, Move } from './feed.ts';
 import { finishMerge } from './finish.ts';
-import { readLedger } from './ledger.ts';
+import { randomShard, readLedger } from './ledger.ts';
 import { decideUndo, place, readPlacements } from './placement.ts';
 import { type FeedItem, readEntry, readFeed } from './read.ts';
 import { claimsOn, largeEntryReader, nextSequence, type Relocation, relocate } from './relocate.ts';
@@ -64,7 +64,7 @@ export async function undoMerge(
     }
     if (undo.moves.length === 0) return withEarlier(table, request, undo);
     large ||= undo.moves.length + OTHER_ITEMS > transactionItems;
-    const result = await relocate(table, { ...relocation, large }, { transactionItems });
+    const result = await relocate(table, { ...relocation, large }, { attempt, transactionItems });
     switch (result.outcome) {
       case 'left pending':
         throw result.error;
@@ -79,8 +79,8 @@ export async function undoMerge(
   }
 }
 
-/** Beside the alerts: the entry, the ledger, the incident. */
-const OTHER_ITEMS = 3;
+/** Beside the alerts: the entry and a shard of the ledger. */
+const OTHER_ITEMS = 2;
 
 /** What {@link undoMerge} would do now. @throws UndoError */
 export async function planUndo(deps: UndoDeps, request: UndoRequest): Promise<Undo> {
@@ -130,8 +130,8 @@ async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest, at
     table,
     incidentIds.map((id) => keys.incident(account, id)),
   );
-  const incidentOf = (id: string) => incidents.get(rowName(keys.incident(account, id)));
-  const incident = incidentOf(incidentId);
+  const incidentOf = (id: string): unknown => incidents.get(rowName(keys.incident(account, id)));
+  const incident = incidentOf(incidentId) as IncidentRow | undefined;
   const gone = incidentIds.filter((id) => !incidentOf(id));
   if (!incident || gone.length > 0)
     throw new UndoError(`incident ${gone[0]} no longer exists: its alerts cannot be moved back`);
@@ -140,7 +140,7 @@ async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest, at
   const entry: Relocation['entry'] = {
     kind: 'merge_undone',
     incident_id: incidentId,
-    sequence: nextSequence(atMs, ledger, placements, attempt),
+    sequence: nextSequence(atMs, { ledger, placements, incident, large: false }, attempt),
     merge_id: newId(),
     at_ms: atMs,
     by,
@@ -157,8 +157,9 @@ async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest, at
     alertIds: [...going],
     decide,
     placements,
-    incident: incident as unknown as IncidentRow,
+    incident,
     ledger,
+    shard: randomShard(),
   };
   const left = [...origins.keys()].filter((id) => !going.has(id));
   return { undo: { moves, left }, relocation, pending };

@@ -1,12 +1,19 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { type ReadBatch, readBatches } from '../table/batch-get.ts';
+import { type ReadBatch, type Row, readBatches } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
 import { itemBytes, LARGEST_ITEM_BYTES } from '../table/item-size.ts';
 import type { AlertRow } from './feed.ts';
 
 /** A row that takes fewer read units, of 4 KB each, has room for a move. */
 const UNITS_OF_A_FULL_ROW = LARGEST_ITEM_BYTES / 4_096 - 1;
-const WIDEST_MOVE = { incident_id: 'f'.repeat(24), moved_sequence: 999_999_999_999_999 };
+const LARGEST_SEQUENCE = 999_999_999_999_999;
+
+/** What a merge may make of an alert: moved, or left where it is. */
+const afterMerge = (row: Row): Row[] => [
+  { ...row, incident_id: 'f'.repeat(24), moved_sequence: LARGEST_SEQUENCE, moved_from: row.incident_id },
+  { ...row, stayed_sequence: LARGEST_SEQUENCE },
+];
+const bytesOf = (row: Row) => itemBytes(marshall(row, { removeUndefinedValues: true }));
 
 /**
  * The alerts whose rows a move would make larger than DynamoDB holds. Only where the units that reading them took allow for
@@ -18,13 +25,11 @@ export async function findUnmovable(
   signal?: AbortSignal,
 ): Promise<string[]> {
   const keys = batches
-    .filter((batch) => batch.units - (batch.keys.length - 1) >= UNITS_OF_A_FULL_ROW)
+    .filter((batch) => batch.units - (batch.found - 1) >= UNITS_OF_A_FULL_ROW)
     .flatMap((batch) => batch.keys);
   if (keys.length === 0) return [];
   const { rows } = await readBatches(table, keys, { signal });
   return [...rows.values()]
-    .filter(
-      (row) => itemBytes(marshall({ ...row, ...WIDEST_MOVE }, { removeUndefinedValues: true })) > LARGEST_ITEM_BYTES,
-    )
+    .filter((row) => afterMerge(row).some((after) => bytesOf(after) > LARGEST_ITEM_BYTES))
     .map((row) => (row as unknown as AlertRow).alert_id);
 }

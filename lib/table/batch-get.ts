@@ -6,8 +6,6 @@ import type { Key } from './keys.ts';
 import { forEach } from './pool.ts';
 
 const LARGEST_BATCH = 100;
-/** Calls under way at once. */
-const CONCURRENCY = 16;
 /** Without a signal: some ten seconds. */
 const MOST_ATTEMPTS = 50;
 
@@ -23,9 +21,12 @@ export interface BatchGetOptions {
   attributes?: readonly string[];
 }
 
-/** Keys that were read in one call, and the read units that it took: a row takes one for each 4 KB or part of it. */
+/** Keys that were read in one call. */
 export interface ReadBatch {
   keys: readonly Key[];
+  /** How many of the rows exist. */
+  found: number;
+  /** Read units that it took: a row takes one for each 4 KB or part of it. */
   units: number;
 }
 
@@ -51,7 +52,7 @@ export async function readBatches(
   const rows = new Map<string, Row>();
   const batches: ReadBatch[] = [];
   for (let at = 0; at < keys.length; at += LARGEST_BATCH)
-    batches.push({ keys: keys.slice(at, at + LARGEST_BATCH), units: 0 });
+    batches.push({ keys: keys.slice(at, at + LARGEST_BATCH), found: 0, units: 0 });
   const names = attributes && ['pk', 'sk', ...attributes];
   const projection = names && {
     ProjectionExpression: names.map((_name, at) => `#${at}`).join(', '),
@@ -72,7 +73,9 @@ export async function readBatches(
           new BatchGetCommand({ RequestItems: request, ReturnConsumedCapacity: 'TOTAL' }),
           { abortSignal: ending },
         );
-        for (const item of answer.Responses?.[table.name] ?? []) rows.set(rowName(item as unknown as Key), item);
+        const items = answer.Responses?.[table.name] ?? [];
+        for (const item of items) rows.set(rowName(item as unknown as Key), item);
+        batch.found += items.length;
         for (const { CapacityUnits = 0 } of answer.ConsumedCapacity ?? []) batch.units += CapacityUnits;
         request = answer.UnprocessedKeys;
         if (!request?.[table.name]) return;
@@ -83,6 +86,6 @@ export async function readBatches(
     }
   }
 
-  await forEach(batches, CONCURRENCY, readBatch, signal);
+  await forEach(batches, readBatch, { signal });
   return { rows, batches };
 }

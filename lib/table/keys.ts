@@ -38,6 +38,7 @@ export const collections = {
   alerts: (account: Int64, shard: string) => of(account, `ALERTS#${shard}`),
   alertShards: (account: Int64) => [...ALERT_SHARDS].map((shard) => of(account, `ALERTS#${shard}`)),
   feed: (account: Int64, incidentId: string) => of(account, `FEED#${incidentId.toLowerCase()}`),
+  ledger: (account: Int64) => of(account, 'MERGES'),
   idempotency: (account: Int64) => of(account, 'IDEMPOTENCY'),
 } as const;
 
@@ -82,7 +83,8 @@ export const keys = {
     pk: collections.feed(account, incidentId),
     sk: `${sequenceText(sequence)}#MOVES#${String(start).padStart(6, '0')}`,
   }),
-  mergeLedger: (account: Int64) => ({ pk: of(account, 'MERGES'), sk: 'LEDGER' }),
+  mergeLedger: (account: Int64) => ({ pk: collections.ledger(account), sk: 'LEDGER' }),
+  ledgerShard: (account: Int64, shard: number) => ({ pk: collections.ledger(account), sk: `LEDGER#${shard}` }),
   /** One row for each outer window, named by its number since the epoch. */
   rateCount: (account: Int64, operation: string, window: number) => ({
     pk: of(account, `RATE#${operation}`),
@@ -142,7 +144,7 @@ export function parseKey({ pk, sk }: Key): ParsedKey | undefined {
       return row(list === 'ALERTS' ? 'feedAlerts' : 'feedMoves', ...entry, Number(at));
     }
     case 'MERGES':
-      return row('mergeLedger');
+      return sk === 'LEDGER' ? row('mergeLedger') : row('ledgerShard', Number(sk.slice('LEDGER#'.length)));
     case 'RATE':
       return row('rateCount', rest ?? '', Number(sk));
     case 'IDEMPOTENCY': {

@@ -1,16 +1,22 @@
+/** Calls to DynamoDB that are under way at once. */
+const CONCURRENCY = 16;
+
+export interface PoolOptions {
+  concurrency?: number;
+  signal?: AbortSignal | undefined;
+}
+
 /**
- * Does `work` for each item, at most `concurrency` at once. The first failure ends all of it, and none is under way any more
- * when this returns.
+ * Does `work` for each item, a few at once. The first failure ends all of it, and none is under way any more when this returns.
  * @param work its signal aborts when `signal` does, and when other work has failed
  * @throws the first failure
  */
 export async function forEach<Item>(
-  items: readonly Item[],
-  concurrency: number,
+  items: Iterable<Item>,
   work: (item: Item, signal: AbortSignal) => Promise<void>,
-  signal?: AbortSignal,
+  { concurrency = CONCURRENCY, signal }: PoolOptions = {},
 ): Promise<void> {
-  const left = items.values();
+  const left = [...items].values();
   const stop = new AbortController();
   const ending = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
   let failure: { error: unknown } | undefined;
@@ -25,6 +31,6 @@ export async function forEach<Item>(
       stop.abort();
     }
   };
-  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, worker));
+  await Promise.all(Array.from({ length: concurrency }, worker));
   if (failure) throw failure.error;
 }

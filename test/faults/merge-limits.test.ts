@@ -58,7 +58,8 @@ it('a large merge is committed by its first call while small ones are committed 
   const trials = QUICK ? 3 : 20;
   const alerts = await at.alerts(QUICK ? 60 : 2_000);
   const small = await at.alerts(50);
-  const { mergeAlerts } = handlersOver(testDeps(table), { transactionItems });
+  const { own } = await limited({ callMs: 5, transactionMs: 15 });
+  const { mergeAlerts } = handlersOver(testDeps(own), { transactionItems });
   const call = async (alert_ids: string[], incident_id: string) =>
     (await invokeAlone(mergeAlerts, at.event({ alert_ids, incident_id }))).status;
   let over = false;

@@ -6,6 +6,7 @@ import { checkAccount } from '../../lib/check/check.ts';
 import { FINDINGS, type FindingKind } from '../../lib/check/finding.ts';
 import { repair } from '../../lib/check/repair.ts';
 import { loadData } from '../../lib/data/load.ts';
+import { SHARDS } from '../../lib/incidents/ledger.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { type Key, keys } from '../../lib/table/keys.ts';
 import { adminOf } from '../support/admin.ts';
@@ -75,7 +76,10 @@ const BROKEN: Record<FindingKind, (merged: Merged) => Promise<unknown>> = {
   entry_not_applied: ({ at, to }) => set(keys.incident(at.account, to), 'last_change', undefined),
   incident_entry_missing: ({ at, from }) =>
     set(keys.incident(at.account, from), 'last_change', { sequence: 9_999_999_999_999, old_title: 'Old' }),
-  ledger_behind: ({ at }) => set(keys.mergeLedger(at.account), 'last', 5),
+  ledger_behind: async ({ at }) => {
+    await remove(at, ...Array.from({ length: SHARDS }, (_, shard) => keys.ledgerShard(at.account, shard)));
+    await set(keys.mergeLedger(at.account), 'last', 5);
+  },
   pending_mark_missing: ({ at, from, large }) => remove(at, keys.feedMoves(at.account, from, large, 0)),
   pending_mark_left: ({ at, from, large }) => set(keys.mergeLedger(at.account), 'pending', { [large]: from }),
   idempotency_entry_missing: ({ at, to }) =>

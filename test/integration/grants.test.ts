@@ -101,8 +101,10 @@ function onceCommitted() {
 
 const granted = (name: string) =>
   new Set(
-    (GRANTS[name] ?? []).flatMap(({ actions, on }) =>
-      actions.flatMap((action) => on.map((kind) => `${action} on ${kind}`)),
+    (GRANTS[name] ?? []).flatMap(({ actions, on, previous = [] }) =>
+      actions
+        .flatMap((action) => on.map((kind) => `${action} on ${kind}` as const))
+        .filter((one) => !previous.includes(one)),
     ),
   );
 

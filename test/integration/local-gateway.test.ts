@@ -11,6 +11,7 @@ import { type LocalService, startService } from '../../infra/local/service.ts';
 import { operations } from '../../lib/api/operations.ts';
 import { loadData } from '../../lib/data/load.ts';
 import { commit } from '../../lib/incidents/commit.ts';
+import { ledgerOf } from '../../lib/incidents/ledger.ts';
 import { decideMerge } from '../../lib/incidents/placement.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
@@ -177,7 +178,8 @@ describe('over real HTTP', () => {
       placements: new Map(),
       large: true,
       incident: { incident_id: to, title: '' },
-      ledger: { last: undefined, lastLarge: undefined, pending: undefined },
+      ledger: ledgerOf([]),
+      shard: 0,
     });
     expect(outcome).toBe('committed');
     await expect.poll(async () => (await at.feed(to))[0].pending, { timeout: 20_000, interval: 250 }).toBeUndefined();

@@ -89,7 +89,7 @@ describe('a merge', () => {
     expect(answer.body.error.message).toContain('and 3 more');
     expect(answer.body.error.message).not.toContain(alert);
     expect(await at.feed(to)).toEqual([]);
-    expect(await at.ledger()).toBeUndefined();
+    expect(await at.ledger()).toEqual([]);
     expect(await at.whereabouts([alert])).toEqual([undefined]);
     expect(await at.incidentRow(to)).toMatchObject({ title: 'Old' });
   });

@@ -18,11 +18,22 @@ beforeAll(async () => {
 type Act = Parameters<typeof aroundCalls>[1];
 
 /** Merges through a client of its own, around whose calls `act` is put. */
-async function merge(at: Account, alert_ids: string[], incident_id: string, act?: Act, aheadMs = 0): Promise<void> {
+async function merge(
+  at: Account,
+  alert_ids: string[],
+  incident_id: string,
+  act?: Act,
+  aheadMs = 0,
+  change: { title?: string } = {},
+): Promise<void> {
+  const deps = testDeps(aroundEach(act), { now: () => Date.now() + aheadMs });
+  hasEnvelope(await at.merge(handlersOver(deps).mergeAlerts, { alert_ids, incident_id, ...change }), 200);
+}
+
+function aroundEach(act: Act | undefined): Table {
   const own = connectAgain(table);
   if (act) aroundCalls(own, act);
-  const deps = testDeps(own, { now: () => Date.now() + aheadMs });
-  hasEnvelope(await at.merge(handlersOver(deps).mergeAlerts, { alert_ids, incident_id }), 200);
+  return own;
 }
 
 /** Lets `count` transactions pass, then no further one and nothing after it. */
@@ -187,6 +198,37 @@ describe('a small merge', () => {
     expect(await movedBy(at, later)).toEqual({ [to]: [taken] });
     expect((await movedBy(at, to))[from]).toHaveLength(150);
     expect(await at.whereabouts([taken])).toEqual([later]);
+  });
+
+  it('does not wait for ever for a large one whose function died before its commit', async () => {
+    const { at, from, to, later, alerts } = await given(150);
+    const dying = aroundEach(dyingAfter(0));
+    const answer = await at.merge(handlersOver(testDeps(dying)).mergeAlerts, { alert_ids: alerts, incident_id: to });
+    hasEnvelope(answer, 503, 'ServiceUnavailable');
+    await merge(at, alerts.slice(0, 1), later);
+    await merge(at, alerts.slice(1, 2), later);
+    expect(await at.feed(to)).toEqual([]);
+    await merge(at, alerts, to);
+    await at.finish(to);
+    await isMerged(at, to, alerts);
+    const moved = await movedBy(at, to);
+    expect([moved[from].length, moved[later].length]).toEqual([148, 2]);
+  });
+
+  it.each([
+    ['leaves alerts where they are', {}],
+    ['changes the title', { title: 'New' }],
+  ])('that %s comes before the next that depends on it, whatever their clocks say', async (_what, change) => {
+    const at = await newAccount(table);
+    const [here, there] = [await at.incident(), await at.incident()];
+    // Of several, for two merges may write the same shard of the ledger.
+    for (const alert of await at.alerts(4, here)) {
+      await merge(at, [alert], here, undefined, 60_000, change);
+      const into = 'title' in change ? here : there;
+      await merge(at, [alert], into, undefined, 0, change);
+      const [first, second] = [(await at.feed(here)).at('title' in change ? -2 : -1), (await at.feed(into)).at(-1)];
+      expect(second.sequence).toBeGreaterThan(first.sequence);
+    }
   });
 
   it('does not wait for a large one that has yet to move other alerts', async () => {

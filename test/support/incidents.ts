@@ -68,7 +68,8 @@ export async function newAccount(table: Table) {
     },
     member: (id: number | bigint) => put(table, keys.member(account, id), { member_id: id, name: 'Ada' }),
     incidentRow: (id: string) => stored(table, keys.incident(account, id)),
-    ledger: () => stored(table, keys.mergeLedger(account)),
+    /** The rows that keep the order of its merges. */
+    ledger: () => storedUnder(table, collections.ledger(account)),
     /** Sequences of the merges that the ledger names as pending. */
     pending: async () => Object.keys((await stored(table, keys.mergeLedger(account)))?.pending ?? {}),
     /** The incident of each alert. */

@@ -7,13 +7,17 @@ describe('the pool', () => {
     const done: number[] = [];
     let [underWay, most] = [0, 0];
     const items = Array.from({ length: 50 }, (_, item) => item);
-    await forEach(items, 4, async (item) => {
-      underWay += 1;
-      most = Math.max(most, underWay);
-      await sleep(item % 3);
-      underWay -= 1;
-      done.push(item);
-    });
+    await forEach(
+      items,
+      async (item) => {
+        underWay += 1;
+        most = Math.max(most, underWay);
+        await sleep(item % 3);
+        underWay -= 1;
+        done.push(item);
+      },
+      { concurrency: 4 },
+    );
     expect(done.sort((one, other) => one - other)).toEqual(items);
     expect(most).toBe(4);
   });
@@ -30,7 +34,7 @@ describe('the pool', () => {
       if (item === 1) throw new Error('first');
       signal.throwIfAborted();
     };
-    await expect(forEach([0, 1, 2, 3, 4], 3, work)).rejects.toThrow('first');
+    await expect(forEach([0, 1, 2, 3, 4], work, { concurrency: 3 })).rejects.toThrow('first');
     expect({ begun, underWay }).toEqual({ begun: [0, 1, 2], underWay: 0 });
   });
 
@@ -41,7 +45,7 @@ describe('the pool', () => {
       begun += 1;
       if (item === 2) stop.abort(new Error('stopped'));
     };
-    await expect(forEach([0, 1, 2, 3, 4], 1, work, stop.signal)).rejects.toThrow('stopped');
+    await expect(forEach([0, 1, 2, 3, 4], work, { concurrency: 1, signal: stop.signal })).rejects.toThrow('stopped');
     expect(begun).toBe(3);
   });
 });

@@ -28,6 +28,7 @@ const PARTS: Record<RowKind, fc.Arbitrary<unknown>[]> = {
   feedAlerts: [objectId, sequence, fc.nat(9_999)],
   feedMoves: [objectId, sequence, fc.nat(999_999)],
   mergeLedger: [],
+  ledgerShard: [fc.nat(99)],
   rateCount: [name, fc.nat()],
   idempotency: [name, hash],
 };
