@@ -1,0 +1,108 @@
+/** What callers write comes back from an export and an import, whichever characters it holds. */
+
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { exportData } from '../../lib/data/export.ts';
+import { linesOf } from '../../lib/data/lines.ts';
+import { loadData } from '../../lib/data/load.ts';
+import { readFeed } from '../../lib/incidents/read.ts';
+import { stringifyJson } from '../../lib/json.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { adminOf } from '../support/admin.ts';
+import { SEED, sample, seededRandom } from '../support/chance.ts';
+import { type Account, newAccount } from '../support/incidents.ts';
+import { handlersOver, invokeAlone, newTable, testDeps } from '../support/service.ts';
+
+/** Longest title and comment, in code points. */
+const TITLE = 512;
+const COMMENT = 1_024;
+/** Every Unicode scalar value. */
+const SCALARS = 0x110000 - 0x800;
+const scalar = (index: number) => String.fromCodePoint(index < 0xd800 ? index : index + 0x800);
+
+/** Characters that a reader or a writer of lines, JSON, UTF-8 or UTF-16 may stumble over. */
+const AWKWARD = ['\0', '\n', '\r', '"', '\\', '\u007f', '\u0085', '\u2028', '\u2029', '\ud7ff', '\ue000', '\ufeff'];
+const MORE_AWKWARD = ['\ufdd0', '\ufffd', '\uffff', '\u{10000}', '\u{10ffff}'];
+
+/** Titles that hold every scalar value, each as long as a title may be. */
+const all = Array.from({ length: SCALARS / TITLE }, (_, title) =>
+  Array.from({ length: TITLE }, (_one, index) => scalar(title * TITLE + index)).join(''),
+);
+const awkward = all.filter((title) => [...AWKWARD, ...MORE_AWKWARD].some((character) => title.includes(character)));
+const others = all.filter((title) => !awkward.includes(title));
+const titles = process.env.FAULTS === undefined ? [...awkward, ...sample(others, 20, seededRandom(SEED))] : all;
+
+const ACCOUNTS = 4;
+/** Bytes of a piece of a file: so that characters are cut in two. */
+const PIECE = 1_021;
+
+/** All of a table as a file of the data format, its members in order, with nothing escaped that JSON does not demand. */
+async function fileOf(table: Table): Promise<string> {
+  const entities = await Array.fromAsync(exportData(table));
+  const ordered = (entity: object) => Object.fromEntries(Object.entries(entity).sort());
+  return entities.map((entity) => `${stringifyJson(ordered(entity))}\n`).join('');
+}
+
+function piecesOf(file: string): Buffer[] {
+  const bytes = Buffer.from(file);
+  return Array.from({ length: Math.ceil(bytes.length / PIECE) }, (_, piece) =>
+    bytes.subarray(piece * PIECE, (piece + 1) * PIECE),
+  );
+}
+
+it(
+  `${titles.length * TITLE} Unicode scalar values go through merge, export, import and export unchanged (SEED=${SEED})`,
+  async () => {
+    const table = await newTable();
+    const { mergeAlerts } = handlersOver(testDeps(table));
+    const accounts = await Promise.all(Array.from({ length: ACCOUNTS }, () => newAccount(table)));
+
+    /** Merges until the busy machine lets it. @returns the incident */
+    async function merge(at: Account, alerts: string[], title: string, comment: string): Promise<string> {
+      const incident_id = await at.incident();
+      const event = () => at.event({ alert_ids: alerts, incident_id, title, comment });
+      for (;;) {
+        const { status, text } = await invokeAlone(mergeAlerts, event());
+        if (status === 200) return incident_id;
+        expect([status, text]).toEqual([503, text]);
+        await sleep(500);
+      }
+    }
+    const left = titles.entries();
+    const sent = new Map<string, { at: Account; title: string; comment: string }>();
+    await Promise.all(
+      accounts.map(async (at) => {
+        const alerts = await at.alerts(1);
+        for (const [index, title] of left) {
+          const comment = `${titles.at(index - 1)}${title}`;
+          expect([...comment]).toHaveLength(COMMENT);
+          sent.set(await merge(at, alerts, title, comment), { at, title, comment });
+        }
+      }),
+    );
+    expect(sent.size).toBe(titles.length);
+
+    // As they were sent, in the export and in the feed.
+    const exported = await fileOf(table);
+    const titleOf = new Map<string, string>();
+    for (const line of exported.split('\n').filter(Boolean)) {
+      const { kind, incident_id, title } = JSON.parse(line);
+      if (kind === 'incident') titleOf.set(incident_id, title);
+    }
+    for (const [id, { at, title, comment }] of sent) {
+      expect(titleOf.get(id)).toBe(title);
+      expect((await readFeed(table, at.account, id)).at(-1)?.entry.comment).toBe(comment);
+    }
+
+    // Into an empty table from a file that escapes nothing, and from there by the operator's commands.
+    const [second, third] = [await newTable(), await newTable()];
+    await loadData(second, 'export', linesOf(Readable.from(piecesOf(exported))), { nowSeconds: 1 });
+    const { out, exitCode } = await adminOf(second)('export');
+    expect(exitCode).toBe(0);
+    expect((await adminOf(third)('import -', { stdin: out })).exitCode).toBe(0);
+    expect((await fileOf(second)) === exported).toBe(true);
+    expect((await fileOf(third)) === exported).toBe(true);
+  },
+  20 * 60_000,
+);
