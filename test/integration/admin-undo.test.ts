@@ -185,13 +185,17 @@ describe('an undoing', () => {
   it('racing merges of the same alerts leaves feeds that lead to where the alerts are', async () => {
     const { at, from, to, alerts, sequence } = await merged(20);
     const others = [await at.incident(), await at.incident(), await at.incident()];
-    await Promise.all([
+    const [, ...answers] = await Promise.all([
       undoMerge(undoDeps(connectAgain(table)), request(at, to, sequence)),
       ...others.map((incident_id, nth) =>
         at.merge(handlers.mergeAlerts, { alert_ids: alerts.slice(5 * nth, 5 * nth + 8), incident_id }),
       ),
     ]);
     const feeds = (await Promise.all([to, ...others].map((id) => entriesOf(at, id)))).flat();
+    // Each that says that it is done has its entry, beside the merge that is undone.
+    const done = answers.filter(({ status }) => status === 200).length;
+    expect(done).toBeGreaterThan(0);
+    expect(feeds.filter(({ kind }) => kind === 'merge')).toHaveLength(1 + done);
     const place = new Map(alerts.map((id) => [id, from]));
     for (const entry of feeds.sort((one, other) => one.sequence - other.sequence))
       for (const [other, ids] of Object.entries(entry.moved as Record<string, string[]>))

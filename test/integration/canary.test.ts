@@ -94,8 +94,7 @@ describe('an app key shows in no answer, log line, metric or error', () => {
       codes.add((result as { statusCode: number }).statusCode);
       expect(shows(result)).not.toContain(CANARY);
     }
-    expect(codes).toContain(401);
-    expect(codes).toContain(400);
+    for (const code of [200, 400, 401]) expect(codes).toContain(code);
     expect(functions.printed()).not.toContain(CANARY);
   });
 

@@ -149,11 +149,27 @@ describe('a body', () => {
     expect(malformed.body.error.message).toMatch(/well-formed JSON/);
   });
 
-  it('with unknown fields is accepted, whatever they hold and are called', async () => {
-    const rawBody =
-      '{"x":[1e400,9007199254740993,{"y":null}],"constructor":{"prototype":{"no_cache":7}},"":0,"toString":1,' +
-      '"hasOwnProperty":1,"__proto__":{"no_cache":7},"\\u005f_proto__":1,"valueOf":"\\ud800"}';
-    accepted(await call({ rawBody }));
+  // Each by itself: some of them are read by another parser, which then reads all others too.
+  it.each([
+    '"x":1e400',
+    '"x":9007199254740993',
+    '"x":[[],{},{"y":null}]',
+    '"":0',
+    '"constructor":{"prototype":{"no_cache":7}}',
+    '"constructor":1',
+    '"prototype":1',
+    '"toString":1',
+    '"hasOwnProperty":1',
+    '"__proto__":{"no_cache":7}',
+    '"__proto__":1',
+    '"\\u005f_proto__":{"no_cache":7}',
+    '"x":{"__proto__":{"no_cache":7}}',
+    '"valueOf":"\\ud800"',
+    '"\\ud800":1',
+  ])('with the unknown field %s is accepted', async (field) => {
+    accepted(await call({ rawBody: `{${field}}` }));
+    accepted(await call({ rawBody: `{"no_cache":true,${field}}` }));
+    accepted(await call({ rawBody: `{${field},"no_cache":true}` }));
   });
 
   it('cannot give a field by way of __proto__', async () => {

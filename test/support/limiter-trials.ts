@@ -22,6 +22,8 @@ export interface Trial {
   passed: number;
   /** Calls that the row counts. */
   counted: number;
+  /** Replies that were lost. */
+  lost: number;
 }
 
 /**
@@ -38,10 +40,13 @@ export async function limiterTrials(connect: () => Table, trials: number, share:
   const other = newAccountId();
   for (const limiter of limiters)
     await Promise.all(Array.from({ length: CALLERS / CLIENTS }, () => limiter.take(other)));
+  let lost = 0;
   const taps = clients.map((table) =>
     tapWire(table, async (_attempt, send) => {
       await send();
-      if (random() < share) throw replyLost();
+      if (random() >= share) return;
+      lost += 1;
+      throw replyLost();
     }),
   );
   const results: Trial[] = [];
@@ -51,6 +56,7 @@ export async function limiterTrials(connect: () => Table, trials: number, share:
 
   async function runTrial(seed: number): Promise<Trial> {
     const account = newAccountId();
+    const lostBefore = lost;
     const seconds = [1, 1, 5, 20][seed % 4] as number;
     const offered = Array.from({ length: seconds }, () => 0);
     for (let caller = 0; caller < CALLERS; caller += 1) (offered[Math.floor(random() * seconds)] as number) += 1;
@@ -69,6 +75,6 @@ export async function limiterTrials(connect: () => Table, trials: number, share:
     const table = clients[0] as Table;
     const Key = keys.rateCount(account, browseFleet.name, NOW / (MINUTE.seconds * 1000));
     const { Item } = await table.client.send(new GetCommand({ TableName: table.name, Key, ConsistentRead: true }));
-    return { seed, allowed, passed, counted: Number(Item?.total) };
+    return { seed, allowed, passed, counted: Number(Item?.total), lost: lost - lostBefore };
   }
 }
