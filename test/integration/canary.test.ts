@@ -3,12 +3,14 @@ import { putAccount } from '../../lib/accounts/accounts.ts';
 import { operations } from '../../lib/api/operations.ts';
 import { loadData } from '../../lib/data/load.ts';
 import type { Table } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { runCommand } from '../support/admin.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { type FunctionsProcess, startFunctions } from '../support/functions-process.ts';
 import { newAccount, objectId } from '../support/incidents.ts';
-import { type EventOptions, eventFor, newTable, putAppKey } from '../support/service.ts';
+import { RUM_RECORD } from '../support/rum.ts';
+import { type EventOptions, eventFor, newTable, put, putAppKey } from '../support/service.ts';
 
 /** In every app key, and nowhere else. */
 const CANARY = 'c4n4ry';
@@ -32,6 +34,8 @@ beforeAll(async () => {
     [FORBIDDEN, { permissions: [] }],
   ] as const)
     await putAppKey(table, { account_id: at.account, ...row } as { account_id: number }, key);
+  await put(table, keys.rumResource(at.account), RUM_RECORD);
+  await put(table, keys.workItem(at.account, 'w'), { work_item_id: 'w', version: 1, title: 't' });
   incident = await at.incident();
   alerts = await at.alerts(3);
   proxy = await startFaultProxy(dynamodbEndpoint());

@@ -254,7 +254,7 @@ describe('a count', () => {
     const row = await stored(table, keys.rateCount(account, 'browse-fleet', MINUTE));
     expect(row.total).toBe(30);
     expect(sizeOf(row)).toBeLessThan(1024);
-    expect(row.ttl).toBe(NOW / 1000 + 60 + 120);
+    expect(row.ttl).toBe(NOW / 1000 + 60 + 2 * 3_600);
   });
 });
 
