@@ -2,11 +2,10 @@
  * Every command that a document shows works. Those of docs/operator.md, the restore of docs/operate.md and the calls of
  * the README are run by tests of their own; of what needs AWS, or a whole gate, is checked what can be.
  */
-import { accessSync, constants, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { readArguments } from '../../bench/arguments.ts';
 import { SECTIONS } from '../../cli/certify/sections/index.ts';
@@ -55,6 +54,7 @@ const WHOLE_RUNS = [
   'FAULTS=full npm run test:faults',
   'SEED=… npm run test:faults',
   'npm start -- --limits aws', // test/integration/cpu-share
+  'npm pack -w client',
   'bash .ci/run',
 ];
 
@@ -202,7 +202,9 @@ describe('a command of the operator', () => {
 describe('npm', () => {
   it.each(WHOLE_RUNS)('%s has its script', (line) => {
     const [, script, file] = /(?:npm (?:run )?((?!ci\b)[\w:]+)|bash (\S+))(?: --.*)?$/.exec(line) ?? [];
-    if (file) accessSync(new URL(file, root), constants.X_OK);
+    const [, workspace] = / -w (\S+)$/.exec(line) ?? [];
+    if (workspace) expect(packageJson.workspaces).toContain(workspace);
+    else if (file) accessSync(new URL(file, root), constants.X_OK);
     else if (line !== 'npm ci') expect(Object.keys(packageJson.scripts)).toContain(script);
   });
 
@@ -306,14 +308,16 @@ describe('docs/api.md', () => {
 
   it('the client lists the stale hosts', async () => {
     const [, code = ''] = /```ts\n(.*?)```/s.exec(textOf('docs/api.md')) ?? [];
-    const [line = ''] = codeSpans(textOf('docs/api.md')).filter((span) => span.startsWith('import '));
-    // The package's own name is known within it alone.
-    const file = fileURLToPath(new URL(`.local/client-${process.pid}.mjs`, root));
-    mkdirSync(new URL('.local/', root), { recursive: true });
-    writeFileSync(file, `${line};\n${code.replace('http://127.0.0.1:3000', service.url)}`);
+    // The package is built where it is packed: here its sources stand for it.
+    const client = new URL('client/src/index.ts', root);
+    const file = join(folder, 'client.mjs');
+    writeFileSync(
+      file,
+      `import { createClient } from '${client}';\n${code.replace('http://127.0.0.1:3000', service.url)}`,
+    );
     const { printed } = await walk([{ commands: `'${process.execPath}' '${file}'`, output: '' }], {
       env: { APP_KEY: DEMO_KEYS.demo },
-    }).finally(() => rmSync(file));
+    });
     expect(printed[0]?.trim().split('\n').length).toBeGreaterThan(5);
     expect(printed[0]).toMatch(/^((fra|iad|nrt|sin|gru)-\d-\w+-\d{4}\n)+$/);
   });
