@@ -16,19 +16,22 @@ export interface WorkItemRow {
   deleted_at_ms?: number;
   /** The key that deleted it. */
   deleted_by?: string;
+  /** The deletion that was taken back last; `version` is the one that it gave the item. */
+  undone_deletion?: { version: Int64; at_ms: number; by?: string };
 }
 
 /** Marks a work item deleted, if it is at the version that the caller knows. */
 export function createDeleteWorkItem({ table, now }: Deps) {
   return async function deleteItem({ body, caller, signal }: Call<RequestOf<typeof deleteWorkItem>>) {
     const { work_item_id: workItemId, version } = body;
+    const deletion = { atMs: now(), by: caller.appKeyId, version };
     const row = { TableName: table.name, Key: keys.workItem(caller.accountId, workItemId) };
     const update = new UpdateCommand({
       ...row,
       UpdateExpression: 'SET deleted_at_ms = :now, deleted_by = :by, #version = #version + :one',
       ConditionExpression: '#version = :version AND attribute_not_exists(deleted_at_ms)',
       ExpressionAttributeNames: { '#version': 'version' },
-      ExpressionAttributeValues: { ':now': now(), ':by': caller.appKeyId, ':one': 1, ':version': version },
+      ExpressionAttributeValues: { ':now': deletion.atMs, ':by': deletion.by, ':one': 1, ':version': version },
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     });
     try {
@@ -37,7 +40,7 @@ export function createDeleteWorkItem({ table, now }: Deps) {
           send: (options) => table.client.send(update, options),
           async look(options) {
             const { Item } = await table.client.send(new GetCommand({ ...row, ConsistentRead: true }), options);
-            return isDeletedFrom(Item as WorkItemRow | undefined, version) ? Item : undefined;
+            return isDone(Item as WorkItemRow | undefined, deletion) ? Item : undefined;
           },
         },
         signal,
@@ -45,22 +48,38 @@ export function createDeleteWorkItem({ table, now }: Deps) {
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
       const stored = error.Item && table.unmarshall<WorkItemRow>(error.Item);
-      refuseUnlessDone(stored, workItemId, version);
+      refuseUnlessDone(stored, workItemId, deletion);
     }
     return { data: {} };
   };
 }
 
-const isDeletedFrom = (stored: WorkItemRow | undefined, version: Int64) =>
-  stored?.deleted_at_ms !== undefined && BigInt(stored.version) === BigInt(version) + 1n;
+/** One call's deletion, as the row tells of it. */
+interface Deletion {
+  atMs: number;
+  by: string;
+  /** Before it. */
+  version: Int64;
+}
+
+/** Whether the item was deleted at this version; or by this very call, and was restored since. */
+function isDone(stored: WorkItemRow | undefined, { atMs, by, version }: Deletion): boolean {
+  const isNext = (other: Int64) => BigInt(other) === BigInt(version) + 1n;
+  if (stored?.deleted_at_ms !== undefined && isNext(stored.version)) return true;
+  const undone = stored?.undone_deletion;
+  return undone !== undefined && isNext(undone.version) && undone.at_ms === atMs && undone.by === by;
+}
 
 /**
  * Tells from the stored row why the deletion did not apply. Returns when it was deleted at this very version: the call is
  * a retry, or its own first reply was lost.
  */
-function refuseUnlessDone(stored: WorkItemRow | undefined, workItemId: string, version: Int64): void {
-  if (isDeletedFrom(stored, version)) return;
+function refuseUnlessDone(stored: WorkItemRow | undefined, workItemId: string, deletion: Deletion): void {
+  if (isDone(stored, deletion)) return;
   if (!stored || stored.deleted_at_ms !== undefined)
     throw refuse('ResourceNotFound', 'workItemNotFound', { workItemId });
-  throw refuse('InvalidParameter', 'versionDiffers', { given: String(version), stored: String(stored.version) });
+  throw refuse('InvalidParameter', 'versionDiffers', {
+    given: String(deletion.version),
+    stored: String(stored.version),
+  });
 }

@@ -22,7 +22,7 @@ export const LAST_VERSION = 2n ** 63n - 2n;
 
 /**
  * Takes the deletion of a work item back. Its version goes up, so that a deletion that a client sends again does not
- * apply to the restored item.
+ * apply to the restored item. The item notes which deletion it was: its call may not know yet that it was done.
  * @param deleted the item as it was read: deleted, at a version below {@link LAST_VERSION}, so that it can be deleted again
  * @param also written in the same transaction
  * @returns false when it has changed since it was read
@@ -37,10 +37,15 @@ export async function restoreWorkItem(
     Update: {
       TableName: table.name,
       Key: keys.workItem(account, deleted.work_item_id),
-      UpdateExpression: 'SET #version = #version + :one REMOVE deleted_at_ms, deleted_by',
+      UpdateExpression: 'SET #version = #version + :one, undone_deletion = :deletion REMOVE deleted_at_ms, deleted_by',
       ConditionExpression: '#version = :version AND deleted_at_ms = :at',
       ExpressionAttributeNames: { '#version': 'version' },
-      ExpressionAttributeValues: { ':one': 1, ':version': deleted.version, ':at': deleted.deleted_at_ms },
+      ExpressionAttributeValues: {
+        ':one': 1,
+        ':version': deleted.version,
+        ':at': deleted.deleted_at_ms,
+        ':deletion': { version: deleted.version, at_ms: deleted.deleted_at_ms, by: deleted.deleted_by },
+      },
     },
   };
   return (await transact(table, [restored, ...also])) === undefined;

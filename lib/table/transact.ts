@@ -23,6 +23,7 @@ const MOST_REPEATS = 2;
  * @returns the index of the first action whose condition does not hold; undefined when all are written
  */
 export async function transact(table: Table, actions: readonly Action[]): Promise<number | undefined> {
+  const own = actions.at(-1)?.Put?.Item;
   let token = randomUUID();
   let repeats = 0;
   for (let attempt = 1; ; attempt += 1)
@@ -30,13 +31,14 @@ export async function transact(table: Table, actions: readonly Action[]): Promis
       const transaction = new TransactWriteCommand({ TransactItems: [...actions], ClientRequestToken: token });
       await settle<unknown>({
         send: (options) => table.client.send(transaction, options),
-        look: (options) => findRow(table, actions.at(-1)?.Put?.Item, options),
+        look: (options) => findRow(table, own, options),
       });
       return undefined;
     } catch (error) {
       if (error instanceof TransactionCanceledException) {
         const failed = (error.CancellationReasons ?? []).findIndex(({ Code }) => Code === 'ConditionalCheckFailed');
-        if (failed >= 0) return failed;
+        // An earlier attempt may have been applied late, between its look and this one.
+        if (failed >= 0) return attempt > 1 && (await findRow(table, own, {})) ? undefined : failed;
         token = randomUUID();
       } else repeats += 1;
       if (!isUnavailable(error) || attempt === MOST_ATTEMPTS || repeats > MOST_REPEATS) throw error;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { appKeyIdOf, hashAppKey } from '../../lib/accounts/app-keys.ts';
 import { deleteWorkItem } from '../../lib/api/operations.ts';
+import { restoreWorkItem } from '../../lib/incidents/restore-work-item.ts';
 import type { Int64 } from '../../lib/json.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
@@ -169,6 +170,27 @@ describe('deleting a work item', () => {
     const event = eventFor(deleteWorkItem, { appKey: item.appKey, body: { work_item_id: item.id, version: 3 } });
     hasEnvelope(await invoke(handlersOver(testDeps(own)).deleteWorkItem, event), 503, 'ServiceUnavailable');
     expect(await item.row()).toEqual(before);
+  });
+
+  it('stays a success when it is taken back before the SDK sends it again', async () => {
+    const own = await newTable();
+    const { appKey, account } = await newCaller(own);
+    const key = keys.workItem(account, 'w');
+    await put(own, key, { work_item_id: 'w', version: 1, title: 't' });
+    const aside = connectAgain(own);
+    const lose = losingReply(({ command }) => command.startsWith('Update'));
+    tapWire(own, (attempt, send) =>
+      lose(attempt, send).catch(async (error) => {
+        if (error.code === 'ECONNRESET') await restoreWorkItem(aside, account, await stored(aside, key));
+        throw error;
+      }),
+    );
+    const { deleteWorkItem: handler } = handlersOver(testDeps(own));
+    const event = eventFor(deleteWorkItem, { appKey, body: { work_item_id: 'w', version: 1 } });
+    hasEnvelope(await invoke(handler, event), 200);
+    expect(await stored(aside, key)).not.toHaveProperty('deleted_at_ms');
+    // Sent by its caller again, it is a call of its own.
+    expect((await invoke(handler, event)).body.error.code).toBe('InvalidParameter');
   });
 
   it('takes an id of 128 code points, each of four bytes', async () => {
