@@ -27,7 +27,7 @@ export default defineConfig({
       {
         test: {
           name: 'integration',
-          include: ['test/integration/**/*.test.ts', 'test/faults/**/*.test.ts'],
+          include: ['test/{integration,faults,simulation}/**/*.test.ts'],
           setupFiles,
           globalSetup: ['test/support/template.ts', 'test/support/dynamodb-local.ts'],
           testTimeout: 60_000,

@@ -1,0 +1,296 @@
+/** App keys and what their account may do: operators at the same time, and look-ups through the cache in between. */
+import { changeAccount, readAccount } from '../../lib/accounts/accounts.ts';
+import {
+  AppKeyError,
+  identityOfAppKey,
+  putAppKey,
+  revokeAppKey,
+  rotateAppKey,
+} from '../../lib/accounts/app-key-admin.ts';
+import { type AppKeyRow, createAppKeys } from '../../lib/accounts/app-keys.ts';
+import { type AuditEntry, auditAction } from '../../lib/accounts/audit.ts';
+import type { AccountRows } from '../../lib/check/accounts.ts';
+import { checkAccounts } from '../../lib/check/accounts.ts';
+import { DataError } from '../../lib/data/check.ts';
+import { loadData } from '../../lib/data/load.ts';
+import { type Key, parseKey } from '../../lib/table/keys.ts';
+import { TABLE_NAME } from './double-client.ts';
+import type { Scenario } from './explore.ts';
+import { type Actor, type Judgement, rowsAfter, scenarioOf } from './scenario.ts';
+import { canonical } from './values.ts';
+import type { Script, Surroundings, World } from './world.ts';
+
+/** Keys are named by their text. */
+const [OWN, OTHER] = [1, 2];
+/** Seconds for which a handler trusts a key that it has looked up. */
+const TRUSTED_SECONDS = 30;
+
+interface KeyState {
+  account: number;
+  revoked: boolean;
+  ends: boolean;
+}
+interface AccountState {
+  permissions: readonly string[];
+  suspended: boolean;
+}
+interface State {
+  accounts: Readonly<Record<number, AccountState>>;
+  keys: Readonly<Record<string, KeyState>>;
+}
+
+type Outcome = { state: State; answer: string };
+const operations = new Map<string, (state: State) => readonly Outcome[]>();
+
+/** What an operator does; it fails by being told so, and then nothing has changed. */
+function operator(name: string, act: (at: Surroundings) => Promise<unknown>, apply: (state: State) => State): Actor {
+  operations.set(name, (state) => [
+    { state: apply(state), answer: 'done' },
+    { state, answer: 'refused' },
+  ]);
+  const script: Script = (at) =>
+    at
+      .call(name, () => act(at))
+      .catch((error: unknown) => {
+        // Otherwise the operator does it again.
+        if (!isRefusal(error)) throw error;
+      });
+  return { name, script, again: true };
+}
+
+const isRefusal = (error: unknown) => error instanceof AppKeyError || error instanceof DataError;
+
+const also = ({ deps: { table } }: Surroundings, account: number, id: string) => {
+  const entry: AuditEntry = { id, at_ms: 1, by: 'operator', command: id, result: 'done' };
+  return [auditAction(table, account, entry)];
+};
+
+async function existing({ deps: { table } }: Surroundings, account: number) {
+  const row = await readAccount(table, account);
+  if (!row) throw new Error(`there is no account ${account}`);
+  return row;
+}
+
+const withKey = (state: State, key: string, change: (before: KeyState | undefined) => KeyState): State => ({
+  ...state,
+  keys: { ...state.keys, [key]: change(state.keys[key]) },
+});
+const withAccount = (state: State, account: number, change: Partial<AccountState>): State => ({
+  ...state,
+  accounts: { ...state.accounts, [account]: { ...(state.accounts[account] as AccountState), ...change } },
+});
+
+const issue = (key: string, account = OWN) =>
+  operator(
+    `issue ${key} to ${account}`,
+    async (at) =>
+      putAppKey(
+        at.deps.table,
+        await existing(at, account),
+        identityOfAppKey(key),
+        { created_at: 1 },
+        also(at, account, `issue ${key}`),
+      ),
+    (state) =>
+      state.keys[key] && state.keys[key].account !== account
+        ? state
+        : withKey(state, key, (before) => before ?? { account, revoked: false, ends: false }),
+  );
+
+const revoke = (key: string) =>
+  operator(
+    `revoke ${key}`,
+    (at) => revokeAppKey(at.deps.table, OWN, identityOfAppKey(key).hash, 2, also(at, OWN, `revoke ${key}`)),
+    (state) => withKey(state, key, (before) => ({ ...(before as KeyState), revoked: true })),
+  );
+
+/** The old key ends far in the future. */
+const rotate = (key: string, fresh: string) =>
+  operator(
+    `rotate ${key} to ${fresh}`,
+    async (at) => {
+      const next = { identity: identityOfAppKey(fresh), limits: { created_at: 1 } };
+      const { hash } = identityOfAppKey(key);
+      await rotateAppKey(at.deps.table, await existing(at, OWN), { hash }, next, FAR, also(at, OWN, `rotate ${key}`));
+    },
+    (state) =>
+      // Said again after it was done, the old key may have been revoked since: that refuses it.
+      withKey(
+        withKey(state, fresh, (before) => before ?? { account: OWN, revoked: false, ends: false }),
+        key,
+        (before) => ({ ...(before as KeyState), ends: true }),
+      ),
+  );
+const FAR = 9_000_000_000;
+
+const change = (name: string, changed: Partial<{ permissions: string[]; suspended: boolean }>) =>
+  operator(
+    name,
+    (at) => changeAccount(at.deps.table, OWN, () => changed, also(at, OWN, name)),
+    (state) => withAccount(state, OWN, changed),
+  );
+const suspend = change('suspend', { suspended: true });
+const permit = change('permit', { permissions: ['monit'] });
+
+const load = (name: string, lines: readonly object[], apply: (state: State) => State) =>
+  operator(
+    name,
+    ({ deps: { table } }) =>
+      loadData(
+        table,
+        'data',
+        lines.map((line) => JSON.stringify(line)),
+        { nowSeconds: 3 },
+      ),
+    apply,
+  );
+
+/** A key as a file has it; of another account it is refused, whoever stored it first. */
+const loadKey = (key: string, account: number, revoked = false) =>
+  load(
+    `import ${key} of ${account}`,
+    [{ kind: 'app_key', account_id: account, app_key: key, ...(revoked && { revoked }) }],
+    (state) => {
+      const stored = state.keys[key];
+      if (stored && stored.account !== account) return state;
+      return withKey(state, key, (before) => ({
+        account,
+        ends: before?.ends ?? false,
+        revoked: revoked || (before?.revoked ?? false),
+      }));
+    },
+  );
+
+const accountLine = (account_id: number, more: object = {}) => ({
+  kind: 'account',
+  account_id,
+  name: 'Acme',
+  permissions: [],
+  ...more,
+});
+
+/** A warm handler that is called with a key now, and again when it trusts its look-up no more. */
+function lookUps(key: string): Actor {
+  const names = ['early', 'late'].map((when) => `look ${when} for ${key}`);
+  for (const name of names)
+    operations.set(name, (state) => {
+      const stored = state.keys[key];
+      const { suspended = true, permissions = [] } = stored ? (state.accounts[stored.account] ?? {}) : {};
+      const valid = stored !== undefined && !stored.revoked && !suspended;
+      return [{ state, answer: valid ? `${stored.account} may ${permissions}` : 'nobody' }];
+    });
+  return {
+    name: `handler for ${key}`,
+    async script(at) {
+      const appKeys = createAppKeys(at.deps);
+      for (const name of names)
+        await at
+          .call(name, async () => {
+            await at.pause((TRUSTED_SECONDS + 1) * 1_000);
+            const caller = await appKeys.find(key, { signal: AbortSignal.timeout(2_700) });
+            return caller ? `${caller.accountId} may ${caller.permissions}` : 'nobody';
+          })
+          .catch(() => undefined);
+    },
+  };
+}
+
+function rowsOf({ double }: World): AccountRows {
+  const listed = new Set<number>();
+  const accounts = new Map<number, never>();
+  const appKeys = new Map<string, AppKeyRow>();
+  for (const item of double.items()) {
+    const { kind, account, parts = [] } = parseKey(item as unknown as Key) ?? {};
+    if (kind === 'listedAccount') listed.add(Number(account));
+    if (kind === 'account') accounts.set(Number(account), item as never);
+    if (kind === 'appKey') appKeys.set(String(parts[0]), item as unknown as AppKeyRow);
+  }
+  return { listed, accounts, appKeys };
+}
+
+const NAMES = ['first', 'second', 'third'];
+
+function stateOf(world: World): State {
+  const { accounts, appKeys } = rowsOf(world);
+  return {
+    accounts: Object.fromEntries(
+      [...accounts].map(([account, row]) => {
+        const { permissions, suspended = false } = row as AccountState;
+        return [account, { permissions, suspended }];
+      }),
+    ),
+    keys: Object.fromEntries(
+      NAMES.flatMap((key) => {
+        const row = appKeys.get(identityOfAppKey(key).hash);
+        return row
+          ? [
+              [
+                key,
+                {
+                  account: Number(row.account_id),
+                  revoked: row.revoked_at !== undefined,
+                  ends: row.expires_at !== undefined,
+                },
+              ],
+            ]
+          : [];
+      }),
+    ),
+  };
+}
+
+const INITIAL: State = {
+  accounts: { [OWN]: { permissions: [], suspended: false }, [OTHER]: { permissions: [], suspended: false } },
+  keys: { first: { account: OWN, revoked: false, ends: false } },
+};
+const LINES = [
+  accountLine(OWN),
+  accountLine(OTHER),
+  { kind: 'app_key', account_id: OWN, app_key: 'first', created_at: 1 },
+];
+
+const judgement: Judgement<State> = {
+  initial: INITIAL,
+  apply: (state, operation) => operations.get(operation)?.(state) ?? [],
+  answerOf({ name, answer, error }) {
+    if (isRefusal(error)) return 'refused';
+    if (error) return String(error);
+    return name.startsWith('look') ? String(answer) : 'done';
+  },
+  isFinal: (state, world) => canonical(state) === canonical(stateOf(world)),
+  // Copying an account into its keys, and an import, are done again.
+  isSettled: ({ name }) => /^(issue|revoke|rotate)/.test(name),
+  describe: (world) => canonical(stateOf(world)),
+  check: (world) =>
+    [...checkAccounts(rowsOf(world), TABLE_NAME)].map(
+      ({ kind, account, ids, detail }) => `${kind} ${account} ${canonical(ids)}: ${detail}`,
+    ),
+};
+
+const scenario = (name: string, cost: Scenario['cost'], ...actors: Actor[]): Scenario =>
+  scenarioOf(name, () => rowsAfter(LINES), actors, judgement, { cost });
+
+export const ACCOUNTS: readonly Scenario[] = [
+  scenario('a key is issued while its account is suspended', 2, issue('second'), suspend),
+  scenario('look-ups of a key while its account is suspended', 2, suspend, lookUps('first')),
+  scenario(
+    'look-ups of a key that is revoked while its account is changed',
+    3,
+    revoke('first'),
+    permit,
+    lookUps('first'),
+  ),
+  scenario('one key for two accounts: issued and imported', 2, issue('second'), loadKey('second', OTHER)),
+  scenario('one key for two accounts: imported twice', 2, loadKey('second', OWN), loadKey('second', OTHER)),
+  scenario('a key is imported while it is revoked', 1, loadKey('first', OWN), revoke('first')),
+  scenario('a key is rotated while it is revoked', 1, rotate('first', 'second'), revoke('first')),
+  scenario('a key is rotated while it is imported', 2, rotate('first', 'second'), loadKey('first', OWN)),
+  scenario('a key is rotated while its account is suspended', 3, rotate('first', 'second'), suspend, lookUps('second')),
+  scenario(
+    'an account is suspended, permitted and imported',
+    3,
+    suspend,
+    permit,
+    load('import the account', [accountLine(OWN)], (state) => withAccount(state, OWN, { permissions: [] })),
+  ),
+];

@@ -1,0 +1,89 @@
+/** Deleting and restoring a work item. */
+import { auditAction } from '../../lib/accounts/audit.ts';
+import { ApiError } from '../../lib/api/errors.ts';
+import { loadData } from '../../lib/data/load.ts';
+import { createDeleteWorkItem } from '../../lib/incidents/delete-work-item.ts';
+import { readWorkItem, restoreWorkItem } from '../../lib/incidents/restore-work-item.ts';
+import { keys } from '../../lib/table/keys.ts';
+import type { Scenario } from './explore.ts';
+import { type Actor, actor, callOf, inTurn, type Judgement, rowsAfter, scenarioOf } from './scenario.ts';
+import type { Surroundings, World } from './world.ts';
+
+const ACCOUNT = 1;
+const ITEM = 'w';
+const LINE = { kind: 'work_item', account_id: ACCOUNT, work_item_id: ITEM, version: 1, title: 't' };
+const LINES = [{ kind: 'account', account_id: ACCOUNT, name: 'Acme', permissions: [] }, LINE];
+
+interface State {
+  version: number;
+  deleted: boolean;
+}
+
+const remove = (name: string) =>
+  actor(`delete ${name}`, ({ deps }) =>
+    createDeleteWorkItem(deps)(callOf({ work_item_id: ITEM, version: 1 }, ACCOUNT)),
+  );
+
+/** As `admin work-item restore` does: it reads, and writes if nothing has changed. */
+const restore = (name: string) =>
+  actor(`restore ${name}`, async ({ deps: { table } }: Surroundings) => {
+    const row = await readWorkItem(table, ACCOUNT, ITEM);
+    if (row?.deleted_at_ms === undefined) return 'not deleted';
+    const entry = { id: name, at_ms: 1, by: 'operator', command: 'work-item restore', result: 'done' } as const;
+    return (await restoreWorkItem(table, ACCOUNT, row, [auditAction(table, ACCOUNT, entry)])) ? 'restored' : 'changed';
+  });
+
+const load = actor('import', async ({ deps: { table } }) => {
+  await loadData(table, 'data', [JSON.stringify(LINE)], { nowSeconds: 1 });
+  return 'imported';
+});
+
+function apply({ version, deleted }: State, operation: string): { state: State; answer: string }[] {
+  const same = { version, deleted };
+  if (operation === 'import') return [{ state: deleted ? same : { version: 1, deleted }, answer: 'imported' }];
+  if (operation.startsWith('restore')) {
+    const changed = { state: same, answer: 'changed' };
+    return deleted
+      ? [{ state: { version: version + 1, deleted: false }, answer: 'restored' }, changed]
+      : [{ state: same, answer: 'not deleted' }, changed];
+  }
+  if (deleted) return [{ state: same, answer: version === 2 ? 'deleted' : 'ResourceNotFound' }];
+  if (version === 1) return [{ state: { version: 2, deleted: true }, answer: 'deleted' }];
+  return [{ state: same, answer: 'InvalidParameter' }];
+}
+
+function stateOf({ double }: World): State {
+  const item = double.items().find(({ pk }) => pk === keys.workItem(ACCOUNT, ITEM).pk);
+  return { version: Number(item?.version), deleted: item?.deleted_at_ms !== undefined };
+}
+
+const judgement: Judgement<State> = {
+  initial: { version: 1, deleted: false },
+  apply,
+  answerOf({ answer, error }) {
+    if (error) return error instanceof ApiError ? error.code : String(error);
+    return typeof answer === 'string' ? answer : 'deleted';
+  },
+  isFinal: ({ version, deleted }, world) => stateOf(world).version === version && stateOf(world).deleted === deleted,
+  isSettled: ({ name }) => name !== 'import',
+  describe: (world) => JSON.stringify(stateOf(world)),
+};
+
+const scenario = (name: string, ...actors: Actor[]): Scenario =>
+  scenarioOf(name, () => rowsAfter(LINES), actors, judgement, { cost: name.includes('restoration') ? 2 : 1 });
+
+export const DELETES: readonly Scenario[] = [
+  scenario(
+    'three deletions of one version, one of them with a retry',
+    inTurn('A', remove('A').script, remove("A'").script),
+    remove('B'),
+    remove('C'),
+  ),
+  scenario(
+    'a deletion against a restoration',
+    remove('A'),
+    restore('B'),
+    inTurn('C', remove('C').script, restore("C'").script),
+  ),
+  scenario('deletions against an import', remove('A'), remove('B'), load),
+];

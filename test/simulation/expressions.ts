@@ -1,0 +1,306 @@
+/** DynamoDB's expressions: parsed once, then evaluated on items. */
+import { compare, type Item, isMap, isSame, stored, sum, typeOf, type Value } from './values.ts';
+
+/** What an expression is evaluated with. */
+export interface Context {
+  /** Empty where there is no such item. */
+  readonly item: Item;
+  readonly names: Readonly<Record<string, string>>;
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+/** What DynamoDB refuses as a mistake in the request. */
+export class Invalid extends Error {}
+
+type Operand = (context: Context) => Value | undefined;
+type Condition = (context: Context) => boolean;
+type Path = (names: Context['names']) => (string | number)[];
+
+const TOKEN = /\s*(<=|>=|<>|[=<>(),.+\-[\]]|[#:]?\w+)/y;
+
+class Parser {
+  readonly #tokens: string[] = [];
+  #at = 0;
+
+  constructor(text: string) {
+    TOKEN.lastIndex = 0;
+    for (let match = TOKEN.exec(text); match; match = TOKEN.exec(text)) this.#tokens.push(match[1] as string);
+    if (this.#tokens.join('') !== text.replace(/\s/g, '')) throw new Error(`cannot be parsed: ${text}`);
+  }
+
+  #peek = () => this.#tokens[this.#at] ?? '';
+  #is = (word: string) => this.#peek().toUpperCase() === word;
+  #next = () => this.#tokens[this.#at++] ?? '';
+  #take(word: string): boolean {
+    const found = this.#is(word);
+    if (found) this.#at += 1;
+    return found;
+  }
+  #expect(word: string): void {
+    if (!this.#take(word)) throw new Error(`${word} is missing before ${this.#peek() || 'the end'}`);
+  }
+  #list<One>(one: () => One): One[] {
+    const all = [one()];
+    while (this.#take(',')) all.push(one());
+    return all;
+  }
+  end(): void {
+    if (this.#at < this.#tokens.length) throw new Error(`unexpected ${this.#peek()}`);
+  }
+
+  condition(): Condition {
+    let left = this.#conjunction();
+    while (this.#take('OR')) {
+      const [one, other] = [left, this.#conjunction()];
+      left = (context) => one(context) || other(context);
+    }
+    return left;
+  }
+
+  #conjunction(): Condition {
+    let left = this.#negation();
+    while (this.#take('AND')) {
+      const [one, other] = [left, this.#negation()];
+      left = (context) => one(context) && other(context);
+    }
+    return left;
+  }
+
+  #negation(): Condition {
+    if (this.#take('NOT')) {
+      const inner = this.#negation();
+      return (context) => !inner(context);
+    }
+    if (this.#take('(')) {
+      const inner = this.condition();
+      this.#expect(')');
+      return inner;
+    }
+    return this.#comparison();
+  }
+
+  #comparison(): Condition {
+    const test = TESTS[this.#peek()];
+    if (test) {
+      this.#next();
+      this.#expect('(');
+      const [first = () => undefined, second = () => undefined] = this.#list(() => this.#operand());
+      this.#expect(')');
+      return (context) => test(first(context), second(context));
+    }
+    const left = this.#operand();
+    if (this.#take('BETWEEN')) {
+      const from = this.#operand();
+      this.#expect('AND');
+      const to = this.#operand();
+      return (context) =>
+        COMPARISONS['>=']?.(left(context), from(context)) === true &&
+        COMPARISONS['<=']?.(left(context), to(context)) === true;
+    }
+    if (this.#take('IN')) {
+      this.#expect('(');
+      const all = this.#list(() => this.#operand());
+      this.#expect(')');
+      return (context) => all.some((one) => equals(left(context), one(context)));
+    }
+    const comparison = COMPARISONS[this.#next()];
+    if (!comparison) throw new Error('a comparison is missing');
+    const right = this.#operand();
+    return (context) => comparison(left(context), right(context));
+  }
+
+  #operand(): Operand {
+    const token = this.#peek();
+    if (token.startsWith(':')) {
+      this.#next();
+      return ({ values }) => {
+        if (!(token in values)) throw new Invalid(`value ${token} is not defined`);
+        return stored(values[token]);
+      };
+    }
+    const path = this.path();
+    return ({ item, names }) => valueAt(item, path(names));
+  }
+
+  path(): Path {
+    const parts: (string | number)[] = [this.#next()];
+    for (;;) {
+      if (this.#take('.')) parts.push(this.#next());
+      else if (this.#take('[')) {
+        parts.push(Number(this.#next()));
+        this.#expect(']');
+      } else break;
+    }
+    return (names) =>
+      parts.map((part) => {
+        if (typeof part === 'number' || !part.startsWith('#')) return part;
+        const name = names[part];
+        if (name === undefined) throw new Invalid(`name ${part} is not defined`);
+        return name;
+      });
+  }
+
+  paths = (): Path[] => this.#list(() => this.path());
+
+  update(): Update {
+    const steps: Step[] = [];
+    while (this.#peek() !== '') {
+      const verb = this.#next().toUpperCase();
+      steps.push(...this.#list(() => this.#step(verb)));
+    }
+    return (context) => {
+      const after = stored(context.item) as Record<string, Value>;
+      for (const step of steps) step(context, after);
+      return after;
+    };
+  }
+
+  #step(verb: string): Step {
+    const path = this.path();
+    if (verb === 'REMOVE') return ({ names }, after) => put(after, path(names), undefined);
+    if (verb === 'SET') {
+      this.#expect('=');
+      const operand = this.#sum();
+      return (context, after) => {
+        const value = operand(context);
+        if (value === undefined) throw new Invalid('an operand refers to an attribute that is not in the item');
+        put(after, path(context.names), value);
+      };
+    }
+    const operand = this.#operand();
+    const change = verb === 'ADD' ? added : without;
+    return (context, after) => {
+      const at = path(context.names);
+      put(after, at, change(valueAt(context.item, at), operand(context) as Value));
+    };
+  }
+
+  #sum(): Operand {
+    const left = this.#term();
+    const sign = this.#take('+') ? 1 : this.#take('-') ? -1 : undefined;
+    if (sign === undefined) return left;
+    const right = this.#term();
+    return (context) => {
+      const [one, other] = [left(context), right(context)];
+      if (one === undefined || other === undefined) return undefined;
+      return sum(numberOf(one), numberOf(other), sign);
+    };
+  }
+
+  #term(): Operand {
+    if (!this.#is('IF_NOT_EXISTS')) return this.#operand();
+    this.#next();
+    this.#expect('(');
+    const path = this.path();
+    this.#expect(',');
+    const otherwise = this.#operand();
+    this.#expect(')');
+    return (context) => valueAt(context.item, path(context.names)) ?? otherwise(context);
+  }
+}
+
+type Update = (context: Context) => Item;
+type Step = (context: Context, after: Record<string, Value>) => void;
+
+const equals = (one: Value | undefined, other: Value | undefined) =>
+  one !== undefined && other !== undefined && isSame(one, other);
+
+const ordered = (holds: (order: number) => boolean) => (one: Value | undefined, other: Value | undefined) => {
+  const order = one === undefined || other === undefined ? undefined : compare(one, other);
+  return order !== undefined && holds(order);
+};
+
+type Test = (one: Value | undefined, other: Value | undefined) => boolean;
+
+const COMPARISONS: Readonly<Record<string, Test>> = {
+  '=': equals,
+  '<>': (one, other) => !equals(one, other),
+  '<': ordered((order) => order < 0),
+  '<=': ordered((order) => order <= 0),
+  '>': ordered((order) => order > 0),
+  '>=': ordered((order) => order >= 0),
+};
+
+const TESTS: Readonly<Record<string, Test>> = {
+  attribute_exists: (value) => value !== undefined,
+  attribute_not_exists: (value) => value === undefined,
+  begins_with: (text, start) => typeof text === 'string' && typeof start === 'string' && text.startsWith(start),
+  contains: (whole, part) => {
+    if (typeof whole === 'string') return typeof part === 'string' && whole.includes(part);
+    return (whole instanceof Set || Array.isArray(whole)) && [...whole].some((each) => equals(each, part));
+  },
+};
+
+function valueAt(item: Value | undefined, path: readonly (string | number)[]): Value | undefined {
+  let value = item;
+  for (const part of path) {
+    if (typeof part === 'number') value = Array.isArray(value) ? (value[part] as Value | undefined) : undefined;
+    else value = isMap(value) ? value[part] : undefined;
+  }
+  return value;
+}
+
+/** @param value undefined: takes it away. Lists are not updated by the service, and not here. */
+function put(item: Record<string, Value>, path: readonly (string | number)[], value: Value | undefined): void {
+  const inner = path.length === 1 ? item : valueAt(item, path.slice(0, -1));
+  const last = path.at(-1) as string;
+  if (!isMap(inner)) throw new Invalid('The document path provided in the update expression is invalid for update');
+  const into = inner as Record<string, Value>;
+  if (value === undefined) delete into[last];
+  else into[last] = value;
+}
+
+function numberOf(value: Value): number | bigint {
+  if (typeof value === 'number' || typeof value === 'bigint') return value;
+  throw new Invalid('An operand in the update expression has an incorrect data type');
+}
+
+function added(before: Value | undefined, more: Value): Value {
+  if (before === undefined) {
+    if (!(more instanceof Set)) numberOf(more);
+    return more;
+  }
+  if (!(more instanceof Set)) return sum(numberOf(before), numberOf(more));
+  return setOf([...sameSet(before, more), ...more]);
+}
+
+function without(before: Value | undefined, less: Value): Value | undefined {
+  if (before === undefined) return undefined;
+  const gone = new Set([...(less as ReadonlySet<Value>)].map((each) => String(each)));
+  const left = [...sameSet(before, less)].filter((each) => !gone.has(String(each)));
+  return left.length === 0 ? undefined : setOf(left);
+}
+
+const setOf = (values: readonly Value[]): Value =>
+  new Set([...new Map(values.map((each) => [String(each), each])).values()]);
+
+function sameSet(before: Value, other: Value): ReadonlySet<Value> {
+  if (before instanceof Set && typeOf(before) === typeOf(other)) return before;
+  throw new Invalid('An operand in the update expression has an incorrect data type');
+}
+
+/** Parses each text once. */
+function cached<Parsed>(parse: (parser: Parser) => Parsed): (text: string) => Parsed {
+  const known = new Map<string, Parsed>();
+  return (text) => {
+    let parsed = known.get(text);
+    if (parsed === undefined) {
+      const parser = new Parser(text);
+      parsed = parse(parser);
+      parser.end();
+      known.set(text, parsed);
+    }
+    return parsed;
+  };
+}
+
+export const parseCondition = cached((parser) => parser.condition());
+export const parseUpdate = cached((parser) => parser.update());
+const parsePaths = cached((parser) => parser.paths());
+
+/** The top-level attributes that a projection names: the service asks for no others. */
+export function projected(item: Item, expression: string | undefined, names: Context['names']): Item {
+  if (expression === undefined) return item;
+  const wanted = parsePaths(expression).map((path) => String(path(names)[0]));
+  return Object.fromEntries(wanted.flatMap((name) => (name in item ? [[name, item[name] as Value]] : [])));
+}

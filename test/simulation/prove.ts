@@ -1,0 +1,126 @@
+/**
+ * `npm run prove`: tries every schedule of a few calls of the real code, within bounds that it prints.
+ *
+ * A scenario is a handful of processes that call the functions of `lib` on a table in memory (`table-double.ts`, which a test
+ * compares with DynamoDB Local). Each of their calls to the table waits until it is taken: which one is next is a choice, and so
+ * is whether something goes wrong with it, or with its process (`FAULTS` in `world.ts`). All choices are tried, but for those that
+ * cannot lead to anything new (`explore.ts`); after each run the rows are checked as `admin check` does, and answers and rows
+ * compared with what a plain sequential model allows (`linearize.ts`).
+ *
+ * What is not tried: more faults, processes or alerts than the scenarios have; clocks that go backwards; sizes, pages of results;
+ * reads that are not strongly consistent, which no write depends on. A message comes when the call that it is from has ended, as
+ * the queue's delay has it.
+ *
+ * Options: `--form quick|short|gate|long` (default: gate), `--only TEXT` in a scenario's name, `--faults N`, `--stop` at the first failure,
+ * `--replay 'STEP; STEP; …'` with `--only` and `--faults` as a failure prints it.
+ */
+import { execFile } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { ACCOUNTS } from './accounts.ts';
+import { DELETES } from './deletes.ts';
+import { explore, type NewWorld, type Report, replay, type Scenario } from './explore.ts';
+import { LIMITS } from './limits.ts';
+import { MERGES } from './merges.ts';
+import { virtualize, World } from './world.ts';
+
+/** Most faults of a run, by how many schedules a scenario has; undefined: it is left out. */
+const FORMS: Readonly<Record<string, Readonly<Record<Scenario['cost'], number | undefined>>>> = {
+  quick: { 1: 1, 2: 0, 3: undefined, 4: undefined },
+  short: { 1: 1, 2: 1, 3: 0, 4: 0 },
+  gate: { 1: 2, 2: 1, 3: 1, 4: 0 },
+  long: { 1: 2, 2: 2, 3: 1, 4: 1 },
+};
+const SCENARIOS: readonly Scenario[] = [...MERGES, ...DELETES, ...ACCOUNTS, ...LIMITS];
+const newWorld: NewWorld = (rows, faults) => new World(rows, faults);
+const print = (text: string) => process.stdout.write(`${text}\n`);
+
+const { values: options } = parseArgs({
+  options: {
+    form: { type: 'string', default: 'gate' },
+    only: { type: 'string', default: '' },
+    faults: { type: 'string' },
+    replay: { type: 'string' },
+    /** Ends at the first failure. */
+    stop: { type: 'boolean', default: false },
+    /** One scenario, in this process: its report as JSON. */
+    alone: { type: 'string' },
+  },
+});
+const form = FORMS[options.form];
+if (!form) throw new Error(`--form must be one of ${Object.keys(FORMS).join(', ')}`);
+const scenarioOf = (name: string) => SCENARIOS.find((one) => one.name === name) as Scenario;
+
+function line({ scenario, faults, schedules, pruned, states, depth, ms, failure }: Report): string {
+  const numbers = [schedules, pruned, states, depth].map((number) => number.toLocaleString('en').padStart(11));
+  return `${failure ? 'FAILED' : 'holds '} ${scenario.padEnd(62)} ${faults} ${numbers.join(' ')} ${(ms / 1_000).toFixed(1).padStart(8)} s`;
+}
+
+function failureText({ scenario, faults, failure }: Report): string {
+  const { problems = [], steps = [], schedule = [] } = failure ?? {};
+  return [
+    ...problems.map((problem) => `  ${problem}`),
+    '  after these steps:',
+    ...steps.map((step, at) => `  ${String(at + 1).padStart(3)}. ${step}`),
+    `  again: npm run prove -- --only "${scenario}" --faults ${faults} --replay "${schedule.join('; ')}"`,
+  ].join('\n');
+}
+
+const ALONE = options.form === 'quick';
+
+/** In a process of its own, so that two run at once; but for what takes a moment. */
+const reportOf = (scenario: string, faults: number): Promise<Report> =>
+  ALONE
+    ? explore(scenarioOf(scenario), newWorld, faults)
+    : new Promise((resolve, reject) => {
+        const args = [fileURLToPath(import.meta.url), '--alone', scenario, '--faults', String(faults)];
+        execFile(process.execPath, ['--max-old-space-size=6000', ...args], { maxBuffer: 2 ** 26 }, (error, out) =>
+          error ? reject(error) : resolve(JSON.parse(out)),
+        );
+      });
+
+async function proveAll(): Promise<boolean> {
+  const chosen = SCENARIOS.flatMap((scenario) => {
+    const faults = options.faults === undefined ? form?.[scenario.cost] : Number(options.faults);
+    return faults === undefined || !scenario.name.includes(options.only) ? [] : [{ scenario, faults }];
+  });
+  print(`${'scenario'.padEnd(69)} faults  schedules      pruned      states       depth       time`);
+  if (ALONE) virtualize();
+  const began = performance.now();
+  const reports: Report[] = [];
+  // The longest first, so that none is left over at the end; or the shortest, where one may be enough.
+  const order = options.stop ? 1 : -1;
+  const left = chosen.toSorted((one, other) => order * (one.scenario.cost - other.scenario.cost)).values();
+  await Promise.all(
+    Array.from({ length: ALONE ? 1 : availableParallelism() }, async () => {
+      for (const { scenario, faults } of left) {
+        if (options.stop && reports.some(({ failure }) => failure)) return;
+        const report = await reportOf(scenario.name, faults);
+        reports.push(report);
+        print(line(report));
+        if (report.failure) print(failureText(report));
+      }
+    }),
+  );
+  const sum = (of: (report: Report) => number) =>
+    reports.reduce((all, report) => all + of(report), 0).toLocaleString('en');
+  const failed = reports.filter(({ failure }) => failure).length;
+  print(
+    `\n${reports.length} scenarios, ${sum(({ schedules }) => schedules)} schedules, ${sum(({ states }) => states)} states in ` +
+      `${((performance.now() - began) / 1_000).toFixed(0)} s: ${failed === 0 ? 'all hold' : `${failed} FAILED`}.`,
+  );
+  return failed === 0 && reports.length > 0;
+}
+
+if (options.alone !== undefined) {
+  virtualize();
+  print(JSON.stringify(await explore(scenarioOf(options.alone), newWorld, Number(options.faults))));
+} else if (options.replay !== undefined) {
+  virtualize();
+  const scenario = scenarioOf(options.only);
+  const faults = Number(options.faults ?? 0);
+  const failure = await replay(scenario, newWorld, await scenario.rows(), faults, options.replay.split('; '));
+  print(failureText({ scenario: scenario.name, faults, schedules: 1, pruned: 0, states: 0, depth: 0, ms: 0, failure }));
+  process.exitCode = failure.problems.length > 0 ? 1 : 0;
+} else process.exitCode = (await proveAll()) ? 0 : 1;

@@ -1,0 +1,103 @@
+/** What scenarios have in common. */
+import { loadData } from '../../lib/data/load.ts';
+import { isUnavailable } from '../../lib/table/failures.ts';
+import { connectDouble } from './double-client.ts';
+import type { Scenario } from './explore.ts';
+import { isLinearizable, type Model } from './linearize.ts';
+import { type Rows, TableDouble } from './table-double.ts';
+import { callOf, depsOver, type Operation, type Script, type Surroundings, type World } from './world.ts';
+
+export { callOf };
+
+export interface Actor {
+  readonly name: string;
+  readonly script: Script;
+  /** Is begun again when it failed or died, as an operator does, or a client with its key. */
+  readonly again?: boolean;
+  /** Milliseconds that its clock is ahead; by default those of each actor differ. */
+  readonly aheadMs?: number;
+}
+
+/** Calls one operation. */
+export const actor = (name: string, act: (at: Surroundings) => Promise<unknown>, more: Partial<Actor> = {}): Actor => ({
+  name,
+  script: (at) => at.call(name, () => act(at)),
+  ...more,
+});
+
+/** One after the other, whatever becomes of the one before. */
+export const inTurn = (name: string, ...scripts: readonly Script[]): Actor => ({
+  name,
+  async script(at) {
+    for (const script of scripts) await script(at).catch(() => undefined);
+  },
+});
+
+/** The rows that real code writes, alone. */
+export async function rowsAfter(
+  lines: readonly object[],
+  act: (at: Pick<Surroundings, 'deps'>) => Promise<unknown> = async () => {},
+): Promise<Rows> {
+  const double = new TableDouble();
+  const table = connectDouble(async (request) => double.apply(request));
+  await loadData(
+    table,
+    'data',
+    lines.map((line) => JSON.stringify(line)),
+    { nowSeconds: 1 },
+  );
+  await act({ deps: depsOver(table) });
+  return double.rows;
+}
+
+export interface Judgement<State> extends Omit<Model<State>, 'isFinal' | 'answerOf'> {
+  /** An answer as the model has it. */
+  readonly answerOf: (operation: Operation) => string;
+  readonly isFinal: (state: State, world: World) => boolean;
+  /** What is left, for people. */
+  readonly describe: (world: World) => string;
+  /** Whether a reply that is lost must not fail it: otherwise it is to be done again. */
+  readonly isSettled: (operation: Operation) => boolean;
+  /** Other things that must hold in the end. */
+  readonly check?: (world: World) => string[];
+}
+
+export function scenarioOf<State>(
+  name: string,
+  rows: () => Promise<Rows>,
+  actors: readonly Actor[],
+  judgement: Judgement<State>,
+  { cost, onRecord }: { cost: Scenario['cost']; onRecord?: World['onRecord'] },
+): Scenario {
+  /** undefined: the caller was told that nobody knows. */
+  const answerOf = (operation: Operation) =>
+    operation.error !== undefined && isUnavailable(operation.error) ? undefined : judgement.answerOf(operation);
+  return {
+    name,
+    cost,
+    rows,
+    async begin(world) {
+      if (onRecord) world.onRecord = onRecord;
+      for (const [at, { name: own, script, again = false, aheadMs = 1_000 * at }] of actors.entries())
+        await world.begin(own, script, { message: again, aheadMs });
+    },
+    judge(world) {
+      const problems = [...(judgement.check?.(world) ?? [])];
+      const { initial, apply } = judgement;
+      const isFinal = (state: State) => judgement.isFinal(state, world);
+      if (!isLinearizable(world.operations, { initial, apply, answerOf, isFinal })) {
+        const told = world.operations.map(
+          (one) => `"${one.name}" ${one.ended ? (answerOf(one) ?? 'unknown') : 'never ended'}`,
+        );
+        problems.push(
+          `no order of the calls leads to these answers and rows: ${told.join(', ')}; ${judgement.describe(world)}`,
+        );
+      }
+      if (world.isSettled())
+        for (const one of world.operations)
+          if ((!one.ended || answerOf(one) === undefined) && (world.faults.length === 0 || judgement.isSettled(one)))
+            problems.push(`"${one.name}" has failed, though it was done`);
+      return problems;
+    },
+  };
+}

@@ -1,0 +1,324 @@
+/**
+ * A DynamoDB table in memory: exactly the requests that the service makes, as the document client takes them. It never waits,
+ * so that a schedule of thousands of calls is run in no time. `table-double.test.ts` shows that it is DynamoDB.
+ * Not modelled: the size of rows and transactions, pages of 1 MB, and capacity.
+ */
+import {
+  ConditionalCheckFailedException,
+  DynamoDBServiceException,
+  TransactionCanceledException,
+} from '@aws-sdk/client-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import { type Context, Invalid, parseCondition, parseUpdate, projected } from './expressions.ts';
+import { canonical, compare, type Item, stored, type Value } from './values.ts';
+
+/** A command of the document client: its class's name and its input. */
+export interface Request {
+  readonly name: string;
+  // biome-ignore lint/suspicious/noExplicitAny: the inputs of all commands
+  readonly input: any;
+}
+
+/** Rows that a request reads or writes; without a sort key a whole partition, without either the whole table. */
+export interface Access {
+  readonly pk?: string;
+  readonly sk?: string;
+  readonly write: boolean;
+}
+
+/** A stored row. Never changed: a write makes another. */
+interface Row {
+  readonly item: Item;
+  /** Canonical. */
+  text?: string;
+}
+
+export type Rows = ReadonlyMap<string, Row>;
+
+const MOST_ACTIONS = 100;
+const MOST_READS = 100;
+const MOST_WRITES = 25;
+const $metadata = { httpStatusCode: 400 };
+const CONDITION_FAILED = 'The conditional request failed';
+
+const invalid = (message: string) =>
+  new DynamoDBServiceException({ name: 'ValidationException', $fault: 'client', message, $metadata });
+
+type Key = { pk: string; sk: string };
+const nameOf = ({ pk, sk }: Key | Item) => `${pk}\n${sk}`;
+
+interface Expressions {
+  ConditionExpression?: string;
+  FilterExpression?: string;
+  KeyConditionExpression?: string;
+  ProjectionExpression?: string;
+  UpdateExpression?: string;
+  ExpressionAttributeNames?: Record<string, string>;
+  ExpressionAttributeValues?: Record<string, unknown>;
+}
+
+const contextOf = (
+  item: Item | undefined,
+  { ExpressionAttributeNames: names = {}, ExpressionAttributeValues: values = {} }: Expressions,
+): Context => ({ item: item ?? {}, names, values });
+
+/** One write or condition; of a transaction, or a request by itself. */
+interface Write extends Expressions {
+  Item?: Record<string, unknown>;
+  Key?: Key;
+  ReturnValues?: string;
+  ReturnValuesOnConditionCheckFailure?: string;
+}
+type Kind = 'Put' | 'Update' | 'Delete' | 'ConditionCheck';
+
+interface Outcome {
+  before: Item | undefined;
+  /** undefined: no row. */
+  after: Item | undefined;
+}
+
+class ConditionFailed extends Error {
+  readonly before: Item | undefined;
+  constructor(before: Item | undefined) {
+    super();
+    this.before = before;
+  }
+}
+
+export class TableDouble {
+  /** By key. */
+  #rows: Map<string, Row>;
+  /** Of transactions that are applied: their ClientRequestTokens, and what they wrote. */
+  readonly tokens = new Map<string, string>();
+  /** Told of each row that is written: what a stream would bring. */
+  onWrite: (item: Item) => void = () => {};
+
+  constructor(rows: Rows = new Map()) {
+    this.#rows = new Map(rows);
+  }
+
+  /** The rows as they are now. */
+  get rows(): Rows {
+    return new Map(this.#rows);
+  }
+
+  /** Text that tells this table's rows from those of any other state. */
+  state(): string {
+    const texts: string[] = [];
+    for (const row of this.#rows.values()) {
+      row.text ??= canonical(row.item);
+      texts.push(row.text);
+    }
+    return texts.sort().join('\n');
+  }
+
+  items = (): Item[] => [...this.#rows.values()].map(({ item }) => item);
+
+  /** @throws what the client would */
+  apply({ name, input }: Request): unknown {
+    switch (name) {
+      case 'GetCommand':
+        return this.#get(input);
+      case 'BatchGetCommand':
+        return this.#batchGet(input);
+      case 'QueryCommand':
+        return this.#query(input);
+      case 'ScanCommand':
+        return this.#scan(input);
+      case 'PutCommand':
+        return this.#single('Put', input);
+      case 'UpdateCommand':
+        return this.#single('Update', input);
+      case 'DeleteCommand':
+        return this.#single('Delete', input);
+      case 'BatchWriteCommand':
+        return this.#batchWrite(input);
+      case 'TransactWriteCommand':
+        return this.#transact(input);
+      default:
+        throw new Error(`the table double has no ${name}`);
+    }
+  }
+
+  #get(input: Expressions & { Key: Key }): unknown {
+    const item = this.#rows.get(nameOf(input.Key))?.item;
+    return item ? { Item: stored(projected(item, input.ProjectionExpression, contextOf(item, input).names)) } : {};
+  }
+
+  #batchGet({
+    RequestItems,
+  }: {
+    RequestItems: Record<string, Expressions & { Keys: Key[]; ConsistentRead?: boolean }>;
+  }): unknown {
+    const [[tableName, request]] = Object.entries(RequestItems) as [
+      [string, Expressions & { Keys: Key[]; ConsistentRead?: boolean }],
+    ];
+    const names = request.Keys.map(nameOf);
+    if (names.length > MOST_READS) throw invalid('Too many items requested for the BatchGetItem call');
+    if (new Set(names).size < names.length) throw invalid('Provided list of item keys contains duplicates');
+    const found = names.map((name) => this.#rows.get(name)?.item).filter((item) => item !== undefined);
+    // Rows are small here.
+    const units = names.length * (request.ConsistentRead ? 1 : 0.5);
+    return {
+      Responses: {
+        [tableName]: found.map((item) =>
+          stored(projected(item, request.ProjectionExpression, contextOf(item, request).names)),
+        ),
+      },
+      UnprocessedKeys: {},
+      ConsumedCapacity: [{ TableName: tableName, CapacityUnits: units }],
+    };
+  }
+
+  #query(input: Expressions & { ExclusiveStartKey?: Key; Limit?: number; ScanIndexForward?: boolean }): unknown {
+    const holds = parseCondition(input.KeyConditionExpression ?? '');
+    const all = this.items()
+      .filter((item) => holds(contextOf(item, input)))
+      .sort((one, other) => compare(one.sk as Value, other.sk as Value) ?? 0);
+    if (input.ScanIndexForward === false) all.reverse();
+    const after = input.ExclusiveStartKey?.sk;
+    const left = after === undefined ? all : all.filter(({ sk }) => (compare(sk as Value, after) ?? 0) > 0);
+    const page = left.slice(0, input.Limit);
+    const last = page.length === input.Limit ? page.at(-1) : undefined;
+    return {
+      Items: page.map((item) => stored(projected(item, input.ProjectionExpression, contextOf(item, input).names))),
+      ...(last && { LastEvaluatedKey: { pk: last.pk, sk: last.sk } }),
+    };
+  }
+
+  /** All of it is in the first segment: which segment has a row, nobody can know. */
+  #scan(input: Expressions & { Segment?: number }): unknown {
+    const holds = parseCondition(input.FilterExpression ?? 'attribute_exists(pk)');
+    const all = (input.Segment ?? 0) > 0 ? [] : this.items();
+    return { Items: all.filter((item) => holds(contextOf(item, input))).map(stored) };
+  }
+
+  #single(kind: Kind, input: Write): unknown {
+    try {
+      const { before, after } = this.#tryWrite(kind, input);
+      this.#write(input, after);
+      if (input.ReturnValues === 'ALL_NEW') return { Attributes: stored(after) };
+      return input.ReturnValues === 'ALL_OLD' && before ? { Attributes: stored(before) } : {};
+    } catch (error) {
+      if (error instanceof Invalid) throw invalid(error.message);
+      if (!(error instanceof ConditionFailed)) throw error;
+      throw new ConditionalCheckFailedException({ message: CONDITION_FAILED, $metadata, ...failedItem(input, error) });
+    }
+  }
+
+  #batchWrite({
+    RequestItems,
+  }: {
+    RequestItems: Record<string, { PutRequest?: { Item: Item }; DeleteRequest?: { Key: Key } }[]>;
+  }): unknown {
+    const requests = Object.values(RequestItems)[0] ?? [];
+    const keys = requests.map(({ PutRequest, DeleteRequest }) =>
+      nameOf(PutRequest?.Item ?? (DeleteRequest?.Key as Key)),
+    );
+    if (keys.length > MOST_WRITES) throw invalid('Too many items requested for the BatchWriteItem call');
+    if (new Set(keys).size < keys.length) throw invalid('Provided list of item keys contains duplicates');
+    for (const { PutRequest, DeleteRequest } of requests)
+      this.#write({ ...PutRequest, ...DeleteRequest }, PutRequest && (stored(PutRequest.Item) as Item));
+    return { UnprocessedItems: {} };
+  }
+
+  #transact({
+    TransactItems,
+    ClientRequestToken: token,
+  }: {
+    TransactItems: Partial<Record<Kind, Write>>[];
+    ClientRequestToken?: string;
+  }): unknown {
+    const text = canonical(TransactItems);
+    const applied = token === undefined ? undefined : this.tokens.get(token);
+    if (applied === text) return {};
+    if (applied !== undefined)
+      throw new DynamoDBServiceException({ name: 'IdempotentParameterMismatchException', $fault: 'client', $metadata });
+    const actions = TransactItems.map((action) => Object.entries(action)[0] as [Kind, Write]);
+    if (actions.length > MOST_ACTIONS) throw invalid('Member must have length less than or equal to 100');
+    const keys = actions.map(([, write]) => nameOf((write.Key ?? write.Item) as Key));
+    if (new Set(keys).size < keys.length)
+      throw invalid('Transaction request cannot include multiple operations on one item');
+    const outcomes: Outcome[] = [];
+    const reasons = actions.map(([kind, write]) => {
+      try {
+        outcomes.push(this.#tryWrite(kind, write));
+        return { Code: 'None' };
+      } catch (error) {
+        if (error instanceof Invalid) return { Code: 'ValidationError', Message: error.message };
+        if (!(error instanceof ConditionFailed)) throw error;
+        return { Code: 'ConditionalCheckFailed', Message: CONDITION_FAILED, ...failedItem(write, error) };
+      }
+    });
+    if (outcomes.length < actions.length)
+      throw new TransactionCanceledException({
+        message: `Transaction cancelled, please refer cancellation reasons for specific reasons [${reasons.map(({ Code }) => Code).join(', ')}]`,
+        $metadata,
+        CancellationReasons: reasons,
+      });
+    for (const [at, [kind, write]] of actions.entries())
+      if (kind !== 'ConditionCheck') this.#write(write, outcomes[at]?.after);
+    if (token !== undefined) this.tokens.set(token, text);
+    return {};
+  }
+
+  /** What a write would do now. @throws ConditionFailed, Invalid */
+  #tryWrite(kind: Kind, write: Write): Outcome {
+    const { Item: put, Key: key, ConditionExpression: condition, UpdateExpression: update } = write;
+    const before = this.#rows.get(nameOf((key ?? put) as Key))?.item;
+    const context = contextOf(before, write);
+    if (condition !== undefined && !parseCondition(condition)(context)) throw new ConditionFailed(before);
+    switch (kind) {
+      case 'ConditionCheck':
+        return { before, after: before };
+      case 'Delete':
+        return { before, after: undefined };
+      case 'Put':
+        return { before, after: stored(put) as Item };
+      case 'Update':
+        return { before, after: parseUpdate(update ?? '')({ ...context, item: before ?? { ...(key as Key) } }) };
+    }
+  }
+
+  #write({ Key: key, Item: put }: Pick<Write, 'Key' | 'Item'>, after: Item | undefined): void {
+    const name = nameOf((key ?? put) as Key);
+    if (!after) this.#rows.delete(name);
+    else {
+      this.#rows.set(name, { item: after });
+      this.onWrite(after);
+    }
+  }
+}
+
+/** The document client leaves it as it comes from the wire. */
+const failedItem = ({ ReturnValuesOnConditionCheckFailure: wanted }: Write, { before }: ConditionFailed) =>
+  wanted === 'ALL_OLD' && before ? { Item: marshall(before) } : {};
+
+/** The rows that a request reads or writes. */
+export function accessesOf({ name, input }: Request): Access[] {
+  const row = ({ pk, sk }: Key, write: boolean): Access => ({ pk, sk, write });
+  switch (name) {
+    case 'GetCommand':
+      return [row(input.Key, false)];
+    case 'BatchGetCommand':
+      return (Object.values(input.RequestItems) as { Keys: Key[] }[]).flatMap(({ Keys }) =>
+        Keys.map((key) => row(key, false)),
+      );
+    case 'QueryCommand':
+      return [{ pk: String(input.ExpressionAttributeValues[':pk']), write: false }];
+    case 'ScanCommand':
+      return [{ write: false }];
+    case 'BatchWriteCommand':
+      return (Object.values(input.RequestItems) as { PutRequest?: { Item: Key }; DeleteRequest?: { Key: Key } }[][])
+        .flat()
+        .map(({ PutRequest, DeleteRequest }) => row((PutRequest?.Item ?? DeleteRequest?.Key) as Key, true));
+    case 'TransactWriteCommand':
+      return (input.TransactItems as Partial<Record<Kind, { Key?: Key; Item?: Key }>>[]).flatMap((action) =>
+        Object.entries(action).map(([kind, { Key: key, Item: item }]) =>
+          row((key ?? item) as Key, kind !== 'ConditionCheck'),
+        ),
+      );
+    default:
+      return [row(input.Key ?? input.Item, true)];
+  }
+}
