@@ -14,6 +14,7 @@ import { checkAccounts } from '../../lib/check/accounts.ts';
 import { DataError } from '../../lib/data/check.ts';
 import { loadData } from '../../lib/data/load.ts';
 import { type Key, parseKey } from '../../lib/table/keys.ts';
+import { TIME_LIMITS } from '../../lib/time-limits.ts';
 import { TABLE_NAME } from './double-client.ts';
 import type { Scenario } from './explore.ts';
 import { type Actor, type Judgement, rowsAfter, scenarioOf } from './scenario.ts';
@@ -187,7 +188,7 @@ function lookUps(key: string): Actor {
         await at
           .call(name, async () => {
             await at.pause((TRUSTED_SECONDS + 1) * 1_000);
-            const caller = await appKeys.find(key, { signal: AbortSignal.timeout(2_700) });
+            const caller = await appKeys.find(key, { signal: AbortSignal.timeout(TIME_LIMITS.callMs) });
             return caller ? `${caller.accountId} may ${caller.permissions}` : 'nobody';
           })
           .catch(() => undefined);

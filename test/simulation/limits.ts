@@ -2,6 +2,7 @@
 import type { RateWindow } from '../../lib/api/operations.ts';
 import { createRateLimiter } from '../../lib/api/throttle.ts';
 import { parseKey } from '../../lib/table/keys.ts';
+import { TIME_LIMITS } from '../../lib/time-limits.ts';
 import type { Scenario } from './explore.ts';
 import { type Actor, inTurn, type Judgement, rowsAfter, scenarioOf } from './scenario.ts';
 import { canonical } from './values.ts';
@@ -26,7 +27,7 @@ const take =
   ({ deps, call }) =>
     call(`${name} in second ${second}`, async () => {
       const limiter = limiterOf(LIMITED, { ...deps, now: () => START_MS + second * 1_000 });
-      const { refusedBy } = await limiter.take(ACCOUNT, AbortSignal.timeout(2_700));
+      const { refusedBy } = await limiter.take(ACCOUNT, AbortSignal.timeout(TIME_LIMITS.callMs));
       return refusedBy ? 'refused' : 'passed';
     });
 

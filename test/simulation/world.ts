@@ -17,6 +17,7 @@ import type { Deps } from '../../lib/deps.ts';
 import type { Int64 } from '../../lib/json.ts';
 import { readSettings } from '../../lib/settings.ts';
 import type { Table } from '../../lib/table/client.ts';
+import { TIME_LIMITS } from '../../lib/time-limits.ts';
 import { connectDouble, TABLE_NAME } from './double-client.ts';
 import { type Access, accessesOf, type Request, type Rows, TableDouble } from './table-double.ts';
 import { canonical, type Item } from './values.ts';
@@ -33,18 +34,17 @@ export function depsOver(
   { now = () => START_MS, newId = () => nodeCrypto.randomUUID() }: Partial<Deps> = {},
 ): Deps {
   const log = { info: silent, warn: silent, error: silent };
-  return { table, now, newId, log, metrics: { call: silent, event: silent }, settings };
+  return { table, now, newId, log, metrics: { call: silent, event: silent }, settings, timeLimits: TIME_LIMITS };
 }
 
 /** A validated call of an operation, as the chain before it hands it over. */
 export function callOf<Body>(body: Body, accountId: Int64, idempotencyKey?: string): Call<Body> {
   const caller = { accountId, appKeyId: 'key', permissions: [], cursorSecret: new Uint8Array() };
-  return { body, caller, requestId: 'request', idempotencyKey, signal: AbortSignal.timeout(DEADLINE_MS) };
+  return { body, caller, requestId: 'request', idempotencyKey, signal: AbortSignal.timeout(TIME_LIMITS.callMs) };
 }
 
 /** Unix milliseconds. */
 export const START_MS = 1_800_000_000_000;
-const DEADLINE_MS = 2_700;
 
 /** What can go wrong with a call, or with the process that makes it. */
 export const FAULTS = {
