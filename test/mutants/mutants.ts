@@ -233,7 +233,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a deletion whose reply was lost is a failure',
     file: 'lib/incidents/delete-work-item.ts',
-    find: 'if (isDeletedFrom(stored, version)) return;',
+    find: 'if (isDone(stored, deletion)) return;',
     replace: '',
     tests: [integration('delete-work-item')],
   },

@@ -51,6 +51,7 @@ const operations = new Map<string, (state: State) => { state: State; answer: str
 
 function merged(state: State, { alerts, into, title, key }: Merge): { state: State; answer: string } {
   if (key !== undefined && state.used.includes(key)) return { state, answer: 'done' };
+  if (alerts.some((alert) => !(alert in state.at))) return { state, answer: 'ResourceNotFound' };
   const moving = alerts.filter((alert) => state.at[alert] !== into);
   const entry: Entry = {
     kind: 'merge',
@@ -216,6 +217,12 @@ const after = (name: string, cost: Scenario['cost'], alerts: string[], ...actors
 const [A, B, C] = ALERTS as [string, string, string];
 
 export const MERGES: readonly Scenario[] = [
+  scenario(
+    'merges of an alert that does not exist',
+    1,
+    merge('small of none', { alerts: [id(99)], into: TWO }),
+    merge('large of some', { alerts: [A, id(99)], into: THREE }),
+  ),
   scenario(
     'two small merges of one alert',
     1,
