@@ -1,8 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { stringifyJson } from '../lib/json.ts';
 import document from '../openapi.json' with { type: 'json' };
 
-const body = JSON.stringify(document);
+/** Reading the document rounded the bounds that a double does not hold: they are there as text, too. */
+const exactBounds = (_key: string, value: unknown) =>
+  typeof value === 'object' && value !== null && 'x-maximum' in value
+    ? { ...value, maximum: BigInt(String(value['x-maximum'])) }
+    : value;
+const body = stringifyJson(JSON.parse(JSON.stringify(document), exactBounds));
 const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
 const headers = { 'Cache-Control': 'public, max-age=300', ETag: etag, 'Access-Control-Allow-Origin': '*' };
 

@@ -186,7 +186,7 @@ export interface DeleteWorkItemRequest {
    */
   work_item_id: string;
   /**
-   * The version that you have seen: it must be the stored one
+   * The version that you have seen: it must be the stored one; from 1 to 9223372036854775806
    */
   version: number | bigint;
 }

@@ -177,8 +177,8 @@ export function openApiDocument(): object {
   };
 }
 
-/** A bound that a double does not hold is published exactly. */
+/** A bound that a double does not hold is published exactly, and as text for readers that would round it. */
 export const openApiText = () =>
-  `${JSON.stringify(openApiDocument(), undefined, 2).replace(/"x-maximum": "(\d+)"/g, '"maximum": $1')}\n`;
+  `${JSON.stringify(openApiDocument(), undefined, 2).replace(/( *)"x-maximum": "(\d+)"/g, '$1"maximum": $2,\n$&')}\n`;
 
 if (import.meta.main) writeFileSync(OPENAPI_FILE, openApiText());

@@ -5,6 +5,8 @@ import { createRequire } from 'node:module';
 export interface Page {
   type: string;
   body: Buffer;
+  /** Where the browser is sent instead. */
+  location?: string;
 }
 
 const require = createRequire(import.meta.url);
@@ -61,8 +63,15 @@ const showExactly = () => ({
     },
   },
 });
+// Of the description it would round bounds, too: as text they are left out, and the field's description has them.
+const keepBounds = (response) => {
+  if (response.url.endsWith('/openapi.json') && typeof response.text === 'string')
+    response.text = response.text.replace(/:\\s*(-?\\d{16,})(?=[,}\\s])/g, ': "$1"');
+  return response;
+};
 const ui = SwaggerUIBundle({
   plugins: [showExactly],
+  responseInterceptor: keepBounds,
   url: '/openapi.json',
   dom_id: '#reference',
   tryItOutEnabled: true,
@@ -77,8 +86,11 @@ const ui = SwaggerUIBundle({
 `;
 
 /** @param appKey filled in for the calls of the page; absent: the reader gives one */
-export function createDocs(appKey: string | undefined): (path: string) => Page | undefined {
-  return (path) => {
+export function createDocs(appKey: string | undefined): (path: string, accept?: string) => Page | undefined {
+  return (path, accept) => {
+    // A person who opens the address of the service; its callers ask for JSON.
+    if (path === '/' && accept?.includes('text/html'))
+      return { type: 'text/html; charset=utf-8', body: Buffer.alloc(0), location: '/docs' };
     if (path === '/docs' || path === '/docs/')
       return { type: 'text/html; charset=utf-8', body: Buffer.from(html(appKey)) };
     const type = FILES.get(path);

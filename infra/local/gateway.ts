@@ -35,7 +35,7 @@ export interface GatewayOptions {
   /** Told when a function could not be loaded, threw, or ended. */
   readonly onFailed?: (functionName: string, error: Error) => void;
   /** Pages of this machine's own, which no deployment has. */
-  readonly pages?: (path: string) => Page | undefined;
+  readonly pages?: (path: string, accept: string | undefined) => Page | undefined;
 }
 
 /** Bytes of an event, as JSON, that Lambda takes. */
@@ -152,9 +152,12 @@ export function createGateway(options: GatewayOptions): Server {
   }
 
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
-    const page = request.method === 'GET' ? options.pages?.(readTarget(request).path) : undefined;
+    const { method, headers } = request;
+    const page = method === 'GET' ? options.pages?.(readTarget(request).path, headers.accept) : undefined;
     if (page) {
-      response.writeHead(200, { 'Content-Type': page.type }).end(page.body);
+      const { type, body, location } = page;
+      response.writeHead(location ? 302 : 200, { 'Content-Type': type, ...(location && { Location: location }) });
+      response.end(body);
       return;
     }
     serve(request, response).catch(() => response.destroy());

@@ -153,7 +153,7 @@ export const deleteWorkItem = {
         format: 'int64',
         minimum: 1,
         'x-maximum': '9223372036854775806',
-        description: 'The version that you have seen: it must be the stored one',
+        description: 'The version that you have seen: it must be the stored one; from 1 to 9223372036854775806',
       },
     },
   },

@@ -46,7 +46,7 @@ try {
     (request) => !request.url().startsWith(url) && !request.url().startsWith('data:') && foreign.push(request.url()),
   );
 
-  await page.goto(`${url}/docs`);
+  await page.goto(url);
   await page.waitForSelector('.opblock');
   const paths = (await page.locator('.opblock-summary-path').allInnerTexts()).map((text) =>
     text.replaceAll('\u200b', ''),
@@ -57,7 +57,7 @@ try {
     '/monit/servicemap/fleet',
     '/rum/resource/info',
   ]);
-  if (screenshot) await page.screenshot({ path: screenshot });
+  assert.equal(page.url(), `${url}/docs`);
 
   const block = page.locator('.opblock', { hasText: '/monit/servicemap/fleet' });
   await block.locator('.opblock-summary').click();
@@ -68,6 +68,19 @@ try {
   assert.match(hosts, /\b200\b/);
   assert.match(hosts, /host_id/);
   assert.deepEqual(problems, []);
+  if (screenshot) {
+    await block.locator('.live-responses-table').scrollIntoViewIfNeeded();
+    await page.screenshot({ path: screenshot });
+  }
+
+  // The bound of a version is beyond 2^53.
+  const deletion = page.locator('.opblock', { hasText: '/incident/work-item/delete' });
+  await deletion.locator('.opblock-summary').click();
+  await deletion.locator('.model-example .tablinks', { hasText: 'Schema' }).first().click();
+  await deletion.getByText('Expand all').first().click();
+  await deletion.getByText('Expand all').first().click();
+  await page.waitForFunction("document.body.innerText.includes('9223372036854775806')");
+  assert.doesNotMatch(await deletion.innerText(), /922337203685477(5807|6000)/);
 
   // Another key, by the page's own dialogue.
   await page.locator('button.authorize').first().click();
@@ -83,6 +96,10 @@ try {
   const phone = await browser.newPage({ viewport: { width: 390, height: 800 }, isMobile: true });
   await phone.goto(`${url}/docs`);
   await phone.waitForSelector('.opblock');
+  const fleet = phone.locator('.opblock', { hasText: '/monit/servicemap/fleet' });
+  await fleet.locator('.opblock-summary').click();
+  await fleet.locator('button.execute').click();
+  await fleet.locator('.live-responses-table .response-col_status').first().waitFor();
   const wide: number = await phone.evaluate('document.documentElement.scrollWidth - window.innerWidth');
   assert.ok(wide <= 0, `on a phone the page is ${wide} pixels too wide`);
 

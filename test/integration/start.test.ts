@@ -115,6 +115,9 @@ describe('npm start', () => {
     for (const name of ['constructor', 'toString', '__proto__', 'swagger-ui.css/../../package.json'])
       expect((await fetch(`${url}/docs/${name}`)).status).toBe(404);
     expect((await fetch(`${url}/docs/swagger-ui.css`)).status).toBe(200);
+    const opened = await fetch(url, { headers: { Accept: 'text/html,*/*;q=0.8' }, redirect: 'manual' });
+    expect([opened.status, opened.headers.get('location')]).toEqual([302, '/docs']);
+    expect((await fetch(url)).status).toBe(404);
     service.child.kill('SIGUSR2');
     await expect.poll(() => service.errors()).toMatch(/\(the service keeps running\): Error: planted/);
     expect((await call('/rum/resource/info', {})).response.status).toBe(200);
