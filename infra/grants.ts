@@ -58,7 +58,7 @@ export const GRANTS: Readonly<Record<string, readonly Grant[]>> = {
     {
       actions: ['ConditionCheckItem'],
       on: ['incidents', 'alerts', 'members'],
-      previous: ['ConditionCheckItem on incidents', 'ConditionCheckItem on alerts', 'ConditionCheckItem on members'],
+      previous: ['ConditionCheckItem on incidents', 'ConditionCheckItem on alerts'],
     },
   ],
   'finish-merges': [

@@ -31,6 +31,8 @@ export interface Relocation {
   ledger: Ledger;
   /** The shard of the ledger that a small one writes. */
   shard: number;
+  /** Member that must exist. */
+  owner?: Int64;
   idempotency?: Idempotency;
   /** The alerts are moved after the commit, not with it. */
   large: boolean;
@@ -73,7 +75,7 @@ function alertActions(table: Table, { account, entry, placements }: Relocation, 
 }
 
 function actionsOf(table: Table, relocation: Relocation): Action[] {
-  const { account, entry, alertIds, decide, placements, ledger, shard, idempotency, large } = relocation;
+  const { account, entry, alertIds, decide, placements, ledger, shard, owner, idempotency, large } = relocation;
   const placing = place(alertIds, placements, decide);
   const rows = large
     ? largeEntryRows(account, entry, alertIds)
@@ -85,6 +87,14 @@ function actionsOf(table: Table, relocation: Relocation): Action[] {
     large ? largeAction(table, account, entry, ledger) : smallAction(table, account, entry.sequence, ledger, shard),
     ...incidentActions(table, relocation),
   );
+  if (owner !== undefined)
+    actions.push({
+      ConditionCheck: {
+        TableName: table.name,
+        Key: keys.member(account, owner),
+        ConditionExpression: 'attribute_exists(pk)',
+      },
+    });
   if (idempotency)
     actions.push({
       Put: {

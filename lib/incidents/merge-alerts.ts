@@ -141,7 +141,7 @@ async function prepare(preparation: Preparation): Promise<Relocation | 'done alr
   const alertKeys = alertIds.map((id) => keys.alert(account, id));
   const changesIncident = Boolean(body.title) || owner !== undefined;
   // Beside the alerts: the entry and a shard of the ledger.
-  const written = 2 + Number(changesIncident) + Number(idempotency !== undefined);
+  const written = 2 + Number(changesIncident) + Number(owner !== undefined) + Number(idempotency !== undefined);
   reading.large ||= alertKeys.length + written > transactionItems;
   const shard = randomShard();
   // A large one reads the whole ledger, later.
@@ -200,6 +200,7 @@ async function prepare(preparation: Preparation): Promise<Relocation | 'done alr
     ledger,
     shard,
     large,
+    ...(owner !== undefined && { owner }),
     ...(idempotency && { idempotency }),
   };
 }
