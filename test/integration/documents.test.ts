@@ -50,9 +50,9 @@ const WHOLE_RUNS = [
   'npm run test:releases',
   'npm run test:certificate',
   'npm run test:mutants',
+  'npm run prove',
   'npm run test:faults',
   'FAULTS=full npm run test:faults',
-  'SEED=… npm run test:faults',
   'npm start -- --limits aws', // test/integration/cpu-share
   'npm pack -w client',
   'bash .ci/run',
