@@ -7,11 +7,9 @@ import { keys } from '../../lib/table/keys.ts';
 import { hasEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { isMerged, newAccount } from '../support/incidents.ts';
-import { handlersOver, invokeAlone, newTable, putAll, testDeps } from '../support/service.ts';
+import { handlersOver, invokeAlone, newTable, PATIENCE, putAll, testDeps } from '../support/service.ts';
 
 const QUICK = process.env.FAULTS === undefined;
-/** Time-outs for a busy machine, as the other tests have them. */
-const TIMEOUTS = { connectionTimeout: 2_500, requestTimeout: 2_500 };
 
 let table: Table;
 const open: (() => unknown)[] = [];
@@ -24,7 +22,7 @@ async function limited(
   limits: Parameters<typeof startLimitsProxy>[1] = {},
 ): Promise<{ own: Table; proxy: LimitsProxy }> {
   const proxy = await startLimitsProxy(dynamodbEndpoint(), limits);
-  const own = connectTable({ name: table.name, endpoint: proxy.endpoint, timeouts: TIMEOUTS });
+  const own = connectTable({ name: table.name, endpoint: proxy.endpoint, timeouts: PATIENCE });
   open.push(proxy.close, () => own.client.destroy());
   return { own, proxy };
 }
