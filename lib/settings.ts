@@ -29,9 +29,9 @@ export function readSettings(env: Environment): Settings {
   const problems: string[] = [];
 
   const text = (name: string) => {
-    const value = env[name];
+    const value = env[name] ?? '';
     if (!value) problems.push(`${name} is required`);
-    return value ?? '';
+    return value;
   };
   const integer = (name: string, fallback: number, min: number, max: number) => {
     const value = env[name];

@@ -9,9 +9,9 @@ const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/;
  */
 export function idempotencyKeyOf({ headers, multiValueHeaders }: ApiEvent): string | undefined {
   const values = valuesOf(multiValueHeaders) ?? valuesOf(headers) ?? [];
-  if (values.length === 0) return undefined;
-  const [key = ''] = values;
-  if (values.length > 1 || !IDEMPOTENCY_KEY.test(key))
+  const [key, ...more] = values;
+  if (key === undefined) return undefined;
+  if (more.length > 0 || !IDEMPOTENCY_KEY.test(key))
     throw refuse('InvalidParameter', 'invalidIdempotencyKey', undefined);
   return key;
 }

@@ -47,18 +47,15 @@ function problemsOf(errors: Partial<ErrorObject>[], fields: Readonly<Record<stri
     const missing = name === '';
     const field = missing ? String(params?.missingProperty) : name;
     const schema = fields[field] ?? {};
-    const known = problems.get(field);
-    if (known) {
-      if (item !== undefined) known.items.add(item);
-    } else {
-      problems.set(field, {
-        field,
-        must: ruleOf((item === undefined ? undefined : schema.items) ?? schema),
-        ...(missing && { missing }),
-        ...(item !== undefined && { item: Number(item) }),
-        items: new Set(item === undefined ? [] : [item]),
-      });
-    }
+    const problem = problems.get(field) ?? {
+      field,
+      must: ruleOf((item === undefined ? undefined : schema.items) ?? schema),
+      ...(missing && { missing }),
+      ...(item !== undefined && { item: Number(item) }),
+      items: new Set(),
+    };
+    if (item !== undefined) problem.items.add(item);
+    problems.set(field, problem);
   }
   return [...problems.values()].map(({ items, ...problem }) =>
     problem.item !== undefined && items.size > 1 ? { ...problem, moreItems: items.size - 1 } : problem,

@@ -1,12 +1,12 @@
 import type { Caller } from '../accounts/app-keys.ts';
 import { ApiError, refuse } from '../api/errors.ts';
 import { type browseFleet, FLEET_STATUSES, type RequestOf, type ResponseOf } from '../api/operations.ts';
-import type { Problem } from '../api/problems.ts';
 import type { Call } from '../api/serve.ts';
 import type { Deps } from '../deps.ts';
 import { openCursor, sealCursor } from './cursor.ts';
 import { createHostReader, type HostReader } from './hosts.ts';
 import { type HostRow, UNREADABLE } from './rows.ts';
+import { checkScanLimit } from './scan-limit.ts';
 import { type FleetHost, fleetHost } from './status.ts';
 
 type BrowseRequest = RequestOf<typeof browseFleet>;
@@ -16,12 +16,6 @@ type BrowseResponse = ResponseOf<typeof browseFleet>;
 const NAMED_MALFORMED = 10;
 /** Seconds after which a caller may ask a deployment again that has no service map. */
 const RETRY_DISABLED_SECONDS = '60';
-
-/** `scan_limit` is at least `limit`, whether that is given or the default. */
-export function checkScanLimit({ limit, scan_limit }: BrowseRequest, offending: ReadonlySet<string>): Problem[] {
-  if (offending.has('limit') || offending.has('scan_limit')) return [];
-  return scan_limit < limit ? [{ field: 'scan_limit', must: { is: 'integer', min: limit, max: 2000 } }] : [];
-}
 
 /** How many candidates to read next, told by how many of those examined so far matched. */
 export type ChunkSize = (request: BrowseRequest, examined: number, matched: number) => number;

@@ -49,26 +49,30 @@ const isTextList = (value: unknown) => Array.isArray(value) && value.every(isTex
 const isNatural = (value: unknown) => isInt64(value) && value >= 0;
 const isPositive = (value: unknown) => isInt64(value) && value >= 1;
 
+const TEXT: Form = { is: isText, fallback: '' };
+const FLAG: Form = { is: isFlag, fallback: false };
+const COUNT: Form = { is: isNatural, fallback: 0 };
+
 const HOST_FORMS: Forms<HostRow> = {
-  agent_version: { is: isText, fallback: '' },
-  edge_cluster: { is: isText, fallback: '' },
-  enabled: { is: isFlag, fallback: false },
+  agent_version: TEXT,
+  edge_cluster: TEXT,
+  enabled: FLAG,
   capability_status: { is: isText },
   capture_mode: { is: isText },
   report_interval_ms: { is: isPositive },
-  snapshot_ready: { is: isFlag, fallback: false },
+  snapshot_ready: FLAG,
   reason_codes: { is: isTextList },
 };
 
 const STATUS_FORMS: Forms<HostStatusRow> = {
   received_at_ms: { is: isNatural },
   observed_at_ms: { is: isNatural },
-  node_count: { is: isNatural, fallback: 0 },
-  edge_count: { is: isNatural, fallback: 0 },
-  authoritative: { is: isFlag, fallback: false },
-  graph_available: { is: isFlag, fallback: false },
-  snapshot_truncated: { is: isFlag, fallback: false },
-  snapshot_degraded: { is: isFlag, fallback: false },
+  node_count: COUNT,
+  edge_count: COUNT,
+  authoritative: FLAG,
+  graph_available: FLAG,
+  snapshot_truncated: FLAG,
+  snapshot_degraded: FLAG,
   health_at_ms: { is: isNatural },
   reason_codes: { is: isTextList },
 };

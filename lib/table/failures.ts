@@ -1,6 +1,6 @@
 /** What a failed call to DynamoDB means, told by the error that the SDK throws after its last attempt. */
 
-const OVERLOAD = new Set([
+const OVERLOAD = new Set<string | undefined>([
   'ProvisionedThroughputExceededException',
   'ThrottlingException',
   'RequestLimitExceeded',
@@ -14,7 +14,7 @@ const OVERLOAD = new Set([
   'TimeoutError',
 ]);
 const THROTTLED = new Set(['ProvisionedThroughputExceededException', 'ThrottlingException', 'RequestLimitExceeded']);
-const NETWORK = new Set([
+const NETWORK = new Set<string | undefined>([
   'ECONNREFUSED',
   'ECONNRESET',
   'EPIPE',
@@ -24,7 +24,11 @@ const NETWORK = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
 ]);
-const PASSING_REASONS = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded']);
+const PASSING_REASONS = new Set<string | undefined>([
+  'TransactionConflict',
+  'ThrottlingError',
+  'ProvisionedThroughputExceeded',
+]);
 
 interface Failure {
   name?: string;
@@ -40,13 +44,13 @@ interface Failure {
  */
 export function isUnavailable(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
-  const { name = '', code = '', errors, $metadata, CancellationReasons } = error as Failure;
+  const { name, code, errors, $metadata, CancellationReasons } = error as Failure;
   if (OVERLOAD.has(name) || NETWORK.has(code) || ($metadata?.httpStatusCode ?? 0) >= 500) return true;
   if (errors?.some(isUnavailable)) return true; // several addresses of one host were tried
-  return name === 'TransactionCanceledException' && (CancellationReasons ?? []).some(isPassing);
+  return name === 'TransactionCanceledException' && CancellationReasons?.some(isPassing) === true;
 }
 
 /** Whether DynamoDB asks for a slower pace. */
 export const isThrottled = (error: unknown) => error instanceof Error && THROTTLED.has(error.name);
 
-const isPassing = ({ Code }: { Code?: string }) => PASSING_REASONS.has(Code ?? '');
+const isPassing = ({ Code }: { Code?: string }) => PASSING_REASONS.has(Code);

@@ -30,20 +30,18 @@ function valueBytes(value: AttributeValue): number {
   if (value.NS !== undefined) return sum(value.NS, numberBytes);
   if (value.BS !== undefined) return sum(value.BS, binaryBytes);
   if (value.L !== undefined) return NESTED_BYTES + sum(value.L, (each) => valueBytes(each) + ELEMENT_BYTES);
-  if (value.M !== undefined) return NESTED_BYTES + itemBytes(value.M) + Object.keys(value.M).length * ELEMENT_BYTES;
+  if (value.M !== undefined) return NESTED_BYTES + itemBytes(value.M) + sum(Object.keys(value.M), () => ELEMENT_BYTES);
   return 0;
 }
 
 /** A byte for two significant digits, and one more. "Approximately", says AWS. */
 function numberBytes(text: string): number {
-  const [mantissa = ''] = text.toLowerCase().split('e');
-  const digits = mantissa.replace(/[-+.]/g, '').replace(/^0+|0+$/g, '');
+  const digits = text.replace(/[eE].*|[-.]/g, '').replace(/^0+|0+$/g, '');
   return Math.ceil(digits.length / 2) + 1;
 }
 
 /** On the wire a binary value is base64. */
-const binaryBytes = (value: Uint8Array | string) =>
-  typeof value === 'string' ? Buffer.byteLength(value, 'base64') : value.byteLength;
+const binaryBytes = (value: Uint8Array | string) => Buffer.byteLength(value, 'base64');
 
 function sum<Value>(values: readonly Value[], bytesOf: (value: Value) => number): number {
   let bytes = 0;

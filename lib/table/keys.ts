@@ -112,7 +112,7 @@ export function parseKey({ pk, sk }: Key): ParsedKey | undefined {
   if (pk.startsWith('APP_KEY#')) return { kind: 'appKey', parts: [pk.slice('APP_KEY#'.length)] };
   if (pk === collections.accounts())
     return { kind: 'listedAccount', account: toInt64(sk.replace(/^0+(?=.)/, '')), parts: [] };
-  const [, digits, collection, rest] = TENANT.exec(pk) ?? [];
+  const [, digits, collection, rest = ''] = TENANT.exec(pk) ?? [];
   if (digits === undefined) return undefined;
   const account = toInt64(digits);
   const row = (kind: RowKind, ...parts: ParsedKey['parts']): ParsedKey => ({ kind, account, parts });
@@ -139,14 +139,14 @@ export function parseKey({ pk, sk }: Key): ParsedKey | undefined {
       return row('alert', sk);
     case 'FEED': {
       const [sequence, list, at] = sk.split('#');
-      const entry = [rest ?? '', Number(sequence)];
+      const entry = [rest, Number(sequence)];
       if (list === undefined) return row('feedEntry', ...entry);
       return row(list === 'ALERTS' ? 'feedAlerts' : 'feedMoves', ...entry, Number(at));
     }
     case 'MERGES':
       return sk === 'LEDGER' ? row('mergeLedger') : row('ledgerShard', Number(sk.slice('LEDGER#'.length)));
     case 'RATE':
-      return row('rateCount', rest ?? '', Number(sk));
+      return row('rateCount', rest, Number(sk));
     case 'IDEMPOTENCY': {
       const at = sk.indexOf('#');
       return row('idempotency', sk.slice(0, at), sk.slice(at + 1));

@@ -51,6 +51,7 @@ const WHOLE_RUNS = [
   'npm run test:certificate',
   'npm run test:mutants',
   'npm run prove',
+  'npm run test:mutation',
   'npm run test:faults',
   'FAULTS=full npm run test:faults',
   'npm start -- --limits aws', // test/integration/cpu-share

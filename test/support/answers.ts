@@ -19,4 +19,5 @@ export function hasEnvelope(answer: Answer, status: number, code?: string): void
   expect(Object.keys(body.error).sort()).toEqual(['code', 'message']);
   expect(body.error.message).toEqual(expect.any(String));
   expect(headers['Content-Language']).toEqual(expect.any(String));
+  expect(headers.Vary).toContain('Accept-Language');
 }

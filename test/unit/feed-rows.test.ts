@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  changeOf,
   type FeedEntry,
   largeEntryRows,
   type Move,
@@ -71,6 +72,33 @@ describe('the rows of a feed entry', () => {
     const again = movesRow(1, ENTRY, { start: 3, end: 4 }, [], stayed);
     expect(row).toMatchObject({ count: 4 });
     expect(readMovedAlerts(ENTRY, [row, again] as never[])).toEqual({ moves, stayed });
+  });
+
+  it('are written as docs/table.md says', () => {
+    const entry: FeedEntry = { ...ENTRY, incident_id: 'AB'.repeat(12) };
+    const [, first, second] = largeEntryRows(
+      7,
+      entry,
+      Array.from({ length: 30_001 }, () => 'c'.repeat(24)),
+    );
+    const pk = `ACCOUNT#7#FEED#${'ab'.repeat(12)}`;
+    expect(first).toMatchObject({ pk, sk: '000000000000007#ALERTS#0000' });
+    expect(second).toMatchObject({ pk, sk: '000000000000007#ALERTS#0001' });
+    const loose: Move = { alertId: 'x', from: undefined, to: entry.incident_id };
+    expect(movesRow(7, entry, { start: 3, end: 5 }, [loose], [])).toEqual({
+      ...{ pk, sk: '000000000000007#MOVES#000003', count: 2, moved: { none: ['x'] }, stayed: [] },
+    });
+  });
+
+  it.each<[Partial<FeedEntry>, object]>([
+    [{}, {}],
+    [{ new_title: 'New' }, { old_title: '' }],
+    [{ new_title: 'New', old_title: 'Old' }, { old_title: 'Old' }],
+    [{ new_owner_id: 1 }, { old_owner_id: null }],
+    [{ new_owner_id: 0, old_owner_id: 2 }, { old_owner_id: 2 }],
+  ])('with %j leave on the incident %j', (fields, change) => {
+    const { comment: _comment, old_title: _old, new_title: _new, ...bare } = ENTRY;
+    expect(changeOf({ ...bare, ...fields })).toStrictEqual({ sequence: 7, ...change });
   });
 
   it('of an undoing tell where the alerts moved back to', () => {

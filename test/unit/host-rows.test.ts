@@ -32,7 +32,10 @@ describe('an inventory row', () => {
     ['snapshot_ready', ['true', 0, null, undefined], false],
   ] as const)('whose %s is of another form has a value in its place, and is malformed', (name, values, fallback) => {
     for (const value of values)
-      expect(decodeHost({ ...HOST, [name]: value })).toEqual({ host: { ...HOST, [name]: fallback }, malformed: true });
+      expect(decodeHost({ ...HOST, [name]: value })).toStrictEqual({
+        host: { ...HOST, [name]: fallback },
+        malformed: true,
+      });
   });
 
   it.each([
@@ -42,12 +45,12 @@ describe('an inventory row', () => {
     ['reason_codes', ['own', [1], ['own', 1], { 0: 'own' }, new Set([1])]],
   ] as const)('whose %s is of another form does without it, and is malformed', (name, values) => {
     for (const value of values)
-      expect(decodeHost({ ...HOST, [name]: value })).toEqual({ host: without(HOST, name), malformed: true });
+      expect(decodeHost({ ...HOST, [name]: value })).toStrictEqual({ host: without(HOST, name), malformed: true });
   });
 
   it('with null, nothing, or a set where a list may stand is well-formed', () => {
     for (const name of ['capability_status', 'capture_mode', 'report_interval_ms', 'reason_codes']) {
-      expect(decodeHost({ ...HOST, [name]: null })).toEqual({ host: without(HOST, name), malformed: false });
+      expect(decodeHost({ ...HOST, [name]: null })).toStrictEqual({ host: without(HOST, name), malformed: false });
       expect(decodeHost(without(HOST, name))).toEqual({ host: without(HOST, name), malformed: false });
     }
     const { host, malformed } = decodeHost({ ...HOST, reason_codes: new Set(['a', 'b']) });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ERROR_CODES, type ErrorCode, type Explanation, type Explanations, refuse } from '../../lib/api/errors.ts';
-import { CATALOGS, catalogFor, messageOf } from '../../lib/api/messages/index.ts';
+import { CATALOGS, catalogFor, messageOf, ROUTE_CATALOGS } from '../../lib/api/messages/index.ts';
 import { anyText } from '../support/any-text.ts';
 
 /** One example of every sentence, and what it must mention. */
@@ -74,6 +74,7 @@ describe('Accept-Language', () => {
     ['en;q=0, zh;q=0, *', 'en'],
     ['en;q=0', 'en'],
     ['zh-Hans;q=0, *;q=0.5, en;q=0.1', 'en'],
+    ['en;q=0, zh-Hant;q=0.5, *', 'zh-CN'],
     ['not a tag at all, zh', 'zh-CN'],
     [';;;,,,q=', 'en'],
     ['x'.repeat(10_000), 'en'],
@@ -83,6 +84,17 @@ describe('Accept-Language', () => {
 
   it('of any other form chooses a language all the same', () => {
     fc.assert(fc.property(anyText, (header) => CATALOGS.includes(catalogFor(header, CATALOGS))));
+  });
+});
+
+describe('the catalogues of refused routes', () => {
+  it('are those of the same languages, with less in them', () => {
+    expect(ROUTE_CATALOGS.map(({ language }) => language)).toEqual(['en', 'zh-CN']);
+    const [english] = ROUTE_CATALOGS;
+    const explanation: Explanation = { name: 'permissionMissing', values: { permission: 'monit' } };
+    expect(messageOf(english, { code: 'RouteNotFound', explanation })).toBe(
+      messageOf(english, { code: 'RouteNotFound', explanation: undefined }),
+    );
   });
 });
 

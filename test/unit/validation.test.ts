@@ -8,7 +8,7 @@ import validateBrowse from '../../lib/api/validators/browse-fleet.ts';
 import validateDelete from '../../lib/api/validators/delete-work-item.ts';
 import validateRum from '../../lib/api/validators/get-rum-resource.ts';
 import validateMerge from '../../lib/api/validators/merge-alerts.ts';
-import { checkScanLimit } from '../../lib/fleet/browse.ts';
+import { checkScanLimit } from '../../lib/fleet/scan-limit.ts';
 
 const check = {
   browse: validateMiddleware(browseFleet.request, validateBrowse, checkScanLimit),
@@ -46,6 +46,7 @@ describe('fleet browse', () => {
     [{ limit: null }, 'limit must be an integer from 1 to 100.'],
     [{ limit: 2n ** 60n }, 'limit must be an integer from 1 to 100.'],
     [{ scan_limit: 2001 }, 'scan_limit must be an integer from 1 to 2000.'],
+    [{ scan_limit: 0 }, 'scan_limit must be an integer from 1 to 2000.'],
     [{ scan_limit: 49 }, 'scan_limit must be an integer from 50 to 2000.'],
     [{ limit: 10, scan_limit: 9 }, 'scan_limit must be an integer from 10 to 2000.'],
     [{ cursor: 5 }, 'cursor must be a string.'],

@@ -1,0 +1,27 @@
+import { defineConfig } from 'vitest/config';
+
+const FILES = [
+  'current',
+  'errors',
+  'feed-rows',
+  'fleet-cursor',
+  'fleet-status',
+  'host-rows',
+  'idempotency-key',
+  'item-size',
+  'json',
+  'messages',
+  'printable',
+  'problems',
+  'settings',
+  'table-keys',
+  'validation',
+];
+
+/** The unit tests that notice changes of the pure modules, fast and with the same values in every run. */
+export default defineConfig({
+  test: {
+    include: FILES.map((name) => `test/unit/${name}.test.ts`),
+    setupFiles: ['test/mutation/few-values.ts'],
+  },
+});
