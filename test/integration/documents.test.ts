@@ -244,9 +244,12 @@ describe('options', () => {
       walk([{ commands: 'npm run certify -- --help', output: '' }], { env: {} }).then(({ printed }) => printed.join()),
     ]);
     const helps = [...admin.map(({ out }) => out), starting, certifying].join('\n');
+    const proving = readFileSync(new URL('test/simulation/prove.ts', root), 'utf8');
     for (const line of optionLines) {
       const [option = ''] = line.split(' ');
       if (option === '--turns') expect(readArguments(['--turns', '1']).turns).toBe(1);
+      // A run of it takes minutes: its options are looked for in its source.
+      else if (option === '--form') expect(proving).toMatch(/\bform: \{ type: 'string'/);
       else expect(helps).toMatch(new RegExp(`${option}\\b`));
     }
   });
