@@ -26,8 +26,8 @@ export const BREAKING: readonly Breaking[] = [
   {
     name: 'of a work item that was deleted nothing is known',
     file: 'lib/incidents/delete-work-item.ts',
-    find: 'BigInt(stored.version) === BigInt(version) + 1n',
-    replace: 'BigInt(stored.version) === BigInt(version) + 2n',
+    find: 'BigInt(other) === BigInt(version) + 1n',
+    replace: 'BigInt(other) === BigInt(version) + 2n',
     sentence: ['3', 'A deleted work item'],
   },
   {
