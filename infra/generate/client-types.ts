@@ -49,7 +49,7 @@ export async function clientTypes(): Promise<string> {
   const { schemas } = components;
   // The client takes the envelope off.
   const names = Object.keys(schemas).filter(
-    (name) => !/Response$|^Error$|^RequestId$|^DeleteWorkItemResult$/.test(name),
+    (name) => !/Envelope$|^Error$|^RequestId$|^DeleteWorkItemResult$/.test(name),
   );
   const definitions = Object.fromEntries(
     names.map((name) => [name, prepared(schemas[name], name.endsWith('Request'))]),

@@ -57,7 +57,7 @@ export const ENVELOPE_SCHEMAS: Readonly<Record<string, Schema>> = {
       message: { type: 'string', description: 'A sentence for people, in the language asked for' },
     },
   },
-  ErrorResponse: {
+  ErrorEnvelope: {
     type: 'object',
     description: 'The envelope of a call that failed',
     required: ['request_id', 'error'],

@@ -59,7 +59,7 @@ function failure(status: number, codes: readonly AnsweredCode[], rateHeaders: ob
       ...(status === 429 || status >= 500 ? rateHeaders : {}),
     },
     content: {
-      'application/json': { schema: schemaRef('ErrorResponse'), examples: Object.fromEntries(examples) },
+      'application/json': { schema: schemaRef('ErrorEnvelope'), examples: Object.fromEntries(examples) },
     },
   };
 }
@@ -81,7 +81,7 @@ export function openApiDocument(): object {
 
   function answers(operation: Operation): object {
     const { name, response, rateWindows } = operation;
-    const title = `${capital(operationId(operation))}Response`;
+    const title = `${capital(operationId(operation))}Envelope`;
     publish(
       {
         title,

@@ -52,7 +52,7 @@ describe('openapi.json', () => {
         'ErrorCode',
         ...['BrowseFleet', 'GetRumResource', 'DeleteWorkItem', 'MergeAlerts'].flatMap((name) => [
           `${name}Request`,
-          `${name}Response`,
+          `${name}Envelope`,
         ]),
       ]),
     );

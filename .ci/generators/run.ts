@@ -1,0 +1,93 @@
+/**
+ * Clients that other people's generators make of `openapi.json`: each compiles in its strictest form, and makes the four calls and
+ * three failures. Needs Go and Python; installs the generators into a folder of the system's for temporary files.
+ */
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DEMO_KEYS, sampleId } from '../../infra/local/sample.ts';
+import { goTool, root, shell, startService } from '../support/processes.ts';
+
+const NPM = [
+  'openapi-typescript@7.13.0',
+  'openapi-fetch@0.17.0',
+  '@hey-api/openapi-ts@0.99.0',
+  'typescript@5.9.3',
+  '@types/node@24.19.2',
+];
+const PYTHON = ['openapi-python-client==0.29.1', 'mypy==2.4.1'];
+
+const folder = mkdtempSync(join(tmpdir(), 'generators-'));
+const description = join(root, 'openapi.json');
+const service = await startService();
+const env = {
+  BASE_URL: service.url,
+  APP_KEY: DEMO_KEYS.demo,
+  INCIDENT: sampleId('incident 0'),
+  ALERTS: [0, 1].map((index) => sampleId(`alert ${index}`)).join(' '),
+};
+const inFolder = (line: string) => shell(`cd '${folder}' && ${line}`, env);
+cpSync(join(import.meta.dirname, 'calls'), folder, { recursive: true });
+
+async function typescript(): Promise<void> {
+  await inFolder(
+    `echo '{"type":"module"}' >package.json && npm install --no-audit --no-fund --ignore-scripts ${NPM.join(' ')}`,
+  );
+  await inFolder(
+    `npx openapi-typescript '${description}' --default-non-nullable false -o openapi-typescript.d.ts && npx openapi-ts -i '${description}' -o hey`,
+  );
+  await inFolder(
+    'npx tsc openapi-fetch.ts hey-api.ts --strict --noUncheckedIndexedAccess --target es2022 --module esnext --moduleResolution bundler --noEmit',
+  );
+  await inFolder(
+    `'${root}node_modules/.bin/esbuild' openapi-fetch.ts hey-api.ts --bundle --platform=node --format=esm --outdir=built --log-level=error && node built/openapi-fetch.js && node built/hey-api.js`,
+  );
+}
+
+async function python(): Promise<void> {
+  await inFolder(
+    `python3 -m venv python && python/bin/pip install --quiet --disable-pip-version-check ${PYTHON.join(' ')}`,
+  );
+  await inFolder(
+    `PATH="$PWD/python/bin:$PATH" openapi-python-client generate --path '${description}' --output-path monitoring_client --meta none`,
+  );
+  await inFolder(
+    'python/bin/mypy --strict --follow-imports=silent --no-error-summary calls.py && python/bin/python calls.py',
+  );
+  await inFolder(
+    `cp '${root}examples/python/stale_hosts.py' . && python/bin/python stale_hosts.py | grep -c '^[a-z]*-1-' `,
+  );
+}
+
+async function go(): Promise<void> {
+  const oapiCodegen = await goTool('github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen', 'v2.8.2');
+  mkdirSync(join(folder, 'go/api'));
+  await inFolder(`'${oapiCodegen}' -generate types,client -package api -o go/api/api.go '${description}'`);
+  await inFolder(
+    'cd go && go mod init example.test/calls && go get github.com/oapi-codegen/runtime@v1.8.0 && go mod tidy && go vet ./... && go run .',
+  );
+}
+
+let failed = false;
+try {
+  // Two of them share the calls of a second that fleet browse allows: one after the other.
+  for (const [name, make] of Object.entries({
+    'openapi-typescript with openapi-fetch, and @hey-api/openapi-ts': typescript,
+    'openapi-python-client': python,
+    'oapi-codegen': go,
+  })) {
+    const began = Date.now();
+    const problem = await make().then(
+      () => undefined,
+      (error: Error) => error.message,
+    );
+    failed ||= problem !== undefined;
+    process.stdout.write(
+      `${problem ? 'NOT OK' : 'ok'} ${name}, ${Math.round((Date.now() - began) / 1_000)} s\n${problem ?? ''}`,
+    );
+  }
+} finally {
+  await service.stop();
+  rmSync(folder, { recursive: true });
+}
+process.exitCode = failed ? 1 : 0;

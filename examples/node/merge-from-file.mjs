@@ -1,0 +1,25 @@
+// Merges the alerts that a file lists, one id a line, into an incident: node merge-from-file.mjs INCIDENT FILE
+// Run again after a failure it sends the same merge with the same key: nothing is merged twice.
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createClient } from 'incident-monitoring-rum-client';
+
+const [, , incident_id, file] = process.argv;
+if (!incident_id || !file) {
+  console.error('Usage: node merge-from-file.mjs INCIDENT FILE');
+  process.exit(2);
+}
+const client = createClient({
+  url: process.env.BASE_URL ?? 'http://127.0.0.1:3000',
+  appKey: process.env.APP_KEY ?? '',
+});
+const alert_ids = readFileSync(file, 'utf8').split(/\s+/).filter(Boolean);
+const keyFile = `${file}.key`;
+// The key is stored before the merge is sent.
+if (!existsSync(keyFile)) writeFileSync(keyFile, randomUUID());
+const { replayed } = await client.mergeAlerts(
+  { alert_ids, incident_id },
+  { idempotencyKey: readFileSync(keyFile, 'utf8') },
+);
+rmSync(keyFile);
+console.log(`${alert_ids.length} alerts ${replayed ? 'had been merged before' : 'merged'}`);

@@ -1,0 +1,17 @@
+// Lists the stale hosts of the account as CSV: node stale-hosts.mjs > stale.csv
+import { createClient } from 'incident-monitoring-rum-client';
+
+const client = createClient({
+  url: process.env.BASE_URL ?? 'http://127.0.0.1:3000',
+  appKey: process.env.APP_KEY ?? '',
+  onEvent: (event) => {
+    if (event.type === 'wait') console.error(`waiting ${event.ms} ms: ${event.reason}`);
+  },
+});
+
+/** @param {string | number | undefined} value */
+const cell = (value) => (/[",\r\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : (value ?? ''));
+
+console.log('host_id,edge_cluster,agent_version,max_age_ms');
+for await (const { host_id, edge_cluster, agent_version, servicemap } of client.hosts({ statuses: ['stale'] }))
+  console.log([host_id, edge_cluster, agent_version, servicemap.max_age_ms].map(cell).join(','));

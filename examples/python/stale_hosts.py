@@ -1,0 +1,37 @@
+"""Lists the stale hosts of the account as CSV. Needs the package that openapi-python-client makes of openapi.json."""
+
+import csv
+import os
+import sys
+import time
+
+from monitoring_client import Client
+from monitoring_client.api.monitoring import browse_fleet
+from monitoring_client.models import BrowseFleetRequest, BrowseFleetEnvelope, FleetStatus
+from monitoring_client.types import UNSET
+
+# The generated client knows no key in the query: httpx adds it to every call.
+client = Client(
+    base_url=os.environ.get("BASE_URL", "http://127.0.0.1:3000"),
+    httpx_args={"params": {"app_key": os.environ["APP_KEY"]}},
+)
+
+table = csv.writer(sys.stdout)
+table.writerow(["host_id", "edge_cluster", "agent_version", "max_age_ms"])
+cursor = UNSET
+while True:
+    request = BrowseFleetRequest(limit=100, statuses=[FleetStatus.STALE], cursor=cursor)
+    response = browse_fleet.sync_detailed(client=client, body=request)
+    if response.status_code in (429, 503):
+        seconds = int(response.headers["Retry-After"])
+        print(f"waiting {seconds} s", file=sys.stderr)
+        time.sleep(seconds)
+        continue
+    if not isinstance(response.parsed, BrowseFleetEnvelope):
+        sys.exit(f"{response.status_code}: {response.content.decode()}")
+    page = response.parsed.data
+    for host in page.items:
+        table.writerow([host.host_id, host.edge_cluster, host.agent_version, host.servicemap.max_age_ms or ""])
+    if page.next_cursor is UNSET:
+        break
+    cursor = page.next_cursor

@@ -1,0 +1,24 @@
+# call PATH BODY [CURL OPTION…]: prints the data of an answer. Waits as long as Retry-After says after 429 and 503, five times at most.
+BASE_URL=${BASE_URL:-http://127.0.0.1:3000}
+: "${APP_KEY:?set APP_KEY to the app key of an account}"
+
+call() {
+  local path=$1 body=$2 answer head seconds try
+  shift 2
+  head=$(mktemp)
+  for try in 1 2 3 4 5 6; do
+    # The address holds the key: by a file it is in no list of processes.
+    answer=$(curl -sS -D "$head" -H 'Content-Type: application/json' --data "$body" "$@" \
+      -K <(printf 'url = "%s%s?app_key=%s"\n' "$BASE_URL" "$path" "$(jq -rn --arg key "$APP_KEY" '$key | @uri')")) || break
+    seconds=$(sed -n 's/^[Rr]etry-[Aa]fter: *\([0-9]*\).*/\1/p' "$head")
+    if [ -z "$seconds" ] || [ "$try" = 6 ]; then
+      rm -f "$head"
+      jq -ce 'if .error then error("\(.error.code): \(.error.message)") else {data} end' <<<"$answer"
+      return
+    fi
+    echo "waiting $seconds s" >&2
+    sleep "$seconds"
+  done
+  rm -f "$head"
+  return 1
+}

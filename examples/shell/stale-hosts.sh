@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Lists the stale hosts of the account as CSV.
+set -euo pipefail
+source "$(dirname "$0")/call.sh"
+
+echo 'host_id,edge_cluster,agent_version,max_age_ms'
+cursor=
+while :; do
+  page=$(call /monit/servicemap/fleet "$(jq -n --arg cursor "$cursor" '{limit: 100, statuses: ["stale"], $cursor}')")
+  jq -r '.data.items[] | [.host_id, .edge_cluster, .agent_version, .servicemap.max_age_ms] | @csv' <<<"$page"
+  cursor=$(jq -r '.data.next_cursor // empty' <<<"$page")
+  [ -n "$cursor" ] || break
+done
