@@ -112,7 +112,7 @@ export function nextSequence(
   let after = Math.max(lastOf(ledger), change?.sequence ?? 0, loadedAfter);
   for (const placement of placements.values())
     after = Math.max(after, placedAfter(placement), placement.stayed_sequence ?? 0);
-  const growing = 20 * 2 ** Math.min(attempt, 10);
+  const growing = 40 * 2 ** Math.min(attempt, 10);
   const ahead = large
     ? Math.min(LONGEST_LEAD_MS.large, growing)
     : attempt > 1
