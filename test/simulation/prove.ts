@@ -7,7 +7,7 @@
  * cannot lead to anything new (`explore.ts`); after each run the rows are checked as `admin check` does, and answers and rows
  * compared with what a plain sequential model allows (`linearize.ts`).
  *
- * What is not tried: more faults, processes or alerts than the scenarios have; clocks that go backwards; sizes, pages of results;
+ * What is not tried: calls that one process has under way at once in another order than it sent them; more faults, processes or alerts than the scenarios have; clocks that go backwards; sizes, pages of results;
  * reads that are not strongly consistent, which no write depends on. A message comes when the call that it is from has ended, as
  * the queue's delay has it.
  *
@@ -27,9 +27,9 @@ import { virtualize, World } from './world.ts';
 
 /** Most faults of a run, by how many schedules a scenario has; undefined: it is left out. */
 const FORMS: Readonly<Record<string, Readonly<Record<Scenario['cost'], number | undefined>>>> = {
-  quick: { 1: 1, 2: 0, 3: undefined, 4: undefined },
-  short: { 1: 1, 2: 1, 3: 0, 4: 0 },
-  gate: { 1: 2, 2: 1, 3: 1, 4: 0 },
+  quick: { 1: 1, 2: 0, 3: 0, 4: undefined },
+  short: { 1: 1, 2: 1, 3: 0, 4: undefined },
+  gate: { 1: 2, 2: 1, 3: 0, 4: undefined },
   long: { 1: 2, 2: 2, 3: 1, 4: 1 },
 };
 const SCENARIOS: readonly Scenario[] = [...MERGES, ...DELETES, ...ACCOUNTS, ...LIMITS];

@@ -221,6 +221,8 @@ export class World {
   readonly taken: string[] = [];
   /** Those that have happened. */
   readonly faults: Fault[] = [];
+  /** What the code has counted of itself: names of metrics. */
+  readonly events: string[] = [];
   readonly #mostFaults: number;
   /** Processes that a written row begins: what the stream and the queue bring. */
   onRecord: (item: Item) => { name: string; script: Script } | undefined = () => undefined;
@@ -256,7 +258,10 @@ export class World {
       let operation: Operation | undefined;
       const table = connectDouble((request, signal) => this.#send(process, request, signal, operation));
       const surroundings: Surroundings = {
-        deps: depsOver(table, { now: () => process.clockMs, newId: process.newId }),
+        deps: {
+          ...depsOver(table, { now: () => process.clockMs, newId: process.newId }),
+          metrics: { call: silent, event: (event) => void this.events.push(event) },
+        },
         pause: async (ms = 0) => {
           await this.#send(process, undefined, undefined, operation);
           await process.sleep(ms);
@@ -357,7 +362,8 @@ export class World {
         begins,
         accesses: request && (fault === undefined || fault.startsWith('is applied')) ? accessesOf(request) : [],
       });
-    const alive = this.#pending;
+    // What a process has under way at once is taken in the order in which it was sent.
+    const alive = [...new Map(this.#pending.toReversed().map((pending) => [pending.process, pending])).values()];
     for (const { name, process, request, operation } of alive) {
       const begins = operation !== undefined && operation.after === undefined;
       add(name, process.name, request, begins);
