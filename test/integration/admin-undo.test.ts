@@ -246,7 +246,9 @@ describe('restoring a work item', () => {
     const { at, key, remove } = await deleted();
     const { exitCode, out } = await admin(`work-item restore wi-1 --account ${at.account}`);
     expect([exitCode, out]).toEqual([0, 'Work item wi-1 restored; it is at version 6.\n']);
-    expect(await stored(table, key)).toEqual({ ...key, work_item_id: 'wi-1', version: 6, title: 't' });
+    const { undone_deletion, ...item } = await stored(table, key);
+    expect(item).toEqual({ ...key, work_item_id: 'wi-1', version: 6, title: 't' });
+    expect(undone_deletion).toEqual({ version: 5, by: expect.any(String), at_ms: expect.any(Number) });
     hasEnvelope(await remove(), 400, 'InvalidParameter');
     const again = await admin(`work-item restore wi-1 --account ${at.account}`);
     expect([again.exitCode, again.out]).toEqual([0, 'Work item wi-1 is not deleted; it is at version 6.\n']);
