@@ -271,7 +271,7 @@ describe('the client', () => {
         init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
         during.abort(reason);
       });
-    const waiting = createClient({ url: URL, appKey: APP_KEY, fetch: pending });
+    const waiting = createClient({ url: URL, appKey: APP_KEY, fetch: pending, retries: 0 });
     await expect(waiting.getRumResource({}, { signal: during.signal })).rejects.toBe(reason);
   });
 
