@@ -54,7 +54,7 @@ export class ServiceStack extends Stack {
     );
     const refuseRoute = create('refuse-route', {
       description: 'Answer every other path and method',
-      environment: { ALLOWED_METHODS: JSON.stringify(allowedMethods) },
+      environment: { ALLOWED_METHODS: JSON.stringify(allowedMethods()) },
       timeout: Duration.seconds(5),
       memorySize: SMALL_MEMORY_MB,
     });

@@ -17,7 +17,7 @@ beforeAll(async () => {
   const deps = testDeps(table, { now: () => clock.now });
   const built = handlersOver(deps);
   handlers = [built.browseFleet, built.getRumResource, built.deleteWorkItem, built.mergeAlerts];
-  refuse = refuseRoute(deps, allowedMethods);
+  refuse = refuseRoute(deps, allowedMethods());
   ({ appKey } = await newCaller(table));
 });
 

@@ -117,7 +117,7 @@ describe('an earlier check wins over every later one, and nothing runs after it:
 });
 
 describe('a path and method that is no operation', () => {
-  const refuse = refuseRoute(testDepsWithoutTable(), allowedMethods);
+  const refuse = refuseRoute(testDepsWithoutTable(), allowedMethods());
   const sent = (resource: string, path: string, httpMethod: string) =>
     invoke(refuse, { ...eventFor(browseFleet), resource, path, httpMethod });
 
@@ -133,7 +133,7 @@ describe('a path and method that is no operation', () => {
   });
 
   const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
-  it.each(Object.entries(allowedMethods))(
+  it.each(Object.entries(allowedMethods()))(
     'any other method on %s than %s is MethodNotAllowed with Allow',
     async (path, method) => {
       for (const httpMethod of METHODS.filter((each) => each !== method)) {

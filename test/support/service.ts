@@ -153,7 +153,7 @@ export function handlersOver(
     [getRumResource.name]: running(handlers.getRumResource),
     [deleteWorkItem.name]: running(handlers.deleteWorkItem),
     [mergeAlerts.name]: running(handlers.mergeAlerts),
-    'refuse-route': running(refuseRoute(deps, allowedMethods)),
+    'refuse-route': running(refuseRoute(deps, allowedMethods())),
     'label-caller': (event) => authorize(event as unknown as APIGatewayRequestAuthorizerEvent),
   };
   for (const handler of Object.values(handlers)) deployedWith.set(handler, functions);
