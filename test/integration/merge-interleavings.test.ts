@@ -125,7 +125,7 @@ describe('a merge too large for one transaction', () => {
       await send();
       if (command !== 'QueryCommand') return;
       queries += 1;
-      if (queries !== 2) return; // of its list, then of what is moved: nothing yet
+      if (queries !== 3) return; // of the ledger, of its list, then of what is moved: nothing yet
       await merge(at, taken, later);
       await at.finish(later);
     });
