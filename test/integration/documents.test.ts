@@ -245,10 +245,12 @@ describe('options', () => {
     ]);
     const helps = [...admin.map(({ out }) => out), starting, certifying].join('\n');
     const proving = readFileSync(new URL('test/simulation/prove.ts', root), 'utf8');
+    const generating = readFileSync(new URL('.ci/generators/run.ts', root), 'utf8');
     for (const line of optionLines) {
       const [option = ''] = line.split(' ');
       if (option === '--turns') expect(readArguments(['--turns', '1']).turns).toBe(1);
-      // A run of it takes minutes: its options are looked for in its source.
+      // Runs of these take minutes: their options are looked for in their sources.
+      else if (option === '--default-non-nullable') expect(generating).toContain(line);
       else if (option === '--form') expect(proving).toMatch(/\bform: \{ type: 'string'/);
       else expect(helps).toMatch(new RegExp(`${option}\\b`));
     }

@@ -108,6 +108,7 @@ describe('a key', () => {
     ['feedAlerts', ['AB', 12, 3], 'ACCOUNT#7#FEED#ab', '000000000000012#ALERTS#0003'],
     ['feedMoves', ['AB', 12, 3], 'ACCOUNT#7#FEED#ab', '000000000000012#MOVES#000003'],
     ['mergeLedger', [], 'ACCOUNT#7#MERGES', 'LEDGER'],
+    ['ledgerShard', [3], 'ACCOUNT#7#MERGES', 'LEDGER#3'],
     ['rateCount', ['browse-fleet', 9], 'ACCOUNT#7#RATE#browse-fleet', '9'],
     ['idempotency', ['merge-alerts', 'ff'], 'ACCOUNT#7#IDEMPOTENCY', 'merge-alerts#ff'],
   ])('of kind %s is written as docs/table.md says', (kind, parts, pk, sk) => {
@@ -129,6 +130,7 @@ describe('a key', () => {
       ['alerts', 'ACCOUNT#7#ALERTS#b'],
       ['alertShards', [...'0123456789abcdef'].map((digit) => `ACCOUNT#7#ALERTS#${digit}`)],
       ['feed', 'ACCOUNT#7#FEED#b'],
+      ['ledger', 'ACCOUNT#7#MERGES'],
       ['idempotency', 'ACCOUNT#7#IDEMPOTENCY'],
     ]);
   });
