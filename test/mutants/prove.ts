@@ -12,7 +12,7 @@ const PROVED = /^lib\/(incidents|accounts)\/|^lib\/api\/throttle|^lib\/table\/(b
 
 /** The shorter forms first. @returns the first lines that tell of a failure */
 async function find(folder: string): Promise<string | undefined> {
-  for (const form of ['quick', 'short', 'gate']) {
+  for (const form of ['quick', 'short', 'default']) {
     const out = await new Promise<string>((resolve) => {
       const args = ['test/simulation/prove.ts', '--form', form, '--stop'];
       execFile(process.execPath, args, { cwd: folder, maxBuffer: 2 ** 28 }, (_error, stdout, stderr) =>

@@ -11,7 +11,7 @@
  * reads that are not strongly consistent, which no write depends on. A message comes when the call that it is from has ended, as
  * the queue's delay has it.
  *
- * Options: `--form quick|short|gate|long` (default: gate), `--only TEXT` in a scenario's name, `--faults N`, `--stop` at the first failure,
+ * Options: `--form quick|short|default|long`, `--only TEXT` in a scenario's name, `--faults N`, `--stop` at the first failure,
  * `--replay 'STEP; STEP; …'` with `--only` and `--faults` as a failure prints it.
  */
 import { execFile } from 'node:child_process';
@@ -29,7 +29,7 @@ import { virtualize, World } from './world.ts';
 const FORMS: Readonly<Record<string, Readonly<Record<Scenario['cost'], number | undefined>>>> = {
   quick: { 1: 1, 2: 0, 3: 0, 4: undefined },
   short: { 1: 1, 2: 1, 3: 0, 4: undefined },
-  gate: { 1: 2, 2: 1, 3: 0, 4: undefined },
+  default: { 1: 2, 2: 1, 3: 0, 4: undefined },
   long: { 1: 2, 2: 2, 3: 1, 4: 1 },
 };
 const SCENARIOS: readonly Scenario[] = [...MERGES, ...DELETES, ...ACCOUNTS, ...LIMITS];
@@ -38,7 +38,7 @@ const print = (text: string) => process.stdout.write(`${text}\n`);
 
 const { values: options } = parseArgs({
   options: {
-    form: { type: 'string', default: 'gate' },
+    form: { type: 'string', default: 'default' },
     only: { type: 'string', default: '' },
     faults: { type: 'string' },
     replay: { type: 'string' },
