@@ -244,7 +244,7 @@ export const MERGES: readonly Scenario[] = [
   ),
   scenario(
     'two small merges, each said again under its key',
-    3,
+    2,
     withRetry('keyed 1', { alerts: [A], into: TWO }, 4),
     withRetry('keyed 2', { alerts: [A], into: THREE }, 4),
   ),
@@ -267,10 +267,10 @@ export const MERGES: readonly Scenario[] = [
     merge('large 1', { alerts: [A, B], into: TWO }),
     merge('large 2', { alerts: [B, C], into: THREE }),
   ),
-  scenario('a large merge, said again under its key', 3, withRetry('keyed large', { alerts: [A, B], into: TWO })),
+  scenario('a large merge, said again under its key', 2, withRetry('keyed large', { alerts: [A, B], into: TWO })),
   after(
     'a merge against the undoing of an earlier one',
-    3,
+    2,
     [A],
     merge('merge', { alerts: [A], into: THREE }),
     undo('undo'),
@@ -282,11 +282,11 @@ export const MERGES: readonly Scenario[] = [
     merge('large', { alerts: [A, B], into: THREE }),
     undo('undo'),
   ),
-  after('two undoings of one merge', 3, [A], undo('undo 1'), undo('undo 2')),
+  after('two undoings of one merge', 2, [A], undo('undo 1'), undo('undo 2')),
   after('two large undoings of one merge', 4, [A, B], undo('undo 1'), undo('undo 2')),
   scenario(
     'a large merge that outlives its holder',
-    3,
+    2,
     merge('three', { alerts: [C, A, B], into: TWO, title: 'second' }, { items: 3 }),
   ),
   scenario(
