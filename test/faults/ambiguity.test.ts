@@ -253,7 +253,8 @@ const ofTheApi = Object.entries(WRITERS).filter(([name]) => OF_THE_API.includes(
 
 describe.each([
   { when: '', connect: connectThrough, writers: Object.entries(WRITERS) },
-  { when: ' after a storm', connect: connectAfterStorm, writers: SHORT ? ofTheApi.slice(1, 2) : ofTheApi },
+  // In the short form the one with the fewest calls: each that succeeds pays for a later retry, where calls share a quota.
+  { when: ' after a storm', connect: connectAfterStorm, writers: SHORT ? ofTheApi.slice(0, 1) : ofTheApi },
 ])(`what is written$when (SEED=${SEED})`, ({ connect, writers }) => {
   const opened: Way[] = [];
   afterAll(async () => {
