@@ -32,7 +32,12 @@ const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Record<stri
 for (const [name, version] of Object.entries({ ...manifest.dependencies, ...manifest.devDependencies }))
   if (!/^\d+\.\d+\.\d+$/.test(version)) problems.push(`${name} must have an exact version, not ${version}`);
 
-const LOCKS = ['package-lock.json', 'test/mutation/tools/package-lock.json'];
+const LOCKS = [
+  'package-lock.json',
+  'test/mutation/tools/package-lock.json',
+  '.ci/consumer/program/package-lock.json',
+  '.ci/generators/calls/package-lock.json',
+];
 const packages = LOCKS.flatMap((file) =>
   Object.entries((JSON.parse(readFileSync(file, 'utf8')) as { packages: Record<string, Locked> }).packages),
 );

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { goTool, root, run } from '../support/processes.ts';
 import { BREAKING, HARMLESS } from './planted.ts';
 
-const oasdiff = await goTool('github.com/oasdiff/oasdiff', 'v1.30.0');
+const oasdiff = await goTool('github.com/oasdiff/oasdiff');
 const current = join(root, 'openapi.json');
 const severity = join(import.meta.dirname, 'severity.txt');
 

@@ -1,6 +1,5 @@
 /** Commands and servers that the gate's scripts start. Whatever happens, none outlives the script. */
 import { type ChildProcess, execFile, type SpawnOptions, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { promisify } from 'node:util';
 
@@ -39,11 +38,10 @@ export async function run(command: string, args: readonly string[], env: Environ
 /** Runs a line of shell, as a user would type it. @throws what it printed, when it fails */
 export const shell = (line: string, env: Environment = {}) => run('bash', ['-o', 'pipefail', '-c', line], env);
 
-/** Builds a program of a Go module, or takes what an earlier run built. @returns its path */
-export async function goTool(module: string, version: string): Promise<string> {
-  const folder = `${GO_TOOLS}/${version}`;
-  const file = `${folder}/${module.split('/').at(-1)}`;
-  if (!existsSync(file)) await run('go', ['install', `${module}@${version}`], { GOBIN: folder, GOFLAGS: '-trimpath' });
+/** Builds a tool that `.ci/go-tools/go.mod` names, of exactly the sources that its go.sum names. @returns its path */
+export async function goTool(tool: string): Promise<string> {
+  const file = `${GO_TOOLS}/${tool.split('/').at(-1)}`;
+  await run('go', ['build', '-C', `${root}.ci/go-tools`, '-mod=readonly', '-trimpath', '-o', file, tool]);
   return file;
 }
 
