@@ -60,18 +60,19 @@ export function createReport(print: (line: string) => void): Report {
   };
 }
 
-/** The figures as rows of a table in Markdown. */
+/** The figures that have a baseline or a target, as rows of a table in Markdown. */
 export function tableOf(figures: readonly Figure[]): string {
-  const rows = figures.map(({ suite, name, value, unit, baseline, ratio, target, met }) => [
-    suite,
-    name,
-    `${show(value)} ${unit}`,
-    baseline ? `${baseline.name}: ${show(baseline.value)} ${unit}` : '',
-    ratio === undefined ? '' : ratio.toFixed(2),
-    target ? ('most' in target ? `≤ ${target.most}` : `≥ ${target.least}`) : '',
-    met === undefined ? '' : met ? 'met' : '**missed**',
-  ]);
-  const head = ['suite', 'figure', 'value', 'baseline', 'ratio', 'target', ''];
+  const rows = figures
+    .filter(({ baseline, target }) => baseline ?? target)
+    .map(({ suite, name, value, unit, baseline, ratio, target, met }) => [
+      suite,
+      name,
+      `${show(value)} ${unit}`,
+      baseline ? `${baseline.name}: ${show(baseline.value)} ${unit}` : '',
+      ratio === undefined ? '' : ratio.toFixed(2),
+      target ? `${'most' in target ? `≤ ${target.most}` : `≥ ${target.least}`}${met ? '' : ' **missed**'}` : '',
+    ]);
+  const head = ['suite', 'figure', 'value', 'baseline', 'ratio', 'target'];
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 

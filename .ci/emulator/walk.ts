@@ -1,5 +1,5 @@
 /**
- * The life of a deployment, with the commands of docs/deploy.md and docs/operator.md, on an emulator of AWS: bootstrap,
+ * The life of a deployment, with the commands of docs/deploy.md and docs/operate.md, on an emulator of AWS: bootstrap,
  * deploy the previous release, update to this tree while calls are running, a failed update, roll back, tear down, adopt the
  * table that is kept.
  */
@@ -52,7 +52,7 @@ async function smoke(): Promise<void> {
   await shell(`npm run --silent smoke -- --url ${urlOf()}`, { APP_KEY: appKey });
 }
 
-/** The sentences of the contract that write, with data of their own (docs/certify.md); the fleet's quota would take minutes. */
+/** The sentences of the contract that write, with data of their own (docs/reliability.md); the fleet's quota would take minutes. */
 async function certificate(): Promise<void> {
   const run = '--run emulator';
   const data = `npm run --silent certify -- --data ${ACCOUNT} ${run} | grep -v '"kind":"host'`;

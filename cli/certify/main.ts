@@ -42,7 +42,7 @@ async function run({ url, run: name, data, other, only, smoke }: Options): Promi
   }
   if (smoke && url === undefined) throw new UsageError('No service given: pass --url, such as http://127.0.0.1:3000.');
   if (!smoke && url !== undefined && name === undefined)
-    throw new UsageError('Name the data that was imported: --run NAME (see docs/certify.md).');
+    throw new UsageError('Name the data that was imported: --run NAME (see "The certificate" in docs/reliability.md).');
   const began = performance.now();
   const { lab, stop } =
     url === undefined ? await startLab() : { lab: await openLab(url, name, process.env), stop: async () => {} };

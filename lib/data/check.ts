@@ -79,7 +79,7 @@ export async function checkData(source: string, lines: Lines, contents: TableCon
     const first = firstLines.get(identity);
     if (first === undefined) firstLines.set(identity, line);
     // An app key is never shown: the line says enough.
-    else problems.push({ line, problem: `duplicates line ${first}: one ${entity.kind} a line` });
+    else problems.push({ line, problem: `duplicates line ${first}: remove one of them` });
     positions.set(entity, { source, line });
     entities.push(entity);
   }

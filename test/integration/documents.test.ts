@@ -1,5 +1,5 @@
 /**
- * Every command that a document shows works. Those of docs/operator.md, the restore of docs/operate.md and the calls of
+ * Every command that a document shows works. Those of docs/operate.md and the calls of
  * the README are run by tests of their own; of what needs AWS, or a whole gate, is checked what can be.
  */
 import { accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ const root = new URL('../../', import.meta.url);
 const STREAM_ARN = 'arn:aws:dynamodb:eu-west-1:123456789012:table/t/stream/2026-11-21T00:00:00.000';
 
 /** Documents whose blocks are run whole, by this test or by one of its own. */
-const WALKED = ['README.md', 'docs/certify.md', 'docs/deploy.md', 'docs/operate.md', 'docs/operator.md'];
+const WALKED = ['README.md', 'docs/deploy.md', 'docs/operate.md', 'docs/reliability.md'];
 
 /** What only a whole run shows: the gate runs it, or a user. The script, or the file, is there. */
 const WHOLE_RUNS = [
@@ -349,9 +349,9 @@ describe('docs/data-format.md', () => {
   });
 });
 
-describe('docs/certify.md', () => {
-  it('the certificate of a service that runs, from making its account on', async () => {
-    const text = textOf('docs/certify.md');
+describe('the certificate of docs/reliability.md', () => {
+  it('is run on a service, with a new account', async () => {
+    const text = textOf('docs/reliability.md');
     const [, excerpt = ''] = /```\n(4\.3.*?\n)```/s.exec(text) ?? [];
     const { printed, exitCode } = await walk(stepsOf(text), {
       adapt: (script) => `set -e -o pipefail\n${script.replace('http://127.0.0.1:3000', service.url)}`,

@@ -10,7 +10,7 @@ describe('docs/performance.md', () => {
   it('shows the figures of bench/results.json', () => {
     const document = readFileSync(DOCUMENT, 'utf8');
     expect(withTable(document, figures)).toBe(document);
-    expect(document).toContain(figures[0]?.name);
+    expect(document).toContain(figures.find(({ target }) => target)?.name);
   });
 
   it('has their chart', async () => {

@@ -168,7 +168,7 @@ describe('the data format', () => {
     expect(await problemsOf([account, { ...key, app_key: 'k', app_key_hash: hash }])).toHaveLength(1);
     expect(await problemsOf([account, { ...key, app_key_hash: 'short' }])).toHaveLength(1);
     expect(await problemsOf([account, { ...key, app_key: 'k' }, { ...key, app_key_hash: hash }])).toEqual([
-      'f:3: duplicates line 2: one app_key a line',
+      'f:3: duplicates line 2: remove one of them',
     ]);
   });
 
@@ -182,8 +182,8 @@ describe('the data format', () => {
     const alert = { kind: 'alert', account_id: 1, alert_id: 'a'.repeat(24), title: 't' };
     const again = { ...alert, alert_id: 'A'.repeat(24) };
     expect(await problemsOf([host, alert, host, again, { ...host, account_id: 2 }])).toEqual([
-      'f:3: duplicates line 1: one host a line',
-      'f:4: duplicates line 2: one alert a line',
+      'f:3: duplicates line 1: remove one of them',
+      'f:4: duplicates line 2: remove one of them',
     ]);
   });
 
