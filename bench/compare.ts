@@ -23,8 +23,8 @@ export interface Timing {
   p99: number;
 }
 
-const quantile = (sorted: readonly number[], at: number) =>
-  sorted[Math.min(sorted.length - 1, Math.floor(at * sorted.length))] as number;
+const quantile = (sorted: readonly number[], fraction: number) =>
+  sorted[Math.min(sorted.length - 1, Math.floor(fraction * sorted.length))] as number;
 
 /** Runs tasks turn about, so that what else the machine does hits all of them; each gets its median and 99th percentile. */
 export async function takeTurns<Name extends string>(
@@ -43,7 +43,7 @@ export async function takeTurns<Name extends string>(
   for (let round = -1; round < rounds; round += 1) {
     const bench = new Bench({ iterations: calls, time: 0, warmup: false, now: clock, retainSamples: true });
     // Each round begins with another task.
-    const order = names.map((_name, at) => names[(at + Math.max(0, round)) % names.length] as Name);
+    const order = names.map((_name, index) => names[(index + Math.max(0, round)) % names.length] as Name);
     for (const name of order) bench.add(name, tasks[name] as () => void, { async: isAsync.get(name) ?? false });
     await bench.run();
     for (const { name, result } of bench.tasks) {

@@ -15,15 +15,15 @@ interface Row {
   what: string;
   operation: Operation;
   /** A new one for each call. */
-  body(at: number): object;
+  body(position: number): object;
   key?: string;
 }
 
 const merge = (count: number, first: number): Row => ({
   what: `merge ${count.toLocaleString('en')} ${count === 1 ? 'alert' : 'alerts'}`,
   operation: mergeAlerts,
-  body: (at) => ({
-    alert_ids: alerts.slice(first + at * count, first + (at + 1) * count),
+  body: (index) => ({
+    alert_ids: alerts.slice(first + index * count, first + (index + 1) * count),
     incident_id: sampleId('incident 0'),
   }),
 });
@@ -40,7 +40,7 @@ const ROWS: readonly Row[] = [
   {
     what: 'delete a work item',
     operation: deleteWorkItem,
-    body: (at) => ({ work_item_id: `bulk ${at}`, version: 1 }),
+    body: (index) => ({ work_item_id: `bulk ${index}`, version: 1 }),
   },
   merge(1, 0),
   merge(10, 10),
@@ -63,8 +63,14 @@ export async function measureRoundTrips(endpoint?: string): Promise<RoundTrips[]
       ...alerts.map((alert_id) =>
         JSON.stringify({ kind: 'alert', account_id: 1, alert_id, title: 'p99 above threshold' }),
       ),
-      ...[0, 1].map((at) =>
-        JSON.stringify({ kind: 'work_item', account_id: 1, work_item_id: `bulk ${at}`, version: 1, title: 'Raise it' }),
+      ...[0, 1].map((index) =>
+        JSON.stringify({
+          kind: 'work_item',
+          account_id: 1,
+          work_item_id: `bulk ${index}`,
+          version: 1,
+          title: 'Raise it',
+        }),
       ),
       ...accountLines(3, BULK),
       ...fleetLines(3, 2_000, Date.now()),
@@ -72,7 +78,7 @@ export async function measureRoundTrips(endpoint?: string): Promise<RoundTrips[]
     { endpoint, stream: false },
   );
   try {
-    // All rows of the merge ledger are there: DynamoDB bills those that are not, too, DynamoDB Local does not.
+    // All rows of the merge order are there: DynamoDB bills those that are not, too, DynamoDB Local does not.
     await service.call(mergeAlerts, DEMO_KEYS.demo, {
       alert_ids: alerts.slice(1_600),
       incident_id: sampleId('incident 0'),
@@ -91,8 +97,8 @@ export async function measureRoundTrips(endpoint?: string): Promise<RoundTrips[]
   }
 }
 
-const callOnce = (service: BenchService, { operation, body, key = DEMO_KEYS.demo }: Row, at: number) =>
-  service.call(operation, key, body(at));
+const callOnce = (service: BenchService, { operation, body, key = DEMO_KEYS.demo }: Row, index: number) =>
+  service.call(operation, key, body(index));
 
 /** As a table in Markdown. */
 export function roundTripsTable(results: readonly RoundTrips[]): string {

@@ -81,10 +81,12 @@ function compareWith(revision: string, suites: readonly string[], turns: number)
     for (const [key, values] of figures.here) {
       const before = figures.there.get(key);
       if (!before) continue;
-      const [now, then] = [median(values), median(before)];
-      if (then === 0 || Math.abs(now / then - 1) <= CHANGE) continue;
+      const [current, then] = [median(values), median(before)];
+      if (then === 0 || Math.abs(current / then - 1) <= CHANGE) continue;
       changes += 1;
-      say(`CHANGED ${key}: ${then.toPrecision(3)} -> ${now.toPrecision(3)} (${((now / then - 1) * 100).toFixed(0)} %)`);
+      say(
+        `CHANGED ${key}: ${then.toPrecision(3)} -> ${current.toPrecision(3)} (${((current / then - 1) * 100).toFixed(0)} %)`,
+      );
     }
     say(changes === 0 ? 'Nothing changed by more than 10 %.' : `${changes} figures changed by more than 10 %.`);
   } finally {

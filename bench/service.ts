@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import { startDynamoDb } from '../infra/local/dynamodb-local.ts';
 import { createTable } from '../infra/local/table.ts';
+import { createOperationHandler, type Handler } from '../lib/api/operation-handler.ts';
 import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts, type Operation } from '../lib/api/operations.ts';
-import { type Handler, serve } from '../lib/api/serve.ts';
 import validateBrowse from '../lib/api/validators/browse-fleet.ts';
 import validateDelete from '../lib/api/validators/delete-work-item.ts';
 import validateRum from '../lib/api/validators/get-rum-resource.ts';
@@ -48,14 +48,22 @@ export async function startBenchService(
     timeLimits: { ...TIME_LIMITS, callMs: 600_000, movesMs: 600_000 },
   };
   const handlers: Readonly<Record<string, Handler>> = {
-    [browseFleet.name]: serve(browseFleet, { validate: validateBrowse, ...createBrowse(deps) }, deps),
-    [getRumResource.name]: serve(getRumResource, { validate: validateRum, operate: createGetRumResource(deps) }, deps),
-    [deleteWorkItem.name]: serve(
+    [browseFleet.name]: createOperationHandler(browseFleet, { validate: validateBrowse, ...createBrowse(deps) }, deps),
+    [getRumResource.name]: createOperationHandler(
+      getRumResource,
+      { validate: validateRum, operate: createGetRumResource(deps) },
+      deps,
+    ),
+    [deleteWorkItem.name]: createOperationHandler(
       deleteWorkItem,
       { validate: validateDelete, operate: createDeleteWorkItem(deps) },
       deps,
     ),
-    [mergeAlerts.name]: serve(mergeAlerts, { validate: validateMerge, operate: createMergeAlerts(deps) }, deps),
+    [mergeAlerts.name]: createOperationHandler(
+      mergeAlerts,
+      { validate: validateMerge, operate: createMergeAlerts(deps) },
+      deps,
+    ),
   };
 
   return {

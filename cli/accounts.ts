@@ -4,14 +4,14 @@ import { LONGEST_NAME } from '../lib/data/format.ts';
 import type { Int64 } from '../lib/json.ts';
 import { line } from '../lib/printable.ts';
 import { accountId, permissions, text } from './arguments.ts';
-import { describe, dryRunOption, jsonOption, type Session, type WritingSession, withTarget } from './command.ts';
+import { dryRunOption, jsonOption, type Session, type WritingSession, withHelp, withTarget } from './command.ts';
 import { CliError, type Io, print, printJson, say } from './io.ts';
 import { plainTable } from './output.ts';
 
 export function addAccountCommands(program: Command, io: Io): void {
-  const account = describe(program.command('account'), 'Manage accounts', 'account list');
+  const account = withHelp(program.command('account'), 'Manage accounts', 'account list');
 
-  describe(
+  withHelp(
     account
       .command('create')
       .argument('<account>', 'its number, a positive integer', accountId)
@@ -24,7 +24,7 @@ export function addAccountCommands(program: Command, io: Io): void {
     withTarget(io, command, 'writes', (session) => create(session, id, options.name, options.permission)),
   );
 
-  describe(
+  withHelp(
     account
       .command('show')
       .argument('<account>', 'its number', accountId)
@@ -33,13 +33,13 @@ export function addAccountCommands(program: Command, io: Io): void {
     'account show 42',
   ).action((id: Int64, { json }: { json?: boolean }, command: Command) =>
     withTarget(io, command, 'reads', async ({ target: { table } }) => {
-      const shown = shownAccount(await existing(table, id));
+      const shown = shownAccount(await requireAccount(table, id));
       if (json) return printJson(io, shown);
       print(io, plainTable(Object.entries(shown).map(([field, value]) => [field, String(value)])));
     }),
   );
 
-  describe(account.command('list').option(...jsonOption), 'List all accounts', 'account list --json').action(
+  withHelp(account.command('list').option(...jsonOption), 'List all accounts', 'account list --json').action(
     ({ json }: { json?: boolean }, command: Command) =>
       withTarget(io, command, 'reads', async ({ target: { table } }) => {
         const shown = [];
@@ -60,7 +60,7 @@ export function addAccountCommands(program: Command, io: Io): void {
   );
 
   for (const [verb, sentence, next] of CHANGES)
-    describe(
+    withHelp(
       account
         .command(verb)
         .argument('<account>', 'its number', accountId)
@@ -79,7 +79,7 @@ export function addAccountCommands(program: Command, io: Io): void {
     ['suspend', 'Refuse all calls of an account, within 30 s', true],
     ['unsuspend', 'Lift the suspension of an account', false],
   ] as const)
-    describe(
+    withHelp(
       account
         .command(verb)
         .argument('<account>', 'its number', accountId)
@@ -101,7 +101,7 @@ const CHANGES = [
 ] as const;
 
 /** @throws CliError when there is no such account */
-export async function existing(table: Session['target']['table'], id: Int64): Promise<AccountRow> {
+export async function requireAccount(table: Session['target']['table'], id: Int64): Promise<AccountRow> {
   const row = await readAccount(table, id);
   if (!row) throw new CliError(`Account ${id} does not exist: \`account list\` shows all accounts.`);
   return row;
@@ -150,7 +150,7 @@ async function applyChange(
   given: string,
   change: (row: AccountRow) => Partial<Pick<AccountRow, 'permissions' | 'suspended'>>,
 ): Promise<void> {
-  const before = await existing(table, id);
+  const before = await requireAccount(table, id);
   const stateOf = ({ permissions: may, suspended }: Pick<AccountRow, 'permissions' | 'suspended'>) =>
     line`permissions: ${may.join(' ') || 'none'}; ${suspended ? 'suspended' : 'active'}`;
   if (dryRun) return say(io, `Account ${id} would have ${stateOf({ ...before, ...change(before) })}.`);

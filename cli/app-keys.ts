@@ -1,20 +1,20 @@
 import { type Command, Option } from 'commander';
 import { type ListedAppKey, listAppKeys } from '../lib/accounts/accounts.ts';
 import { identityOfAppKey, newAppKey, putAppKey, revokeAppKey, rotateAppKey } from '../lib/accounts/app-key-admin.ts';
-import { appKeyIdOf } from '../lib/accounts/app-keys.ts';
+import { appKeyIdOf } from '../lib/auth/app-keys.ts';
 import { LONGEST_NOTE } from '../lib/data/format.ts';
 import type { Int64 } from '../lib/json.ts';
-import { existing } from './accounts.ts';
+import { requireAccount } from './accounts.ts';
 import { accountId, duration, type Lifetime, lifetime, text } from './arguments.ts';
-import { describe, dryRunOption, jsonOption, type Session, withTarget } from './command.ts';
+import { dryRunOption, jsonOption, type Session, withHelp, withTarget } from './command.ts';
 import { CliError, type Io, print, printJson, say } from './io.ts';
 import { plainTable, timeText } from './output.ts';
 
 export function addAppKeyCommands(program: Command, io: Io): void {
-  const appKey = describe(program.command('app-key'), 'Manage app keys', 'app-key list --account 42');
+  const appKey = withHelp(program.command('app-key'), 'Manage app keys', 'app-key list --account 42');
   const ofAccount = ['--account <account>', 'account of the key', accountId] as const;
 
-  describe(
+  withHelp(
     appKey
       .command('issue')
       .requiredOption(...ofAccount)
@@ -25,7 +25,7 @@ export function addAppKeyCommands(program: Command, io: Io): void {
     'app-key issue --account 42 --expires 90d --note "deploy pipeline"',
   ).action((options: { account: Int64; expires?: Lifetime; note?: string }, command: Command) =>
     withTarget(io, command, 'writes', async ({ target: { table }, dryRun, audit }) => {
-      const account = await existing(table, options.account);
+      const account = await requireAccount(table, options.account);
       if (dryRun) return say(io, `A key of account ${options.account} would be issued.`);
       const key = newAppKey();
       const limits = limitsOf(io, options);
@@ -37,7 +37,7 @@ export function addAppKeyCommands(program: Command, io: Io): void {
     }),
   );
 
-  describe(
+  withHelp(
     appKey
       .command('list')
       .requiredOption(...ofAccount)
@@ -46,7 +46,7 @@ export function addAppKeyCommands(program: Command, io: Io): void {
     'app-key list --account 42',
   ).action((options: { account: Int64; json?: boolean }, command: Command) =>
     withTarget(io, command, 'reads', async ({ target: { table } }) => {
-      const found = await listAppKeys(table, await existing(table, options.account));
+      const found = await listAppKeys(table, await requireAccount(table, options.account));
       const shown = found
         .map((row) => shownKey(row, io.now()))
         .sort((one, other) => one.created_at.localeCompare(other.created_at));
@@ -64,7 +64,7 @@ export function addAppKeyCommands(program: Command, io: Io): void {
   );
 
   const idArgument = ['<app-key-id>', 'id from `app-key list`, or at least its first 8 characters'] as const;
-  describe(
+  withHelp(
     appKey
       .command('revoke')
       .argument(...idArgument)
@@ -83,7 +83,7 @@ export function addAppKeyCommands(program: Command, io: Io): void {
     }),
   );
 
-  describe(
+  withHelp(
     appKey
       .command('rotate')
       .argument(...idArgument)
@@ -103,7 +103,7 @@ export function addAppKeyCommands(program: Command, io: Io): void {
     'app-key rotate 1f3a77c0d2b4e6f8 --account 42 --overlap 24h',
   ).action((id: string, options: { account: Int64; overlap: number; expires?: Lifetime }, command: Command) =>
     withTarget(io, command, 'writes', async ({ target: { table }, dryRun, audit }) => {
-      const account = await existing(table, options.account);
+      const account = await requireAccount(table, options.account);
       const old = await find(table, options.account, id);
       const ends = secondsOf(io.now() + options.overlap);
       if (stateOf(old, io.now()) !== 'valid')
@@ -165,7 +165,7 @@ const SHORTEST_ID = 8;
 /** The key that an id, or its beginning, names. @throws CliError unless it is exactly one */
 async function find(table: Session['target']['table'], account: Int64, id: string): Promise<ListedAppKey> {
   if (id.length < SHORTEST_ID) throw new CliError(`Give at least ${SHORTEST_ID} characters of the id.`);
-  const found = (await listAppKeys(table, await existing(table, account))).filter(({ hash }) =>
+  const found = (await listAppKeys(table, await requireAccount(table, account))).filter(({ hash }) =>
     hash.startsWith(id.toLowerCase()),
   );
   const [first, ...others] = found;

@@ -7,9 +7,9 @@ import type { Int64 } from '../lib/json.ts';
 import type { Table } from '../lib/table/client.ts';
 import { forEach } from '../lib/table/pool.ts';
 import { type Action, putOwnRow } from '../lib/table/transact.ts';
-import { existing } from './accounts.ts';
+import { requireAccount } from './accounts.ts';
 import { accountId, duration } from './arguments.ts';
-import { describe, jsonOption, withTarget } from './command.ts';
+import { jsonOption, withHelp, withTarget } from './command.ts';
 import { sentenceOf } from './errors.ts';
 import { type Io, print, printJson, say } from './io.ts';
 import { plainTable, timeText } from './output.ts';
@@ -42,14 +42,14 @@ export function createAudit(table: Table, command: string, by: string, now: Io['
       new UpdateCommand({
         TableName: table.name,
         Key: { pk, sk },
-        UpdateExpression: `SET #result = if_not_exists(#result, :failed), ${all.map((_field, at) => `#${at} = :${at}`).join(', ')}`,
+        UpdateExpression: `SET #result = if_not_exists(#result, :failed), ${all.map((_field, index) => `#${index} = :${index}`).join(', ')}`,
         ExpressionAttributeNames: {
           '#result': 'result',
-          ...Object.fromEntries(all.map(([name], at) => [`#${at}`, name])),
+          ...Object.fromEntries(all.map(([name], index) => [`#${index}`, name])),
         },
         ExpressionAttributeValues: {
           ':failed': 'failed',
-          ...Object.fromEntries(all.map(([, value], at) => [`:${at}`, value])),
+          ...Object.fromEntries(all.map(([, value], index) => [`:${index}`, value])),
         },
       }),
     );
@@ -97,7 +97,7 @@ export function localUser(): string {
 const DAYS_SHOWN = 7;
 
 export function addAuditCommand(program: Command, io: Io): void {
-  describe(
+  withHelp(
     program
       .command('audit')
       .requiredOption('--account <account>', 'the account', accountId)
@@ -111,7 +111,7 @@ export function addAuditCommand(program: Command, io: Io): void {
     'audit --account 42 --since 7d',
   ).action(({ account, since, json }: { account: Int64; since: number; json?: boolean }, command: Command) =>
     withTarget(io, command, 'reads', async ({ target: { table } }) => {
-      await existing(table, account);
+      await requireAccount(table, account);
       const entries = await readAudit(table, account, Math.max(0, io.now() - since));
       if (json) return printJson(io, entries);
       if (entries.length === 0) return say(io, `Account ${account} has no audit entries in that time.`);

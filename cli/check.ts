@@ -5,9 +5,9 @@ import { repair } from '../lib/check/repair.ts';
 import type { Int64 } from '../lib/json.ts';
 import { line } from '../lib/printable.ts';
 import type { Table } from '../lib/table/client.ts';
-import { existing } from './accounts.ts';
+import { requireAccount } from './accounts.ts';
 import { accountId } from './arguments.ts';
-import { describe, jsonOption, withTarget } from './command.ts';
+import { jsonOption, withHelp, withTarget } from './command.ts';
 import { CliError, type Io, print, printJson, say } from './io.ts';
 import { startProgress } from './progress.ts';
 
@@ -17,7 +17,7 @@ const accountOption = ['--account <account>', 'which account (default: the whole
 
 /** The commands that find and fix what a restore has torn. */
 export function addCheckCommands(program: Command, io: Io): void {
-  describe(
+  withHelp(
     program
       .command('check')
       .option(...accountOption)
@@ -34,7 +34,7 @@ export function addCheckCommands(program: Command, io: Io): void {
     }),
   );
 
-  describe(
+  withHelp(
     program
       .command('repair')
       .option(...accountOption)
@@ -76,7 +76,7 @@ async function look(table: Table, { account, json }: Options, io: Io): Promise<F
   };
   if (account === undefined) for await (const findings of checkTable(table)) add(findings);
   else {
-    await existing(table, account);
+    await requireAccount(table, account);
     add(await checkAccount(table, account));
   }
   return all;

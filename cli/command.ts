@@ -45,7 +45,7 @@ const nameOf = (command: Command): string =>
   command.parent?.parent ? `${nameOf(command.parent)} ${command.name()}` : command.name();
 
 /** A command whose help ends with an example. */
-export const describe = (command: Command, description: string, ...examples: string[]): Command =>
+export const withHelp = (command: Command, description: string, ...examples: string[]): Command =>
   command
     .description(description)
     .addHelpText(

@@ -8,14 +8,14 @@ import { linesOf } from '../lib/data/lines.ts';
 import { checkAgainst, countKinds, type LoadReport, writeData } from '../lib/data/load.ts';
 import { type Int64, stringifyJson } from '../lib/json.ts';
 import { printableJson } from '../lib/printable.ts';
-import { existing } from './accounts.ts';
+import { requireAccount } from './accounts.ts';
 import { accountId } from './arguments.ts';
-import { describe, dryRunOption, withTarget } from './command.ts';
+import { dryRunOption, withHelp, withTarget } from './command.ts';
 import { CliError, type Io, print, say } from './io.ts';
 import { startProgress } from './progress.ts';
 
 export function addDataCommands(program: Command, io: Io): void {
-  describe(
+  withHelp(
     program
       .command('import')
       .argument('<file>', 'newline-delimited JSON (docs/data-format.md); - for standard input')
@@ -54,7 +54,7 @@ export function addDataCommands(program: Command, io: Io): void {
     }),
   );
 
-  describe(
+  withHelp(
     program
       .command('export')
       .option('--account <account>', 'account to export (default: all); can be repeated', collectAccounts)
@@ -63,7 +63,7 @@ export function addDataCommands(program: Command, io: Io): void {
     'export --account 42 --out acme.ndjson',
   ).action(({ account, out }: { account?: Int64[]; out?: string }, command: Command) =>
     withTarget(io, command, 'reads', async ({ target: { table } }) => {
-      for (const id of account ?? []) await existing(table, id);
+      for (const id of account ?? []) await requireAccount(table, id);
       let count = 0;
       async function* lines() {
         for await (const entity of exportData(table, account)) {

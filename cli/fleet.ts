@@ -4,9 +4,9 @@ import type { Kind } from '../lib/data/format.ts';
 import { rowOf, writeBatch } from '../lib/data/load.ts';
 import { reportOf, type Simulation } from '../lib/fleet/simulate.ts';
 import type { Int64 } from '../lib/json.ts';
-import { existing } from './accounts.ts';
+import { requireAccount } from './accounts.ts';
 import { accountId, duration, integer, interval } from './arguments.ts';
-import { describe, dryRunOption, type Session, withTarget } from './command.ts';
+import { dryRunOption, type Session, withHelp, withTarget } from './command.ts';
 import { type Io, print, say } from './io.ts';
 import { startProgress } from './progress.ts';
 
@@ -22,12 +22,12 @@ interface SimulateOptions {
 }
 
 export function addFleetCommands(program: Command, io: Io): void {
-  const fleet = describe(
+  const fleet = withHelp(
     program.command('fleet'),
     'Simulate hosts',
     'fleet simulate --account 42 --hosts 500 --for 10m',
   );
-  describe(
+  withHelp(
     fleet
       .command('simulate')
       .requiredOption('--account <account>', 'account of the hosts', accountId)
@@ -43,7 +43,7 @@ export function addFleetCommands(program: Command, io: Io): void {
     'fleet simulate --account 42 --hosts 50000',
   ).action((options: SimulateOptions, command: Command) =>
     withTarget(io, command, 'writes', async (session) => {
-      await existing(session.target.table, options.account);
+      await requireAccount(session.target.table, options.account);
       if (session.dryRun) return say(io, `${options.hosts} hosts would report to account ${options.account}.`);
       await session.audit.around([options.account], `${options.hosts} hosts`, () => simulate(session, options));
     }),

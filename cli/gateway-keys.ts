@@ -2,23 +2,23 @@ import type { Command } from 'commander';
 import { listAccounts } from '../lib/accounts/accounts.ts';
 import { forgetGatewayKeys } from '../lib/accounts/gateway-key-notes.ts';
 import { deleteGatewayKey, listGatewayKeys, usagePlansOf } from '../lib/accounts/gateway-keys.ts';
-import { describe, dryRunOption, type WritingSession, withTarget } from './command.ts';
+import { dryRunOption, type WritingSession, withHelp, withTarget } from './command.ts';
 import { CliError, type Io, print, say, UsageError } from './io.ts';
 import { startProgress } from './progress.ts';
 
 /** The gateway keys of all accounts at once: for a table that moves from one stack to another. */
 export function addGatewayKeysCommands(program: Command, io: Io): void {
-  const group = describe(
+  const group = withHelp(
     program.command('gateway-keys'),
     "Manage the gateway keys by which API Gateway's usage plan throttles accounts",
     'gateway-keys create --stack IncidentMonitoringRum --region eu-west-1',
   );
-  describe(
+  withHelp(
     group.command('create').option(...dryRunOption),
     'Create missing gateway keys, and attach all to the usage plan of a stack that adopted a table',
     'gateway-keys create --stack IncidentMonitoringRum --region eu-west-1',
   ).action((_options: object, command: Command) => withTarget(io, command, 'writes', create));
-  describe(
+  withHelp(
     group.command('remove').option(...dryRunOption),
     'Delete the gateway keys that a destroyed stack left behind',
     'gateway-keys remove --table IncidentMonitoringRum-TableCD117FA1-ABC --region eu-west-1',

@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import { finishMerge } from '../lib/incidents/finish.ts';
-import { readLedger } from '../lib/incidents/ledger.ts';
 import { listMerges } from '../lib/incidents/list.ts';
+import { readMergeOrder } from '../lib/incidents/merge-order.ts';
 import { UnmovableAlertsError } from '../lib/incidents/move.ts';
 import type { FeedItem } from '../lib/incidents/read.ts';
 import type { Int64 } from '../lib/json.ts';
 import { line } from '../lib/printable.ts';
-import { existing } from './accounts.ts';
+import { requireAccount } from './accounts.ts';
 import { accountId, duration, feedEntry, objectId } from './arguments.ts';
-import { describe, dryRunOption, jsonOption, withTarget } from './command.ts';
+import { dryRunOption, jsonOption, withHelp, withTarget } from './command.ts';
 import { CliError, type Io, print, printJson, say } from './io.ts';
 import { plainTable, timeText } from './output.ts';
 
@@ -18,7 +18,7 @@ const MOST_IDS = 10;
 
 /** The commands that show merges, and finish them. */
 export function addMergeCommands(merge: Command, io: Io): void {
-  describe(
+  withHelp(
     merge
       .command('list')
       .requiredOption(...accountOption)
@@ -29,7 +29,7 @@ export function addMergeCommands(merge: Command, io: Io): void {
     'merge list --account 42 --json',
   ).action((options: { account: Int64; since?: number; json?: boolean }, command: Command) =>
     withTarget(io, command, 'reads', async ({ target: { table } }) => {
-      await existing(table, options.account);
+      await requireAccount(table, options.account);
       const from = options.since === undefined ? 0 : io.now() - options.since;
       const merges = await listMerges(table, options.account, from);
       if (options.json) return printJson(io, merges.map(jsonOf));
@@ -39,7 +39,7 @@ export function addMergeCommands(merge: Command, io: Io): void {
     }),
   );
 
-  describe(
+  withHelp(
     merge
       .command('finish')
       .argument('[incident-id]', 'the incident that alerts are merged into (default: all that are pending)', objectId)
@@ -51,8 +51,8 @@ export function addMergeCommands(merge: Command, io: Io): void {
     'merge finish 64f000000000000000000001 1795000000000 --account 42',
   ).action((incidentId: string | undefined, sequence: number | undefined, { account }: { account: Int64 }, command) =>
     withTarget(io, command, 'writes', async ({ target: { table }, dryRun, audit }) => {
-      await existing(table, account);
-      const { pending = [] } = await readLedger(table, account);
+      await requireAccount(table, account);
+      const { pending = [] } = await readMergeOrder(table, account);
       const chosen = pending.filter(
         (one) =>
           (incidentId === undefined || one.incidentId === incidentId) &&

@@ -3,7 +3,7 @@ import { addAccountCommands } from './accounts.ts';
 import { addAppKeyCommands } from './app-keys.ts';
 import { addAuditCommand } from './audit.ts';
 import { addCheckCommands } from './check.ts';
-import { describe } from './command.ts';
+import { withHelp } from './command.ts';
 import { addDataCommands } from './data.ts';
 import { explain } from './errors.ts';
 import { addFleetCommands } from './fleet.ts';
@@ -27,7 +27,7 @@ export function createProgram(io: Io): Command {
       getOutHelpWidth: () => io.stdout.columns ?? 100,
     })
     .exitOverride();
-  describe(
+  withHelp(
     program,
     'Manage accounts, keys and data, and undo mistakes, on the service that `npm start` runs or on a deployed stack (--stack).',
     'account create 42 --name "Acme" --permission monit',

@@ -16,16 +16,16 @@ import { type FeedItem, readAlert, readFeed, readIncident } from '../lib/inciden
 import { readWorkItem } from '../lib/incidents/restore-work-item.ts';
 import { type Int64, stringifyJson } from '../lib/json.ts';
 import { line, printable } from '../lib/printable.ts';
-import { existing } from './accounts.ts';
+import { requireAccount } from './accounts.ts';
 import { accountId, objectId } from './arguments.ts';
-import { describe, jsonOption, type Session, withTarget } from './command.ts';
+import { jsonOption, type Session, withHelp, withTarget } from './command.ts';
 import { CliError, type Io, type Painted, painter, print, printJson, type Style } from './io.ts';
 import { plainTable, timeText } from './output.ts';
 
 type ShowOptions = { account: Int64; json?: boolean };
 
 export function addShowCommands(program: Command, io: Io): void {
-  const show = describe(program.command('show'), 'Show what is stored', 'show fleet --account 42');
+  const show = withHelp(program.command('show'), 'Show what is stored', 'show fleet --account 42');
 
   const showing = <Id>(
     name: string,
@@ -38,13 +38,13 @@ export function addShowCommands(program: Command, io: Io): void {
     const command = show.command(name);
     if (read) command.argument(argumentName, what, read);
     else command.argument(argumentName, what);
-    return describe(
+    return withHelp(
       command.requiredOption('--account <account>', 'the account', accountId).option(...jsonOption),
       description,
       example,
     ).action((id: Id, options: ShowOptions, used: Command) =>
       withTarget(io, used, 'reads', async (session) => {
-        await existing(session.target.table, options.account);
+        await requireAccount(session.target.table, options.account);
         const { json, text } = await look(session, options, id);
         if (options.json) printJson(io, json);
         else print(io, text());
@@ -77,7 +77,7 @@ export function addShowCommands(program: Command, io: Io): void {
     },
   );
 
-  describe(
+  withHelp(
     show
       .command('incidents')
       .requiredOption('--account <account>', 'the account', accountId)
@@ -86,7 +86,7 @@ export function addShowCommands(program: Command, io: Io): void {
     'show incidents --account 42',
   ).action(({ account, json }: ShowOptions, used: Command) =>
     withTarget(io, used, 'reads', async ({ target: { table } }) => {
-      await existing(table, account);
+      await requireAccount(table, account);
       const incidents = await listIncidents(table, account);
       if (json) return printJson(io, incidents);
       if (incidents.length === 0) return print(io, `Account ${account} has no incidents.`);
@@ -161,7 +161,7 @@ export function addShowCommands(program: Command, io: Io): void {
     },
   );
 
-  describe(
+  withHelp(
     show
       .command('fleet')
       .requiredOption('--account <account>', 'the account', accountId)
@@ -170,7 +170,7 @@ export function addShowCommands(program: Command, io: Io): void {
     'show fleet --account 42',
   ).action((options: ShowOptions, used: Command) =>
     withTarget(io, used, 'reads', async ({ target: { table } }) => {
-      await existing(table, options.account);
+      await requireAccount(table, options.account);
       const counts = await countFleet(table, options.account, io);
       if (options.json)
         printJson(io, {

@@ -104,7 +104,7 @@ const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
 /** Says where something is about to be written, and asks, unless it is this machine or the user said --yes. */
 export async function confirmWrite(target: Target, options: TargetOptions, io: Io): Promise<void> {
   if (target.endpoint !== undefined && LOOPBACK.has(new URL(target.endpoint).hostname)) return;
-  say(io, `This writes to ${await describe(target)}.`);
+  say(io, `This writes to ${await targetText(target)}.`);
   if (options.yes) return;
   if (!io.stdin.isTTY) throw new UsageError('Pass --yes to write there without confirmation.');
   const prompt = createInterface({ input: io.stdin, output: io.stderr });
@@ -116,7 +116,7 @@ export async function confirmWrite(target: Target, options: TargetOptions, io: I
   }
 }
 
-async function describe(target: Target): Promise<string> {
+async function targetText(target: Target): Promise<string> {
   const { table, endpoint } = target;
   if (endpoint !== undefined) return `table ${table.name} at ${endpoint}`;
   const { account, region } = await identify(target);

@@ -4,20 +4,20 @@ import { LAST_VERSION, readWorkItem, restoreWorkItem } from '../lib/incidents/re
 import { planUndo, undoMerge } from '../lib/incidents/undo-merge.ts';
 import type { Int64 } from '../lib/json.ts';
 import { restoreRumResource } from '../lib/rum/restore-resource.ts';
-import { existing } from './accounts.ts';
+import { requireAccount } from './accounts.ts';
 import { accountId, feedEntry, objectId } from './arguments.ts';
-import { describe, dryRunOption, withTarget } from './command.ts';
+import { dryRunOption, withHelp, withTarget } from './command.ts';
 import { CliError, type Io, print, say } from './io.ts';
 import { addMergeCommands } from './merges.ts';
 
 /** The commands that take a caller's mistake back. */
 export function addUndoCommands(program: Command, io: Io): void {
-  const workItem = describe(
+  const workItem = withHelp(
     program.command('work-item'),
     'Manage work items',
     'work-item restore wi-1001 --account 42',
   );
-  describe(
+  withHelp(
     workItem
       .command('restore')
       .argument('<work-item-id>', 'its id')
@@ -27,7 +27,7 @@ export function addUndoCommands(program: Command, io: Io): void {
     'work-item restore wi-1001 --account 42',
   ).action((id: string, { account }: { account: Int64 }, command: Command) =>
     withTarget(io, command, 'writes', async ({ target: { table }, dryRun, audit }) => {
-      await existing(table, account);
+      await requireAccount(table, account);
       const stored = await readWorkItem(table, account, id);
       if (!stored) throw new CliError(`Account ${account} has no work item ${id}.`);
       if (stored.deleted_at_ms === undefined)
@@ -43,8 +43,8 @@ export function addUndoCommands(program: Command, io: Io): void {
     }),
   );
 
-  const rum = describe(program.command('rum'), 'Manage RUM resources', 'rum restore --account 42');
-  describe(
+  const rum = withHelp(program.command('rum'), 'Manage RUM resources', 'rum restore --account 42');
+  withHelp(
     rum
       .command('restore')
       .requiredOption('--account <account>', 'the account', accountId)
@@ -53,7 +53,7 @@ export function addUndoCommands(program: Command, io: Io): void {
     'rum restore --account 42',
   ).action(({ account }: { account: Int64 }, command: Command) =>
     withTarget(io, command, 'writes', async ({ target: { table }, dryRun, audit }) => {
-      await existing(table, account);
+      await requireAccount(table, account);
       if (dryRun) return say(io, `The RUM resource of account ${account} would be restored if it is deleted.`);
       await audit.inTransaction(account, 'RUM resource', async (also) => {
         if (!(await restoreRumResource(table, account, also)))
@@ -63,14 +63,14 @@ export function addUndoCommands(program: Command, io: Io): void {
     }),
   );
 
-  const merge = describe(
+  const merge = withHelp(
     program.command('merge'),
     'Manage merges of alerts',
     'merge list --account 42 --since 1h',
     'merge undo 64f000000000000000000001 1795000000000 --account 42',
   );
   addMergeCommands(merge, io);
-  describe(
+  withHelp(
     merge
       .command('undo')
       .argument('<incident-id>', 'the incident that alerts were merged into', objectId)
@@ -81,7 +81,7 @@ export function addUndoCommands(program: Command, io: Io): void {
     'merge undo 64f000000000000000000001 1795000000000 --account 42 --dry-run',
   ).action((incidentId: string, sequence: number, { account }: { account: Int64 }, command: Command) =>
     withTarget(io, command, 'writes', async ({ target: { table }, dryRun, audit }) => {
-      await existing(table, account);
+      await requireAccount(table, account);
       const request = { account, incidentId, sequence, by: `operator ${audit.by}`, requestId: randomUUID() };
       const deps = { table, now: io.now, newId: randomUUID };
       const what = `entry ${sequence} of incident ${incidentId}`;

@@ -18,7 +18,7 @@ import {
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { description, type Operation, operations } from '../lib/api/operations.ts';
+import { type Operation, openApiRoute, operations } from '../lib/api/operations.ts';
 import { ACCESS_LOG_FORMAT, createAccessLog } from './access-log.ts';
 import { gatewayResponses } from './gateway-responses.ts';
 import type { DeploymentSettings } from './settings.ts';
@@ -33,10 +33,10 @@ const OTHERS = { rate: 100, burst: 200 };
 export interface ServiceApiProps {
   readonly settings: DeploymentSettings;
   readonly operationFunctions: Readonly<Record<Operation['name'], IFunction>>;
-  readonly refuseRoute: IFunction;
+  readonly fallbackRoute: IFunction;
   /** Publishes the OpenAPI document. */
-  readonly describeApi: IFunction;
-  readonly labelCaller: IFunction;
+  readonly openApiDocument: IFunction;
+  readonly usageKeyAuthorizer: IFunction;
   /** Value of the gateway key that all callers share who have none of their own. */
   readonly sharedGatewayKey: string;
 }
@@ -100,11 +100,11 @@ export class ServiceApi extends Construct {
 
   private addRoutes(props: ServiceApiProps): Map<Operation, Method> {
     const authorizer = new RequestAuthorizer(this, 'LabelCaller', {
-      handler: props.labelCaller,
+      handler: props.usageKeyAuthorizer,
       identitySources: [IdentitySource.queryString('app_key')],
       resultsCacheTtl: Duration.seconds(props.settings.authorizerCacheSeconds),
     });
-    const refusal = new LambdaIntegration(props.refuseRoute, { allowTestInvoke: false });
+    const refusal = new LambdaIntegration(props.fallbackRoute, { allowTestInvoke: false });
     const refusing = new Set<IResource>();
     const refuseAny = (resource: IResource) => {
       if (!refusing.has(resource)) resource.addMethod('ANY', refusal);
@@ -114,14 +114,14 @@ export class ServiceApi extends Construct {
     refuseAny(root);
     refuseAny(root.addResource('{proxy+}'));
     // For anyone, and without a key: it says what the keys are for.
-    const described = root.resourceForPath(description.path);
-    refuseAny(described);
-    described.addMethod(description.method, new LambdaIntegration(props.describeApi, { allowTestInvoke: false }));
+    const published = root.resourceForPath(openApiRoute.path);
+    refuseAny(published);
+    published.addMethod(openApiRoute.method, new LambdaIntegration(props.openApiDocument, { allowTestInvoke: false }));
     const methods = new Map<Operation, Method>();
     for (const operation of operations as readonly Operation[]) {
       const resource = root.resourceForPath(operation.path);
       // So no method of a resource is left to API Gateway's own answer, half-way down a path either.
-      for (let at: IResource | undefined = resource; at; at = at.parentResource) refuseAny(at);
+      for (let parent: IResource | undefined = resource; parent; parent = parent.parentResource) refuseAny(parent);
       const handler = props.operationFunctions[operation.name];
       if (!handler) throw new Error(`the operation ${operation.name} has no function`);
       methods.set(

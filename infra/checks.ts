@@ -5,58 +5,58 @@ import { AwsSolutionsChecks } from 'cdk-nag';
 interface Acknowledged {
   readonly id: string;
   /** Paths in the stack of what it is found at, and of nothing else. */
-  readonly at: RegExp;
+  readonly paths: RegExp;
   readonly reason: string;
 }
 
 const ACKNOWLEDGED: readonly Acknowledged[] = [
   {
     id: 'AwsSolutions::AwsSolutions-APIG4',
-    at: /^Service\/Api\/Default\/(.+\/)?(ANY|openapi\.json\/GET)$/,
+    paths: /^Service\/Api\/Default\/(.+\/)?(ANY|openapi\.json\/GET)$/,
     reason: 'A route that refuses every call, and the description of the API, need no authorization.',
   },
   {
     id: 'AwsSolutions::AwsSolutions-COG4',
-    at: /^Service\/Api\/Default\/(.+\/)?(ANY|GET|POST)$/,
+    paths: /^Service\/Api\/Default\/(.+\/)?(ANY|GET|POST)$/,
     reason:
       'Callers are scripts and agents with an app key, as the contract says: there is no user pool. Operations have an authorizer that labels the call, and check the app key in the handler.',
   },
   {
     id: 'AwsSolutions::AwsSolutions-APIG2',
-    at: /^Service\/Api$/,
+    paths: /^Service\/Api$/,
     reason: "The handler validates, for its message names every offending field in the caller's language.",
   },
   {
     id: 'AwsSolutions::AwsSolutions-APIG3',
-    at: /^Service\/Api\/DeploymentStage\.\w+$/,
+    paths: /^Service\/Api\/DeploymentStage\.\w+$/,
     reason:
       'Whether a web ACL stands before the API is for the team that deploys it: docs/deploy.md says how to add one.',
   },
   {
     id: 'AwsSolutions::AwsSolutions-APIG6',
-    at: /^Service\/Api\/DeploymentStage\.\w+$/,
+    paths: /^Service\/Api\/DeploymentStage\.\w+$/,
     reason:
       "Execution logs store the query string, and with it the app key. Access logs and the functions' own tell enough.",
   },
   {
     id: 'AwsSolutions::AwsSolutions-SQS3',
-    at: /^Merges\/DeadLetters$/,
+    paths: /^Merges\/DeadLetters$/,
     reason: "This queue is the dead-letter queue of the merges' queue and of the pipe that feeds it.",
   },
   {
     id: 'AwsSolutions::AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',
-    at: /^Service\/Api\/CloudWatchRole$/,
+    paths: /^Service\/Api\/CloudWatchRole$/,
     reason: 'API Gateway asks for this very policy on the role that it writes access logs with.',
   },
   {
     id: 'AwsSolutions::AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited]',
-    at: /^Rollout\/[\w-]+-group\/ServiceRole$/,
+    paths: /^Rollout\/[\w-]+-group\/ServiceRole$/,
     reason:
       'The policy that AWS has for CodeDeploy deployments of Lambda functions (only with the setting rollout=canary).',
   },
   {
     id: 'AwsSolutions::AwsSolutions-IAM5[Resource::*]',
-    at: /^[\w-]+\/Tracing$/,
+    paths: /^[\w-]+\/Tracing$/,
     reason: 'X-Ray knows no resources to name.',
   },
 ];
@@ -66,7 +66,7 @@ export function addChecks(app: App, stack: Stack): void {
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   for (const construct of stack.node.findAll()) {
     const path = construct.node.path.slice(stack.node.path.length + 1);
-    for (const { id, at, reason } of ACKNOWLEDGED)
-      if (at.test(path)) Validations.of(construct).acknowledge({ id, reason });
+    for (const { id, paths, reason } of ACKNOWLEDGED)
+      if (paths.test(path)) Validations.of(construct).acknowledge({ id, reason });
   }
 }

@@ -66,7 +66,7 @@ export const GRANTS: Readonly<Record<string, readonly Grant[]>> = {
     { actions: ['PutItem'], on: ['feed'] },
     { actions: ['BatchGetItem', 'UpdateItem'], on: ['alerts', 'merges'], previous: ['BatchGetItem on merges'] },
   ],
-  'label-caller': [{ actions: ['GetItem'], on: ['appKey'] }],
-  'refuse-route': [],
-  'describe-api': [],
+  'usage-key-authorizer': [{ actions: ['GetItem'], on: ['appKey'] }],
+  'fallback-route': [],
+  'openapi-document': [],
 };

@@ -3,12 +3,13 @@ import { CfnOutput, Duration, Names, Stack, type StackProps } from 'aws-cdk-lib'
 import type { Construct } from 'constructs';
 import { allowedMethods, operations } from '../lib/api/operations.ts';
 import { ServiceApi } from './api.ts';
+import { constructIdOf } from './construct-ids.ts';
 import { ServiceFunction } from './function.ts';
 import { MergeQueue } from './merge-queue.ts';
+import { Monitoring } from './monitoring.ts';
 import { CanaryRollout } from './rollout.ts';
 import { type DeploymentSettings, readDeploymentSettings } from './settings.ts';
 import { createServiceTable } from './table.ts';
-import { Watch } from './watch.ts';
 
 /** API Gateway waits 29 s for an answer: a function that runs longer answers nobody. */
 const ANSWER_TIMEOUT = Duration.seconds(29);
@@ -52,18 +53,18 @@ export class ServiceStack extends Stack {
         }),
       ]),
     );
-    const refuseRoute = create('refuse-route', {
+    const fallbackRoute = create('fallback-route', {
       description: 'Answer every other path and method',
       environment: { ALLOWED_METHODS: JSON.stringify(allowedMethods()) },
       timeout: Duration.seconds(5),
       memorySize: SMALL_MEMORY_MB,
     });
-    const describeApi = create('describe-api', {
+    const openApiDocument = create('openapi-document', {
       description: 'Publish the description of the API',
       timeout: Duration.seconds(5),
       memorySize: SMALL_MEMORY_MB,
     });
-    const labelCaller = create('label-caller', {
+    const usageKeyAuthorizer = create('usage-key-authorizer', {
       description: 'Tell which usage-plan key a call counts against',
       table,
       environment: { ...environment, SHARED_GATEWAY_KEY: sharedGatewayKey },
@@ -85,16 +86,17 @@ export class ServiceStack extends Stack {
       operationFunctions: Object.fromEntries(
         Object.entries(operationFunctions).map(([name, fn]) => [name, rollout?.add(name, fn) ?? fn]),
       ),
-      refuseRoute,
-      describeApi,
-      labelCaller,
+      fallbackRoute,
+      openApiDocument,
+      usageKeyAuthorizer,
       sharedGatewayKey,
     });
-    new Watch(this, 'Watch', {
+    // Its logical ids begin with its first name: an alarm whose id changes is replaced.
+    new Monitoring(this, 'Watch', {
       api,
       accessLog,
       table,
-      functions: { ...operationFunctions, 'label-caller': labelCaller, 'finish-merges': finishMerges },
+      functions: { ...operationFunctions, 'usage-key-authorizer': usageKeyAuthorizer, 'finish-merges': finishMerges },
       mergeQueue,
       alarmEmail: settings.alarmEmail,
     });
@@ -111,5 +113,6 @@ type FunctionOptions = Omit<ConstructorParameters<typeof ServiceFunction>[2], 'n
 
 function functionFactory(stack: Stack, settings: DeploymentSettings) {
   return (name: string, options: FunctionOptions) =>
-    new ServiceFunction(stack, name, { name, logRetention: settings.logRetentionDays, ...options }).lambda;
+    new ServiceFunction(stack, constructIdOf(name), { name, logRetention: settings.logRetentionDays, ...options })
+      .lambda;
 }

@@ -70,21 +70,21 @@ const ROUNDED = /[:,[]\s*-?(?:\d{16}|\d+[.eE])/;
 /** Whether JSON holds a number, outside of its strings, that only {@link parseJson} reads exactly. Takes linear time. */
 export function hasRoundedNumber(text: string): boolean {
   if (!ROUNDED.test(text)) return false;
-  for (let at = 0; at < text.length; ) {
-    const quote = text.indexOf('"', at);
+  for (let index = 0; index < text.length; ) {
+    const quote = text.indexOf('"', index);
     const end = quote < 0 ? text.length : quote;
-    if (ROUNDED.test(text.slice(at, end))) return true;
-    at = quote < 0 ? end : endOfString(text, quote + 1);
+    if (ROUNDED.test(text.slice(index, end))) return true;
+    index = quote < 0 ? end : endOfString(text, quote + 1);
   }
   return false;
 }
 
 /** The index after the quote that ends the string whose text begins at `from`. */
 function endOfString(text: string, from: number): number {
-  for (let at = from; at < text.length; at += 1) {
-    const character = text[at];
-    if (character === '"') return at + 1;
-    if (character === '\\') at += 1;
+  for (let index = from; index < text.length; index += 1) {
+    const character = text[index];
+    if (character === '"') return index + 1;
+    if (character === '\\') index += 1;
   }
   return text.length;
 }

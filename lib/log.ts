@@ -9,11 +9,11 @@ export const SERVICE = 'incident-monitoring-rum';
  * @param readable makes the frames of an `error_stack` those of the sources
  */
 export function createLog(readable: (frames: string[]) => string[] = (frames) => frames): Log {
-  const at = (level: string) => (message: string, fields: Record<string, unknown>) => {
+  const writer = (level: string) => (message: string, fields: Record<string, unknown>) => {
     const { error_stack } = fields as { error_stack?: string[] };
     const more = error_stack && { error_stack: readable(error_stack) };
     const line = { level, message, timestamp: new Date().toISOString(), service: SERVICE, ...fields, ...more };
     process.stdout.write(`${stringifyJson(line)}\n`);
   };
-  return { info: at('INFO'), warn: at('WARN'), error: at('ERROR') };
+  return { info: writer('INFO'), warn: writer('WARN'), error: writer('ERROR') };
 }

@@ -19,4 +19,4 @@ export const printableJson = (json: string) => json.replace(UNSAFE, escaped);
 
 /** A template whose values are made {@link printable}. */
 export const line = (strings: TemplateStringsArray, ...values: unknown[]): string =>
-  strings.reduce((text, string, at) => `${text}${printable(String(values[at - 1]))}${string}`);
+  strings.reduce((text, string, index) => `${text}${printable(String(values[index - 1]))}${string}`);

@@ -76,7 +76,7 @@ export async function run(add: (figure: NewFigure) => void): Promise<void> {
 
     const baseline = { name: 'a bare handler', value: median(times.get('bare') as number[]) };
     for (const [name, { file }] of bundles) {
-      const small = name === 'refuse-route';
+      const small = name === 'fallback-route';
       add({
         name: `${name}: import`,
         value: median(times.get(name) as number[]),

@@ -58,10 +58,10 @@ export async function run(add: (figure: NewFigure) => void): Promise<void> {
 }
 
 async function fill({ table }: BenchService, rows: (Key & Record<string, unknown>)[]): Promise<void> {
-  for (let at = 0; at < rows.length; at += 25)
+  for (let index = 0; index < rows.length; index += 25)
     await table.client.send(
       new BatchWriteCommand({
-        RequestItems: { [table.name]: rows.slice(at, at + 25).map((Item) => ({ PutRequest: { Item } })) },
+        RequestItems: { [table.name]: rows.slice(index, index + 25).map((Item) => ({ PutRequest: { Item } })) },
       }),
     );
 }
@@ -81,8 +81,8 @@ function bareBrowse({ client, name }: Table): Task {
         TableName: name,
         KeyConditionExpression: 'pk = :pk',
         ExpressionAttributeValues: { ':pk': pk },
-        ProjectionExpression: ['sk', ...attributes.map((_one, at) => `#${at}`)].join(', '),
-        ExpressionAttributeNames: Object.fromEntries(attributes.map((one, at) => [`#${at}`, one])),
+        ProjectionExpression: ['sk', ...attributes.map((_one, index) => `#${index}`)].join(', '),
+        ExpressionAttributeNames: Object.fromEntries(attributes.map((one, index) => [`#${index}`, one])),
         Limit: 51,
       }),
     );
@@ -132,28 +132,28 @@ const bareRum =
     client.send(new GetCommand({ TableName: name, Key: keys.rumUsage(ACCOUNT), ConsistentRead: true }));
 
 const items = (account: number) =>
-  Array.from({ length: 3_200 }, (_, at) => ({
-    ...keys.workItem(account, `w${at}`),
-    work_item_id: `w${at}`,
+  Array.from({ length: 3_200 }, (_, index) => ({
+    ...keys.workItem(account, `w${index}`),
+    work_item_id: `w${index}`,
     version: 1,
     title: 'Raise the timeout',
   }));
 
 async function remove(service: BenchService): Promise<Task> {
   await fill(service, items(ACCOUNT));
-  let at = 0;
-  return () => service.call(deleteWorkItem, KEY, { work_item_id: `w${at++}`, version: 1 });
+  let index = 0;
+  return () => service.call(deleteWorkItem, KEY, { work_item_id: `w${index++}`, version: 1 });
 }
 
 async function bareRemove(service: BenchService): Promise<Task> {
   await fill(service, items(OTHER));
   const { client, name } = service.connect();
-  let at = 0;
+  let index = 0;
   return () =>
     client.send(
       new UpdateCommand({
         TableName: name,
-        Key: keys.workItem(OTHER, `w${at++}`),
+        Key: keys.workItem(OTHER, `w${index++}`),
         UpdateExpression: 'SET deleted_at_ms = :now, deleted_by = :by, #version = #version + :one',
         ConditionExpression: '#version = :version AND attribute_not_exists(deleted_at_ms)',
         ExpressionAttributeNames: { '#version': 'version' },
@@ -171,10 +171,10 @@ async function alertsOf(service: BenchService, account: number, count: number, m
     { ...keys.incident(account, incident), incident_id: incident, title: 'Checkout is down' },
     ...alerts.map((id) => ({ ...keys.alert(account, id), alert_id: id, title: 'p99 above threshold' })),
   ]);
-  let at = 0;
+  let index = 0;
   const next = () => {
-    at += count;
-    return alerts.slice(at - count, at);
+    index += count;
+    return alerts.slice(index - count, index);
   };
   return { incident, next };
 }
@@ -206,10 +206,10 @@ async function bareMerge(service: BenchService, count: number, merges: number): 
     const ids = next();
     const alertKeys = ids.map((id) => keys.alert(OTHER, id));
     await get([keys.incident(OTHER, incident), ...alertKeys.slice(0, 99)]);
-    for (let at = 99; at < ids.length; at += 400)
+    for (let index = 99; index < ids.length; index += 400)
       await Promise.all(
         [0, 100, 200, 300]
-          .map((more) => alertKeys.slice(at + more, at + more + 100))
+          .map((more) => alertKeys.slice(index + more, index + more + 100))
           .filter((some) => some.length > 0)
           .map(get),
       );

@@ -56,7 +56,10 @@ async function measureCpu(add: Add): Promise<void> {
       ]),
     );
   const reply = (fields: () => object) => {
-    const Items = Array.from({ length: CANNED_HOSTS }, (_, at) => ({ sk: { S: hostName(at) }, ...wire(fields()) }));
+    const Items = Array.from({ length: CANNED_HOSTS }, (_, index) => ({
+      sk: { S: hostName(index) },
+      ...wire(fields()),
+    }));
     return Buffer.from(JSON.stringify({ Count: CANNED_HOSTS, ScannedCount: CANNED_HOSTS, Items }));
   };
   const [hosts, statuses] = [reply(hostFields), reply(() => statusFields(Date.now()))];
@@ -183,7 +186,7 @@ async function measureFlatness(service: BenchService, add: Add): Promise<void> {
     const { candidates } = await createHostReader(service.table, account, reading).next(hosts);
     const secret = (await readAccount(service.table, account))?.cursor_secret;
     if (candidates.length !== hosts || !secret) throw new Error('the fleet is not there');
-    const after = (at: number) => ({ cursor: sealCursor(secret, candidates[at]?.host.host_id ?? '') });
+    const after = (index: number) => ({ cursor: sealCursor(secret, candidates[index]?.host.host_id ?? '') });
     return { first: {}, middle: after(hosts / 2), last: after(hosts - 51) };
   };
   const [small, large] = [await pagesOf(SMALL), await pagesOf(LARGE)];

@@ -1,7 +1,7 @@
 /** The exact limit: whether it is exact, and what it costs. */
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { browseFleet } from '../../lib/api/operations.ts';
-import { createRateLimiter } from '../../lib/api/throttle.ts';
+import { createRateLimiter } from '../../lib/api/rate-limit.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { limiterTrials } from '../../test/support/limiter-trials.ts';
 import { cpuClock, takeTurns } from '../compare.ts';

@@ -10,16 +10,16 @@ import { cpuShareOf } from '../../infra/local/cpu-share.ts';
 import { startFunction } from '../../infra/local/functions.ts';
 import { AWS_LIMITS } from '../../infra/local/limits/capacity.ts';
 import { startLimitsProxy } from '../../infra/local/limits/proxy.ts';
+import { createOperationHandler } from '../../lib/api/operation-handler.ts';
 import { mergeAlerts } from '../../lib/api/operations.ts';
-import { serve } from '../../lib/api/serve.ts';
 import validateMerge from '../../lib/api/validators/merge-alerts.ts';
 import { checkTable } from '../../lib/check/check.ts';
 import type { Finding } from '../../lib/check/finding.ts';
 import { repair } from '../../lib/check/repair.ts';
 import { writeBatch } from '../../lib/data/load.ts';
 import { finishMerge } from '../../lib/incidents/finish.ts';
-import { readLedger } from '../../lib/incidents/ledger.ts';
 import { createMergeAlerts } from '../../lib/incidents/merge-alerts.ts';
+import { readMergeOrder } from '../../lib/incidents/merge-order.ts';
 import { connectTable, type Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { forEach } from '../../lib/table/pool.ts';
@@ -45,18 +45,18 @@ async function fill({ table }: BenchService, count: number, textBytes = 60) {
   const ids = Array.from({ length: count }, objectId);
   const incident = objectId();
   const rows = ids.map((id) => ({ ...keys.alert(ACCOUNT, id), alert_id: id, title: 'x'.repeat(textBytes) }));
-  const batches = Array.from({ length: Math.ceil(count / 25) }, (_, at) => rows.slice(at * 25, (at + 1) * 25));
+  const batches = Array.from({ length: Math.ceil(count / 25) }, (_, index) => rows.slice(index * 25, (index + 1) * 25));
   await forEach(batches, (batch) => writeBatch(table, batch));
   await writeBatch(table, [{ ...keys.incident(ACCOUNT, incident), incident_id: incident, title: 'Checkout is down' }]);
   return { ids, incident };
 }
 
 async function isDone(table: Table): Promise<boolean> {
-  return ((await readLedger(table, ACCOUNT)).pending ?? []).length === 0;
+  return ((await readMergeOrder(table, ACCOUNT)).pending ?? []).length === 0;
 }
 
 async function finish(table: Table): Promise<void> {
-  for (const { incidentId, sequence } of (await readLedger(table, ACCOUNT)).pending ?? [])
+  for (const { incidentId, sequence } of (await readMergeOrder(table, ACCOUNT)).pending ?? [])
     await finishMerge(table, ACCOUNT, incidentId, sequence);
 }
 
@@ -105,7 +105,8 @@ async function bulk(service: BenchService, add: Add): Promise<void> {
   const { table } = service;
   const size = 990;
   const { ids, incident } = await fill(service, size);
-  const parts = (of: number) => Array.from({ length: size / of }, (_, at) => ids.slice(at * of, (at + 1) * of));
+  const parts = (of: number) =>
+    Array.from({ length: size / of }, (_, index) => ids.slice(index * of, (index + 1) * of));
   let turn = 0;
   const transactions = () =>
     forEach(parts(99), async (some) => {
@@ -156,7 +157,7 @@ async function writeUnits(service: BenchService, add: Add): Promise<void> {
 /** Merges through another client of the table. */
 function mergingOver({ deps }: BenchService, through: Table, timeLimits = deps.timeLimits) {
   const own = { ...deps, now: Date.now, table: through, timeLimits };
-  const merge = serve(mergeAlerts, { validate: validateMerge, operate: createMergeAlerts(own) }, own);
+  const merge = createOperationHandler(mergeAlerts, { validate: validateMerge, operate: createMergeAlerts(own) }, own);
   return async (ids: readonly string[], incident: string): Promise<void> => {
     const { statusCode, body } = await merge(eventOf(ids, incident), {} as Context);
     if (statusCode !== 200) throw new Error(`${mergeAlerts.name}: ${statusCode} ${body}`);
@@ -278,10 +279,10 @@ async function underSmallMerges(service: BenchService, add: Add): Promise<void> 
   const smallMerges: Promise<boolean>[] = [];
   const merging = (async () => {
     const began = performance.now();
-    for (let at = 0; going; at += 1) {
-      const incident = at % 100 < 50 ? small.incident : large.incident;
-      smallMerges.push(isCommitted([small.ids[at % 50] as string], incident));
-      await sleep(Math.max(0, began + at * 20 * SLOWER - performance.now()));
+    for (let index = 0; going; index += 1) {
+      const incident = index % 100 < 50 ? small.incident : large.incident;
+      smallMerges.push(isCommitted([small.ids[index % 50] as string], incident));
+      await sleep(Math.max(0, began + index * 20 * SLOWER - performance.now()));
     }
   })();
   let committed = 0;
@@ -335,7 +336,7 @@ async function checking(service: BenchService, add: Add): Promise<void> {
     moved_sequence: 1,
     moved_from: objectId(),
   }));
-  const batches = Array.from({ length: 400 }, (_, at) => rows.slice(at * 25, (at + 1) * 25));
+  const batches = Array.from({ length: 400 }, (_, index) => rows.slice(index * 25, (index + 1) * 25));
   await forEach(batches, (batch) => writeBatch(table, batch));
   const findings: Finding[] = [];
   const scan = await seconds(count);

@@ -11,8 +11,8 @@ import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import { Hono } from 'hono';
 import { handle } from 'hono/aws-lambda';
 import { bodyMiddleware } from '../../lib/api/body.ts';
+import { createOperationHandler } from '../../lib/api/operation-handler.ts';
 import { getRumResource } from '../../lib/api/operations.ts';
-import { serve } from '../../lib/api/serve.ts';
 import validate from '../../lib/api/validators/get-rum-resource.ts';
 import type { Deps } from '../../lib/deps.ts';
 import { hasRoundedNumber } from '../../lib/json.ts';
@@ -82,7 +82,7 @@ function ours(): Handler {
     settings: readSettings({ TABLE_NAME: 'canned' }),
     timeLimits: TIME_LIMITS,
   };
-  return serve(getRumResource, { validate, operate: async () => ({ data: {} }) }, deps) as Handler;
+  return createOperationHandler(getRumResource, { validate, operate: async () => ({ data: {} }) }, deps) as Handler;
 }
 
 function powertools(): Handler {

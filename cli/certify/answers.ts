@@ -52,12 +52,12 @@ function check(source: string, validate: ValidateFunction, body: unknown): void 
 
 /** As the description says of a call of an operation. */
 function checkDescribed(path: string, { status, body }: Answer): void {
-  const at = ['paths', path, 'post', 'responses', String(status)];
+  const keysOfAnswer = ['paths', path, 'post', 'responses', String(status)];
   const response = OPENAPI.paths[path].post.responses[status];
   if (!response) throw new Broken(`openapi.json declares no answer ${status} of ${path}`);
   const shared: string | undefined = response.$ref?.split('/').at(-1);
   const described = shared === undefined ? response : OPENAPI.components.responses[shared];
-  const name = `openapi#/${pointer(...(shared === undefined ? at : ['components', 'responses', shared]), 'content', 'application/json', 'schema')}`;
+  const name = `openapi#/${pointer(...(shared === undefined ? keysOfAnswer : ['components', 'responses', shared]), 'content', 'application/json', 'schema')}`;
   check(
     'openapi.json',
     compileOnce(name, () => openapi.compile({ $ref: name })),

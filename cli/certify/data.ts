@@ -40,7 +40,7 @@ export type Entities = ReturnType<typeof entitiesOf>;
 
 /** The RUM record: every number is another, so that fields that are mixed up are seen. */
 export function rumRecord(nowMs: number) {
-  const now = Math.floor(nowMs / 1000);
+  const nowSeconds = Math.floor(nowMs / 1000);
   return {
     product: 'rum',
     version: 'professional',
@@ -49,10 +49,10 @@ export function rumRecord(nowMs: number) {
     order_id: 'ord-certify',
     resource_id: 'rum-certify',
     resource_name: 'Certificate',
-    created_at: now - 9_000_000,
-    updated_at: now - 800_000,
-    window_start_time: now - 700_000,
-    window_end_time: now + 600_000,
+    created_at: nowSeconds - 9_000_000,
+    updated_at: nowSeconds - 800_000,
+    window_start_time: nowSeconds - 700_000,
+    window_end_time: nowSeconds + 600_000,
     'action.days': 11,
     'error.days': 12,
     'long_task.days': 13,

@@ -47,7 +47,7 @@ export async function certify(
     .map((section) => ({
       section,
       jobs: section.sentences
-        .map((sentence, at) => ({ number: `${section.number}-${at + 1}`, sentence }))
+        .map((sentence, index) => ({ number: `${section.number}-${index + 1}`, sentence }))
         .filter(wanted),
     }))
     .filter(({ jobs }) => jobs.length > 0);

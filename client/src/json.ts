@@ -37,13 +37,13 @@ export const roundedField = (request: object): string | undefined =>
   Object.entries(request).find(([, value]) => Number.isInteger(value) && !Number.isSafeInteger(value))?.[0];
 
 /** The first bigint of an answer where its type promises a number, such as `data.items[3].servicemap.node_count`. */
-export function bigintField(value: unknown, at = 'data', names: readonly string[] = []): string | undefined {
-  if (typeof value === 'bigint') return NUMBER_PATHS.has(JSON.stringify(names)) ? at : undefined;
+export function bigintField(value: unknown, path = 'data', names: readonly string[] = []): string | undefined {
+  if (typeof value === 'bigint') return NUMBER_PATHS.has(JSON.stringify(names)) ? path : undefined;
   if (typeof value !== 'object' || value === null) return undefined;
   for (const [key, member] of Object.entries(value)) {
     const found = Array.isArray(value)
-      ? bigintField(member, `${at}[${key}]`, names)
-      : bigintField(member, `${at}.${key}`, [...names, key]);
+      ? bigintField(member, `${path}[${key}]`, names)
+      : bigintField(member, `${path}.${key}`, [...names, key]);
     if (found !== undefined) return found;
   }
   return undefined;

@@ -29,12 +29,13 @@ function prepared(value: unknown, request: boolean, field = ''): unknown {
 /** Paths of the integers of answers that the client gives as numbers, such as `items.servicemap.node_count`. */
 function numberPaths(schemas: Record<string, Schema>): string[] {
   const paths: string[] = [];
-  function collect(schema: Schema, at: string[]): void {
+  function collect(schema: Schema, path: string[]): void {
     const { $ref, type, items, properties = {} } = schema;
-    if (typeof $ref === 'string') collect(schemas[$ref.split('/').at(-1) ?? ''] ?? {}, at);
-    else if (items) collect(items as Schema, at);
-    else if (type === 'integer' && !mayBeBig(false, at.at(-1) ?? '')) paths.push(JSON.stringify(at));
-    for (const [field, member] of Object.entries(properties as Record<string, Schema>)) collect(member, [...at, field]);
+    if (typeof $ref === 'string') collect(schemas[$ref.split('/').at(-1) ?? ''] ?? {}, path);
+    else if (items) collect(items as Schema, path);
+    else if (type === 'integer' && !mayBeBig(false, path.at(-1) ?? '')) paths.push(JSON.stringify(path));
+    for (const [field, member] of Object.entries(properties as Record<string, Schema>))
+      collect(member, [...path, field]);
   }
   for (const name of ['FleetPage', 'RumResource']) collect(schemas[name] ?? {}, []);
   return paths;

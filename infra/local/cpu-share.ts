@@ -20,15 +20,15 @@ export function limitCpu(pid: number, share: number): () => void {
   const mostMs = share * PERIOD_MS;
   let budgetMs = mostMs;
   let usedMs = cpuMs(pid);
-  let at = performance.now();
+  let sinceMs = performance.now();
   let stopped = false;
 
   const look = () => {
-    const [now, used] = [performance.now(), cpuMs(pid)];
-    const elapsed = now - at;
+    const [nowMs, used] = [performance.now(), cpuMs(pid)];
+    const elapsed = nowMs - sinceMs;
     const spent = used !== undefined && usedMs !== undefined ? used - usedMs : stopped ? 0 : elapsed;
     budgetMs = Math.min(mostMs, budgetMs + share * elapsed - spent);
-    [at, usedMs] = [now, used];
+    [sinceMs, usedMs] = [nowMs, used];
     if (stopped === budgetMs < 0) return;
     stopped = budgetMs < 0;
     signal(stopped ? 'SIGSTOP' : 'SIGCONT');

@@ -17,7 +17,8 @@ function maps(pairs: Iterable<readonly [string, string]>) {
 }
 
 function* headerPairs({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): Generator<[string, string]> {
-  for (let at = 0; at < rawHeaders.length; at += 2) yield [rawHeaders[at] ?? '', rawHeaders[at + 1] ?? ''];
+  for (let index = 0; index < rawHeaders.length; index += 2)
+    yield [rawHeaders[index] ?? '', rawHeaders[index + 1] ?? ''];
 }
 
 /** A request's body as API Gateway hands it over: base64 for a binary media type, otherwise text, whatever its bytes. */

@@ -13,9 +13,9 @@ export interface FunctionSource {
   readonly cpuShare?: number;
 }
 
-/** A running function, as Lambda runs it: in a world of its own, with an environment of its own. */
+/** A running function, as Lambda runs it: in an execution environment of its own. */
 export interface LocalFunction {
-  /** @throws when the handler threw, or its world ended */
+  /** @throws when the handler threw, or its execution environment ended */
   invoke(event: unknown): Promise<unknown>;
   stop(): Promise<void>;
 }
@@ -92,19 +92,19 @@ function startProcess({ entry, env }: FunctionSource, cpuShare: number): Sandbox
   };
 }
 
-/** Starts a function; a world that ends is made anew for the next call. */
+/** Starts a function; an execution environment that ends is replaced for the next call. */
 export function startFunction(source: FunctionSource): LocalFunction {
   /** A sandbox and the calls that it has yet to answer: they end with it, those of its successor do not. */
-  interface World {
+  interface ExecutionEnvironment {
     readonly sandbox: Sandbox;
     readonly waiting: Map<string, { resolve(value: unknown): void; reject(error: Error): void }>;
   }
-  let world: World | undefined;
+  let environment: ExecutionEnvironment | undefined;
 
-  function start(): World {
-    const waiting: World['waiting'] = new Map();
+  function start(): ExecutionEnvironment {
+    const waiting: ExecutionEnvironment['waiting'] = new Map();
     const sandbox = source.cpuShare === undefined ? startThread(source) : startProcess(source, source.cpuShare);
-    const started: World = { sandbox, waiting };
+    const started: ExecutionEnvironment = { sandbox, waiting };
     sandbox.onCompletion((completion) => {
       const call = waiting.get(completion.id);
       waiting.delete(completion.id);
@@ -112,7 +112,7 @@ export function startFunction(source: FunctionSource): LocalFunction {
       else call?.resolve(completion.result);
     });
     const ended = (reason: string) => {
-      if (world === started) world = undefined;
+      if (environment === started) environment = undefined;
       for (const { reject } of waiting.values()) reject(new Error(reason));
       waiting.clear();
     };
@@ -122,15 +122,15 @@ export function startFunction(source: FunctionSource): LocalFunction {
 
   return {
     invoke(event) {
-      world ??= start();
-      const { sandbox, waiting } = world;
+      environment ??= start();
+      const { sandbox, waiting } = environment;
       const id = randomUUID();
       const invocation: Invocation = { id, event, deadlineMs: Date.now() + source.timeoutMs };
       sandbox.send(invocation);
       return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }));
     },
     async stop() {
-      await world?.sandbox.end();
+      await environment?.sandbox.end();
     },
   };
 }

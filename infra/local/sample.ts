@@ -27,16 +27,16 @@ const pick = <Value>(values: readonly [Value, ...Value[]], name: string): Value 
 
 /** Most hosts are well; the rest show each way of not being so. */
 function conditionOf(index: number): string {
-  const at = index % 50;
-  if (at < 34) return 'active';
-  if (at < 36) return 'truncated';
-  if (at < 38) return 'degraded';
-  if (at === 38) return 'health_newer';
-  if (at === 39) return 'failed';
-  if (at < 43) return 'stale';
-  if (at < 45) return 'initializing';
-  if (at < 47) return 'disabled';
-  return at < 49 ? 'unsupported' : 'no_data';
+  const slot = index % 50;
+  if (slot < 34) return 'active';
+  if (slot < 36) return 'truncated';
+  if (slot < 38) return 'degraded';
+  if (slot === 38) return 'health_newer';
+  if (slot === 39) return 'failed';
+  if (slot < 43) return 'stale';
+  if (slot < 45) return 'initializing';
+  if (slot < 47) return 'disabled';
+  return slot < 49 ? 'unsupported' : 'no_data';
 }
 
 /** What the agent says of itself, where that is not `running`. */

@@ -4,7 +4,7 @@ import { access } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { parseArgs } from 'node:util';
 import { listAccounts } from '../../lib/accounts/accounts.ts';
-import { createAppKeys } from '../../lib/accounts/app-keys.ts';
+import { createAppKeys } from '../../lib/auth/app-keys.ts';
 import { DataError } from '../../lib/data/check.ts';
 import { linesOf } from '../../lib/data/lines.ts';
 import { loadData } from '../../lib/data/load.ts';

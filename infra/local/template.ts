@@ -1,6 +1,7 @@
 /** What the stack's template says of the service that it deploys, for the local gateway and the tests. */
 import { App } from 'aws-cdk-lib';
 import cdk from '../../cdk.json' with { type: 'json' };
+import { constructIdOf } from '../construct-ids.ts';
 import { GRANTS } from '../grants.ts';
 import { ServiceStack } from '../stack.ts';
 
@@ -56,12 +57,12 @@ export function functionIdOf(expression: unknown): string {
   return /"Fn::GetAtt":\["(\w+)","Arn"\]/.exec(JSON.stringify(expression))?.[1] ?? '';
 }
 
-/** The functions of the service by their names, which their logical ids begin with. */
+/** The functions of the service by their names. */
 export function functionsOf(template: Template): Map<string, Resource & { id: string }> {
   const names = Object.keys(GRANTS);
   return new Map(
     Object.entries(resourcesOf(template, 'AWS::Lambda::Function')).map(([id, resource]) => [
-      names.find((name) => id.startsWith(`${name.replaceAll('-', '')}Function`)) ?? id,
+      names.find((name) => id.startsWith(`${constructIdOf(name).replaceAll('-', '')}Function`)) ?? id,
       { ...resource, id },
     ]),
   );

@@ -15,13 +15,13 @@ export function createUsagePlans(
   { accountPlan, otherPlans, stageThrottles }: Pick<Deployment, 'accountPlan' | 'otherPlans' | 'stageThrottles'>,
   now: () => number = () => performance.now(),
 ) {
-  const buckets = new QuickLRU<string, { tokens: number; at: number }>({ maxSize: MOST_BUCKETS });
+  const buckets = new QuickLRU<string, { tokens: number; atMs: number }>({ maxSize: MOST_BUCKETS });
 
   function take(name: string, { rate, burst }: Throttle): boolean {
-    const at = now();
-    const last = buckets.get(name) ?? { tokens: burst, at };
-    const tokens = Math.min(burst, last.tokens + ((at - last.at) / 1000) * rate);
-    buckets.set(name, { tokens: tokens < 1 ? tokens : tokens - 1, at });
+    const nowMs = now();
+    const last = buckets.get(name) ?? { tokens: burst, atMs: nowMs };
+    const tokens = Math.min(burst, last.tokens + ((nowMs - last.atMs) / 1000) * rate);
+    buckets.set(name, { tokens: tokens < 1 ? tokens : tokens - 1, atMs: nowMs });
     return tokens >= 1;
   }
 

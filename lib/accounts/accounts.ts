@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { type AppKeyRow, appKeyIdOf } from '../auth/app-keys.ts';
 import type { Int64 } from '../json.ts';
 import { batchGet } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
@@ -8,7 +9,6 @@ import { collections, keys, parseKey } from '../table/keys.ts';
 import { queryAll } from '../table/query-all.ts';
 import type { SendOptions } from '../table/settle.ts';
 import { type Action, transact } from '../table/transact.ts';
-import { type AppKeyRow, appKeyIdOf } from './app-keys.ts';
 
 export interface AccountRow {
   account_id: Int64;
@@ -176,7 +176,7 @@ export async function copyToAppKeys(table: Table, account: Int64): Promise<Accou
   const row = await readAccount(table, account);
   if (!row) throw new Error(`account ${account} no longer exists`);
   const fields = Object.entries(copiedFields(row));
-  const sets = fields.map((_field, at) => `#${at} = :${at}`);
+  const sets = fields.map((_field, index) => `#${index} = :${index}`);
   const hashes = [...(row.app_keys ?? [])].values();
   const copy = async () => {
     for (const hash of hashes)
@@ -188,9 +188,9 @@ export async function copyToAppKeys(table: Table, account: Int64): Promise<Accou
             UpdateExpression: `SET ${sets.join(', ')}${row.gateway_key === undefined ? ' REMOVE gateway_key' : ''}`,
             ConditionExpression:
               'account_id = :account AND (attribute_not_exists(account_revision) OR account_revision <= :revision)',
-            ExpressionAttributeNames: Object.fromEntries(fields.map(([name], at) => [`#${at}`, name])),
+            ExpressionAttributeNames: Object.fromEntries(fields.map(([name], index) => [`#${index}`, name])),
             ExpressionAttributeValues: {
-              ...Object.fromEntries(fields.map(([, value], at) => [`:${at}`, value])),
+              ...Object.fromEntries(fields.map(([, value], index) => [`:${index}`, value])),
               ':account': account,
               ':revision': row.revision,
             },

@@ -1,12 +1,12 @@
 /** Issuing and ending app keys: what the operator does. A key is one row; its account's row lists its hash. */
 import { randomBytes } from 'node:crypto';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { type AppKeyRow, hashAppKey } from '../auth/app-keys.ts';
 import type { Int64 } from '../json.ts';
 import type { Table } from '../table/client.ts';
 import { keys } from '../table/keys.ts';
 import { type Action, transact } from '../table/transact.ts';
 import { type AccountRow, copiedFields, type ListedAppKey, readAccount } from './accounts.ts';
-import { type AppKeyRow, hashAppKey } from './app-keys.ts';
 
 const KEY_BYTES = 32;
 const LAST_DIGITS = 4;
@@ -94,7 +94,7 @@ function keyAction(
   { created_at, expires_at, revoked_at, note }: AppKeyLimits,
   stored: AppKeyRow | undefined,
 ): Action {
-  const expiries = [expires_at, stored?.expires_at].filter((at) => at !== undefined);
+  const expiries = [expires_at, stored?.expires_at].filter((index) => index !== undefined);
   const fields = {
     account_id: account.account_id,
     ...copiedFields(account),
@@ -109,7 +109,9 @@ function keyAction(
     ...(expires_at !== undefined && !stored && { lifetime: Math.max(0, expires_at - created_at) }),
   };
   const all = Object.entries({ ...fields, ...lasting });
-  const sets = all.map(([name], at) => `#${at} = ${name in lasting ? `if_not_exists(#${at}, :${at})` : `:${at}`}`);
+  const sets = all.map(
+    ([name], index) => `#${index} = ${name in lasting ? `if_not_exists(#${index}, :${index})` : `:${index}`}`,
+  );
   const unchanged = !stored
     ? 'attribute_not_exists(pk)'
     : `account_id = :account AND ${stored.expires_at === undefined ? 'attribute_not_exists(expires_at)' : 'expires_at = :expires'}`;
@@ -119,9 +121,9 @@ function keyAction(
       Key: keys.appKey(hash),
       UpdateExpression: `SET ${sets.join(', ')}${note === undefined ? ' REMOVE note' : ''}`,
       ConditionExpression: unchanged,
-      ExpressionAttributeNames: Object.fromEntries(all.map(([name], at) => [`#${at}`, name])),
+      ExpressionAttributeNames: Object.fromEntries(all.map(([name], index) => [`#${index}`, name])),
       ExpressionAttributeValues: {
-        ...Object.fromEntries(all.map(([, value], at) => [`:${at}`, value])),
+        ...Object.fromEntries(all.map(([, value], index) => [`:${index}`, value])),
         ...(stored && { ':account': account.account_id }),
         ...(stored?.expires_at !== undefined && { ':expires': stored.expires_at }),
       },

@@ -1,6 +1,6 @@
 import type middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
-import type { Caller } from '../accounts/app-keys.ts';
+import type { Caller } from '../auth/app-keys.ts';
 
 /** What the chain knows of one call; each middleware fills in its part. */
 export interface CallState {

@@ -1,4 +1,4 @@
-import type { AppKeys, Caller } from '../accounts/app-keys.ts';
+import type { AppKeys, Caller } from '../auth/app-keys.ts';
 import type { ApiEvent, ApiMiddleware, ApiRequest } from './call.ts';
 import { ApiError, refuse } from './errors.ts';
 
@@ -10,7 +10,7 @@ const LONGEST_APP_KEY = 256;
  */
 export function callerMiddleware(appKeys: AppKeys): ApiMiddleware {
   async function callerMiddlewareBefore({ event }: ApiRequest): Promise<void> {
-    const given = takeAppKey(event);
+    const given = removeAppKey(event);
     const appKey = given.length === 1 ? given[0] : undefined;
     const caller = appKey && appKey.length <= LONGEST_APP_KEY ? await appKeys.find(appKey, event.call) : undefined;
     if (!caller) throw new ApiError('Unauthorized');
@@ -35,7 +35,7 @@ export function callerOf({ call }: Pick<ApiEvent, 'call'>): Caller {
 }
 
 /** Every `app_key` of the query string, removed from the event. */
-function takeAppKey({ queryStringParameters: single, multiValueQueryStringParameters: multi }: ApiEvent): string[] {
+function removeAppKey({ queryStringParameters: single, multiValueQueryStringParameters: multi }: ApiEvent): string[] {
   const one = single?.app_key;
   const all = multi?.app_key ?? (one === undefined ? [] : [one]);
   if (single) delete single.app_key;

@@ -1,4 +1,4 @@
-import type { Problem } from './problems.ts';
+import type { FieldError } from './field-errors.ts';
 
 /**
  * The one table of error codes, with the HTTP status of each. `reserved` codes belong to the contract but no operation
@@ -31,7 +31,7 @@ export type ErrorCode = keyof typeof ERROR_CODES;
 
 /** What a message can say beyond the code's own sentence: the name of a sentence and what it needs to be told. */
 export interface Explanations {
-  invalidFields: { problems: Problem[] };
+  invalidFields: { fieldErrors: FieldError[] };
   malformedBody: undefined;
   bodyTooDeep: undefined;
   bodyNotObject: undefined;

@@ -207,8 +207,8 @@ export const mergeAlerts = {
 export const operations = [browseFleet, getRumResource, deleteWorkItem, mergeAlerts] as const satisfies Operation[];
 
 /** Where the description of the API is published: for anyone, without a key. */
-export const description = { method: 'GET', path: '/openapi.json' } as const;
+export const openApiRoute = { method: 'GET', path: '/openapi.json' } as const;
 
 /** The method of each path that is served; all others are refused. A function, so that no bundle carries the list for it. */
 export const allowedMethods = (): Readonly<Record<string, string>> =>
-  Object.fromEntries([...operations, description].map(({ method, path }) => [path, method]));
+  Object.fromEntries([...operations, openApiRoute].map(({ method, path }) => [path, method]));

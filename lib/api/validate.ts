@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import type { ApiMiddleware, ApiRequest } from './call.ts';
 import { refuse } from './errors.ts';
-import { type FieldSchema, type Problem, ruleOf } from './problems.ts';
+import { type FieldError, type FieldSchema, ruleOf } from './field-errors.ts';
 
 /** A validator as ajv compiles it: fills in defaults, and leaves what it found in `errors`. */
 export interface Validator {
@@ -13,7 +13,7 @@ export interface Validator {
  * What a schema cannot say: bounds of one field that depend on another.
  * @param offending fields that did not pass by themselves, whose values are not what `Body` says
  */
-export type CrossCheck<Body> = (body: Body, offending: ReadonlySet<string>) => Problem[];
+export type CrossCheck<Body> = (body: Body, offending: ReadonlySet<string>) => FieldError[];
 
 /**
  * Checks the body against the operation's schema. `InvalidParameter` names every offending field and what it must be.
@@ -28,37 +28,37 @@ export function validateMiddleware<Body>(
   function validateMiddlewareBefore({ event }: ApiRequest): void {
     const body = event.body as Record<string, unknown>;
     validate(body);
-    const problems = problemsOf(validate.errors ?? [], fields);
-    problems.push(...illFormedStrings(body, fields, fieldsOf(problems)));
-    problems.push(...crossCheck(body as Body, fieldsOf(problems)));
-    if (problems.length > 0) throw refuse('InvalidParameter', 'invalidFields', { problems });
+    const fieldErrors = fieldErrorsOf(validate.errors ?? [], fields);
+    fieldErrors.push(...illFormedStrings(body, fields, fieldsOf(fieldErrors)));
+    fieldErrors.push(...crossCheck(body as Body, fieldsOf(fieldErrors)));
+    if (fieldErrors.length > 0) throw refuse('InvalidParameter', 'invalidFields', { fieldErrors });
   }
 
   return { before: validateMiddlewareBefore };
 }
 
-const fieldsOf = (problems: readonly Problem[]) => new Set(problems.map(({ field }) => field));
+const fieldsOf = (fieldErrors: readonly FieldError[]) => new Set(fieldErrors.map(({ field }) => field));
 
 /** One problem for each offending field, in the order in which they were met; of an array's items, the first. */
-function problemsOf(errors: Partial<ErrorObject>[], fields: Readonly<Record<string, FieldSchema>>): Problem[] {
-  const problems = new Map<string, Problem & { items: Set<string> }>();
+function fieldErrorsOf(errors: Partial<ErrorObject>[], fields: Readonly<Record<string, FieldSchema>>): FieldError[] {
+  const fieldErrors = new Map<string, FieldError & { items: Set<string> }>();
   for (const { instancePath = '', params } of errors) {
     const [, name = '', item] = instancePath.split('/');
     const missing = name === '';
     const field = missing ? String(params?.missingProperty) : name;
     const schema = fields[field] ?? {};
-    const problem = problems.get(field) ?? {
+    const fieldError = fieldErrors.get(field) ?? {
       field,
       must: ruleOf((item === undefined ? undefined : schema.items) ?? schema),
       ...(missing && { missing }),
       ...(item !== undefined && { item: Number(item) }),
       items: new Set(),
     };
-    if (item !== undefined) problem.items.add(item);
-    problems.set(field, problem);
+    if (item !== undefined) fieldError.items.add(item);
+    fieldErrors.set(field, fieldError);
   }
-  return [...problems.values()].map(({ items, ...problem }) =>
-    problem.item !== undefined && items.size > 1 ? { ...problem, moreItems: items.size - 1 } : problem,
+  return [...fieldErrors.values()].map(({ items, ...fieldError }) =>
+    fieldError.item !== undefined && items.size > 1 ? { ...fieldError, moreItems: items.size - 1 } : fieldError,
   );
 }
 
@@ -67,14 +67,14 @@ function illFormedStrings(
   body: Record<string, unknown>,
   fields: Readonly<Record<string, FieldSchema>>,
   known: ReadonlySet<string>,
-): Problem[] {
-  const problems: Problem[] = [];
+): FieldError[] {
+  const fieldErrors: FieldError[] = [];
   for (const [field, schema] of Object.entries(fields)) {
     const value = body[field];
     if (known.has(field)) continue;
-    if (typeof value === 'string' && !value.isWellFormed()) problems.push({ field, must: ruleOf(schema) });
+    if (typeof value === 'string' && !value.isWellFormed()) fieldErrors.push({ field, must: ruleOf(schema) });
     const item = Array.isArray(value) ? value.findIndex((one) => typeof one === 'string' && !one.isWellFormed()) : -1;
-    if (item >= 0) problems.push({ field, must: ruleOf(schema.items ?? {}), item });
+    if (item >= 0) fieldErrors.push({ field, must: ruleOf(schema.items ?? {}), item });
   }
-  return problems;
+  return fieldErrors;
 }

@@ -1,7 +1,7 @@
 /** Whether accounts, the list of them and their app keys agree. */
 import { isDeepStrictEqual } from 'node:util';
 import { type AccountRow, copiedFields } from '../accounts/accounts.ts';
-import { type AppKeyRow, appKeyIdOf } from '../accounts/app-keys.ts';
+import { type AppKeyRow, appKeyIdOf } from '../auth/app-keys.ts';
 import { Condition, updateOf } from '../incidents/transaction.ts';
 import type { Int64 } from '../json.ts';
 import { keys } from '../table/keys.ts';

@@ -25,7 +25,7 @@ export function* checkIncidents(
     if (noted?.sequence === last?.sequence) continue;
     let should: Fields = incident;
     const isUnknown = noted !== undefined && !changes.some(({ sequence }) => sequence === noted.sequence);
-    if (isUnknown) should = takenBack(should, noted);
+    if (isUnknown) should = reverted(should, noted);
     const reached = isUnknown
       ? changes.findLast(({ sequence }) => sequence < noted.sequence)?.sequence
       : noted?.sequence;
@@ -44,7 +44,7 @@ export function* checkIncidents(
   }
 }
 
-const takenBack = ({ title, owner_id }: Fields, { old_title, old_owner_id }: IncidentChange): Fields => {
+const reverted = ({ title, owner_id }: Fields, { old_title, old_owner_id }: IncidentChange): Fields => {
   const owner = old_owner_id === undefined ? owner_id : (old_owner_id ?? undefined);
   return { title: old_title ?? title, ...(owner !== undefined && { owner_id: owner }) };
 };

@@ -4,7 +4,7 @@
  * is done, one that is not has never been.
  */
 import type { AlertRow, FeedEntry, IncidentRow, Move } from '../incidents/feed.ts';
-import type { Ledger } from '../incidents/ledger.ts';
+import type { MergeOrder } from '../incidents/merge-order.ts';
 import type { FeedItem } from '../incidents/read.ts';
 import { Condition, updateOf, valuesOf } from '../incidents/transaction.ts';
 import type { Int64 } from '../json.ts';
@@ -12,7 +12,7 @@ import type { Row } from '../table/batch-get.ts';
 import { type Key, keys, parseKey } from '../table/keys.ts';
 import type { Finding, Fix } from './finding.ts';
 import { checkIncidents } from './incidents.ts';
-import { checkLedger } from './ledger.ts';
+import { checkMergeOrder } from './merge-order.ts';
 
 /** Of an alert, all that its place depends on. */
 export type CheckedAlert = Pick<AlertRow, 'incident_id' | 'moved_sequence' | 'moved_from' | 'loaded_after'>;
@@ -20,7 +20,7 @@ export type CheckedAlert = Pick<AlertRow, 'incident_id' | 'moved_sequence' | 'mo
 /** All rows that an account's merges read and write. */
 export interface MergeRows {
   readonly account: Int64;
-  readonly ledger: Ledger;
+  readonly order: MergeOrder;
   readonly incidents: ReadonlyMap<string, IncidentRow>;
   readonly alerts: ReadonlyMap<string, CheckedAlert>;
   /** The entries of all feeds. */
@@ -30,12 +30,12 @@ export interface MergeRows {
   /** The rows of entries beside themselves: their lists of alerts, and what became of these. */
   readonly rowsOfEntries: readonly Key[];
   /** Remembered Idempotency-Keys. */
-  readonly remembered: readonly (Key & Row)[];
+  readonly idempotencyKeys: readonly (Key & Row)[];
 }
 
 /** @param tableName what the fixes are written to */
 export function checkMerges(rows: MergeRows, tableName: string): Finding[] {
-  const { account, orphans, remembered } = rows;
+  const { account, orphans, idempotencyKeys } = rows;
   const isWhole = ({ entry, alertIds }: FeedItem) => !entry.large || alertIds.length === entry.alerts;
   const incomplete = rows.entries.filter((item) => !isWhole(item));
   const entries = rows.entries.filter(isWhole).sort((one, other) => one.entry.sequence - other.entry.sequence);
@@ -69,8 +69,8 @@ export function checkMerges(rows: MergeRows, tableName: string): Finding[] {
         fixes: [remove(key)],
       };
     }),
-    ...checkLedger(rows, entries, tableName),
-    ...remembered.flatMap(({ pk, sk, incident_id, sequence }): Finding[] =>
+    ...checkMergeOrder(rows, entries, tableName),
+    ...idempotencyKeys.flatMap(({ pk, sk, incident_id, sequence }): Finding[] =>
       sequence === undefined || has.has(entryName(String(incident_id), Number(sequence)))
         ? []
         : [
@@ -119,16 +119,16 @@ function* checkAlerts(
 ): Generator<Finding> {
   const told = replay(entries, alerts);
   for (const [alertId, alert] of alerts) {
-    const { incident_id: at, moved_sequence: by, moved_from: from } = alert;
+    const { incident_id: current, moved_sequence: by, moved_from: from } = alert;
     const { last, sequences } = told.get(alertId) ?? {};
-    if (by === last?.sequence && (!last || at === last.move.to)) continue;
+    if (by === last?.sequence && (!last || current === last.move.to)) continue;
     const should = last ? last.move.to : from;
     const isUnknown = by !== undefined && !sequences?.has(by);
     yield {
       kind: isUnknown ? 'alert_entry_missing' : 'alert_misplaced',
       account,
       ids: { alert_id: alertId, ...(by !== undefined && { sequence: by }) },
-      detail: `it is in ${placeText(at)} and belongs in ${placeText(should)}${last ? `, by entry ${last.sequence}` : ', where it came from'}`,
+      detail: `it is in ${placeText(current)} and belongs in ${placeText(should)}${last ? `, by entry ${last.sequence}` : ', where it came from'}`,
       fixes: [
         place(tableName, account, alertId, alert, {
           incident_id: should,

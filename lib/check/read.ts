@@ -1,9 +1,9 @@
 /** Reads what a check looks at. */
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { type AccountRow, readAccount } from '../accounts/accounts.ts';
-import type { AppKeyRow } from '../accounts/app-keys.ts';
+import type { AppKeyRow } from '../auth/app-keys.ts';
 import type { IncidentRow } from '../incidents/feed.ts';
-import { ledgerOf } from '../incidents/ledger.ts';
+import { mergeOrderOf } from '../incidents/merge-order.ts';
 import { feedOf } from '../incidents/read.ts';
 import type { Int64 } from '../json.ts';
 import { batchGet, type Row, rowName } from '../table/batch-get.ts';
@@ -20,7 +20,7 @@ export async function readMergeRows(table: Table, account: Int64): Promise<Merge
   const read = async (partition: string, attributes?: readonly string[]) => {
     for await (const row of queryAll(table, partition, attributes && { attributes })) rows.push(row);
   };
-  await read(collections.ledger(account));
+  await read(collections.mergeOrder(account));
   await forEach(collections.alertShards(account), (shard) => read(shard, ALERT_ATTRIBUTES));
   await read(collections.incidents(account));
   const incidents = rows.filter((row) => parseKey(row)?.kind === 'incident');
@@ -35,19 +35,19 @@ const ALERT_ATTRIBUTES = ['pk', 'sk', 'incident_id', 'moved_sequence', 'moved_fr
 /** Rows of one account, told apart. */
 export function mergeRowsOf(account: Int64, rows: readonly (Key & Row)[]): MergeRows {
   const rowsOf = Map.groupBy(rows, (row) => parseKey(row)?.kind);
-  const of = (...kinds: RowKind[]) => kinds.flatMap((kind) => rowsOf.get(kind) ?? []);
-  const byId = <RowType>(kind: RowKind) => new Map(of(kind).map((row) => [row.sk, row as unknown as RowType]));
-  const feeds = Map.groupBy(of('feedEntry', 'feedAlerts', 'feedMoves'), ({ pk }) => pk);
+  const rowsOfKinds = (...kinds: RowKind[]) => kinds.flatMap((kind) => rowsOf.get(kind) ?? []);
+  const byId = <RowType>(kind: RowKind) => new Map(rowsOfKinds(kind).map((row) => [row.sk, row as unknown as RowType]));
+  const feeds = Map.groupBy(rowsOfKinds('feedEntry', 'feedAlerts', 'feedMoves'), ({ pk }) => pk);
   const read = [...feeds.values()].map(feedOf);
   return {
     account,
-    ledger: ledgerOf(of('mergeLedger', 'ledgerShard')),
+    order: mergeOrderOf(rowsOfKinds('mergeOrder', 'mergeOrderShard')),
     incidents: byId<IncidentRow>('incident'),
     alerts: byId<CheckedAlert>('alert'),
     entries: read.flatMap(({ items }) => items),
     orphans: read.flatMap(({ orphans }) => orphans),
-    rowsOfEntries: of('feedAlerts', 'feedMoves'),
-    remembered: of('idempotency'),
+    rowsOfEntries: rowsOfKinds('feedAlerts', 'feedMoves'),
+    idempotencyKeys: rowsOfKinds('idempotency'),
   };
 }
 
@@ -66,11 +66,11 @@ export async function readAccountRows(table: Table): Promise<AccountRows> {
         Segment,
         TotalSegments: SEGMENTS,
         ConsistentRead: true,
-        FilterExpression: 'pk = :list OR sk = :account OR begins_with(sk, :ledger) OR begins_with(pk, :app_key)',
+        FilterExpression: 'pk = :list OR sk = :account OR begins_with(sk, :merge_order) OR begins_with(pk, :app_key)',
         ExpressionAttributeValues: {
           ':list': collections.accounts(),
           ':account': 'ACCOUNT',
-          ':ledger': 'LEDGER',
+          ':merge_order': 'LEDGER',
           ':app_key': 'APP_KEY#',
         },
       },

@@ -1,6 +1,6 @@
 /** Makes right what a check has found. */
 import { finishMerge } from '../incidents/finish.ts';
-import { readLedger } from '../incidents/ledger.ts';
+import { readMergeOrder } from '../incidents/merge-order.ts';
 import { transact } from '../incidents/transaction.ts';
 import type { Int64 } from '../json.ts';
 import { backoff, CONFLICT, THROTTLED } from '../table/backoff.ts';
@@ -95,6 +95,6 @@ function rowOf({ Put, Update, Delete, ConditionCheck }: Fix): string {
 }
 
 async function finishMerges(table: Table, account: Int64): Promise<void> {
-  const { pending = [] } = await readLedger(table, account);
+  const { pending = [] } = await readMergeOrder(table, account);
   for (const { incidentId, sequence } of pending) await finishMerge(table, account, incidentId, sequence);
 }

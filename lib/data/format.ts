@@ -1,9 +1,9 @@
 /** The data format: one JSON object a line, its `kind` telling what it is. `docs/data-format.md` describes it for users. */
 import { Ajv, type ErrorObject } from 'ajv';
 import { type AppKeyIdentity, identityOfAppKey } from '../accounts/app-key-admin.ts';
+import { type FieldSchema, ruleOf } from '../api/field-errors.ts';
 import { en } from '../api/messages/en.ts';
 import { getRumResource } from '../api/operations.ts';
-import { type FieldSchema, ruleOf } from '../api/problems.ts';
 import { LAST_VERSION } from '../incidents/restore-work-item.ts';
 import { int64Keyword, withInt64 } from '../int64-keyword.ts';
 import { type Int64, isInt64 } from '../json.ts';
@@ -220,8 +220,8 @@ function problemText(
   const schema = fields[field] ?? {};
   const must = ruleOf((item === undefined ? undefined : schema.items) ?? schema);
   const missing = keyword === 'required';
-  const problem = { field, must, ...(missing && { missing }), ...(item !== undefined && { item: Number(item) }) };
-  return en.explain.invalidFields({ problems: [problem] }).replace(/\.$/, '');
+  const fieldError = { field, must, ...(missing && { missing }), ...(item !== undefined && { item: Number(item) }) };
+  return en.explain.invalidFields({ fieldErrors: [fieldError] }).replace(/\.$/, '');
 }
 
 /** What is stored of the key of an `app_key` line. */

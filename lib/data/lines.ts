@@ -13,10 +13,10 @@ export async function* linesOf(input: Readable, signal?: AbortSignal): AsyncGene
   for await (const chunk of input) {
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : (chunk as Buffer);
     let from = 0;
-    for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, from)) {
-      yield decoded([...begun, bytes.subarray(from, at)]);
+    for (let index = bytes.indexOf(NEWLINE); index >= 0; index = bytes.indexOf(NEWLINE, from)) {
+      yield decoded([...begun, bytes.subarray(from, index)]);
       begun = [];
-      from = at + 1;
+      from = index + 1;
     }
     begun.push(bytes.subarray(from));
   }

@@ -4,7 +4,7 @@ import { BatchWriteCommand, type BatchWriteCommandInput, PutCommand } from '@aws
 import { type AccountRow, putAccount, readAccount } from '../accounts/accounts.ts';
 import { putAppKey } from '../accounts/app-key-admin.ts';
 import type { GatewayKeys } from '../accounts/gateway-keys.ts';
-import { lastOf, readLedger } from '../incidents/ledger.ts';
+import { lastOf, readMergeOrder } from '../incidents/merge-order.ts';
 import type { Int64 } from '../json.ts';
 import { batchGet } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
@@ -158,7 +158,7 @@ async function latestSequences(table: Table, entities: readonly Entity[]): Promi
   const accounts = new Map(entities.filter(isMerged).map(({ account_id }) => [String(account_id), account_id]));
   const latest = new Map<string, number>();
   for (const account of accounts.values()) {
-    const last = lastOf(await readLedger(table, account));
+    const last = lastOf(await readMergeOrder(table, account));
     if (last > 0) latest.set(String(account), last);
   }
   return latest;
@@ -191,8 +191,8 @@ async function writeRows(
     const last = isMerged(entity) ? loadedAfter.get(String(entity.account_id)) : undefined;
     return { ...rowOf(entity), ...(last !== undefined && { loaded_after: last }) };
   };
-  const batches = Array.from({ length: Math.ceil(entities.length / LARGEST_BATCH) }, (_, at) =>
-    entities.slice(at * LARGEST_BATCH, (at + 1) * LARGEST_BATCH),
+  const batches = Array.from({ length: Math.ceil(entities.length / LARGEST_BATCH) }, (_, index) =>
+    entities.slice(index * LARGEST_BATCH, (index + 1) * LARGEST_BATCH),
   );
   // Work that is under way when other work fails ends with its batch.
   const writeSome = async (batch: readonly Entity[]) => {

@@ -1,7 +1,7 @@
-import type { Caller } from '../accounts/app-keys.ts';
 import { ApiError, refuse } from '../api/errors.ts';
+import type { Call } from '../api/operation-handler.ts';
 import { type browseFleet, FLEET_STATUSES, type RequestOf, type ResponseOf } from '../api/operations.ts';
-import type { Call } from '../api/serve.ts';
+import type { Caller } from '../auth/app-keys.ts';
 import type { Deps } from '../deps.ts';
 import { openCursor, sealCursor } from './cursor.ts';
 import { createHostReader, type HostReader } from './hosts.ts';

@@ -1,11 +1,11 @@
+import type { FieldError } from '../api/field-errors.ts';
 import type { browseFleet, RequestOf } from '../api/operations.ts';
-import type { Problem } from '../api/problems.ts';
 
 /** `scan_limit` is at least `limit`, whether that is given or the default. */
 export function checkScanLimit(
   { limit, scan_limit }: RequestOf<typeof browseFleet>,
   offending: ReadonlySet<string>,
-): Problem[] {
+): FieldError[] {
   if (offending.has('limit') || offending.has('scan_limit')) return [];
   return scan_limit < limit ? [{ field: 'scan_limit', must: { is: 'integer', min: limit, max: 2000 } }] : [];
 }

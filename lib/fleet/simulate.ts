@@ -30,7 +30,8 @@ function chance(...numbers: number[]): number {
   return (hash >>> 0) / 2 ** 32;
 }
 
-const pick = <Value>(values: readonly Value[], at: number): Value => values[Math.floor(at * values.length)] as Value;
+const pick = <Value>(values: readonly Value[], fraction: number): Value =>
+  values[Math.floor(fraction * values.length)] as Value;
 
 /** Name of a host of the simulation. */
 function simulatedHostId({ seed }: Simulation, index: number): string {
@@ -52,18 +53,18 @@ function conditionOf({ seed }: Simulation, index: number, phase: number): Condit
   const fixed = chance(seed, index, 2);
   if (fixed < 0.01) return 'unsupported';
   if (fixed < 0.03) return 'disabled';
-  const at = chance(seed, index, 3, phase);
-  if (at < 0.02) return 'failed';
-  if (at < 0.05) return 'silent';
-  if (at < 0.07) return 'truncated';
-  if (at < 0.09) return 'degraded';
-  return at < 0.1 && phase === 0 ? 'initializing' : 'active';
+  const draw = chance(seed, index, 3, phase);
+  if (draw < 0.02) return 'failed';
+  if (draw < 0.05) return 'silent';
+  if (draw < 0.07) return 'truncated';
+  if (draw < 0.09) return 'degraded';
+  return draw < 0.1 && phase === 0 ? 'initializing' : 'active';
 }
 
 function versionOf({ seed }: Simulation, index: number, phase: number): string {
   const first = Math.floor(chance(seed, index, 4) * VERSIONS.length);
   let upgrades = 0;
-  for (let at = 1; at <= phase; at += 1) if (chance(seed, index, 5, at) < 0.1) upgrades += 1;
+  for (let step = 1; step <= phase; step += 1) if (chance(seed, index, 5, step) < 0.1) upgrades += 1;
   return VERSIONS[Math.min(VERSIONS.length - 1, first + upgrades)] as string;
 }
 

@@ -5,7 +5,7 @@ import type { Table } from '../table/client.ts';
 import { type Key, keys } from '../table/keys.ts';
 import { look, type SendOptions, settle } from '../table/settle.ts';
 import { changeOf, type FeedEntry, type IncidentRow, largeEntryRows, smallEntryRow } from './feed.ts';
-import { type Ledger, largeAction, smallAction } from './ledger.ts';
+import { largeAction, type MergeOrder, smallAction } from './merge-order.ts';
 import { type Decide, moveAction, type Placements, type Placing, place, stayAction } from './placement.ts';
 import { type Action, Condition, type TransactionResult, transact, updateOf } from './transaction.ts';
 
@@ -28,8 +28,8 @@ export interface Relocation {
   placements: Placements;
   /** As read. */
   incident: IncidentRow;
-  ledger: Ledger;
-  /** The shard of the ledger that a small one writes. */
+  order: MergeOrder;
+  /** The shard of the merge order that a small one writes. */
   shard: number;
   /** Member that must exist. */
   owner?: Int64;
@@ -75,7 +75,7 @@ function alertActions(table: Table, { account, entry, placements }: Relocation, 
 }
 
 function actionsOf(table: Table, relocation: Relocation): Action[] {
-  const { account, entry, alertIds, decide, placements, ledger, shard, owner, idempotency, large } = relocation;
+  const { account, entry, alertIds, decide, placements, order, shard, owner, idempotency, large } = relocation;
   const placing = place(alertIds, placements, decide);
   const rows = large
     ? largeEntryRows(account, entry, alertIds)
@@ -84,7 +84,7 @@ function actionsOf(table: Table, relocation: Relocation): Action[] {
     Put: { TableName: table.name, Item, ConditionExpression: 'attribute_not_exists(pk)' },
   }));
   actions.push(
-    large ? largeAction(table, account, entry, ledger) : smallAction(table, account, entry.sequence, ledger, shard),
+    large ? largeAction(table, account, entry, order) : smallAction(table, account, entry.sequence, order, shard),
     ...incidentActions(table, relocation),
   );
   if (owner !== undefined)
@@ -127,7 +127,7 @@ export type CommitOutcome = 'committed' | 'changed' | 'too large';
  */
 export async function commit(table: Table, relocation: Relocation, signal?: AbortSignal): Promise<CommitOutcome> {
   const actions = actionsOf(table, relocation);
-  const stands = () => look((options) => isInFeed(table, relocation, options), signal);
+  const isCommitted = () => look((options) => isInFeed(table, relocation, options), signal);
   for (let attempt = 1; ; attempt += 1) {
     const result = await settle<TransactionResult>(
       {
@@ -145,12 +145,12 @@ export async function commit(table: Table, relocation: Relocation, signal?: Abor
           await backoff(attempt, result.outcome === 'throttled' ? THROTTLED : CONFLICT, signal);
         } catch (error) {
           // The conflict may have been with an earlier attempt of this very commit, whose reply was lost.
-          if (await stands()) return 'committed';
+          if (await isCommitted()) return 'committed';
           throw error;
         }
         break;
       case 'changed':
-        return (await stands()) ? 'committed' : 'changed';
+        return (await isCommitted()) ? 'committed' : 'changed';
       case 'refused':
         if (relocation.large) throw result.error;
         return 'too large';

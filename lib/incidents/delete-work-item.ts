@@ -1,8 +1,8 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { refuse } from '../api/errors.ts';
+import type { Call } from '../api/operation-handler.ts';
 import type { deleteWorkItem, RequestOf } from '../api/operations.ts';
-import type { Call } from '../api/serve.ts';
 import type { Deps } from '../deps.ts';
 import type { Int64 } from '../json.ts';
 import { keys } from '../table/keys.ts';

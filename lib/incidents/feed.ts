@@ -105,10 +105,10 @@ export function largeEntryRows(account: Int64, entry: FeedEntry, alertIds: reado
   const rows: (Key & Row)[] = [
     { ...keys.feedEntry(account, incidentId, sequence), ...entry, large: true, alerts: alertIds.length },
   ];
-  for (let at = 0; at < alertIds.length; at += IDS_IN_A_ROW)
+  for (let index = 0; index < alertIds.length; index += IDS_IN_A_ROW)
     rows.push({
-      ...keys.feedAlerts(account, incidentId, sequence, at / IDS_IN_A_ROW),
-      alert_ids: Buffer.from(alertIds.slice(at, at + IDS_IN_A_ROW).join(''), 'hex'),
+      ...keys.feedAlerts(account, incidentId, sequence, index / IDS_IN_A_ROW),
+      alert_ids: Buffer.from(alertIds.slice(index, index + IDS_IN_A_ROW).join(''), 'hex'),
     });
   return rows;
 }
@@ -161,7 +161,7 @@ export function readAlertList(rows: readonly Row[]): string[] {
   return rows.flatMap(({ alert_ids }) => {
     const text = Buffer.from(alert_ids as Uint8Array).toString('hex');
     const digits = 2 * ID_BYTES;
-    return Array.from({ length: text.length / digits }, (_, at) => text.slice(at * digits, (at + 1) * digits));
+    return Array.from({ length: text.length / digits }, (_, index) => text.slice(index * digits, (index + 1) * digits));
   });
 }
 

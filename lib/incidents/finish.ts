@@ -1,6 +1,6 @@
 import type { Int64 } from '../json.ts';
 import type { Table } from '../table/client.ts';
-import { readLedger } from './ledger.ts';
+import { readMergeOrder } from './merge-order.ts';
 import { type MoveOptions, moveAlerts } from './move.ts';
 import { readLargeEntry } from './read.ts';
 
@@ -16,7 +16,7 @@ export async function finishMerge(
   sequence: number,
   options: Omit<MoveOptions, 'known'> = {},
 ): Promise<'finished' | 'nothing to do'> {
-  const { pending = [] } = await readLedger(table, account, options.signal);
+  const { pending = [] } = await readMergeOrder(table, account, options.signal);
   if (!pending.some((one) => one.sequence === sequence)) return 'nothing to do';
   const large = await readLargeEntry(table, account, { incidentId, sequence }, options.signal);
   if (!large) return 'nothing to do';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type ApiError, refuse } from '../api/errors.ts';
+import type { Call } from '../api/operation-handler.ts';
 import type { mergeAlerts, RequestOf } from '../api/operations.ts';
-import type { Call } from '../api/serve.ts';
 import type { Deps } from '../deps.ts';
 import { stringifyJson } from '../json.ts';
 import { backoff } from '../table/backoff.ts';
@@ -9,7 +9,7 @@ import { type ReadBatch, type Row, readBatches, rowName } from '../table/batch-g
 import { type Key, keys } from '../table/keys.ts';
 import type { Idempotency } from './commit.ts';
 import type { IncidentRow } from './feed.ts';
-import { LEDGER_ATTRIBUTES, ledgerOf, randomShard, readLedger } from './ledger.ts';
+import { MERGE_ORDER_ATTRIBUTES, mergeOrderOf, randomShard, readMergeOrder } from './merge-order.ts';
 import { decideMerge, PLACEMENT_ATTRIBUTES, type Placement } from './placement.ts';
 import {
   claimsOn,
@@ -140,15 +140,15 @@ async function prepare(preparation: Preparation): Promise<Relocation | 'done alr
 
   const alertKeys = alertIds.map((id) => keys.alert(account, id));
   const changesIncident = Boolean(body.title) || owner !== undefined;
-  // Beside the alerts: the entry and a shard of the ledger.
+  // Beside the alerts: the entry and a shard of the merge order.
   const written = 2 + Number(changesIncident) + Number(owner !== undefined) + Number(idempotency !== undefined);
   reading.large ||= alertKeys.length + written > transactionItems;
   const shard = randomShard();
-  // A large one reads the whole ledger, later.
-  const ledgerKeys = reading.large ? [] : [keys.mergeLedger(account), keys.ledgerShard(account, shard)];
+  // A large one reads the whole merge order, later.
+  const orderKeys = reading.large ? [] : [keys.mergeOrder(account), keys.mergeOrderShard(account, shard)];
   const incidentKey = keys.incident(account, incidentId);
   const ownerKeys = owner === undefined ? [] : [keys.member(account, owner)];
-  const otherKeys = [...ledgerKeys, incidentKey, ...ownerKeys, ...(idempotency ? [idempotency.key] : [])];
+  const otherKeys = [...orderKeys, incidentKey, ...ownerKeys, ...(idempotency ? [idempotency.key] : [])];
   await read(preparation, otherKeys, alertKeys);
   const rowOf = (key: Key) => reading.rows.get(rowName(key));
 
@@ -156,8 +156,8 @@ async function prepare(preparation: Preparation): Promise<Relocation | 'done alr
   const incident = rowOf(incidentKey) as unknown as IncidentRow | undefined;
   const placements = new Map<string, Placement>();
   const missing = incident ? [] : [{ what: 'incident' as Missing['what'], id: incidentId }];
-  for (const [at, key] of alertKeys.entries()) {
-    const [id = '', row] = [alertIds[at], rowOf(key)];
+  for (const [index, key] of alertKeys.entries()) {
+    const [id = '', row] = [alertIds[index], rowOf(key)];
     if (row) placements.set(id, row as Placement);
     else missing.push({ what: 'alert', id });
   }
@@ -169,16 +169,16 @@ async function prepare(preparation: Preparation): Promise<Relocation | 'done alr
     reading.checked = true;
   }
 
-  let ledger = ledgerOf(ledgerKeys.map(rowOf));
+  let order = mergeOrderOf(orderKeys.map(rowOf));
   const units = reading.batches.reduce((sum, batch) => sum + batch.units, 0);
   const large =
-    reading.large || units > SMALL_UNITS || (await claimsOn(readLarge, account, ledger, placements, signal)).length > 0;
-  if (large) ledger = await readLedger(deps.table, account, signal);
+    reading.large || units > SMALL_UNITS || (await claimsOn(readLarge, account, order, placements, signal)).length > 0;
+  if (large) order = await readMergeOrder(deps.table, account, signal);
   const atMs = deps.now();
   const entry: Relocation['entry'] = {
     kind: 'merge',
     incident_id: incidentId,
-    sequence: nextSequence(atMs, { ledger, placements, incident, large }, attempt),
+    sequence: nextSequence(atMs, { order, placements, incident, large }, attempt),
     merge_id: deps.newId(),
     at_ms: atMs,
     by: caller.appKeyId,
@@ -197,7 +197,7 @@ async function prepare(preparation: Preparation): Promise<Relocation | 'done alr
     decide: decideMerge(entry),
     placements,
     incident,
-    ledger,
+    order,
     shard,
     large,
     ...(owner !== undefined && { owner }),
@@ -213,7 +213,7 @@ async function read(
 ): Promise<void> {
   const attributes = [
     ...PLACEMENT_ATTRIBUTES,
-    ...LEDGER_ATTRIBUTES,
+    ...MERGE_ORDER_ATTRIBUTES,
     'body_hash',
     'ttl',
     'last_change',

@@ -6,7 +6,7 @@ import { backoff, CONFLICT, THROTTLED } from '../table/backoff.ts';
 import type { Table } from '../table/client.ts';
 import { forEach } from '../table/pool.ts';
 import { movesRow, type Range, uncovered } from './feed.ts';
-import { readLedger, removePending } from './ledger.ts';
+import { readMergeOrder, removePending } from './merge-order.ts';
 import {
   type Decide,
   decideMerge,
@@ -68,11 +68,11 @@ async function moveSome(
 ): Promise<string[]> {
   const { transactionItems = TRANSACTION_ITEMS, signal } = options;
   const wanted: Range[] = [];
-  for (const [at, alertId] of large.alertIds.entries()) {
+  for (const [index, alertId] of large.alertIds.entries()) {
     if (!alertIds.has(alertId)) continue;
     const last = wanted.at(-1);
-    if (last && at < last.end) continue;
-    wanted.push({ start: at, end: Math.min(large.alertIds.length, at + transactionItems - 1) });
+    if (last && index < last.end) continue;
+    wanted.push({ start: index, end: Math.min(large.alertIds.length, index + transactionItems - 1) });
   }
   if (wanted.length === 0) return [];
   const moved = await readMovedRanges(table, large, signal);
@@ -90,7 +90,7 @@ async function moveEarlier(
   ranges: readonly Range[],
   { signal, transactionItems }: MoveOptions,
 ): Promise<{ any: boolean; unmovable: Set<string> }> {
-  const { pending = [] } = await readLedger(table, account, signal);
+  const { pending = [] } = await readMergeOrder(table, account, signal);
   const earlier = pending.filter(({ sequence }) => sequence < entry.sequence);
   const unmovable = new Set<string>();
   if (earlier.length === 0) return { any: false, unmovable };
@@ -150,7 +150,7 @@ async function moveRanges(
 
 function piecesOf({ start, end }: Range, most: number): Range[] {
   const pieces: Range[] = [];
-  for (let at = start; at < end; at += most) pieces.push({ start: at, end: Math.min(end, at + most) });
+  for (let index = start; index < end; index += most) pieces.push({ start: index, end: Math.min(end, index + most) });
   return pieces;
 }
 

@@ -28,8 +28,8 @@ export async function readPlacements(
   const alertKeys = alertIds.map((id) => keys.alert(account, id));
   const { rows, batches } = await readBatches(table, alertKeys, { signal, attributes: PLACEMENT_ATTRIBUTES });
   const placements = new Map<string, Placement>();
-  for (const [at, id] of alertIds.entries()) {
-    const key = alertKeys[at];
+  for (const [index, id] of alertIds.entries()) {
+    const key = alertKeys[index];
     const row = key && rows.get(rowName(key));
     if (row) placements.set(id, row as Placement);
   }
@@ -52,8 +52,8 @@ export type Decide = (alertId: string, placement: Placement) => Verdict;
 /** A merge takes every alert, wherever it is. */
 export const decideMerge =
   ({ incident_id: own }: Pick<FeedEntry, 'incident_id'>): Decide =>
-  (_alertId, { incident_id: at }) =>
-    at === own ? 'stays' : { to: own };
+  (_alertId, { incident_id: current }) =>
+    current === own ? 'stays' : { to: own };
 
 /**
  * An undoing takes the alerts back that are where the merge put them, and were not moved since. Data that was loaded again
@@ -65,8 +65,10 @@ export const decideUndo =
     { incident_id: own, undone_sequence: undone }: Pick<FeedEntry, 'incident_id' | 'undone_sequence'>,
     origins: ReadonlyMap<string, string | undefined>,
   ): Decide =>
-  (alertId, { incident_id: at, moved_sequence: by }) =>
-    at === own && (by === undefined || by === undone) && origins.has(alertId) ? { to: origins.get(alertId) } : 'left';
+  (alertId, { incident_id: current, moved_sequence: by }) =>
+    current === own && (by === undefined || by === undone) && origins.has(alertId)
+      ? { to: origins.get(alertId) }
+      : 'left';
 
 /** What an entry does with some alerts. */
 export interface Placing {

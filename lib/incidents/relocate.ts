@@ -1,12 +1,12 @@
 /**
  * How alerts move from incident to incident: by merges, and by the undoing of merges. Both are *entries* of an incident's feed.
  *
- *                     one transaction: entry, a shard of the ledger, alerts
+ *                     one transaction: entry, a shard of the merge order, alerts
  *     small:   read ────────────────────────────────────────────────────▶ done
  *
  *                   all shards    one transaction:            one transaction for each stretch
  *                   of the        entry, its list of          of the list: its alerts, and the
- *                   ledger        alerts, ledger (+ pending)  row that tells of their moves      ledger (- pending)
+ *                   merge order   alerts, merge order (+ pending)  row that tells of their moves  merge order (- pending)
  *     large:   read ───▶ announced ──────────▶ pending ──────────▶ … ──────────▶ moved ──────────────▶ done
  *
  * An entry is large when it does not fit into one transaction, or when a pending entry has yet to move one of its alerts. The list
@@ -14,7 +14,7 @@
  * written with the commit.
  *
  * What holds at any moment, whoever is cut short wherever:
- * 1. Order. Each row of the ledger has the latest sequence as `last`, and is only ever written with a higher one: its shards by
+ * 1. Order. Each row of the merge order has the latest sequence as `last`, and is only ever written with a higher one: its shards by
  *    small entries, each in one of them, and by announcements of large ones; its own row by the commits of large ones. What is
  *    announced and not committed yet lets no small entry pass: so a large entry has a higher sequence than all that were
  *    committed before it, and a lower one than all that were committed after it. Small entries are in order where they have a
@@ -24,20 +24,20 @@
  * 2. Once. The transaction that moves a stretch creates the row that tells of it, and relies on each alert being where it was
  *    read, put there by the same entry. The rows of one entry may overlap only in alerts that it did not move.
  * 3. Turn. Nothing takes an alert that an entry of a lower sequence has yet to move. A large entry does the moves of lower ones
- *    first. A small one relies on the `last_large` of its shard as it read it, which is no later than the ledger's: no large
+ *    first. A small one relies on the `last_large` of its shard as it read it, which is no later than the merge order's: no large
  *    entry was announced since, and of those before it has looked which alerts they take. So at an alert's turn the lower
  *    entries are done with it, and higher ones wait: where it is is where it came from.
- * 4. End. The ledger names every large entry that is not moved to its end; its name goes when its rows cover its list.
+ * 4. End. The merge order names every large entry that is not moved to its end; its name goes when its rows cover its list.
  *
  * From 1 to 3: the entries of all feeds, read in the order of their sequences, tell of each alert where it came from and where it
  * went. A commit that DynamoDB applies late, after another that took the same alerts, is refused. No step relies on another
  * caller: a small entry that has waited in vain takes the place of what is announced, which can no longer be committed with that
- * sequence. From 4: whoever reads the ledger can finish what others began.
+ * sequence. From 4: whoever reads the merge order can finish what others began.
  */
 import type { Int64 } from '../json.ts';
 import type { Table } from '../table/client.ts';
 import { type CommitOutcome, commit, type Relocation } from './commit.ts';
-import { announce, announcedIn, giveUp, type Ledger, lastOf, type PendingMerge } from './ledger.ts';
+import { announce, announcedIn, giveUp, lastOf, type MergeOrder, type PendingMerge } from './merge-order.ts';
 import { moveAlerts } from './move.ts';
 import { inListOrder, type Placements, placedAfter } from './placement.ts';
 import { type LargeEntry, readLargeEntry } from './read.ts';
@@ -72,9 +72,9 @@ export async function relocate(
   relocation: Relocation,
   { attempt, signal, moveSignal, transactionItems }: RelocateOptions,
 ): Promise<{ outcome: 'done' | Exclude<CommitOutcome, 'committed'> } | LeftPending> {
-  const { account, entry, ledger, shard } = relocation;
+  const { account, entry, order, shard } = relocation;
   if (!relocation.large) {
-    const announced = announcedIn(ledger, shard);
+    const announced = announcedIn(order, shard);
     if (announced !== undefined) {
       if (attempt > PATIENT_ATTEMPTS) await giveUp(table, account, announced, signal);
       return { outcome: 'changed' };
@@ -105,11 +105,11 @@ const LONGEST_LEAD_MS = { large: 1_000, small: 100 };
  */
 export function nextSequence(
   nowMs: number,
-  { ledger, placements, incident, large }: Pick<Relocation, 'ledger' | 'placements' | 'incident' | 'large'>,
+  { order, placements, incident, large }: Pick<Relocation, 'order' | 'placements' | 'incident' | 'large'>,
   attempt: number,
 ): number {
   const { last_change: change, loaded_after: loadedAfter = 0 } = incident;
-  let after = Math.max(lastOf(ledger), change?.sequence ?? 0, loadedAfter);
+  let after = Math.max(lastOf(order), change?.sequence ?? 0, loadedAfter);
   for (const placement of placements.values())
     after = Math.max(after, placedAfter(placement), placement.stayed_sequence ?? 0);
   const growing = 40 * 2 ** Math.min(attempt, 10);
@@ -148,7 +148,7 @@ export function largeEntryReader(table: Table): LargeEntryReader {
 export async function claimsOn(
   read: LargeEntryReader,
   account: Int64,
-  { pending = [] }: Ledger,
+  { pending = [] }: MergeOrder,
   placements: Placements,
   signal?: AbortSignal,
 ): Promise<PendingMerge[]> {

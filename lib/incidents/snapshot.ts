@@ -9,7 +9,7 @@ import { collections, type Key } from '../table/keys.ts';
 import { forEach } from '../table/pool.ts';
 import { queryAll } from '../table/query-all.ts';
 import type { AlertRow, FeedEntry, IncidentRow } from './feed.ts';
-import { lowestNext, type PendingMerge, readLedger } from './ledger.ts';
+import { lowestNext, type PendingMerge, readMergeOrder } from './merge-order.ts';
 import { decideFor } from './move.ts';
 import { type Decide, placedAfter } from './placement.ts';
 import { type FeedItem, readEntry } from './read.ts';
@@ -26,8 +26,8 @@ export interface Snapshot {
  * those that are committed meanwhile whole or not at all.
  */
 export async function readSnapshot(table: Table, account: Int64): Promise<Snapshot> {
-  const ledger = await readLedger(table, account);
-  const lowest = lowestNext(ledger);
+  const order = await readMergeOrder(table, account);
+  const lowest = lowestNext(order);
   // Incidents first: an alert that is read later shows every merge that they show.
   const incidents = await readAll<IncidentRow>(table, [collections.incidents(account)]);
   const alerts = await readAll<AlertRow>(table, collections.alertShards(account));
@@ -35,7 +35,7 @@ export async function readSnapshot(table: Table, account: Int64): Promise<Snapsh
   /** Where entries may be that were committed meanwhile, or are pending. */
   const places = new Map<string, PendingMerge>();
   const add = (place: PendingMerge) => places.set(`${place.incidentId} ${place.sequence}`, place);
-  for (const one of ledger.pending ?? []) add(one);
+  for (const one of order.pending ?? []) add(one);
   // A merge is in the feed of the incident that took the alert, its undoing in that of the incident that gave it back.
   for (const { incident_id: to, moved_from: from, moved_sequence: sequence = 0 } of alerts)
     for (const incidentId of [to, from])

@@ -6,7 +6,7 @@ import type { Table } from '../table/client.ts';
 import { keys } from '../table/keys.ts';
 import type { IncidentRow, Move } from './feed.ts';
 import { finishMerge } from './finish.ts';
-import { randomShard, readLedger } from './ledger.ts';
+import { randomShard, readMergeOrder } from './merge-order.ts';
 import { decideUndo, place, readPlacements } from './placement.ts';
 import { type FeedItem, readEntry, readFeed } from './read.ts';
 import { claimsOn, largeEntryReader, nextSequence, type Relocation, relocate } from './relocate.ts';
@@ -79,7 +79,7 @@ export async function undoMerge(
   }
 }
 
-/** Beside the alerts: the entry and a shard of the ledger. */
+/** Beside the alerts: the entry and a shard of the merge order. */
 const OTHER_ITEMS = 2;
 
 /** What {@link undoMerge} would do now. @throws UndoError */
@@ -113,14 +113,14 @@ async function whatItMoved(
 async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest, attempt: number) {
   const { account, incidentId, sequence: undone, by, requestId } = request;
   const merge = await readMerge(table, request);
-  // The ledger before the alerts: which merges it names decides how much of them can be relied on.
-  const ledger = await readLedger(table, account);
+  // The merge order before the alerts: which merges it names decides how much of them can be relied on.
+  const order = await readMergeOrder(table, account);
   const alertIds = merge.alertIds;
   const { placements } = await readPlacements(table, account, alertIds);
-  const pending = await claimsOn(largeEntryReader(table), account, ledger, placements);
+  const pending = await claimsOn(largeEntryReader(table), account, order, placements);
   if (merge.pending && !pending.some(({ sequence }) => sequence === undone)) {
     // Its last moves were done after its rows were read; where they took their alerts from stands in rows of their own.
-    if (!ledger.pending?.some(({ sequence }) => sequence === undone))
+    if (!order.pending?.some(({ sequence }) => sequence === undone))
       throw new UndoError(`entry ${undone} does not tell of all its alerts, and nothing is left to do for it`);
     pending.push({ incidentId, sequence: undone });
   }
@@ -140,7 +140,7 @@ async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest, at
   const entry: Relocation['entry'] = {
     kind: 'merge_undone',
     incident_id: incidentId,
-    sequence: nextSequence(atMs, { ledger, placements, incident, large: false }, attempt),
+    sequence: nextSequence(atMs, { order, placements, incident, large: false }, attempt),
     merge_id: newId(),
     at_ms: atMs,
     by,
@@ -158,7 +158,7 @@ async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest, at
     decide,
     placements,
     incident,
-    ledger,
+    order,
     shard: randomShard(),
   };
   const left = [...origins.keys()].filter((id) => !going.has(id));

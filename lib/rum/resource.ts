@@ -1,8 +1,8 @@
 import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import QuickLRU from 'quick-lru';
 import { ApiError, refuse } from '../api/errors.ts';
+import type { Call } from '../api/operation-handler.ts';
 import { getRumResource, type RequestOf, type ResponseOf } from '../api/operations.ts';
-import type { Call } from '../api/serve.ts';
 import { isCurrent } from '../current.ts';
 import type { Deps } from '../deps.ts';
 import { type Int64, isInt64 } from '../json.ts';
@@ -28,7 +28,7 @@ const NO_USAGE: RumUsage = {
   'session_replay.used_cnt': 0,
 };
 const FIELDS = Object.entries<FieldSchema>(getRumResource.response.properties);
-const REMEMBERED_RECORDS = 1_000;
+const CACHED_RECORDS = 1_000;
 
 interface FieldSchema {
   readonly type: 'integer' | 'string' | 'boolean';
@@ -62,9 +62,9 @@ function isOfForm(value: unknown, schema: FieldSchema): boolean {
  * header `Age` tells; the usage is read on every call. Either way it is one call to DynamoDB. Rows with a missing or
  * malformed field are `InternalError`, with the names of the fields in the log: no quota is made up.
  */
-export function createGetRumResource({ table, now, log, settings }: Deps, remembered = REMEMBERED_RECORDS) {
+export function createGetRumResource({ table, now, log, settings }: Deps, cacheSize = CACHED_RECORDS) {
   const lifetimeMs = settings.rumCacheSeconds * 1000;
-  const records = new QuickLRU<string, CachedRecord>({ maxSize: remembered });
+  const records = new QuickLRU<string, CachedRecord>({ maxSize: cacheSize });
 
   async function readUsage(account: Int64, signal: AbortSignal): Promise<Row> {
     const { Item } = await table.client.send(
@@ -96,8 +96,8 @@ export function createGetRumResource({ table, now, log, settings }: Deps, rememb
 
   return async function readResource({ body, caller, requestId, signal }: Call<RequestOf<typeof getRumResource>>) {
     const { accountId } = caller;
-    const remembered = body.no_cache ? undefined : records.get(String(accountId));
-    const fresh = remembered && isCurrent(remembered.readAtMs, lifetimeMs, now()) ? remembered : undefined;
+    const known = body.no_cache ? undefined : records.get(String(accountId));
+    const fresh = known && isCurrent(known.readAtMs, lifetimeMs, now()) ? known : undefined;
     const { cached, usage } = fresh
       ? { cached: fresh, usage: await readUsage(accountId, signal) }
       : await readBoth(accountId, signal);

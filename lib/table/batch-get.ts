@@ -51,12 +51,12 @@ export async function readBatches(
 ): Promise<{ rows: Map<string, Row>; batches: ReadBatch[] }> {
   const rows = new Map<string, Row>();
   const batches: ReadBatch[] = [];
-  for (let at = 0; at < keys.length; at += LARGEST_BATCH)
-    batches.push({ keys: keys.slice(at, at + LARGEST_BATCH), found: 0, units: 0 });
+  for (let index = 0; index < keys.length; index += LARGEST_BATCH)
+    batches.push({ keys: keys.slice(index, index + LARGEST_BATCH), found: 0, units: 0 });
   const names = attributes && ['pk', 'sk', ...attributes];
   const projection = names && {
-    ProjectionExpression: names.map((_name, at) => `#${at}`).join(', '),
-    ExpressionAttributeNames: Object.fromEntries(names.map((name, at) => [`#${at}`, name])),
+    ProjectionExpression: names.map((_name, index) => `#${index}`).join(', '),
+    ExpressionAttributeNames: Object.fromEntries(names.map((name, index) => [`#${index}`, name])),
   };
 
   async function readBatch(batch: ReadBatch, ending: AbortSignal): Promise<void> {

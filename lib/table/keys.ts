@@ -9,7 +9,7 @@ export interface Key {
   readonly sk: string;
 }
 
-const of = (account: Int64, collection: string) => `ACCOUNT#${account}#${collection}`;
+const tenantPartition = (account: Int64, collection: string) => `ACCOUNT#${account}#${collection}`;
 const SEQUENCE_DIGITS = 15;
 
 /** A feed entry's place in the order of all merges of its account: sorts as text as it does as a number. */
@@ -27,24 +27,24 @@ const ACCOUNT_DIGITS = 19;
 export const collections = {
   /** The operator's list of all accounts; no call of a tenant reads it. */
   accounts: () => 'ACCOUNTS',
-  audit: (account: Int64) => of(account, 'AUDIT'),
-  members: (account: Int64) => of(account, 'MEMBERS'),
-  hosts: (account: Int64) => of(account, 'HOSTS'),
-  hostStatuses: (account: Int64) => of(account, 'HOST_STATUSES'),
-  rum: (account: Int64) => of(account, 'RUM'),
-  workItems: (account: Int64) => of(account, 'WORK_ITEMS'),
-  incidents: (account: Int64) => of(account, 'INCIDENTS'),
+  audit: (account: Int64) => tenantPartition(account, 'AUDIT'),
+  members: (account: Int64) => tenantPartition(account, 'MEMBERS'),
+  hosts: (account: Int64) => tenantPartition(account, 'HOSTS'),
+  hostStatuses: (account: Int64) => tenantPartition(account, 'HOST_STATUSES'),
+  rum: (account: Int64) => tenantPartition(account, 'RUM'),
+  workItems: (account: Int64) => tenantPartition(account, 'WORK_ITEMS'),
+  incidents: (account: Int64) => tenantPartition(account, 'INCIDENTS'),
   /** One of the partition keys of the account's alerts: that of the ids that end in this hexadecimal digit. */
-  alerts: (account: Int64, shard: string) => of(account, `ALERTS#${shard}`),
-  alertShards: (account: Int64) => [...ALERT_SHARDS].map((shard) => of(account, `ALERTS#${shard}`)),
-  feed: (account: Int64, incidentId: string) => of(account, `FEED#${incidentId.toLowerCase()}`),
-  ledger: (account: Int64) => of(account, 'MERGES'),
-  idempotency: (account: Int64) => of(account, 'IDEMPOTENCY'),
+  alerts: (account: Int64, shard: string) => tenantPartition(account, `ALERTS#${shard}`),
+  alertShards: (account: Int64) => [...ALERT_SHARDS].map((shard) => tenantPartition(account, `ALERTS#${shard}`)),
+  feed: (account: Int64, incidentId: string) => tenantPartition(account, `FEED#${incidentId.toLowerCase()}`),
+  mergeOrder: (account: Int64) => tenantPartition(account, 'MERGES'),
+  idempotency: (account: Int64) => tenantPartition(account, 'IDEMPOTENCY'),
 } as const;
 
 /** The key of each kind of row. ObjectIDs go in lower case, so that they compare without it. */
 export const keys = {
-  account: (account: Int64) => ({ pk: of(account, 'ACCOUNT'), sk: 'ACCOUNT' }),
+  account: (account: Int64) => ({ pk: tenantPartition(account, 'ACCOUNT'), sk: 'ACCOUNT' }),
   appKey: (hash: string) => ({ pk: `APP_KEY#${hash}`, sk: 'APP_KEY' }),
   listedAccount: (account: Int64) => ({
     pk: collections.accounts(),
@@ -83,11 +83,12 @@ export const keys = {
     pk: collections.feed(account, incidentId),
     sk: `${sequenceText(sequence)}#MOVES#${String(start).padStart(6, '0')}`,
   }),
-  mergeLedger: (account: Int64) => ({ pk: collections.ledger(account), sk: 'LEDGER' }),
-  ledgerShard: (account: Int64, shard: number) => ({ pk: collections.ledger(account), sk: `LEDGER#${shard}` }),
+  // Stored by the name that the merge order had first.
+  mergeOrder: (account: Int64) => ({ pk: collections.mergeOrder(account), sk: 'LEDGER' }),
+  mergeOrderShard: (account: Int64, shard: number) => ({ pk: collections.mergeOrder(account), sk: `LEDGER#${shard}` }),
   /** One row for each outer window, named by its number since the epoch. */
   rateCount: (account: Int64, operation: string, window: number) => ({
-    pk: of(account, `RATE#${operation}`),
+    pk: tenantPartition(account, `RATE#${operation}`),
     sk: String(window),
   }),
   idempotency: (account: Int64, operation: string, keyHash: string) => ({
@@ -120,8 +121,8 @@ export function parseKey({ pk, sk }: Key): ParsedKey | undefined {
     case 'ACCOUNT':
       return row('account');
     case 'AUDIT': {
-      const at = sk.indexOf('#');
-      return row('audit', Number(sk.slice(0, at)), sk.slice(at + 1));
+      const index = sk.indexOf('#');
+      return row('audit', Number(sk.slice(0, index)), sk.slice(index + 1));
     }
     case 'MEMBERS':
       return row('member', toInt64(sk));
@@ -144,12 +145,12 @@ export function parseKey({ pk, sk }: Key): ParsedKey | undefined {
       return row(list === 'ALERTS' ? 'feedAlerts' : 'feedMoves', ...entry, Number(at));
     }
     case 'MERGES':
-      return sk === 'LEDGER' ? row('mergeLedger') : row('ledgerShard', Number(sk.slice('LEDGER#'.length)));
+      return sk === 'LEDGER' ? row('mergeOrder') : row('mergeOrderShard', Number(sk.slice('LEDGER#'.length)));
     case 'RATE':
       return row('rateCount', rest, Number(sk));
     case 'IDEMPOTENCY': {
-      const at = sk.indexOf('#');
-      return row('idempotency', sk.slice(0, at), sk.slice(at + 1));
+      const index = sk.indexOf('#');
+      return row('idempotency', sk.slice(0, index), sk.slice(index + 1));
     }
     default:
       return undefined;

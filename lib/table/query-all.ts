@@ -28,8 +28,8 @@ export async function* queryAll(
       ExpressionAttributeValues: { ':pk': partition, ...(range !== '' && { ':sk': prefix ?? from }) },
       ConsistentRead: true,
       ...(attributes && {
-        ProjectionExpression: attributes.map((_name, at) => `#${at}`).join(', '),
-        ExpressionAttributeNames: Object.fromEntries(attributes.map((name, at) => [`#${at}`, name])),
+        ProjectionExpression: attributes.map((_name, index) => `#${index}`).join(', '),
+        ExpressionAttributeNames: Object.fromEntries(attributes.map((name, index) => [`#${index}`, name])),
       }),
     },
     signal ? { abortSignal: signal } : {},

@@ -44,11 +44,11 @@ export async function queryRange<Row>(
       ...(!between && after !== undefined && { ':after': { S: after } }),
     },
     // By alias: several of the names are reserved words.
-    ProjectionExpression: ['sk', ...attributes.map((_name, at) => `#${at}`)].join(', '),
-    ExpressionAttributeNames: Object.fromEntries(attributes.map((name, at) => [`#${at}`, name])),
+    ProjectionExpression: ['sk', ...attributes.map((_name, index) => `#${index}`)].join(', '),
+    ExpressionAttributeNames: Object.fromEntries(attributes.map((name, index) => [`#${index}`, name])),
     Limit: limit,
   });
-  const items = takeItems(command, table);
+  const items = extractItems(command, table);
   const { LastEvaluatedKey } = await table.client.send(command, { abortSignal: signal });
   return { rows: items().map((item) => plainRow(table, item, keyName) as Row), reached: LastEvaluatedKey?.sk?.S };
 }
@@ -62,7 +62,7 @@ interface Reply {
  * Takes the items out of the reply before the SDK reads it; errors, retries and all else of the reply stay with the SDK.
  * @returns the items, once the command was sent
  */
-function takeItems(command: QueryCommand, { client }: Table): () => WireRow[] {
+function extractItems(command: QueryCommand, { client }: Table): () => WireRow[] {
   let taken: WireRow[] = [];
   command.middlewareStack.addRelativeTo(
     <Args, Result extends { response: unknown }>(next: (args: Args) => Promise<Result>) =>
@@ -76,7 +76,7 @@ function takeItems(command: QueryCommand, { client }: Table): () => WireRow[] {
         reply.body = Buffer.from(JSON.stringify(rest));
         return result;
       },
-    { name: 'takeItems', relation: 'after', toMiddleware: 'deserializerMiddleware' },
+    { name: 'extractItems', relation: 'after', toMiddleware: 'deserializerMiddleware' },
   );
   return () => taken;
 }

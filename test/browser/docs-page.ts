@@ -7,8 +7,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chromium } from 'playwright-core';
 
-const at = process.argv.indexOf('--screenshot');
-const screenshot = at > 0 ? process.argv[at + 1] : undefined;
+const index = process.argv.indexOf('--screenshot');
+const screenshot = index > 0 ? process.argv[index + 1] : undefined;
 
 const service = spawn(process.execPath, ['infra/local/start.ts', '--port', '0'], {
   stdio: ['ignore', 'pipe', 'inherit'],

@@ -55,10 +55,10 @@ interface Prepared {
 }
 
 const call =
-  (handler: keyof Handlers, operation: Operation, at: Account, body: object) =>
+  (handler: keyof Handlers, operation: Operation, tenant: Account, body: object) =>
   async ({ through, timeLimits }: Omit<Way, 'proxy'>): Promise<boolean> => {
     const handlers = handlersOver(testDeps(through, { now: () => NOW, ...(timeLimits && { timeLimits }) }));
-    const { status } = await invokeAlone(handlers[handler], eventFor(operation, { appKey: at.appKey, body }));
+    const { status } = await invokeAlone(handlers[handler], eventFor(operation, { appKey: tenant.appKey, body }));
     return status === 200;
   };
 
@@ -72,61 +72,61 @@ const admin =
   };
 
 async function account(): Promise<Account> {
-  const at = await newAccount(table);
-  await putAccount(table, { account_id: at.account, name: 'Acme', permissions: ['monit'] });
-  return at;
+  const tenant = await newAccount(table);
+  await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: ['monit'] });
+  return tenant;
 }
 const deletedItem = { work_item_id: 'w', title: 't', version: 2, deleted_at_ms: 5, deleted_by: 'k' };
-const feedOf = async (at: Account, id: string, kind: string) =>
-  (await at.feed(id)).filter((row) => row.kind === kind && !row.pending).length;
+const feedOf = async (tenant: Account, id: string, kind: string) =>
+  (await tenant.feed(id)).filter((row) => row.kind === kind && !row.pending).length;
 
 /** A merge, and what it takes to be done: all alerts there, one entry. */
 async function mergeOf(count: number) {
-  const at = await account();
-  const to = await at.incident();
-  const alerts = await at.alerts(count);
+  const tenant = await account();
+  const to = await tenant.incident();
+  const alerts = await tenant.alerts(count);
   const body = { alert_ids: alerts, incident_id: to };
   const moved = async (where: string | undefined) =>
-    (await at.whereabouts(alerts)).every((incidentId) => incidentId === where);
-  return { at, to, body, moved };
+    (await tenant.placements(alerts)).every((incidentId) => incidentId === where);
+  return { tenant, to, body, moved };
 }
 async function preparedMerge(count: number): Promise<Prepared> {
-  const { at, to, body, moved } = await mergeOf(count);
+  const { tenant, to, body, moved } = await mergeOf(count);
   return {
-    act: call('mergeAlerts', mergeAlerts, at, body),
-    afterwards: async () => finishFeed(table, await at.feed(to)),
-    effects: async () => ((await moved(to)) ? await feedOf(at, to, 'merge') : 0),
+    act: call('mergeAlerts', mergeAlerts, tenant, body),
+    afterwards: async () => finishFeed(table, await tenant.feed(to)),
+    effects: async () => ((await moved(to)) ? await feedOf(tenant, to, 'merge') : 0),
   };
 }
 async function preparedUndo(count: number): Promise<Prepared> {
-  const { at, to, body, moved } = await mergeOf(count);
-  await call('mergeAlerts', mergeAlerts, at, body)({ through: table });
-  const sequence = (await at.feed(to)).find(({ kind }) => kind === 'merge').sequence;
+  const { tenant, to, body, moved } = await mergeOf(count);
+  await call('mergeAlerts', mergeAlerts, tenant, body)({ through: table });
+  const sequence = (await tenant.feed(to)).find(({ kind }) => kind === 'merge').sequence;
   return {
-    act: admin('merge', 'undo', to, sequence, '--account', at.account),
-    effects: async () => ((await moved(undefined)) ? feedOf(at, to, 'merge_undone') : 0),
+    act: admin('merge', 'undo', to, sequence, '--account', tenant.account),
+    effects: async () => ((await moved(undefined)) ? feedOf(tenant, to, 'merge_undone') : 0),
   };
 }
-async function issued(at: Account): Promise<ListedAppKey[]> {
-  const row = await readAccount(table, at.account);
+async function issued(tenant: Account): Promise<ListedAppKey[]> {
+  const row = await readAccount(table, tenant.account);
   return row ? listAppKeys(table, row) : [];
 }
 
 const WRITERS: Record<string, (way: Way) => Promise<Prepared>> = {
   'deleting a work item': async () => {
-    const at = await account();
-    await put(table, keys.workItem(at.account, 'w'), { work_item_id: 'w', title: 't', version: 1 });
+    const tenant = await account();
+    await put(table, keys.workItem(tenant.account, 'w'), { work_item_id: 'w', title: 't', version: 1 });
     return {
-      act: call('deleteWorkItem', deleteWorkItem, at, { work_item_id: 'w', version: 1 }),
-      effects: async () => Number((await stored(table, keys.workItem(at.account, 'w'))).version) - 1,
+      act: call('deleteWorkItem', deleteWorkItem, tenant, { work_item_id: 'w', version: 1 }),
+      effects: async () => Number((await stored(table, keys.workItem(tenant.account, 'w'))).version) - 1,
     };
   },
   'restoring a work item': async () => {
-    const at = await account();
-    await put(table, keys.workItem(at.account, 'w'), deletedItem);
+    const tenant = await account();
+    await put(table, keys.workItem(tenant.account, 'w'), deletedItem);
     return {
-      act: admin('work-item', 'restore', 'w', '--account', at.account),
-      effects: async () => Number((await stored(table, keys.workItem(at.account, 'w'))).version) - 2,
+      act: admin('work-item', 'restore', 'w', '--account', tenant.account),
+      effects: async () => Number((await stored(table, keys.workItem(tenant.account, 'w'))).version) - 2,
     };
   },
   'merging 3 alerts': () => preparedMerge(3),
@@ -134,11 +134,11 @@ const WRITERS: Record<string, (way: Way) => Promise<Prepared>> = {
   'undoing a merge of 3': () => preparedUndo(3),
   'undoing a merge of 101': () => preparedUndo(101),
   'browsing, counted by the limit': async () => {
-    const at = await account();
+    const tenant = await account();
     return {
-      act: call('browseFleet', browseFleet, at, {}),
+      act: call('browseFleet', browseFleet, tenant, {}),
       effects: async () =>
-        Number((await stored(table, keys.rateCount(at.account, browseFleet.name, NOW / 60_000)))?.total ?? 0),
+        Number((await stored(table, keys.rateCount(tenant.account, browseFleet.name, NOW / 60_000)))?.total ?? 0),
     };
   },
   'creating an account': async () => {
@@ -152,12 +152,12 @@ const WRITERS: Record<string, (way: Way) => Promise<Prepared>> = {
     };
   },
   'granting a permission': async (way) => {
-    const at = await account();
-    await admin('account', 'revoke', at.account, 'monit')(way);
-    const row = () => stored(table, keys.account(at.account));
+    const tenant = await account();
+    await admin('account', 'revoke', tenant.account, 'monit')(way);
+    const row = () => stored(table, keys.account(tenant.account));
     const { revision } = await row();
     return {
-      act: admin('account', 'grant', at.account, 'monit'),
+      act: admin('account', 'grant', tenant.account, 'monit'),
       effects: async () => {
         const after = await row();
         return after.permissions.join() === 'monit' ? Number(after.revision) - Number(revision) : 0;
@@ -165,38 +165,41 @@ const WRITERS: Record<string, (way: Way) => Promise<Prepared>> = {
     };
   },
   'issuing a key': async () => {
-    const at = await account();
-    return { act: admin('app-key', 'issue', '--account', at.account), effects: async () => (await issued(at)).length };
+    const tenant = await account();
+    return {
+      act: admin('app-key', 'issue', '--account', tenant.account),
+      effects: async () => (await issued(tenant)).length,
+    };
   },
   'revoking a key': async (way) => {
-    const at = await account();
-    await admin('app-key', 'issue', '--account', at.account)(way);
-    const [key] = await issued(at);
+    const tenant = await account();
+    await admin('app-key', 'issue', '--account', tenant.account)(way);
+    const [key] = await issued(tenant);
     return {
-      act: admin('app-key', 'revoke', String(key?.app_key_id), '--account', at.account),
-      effects: async () => (await issued(at)).filter(({ revoked_at }) => revoked_at !== undefined).length,
+      act: admin('app-key', 'revoke', String(key?.app_key_id), '--account', tenant.account),
+      effects: async () => (await issued(tenant)).filter(({ revoked_at }) => revoked_at !== undefined).length,
     };
   },
   'rotating a key': async (way) => {
-    const at = await account();
-    await admin('app-key', 'issue', '--account', at.account)(way);
-    const [key] = await issued(at);
+    const tenant = await account();
+    await admin('app-key', 'issue', '--account', tenant.account)(way);
+    const [key] = await issued(tenant);
     return {
-      act: admin('app-key', 'rotate', String(key?.app_key_id), '--account', at.account),
+      act: admin('app-key', 'rotate', String(key?.app_key_id), '--account', tenant.account),
       effects: async () => {
-        const all = await issued(at);
+        const all = await issued(tenant);
         return all.length === 2 && all.some(({ expires_at }) => expires_at !== undefined) ? 1 : all.length - 1;
       },
     };
   },
   'importing 60 members': async () => {
-    const at = await account();
+    const tenant = await account();
     const lines = Array.from({ length: 60 }, (_, index) =>
-      JSON.stringify({ kind: 'member', account_id: at.account, member_id: index + 1, name: 'm' }),
+      JSON.stringify({ kind: 'member', account_id: tenant.account, member_id: index + 1, name: 'm' }),
     );
     return {
       act: (way) => admin('import', '-')(way, lines.join('\n')),
-      effects: async () => ((await storedUnder(table, collections.members(at.account))).length === 60 ? 1 : 0),
+      effects: async () => ((await storedUnder(table, collections.members(tenant.account))).length === 60 ? 1 : 0),
     };
   },
 };

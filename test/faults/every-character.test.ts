@@ -59,9 +59,9 @@ it(
     const accounts = await Promise.all(Array.from({ length: ACCOUNTS }, () => newAccount(table)));
 
     /** Merges until the busy machine lets it. @returns the incident */
-    async function merge(at: Account, alerts: string[], title: string, comment: string): Promise<string> {
-      const incident_id = await at.incident();
-      const event = () => at.event({ alert_ids: alerts, incident_id, title, comment });
+    async function merge(tenant: Account, alerts: string[], title: string, comment: string): Promise<string> {
+      const incident_id = await tenant.incident();
+      const event = () => tenant.event({ alert_ids: alerts, incident_id, title, comment });
       for (;;) {
         const { status, text } = await invokeAlone(mergeAlerts, event());
         if (status === 200) return incident_id;
@@ -70,14 +70,14 @@ it(
       }
     }
     const left = titles.entries();
-    const sent = new Map<string, { at: Account; title: string; comment: string }>();
+    const sent = new Map<string, { tenant: Account; title: string; comment: string }>();
     await Promise.all(
-      accounts.map(async (at) => {
-        const alerts = await at.alerts(1);
+      accounts.map(async (tenant) => {
+        const alerts = await tenant.alerts(1);
         for (const [index, title] of left) {
           const comment = `${titles.at(index - 1)}${title}`;
           expect([...comment]).toHaveLength(COMMENT);
-          sent.set(await merge(at, alerts, title, comment), { at, title, comment });
+          sent.set(await merge(tenant, alerts, title, comment), { tenant, title, comment });
         }
       }),
     );
@@ -90,9 +90,9 @@ it(
       const { kind, incident_id, title } = JSON.parse(line);
       if (kind === 'incident') titleOf.set(incident_id, title);
     }
-    for (const [id, { at, title, comment }] of sent) {
+    for (const [id, { tenant, title, comment }] of sent) {
       expect(titleOf.get(id)).toBe(title);
-      expect((await readFeed(table, at.account, id)).at(-1)?.entry.comment).toBe(comment);
+      expect((await readFeed(table, tenant.account, id)).at(-1)?.entry.comment).toBe(comment);
     }
 
     // Into an empty table from a file that escapes nothing, and from there by the operator's commands.

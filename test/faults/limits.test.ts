@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type LimitsProxy, startLimitsProxy } from '../../infra/local/limits/proxy.ts';
 import { finishMerge } from '../../lib/incidents/finish.ts';
-import { readLedger } from '../../lib/incidents/ledger.ts';
+import { readMergeOrder } from '../../lib/incidents/merge-order.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
@@ -23,35 +23,35 @@ afterAll(() => proxy.close());
 
 describe(`a merge of ${alerts} alerts of 2 KB, with ${1_000 * share} write units a second for a partition key`, () => {
   it('is done in the end: throttling delays its moves, and each attempt goes on where the last one stopped', async () => {
-    const at = await newAccount(table);
-    const to = await at.incident();
+    const tenant = await newAccount(table);
+    const to = await tenant.incident();
     const ids = Array.from({ length: alerts }, objectId);
     await putAll(
       table,
-      ids.map((id) => ({ ...keys.alert(at.account, id), alert_id: id, title: 'x'.repeat(1_850) })),
+      ids.map((id) => ({ ...keys.alert(tenant.account, id), alert_id: id, title: 'x'.repeat(1_850) })),
     );
     const through = connectThrough(table, proxy);
     const { mergeAlerts } = handlersOver(testDeps(through));
     const call = () =>
       invokeAlone(
         mergeAlerts,
-        at.event({ alert_ids: ids, incident_id: to }, { headers: { 'Idempotency-Key': 'one' } }),
+        tenant.event({ alert_ids: ids, incident_id: to }, { headers: { 'Idempotency-Key': 'one' } }),
       );
-    const moved = async () => (await at.whereabouts(ids)).filter((where) => where === to).length;
+    const moved = async () => (await tenant.placements(ids)).filter((where) => where === to).length;
     let calls = 1;
     while ((await call()).status !== 200 && calls < MOST_ATTEMPTS) calls += 1;
     const progress: number[] = [];
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
       progress.push(await moved());
-      const { pending = [] } = await readLedger(table, at.account);
+      const { pending = [] } = await readMergeOrder(table, tenant.account);
       if (pending.length === 0) break;
       for (const { incidentId, sequence } of pending)
-        await finishMerge(through, at.account, incidentId, sequence).catch(() => undefined);
+        await finishMerge(through, tenant.account, incidentId, sequence).catch(() => undefined);
     }
     const usages = [...proxy.usages().values()];
     expect(usages.reduce((sum, { throttled }) => sum + throttled, 0)).toBeGreaterThan(0);
     expect(progress.at(-1), `${calls} calls; moved after each attempt: ${progress}`).toBe(alerts);
-    await isMerged(at, to, ids);
+    await isMerged(tenant, to, ids);
     through.client.destroy();
   }, 300_000);
 });

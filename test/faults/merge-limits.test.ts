@@ -30,36 +30,36 @@ async function limited(
 describe('a merge at the limits of DynamoDB', () => {
   it('of 95 alerts that together are more than 4 MB is moved', async () => {
     const { own } = await limited();
-    const at = await newAccount(table);
-    const to = await at.incident();
-    const alerts = await at.alerts(95);
+    const tenant = await newAccount(table);
+    const to = await tenant.incident();
+    const alerts = await tenant.alerts(95);
     const title = 'x'.repeat(44 * 1_024);
     await putAll(
       table,
-      alerts.map((id) => ({ ...keys.alert(at.account, id), alert_id: id, title })),
+      alerts.map((id) => ({ ...keys.alert(tenant.account, id), alert_id: id, title })),
     );
     hasEnvelope(
-      await invokeAlone(handlersOver(testDeps(own)).mergeAlerts, at.event({ alert_ids: alerts, incident_id: to })),
+      await invokeAlone(handlersOver(testDeps(own)).mergeAlerts, tenant.event({ alert_ids: alerts, incident_id: to })),
       200,
     );
-    const [{ sequence }] = await at.feed(to);
-    await finishMerge(own, at.account, to, sequence, { signal: AbortSignal.timeout(120_000) });
-    await isMerged(at, to, alerts);
+    const [{ sequence }] = await tenant.feed(to);
+    await finishMerge(own, tenant.account, to, sequence, { signal: AbortSignal.timeout(120_000) });
+    await isMerged(tenant, to, alerts);
   }, 180_000);
 });
 
 it('a large merge is committed by its first call while small ones are committed all the time, and none of these is refused', async () => {
-  const at = await newAccount(table);
-  const [to, other] = [await at.incident(), await at.incident()];
+  const tenant = await newAccount(table);
+  const [to, other] = [await tenant.incident(), await tenant.incident()];
   // In the short form a busy machine must be able to do it in time.
   const transactionItems = QUICK ? 20 : 100;
   const trials = QUICK ? 3 : 20;
-  const alerts = await at.alerts(QUICK ? 60 : 2_000);
-  const small = await at.alerts(50);
+  const alerts = await tenant.alerts(QUICK ? 60 : 2_000);
+  const small = await tenant.alerts(50);
   const { own } = await limited({ callMs: 5, transactionMs: 15 });
   const { mergeAlerts } = handlersOver(testDeps(own), { transactionItems });
   const call = async (alert_ids: string[], incident_id: string) =>
-    (await invokeAlone(mergeAlerts, at.event({ alert_ids, incident_id }))).status;
+    (await invokeAlone(mergeAlerts, tenant.event({ alert_ids, incident_id }))).status;
   let over = false;
   const pressing = [0, 1].map(async (lane) => {
     const statuses: number[] = [];
@@ -73,7 +73,7 @@ it('a large merge is committed by its first call while small ones are committed 
   expect(statuses).toEqual(statuses.map(() => 200));
   expect(pressed.filter((status) => status !== 200)).toEqual([]);
   expect(pressed.length).toBeGreaterThan(3);
-  await at.finish(to);
-  await at.finish(other);
-  expect(await at.pending()).toEqual([]);
+  await tenant.finish(to);
+  await tenant.finish(other);
+  expect(await tenant.pending()).toEqual([]);
 }, 300_000);

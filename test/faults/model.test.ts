@@ -57,7 +57,7 @@ interface Entry {
   sequence: number;
 }
 
-/** What ought to be: no ledger, no marks, no sequences. */
+/** What ought to be: no merge order, no marks, no sequences. */
 interface Model {
   /** Where each alert is, and the entry that put it there. */
   alerts: { at: number | undefined; by: Entry | undefined }[];
@@ -77,7 +77,7 @@ interface MergeArguments {
 
 /** The service, and means to look at it. */
 interface Real {
-  at: Awaited<ReturnType<typeof newAccount>>;
+  tenant: Awaited<ReturnType<typeof newAccount>>;
   alerts: string[];
   incidents: string[];
   proxy: FaultProxy;
@@ -87,15 +87,15 @@ interface Real {
 type Command = fc.AsyncCommand<Model, Real>;
 
 async function newReal(proxy: FaultProxy, stormed?: Table): Promise<{ model: Model; real: Real }> {
-  const at = await newAccount(table);
-  await putAccount(table, { account_id: at.account, name: 'Acme', permissions: [] });
-  const incidents = await Promise.all(Array.from({ length: INCIDENTS }, () => at.incident({ title: 'first' })));
-  const alerts = await at.alerts(ALERTS);
-  await loadData(table, 'item', [itemLine(at.account, 1)], { nowSeconds: 1 });
+  const tenant = await newAccount(table);
+  await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: [] });
+  const incidents = await Promise.all(Array.from({ length: INCIDENTS }, () => tenant.incident({ title: 'first' })));
+  const alerts = await tenant.alerts(ALERTS);
+  await loadData(table, 'item', [itemLine(tenant.account, 1)], { nowSeconds: 1 });
   proxy.plan();
   const through = stormed ?? connectTable({ name: table.name, endpoint: proxy.endpoint });
   return {
-    real: { at, alerts, incidents, proxy, through },
+    real: { tenant, alerts, incidents, proxy, through },
     model: {
       alerts: Array.from({ length: ALERTS }, () => ({ at: undefined, by: undefined })),
       titles: Array.from({ length: INCIDENTS }, () => 'first'),
@@ -110,11 +110,11 @@ async function newReal(proxy: FaultProxy, stormed?: Table): Promise<{ model: Mod
 const itemLine = (account_id: number, version: number) =>
   JSON.stringify({ kind: 'work_item', account_id, work_item_id: 'w', version, title: 't' });
 
-const entriesOf = ({ at, incidents }: Real, incident: number) => at.feed(incidents[incident] as string);
+const entriesOf = ({ tenant, incidents }: Real, incident: number) => tenant.feed(incidents[incident] as string);
 
-async function finish({ at, incidents }: Pick<Real, 'at' | 'incidents'>, through = table): Promise<void> {
+async function finish({ tenant, incidents }: Pick<Real, 'tenant' | 'incidents'>, through = table): Promise<void> {
   // The queue keeps no order.
-  const feeds = (await Promise.all(incidents.map((id) => at.feed(id)))).flat();
+  const feeds = (await Promise.all(incidents.map((id) => tenant.feed(id)))).flat();
   await finishFeed(through, feeds, { transactionItems: TRANSACTION_ITEMS });
 }
 
@@ -126,7 +126,7 @@ async function callMerge(real: Real, { alerts, into, title }: MergeArguments, ke
     incident_id: real.incidents[into],
     ...(title && { title }),
   };
-  return (await invokeAlone(mergeAlerts, real.at.event(body, { headers: { 'Idempotency-Key': key } }))).status;
+  return (await invokeAlone(mergeAlerts, real.tenant.event(body, { headers: { 'Idempotency-Key': key } }))).status;
 }
 
 /** What a merge does to the model, once it is known to be committed. */
@@ -204,7 +204,7 @@ class Undo implements Command {
   async run(model: Model, real: Real): Promise<void> {
     const merges = model.feeds.flat().filter(({ kind }) => kind === 'merge');
     const entry = merges[this.which % merges.length] as Entry;
-    const { account } = real.at;
+    const { account } = real.tenant;
     const incidentId = real.incidents[entry.incident] as string;
     const request = { account, incidentId, sequence: entry.sequence, by: 'model', requestId: 'r' };
     const undo = () => undoMerge(testDeps(real.through), request, TRANSACTION_ITEMS);
@@ -254,7 +254,7 @@ class Import implements Command {
     await finish(real); // an import is as the file says: moves that are pending would come after it
     const line = JSON.stringify({
       kind: 'alert',
-      account_id: real.at.account,
+      account_id: real.tenant.account,
       alert_id: real.alerts[this.alert],
       title: 'imported',
       ...(this.into !== undefined && { incident_id: real.incidents[this.into] }),
@@ -274,7 +274,7 @@ class Delete implements Command {
   async run({ item }: Model, real: Real): Promise<void> {
     const version = Math.max(1, item.version + this.versionOff);
     const { deleteWorkItem: handler } = handlersOver(testDeps(real.through));
-    const event = eventFor(deleteWorkItem, { appKey: real.at.appKey, body: { work_item_id: 'w', version } });
+    const event = eventFor(deleteWorkItem, { appKey: real.tenant.appKey, body: { work_item_id: 'w', version } });
     const { body } = await invokeAlone(handler, event);
     const expected =
       item.deletedFrom === undefined
@@ -294,8 +294,8 @@ class Delete implements Command {
 class Restore implements Command {
   check = ({ item }: Readonly<Model>) => item.deletedFrom !== undefined;
   async run({ item }: Model, real: Real): Promise<void> {
-    const row = await stored(table, keys.workItem(real.at.account, 'w'));
-    expect(await restoreWorkItem(real.through, real.at.account, row)).toBe(true);
+    const row = await stored(table, keys.workItem(real.tenant.account, 'w'));
+    expect(await restoreWorkItem(real.through, real.tenant.account, row)).toBe(true);
     Object.assign(item, { deletedFrom: undefined, version: item.version + 1 });
   }
   toString = () => 'restore';
@@ -304,9 +304,9 @@ class Restore implements Command {
 /** Everything that can be looked at, against the model, once finish-merges has run. */
 async function compare(model: Model, real: Real): Promise<void> {
   await finish(real);
-  const { at, alerts, incidents } = real;
+  const { tenant, alerts, incidents } = real;
   const idOf = (incident: number | undefined) => (incident === undefined ? undefined : incidents[incident]);
-  expect(await at.whereabouts(alerts)).toEqual(model.alerts.map((place) => idOf(place.at)));
+  expect(await tenant.placements(alerts)).toEqual(model.alerts.map((place) => idOf(place.at)));
   for (const [incident, entries] of model.feeds.entries()) {
     const rows = await entriesOf(real, incident);
     const told = rows.map(({ kind, moved }) => ({
@@ -321,10 +321,10 @@ async function compare(model: Model, real: Real): Promise<void> {
     }));
     expect(told).toEqual(expected);
     expect(rows.filter((row) => row.pending)).toEqual([]);
-    expect((await at.incidentRow(incidents[incident] as string)).title).toBe(model.titles[incident]);
+    expect((await tenant.incidentRow(incidents[incident] as string)).title).toBe(model.titles[incident]);
   }
-  expect(await at.pending()).toEqual([]);
-  const [item] = await storedUnder(table, collections.workItems(at.account));
+  expect(await tenant.pending()).toEqual([]);
+  const [item] = await storedUnder(table, collections.workItems(tenant.account));
   expect(Number(item.version)).toBe(model.item.version);
   expect('deleted_at_ms' in item).toBe(model.item.deletedFrom !== undefined);
 }
@@ -411,7 +411,7 @@ describe(`races, in every order that fast-check's scheduler tries (SEED=${SEED})
             const [entry] = await entriesOf(real, 0);
             const own = scheduled(scheduler);
             const racing = merges.map((merge, at) => callMerge({ ...real, through: own }, merge, `race ${at}`));
-            const { account } = real.at;
+            const { account } = real.tenant;
             const request = {
               account,
               incidentId: real.incidents[0] as string,
@@ -438,8 +438,8 @@ describe(`races, in every order that fast-check's scheduler tries (SEED=${SEED})
     20 * 60_000,
   );
 
-  async function tellsTheTruth({ at, alerts, incidents }: Real): Promise<void> {
-    const rows = (await Promise.all(incidents.map((id) => at.feed(id)))).flat();
+  async function tellsTheTruth({ tenant, alerts, incidents }: Real): Promise<void> {
+    const rows = (await Promise.all(incidents.map((id) => tenant.feed(id)))).flat();
     const entries = rows.toSorted((one, other) => one.sequence - other.sequence);
     const place = new Map<string, string>(alerts.map((id) => [id, 'none']));
     for (const { kind, moved, incident_id } of entries)
@@ -449,7 +449,7 @@ describe(`races, in every order that fast-check's scheduler tries (SEED=${SEED})
           expect(place.get(id)).toBe(from);
           place.set(id, to);
         }
-    const where = await at.whereabouts(alerts);
+    const where = await tenant.placements(alerts);
     expect(where.map((incident) => incident ?? 'none')).toEqual(alerts.map((id) => place.get(id)));
     expect(rows.filter((row) => row.pending)).toEqual([]);
   }

@@ -104,22 +104,26 @@ describe.each(CLIENTS)(`${LOAD}$when (SEED=${SEED})`, ({ connect }) => {
       const random = seededRandom(SEED);
       const accounts = await Promise.all(Array.from({ length: 20 }, () => newAccount(table)));
       const things = await Promise.all(
-        accounts.map(async (at) => {
-          await put(table, keys.rumResource(at.account), RUM_RECORD);
-          await put(table, keys.host(at.account, 'h'), inventory());
-          await put(table, keys.workItem(at.account, 'w'), { work_item_id: 'w', version: 1, title: 't' });
-          return { at, incidents: [await at.incident(), await at.incident()], alerts: await at.alerts(120) };
+        accounts.map(async (tenant) => {
+          await put(table, keys.rumResource(tenant.account), RUM_RECORD);
+          await put(table, keys.host(tenant.account, 'h'), inventory());
+          await put(table, keys.workItem(tenant.account, 'w'), { work_item_id: 'w', version: 1, title: 't' });
+          return {
+            tenant,
+            incidents: [await tenant.incident(), await tenant.incident()],
+            alerts: await tenant.alerts(120),
+          };
         }),
       );
       type Things = (typeof things)[number];
-      const call = (handler: keyof Handlers, operation: Operation, at: Account, body: object) =>
-        invoke(handlers[handler], eventFor(operation, { appKey: at.appKey, body }));
+      const call = (handler: keyof Handlers, operation: Operation, tenant: Account, body: object) =>
+        invoke(handlers[handler], eventFor(operation, { appKey: tenant.appKey, body }));
       const kinds: ((one: Things) => Promise<Answer>)[] = [
-        ({ at }) => call('browseFleet', browseFleet, at, {}),
-        ({ at }) => call('getRumResource', getRumResource, at, {}),
-        ({ at }) => call('deleteWorkItem', deleteWorkItem, at, { work_item_id: 'w', version: 1 }),
-        ({ at, incidents, alerts }) =>
-          call('mergeAlerts', mergeAlerts, at, {
+        ({ tenant }) => call('browseFleet', browseFleet, tenant, {}),
+        ({ tenant }) => call('getRumResource', getRumResource, tenant, {}),
+        ({ tenant }) => call('deleteWorkItem', deleteWorkItem, tenant, { work_item_id: 'w', version: 1 }),
+        ({ tenant, incidents, alerts }) =>
+          call('mergeAlerts', mergeAlerts, tenant, {
             // One in ten is too large for one transaction.
             alert_ids: alerts.slice(0, random() < 0.1 ? 120 : 5),
             incident_id: incidents[random() < 0.5 ? 0 : 1],
@@ -158,8 +162,8 @@ describe.each(CLIENTS)(`${LOAD}$when (SEED=${SEED})`, ({ connect }) => {
         expect(heap.length).toBeGreaterThan(5);
         expect(slopeOf(heap)).toBeLessThan(HEAP_BYTES_A_MINUTE);
       }
-      for (const { at, incidents, alerts } of things) {
-        const feeds = () => Promise.all(incidents.map((id) => at.feed(id)));
+      for (const { tenant, incidents, alerts } of things) {
+        const feeds = () => Promise.all(incidents.map((id) => tenant.feed(id)));
         await finishFeed(table, (await feeds()).flat());
         const place = new Map<string, string>();
         const entries = (await feeds()).flat().sort((a, b) => a.sequence - b.sequence);
@@ -169,8 +173,8 @@ describe.each(CLIENTS)(`${LOAD}$when (SEED=${SEED})`, ({ connect }) => {
               expect(place.get(id) ?? 'none').toBe(from);
               place.set(id, incident_id);
             }
-        expect(await at.whereabouts(alerts)).toEqual(alerts.map((id) => place.get(id)));
-        expect(Number((await stored(table, keys.workItem(at.account, 'w'))).version)).toBeLessThanOrEqual(2);
+        expect(await tenant.placements(alerts)).toEqual(alerts.map((id) => place.get(id)));
+        expect(Number((await stored(table, keys.workItem(tenant.account, 'w'))).version)).toBeLessThanOrEqual(2);
       }
     },
     (2 * SECONDS + 240) * 1_000,
@@ -180,10 +184,10 @@ describe.each(CLIENTS)(`${LOAD}$when (SEED=${SEED})`, ({ connect }) => {
 describe.each(CLIENTS)('DynamoDB is gone$when', ({ connect }) => {
   it('every call is 503 within 3 s, of three wire calls at the most, and the first call after it is back succeeds', async () => {
     const handlers = quietHandlers(await connect());
-    const at = await newAccount(table);
-    await put(table, keys.rumResource(at.account), RUM_RECORD);
+    const tenant = await newAccount(table);
+    await put(table, keys.rumResource(tenant.account), RUM_RECORD);
     const read = async () => {
-      const event = eventFor(getRumResource, { appKey: at.appKey, body: {} });
+      const event = eventFor(getRumResource, { appKey: tenant.appKey, body: {} });
       const { result, tookMs } = await measured(() => invoke(handlers.getRumResource, event));
       return { status: result.status, tookMs };
     };

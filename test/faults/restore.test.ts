@@ -30,7 +30,7 @@ afterAll(() => table.client.destroy());
 function visible(rows: Rows, ...without: (RowKind | undefined)[]): Map<string, unknown> {
   const seen = new Map<string, unknown>();
   for (const [name, row] of rows) {
-    if (['mergeLedger', 'ledgerShard', ...without].includes(parseKey(row)?.kind)) continue;
+    if (['mergeOrder', 'mergeOrderShard', ...without].includes(parseKey(row)?.kind)) continue;
     const { moved_sequence, moved_from, stayed_sequence, last_change, ...rest } = row;
     seen.set(name, rest);
   }
@@ -39,24 +39,24 @@ function visible(rows: Rows, ...without: (RowKind | undefined)[]): Map<string, u
 
 /** An account with alerts here and there, some merged before; then one more merge. */
 async function merged(count: number, change: object) {
-  const at = await newAccount(table);
-  await putAccount(table, { account_id: at.account, name: 'Acme', permissions: ['monit'] });
+  const tenant = await newAccount(table);
+  await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: ['monit'] });
   const handlers = handlersOver(testDeps(table));
-  const [from, to] = [await at.incident(), await at.incident({ owner_id: 3 })];
-  await at.member(7);
+  const [from, to] = [await tenant.incident(), await tenant.incident({ owner_id: 3 })];
+  await tenant.member(7);
   const inNone = Math.ceil(count / 2);
-  const alerts = [...(await at.alerts(inNone)), ...(await at.alerts(count - inNone, from))];
-  const staying = 'title' in change ? [] : await at.alerts(1, to);
+  const alerts = [...(await tenant.alerts(inNone)), ...(await tenant.alerts(count - inNone, from))];
+  const staying = 'title' in change ? [] : await tenant.alerts(1, to);
   // Every other of them has been merged before.
   const earlier = alerts.filter((_id, index) => index % 2 === 0);
   const first = { alert_ids: earlier, incident_id: from, title: 'Earlier' };
-  expect((await at.merge(handlers.mergeAlerts, first)).status).toBe(200);
-  const before = await snapshot(table, at.account);
+  expect((await tenant.merge(handlers.mergeAlerts, first)).status).toBe(200);
+  const before = await snapshot(table, tenant.account);
   const body = { alert_ids: [...alerts, ...staying], incident_id: to, ...change };
   const options = { headers: { 'Idempotency-Key': 'one' } };
-  expect((await at.merge(handlers.mergeAlerts, body, options)).status).toBe(200);
-  const after = await snapshot(table, at.account);
-  return { at, before, after, changed: changedRows(before, after) };
+  expect((await tenant.merge(handlers.mergeAlerts, body, options)).status).toBe(200);
+  const after = await snapshot(table, tenant.account);
+  return { tenant, before, after, changed: changedRows(before, after) };
 }
 
 const subsetOf = (names: readonly string[], mask: number) => names.filter((_name, bit) => (mask >> bit) & 1);
@@ -83,8 +83,8 @@ describe(`a merge of which a restore holds a part (SEED=${SEED})`, () => {
     async (count) => {
       for (const change of [{ title: 'New', owner_id: 7 }, {}]) {
         const merge = await merged(count, change);
-        const { at, before, after, changed } = merge;
-        const check = (rows: Rows) => checkMerges(mergeRowsOf(at.account, [...rows.values()]), table.name);
+        const { tenant, before, after, changed } = merge;
+        const check = (rows: Rows) => checkMerges(mergeRowsOf(tenant.account, [...rows.values()]), table.name);
         expect([check(before), check(after)]).toEqual([[], []]);
         const wrong: string[] = [];
         for (const mask of masksOf(changed, MOST_IN_MEMORY)) {
@@ -102,15 +102,15 @@ describe(`a merge of which a restore holds a part (SEED=${SEED})`, () => {
 
   it('is so in the table, too', async () => {
     const merge = await merged(4, { title: 'New', owner_id: 7 });
-    const { at, before, after, changed } = merge;
+    const { tenant, before, after, changed } = merge;
     for (const mask of masksOf(changed, MOST_IN_TABLE)) {
       const names = subsetOf(changed, mask);
       const rows = torn(before, after, names);
-      await overwrite(table, await snapshot(table, at.account), rows);
-      const { left } = await repair(table, await checkAccount(table, at.account));
+      await overwrite(table, await snapshot(table, tenant.account), rows);
+      const { left } = await repair(table, await checkAccount(table, tenant.account));
       expect(left).toEqual([]);
-      expect(problemOf(await snapshot(table, at.account), merge, names.some(isEntry))).toBeUndefined();
-      expect(await checkAccount(table, at.account)).toEqual([]);
+      expect(problemOf(await snapshot(table, tenant.account), merge, names.some(isEntry))).toBeUndefined();
+      expect(await checkAccount(table, tenant.account)).toEqual([]);
     }
   });
 });

@@ -22,13 +22,13 @@ describe('a route', () => {
   it('is that of an operation, of the description, or a refusal, also half-way down a path', () => {
     const paths = [...OPERATIONS.map(([route]) => route), DESCRIPTION].flatMap((route) => {
       const parts = String(route.split(' ')[1]).split('/');
-      return parts.map((_part, at) => parts.slice(0, at + 1).join('/') || '/');
+      return parts.map((_part, index) => parts.slice(0, index + 1).join('/') || '/');
     });
     const refused = [...new Set([...paths, '/{proxy+}'])].map((path) => `ANY ${path}`);
     expect([...routes.keys()].sort()).toEqual([...OPERATIONS.map(([route]) => route), DESCRIPTION, ...refused].sort());
     for (const [route, name] of OPERATIONS) expect([route, calledBy(route)]).toEqual([route, name]);
-    expect(calledBy(DESCRIPTION)).toBe('describe-api');
-    for (const route of refused) expect([route, calledBy(route)]).toEqual([route, 'refuse-route']);
+    expect(calledBy(DESCRIPTION)).toBe('openapi-document');
+    for (const route of refused) expect([route, calledBy(route)]).toEqual([route, 'fallback-route']);
   });
 
   it.each([...routes])(
@@ -155,7 +155,7 @@ describe('the usage plans', () => {
     const [key, ...others] = Object.values(propertiesOf('AWS::ApiGateway::ApiKey', template));
     expect(others).toEqual([]);
     expect(key).toMatchObject({ Enabled: true, Value: expect.stringMatching(/^[0-9a-f]{64}$/) });
-    const { Variables } = functionsOf(template).get('label-caller')?.Properties.Environment ?? {};
+    const { Variables } = functionsOf(template).get('usage-key-authorizer')?.Properties.Environment ?? {};
     expect(Variables.SHARED_GATEWAY_KEY).toBe(key.Value);
     const { KeyId, KeyType, UsagePlanId } = readable(only('AWS::ApiGateway::UsagePlanKey', template).Properties);
     expect([shortId(KeyId), KeyType, UsagePlanId]).toEqual(['ServiceApiSharedKey', 'API_KEY', 'ServiceApiSharedPlan']);

@@ -76,7 +76,7 @@ const call = {
 
 /** What takes the place of parts of libraries in a bundle. */
 const OF_THE_SDK = ['credential-provider-node', 'endpoint-cache', 'event-streams', 'node-http'];
-const REPLACED: Readonly<Record<string, string[]>> = { 'refuse-route': [], 'describe-api': [] };
+const REPLACED: Readonly<Record<string, string[]>> = { 'fallback-route': [], 'openapi-document': [] };
 
 describe('every bundle, started as Lambda would', () => {
   it.each(['browse-fleet', 'get-rum-resource', 'delete-work-item', 'merge-alerts'])(
@@ -89,20 +89,23 @@ describe('every bundle, started as Lambda would', () => {
     },
   );
 
-  it('refuse-route answers 404 and 405', async () => {
-    expect((await start('refuse-route', { ...call, httpMethod: 'GET' })).answer.statusCode).toBe(405);
-    expect((await start('refuse-route', { ...call, resource: '/{proxy+}' })).answer.statusCode).toBe(404);
+  it('fallback-route answers 404 and 405', async () => {
+    expect((await start('fallback-route', { ...call, httpMethod: 'GET' })).answer.statusCode).toBe(405);
+    expect((await start('fallback-route', { ...call, resource: '/{proxy+}' })).answer.statusCode).toBe(404);
   });
 
-  it('label-caller fails while DynamoDB is away, and prints no key', async () => {
-    const { answer, stdout } = await start('label-caller', { ...call, methodArn: 'arn:a/prod/POST/alert/merge' });
+  it('usage-key-authorizer fails while DynamoDB is away, and prints no key', async () => {
+    const { answer, stdout } = await start('usage-key-authorizer', {
+      ...call,
+      methodArn: 'arn:a/prod/POST/alert/merge',
+    });
     expect(answer).toEqual({ thrown: 'Error' });
     expect(stdout).toContain('caller not labelled');
     expect(stdout).not.toContain('the-secret-key');
   });
 
-  it('describe-api publishes the description, and does not send it again to who has it', async () => {
-    const { answer } = await start('describe-api', { ...call, httpMethod: 'GET', path: '/openapi.json' });
+  it('openapi-document publishes the description, and does not send it again to who has it', async () => {
+    const { answer } = await start('openapi-document', { ...call, httpMethod: 'GET', path: '/openapi.json' });
     const own = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8');
     expect(parseJson(answer.body)).toEqual(parseJson(own));
     expect(answer.body).toContain('"maximum":9223372036854775806');
@@ -113,7 +116,7 @@ describe('every bundle, started as Lambda would', () => {
       ETag: expect.stringMatching(/^"[\w-]{22}"$/),
       'Access-Control-Allow-Origin': '*',
     });
-    const again = await start('describe-api', { ...call, headers: { 'if-none-match': answer.headers.ETag } });
+    const again = await start('openapi-document', { ...call, headers: { 'if-none-match': answer.headers.ETag } });
     expect(again.answer).toMatchObject({ statusCode: 304, body: '' });
   });
 
@@ -170,7 +173,7 @@ describe('every bundle, started as Lambda would', () => {
     const { path } = deployed(name);
     const files = readdirSync(path).filter((file) => file !== 'index.mjs.LEGAL.txt');
     expect(files.sort()).toEqual(['index.mjs', 'index.mjs.map']);
-    expect(statSync(join(path, 'index.mjs')).size).toBeLessThanOrEqual(name === 'refuse-route' ? 15_000 : 260_000);
+    expect(statSync(join(path, 'index.mjs')).size).toBeLessThanOrEqual(name === 'fallback-route' ? 15_000 : 260_000);
     const { sources } = JSON.parse(readFileSync(join(path, 'index.mjs.map'), 'utf8')) as { sources: string[] };
     const replaced = sources.flatMap((source) => /infra\/bundle\/(.*)\.ts$/.exec(source)?.[1] ?? []);
     expect(replaced.sort()).toEqual(REPLACED[name] ?? OF_THE_SDK);

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { functionsOf } from '../../infra/local/template.ts';
 import { readSettings } from '../../lib/settings.ts';
-import { deployed, only, propertiesOf, readable } from '../support/stack.ts';
+import { deployed, idOfFunction, only, propertiesOf, readable } from '../support/stack.ts';
 
 const template = deployed();
 const SETTINGS = {
@@ -20,9 +20,9 @@ const FUNCTIONS: [name: string, timeout: number, memory: number, environment: ob
   ['delete-work-item', 29, 512, SETTINGS],
   ['merge-alerts', 29, 512, SETTINGS],
   ['finish-merges', 30, 1_769, SETTINGS],
-  ['label-caller', 2, 512, { ...SETTINGS, SHARED_GATEWAY_KEY: expect.stringMatching(/^[0-9a-f]{64}$/) }],
-  ['refuse-route', 5, 256, { ALLOWED_METHODS: expect.any(String) }],
-  ['describe-api', 5, 256, undefined],
+  ['usage-key-authorizer', 2, 512, { ...SETTINGS, SHARED_GATEWAY_KEY: expect.stringMatching(/^[0-9a-f]{64}$/) }],
+  ['fallback-route', 5, 256, { ALLOWED_METHODS: expect.any(String) }],
+  ['openapi-document', 5, 256, undefined],
 ];
 
 describe('a function', () => {
@@ -33,7 +33,7 @@ describe('a function', () => {
   it.each(FUNCTIONS)(
     '%s ends after %d s, has %d MB, Node 24 on arm64, traces, JSON logs of its own, and all of Lambda that it needs',
     (name, timeout, memory, environment) => {
-      const id = name.replaceAll('-', '');
+      const id = idOfFunction(name);
       // Whatever else would be set, such as a reserved concurrency, is a limit that nobody knows of.
       expect(readable(functionsOf(template).get(name)?.Properties)).toEqual({
         Code: expect.any(Object),
@@ -63,8 +63,8 @@ describe('a function', () => {
     });
   });
 
-  it('refuse-route knows what is served', () => {
-    const { Variables } = functionsOf(template).get('refuse-route')?.Properties.Environment ?? {};
+  it('fallback-route knows what is served', () => {
+    const { Variables } = functionsOf(template).get('fallback-route')?.Properties.Environment ?? {};
     expect(JSON.parse(Variables.ALLOWED_METHODS)).toEqual({
       '/monit/servicemap/fleet': 'POST',
       '/rum/resource/info': 'POST',
@@ -111,7 +111,7 @@ describe('every setting', () => {
   });
 
   it('reaches each log: those of the functions and the access log', () => {
-    const logs = [...FUNCTIONS.map(([name]) => `${name.replaceAll('-', '')}Logs`), 'ServiceAccessLog'];
+    const logs = [...FUNCTIONS.map(([name]) => `${idOfFunction(name)}Logs`), 'ServiceAccessLog'];
     const kept = (RetentionInDays: number) => Object.fromEntries(logs.map((id) => [id, { RetentionInDays }]));
     expect(propertiesOf('AWS::Logs::LogGroup', template)).toEqual(kept(30));
     expect(propertiesOf('AWS::Logs::LogGroup', set)).toEqual(kept(90));

@@ -58,7 +58,7 @@ describe('a body', () => {
   it("that makes an event over 6 MB gets API Gateway's own message, after the authorizer", async () => {
     const large = Buffer.alloc(4.6 * MIB, 0x20);
     const { status, headers, text, name } = await gateway.sent('POST /alert/merge?app_key=new HTTP/1.1', large);
-    expect([status, text, name]).toEqual([413, '{"message": "Request Too Long"}', 'label-caller']);
+    expect([status, text, name]).toEqual([413, '{"message": "Request Too Long"}', 'usage-key-authorizer']);
     expect(headers.get('content-type')).toBe('application/json');
     expect(headers.get('x-amzn-requestid')).toMatch(/^[\da-f-]{36}$/);
     expect((await gateway.sent('POST /alert/merge HTTP/1.1', large)).status).toBe(401);

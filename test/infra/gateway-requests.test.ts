@@ -52,7 +52,7 @@ describe('a path', () => {
     ['/nowhere/', 'nowhere'],
   ])('%s is the proxy route', async (path, proxy) => {
     const { name, event } = await gateway.sent(`POST ${path}${KEY} HTTP/1.1`);
-    expect(name).toBe('refuse-route');
+    expect(name).toBe('fallback-route');
     expect(event).toMatchObject({ resource: '/{proxy+}', pathParameters: { proxy } });
   });
 
@@ -71,9 +71,9 @@ describe('a path', () => {
 });
 
 describe('a method', () => {
-  it.each(['HEAD', 'POST', 'OPTIONS', 'PATCH'])('%s of the description goes to refuse-route', async (method) => {
+  it.each(['HEAD', 'POST', 'OPTIONS', 'PATCH'])('%s of the description goes to fallback-route', async (method) => {
     const { name, event } = await gateway.sent(`${method} /openapi.json HTTP/1.1`);
-    expect(name).toBe('refuse-route');
+    expect(name).toBe('fallback-route');
     expect(event?.resource).toBe('/openapi.json');
   });
 
@@ -91,7 +91,7 @@ describe('a method', () => {
 
   it('is that of X-HTTP-Method-Override, and of no other header', async () => {
     const overridden = await gateway.sent(`POST /alert/merge${KEY} HTTP/1.1\r\nX-HTTP-Method-Override: DELETE`);
-    expect(overridden.name).toBe('refuse-route');
+    expect(overridden.name).toBe('fallback-route');
     expect(overridden.event?.httpMethod).toBe('DELETE');
     const others = 'X-HTTP-Method: DELETE\r\nX-Method-Override: DELETE';
     expect((await gateway.sent(`POST /alert/merge${KEY} HTTP/1.1\r\n${others}`)).name).toBe('merge-alerts');

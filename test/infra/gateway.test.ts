@@ -36,7 +36,7 @@ describe('the local gateway does what the template says', () => {
     const { called, post } = await started(deployment);
     for (const { path } of operations) await post(`${path}?app_key=k`);
     await post('/nowhere?app_key=k');
-    expect(called).toEqual(['label-caller', ...operations.map(({ name }) => name), 'refuse-route']);
+    expect(called).toEqual(['usage-key-authorizer', ...operations.map(({ name }) => name), 'fallback-route']);
   });
 
   it('has no route that the template does not have', async () => {
@@ -48,7 +48,7 @@ describe('the local gateway does what the template says', () => {
       }),
     );
     await post('/alert/merge?app_key=k');
-    expect(called).toEqual(['refuse-route']);
+    expect(called).toEqual(['fallback-route']);
   });
 
   it('refuses a call without a key in the words of UNAUTHORIZED, without calling anything', async () => {
@@ -88,11 +88,11 @@ describe('the local gateway does what the template says', () => {
     await post('/alert/merge?app_key=k');
     await post('/rum/resource/info?app_key=k');
     await post('/rum/resource/info?app_key=other');
-    expect(called.filter((name) => name === 'label-caller')).toHaveLength(3);
+    expect(called.filter((name) => name === 'usage-key-authorizer')).toHaveLength(3);
   });
 
   it('throttles strangers together, in the words of THROTTLED with Retry-After, and calls no function then', async () => {
-    const shared = deployment.functions['label-caller']?.environment.SHARED_GATEWAY_KEY ?? '';
+    const shared = deployment.functions['usage-key-authorizer']?.environment.SHARED_GATEWAY_KEY ?? '';
     const otherPlans = deployment.otherPlans.map((plan) => ({
       ...plan,
       throttles: { '/alert/merge/POST': { rate: 0.001, burst: 20 } },

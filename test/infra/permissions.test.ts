@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { GRANTS, LEADING_KEYS } from '../../infra/grants.ts';
 import { functionsOf, type Template } from '../../infra/local/template.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { deployed, propertiesOf } from '../support/stack.ts';
+import { deployed, idOfFunction, propertiesOf } from '../support/stack.ts';
 
 const template = deployed();
 const FUNCTIONS = [
@@ -12,9 +12,9 @@ const FUNCTIONS = [
   'delete-work-item',
   'merge-alerts',
   'finish-merges',
-  'label-caller',
-  'refuse-route',
-  'describe-api',
+  'usage-key-authorizer',
+  'fallback-route',
+  'openapi-document',
 ];
 
 /** A statement that allows; actions and keys in a fixed order. */
@@ -52,7 +52,7 @@ const same = (actual: object[], expected: object[]) =>
 
 describe('a role', () => {
   it.each(FUNCTIONS)('%s may write its own logs, traces, and do with the table what its grants say', (name) => {
-    const id = name.replaceAll('-', '');
+    const id = idOfFunction(name);
     same(statementsOf(`${id}Role`, template), [
       allow(['logs:CreateLogStream', 'logs:PutLogEvents'], `${id}Logs.Arn`),
       allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], '*'),
@@ -106,10 +106,7 @@ describe('a role', () => {
     );
     expect(trusted).toEqual({
       ...Object.fromEntries(
-        FUNCTIONS.map((name) => [
-          `${name.replaceAll('-', '')}Role`,
-          { Principal: { Service: 'lambda.amazonaws.com' } },
-        ]),
+        FUNCTIONS.map((name) => [`${idOfFunction(name)}Role`, { Principal: { Service: 'lambda.amazonaws.com' } }]),
       ),
       MergesPipeRole: {
         Principal: { Service: 'pipes.amazonaws.com' },
@@ -127,7 +124,7 @@ describe('a role', () => {
     const stream = `${table}/stream/2026-11-21T10:00:00.000`;
     const adopting = deployed({ adoptTable: stream });
     const renamed = (text: string) => text.replaceAll('Table.StreamArn', stream).replaceAll('Table.Arn', table);
-    for (const role of FUNCTIONS.map((name) => `${name.replaceAll('-', '')}Role`))
+    for (const role of FUNCTIONS.map((name) => `${idOfFunction(name)}Role`))
       expect(sorted(statementsOf(role, adopting))).toEqual(sorted(statementsOf(role, template)).map(renamed));
     same(statementsOf('MergesPipeRole', adopting), [allow(STREAM, stream), send()]);
   });
@@ -208,7 +205,7 @@ describe('a grant', () => {
       alerts: keys.alert(1, 'a').pk,
       members: keys.member(1, 2).pk,
       feed: keys.feedEntry(1, 'i', 3).pk,
-      merges: keys.mergeLedger(1).pk,
+      merges: keys.mergeOrder(1).pk,
       idempotency: keys.idempotency(1, 'o', 'k').pk,
       rate: keys.rateCount(1, 'o', 3).pk,
     };

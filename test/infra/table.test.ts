@@ -36,7 +36,7 @@ describe('the table', () => {
     expect(resourcesOf(adopting, 'AWS::DynamoDB::GlobalTable')).toEqual({});
     expect(adopting.Outputs?.TableName?.Value).toBe('Old-Table-1');
     for (const [name, { Properties }] of functionsOf(adopting))
-      if (name !== 'refuse-route' && name !== 'describe-api')
+      if (name !== 'fallback-route' && name !== 'openapi-document')
         expect([name, Properties.Environment.Variables.TABLE_NAME]).toEqual([name, 'Old-Table-1']);
     expect(only('AWS::Pipes::Pipe', adopting).Properties.Source).toBe(stream);
   });

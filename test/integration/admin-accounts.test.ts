@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { changeAccount, putAccount } from '../../lib/accounts/accounts.ts';
 import { identityOfAppKey, putAppKey, rotateAppKey } from '../../lib/accounts/app-key-admin.ts';
-import { createAppKeys, hashAppKey } from '../../lib/accounts/app-keys.ts';
+import { createAppKeys, hashAppKey } from '../../lib/auth/app-keys.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { newAccountId } from '../support/accounts.ts';
@@ -85,12 +85,12 @@ describe('an account', () => {
   it('keeps every change when many are made at once', async () => {
     const id = await newAccount([]);
     await Promise.all(
-      Array.from({ length: 12 }, (_, at) =>
-        changeAccount(connectAgain(table), id, ({ permissions }) => ({ permissions: [...permissions, `p${at}`] })),
+      Array.from({ length: 12 }, (_, index) =>
+        changeAccount(connectAgain(table), id, ({ permissions }) => ({ permissions: [...permissions, `p${index}`] })),
       ),
     );
     const { permissions, revision } = await stored(table, keys.account(id));
-    expect(new Set(permissions)).toEqual(new Set(Array.from({ length: 12 }, (_, at) => `p${at}`)));
+    expect(new Set(permissions)).toEqual(new Set(Array.from({ length: 12 }, (_, index) => `p${index}`)));
     expect(revision).toBe(13);
   });
 
@@ -226,7 +226,7 @@ describe('an app key', () => {
 
   it('is refused beyond the 5,000th of an account', async () => {
     const id = await newAccount();
-    const hashes = Array.from({ length: 5_000 }, (_, at) => hashAppKey(String(at)));
+    const hashes = Array.from({ length: 5_000 }, (_, index) => hashAppKey(String(index)));
     await put(table, keys.account(id), { ...(await stored(table, keys.account(id))), app_keys: new Set(hashes) });
     const { exitCode, out, err } = await admin(`app-key issue --account ${id}`);
     expect([exitCode, out]).toEqual([1, '']);

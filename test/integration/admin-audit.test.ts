@@ -94,11 +94,11 @@ const WRITING: Record<string, (id: number) => Promise<{ args: string; target?: s
     const incident = objectId();
     const entry = { kind: 'merge', incident_id: incident, sequence: 5, large: true, alerts: 0 };
     await put(table, keys.feedEntry(id, incident, 5), entry);
-    await put(table, keys.mergeLedger(id), { last: 5, last_large: 5, pending: { 5: incident } });
+    await put(table, keys.mergeOrder(id), { last: 5, last_large: 5, pending: { 5: incident } });
     return { args: `merge finish --account ${id}`, target: `entry 5 of incident ${incident}` };
   },
   repair: async (id) => {
-    await put(table, keys.mergeLedger(id), { last: 5, pending: { 5: objectId() } });
+    await put(table, keys.mergeOrder(id), { last: 5, pending: { 5: objectId() } });
     return { args: `repair --account ${id} --write`, target: '1 finding' };
   },
 };
@@ -116,7 +116,7 @@ describe.each(Object.entries(WRITING))('%s', (name, prepare) => {
     const id = await made();
     const { args, target, options } = await prepare(id);
     const before = (await rowsOf(id)).length;
-    const now = Date.now();
+    const nowMs = Date.now();
     const run = await admin(args, options);
     expect([run.exitCode, run.exitCode === 0 ? '' : run.err]).toEqual([0, '']);
     const [row, ...more] = (await rowsOf(id)).slice(before);
@@ -124,8 +124,8 @@ describe.each(Object.entries(WRITING))('%s', (name, prepare) => {
     expect(row).toMatchObject({ command: name, result: 'done', by: expect.stringMatching(/^local user ./) });
     if (target === undefined) expect(row?.target).toBeUndefined();
     else expect(row?.target?.startsWith(target)).toBe(true);
-    expect(Math.abs(Number(row?.at_ms) - now)).toBeLessThan(60_000);
-    expect(Math.abs(Number(row?.ttl) - now / 1000 - 400 * 86_400)).toBeLessThan(60);
+    expect(Math.abs(Number(row?.at_ms) - nowMs)).toBeLessThan(60_000);
+    expect(Math.abs(Number(row?.ttl) - nowMs / 1000 - 400 * 86_400)).toBeLessThan(60);
   });
 });
 

@@ -6,7 +6,7 @@ import { checkAccount } from '../../lib/check/check.ts';
 import { FINDINGS, type FindingKind } from '../../lib/check/finding.ts';
 import { repair } from '../../lib/check/repair.ts';
 import { loadData } from '../../lib/data/load.ts';
-import { SHARDS } from '../../lib/incidents/ledger.ts';
+import { SHARDS } from '../../lib/incidents/merge-order.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { type Key, keys } from '../../lib/table/keys.ts';
 import { adminOf } from '../support/admin.ts';
@@ -24,22 +24,22 @@ beforeAll(async () => {
 
 /** An account with a small and a large merge. */
 async function merged() {
-  const at = await newAccount(table);
-  await putAccount(table, { account_id: at.account, name: 'Acme', permissions: ['monit'] });
-  const row = await readAccount(table, at.account);
+  const tenant = await newAccount(table);
+  await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: ['monit'] });
+  const row = await readAccount(table, tenant.account);
   const identity = identityOfAppKey(newAppKey());
   if (row) await putAppKey(table, row, identity, { created_at: 1 });
   const { mergeAlerts } = handlersOver(testDeps(table), { transactionItems: 12 });
-  const [from, to] = [await at.incident(), await at.incident()];
-  const alerts = await at.alerts(20, from);
+  const [from, to] = [await tenant.incident(), await tenant.incident()];
+  const alerts = await tenant.alerts(20, from);
   const call = async (body: object) =>
-    expect((await at.merge(mergeAlerts, body, { headers: { 'Idempotency-Key': objectId() } })).status).toBe(200);
+    expect((await tenant.merge(mergeAlerts, body, { headers: { 'Idempotency-Key': objectId() } })).status).toBe(200);
   await call({ alert_ids: alerts.slice(0, 5), incident_id: to, title: 'New' });
   await call({ alert_ids: alerts, incident_id: from });
-  const [small] = await at.feed(to);
-  const [large] = await at.feed(from);
+  const [small] = await tenant.feed(to);
+  const [large] = await tenant.feed(from);
   return {
-    at,
+    tenant,
     from,
     to,
     alerts,
@@ -60,40 +60,44 @@ const set = (Key: Key, name: string, value: unknown) =>
       ...(value !== undefined && { ExpressionAttributeValues: { ':value': value } }),
     }),
   );
-const remove = async (at: Account, ...names: Key[]) => {
-  const rows = await snapshot(table, at.account);
+const remove = async (tenant: Account, ...names: Key[]) => {
+  const rows = await snapshot(table, tenant.account);
   const left = new Map([...rows].filter(([, row]) => !names.some(({ pk, sk }) => row.pk === pk && row.sk === sk)));
   await overwrite(table, rows, left);
 };
 
 /** By finding: what breaks an account so. */
 const BROKEN: Record<FindingKind, (merged: Merged) => Promise<unknown>> = {
-  alert_misplaced: ({ at, alerts, to }) => set(keys.alert(at.account, alerts[0] as string), 'incident_id', to),
-  alert_entry_missing: ({ at, alerts }) =>
-    set(keys.alert(at.account, alerts[0] as string), 'moved_sequence', 9_999_999_999_999),
-  entry_incomplete: ({ at, from, large }) => remove(at, keys.feedAlerts(at.account, from, large, 0)),
-  entry_rows_orphaned: ({ at, from, large }) => remove(at, keys.feedEntry(at.account, from, large)),
-  entry_not_applied: ({ at, to }) => set(keys.incident(at.account, to), 'last_change', undefined),
-  incident_entry_missing: ({ at, from }) =>
-    set(keys.incident(at.account, from), 'last_change', { sequence: 9_999_999_999_999, old_title: 'Old' }),
-  ledger_behind: async ({ at }) => {
-    await remove(at, ...Array.from({ length: SHARDS }, (_, shard) => keys.ledgerShard(at.account, shard)));
-    await set(keys.mergeLedger(at.account), 'last', 5);
+  alert_misplaced: ({ tenant, alerts, to }) => set(keys.alert(tenant.account, alerts[0] as string), 'incident_id', to),
+  alert_entry_missing: ({ tenant, alerts }) =>
+    set(keys.alert(tenant.account, alerts[0] as string), 'moved_sequence', 9_999_999_999_999),
+  entry_incomplete: ({ tenant, from, large }) => remove(tenant, keys.feedAlerts(tenant.account, from, large, 0)),
+  entry_rows_orphaned: ({ tenant, from, large }) => remove(tenant, keys.feedEntry(tenant.account, from, large)),
+  entry_not_applied: ({ tenant, to }) => set(keys.incident(tenant.account, to), 'last_change', undefined),
+  incident_entry_missing: ({ tenant, from }) =>
+    set(keys.incident(tenant.account, from), 'last_change', { sequence: 9_999_999_999_999, old_title: 'Old' }),
+  ledger_behind: async ({ tenant }) => {
+    await remove(tenant, ...Array.from({ length: SHARDS }, (_, shard) => keys.mergeOrderShard(tenant.account, shard)));
+    await set(keys.mergeOrder(tenant.account), 'last', 5);
   },
-  pending_mark_missing: ({ at, from, large }) => remove(at, keys.feedMoves(at.account, from, large, 0)),
-  pending_mark_left: ({ at, from, large }) => set(keys.mergeLedger(at.account), 'pending', { [large]: from }),
-  idempotency_entry_missing: ({ at, to }) =>
-    put(table, keys.idempotency(at.account, 'merge-alerts', 'k'), { incident_id: to, sequence: 7, ttl: 9_999_999_999 }),
+  pending_mark_missing: ({ tenant, from, large }) => remove(tenant, keys.feedMoves(tenant.account, from, large, 0)),
+  pending_mark_left: ({ tenant, from, large }) => set(keys.mergeOrder(tenant.account), 'pending', { [large]: from }),
+  idempotency_entry_missing: ({ tenant, to }) =>
+    put(table, keys.idempotency(tenant.account, 'merge-alerts', 'k'), {
+      incident_id: to,
+      sequence: 7,
+      ttl: 9_999_999_999,
+    }),
   account_missing: () => put(table, keys.listedAccount(GONE), {}),
-  account_unlisted: async ({ at }) => {
-    const key = keys.listedAccount(at.account);
+  account_unlisted: async ({ tenant }) => {
+    const key = keys.listedAccount(tenant.account);
     await overwrite(table, new Map([[`${key.pk}\n${key.sk}`, key]]), new Map());
   },
   app_key_missing: async ({ hash }) => {
     const key = keys.appKey(hash);
     await overwrite(table, new Map([[`${key.pk}\n${key.sk}`, key]]), new Map());
   },
-  app_key_unlisted: ({ at }) => set(keys.account(at.account), 'app_keys', undefined),
+  app_key_unlisted: ({ tenant }) => set(keys.account(tenant.account), 'app_keys', undefined),
   app_key_outdated: ({ hash }) => set(keys.appKey(hash), 'permissions', ['monit', 'all']),
 };
 /** Rows of the account of no number: keys that tests make without one. */
@@ -101,14 +105,17 @@ const OF_ANOTHER = new Set<FindingKind>(['account_missing']);
 
 describe('admin check and admin repair', () => {
   it('find nothing wrong in an account that is whole', async () => {
-    const { at } = await merged();
-    expect(await admin(`check --account ${at.account}`)).toMatchObject({ exitCode: 0, out: 'No problems found.\n' });
-    expect(await admin(`repair --account ${at.account} --write`)).toMatchObject({ exitCode: 0 });
+    const { tenant } = await merged();
+    expect(await admin(`check --account ${tenant.account}`)).toMatchObject({
+      exitCode: 0,
+      out: 'No problems found.\n',
+    });
+    expect(await admin(`repair --account ${tenant.account} --write`)).toMatchObject({ exitCode: 0 });
   });
 
   it.each(Object.keys(FINDINGS) as FindingKind[])('find and fix: %s', async (kind) => {
     const broken = await merged();
-    const { account } = broken.at;
+    const { account } = broken.tenant;
     await BROKEN[kind](broken);
     // Only a reading of the whole table finds what an account does not know of.
     const where = ['account_missing', 'app_key_unlisted'].includes(kind) ? '' : ` --account ${account}`;
@@ -133,50 +140,54 @@ describe('admin check and admin repair', () => {
   });
 
   it('say in a line each what is wrong, and where', async () => {
-    const { at, alerts, to, from, large } = await merged();
-    await set(keys.alert(at.account, alerts[3] as string), 'incident_id', to);
-    const { out, err, exitCode } = await admin(`check --account ${at.account}`);
+    const { tenant, alerts, to, from, large } = await merged();
+    await set(keys.alert(tenant.account, alerts[3] as string), 'incident_id', to);
+    const { out, err, exitCode } = await admin(`check --account ${tenant.account}`);
     expect(out).toBe(
-      `alert_misplaced: account ${at.account}, alert_id ${alerts[3]}, sequence ${large}: it is in ${to} and belongs in ${from}, by entry ${large}\n`,
+      `alert_misplaced: account ${tenant.account}, alert_id ${alerts[3]}, sequence ${large}: it is in ${to} and belongs in ${from}, by entry ${large}\n`,
     );
     expect([err, exitCode]).toEqual(['1 finding. Run `repair` to see what it would change.\n', 1]);
   });
 
   it('take an alert that was loaded again for what was loaded, until the next merge moves it', async () => {
-    const { at, alerts, to } = await merged();
-    const line = { kind: 'alert', account_id: at.account, alert_id: alerts[0], title: 'Again', incident_id: to };
-    const incident = { kind: 'incident', account_id: at.account, incident_id: to, title: 'Again' };
+    const { tenant, alerts, to } = await merged();
+    const line = { kind: 'alert', account_id: tenant.account, alert_id: alerts[0], title: 'Again', incident_id: to };
+    const incident = { kind: 'incident', account_id: tenant.account, incident_id: to, title: 'Again' };
     await loadData(table, 'test', [JSON.stringify(line), JSON.stringify(incident)], { nowSeconds: 1 });
-    expect(await admin(`check --account ${at.account}`)).toMatchObject({ exitCode: 0 });
+    expect(await admin(`check --account ${tenant.account}`)).toMatchObject({ exitCode: 0 });
     const { mergeAlerts } = handlersOver(testDeps(table));
-    const third = await at.incident();
-    await at.merge(mergeAlerts, { alert_ids: [alerts[0]], incident_id: third });
-    expect(await admin(`check --account ${at.account}`)).toMatchObject({ exitCode: 0 });
-    await set(keys.alert(at.account, alerts[0] as string), 'moved_sequence', undefined);
-    expect(await admin(`check --account ${at.account}`)).toMatchObject({ exitCode: 1 });
+    const third = await tenant.incident();
+    await tenant.merge(mergeAlerts, { alert_ids: [alerts[0]], incident_id: third });
+    expect(await admin(`check --account ${tenant.account}`)).toMatchObject({ exitCode: 0 });
+    await set(keys.alert(tenant.account, alerts[0] as string), 'moved_sequence', undefined);
+    expect(await admin(`check --account ${tenant.account}`)).toMatchObject({ exitCode: 1 });
   });
 
   it('leave a row that a call has changed since it was read', async () => {
-    const { at, alerts } = await merged();
-    const key = keys.alert(at.account, alerts[0] as string);
+    const { tenant, alerts } = await merged();
+    const key = keys.alert(tenant.account, alerts[0] as string);
     await set(key, 'incident_id', undefined);
-    const findings = await checkAccount(table, at.account);
+    const findings = await checkAccount(table, tenant.account);
     await set(key, 'moved_sequence', 9_999_999_999_999);
     expect(await repair(table, findings)).toMatchObject({ fixed: 0, left: [{ kind: 'alert_misplaced' }] });
     expect((await stored(table, key)).moved_sequence).toBe(9_999_999_999_999);
   });
 
   it('find nothing wrong while merges are going on', async () => {
-    const { at, alerts, from, to } = await merged();
+    const { tenant, alerts, from, to } = await merged();
     const { mergeAlerts } = handlersOver(testDeps(table), { transactionItems: 12 });
     let going = true;
     const merging = (async () => {
       for (let turn = 0; going; turn += 1)
-        await at.merge(mergeAlerts, { alert_ids: alerts, incident_id: turn % 2 === 0 ? to : from, title: `${turn}` });
+        await tenant.merge(mergeAlerts, {
+          alert_ids: alerts,
+          incident_id: turn % 2 === 0 ? to : from,
+          title: `${turn}`,
+        });
     })();
     const found = [];
     for (let look = 0; look < 5; look += 1)
-      found.push(JSON.parse((await admin(`check --json --account ${at.account}`)).out));
+      found.push(JSON.parse((await admin(`check --json --account ${tenant.account}`)).out));
     going = false;
     await merging;
     expect(found.flat()).toEqual([]);

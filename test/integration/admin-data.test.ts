@@ -7,7 +7,7 @@ import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sampleData } from '../../infra/local/sample.ts';
-import { createAppKeys, hashAppKey } from '../../lib/accounts/app-keys.ts';
+import { createAppKeys, hashAppKey } from '../../lib/auth/app-keys.ts';
 import { exportData } from '../../lib/data/export.ts';
 import { problemsOf } from '../../lib/data/format.ts';
 import { loadData, writeBatch } from '../../lib/data/load.ts';
@@ -166,7 +166,7 @@ describe('import', () => {
       }
       await send();
     });
-    const hosts = Array.from({ length: 200 }, (_, at) => lines(member(id, at + 1)).trim());
+    const hosts = Array.from({ length: 200 }, (_, index) => lines(member(id, index + 1)).trim());
     await loadData(other, 'test', [lines(accountLine(id)).trim(), ...hosts], { nowSeconds: 1 });
     tap.remove();
     expect(refusals).toBeGreaterThan(8);
@@ -187,7 +187,7 @@ describe('import', () => {
 
   it('stopped half-way it says so, and the same command completes it', async () => {
     const id = newAccountId();
-    const stdin = lines(accountLine(id), ...Array.from({ length: 5_000 }, (_, at) => member(id, at + 1)));
+    const stdin = lines(accountLine(id), ...Array.from({ length: 5_000 }, (_, index) => member(id, index + 1)));
     const stop = new AbortController();
     const stopping = admin('import -', { stdin, signal: stop.signal });
     await expect
@@ -211,7 +211,7 @@ describe('import', () => {
       lines(
         accountLine(id),
         { kind: 'app_key', account_id: id, app_key: appKey, created_at: 1 },
-        ...Array.from({ length: 3_000 }, (_, at) => member(id, at + 1)),
+        ...Array.from({ length: 3_000 }, (_, index) => member(id, index + 1)),
       ),
     );
     const [killed, whole] = [await newTable(), await newTable()];
@@ -229,7 +229,7 @@ describe('import', () => {
   it('shows a bar with rate and time left on a terminal', async () => {
     const id = newAccountId();
     const file = join(folder, 'bar.ndjson');
-    writeFileSync(file, lines(accountLine(id), ...Array.from({ length: 300 }, (_, at) => member(id, at + 1))));
+    writeFileSync(file, lines(accountLine(id), ...Array.from({ length: 300 }, (_, index) => member(id, index + 1))));
     const { err } = await admin(['import', file], { terminal: true });
     expect(err).toMatch(/import .*100 % \| 301 of 301 \| \d+ a second \| \d+ s left/);
   });
@@ -247,16 +247,23 @@ describe('export', () => {
     const from = await newTable();
     const to = await newTable();
     const appKey = newAppKey();
-    const now = Math.floor(Date.now() / 1000);
+    const startSeconds = Math.floor(Date.now() / 1000);
     await loadData(
       from,
       'sample',
       [
         // Of the hosts one in ten.
-        ...[...sampleData(Date.now())].filter((line, at) => !line.includes('"kind":"host') || at % 10 === 0),
+        ...[...sampleData(Date.now())].filter((line, index) => !line.includes('"kind":"host') || index % 10 === 0),
         ...lines(
           { ...accountLine(77), suspended: true },
-          { kind: 'app_key', account_id: 77, app_key: appKey, created_at: 5, expires_at: now + 900, note: 'ci' },
+          {
+            kind: 'app_key',
+            account_id: 77,
+            app_key: appKey,
+            created_at: 5,
+            expires_at: startSeconds + 900,
+            note: 'ci',
+          },
           { ...member(77, 9007199254740993n) },
           {
             kind: 'work_item',
@@ -495,7 +502,7 @@ describe('a row that DynamoDB leaves unprocessed', () => {
     );
     await writeBatch(
       other,
-      [1, 2, 3].map((at) => ({ ...keys.member(id, at), member_id: at })),
+      [1, 2, 3].map((index) => ({ ...keys.member(id, index), member_id: index })),
     );
     expect(cut).toBeGreaterThan(0);
     client.middlewareStack.remove('cut');

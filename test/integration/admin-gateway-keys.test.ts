@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createAppKeys } from '../../lib/accounts/app-keys.ts';
+import { createAppKeys } from '../../lib/auth/app-keys.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { adminOf, runCommand } from '../support/admin.ts';

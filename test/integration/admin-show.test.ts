@@ -128,16 +128,16 @@ describe('show fleet', () => {
 
 describe('show incident, alert and work-item', () => {
   it('tell what is stored, and what the feed says', async () => {
-    const at = await newAccount(table);
-    await putAccount(table, { account_id: at.account, name: 'n', permissions: [] });
-    await at.member(7);
-    const [from, to] = [await at.incident({ title: 'Other' }), await at.incident()];
-    const alerts = [...(await at.alerts(2, from)), ...(await at.alerts(1)), ...(await at.alerts(1, to))];
+    const tenant = await newAccount(table);
+    await putAccount(table, { account_id: tenant.account, name: 'n', permissions: [] });
+    await tenant.member(7);
+    const [from, to] = [await tenant.incident({ title: 'Other' }), await tenant.incident()];
+    const alerts = [...(await tenant.alerts(2, from)), ...(await tenant.alerts(1)), ...(await tenant.alerts(1, to))];
     const { mergeAlerts: handler } = handlersOver(testDeps(table));
     const body = { alert_ids: alerts, incident_id: to, title: 'New', owner_id: 7, comment: 'one cause' };
-    hasEnvelope(await at.merge(handler, body), 200);
+    hasEnvelope(await tenant.merge(handler, body), 200);
 
-    const shown = await json(`show incident ${to.toUpperCase()} --account ${at.account}`);
+    const shown = await json(`show incident ${to.toUpperCase()} --account ${tenant.account}`);
     expect(shown).toMatchObject({
       incident_id: to,
       title: 'New',
@@ -145,7 +145,7 @@ describe('show incident, alert and work-item', () => {
       feed: [{ kind: 'merge', stayed: [alerts[3]] }],
     });
     expect(shown.feed[0].moves).toHaveLength(3);
-    const { out } = await admin(`show incident ${to} --account ${at.account}`);
+    const { out } = await admin(`show incident ${to} --account ${tenant.account}`);
     expect(out).toContain(String(shown.feed[0].sequence).padStart(15, '0'));
     for (const line of [
       `2 alerts from ${from}`,
@@ -156,21 +156,26 @@ describe('show incident, alert and work-item', () => {
       'comment: one cause',
     ])
       expect(out).toContain(line);
-    expect(out).toContain(`merge by ${(await at.feed(to))[0].by}`);
+    expect(out).toContain(`merge by ${(await tenant.feed(to))[0].by}`);
 
-    expect(await json(`show alert ${alerts[0]} --account ${at.account}`)).toMatchObject({
+    expect(await json(`show alert ${alerts[0]} --account ${tenant.account}`)).toMatchObject({
       incident_id: to,
       incident_title: 'New',
     });
-    await put(table, keys.workItem(at.account, 'w'), { work_item_id: 'w', version: 2, title: 't', deleted_at_ms: NOW });
-    expect(await json(`show work-item w --account ${at.account}`)).toMatchObject({ version: 2, state: 'deleted' });
-    expect((await admin(`show work-item w --account ${at.account}`)).out).toContain('(2027-01-15 08:00:00 UTC)');
+    await put(table, keys.workItem(tenant.account, 'w'), {
+      work_item_id: 'w',
+      version: 2,
+      title: 't',
+      deleted_at_ms: NOW,
+    });
+    expect(await json(`show work-item w --account ${tenant.account}`)).toMatchObject({ version: 2, state: 'deleted' });
+    expect((await admin(`show work-item w --account ${tenant.account}`)).out).toContain('(2027-01-15 08:00:00 UTC)');
   });
 
   it.each(['incident', 'alert'])('say that there is no such %s', async (kind) => {
-    const at = await newAccount(table);
-    await putAccount(table, { account_id: at.account, name: 'n', permissions: [] });
-    const { exitCode, err } = await admin(`show ${kind} ${'f'.repeat(24)} --account ${at.account}`);
-    expect([exitCode, err]).toEqual([1, `Account ${at.account} has no ${kind} ${'f'.repeat(24)}.\n`]);
+    const tenant = await newAccount(table);
+    await putAccount(table, { account_id: tenant.account, name: 'n', permissions: [] });
+    const { exitCode, err } = await admin(`show ${kind} ${'f'.repeat(24)} --account ${tenant.account}`);
+    expect([exitCode, err]).toEqual([1, `Account ${tenant.account} has no ${kind} ${'f'.repeat(24)}.\n`]);
   });
 });

@@ -34,25 +34,25 @@ beforeAll(async () => {
 
 /** An account with two incidents, alerts of the first merged into the second. */
 async function merged(count: number) {
-  const at = await newAccount(table);
-  await putAccount(table, { account_id: at.account, name: 'Acme', permissions: [] });
-  const [from, to] = [await at.incident(), await at.incident()];
-  const alerts = await at.alerts(count, from);
-  await merge(at, alerts, to);
-  const sequence = (await lastEntry(at, to)).sequence as number;
-  return { at, from, to, alerts, sequence };
+  const tenant = await newAccount(table);
+  await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: [] });
+  const [from, to] = [await tenant.incident(), await tenant.incident()];
+  const alerts = await tenant.alerts(count, from);
+  await merge(tenant, alerts, to);
+  const sequence = (await lastEntry(tenant, to)).sequence as number;
+  return { tenant, from, to, alerts, sequence };
 }
-async function merge(at: Account, alert_ids: string[], incident_id: string) {
-  hasEnvelope(await at.merge(handlers.mergeAlerts, { alert_ids, incident_id }), 200);
+async function merge(tenant: Account, alert_ids: string[], incident_id: string) {
+  hasEnvelope(await tenant.merge(handlers.mergeAlerts, { alert_ids, incident_id }), 200);
 }
-const entriesOf = (at: Account, incidentId: string) => at.feed(incidentId);
-const lastEntry = async (at: Account, incidentId: string) => (await entriesOf(at, incidentId)).at(-1);
+const entriesOf = (tenant: Account, incidentId: string) => tenant.feed(incidentId);
+const lastEntry = async (tenant: Account, incidentId: string) => (await entriesOf(tenant, incidentId)).at(-1);
 const undoDeps = (of: Table) => {
   const { now, newId } = testDeps(of);
   return { table: of, now, newId };
 };
-const request = (at: Account, incidentId: string, sequence: number) => ({
-  account: at.account,
+const request = (tenant: Account, incidentId: string, sequence: number) => ({
+  account: tenant.account,
   incidentId,
   sequence,
   by: 'operator test',
@@ -61,92 +61,92 @@ const request = (at: Account, incidentId: string, sequence: number) => ({
 
 describe.each([3, 95, 150])('undoing a merge of %i alerts', (count) => {
   it('moves them back where they came from, with a feed entry of its own', async () => {
-    const { at, from, to, alerts, sequence } = await merged(count);
-    const { exitCode, out } = await admin(`merge undo ${to} ${sequence} --account ${at.account}`);
+    const { tenant, from, to, alerts, sequence } = await merged(count);
+    const { exitCode, out } = await admin(`merge undo ${to} ${sequence} --account ${tenant.account}`);
     expect(exitCode).toBe(0);
     expect(out).toMatch(new RegExp(`^${count} of ${count} alerts moved back\\. Feed entry \\d+\\.\\n$`));
-    expect(new Set(await at.whereabouts(alerts))).toEqual(new Set([from]));
-    const entries = await entriesOf(at, to);
+    expect(new Set(await tenant.placements(alerts))).toEqual(new Set([from]));
+    const entries = await entriesOf(tenant, to);
     expect(entries.map(({ kind }) => kind)).toEqual(['merge', 'merge_undone']);
     const own = entries[1];
     expect(own).toMatchObject({ undone_sequence: sequence, by: expect.stringMatching(/^operator /) });
     expect(own).not.toHaveProperty('pending');
     expect(new Set(own.moved[from])).toEqual(new Set(alerts));
-    expect(await at.feed(from)).toEqual([]);
-    expect(await at.pending()).toEqual([]);
+    expect(await tenant.feed(from)).toEqual([]);
+    expect(await tenant.pending()).toEqual([]);
   });
 
   it('leaves those that were moved since, and says how many', async () => {
-    const { at, from, to, alerts, sequence } = await merged(count);
-    const elsewhere = await at.incident();
-    await merge(at, alerts.slice(0, 1), elsewhere);
-    await merge(at, alerts.slice(1, 2), elsewhere);
-    await merge(at, alerts.slice(1, 2), to); // there again, but by another merge
-    const dry = await admin(`merge undo ${to} ${sequence} --account ${at.account} --dry-run`);
+    const { tenant, from, to, alerts, sequence } = await merged(count);
+    const elsewhere = await tenant.incident();
+    await merge(tenant, alerts.slice(0, 1), elsewhere);
+    await merge(tenant, alerts.slice(1, 2), elsewhere);
+    await merge(tenant, alerts.slice(1, 2), to); // there again, but by another merge
+    const dry = await admin(`merge undo ${to} ${sequence} --account ${tenant.account} --dry-run`);
     expect(dry.err).toContain(`${count - 2} of ${count} alerts would be moved back; 2 have been moved since and stay.`);
-    const { out } = await admin(`merge undo ${to} ${sequence} --account ${at.account}`);
+    const { out } = await admin(`merge undo ${to} ${sequence} --account ${tenant.account}`);
     expect(out).toContain(`${count - 2} of ${count} alerts moved back; 2 have been moved since and stay.`);
-    const places = await at.whereabouts(alerts);
+    const places = await tenant.placements(alerts);
     expect(places.slice(0, 2)).toEqual([elsewhere, to]);
     expect(new Set(places.slice(2))).toEqual(new Set([from]));
   });
 
   it('twice does nothing the second time', async () => {
-    const { at, to, alerts, sequence } = await merged(count);
-    await admin(`merge undo ${to} ${sequence} --account ${at.account}`);
-    const places = await at.whereabouts(alerts);
-    const again = await admin(`merge undo ${to} ${sequence} --account ${at.account}`);
-    const [, own] = await entriesOf(at, to);
+    const { tenant, to, alerts, sequence } = await merged(count);
+    await admin(`merge undo ${to} ${sequence} --account ${tenant.account}`);
+    const places = await tenant.placements(alerts);
+    const again = await admin(`merge undo ${to} ${sequence} --account ${tenant.account}`);
+    const [, own] = await entriesOf(tenant, to);
     const said = `Entry ${sequence} was already undone by entry ${own.sequence}.\n`;
     expect([again.exitCode, again.out]).toEqual([0, said]);
-    const planned = await admin(`merge undo ${to} ${sequence} --account ${at.account} --dry-run`);
+    const planned = await admin(`merge undo ${to} ${sequence} --account ${tenant.account} --dry-run`);
     expect(planned.out).toBe(said);
-    expect(await at.whereabouts(alerts)).toEqual(places);
-    expect(await entriesOf(at, to)).toHaveLength(2);
+    expect(await tenant.placements(alerts)).toEqual(places);
+    expect(await entriesOf(tenant, to)).toHaveLength(2);
   });
 
   it('is done once when the reply to its commit is lost', async () => {
-    const { at, from, to, alerts, sequence } = await merged(count);
+    const { tenant, from, to, alerts, sequence } = await merged(count);
     const lossy = connectAgain(table);
     tapWire(
       lossy,
       losingReply(({ command }) => command === 'TransactWriteItemsCommand'),
     );
-    const undo = await undoMerge(undoDeps(lossy), request(at, to, sequence));
+    const undo = await undoMerge(undoDeps(lossy), request(tenant, to, sequence));
     expect(undo.moves).toHaveLength(count);
-    expect(new Set(await at.whereabouts(alerts))).toEqual(new Set([from]));
-    expect(await entriesOf(at, to)).toHaveLength(2);
+    expect(new Set(await tenant.placements(alerts))).toEqual(new Set([from]));
+    expect(await entriesOf(tenant, to)).toHaveLength(2);
   });
 });
 
 describe('an undoing', () => {
   it('of alerts that were in no incident puts them in none', async () => {
-    const at = await newAccount(table);
-    await putAccount(table, { account_id: at.account, name: 'Acme', permissions: [] });
-    const to = await at.incident();
-    const alerts = await at.alerts(2);
-    await merge(at, alerts, to);
-    const { sequence } = await lastEntry(at, to);
-    await undoMerge(undoDeps(table), request(at, to, sequence));
-    expect(await at.whereabouts(alerts)).toEqual([undefined, undefined]);
+    const tenant = await newAccount(table);
+    await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: [] });
+    const to = await tenant.incident();
+    const alerts = await tenant.alerts(2);
+    await merge(tenant, alerts, to);
+    const { sequence } = await lastEntry(tenant, to);
+    await undoMerge(undoDeps(table), request(tenant, to, sequence));
+    expect(await tenant.placements(alerts)).toEqual([undefined, undefined]);
   });
 
   it('of any of two merges leaves the other', async () => {
-    const { at, from, to, alerts, sequence } = await merged(4);
-    const elsewhere = await at.incident();
-    await merge(at, alerts.slice(0, 2), elsewhere);
-    const { sequence: later } = await lastEntry(at, elsewhere);
-    await undoMerge(undoDeps(table), request(at, elsewhere, later));
-    expect(await at.whereabouts(alerts)).toEqual([to, to, to, to]);
-    const undo = await undoMerge(undoDeps(table), request(at, to, sequence));
+    const { tenant, from, to, alerts, sequence } = await merged(4);
+    const elsewhere = await tenant.incident();
+    await merge(tenant, alerts.slice(0, 2), elsewhere);
+    const { sequence: later } = await lastEntry(tenant, elsewhere);
+    await undoMerge(undoDeps(table), request(tenant, elsewhere, later));
+    expect(await tenant.placements(alerts)).toEqual([to, to, to, to]);
+    const undo = await undoMerge(undoDeps(table), request(tenant, to, sequence));
     // The first two came there again by the undoing: that is not the first merge's doing.
     expect(undo.moves.map(({ alertId }) => alertId).sort()).toEqual(alerts.slice(2).sort());
-    expect(await at.whereabouts(alerts)).toEqual([to, to, from, from]);
+    expect(await tenant.placements(alerts)).toEqual([to, to, from, from]);
   });
 
   it('cut short after its commit is completed by saying it again, and by finish-merges', async () => {
     for (const by of ['again', 'finish-merges', 'both at once']) {
-      const { at, from, to, alerts, sequence } = await merged(150);
+      const { tenant, from, to, alerts, sequence } = await merged(150);
       const dying = connectAgain(table);
       let committed = false;
       aroundCalls(dying, async ({ command }, send) => {
@@ -154,44 +154,44 @@ describe('an undoing', () => {
         await send();
         if (command === 'TransactWriteItemsCommand') committed = true;
       });
-      await expect(undoMerge(undoDeps(dying), request(at, to, sequence))).rejects.toThrow();
-      const own = await lastEntry(at, to);
+      await expect(undoMerge(undoDeps(dying), request(tenant, to, sequence))).rejects.toThrow();
+      const own = await lastEntry(tenant, to);
       expect(own).toMatchObject({ kind: 'merge_undone', pending: true });
-      const finish = async () => finishFeed(table, await at.feed(to));
-      const again = () => undoMerge(undoDeps(table), request(at, to, sequence));
+      const finish = async () => finishFeed(table, await tenant.feed(to));
+      const again = () => undoMerge(undoDeps(table), request(tenant, to, sequence));
       if (by === 'again') expect((await again()).moves).toEqual([]);
       else if (by === 'finish-merges') await finish();
       else await Promise.all([finish(), again()]);
-      expect([by, new Set(await at.whereabouts(alerts))]).toEqual([by, new Set([from])]);
-      expect((await lastEntry(at, to)).pending).toBeUndefined();
-      expect(await entriesOf(at, to)).toHaveLength(2);
+      expect([by, new Set(await tenant.placements(alerts))]).toEqual([by, new Set([from])]);
+      expect((await lastEntry(tenant, to)).pending).toBeUndefined();
+      expect(await entriesOf(tenant, to)).toHaveLength(2);
     }
   });
 
   it('that fails before its commit has done nothing', async () => {
     for (const count of [3, 150]) {
-      const { at, to, alerts, sequence } = await merged(count);
+      const { tenant, to, alerts, sequence } = await merged(count);
       const dying = connectAgain(table);
       aroundCalls(dying, async ({ command }, send) => {
         if (command === 'TransactWriteItemsCommand') throw connectionLost();
         return send();
       });
-      await expect(undoMerge(undoDeps(dying), request(at, to, sequence))).rejects.toThrow();
-      expect(new Set(await at.whereabouts(alerts))).toEqual(new Set([to]));
-      expect(await entriesOf(at, to)).toHaveLength(1);
+      await expect(undoMerge(undoDeps(dying), request(tenant, to, sequence))).rejects.toThrow();
+      expect(new Set(await tenant.placements(alerts))).toEqual(new Set([to]));
+      expect(await entriesOf(tenant, to)).toHaveLength(1);
     }
   });
 
   it('racing merges of the same alerts leaves feeds that lead to where the alerts are', async () => {
-    const { at, from, to, alerts, sequence } = await merged(20);
-    const others = [await at.incident(), await at.incident(), await at.incident()];
+    const { tenant, from, to, alerts, sequence } = await merged(20);
+    const others = [await tenant.incident(), await tenant.incident(), await tenant.incident()];
     const [, ...answers] = await Promise.all([
-      undoMerge(undoDeps(connectAgain(table)), request(at, to, sequence)),
+      undoMerge(undoDeps(connectAgain(table)), request(tenant, to, sequence)),
       ...others.map((incident_id, nth) =>
-        at.merge(handlers.mergeAlerts, { alert_ids: alerts.slice(5 * nth, 5 * nth + 8), incident_id }),
+        tenant.merge(handlers.mergeAlerts, { alert_ids: alerts.slice(5 * nth, 5 * nth + 8), incident_id }),
       ),
     ]);
-    const feeds = (await Promise.all([to, ...others].map((id) => entriesOf(at, id)))).flat();
+    const feeds = (await Promise.all([to, ...others].map((id) => entriesOf(tenant, id)))).flat();
     // Each that says that it is done has its entry, beside the merge that is undone.
     const done = answers.filter(({ status }) => status === 200).length;
     expect(done).toBeGreaterThan(0);
@@ -204,17 +204,17 @@ describe('an undoing', () => {
           expect(place.get(id)).toBe(source);
           place.set(id, target);
         }
-    expect(await at.whereabouts(alerts)).toEqual(alerts.map((id) => place.get(id)));
+    expect(await tenant.placements(alerts)).toEqual(alerts.map((id) => place.get(id)));
   });
 
   it.each([
     ['an entry that is not there', 5, 'has no entry 5'],
     ['an undoing', undefined, 'is not a merge: an undo cannot be undone'],
   ])('of %s says so', async (_what, given, message) => {
-    const { at, to, sequence } = await merged(2);
-    await undoMerge(undoDeps(table), request(at, to, sequence));
-    const own = (await lastEntry(at, to)).sequence;
-    const { exitCode, err } = await admin(`merge undo ${to} ${given ?? own} --account ${at.account}`);
+    const { tenant, to, sequence } = await merged(2);
+    await undoMerge(undoDeps(table), request(tenant, to, sequence));
+    const own = (await lastEntry(tenant, to)).sequence;
+    const { exitCode, err } = await admin(`merge undo ${to} ${given ?? own} --account ${tenant.account}`);
     expect(exitCode).toBe(1);
     expect(err).toMatch(/^Cannot undo: .*\.\n$/);
     expect(err).toContain(message);
@@ -229,56 +229,56 @@ describe('an undoing', () => {
 
 describe('restoring a work item', () => {
   async function deleted() {
-    const at = await newAccount(table);
-    await putAccount(table, { account_id: at.account, name: 'Acme', permissions: [] });
-    const key = keys.workItem(at.account, 'wi-1');
+    const tenant = await newAccount(table);
+    await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: [] });
+    const key = keys.workItem(tenant.account, 'wi-1');
     await put(table, key, { work_item_id: 'wi-1', version: 4, title: 't' });
     const remove = () =>
       invoke(
         handlers.deleteWorkItem,
-        eventFor(deleteWorkItem, { appKey: at.appKey, body: { work_item_id: 'wi-1', version: 4 } }),
+        eventFor(deleteWorkItem, { appKey: tenant.appKey, body: { work_item_id: 'wi-1', version: 4 } }),
       );
     hasEnvelope(await remove(), 200);
-    return { at, key, remove };
+    return { tenant, key, remove };
   }
 
   it('takes the deletion back, under a new version, so that the deletion sent again does not apply', async () => {
-    const { at, key, remove } = await deleted();
-    const { exitCode, out } = await admin(`work-item restore wi-1 --account ${at.account}`);
+    const { tenant, key, remove } = await deleted();
+    const { exitCode, out } = await admin(`work-item restore wi-1 --account ${tenant.account}`);
     expect([exitCode, out]).toEqual([0, 'Work item wi-1 restored; it is at version 6.\n']);
     const { undone_deletion, ...item } = await stored(table, key);
     expect(item).toEqual({ ...key, work_item_id: 'wi-1', version: 6, title: 't' });
     expect(undone_deletion).toEqual({ version: 5, by: expect.any(String), at_ms: expect.any(Number) });
     hasEnvelope(await remove(), 400, 'InvalidParameter');
-    const again = await admin(`work-item restore wi-1 --account ${at.account}`);
+    const again = await admin(`work-item restore wi-1 --account ${tenant.account}`);
     expect([again.exitCode, again.out]).toEqual([0, 'Work item wi-1 is not deleted; it is at version 6.\n']);
   });
 
   it('succeeds when the reply is lost', async () => {
-    const { at, key } = await deleted();
+    const { tenant, key } = await deleted();
     const lossy = connectAgain(table);
     const tap = tapWire(
       lossy,
       losingReply(() => true),
     );
-    expect(await restoreWorkItem(lossy, at.account, await stored(table, key))).toBe(true);
+    expect(await restoreWorkItem(lossy, tenant.account, await stored(table, key))).toBe(true);
     expect(tap.count('TransactWriteItemsCommand')).toBe(2);
     expect((await stored(table, key)).version).toBe(6);
   });
 
   it('does nothing to an item that has changed since it was read', async () => {
-    const { at, key } = await deleted();
+    const { tenant, key } = await deleted();
     const read = await stored(table, key);
     await put(table, key, { ...read, version: 9 });
-    expect(await restoreWorkItem(table, at.account, read)).toBe(false);
+    expect(await restoreWorkItem(table, tenant.account, read)).toBe(false);
     expect((await stored(table, key)).deleted_at_ms).toBeDefined();
   });
 
   it('that is not there says so, and --dry-run writes nothing', async () => {
-    const { at, key } = await deleted();
-    const missing = await admin(`work-item restore wi-2 --account ${at.account}`);
-    expect([missing.exitCode, missing.err]).toEqual([1, `Account ${at.account} has no work item wi-2.\n`]);
-    await admin(`work-item restore wi-1 --account ${at.account} --dry-run`);
+    const { tenant, key } = await deleted();
+    const missing = await admin(`work-item restore wi-2 --account ${tenant.account}`);
+    expect([missing.exitCode, missing.err]).toEqual([1, `Account ${tenant.account} has no work item wi-2.\n`]);
+    await admin(`work-item restore wi-1 --account ${tenant.account} --dry-run`);
     expect((await stored(table, key)).deleted_at_ms).toBeDefined();
   });
 });

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ERROR_CODES, type ErrorCode } from '../../lib/api/errors.ts';
+import { createFallbackRoute } from '../../lib/api/fallback-route.ts';
+import type { Handler } from '../../lib/api/operation-handler.ts';
 import { allowedMethods, operations } from '../../lib/api/operations.ts';
-import { refuseRoute } from '../../lib/api/refuse-route.ts';
-import type { Handler } from '../../lib/api/serve.ts';
 import { newCaller } from '../support/accounts.ts';
 import { anyText } from '../support/any-text.ts';
 import { type Answer, eventFor, handlersOver, invokeAlone, newTable, testDeps } from '../support/service.ts';
@@ -17,7 +17,7 @@ beforeAll(async () => {
   const deps = testDeps(table, { now: () => clock.now });
   const built = handlersOver(deps);
   handlers = [built.browseFleet, built.getRumResource, built.deleteWorkItem, built.mergeAlerts];
-  refuse = refuseRoute(deps, allowedMethods());
+  refuse = createFallbackRoute(deps, allowedMethods());
   ({ appKey } = await newCaller(table));
 });
 
@@ -80,9 +80,9 @@ describe('any bytes as body, any headers, any query', () => {
         contentType,
         keyGiven,
         query,
-        async (at, body, given, type, key, more) => {
+        async (index, body, given, type, key, more) => {
           clock.now += 2_500; // within the exact limit
-          const operation = operations[at] ?? operations[0];
+          const operation = operations[index] ?? operations[0];
           const keys = { valid: [appKey], other: ['other'], twice: [appKey, appKey], none: [] }[key] ?? [];
           const last = keys.at(-1);
           const event = {
@@ -96,9 +96,9 @@ describe('any bytes as body, any headers, any query', () => {
               ...(last && { app_key: keys }),
             },
           } as ReturnType<typeof eventFor>;
-          const answer = await invokeAlone(handlers[at] as Handler, event);
+          const answer = await invokeAlone(handlers[index] as Handler, event);
           wellFormed(answer, event.requestContext.requestId);
-          reached.add(`${at} ${answer.body.error?.code ?? 'OK'}`);
+          reached.add(`${index} ${answer.body.error?.code ?? 'OK'}`);
         },
       ),
       { numRuns: 1_000 },

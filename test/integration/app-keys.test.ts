@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createAppKeys, hashAppKey } from '../../lib/accounts/app-keys.ts';
 import { getRumResource } from '../../lib/api/operations.ts';
+import { createAppKeys, hashAppKey } from '../../lib/auth/app-keys.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { newAccountId, newCaller } from '../support/accounts.ts';

@@ -81,7 +81,7 @@ const referenceLive = () =>
 
 const many = <Row>(numbers: Iterable<number>, row: () => Row) =>
   Object.fromEntries([...numbers].map((number) => [hostId(number), row()]));
-const upTo = (count: number, step = 1, from = 0) => Array.from({ length: count }, (_, at) => from + at * step);
+const upTo = (count: number, step = 1, from = 0) => Array.from({ length: count }, (_, index) => from + index * step);
 const NONE = { edge_clusters: ['none'] };
 
 describe('a browse of 2,100 hosts', () => {

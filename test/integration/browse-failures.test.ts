@@ -92,7 +92,7 @@ describe('live status that cannot be read', () => {
   });
 
   it('of later candidates alone fails those alone', async () => {
-    const ids = Array.from({ length: 110 }, (_, at) => `z-${String(at).padStart(3, '0')}`);
+    const ids = Array.from({ length: 110 }, (_, index) => `z-${String(index).padStart(3, '0')}`);
     await fleet.putHosts(Object.fromEntries(ids.map((id) => [id, inventory({ edge_cluster: 'us' })])));
     await fleet.putLive(Object.fromEntries(ids.map((id) => [id, live()])));
     let reads = 0;
@@ -137,8 +137,8 @@ describe('fleet browse', () => {
       },
       { step: 'deserialize', priority: 'low', name: 'halves' },
     );
-    const at = await newFleet(table, { through: own, caller: fleet });
-    const answer = await at.browse();
+    const tenant = await newFleet(table, { through: own, caller: fleet });
+    const answer = await tenant.browse();
     if (what === 'the inventory') hasEnvelope(answer, 503, 'ServiceUnavailable');
     else expect(conforms(browseFleet, answer)).toMatchObject({ partial: true, coverage: { returned: 3, failed: 3 } });
   });

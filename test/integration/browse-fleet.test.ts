@@ -17,7 +17,7 @@ beforeAll(async () => {
 /** A fleet of `count` active hosts. */
 async function given(count: number) {
   const fleet = await newFleet(table);
-  const ids = Array.from({ length: count }, (_, at) => hostId(at + 1));
+  const ids = Array.from({ length: count }, (_, index) => hostId(index + 1));
   await fleet.putHosts(Object.fromEntries(ids.map((id) => [id, inventory()])));
   await fleet.putLive(Object.fromEntries(ids.map((id) => [id, live()])));
   const data = async (body: object = {}) => conforms(browseFleet, await fleet.browse(body));

@@ -36,10 +36,10 @@ const rowsOf = (count: number, row: () => Record<string, unknown>) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [hostId(index), row()]));
 
 /** All pages from the first to the one without a cursor. */
-async function walk(at: Fleet, body: object, most = 100) {
+async function walk(tenant: Fleet, body: object, most = 100) {
   const pages: ReturnType<typeof conforms>[] = [];
   for (let cursor: string | undefined; pages.length < most; ) {
-    const answer = await at.browse({ ...body, ...(cursor && { cursor }) });
+    const answer = await tenant.browse({ ...body, ...(cursor && { cursor }) });
     const page = conforms(browseFleet, answer);
     expect(Buffer.byteLength(answer.text)).toBeLessThan(4_000_000);
     pages.push(page);
@@ -206,11 +206,11 @@ describe('whatever the rows of hosts hold', () => {
   it('every page is well-formed, none is a 5xx, and a walk meets each host once', async () => {
     let failed = 0;
     const check = async (hosts: RandomHost[], limit: number) => {
-      const at = await newFleet(table, { alone: true });
+      const tenant = await newFleet(table, { alone: true });
       const named = hosts.map((host, index) => [hostId(index), host] as const);
-      await putHosts(at, Object.fromEntries(named.map(([id, { row }]) => [id, row])));
-      await putLive(at, Object.fromEntries(named.flatMap(([id, { live: row }]) => (row ? [[id, row]] : []))));
-      const pages = await walk(at, { limit });
+      await putHosts(tenant, Object.fromEntries(named.map(([id, { row }]) => [id, row])));
+      await putLive(tenant, Object.fromEntries(named.flatMap(([id, { live: row }]) => (row ? [[id, row]] : []))));
+      const pages = await walk(tenant, { limit });
       expect(idsOf(pages)).toEqual(named.map(([id]) => id));
       expect(pages.reduce((sum, { coverage }) => sum + coverage.scanned, 0)).toBe(hosts.length);
       failed += pages.reduce((sum, { coverage }) => sum + coverage.failed, 0);
@@ -232,20 +232,20 @@ describe('the second that live status may take', () => {
       },
       { step: 'initialize' },
     );
-    const at = await newFleet(table, {
+    const tenant = await newFleet(table, {
       through,
       browse: { size: () => 1 },
       timeLimits: { ...TIME_LIMITS, inventoryMs: 10_000, liveStatusMs: 500 },
     });
     await putHosts(
-      at,
+      tenant,
       rowsOf(4, () => ({ ...inventory() })),
     );
     await putLive(
-      at,
+      tenant,
       rowsOf(4, () => ({ ...live() })),
     );
-    const page = conforms(browseFleet, await at.browse());
+    const page = conforms(browseFleet, await tenant.browse());
     expect(page.coverage).toMatchObject({ returned: 4, failed: 0 });
   });
 });

@@ -97,18 +97,18 @@ describe('a walk from the first page to the one without a cursor', () => {
         fc.array(fc.tuple(request, change), { minLength: 1, maxLength: 4 }),
         plan,
         async (start, orphans, steps, { first, growth }) => {
-          const at = await newFleet(table, { browse: { size: growing(first, growth) } });
+          const tenant = await newFleet(table, { browse: { size: growing(first, growth) } });
           const hosts: Record<string, Host> = {};
           async function add(added: Record<string, Host>): Promise<void> {
             const rows = Object.entries(added);
             Object.assign(hosts, added);
-            await at.putHosts(Object.fromEntries(rows.map(([name, { row }]) => [name, row])));
+            await tenant.putHosts(Object.fromEntries(rows.map(([name, { row }]) => [name, row])));
             const reports = rows.flatMap(([name, { live: report }]) => (report ? [[name, report] as const] : []));
-            await at.removeLive(rows.flatMap(([name, { live: report }]) => (report ? [] : [name])));
-            await at.putLive(Object.fromEntries(reports));
+            await tenant.removeLive(rows.flatMap(([name, { live: report }]) => (report ? [] : [name])));
+            await tenant.putLive(Object.fromEntries(reports));
           }
           // Live rows of hosts that are in no inventory, between those of others.
-          await at.putLive(Object.fromEntries(Object.keys(orphans).map((name) => [name, live()])));
+          await tenant.putLive(Object.fromEntries(Object.keys(orphans).map((name) => [name, live()])));
           await add(start);
           const steady = new Set(Object.keys(start));
 
@@ -117,7 +117,7 @@ describe('a walk from the first page to the one without a cursor', () => {
           let cursor: string | undefined;
           for (let page = 0; ; page += 1) {
             const [body, between] = steps[page % steps.length] as (typeof steps)[number];
-            const data = conforms(browseFleet, await at.browse({ ...body, ...(cursor && { cursor }) }));
+            const data = conforms(browseFleet, await tenant.browse({ ...body, ...(cursor && { cursor }) }));
             const expected = oracle(hosts, after, body);
             const items = data.items as { host_id: string; servicemap: { status: FleetStatus } }[];
             expect(items.map(({ host_id }) => host_id)).toEqual(expected.found);
@@ -144,7 +144,7 @@ describe('a walk from the first page to the one without a cursor', () => {
             for (const name of between.remove) {
               steady.delete(name);
               delete hosts[name];
-              await at.removeHost(name);
+              await tenant.removeHost(name);
             }
             if (page < 10) await add(between.add);
           }
@@ -158,14 +158,14 @@ describe('a walk from the first page to the one without a cursor', () => {
   it('over a fleet at rest: scanned sums up to the candidates, and the items are all that match', async () => {
     await fc.assert(
       fc.asyncProperty(fleet, request, plan, async (hosts, body, { first, growth }) => {
-        const at = await newFleet(table, { browse: { size: growing(first, growth) } });
+        const tenant = await newFleet(table, { browse: { size: growing(first, growth) } });
         const rows = Object.entries(hosts);
-        await at.putHosts(Object.fromEntries(rows.map(([name, { row }]) => [name, row])));
+        await tenant.putHosts(Object.fromEntries(rows.map(([name, { row }]) => [name, row])));
         const found: string[] = [];
         let scanned = 0;
         let cursor: string | undefined;
         do {
-          const data = conforms(browseFleet, await at.browse({ ...body, statuses: [], ...(cursor && { cursor }) }));
+          const data = conforms(browseFleet, await tenant.browse({ ...body, statuses: [], ...(cursor && { cursor }) }));
           found.push(...data.items.map(({ host_id }: { host_id: string }) => host_id));
           scanned += data.coverage.scanned;
           cursor = data.next_cursor;

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createAppKeys, hashAppKey } from '../../lib/accounts/app-keys.ts';
 import { browseFleet, getRumResource } from '../../lib/api/operations.ts';
-import { createRateLimiter } from '../../lib/api/throttle.ts';
+import { createRateLimiter } from '../../lib/api/rate-limit.ts';
+import { createAppKeys, hashAppKey } from '../../lib/auth/app-keys.ts';
 import { createGetRumResource } from '../../lib/rum/resource.ts';
 import { connectTable, type Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
@@ -46,7 +46,7 @@ describe('a cache is bounded: what was used longest ago makes room', () => {
       return { statusCode: 200, body: '{}' };
     });
     // A clock that stands still: nothing is too old.
-    const appKeys = createAppKeys(testDeps(canned, { now: () => 1_000_000 }), { remembered: 100 });
+    const appKeys = createAppKeys(testDeps(canned, { now: () => 1_000_000 }), { cacheSize: 100 });
     await forEach(100, (number) => appKeys.find(`key ${number}`));
     await appKeys.find('key 99');
     expect(asked).toBe(100);
@@ -105,37 +105,37 @@ describe('a cache is bounded: what was used longest ago makes room', () => {
 
 describe('a revoked key', () => {
   it('is refused at once when the clock is set back to before its look-up', async () => {
-    const at = await newAccount(table);
-    const key = keys.appKey(hashAppKey(at.appKey));
-    let now = 2_050_000_000_000;
-    const appKeys = createAppKeys(testDeps(table, { now: () => now }));
-    expect(await appKeys.find(at.appKey)).toBeDefined();
-    now -= 3_600_000;
-    const row = { account_id: at.account, permissions: ['monit'], cursor_secret: Buffer.from('s') };
-    await put(table, key, { ...row, revoked_at: Math.floor(now / 1000) });
-    expect(await appKeys.find(at.appKey)).toBeUndefined();
+    const tenant = await newAccount(table);
+    const key = keys.appKey(hashAppKey(tenant.appKey));
+    let nowMs = 2_050_000_000_000;
+    const appKeys = createAppKeys(testDeps(table, { now: () => nowMs }));
+    expect(await appKeys.find(tenant.appKey)).toBeDefined();
+    nowMs -= 3_600_000;
+    const row = { account_id: tenant.account, permissions: ['monit'], cursor_secret: Buffer.from('s') };
+    await put(table, key, { ...row, revoked_at: Math.floor(nowMs / 1000) });
+    expect(await appKeys.find(tenant.appKey)).toBeUndefined();
   });
 
   it('is refused when its lifetime in the cache ends, however calls, looks-up and the revocation interleave', async () => {
-    const at = await newAccount(table);
-    const key = keys.appKey(hashAppKey(at.appKey));
-    let now = 2_050_000_000_000;
-    const handler = handlersOver(testDeps(table, { now: () => now })).getRumResource;
+    const tenant = await newAccount(table);
+    const key = keys.appKey(hashAppKey(tenant.appKey));
+    let nowMs = 2_050_000_000_000;
+    const handler = handlersOver(testDeps(table, { now: () => nowMs })).getRumResource;
     const call = async () =>
-      (await invokeAlone(handler, eventFor(getRumResource, { appKey: at.appKey, body: {} }))).status;
+      (await invokeAlone(handler, eventFor(getRumResource, { appKey: tenant.appKey, body: {} }))).status;
     // Calls every 7 s, so that look-ups fall at every distance from the revocation.
     for (let revokedAfter = 0; revokedAfter < 5; revokedAfter += 1) {
-      const row = { account_id: at.account, permissions: ['monit'], cursor_secret: Buffer.from('s') };
+      const row = { account_id: tenant.account, permissions: ['monit'], cursor_secret: Buffer.from('s') };
       await put(table, key, row);
-      now += 60_000;
+      nowMs += 60_000;
       for (let calls = 0; calls < revokedAfter; calls += 1) {
         expect(await call()).not.toBe(401);
-        now += 7_000;
+        nowMs += 7_000;
       }
-      await put(table, key, { ...row, revoked_at: Math.floor(now / 1000) });
-      const revokedAt = now;
-      for (; now <= revokedAt + 30_000; now += 7_000) await call();
-      now = revokedAt + 30_000;
+      await put(table, key, { ...row, revoked_at: Math.floor(nowMs / 1000) });
+      const revokedAt = nowMs;
+      for (; nowMs <= revokedAt + 30_000; nowMs += 7_000) await call();
+      nowMs = revokedAt + 30_000;
       expect(await call()).toBe(401);
     }
   });

@@ -1,7 +1,7 @@
 /** The log line and the count of each call: what operators and alarms go by. */
 import { beforeAll, expect, it } from 'vitest';
-import { hashAppKey } from '../../lib/accounts/app-keys.ts';
 import { browseFleet, getRumResource } from '../../lib/api/operations.ts';
+import { hashAppKey } from '../../lib/auth/app-keys.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { newCaller } from '../support/accounts.ts';

@@ -22,22 +22,22 @@ const FORBIDDEN = `${CANARY}-without-permission`;
 let table: Table;
 let proxy: FaultProxy;
 let functions: FunctionsProcess;
-let at: Awaited<ReturnType<typeof newAccount>>;
+let tenant: Awaited<ReturnType<typeof newAccount>>;
 let alerts: string[];
 let incident: string;
 beforeAll(async () => {
   table = await newTable();
-  at = await newAccount(table);
+  tenant = await newAccount(table);
   for (const [key, row] of [
     [VALID, {}],
     [EXPIRED, { expires_at: 1 }],
     [FORBIDDEN, { permissions: [] }],
   ] as const)
-    await putAppKey(table, { account_id: at.account, ...row } as { account_id: number }, key);
-  await put(table, keys.rumResource(at.account), RUM_RECORD);
-  await put(table, keys.workItem(at.account, 'w'), { work_item_id: 'w', version: 1, title: 't' });
-  incident = await at.incident();
-  alerts = await at.alerts(3);
+    await putAppKey(table, { account_id: tenant.account, ...row } as { account_id: number }, key);
+  await put(table, keys.rumResource(tenant.account), RUM_RECORD);
+  await put(table, keys.workItem(tenant.account, 'w'), { work_item_id: 'w', version: 1, title: 't' });
+  incident = await tenant.incident();
+  alerts = await tenant.alerts(3);
   proxy = await startFaultProxy(dynamodbEndpoint());
   functions = startFunctions({
     TABLE_NAME: table.name,
@@ -127,9 +127,9 @@ describe('an app key shows in no answer, log line, metric or error', () => {
       for (const key of [VALID, UNKNOWN, EXPIRED]) {
         proxy.plan(() => fault);
         const event = { ...eventFor(operations[0], { appKey: key }), type: 'REQUEST', methodArn: 'arn' };
-        results.push(await functions.invoke('label-caller', event));
+        results.push(await functions.invoke('usage-key-authorizer', event));
         results.push(
-          await functions.invoke('refuse-route', { ...eventFor(operations[0], { appKey: key }), path: '/x' }),
+          await functions.invoke('fallback-route', { ...eventFor(operations[0], { appKey: key }), path: '/x' }),
         );
         const entry = { pk: `ACCOUNT#1#FEED#${objectId()}`, sk: '1', comment: key };
         results.push(await functions.invoke('finish-merges', { Records: [{ body: JSON.stringify(entry) }] }));
@@ -141,8 +141,9 @@ describe('an app key shows in no answer, log line, metric or error', () => {
 
   it('of the command line, whatever is wrong with a file that holds it', async () => {
     proxy.plan();
-    await putAccount(table, { account_id: at.account, name: 'Acme', permissions: [] });
-    const key = (more: object) => JSON.stringify({ kind: 'app_key', account_id: at.account, app_key: VALID, ...more });
+    await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: [] });
+    const key = (more: object) =>
+      JSON.stringify({ kind: 'app_key', account_id: tenant.account, app_key: VALID, ...more });
     const files = [
       key({}),
       key({ note: 'n', created_at: 1 }),
@@ -153,7 +154,7 @@ describe('an app key shows in no answer, log line, metric or error', () => {
       `${key({})}}`,
       key({ account_id: 987_654 }),
       key({ app_key: `${VALID}${'x'.repeat(300)}` }),
-      JSON.stringify({ kind: 'host', account_id: at.account, app_key: VALID }),
+      JSON.stringify({ kind: 'host', account_id: tenant.account, app_key: VALID }),
     ];
     const outputs: string[] = [];
     const target = ['--endpoint', proxy.endpoint, '--table', table.name];
@@ -170,17 +171,17 @@ describe('an app key shows in no answer, log line, metric or error', () => {
       await run(['import', '-'], files[0]);
     }
     proxy.plan();
-    await run(['export', '--account', String(at.account)]);
-    await run(['app-key', 'list', '--account', String(at.account)]);
-    await run(['app-key', 'list', '--account', String(at.account), '--json']);
-    await run(['account', 'show', String(at.account)]);
+    await run(['export', '--account', String(tenant.account)]);
+    await run(['app-key', 'list', '--account', String(tenant.account)]);
+    await run(['app-key', 'list', '--account', String(tenant.account), '--json']);
+    await run(['account', 'show', String(tenant.account)]);
     expect(outputs.join('')).toContain('Imported 1 app_key');
     expect(outputs.join('')).toMatch(/:1: .*expires_at/);
     expect(outputs.join('\n')).not.toContain(CANARY);
   });
 
   it('of data that is loaded by a program', async () => {
-    const lines = [JSON.stringify({ kind: 'app_key', account_id: at.account, app_key: VALID, note: 7 })];
+    const lines = [JSON.stringify({ kind: 'app_key', account_id: tenant.account, app_key: VALID, note: 7 })];
     await expect(loadData(table, 'f', lines, { nowSeconds: 1 })).rejects.toSatisfy(
       (error: Error) => !`${error.message}${error.stack}`.includes(CANARY),
     );

@@ -88,9 +88,9 @@ async function verdicts(only: string[]): Promise<string[]> {
 
 const numberOf = (section: string, begins: string): string => {
   const { sentences = [] } = SECTIONS.find(({ number }) => number === section) ?? {};
-  const at = sentences.findIndex((sentence) => sentence.text.startsWith(begins));
-  if (at < 0) throw new Error(`no sentence of section ${section} begins with ${begins}`);
-  return `${section}-${at + 1}`;
+  const index = sentences.findIndex((sentence) => sentence.text.startsWith(begins));
+  if (index < 0) throw new Error(`no sentence of section ${section} begins with ${begins}`);
+  return `${section}-${index + 1}`;
 };
 
 /** Changes the data of successes that have this field. */

@@ -44,11 +44,11 @@ beforeAll(async () => {
     line({ kind: 'incident', incident_id: id('a'), title: 't' }),
     line({ kind: 'alert', alert_id: id('b'), title: 't' }),
     `{"kind":"work_item","account_id":${ACCOUNT},"work_item_id":"w","version":9007199254740993,"title":"t"}`,
-    ...Array.from({ length: 250 }, (_, at) =>
+    ...Array.from({ length: 250 }, (_, index) =>
       line({
         kind: 'host',
-        host_id: `h${String(at).padStart(3, '0')}`,
-        agent_version: at < 249 ? '1' : '2',
+        host_id: `h${String(index).padStart(3, '0')}`,
+        agent_version: index < 249 ? '1' : '2',
         edge_cluster: 'c',
         enabled: true,
         snapshot_ready: true,
@@ -116,7 +116,7 @@ describe('the client', () => {
     const hosts: ServiceMapFleetHost[] = [];
     for await (const host of client.hosts()) hosts.push(host);
     expect(hosts.map(({ host_id }) => host_id)).toEqual(
-      Array.from({ length: 250 }, (_, at) => `h${String(at).padStart(3, '0')}`),
+      Array.from({ length: 250 }, (_, index) => `h${String(index).padStart(3, '0')}`),
     );
   });
 

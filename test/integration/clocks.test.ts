@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 
 /** New instances of the functions whose clocks stand at `now`. */
-const functionsAt = (now: number) => handlersOver(testDeps(connectAgain(table), { now: () => now }));
+const functionsAt = (nowMs: number) => handlersOver(testDeps(connectAgain(table), { now: () => nowMs }));
 
 /** An account that the operator made at a clock, and means to call the functions at another. */
 async function madeAt(operatorNow: number) {
@@ -103,23 +103,24 @@ describe('two functions whose clocks are an hour apart', () => {
   it('count a fleet call each in its own windows, exactly, and say of a refusal when it ends by their clock', async () => {
     const { account, appKey } = await newCaller(table);
     const clocks = [NOW, NOW - HOUR];
-    const instances = clocks.map((now) => functionsAt(now));
-    const call = (at: number) =>
+    const instances = clocks.map((nowMs) => functionsAt(nowMs));
+    const call = (index: number) =>
       invokeAlone(
-        instances[at]?.browseFleet as (typeof instances)[0]['browseFleet'],
+        instances[index]?.browseFleet as (typeof instances)[0]['browseFleet'],
         eventFor(browseFleet, { appKey, body: {} }),
       );
     const statuses = [[], []] as number[][];
-    for (let round = 0; round < 3; round += 1) for (const at of [0, 1]) statuses[at]?.push((await call(at)).status);
+    for (let round = 0; round < 3; round += 1)
+      for (const index of [0, 1]) statuses[index]?.push((await call(index)).status);
     expect(statuses).toEqual([
       [200, 200, 429],
       [200, 200, 429],
     ]);
-    for (const [at, now] of clocks.entries()) {
-      const { headers } = await call(at);
+    for (const [index, nowMs] of clocks.entries()) {
+      const { headers } = await call(index);
       expect(headers['Retry-After']).toBe('1');
-      expect(headers['X-RateLimit-Reset']).toBe(String(now / 1000 + 1));
-      expect((await stored(table, keys.rateCount(account, browseFleet.name, now / MINUTE))).total).toBe(2);
+      expect(headers['X-RateLimit-Reset']).toBe(String(nowMs / 1000 + 1));
+      expect((await stored(table, keys.rateCount(account, browseFleet.name, nowMs / MINUTE))).total).toBe(2);
     }
   });
 

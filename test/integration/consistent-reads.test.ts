@@ -41,22 +41,22 @@ function readsOf({ calls }: FaultProxy) {
 
 // DynamoDB Local has no stale reads: what counts is what is asked for.
 it('all that writes, refuses or lets in reads strongly consistent', async () => {
-  const at = await newAccount(table);
-  await put(table, keys.rumResource(at.account), RUM_RECORD);
-  const to = await at.incident();
-  const alerts = await at.alerts(120);
+  const tenant = await newAccount(table);
+  await put(table, keys.rumResource(tenant.account), RUM_RECORD);
+  const to = await tenant.incident();
+  const alerts = await tenant.alerts(120);
   const handlers = handlersOver(testDeps(own));
-  await invokeAlone(handlers.getRumResource, eventFor(getRumResource, { appKey: at.appKey, body: {} }));
-  await invokeAlone(handlers.getRumResource, eventFor(getRumResource, { appKey: at.appKey, body: {} }));
+  await invokeAlone(handlers.getRumResource, eventFor(getRumResource, { appKey: tenant.appKey, body: {} }));
+  await invokeAlone(handlers.getRumResource, eventFor(getRumResource, { appKey: tenant.appKey, body: {} }));
   await invokeAlone(
     handlers.deleteWorkItem,
-    eventFor(deleteWorkItem, { appKey: at.appKey, body: { work_item_id: 'w', version: 1 } }),
+    eventFor(deleteWorkItem, { appKey: tenant.appKey, body: { work_item_id: 'w', version: 1 } }),
   );
   const merge = { alert_ids: alerts, incident_id: to };
-  await invokeAlone(handlers.mergeAlerts, eventFor(mergeAlerts, { appKey: at.appKey, body: merge }));
-  const entry = (await at.feed(to)).find(({ kind }) => kind === 'merge');
+  await invokeAlone(handlers.mergeAlerts, eventFor(mergeAlerts, { appKey: tenant.appKey, body: merge }));
+  const entry = (await tenant.feed(to)).find(({ kind }) => kind === 'merge');
   await finishFeed(own, [entry]);
-  const request = { account: at.account, incidentId: to, sequence: entry.sequence, by: 'o', requestId: 'r' };
+  const request = { account: tenant.account, incidentId: to, sequence: entry.sequence, by: 'o', requestId: 'r' };
   await undoMerge(testDeps(own), request);
 
   const reads = tap.attempts.filter(({ command }) => /Get|Query/.test(command));
@@ -67,14 +67,17 @@ it('all that writes, refuses or lets in reads strongly consistent', async () => 
 });
 
 it('so does the look that settles a write whose replies are lost', async () => {
-  const at = await newAccount(table);
-  await put(table, keys.workItem(at.account, 'w'), { work_item_id: 'w', version: 1, title: 't' });
-  const merge = { alert_ids: await at.alerts(1), incident_id: await at.incident() };
+  const tenant = await newAccount(table);
+  await put(table, keys.workItem(tenant.account, 'w'), { work_item_id: 'w', version: 1, title: 't' });
+  const merge = { alert_ids: await tenant.alerts(1), incident_id: await tenant.incident() };
   const handlers = handlersOver(testDeps(connectThrough(table, proxy)));
   for (const [handler, event] of [
-    [handlers.browseFleet, eventFor(browseFleet, { appKey: at.appKey, body: {} })],
-    [handlers.deleteWorkItem, eventFor(deleteWorkItem, { appKey: at.appKey, body: { work_item_id: 'w', version: 1 } })],
-    [handlers.mergeAlerts, eventFor(mergeAlerts, { appKey: at.appKey, body: merge })],
+    [handlers.browseFleet, eventFor(browseFleet, { appKey: tenant.appKey, body: {} })],
+    [
+      handlers.deleteWorkItem,
+      eventFor(deleteWorkItem, { appKey: tenant.appKey, body: { work_item_id: 'w', version: 1 } }),
+    ],
+    [handlers.mergeAlerts, eventFor(mergeAlerts, { appKey: tenant.appKey, body: merge })],
   ] as const) {
     let [written, looks] = [false, 0];
     proxy.plan(({ action }) => {
@@ -104,12 +107,12 @@ it("so does the look that settles an operator's change whose replies are lost", 
 });
 
 it('so do the commands that change or tell what is stored', async () => {
-  const at = await newAccount(table);
-  const [to, [alert = '']] = [await at.incident(), await at.alerts(1)];
-  await put(table, keys.workItem(at.account, 'w'), { work_item_id: 'w', version: 2, title: 't', deleted_at_ms: 1 });
-  await put(table, keys.rumResource(at.account), { ...RUM_RECORD, deleted: true });
-  await at.merge(handlersOver(testDeps(table)).mergeAlerts, { alert_ids: [alert], incident_id: to });
-  const [{ sequence }] = await at.feed(to);
+  const tenant = await newAccount(table);
+  const [to, [alert = '']] = [await tenant.incident(), await tenant.alerts(1)];
+  await put(table, keys.workItem(tenant.account, 'w'), { work_item_id: 'w', version: 2, title: 't', deleted_at_ms: 1 });
+  await put(table, keys.rumResource(tenant.account), { ...RUM_RECORD, deleted: true });
+  await tenant.merge(handlersOver(testDeps(table)).mergeAlerts, { alert_ids: [alert], incident_id: to });
+  const [{ sequence }] = await tenant.feed(to);
   const run = async (command: string, stdin = '') => {
     proxy.plan();
     const args = [...command.split(' '), '--endpoint', proxy.endpoint, '--table', table.name];
@@ -119,16 +122,16 @@ it('so do the commands that change or tell what is stored', async () => {
     expect([command, readsOf(proxy).stale]).toEqual([command, []]);
     return out;
   };
-  const of = `--account ${at.account}`;
+  const of = `--account ${tenant.account}`;
   await run(`account create 12345678 --name Acme`);
-  await run(`account revoke ${at.account} monit`);
-  await run(`account grant ${at.account} monit`);
+  await run(`account revoke ${tenant.account} monit`);
+  await run(`account grant ${tenant.account} monit`);
   await run(`app-key issue ${of} --note first`);
   const [{ app_key_id }] = JSON.parse(await run(`app-key list ${of} --json`));
   await run(`app-key rotate ${app_key_id} ${of}`);
   await run(`app-key revoke ${app_key_id} ${of}`);
-  await run(`account suspend ${at.account}`);
-  await run(`account unsuspend ${at.account}`);
+  await run(`account suspend ${tenant.account}`);
+  await run(`account unsuspend ${tenant.account}`);
   for (const what of [`incident ${to}`, `alert ${alert}`, 'work-item w', 'incidents']) await run(`show ${what} ${of}`);
   await run(`work-item restore w ${of}`);
   await run(`rum restore ${of}`);

@@ -54,7 +54,7 @@ describe('npm start -- --limits aws', () => {
     const processes = await descendantsOf(String(child.pid));
     const { stdout } = await promisify(execFile)('ps', ['-o', 'args=', '-p', processes.join()]);
     expect(stdout).toMatch(/function-worker.* \S+\/functions\/merge-alerts\.ts/);
-    expect(stdout).toMatch(/function-worker.* \S+\/functions\/label-caller\.ts/);
+    expect(stdout).toMatch(/function-worker.* \S+\/functions\/usage-key-authorizer\.ts/);
     child.kill('SIGINT');
     expect(await ended).toBe(0);
   });

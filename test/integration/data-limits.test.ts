@@ -67,17 +67,17 @@ describe('import', () => {
       },
       { step: 'initialize' },
     );
-    const members = ['Ada', 'refused', 'Bea'].map((name, at) => ({
+    const members = ['Ada', 'refused', 'Bea'].map((name, index) => ({
       kind: 'member',
       account_id: id,
-      member_id: at,
+      member_id: index,
       name,
     }));
     const text = lines(accountLine(id), ...members).split('\n');
     await expect(loadData(refusing, 'data.ndjson', text, { nowSeconds: 0 })).rejects.toThrow(
       `data.ndjson:3: member ${id} 1 cannot be written: One or more parameter values were invalid`,
     );
-    const written = await Promise.all([0, 1].map((at) => stored(table, keys.member(id, at))));
+    const written = await Promise.all([0, 1].map((index) => stored(table, keys.member(id, index))));
     expect(written.map((row) => row?.name)).toEqual(['Ada', undefined]);
   });
 });

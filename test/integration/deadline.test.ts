@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAppKeys } from '../../lib/accounts/app-keys.ts';
-import { createLabelCaller } from '../../lib/accounts/label-caller.ts';
 import { getRumResource } from '../../lib/api/operations.ts';
+import { createAppKeys } from '../../lib/auth/app-keys.ts';
+import { createUsageKeyAuthorizer } from '../../lib/auth/usage-key-authorizer.ts';
 import { connectTable, type Table } from '../../lib/table/client.ts';
 import { TIME_LIMITS } from '../../lib/time-limits.ts';
 import { hasEnvelope } from '../support/answers.ts';
@@ -27,13 +27,17 @@ const hanging = () => connectTable({ name: table.name, endpoint: `http://127.0.0
 const labelCallerOver = (of: Table) => {
   const deps = testDeps(of, { timeLimits: TIME_LIMITS });
   const appKeys = createAppKeys(deps, { lookUpMs: TIME_LIMITS.authorizerMs });
-  const label = createLabelCaller({ appKeys, deps, sharedGatewayKey: 'local-account-0' });
+  const label = createUsageKeyAuthorizer({ appKeys, deps, sharedGatewayKey: 'local-account-0' });
   return { deps, label };
 };
 
 /** A call over HTTP, with an authorizer and a handler that each have a DynamoDB of their own. */
-async function called(labelCaller: ReturnType<typeof createLabelCaller>, handlerTable: Table, appKey: string) {
-  const handlers = handlersOver(testDeps(handlerTable, { timeLimits: TIME_LIMITS }), { labelCaller });
+async function called(
+  usageKeyAuthorizer: ReturnType<typeof createUsageKeyAuthorizer>,
+  handlerTable: Table,
+  appKey: string,
+) {
+  const handlers = handlersOver(testDeps(handlerTable, { timeLimits: TIME_LIMITS }), { usageKeyAuthorizer });
   const event = eventFor(getRumResource, { appKey });
   const { result, tookMs } = await measured(() => invoke(handlers.getRumResource, event));
   return { answer: result, tookMs };
@@ -100,10 +104,12 @@ it('the deployed authorizer gives up before the deployed operations do', async (
     const ended: string[] = [];
     const event = { ...eventFor(getRumResource, { appKey }), methodArn: 'arn' };
     return Promise.all(
-      ['get-rum-resource', 'label-caller'].map((name) => functions.invoke(name, event).then(() => ended.push(name))),
+      ['get-rum-resource', 'usage-key-authorizer'].map((name) =>
+        functions.invoke(name, event).then(() => ended.push(name)),
+      ),
     ).then(() => ended);
   };
   await both('first');
-  expect(await both('second')).toEqual(['label-caller', 'get-rum-resource']);
+  expect(await both('second')).toEqual(['usage-key-authorizer', 'get-rum-resource']);
   await functions.stop();
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { appKeyIdOf, hashAppKey } from '../../lib/accounts/app-keys.ts';
 import { deleteWorkItem } from '../../lib/api/operations.ts';
+import { appKeyIdOf, hashAppKey } from '../../lib/auth/app-keys.ts';
 import { restoreWorkItem } from '../../lib/incidents/restore-work-item.ts';
 import type { Int64 } from '../../lib/json.ts';
 import type { Table } from '../../lib/table/client.ts';

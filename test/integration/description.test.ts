@@ -4,6 +4,7 @@ import { type AnsweredCode, ERROR_EXAMPLES, EXAMPLES } from '../../infra/generat
 import { codesOf, openApiDocument } from '../../infra/generate/openapi.ts';
 import { createLocalGatewayKeys } from '../../infra/local/gateway-keys.ts';
 import { DEMO_KEYS, sampleData } from '../../infra/local/sample.ts';
+import type { Handler } from '../../lib/api/operation-handler.ts';
 import {
   browseFleet,
   deleteWorkItem,
@@ -12,7 +13,6 @@ import {
   type Operation,
   operations,
 } from '../../lib/api/operations.ts';
-import type { Handler } from '../../lib/api/serve.ts';
 import { loadData } from '../../lib/data/load.ts';
 import { int64Keyword, withInt64 } from '../../lib/int64-keyword.ts';
 import { connectTable, type Table } from '../../lib/table/client.ts';

@@ -259,7 +259,7 @@ describe('options', () => {
   it('--only has numbers of sections and sentences', () => {
     const numbers = SECTIONS.flatMap(({ number, sentences }) => [
       number,
-      ...sentences.map((_one, at) => `${number}-${at + 1}`),
+      ...sentences.map((_one, index) => `${number}-${index + 1}`),
     ]);
     const [only = ''] = optionLines.filter((line) => line.startsWith('--only '));
     expect(wordsOf(only).length).toBeGreaterThan(1);

@@ -2,9 +2,9 @@
 import type { APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
 import { beforeAll, expect, inject, it, vi } from 'vitest';
 import { resourcesOf, type Template } from '../../infra/local/template.ts';
-import { createAppKeys } from '../../lib/accounts/app-keys.ts';
-import { createLabelCaller } from '../../lib/accounts/label-caller.ts';
 import { browseFleet, getRumResource } from '../../lib/api/operations.ts';
+import { createAppKeys } from '../../lib/auth/app-keys.ts';
+import { createUsageKeyAuthorizer } from '../../lib/auth/usage-key-authorizer.ts';
 import { createFinishMerges } from '../../lib/incidents/finish-merges.ts';
 import { createMetrics } from '../../lib/metrics.ts';
 import { keys } from '../../lib/table/keys.ts';
@@ -69,7 +69,7 @@ const written: Line[] = [];
 const began = Date.now();
 beforeAll(async () => {
   const table = await newTable();
-  const at = await newAccount(table);
+  const tenant = await newAccount(table);
   const deps = { ...testDeps(table), metrics: createMetrics() };
   const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
     if (String(text).startsWith('{"_aws":')) written.push(JSON.parse(String(text)));
@@ -77,23 +77,23 @@ beforeAll(async () => {
   });
   try {
     // No row that this code could have written: a mistake of the service.
-    await put(table, keys.rumResource(at.account), { plan: 1 });
-    await invokeAlone(handlersOver(deps).getRumResource, eventFor(getRumResource, { appKey: at.appKey }));
+    await put(table, keys.rumResource(tenant.account), { plan: 1 });
+    await invokeAlone(handlersOver(deps).getRumResource, eventFor(getRumResource, { appKey: tenant.appKey }));
     const { browseFleet: browse } = handlersOver({ ...deps, now: () => began });
-    for (let call = 0; call < 3; call += 1) await invokeAlone(browse, eventFor(browseFleet, { appKey: at.appKey }));
+    for (let call = 0; call < 3; call += 1) await invokeAlone(browse, eventFor(browseFleet, { appKey: tenant.appKey }));
 
     const methodArn = 'arn:aws:execute-api:eu-west-1:123456789012:a/prod/POST/alert/merge';
-    const label = createLabelCaller({ appKeys: createAppKeys(deps), deps, sharedGatewayKey: 'shared' });
-    const event = { methodArn, queryStringParameters: { app_key: at.appKey } };
+    const label = createUsageKeyAuthorizer({ appKeys: createAppKeys(deps), deps, sharedGatewayKey: 'shared' });
+    const event = { methodArn, queryStringParameters: { app_key: tenant.appKey } };
     await label(event as unknown as APIGatewayRequestAuthorizerEvent);
 
-    const to = await at.incident();
-    const small = at.event({ alert_ids: await at.alerts(3), incident_id: to });
+    const to = await tenant.incident();
+    const small = tenant.event({ alert_ids: await tenant.alerts(3), incident_id: to });
     await invokeAlone(handlersOver(deps).mergeAlerts, small);
     const hurried = { ...deps, timeLimits: { ...deps.timeLimits, movesMs: 0 } };
-    const large = at.event({ alert_ids: await at.alerts(5), incident_id: to });
+    const large = tenant.event({ alert_ids: await tenant.alerts(5), incident_id: to });
     await invokeAlone(handlersOver(hurried, { transactionItems: 4 }).mergeAlerts, large);
-    await createFinishMerges(deps)(messagesOf(await at.feed(to)), { getRemainingTimeInMillis: () => 60_000 });
+    await createFinishMerges(deps)(messagesOf(await tenant.feed(to)), { getRemainingTimeInMillis: () => 60_000 });
   } finally {
     write.mockRestore();
   }

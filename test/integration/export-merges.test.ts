@@ -19,15 +19,15 @@ beforeAll(async () => {
 
 /** An account with two incidents, and alerts of the first on every partition key. */
 async function filled(count: number) {
-  const at = await newAccount(table);
-  await putAccount(table, { account_id: at.account, name: 'Acme', permissions: [] });
-  const [from, to] = [await at.incident(), await at.incident()];
+  const tenant = await newAccount(table);
+  await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: [] });
+  const [from, to] = [await tenant.incident(), await tenant.incident()];
   const alerts = Array.from({ length: count }, (_, index) => index.toString(16).padStart(24, 'a'));
   await putAll(
     table,
-    alerts.map((id) => ({ ...keys.alert(at.account, id), alert_id: id, title: 'Alert', incident_id: from })),
+    alerts.map((id) => ({ ...keys.alert(tenant.account, id), alert_id: id, title: 'Alert', incident_id: from })),
   );
-  return { at, from, to, alerts };
+  return { tenant, from, to, alerts };
 }
 
 interface Line {
@@ -64,7 +64,7 @@ function interrupted(act: () => Promise<unknown>): Table {
 }
 
 /** Merges as a function that dies after its commit. */
-async function mergeCutShort(at: Account, alert_ids: string[], incident_id: string) {
+async function mergeCutShort(tenant: Account, alert_ids: string[], incident_id: string) {
   const own = connectAgain(table);
   let committed = false;
   aroundCalls(own, async ({ command }, send) => {
@@ -72,36 +72,36 @@ async function mergeCutShort(at: Account, alert_ids: string[], incident_id: stri
     await send();
     committed ||= command === 'TransactWriteCommand' || command === 'TransactWriteItemsCommand';
   });
-  hasEnvelope(await at.merge(handlersOver(testDeps(own)).mergeAlerts, { alert_ids, incident_id }), 200);
+  hasEnvelope(await tenant.merge(handlersOver(testDeps(own)).mergeAlerts, { alert_ids, incident_id }), 200);
 }
 
 describe('an export', () => {
   it('has a merge whole whose moves are pending', async () => {
-    const { at, to, alerts } = await filled(150);
-    await mergeCutShort(at, alerts, to);
-    expect(await at.pending()).toHaveLength(1);
-    expect((await exported(table, at)).places).toEqual(new Set([to]));
+    const { tenant, to, alerts } = await filled(150);
+    await mergeCutShort(tenant, alerts, to);
+    expect(await tenant.pending()).toHaveLength(1);
+    expect((await exported(table, tenant)).places).toEqual(new Set([to]));
   });
 
   it.each([
     ['small', 16],
     ['large', 150],
   ])('has a %s merge whole, its title too, that is committed while it reads', async (_size, count) => {
-    const { at, to, alerts } = await filled(count);
+    const { tenant, to, alerts } = await filled(count);
     const body = { alert_ids: alerts, incident_id: to, title: 'Merged' };
-    const own = interrupted(() => at.merge(handlers.mergeAlerts, body));
-    const { places, titleOf } = await exported(own, at);
+    const own = interrupted(() => tenant.merge(handlers.mergeAlerts, body));
+    const { places, titleOf } = await exported(own, tenant);
     expect(places).toEqual(new Set([to]));
     expect(titleOf(to)).toBe('Merged');
   });
 
   it('has an undoing whole that is committed while it reads', async () => {
-    const { at, from, to, alerts } = await filled(16);
-    await at.merge(handlers.mergeAlerts, { alert_ids: alerts, incident_id: to });
-    const [{ sequence }] = await at.feed(to);
+    const { tenant, from, to, alerts } = await filled(16);
+    await tenant.merge(handlers.mergeAlerts, { alert_ids: alerts, incident_id: to });
+    const [{ sequence }] = await tenant.feed(to);
     const { now, newId } = testDeps(table);
-    const request = { account: at.account, incidentId: to, sequence, by: 'operator test', requestId: 'r' };
+    const request = { account: tenant.account, incidentId: to, sequence, by: 'operator test', requestId: 'r' };
     const own = interrupted(() => undoMerge({ table, now, newId }, request));
-    expect((await exported(own, at)).places).toEqual(new Set([from]));
+    expect((await exported(own, tenant)).places).toEqual(new Set([from]));
   });
 });

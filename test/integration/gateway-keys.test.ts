@@ -2,8 +2,8 @@ import { APIGatewayClient } from '@aws-sdk/client-api-gateway';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { putAccount } from '../../lib/accounts/accounts.ts';
 import { identityOfAppKey, putAppKey } from '../../lib/accounts/app-key-admin.ts';
-import { createAppKeys, hashAppKey } from '../../lib/accounts/app-keys.ts';
 import { createGatewayKeys } from '../../lib/accounts/gateway-keys.ts';
+import { createAppKeys, hashAppKey } from '../../lib/auth/app-keys.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { startFakeAws } from '../support/aws.ts';
@@ -36,7 +36,7 @@ async function account(id: number): Promise<string> {
 }
 
 describe('the gateway key of an account', () => {
-  it('is made, attached to the usage plan, and noted where label-caller finds it', async () => {
+  it('is made, attached to the usage plan, and noted where usage-key-authorizer finds it', async () => {
     const appKey = await account(1);
     const value = await createGatewayKeys(client, table, 'plan').provision(1);
     expect(gateway.keys).toEqual([{ id: 'id0', name: `${table.name}-account-1`, value }]);

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { GRANTS, type KeyKind, LEADING_KEYS } from '../../infra/grants.ts';
-import { createAppKeys } from '../../lib/accounts/app-keys.ts';
-import { createLabelCaller } from '../../lib/accounts/label-caller.ts';
 import { browseFleet, deleteWorkItem, getRumResource } from '../../lib/api/operations.ts';
+import { createAppKeys } from '../../lib/auth/app-keys.ts';
+import { createUsageKeyAuthorizer } from '../../lib/auth/usage-key-authorizer.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { connectionLost } from '../support/faults.ts';
@@ -110,89 +110,91 @@ const granted = (name: string) =>
 
 describe('what a function does with the table is what it may do, no more and no less', () => {
   it('browse-fleet', async () => {
-    const at = await newFleet(table);
+    const tenant = await newFleet(table);
     // Statuses of hosts that are gone fill what is read beside the inventory, and what may be read after it.
-    await at.putHosts(Object.fromEntries(Array.from({ length: 20 }, (_, at) => [hostId(100 + 10 * at), inventory()])));
-    await at.putLive(Object.fromEntries(Array.from({ length: 300 }, (_, at) => [hostId(at), live()])));
+    await tenant.putHosts(
+      Object.fromEntries(Array.from({ length: 20 }, (_, index) => [hostId(100 + 10 * index), inventory()])),
+    );
+    await tenant.putLive(Object.fromEntries(Array.from({ length: 300 }, (_, index) => [hostId(index), live()])));
     const { own, used, failAfter } = recording();
     failAfter((command) => {
       if (command === 'UpdateItem') throw connectionLost(); // it looks at the count
     });
-    await invoke(handlersOver(testDeps(own)).browseFleet, eventFor(browseFleet, { appKey: at.appKey, body: {} }));
+    await invoke(handlersOver(testDeps(own)).browseFleet, eventFor(browseFleet, { appKey: tenant.appKey, body: {} }));
     expect(used).toEqual(granted('browse-fleet'));
   });
 
   it('get-rum-resource', async () => {
-    const at = await newAccount(table);
-    await put(table, keys.rumResource(at.account), RUM_RECORD);
+    const tenant = await newAccount(table);
+    await put(table, keys.rumResource(tenant.account), RUM_RECORD);
     const { own, used } = recording();
     const { getRumResource: handler } = handlersOver(testDeps(own));
     for (let call = 0; call < 2; call += 1)
-      await invoke(handler, eventFor(getRumResource, { appKey: at.appKey, body: {} }));
+      await invoke(handler, eventFor(getRumResource, { appKey: tenant.appKey, body: {} }));
     expect(used).toEqual(granted('get-rum-resource'));
   });
 
   it('delete-work-item', async () => {
-    const at = await newAccount(table);
+    const tenant = await newAccount(table);
     const { own, used, failAfter } = recording();
     failAfter((command) => {
       if (command === 'UpdateItem') throw connectionLost(); // it looks at the item
     });
-    await put(table, keys.workItem(at.account, 'w'), { work_item_id: 'w', version: 1, title: 't' });
+    await put(table, keys.workItem(tenant.account, 'w'), { work_item_id: 'w', version: 1, title: 't' });
     const body = { work_item_id: 'w', version: 1 };
-    await invoke(handlersOver(testDeps(own)).deleteWorkItem, eventFor(deleteWorkItem, { appKey: at.appKey, body }));
+    await invoke(handlersOver(testDeps(own)).deleteWorkItem, eventFor(deleteWorkItem, { appKey: tenant.appKey, body }));
     expect(used).toEqual(granted('delete-work-item'));
   });
 
   it('merge-alerts', async () => {
-    const at = await newAccount(table);
-    await at.member(1);
-    const [to, other] = [await at.incident(), await at.incident()];
-    const alerts = await at.alerts(150);
+    const tenant = await newAccount(table);
+    await tenant.member(1);
+    const [to, other] = [await tenant.incident(), await tenant.incident()];
+    const alerts = await tenant.alerts(150);
     const { own, used, failAfter } = recording();
     const { mergeAlerts: handler } = handlersOver(testDeps(own));
     const headers = { 'Idempotency-Key': 'k' };
     const full = { alert_ids: alerts.slice(0, 2), incident_id: to, owner_id: 1, title: 'New' };
-    expect((await at.merge(handler, full, { headers })).status).toBe(200);
-    expect((await at.merge(handler, { alert_ids: alerts.slice(0, 3), incident_id: to })).status).toBe(200); // two stay
+    expect((await tenant.merge(handler, full, { headers })).status).toBe(200);
+    expect((await tenant.merge(handler, { alert_ids: alerts.slice(0, 3), incident_id: to })).status).toBe(200); // two stay
     let lost = false;
     failAfter((command) => {
       if (command !== 'TransactWriteItems' || lost) return;
       lost = true;
       throw connectionLost(); // it looks into the feed, and moves what is pending
     });
-    expect((await at.merge(handler, { alert_ids: alerts, incident_id: other })).status).toBe(200);
+    expect((await tenant.merge(handler, { alert_ids: alerts, incident_id: other })).status).toBe(200);
     expect(lost).toBe(true);
     failAfter(onceCommitted()); // pending, for the next one to read
-    expect((await at.merge(handler, { alert_ids: alerts, incident_id: to })).status).toBe(200);
+    expect((await tenant.merge(handler, { alert_ids: alerts, incident_id: to })).status).toBe(200);
     failAfter(() => undefined);
-    expect((await at.merge(handler, { alert_ids: alerts.slice(0, 1), incident_id: to })).status).toBe(200);
+    expect((await tenant.merge(handler, { alert_ids: alerts.slice(0, 1), incident_id: to })).status).toBe(200);
     expect(used).toEqual(granted('merge-alerts'));
   });
 
   it('finish-merges', async () => {
-    const at = await newAccount(table);
-    const to = await at.incident();
-    const alerts = await at.alerts(120);
+    const tenant = await newAccount(table);
+    const to = await tenant.incident();
+    const alerts = await tenant.alerts(120);
     const dying = recording();
     dying.failAfter(onceCommitted());
-    await at.merge(handlersOver(testDeps(dying.own)).mergeAlerts, { alert_ids: alerts, incident_id: to });
-    const [entry] = await at.feed(to);
+    await tenant.merge(handlersOver(testDeps(dying.own)).mergeAlerts, { alert_ids: alerts, incident_id: to });
+    const [entry] = await tenant.feed(to);
     expect(entry.pending).toBe(true);
     const { own, used } = recording();
     await finishFeed(own, [entry]);
     expect(used).toEqual(granted('finish-merges'));
   });
 
-  it('label-caller', async () => {
-    const at = await newAccount(table);
+  it('usage-key-authorizer', async () => {
+    const tenant = await newAccount(table);
     const { own, used } = recording();
     const deps = testDeps(own);
-    const label = createLabelCaller({ appKeys: createAppKeys(deps), deps, sharedGatewayKey: 'shared' });
-    const event = { methodArn: 'arn/stage/POST/x', queryStringParameters: { app_key: at.appKey } };
+    const label = createUsageKeyAuthorizer({ appKeys: createAppKeys(deps), deps, sharedGatewayKey: 'shared' });
+    const event = { methodArn: 'arn/stage/POST/x', queryStringParameters: { app_key: tenant.appKey } };
     expect(await label(event as unknown as Parameters<typeof label>[0])).toMatchObject({
-      principalId: String(at.account),
+      principalId: String(tenant.account),
     });
-    expect(used).toEqual(granted('label-caller'));
+    expect(used).toEqual(granted('usage-key-authorizer'));
   });
 });

@@ -1,6 +1,6 @@
 /** Imported data is not trusted: a file takes nothing from another account, and takes nothing back that happened once. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createAppKeys, hashAppKey } from '../../lib/accounts/app-keys.ts';
+import { createAppKeys, hashAppKey } from '../../lib/auth/app-keys.ts';
 import { loadData } from '../../lib/data/load.ts';
 import { stringifyJson } from '../../lib/json.ts';
 import type { Table } from '../../lib/table/client.ts';

@@ -62,8 +62,8 @@ const keyOf = ({ pk, sk }: ReturnType<typeof rowOf>) => ({ pk, sk });
 /** Puts rows past the proxy. */
 async function putDirectly(rows: readonly ReturnType<typeof rowOf>[]): Promise<void> {
   const direct = new DynamoDBClient(clientConfig({ endpoint: dynamodbEndpoint(), timeouts: TIMEOUTS }));
-  for (let at = 0; at < rows.length; at += 25) {
-    const members = rows.slice(at, at + 25).map((Item) => ({ PutRequest: { Item } }));
+  for (let index = 0; index < rows.length; index += 25) {
+    const members = rows.slice(index, index + 25).map((Item) => ({ PutRequest: { Item } }));
     await direct.send(new BatchWriteItemCommand({ RequestItems: { [table.name]: members } }));
   }
   direct.destroy();
@@ -84,17 +84,17 @@ async function exhaustReads(pk: string): Promise<void> {
 
 describe('a partition key', () => {
   it('grants 1,000 write units and 3,000 read units a second, after one second of burst', () => {
-    let at = 0;
-    const partitions = createPartitions(AWS_LIMITS, () => at);
+    let index = 0;
+    const partitions = createPartitions(AWS_LIMITS, () => index);
     const takeAll = (side: 'read' | 'write', pk = 'one') => {
       let units = 0;
       while (partitions.take(pk, side, 1)) units += 1;
       return units;
     };
     expect([takeAll('write'), takeAll('read'), takeAll('write', 'other')]).toEqual([1_000, 3_000, 1_000]);
-    at += 500;
+    index += 500;
     expect([takeAll('write'), takeAll('read')]).toEqual([500, 1_500]);
-    at += 60_000;
+    index += 60_000;
     expect([takeAll('write'), takeAll('read')]).toEqual([1_000, 3_000]);
   });
 

@@ -11,7 +11,7 @@ import { type LocalService, startService } from '../../infra/local/service.ts';
 import { operations } from '../../lib/api/operations.ts';
 import { loadData } from '../../lib/data/load.ts';
 import { commit } from '../../lib/incidents/commit.ts';
-import { ledgerOf } from '../../lib/incidents/ledger.ts';
+import { mergeOrderOf } from '../../lib/incidents/merge-order.ts';
 import { decideMerge } from '../../lib/incidents/placement.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
@@ -166,24 +166,26 @@ describe('over real HTTP', () => {
   });
 
   it('a merge whose call died after its commit is finished from the table stream', async () => {
-    const at = await newAccount(table);
-    const to = await at.incident();
-    const alerts = await at.alerts(120);
+    const tenant = await newAccount(table);
+    const to = await tenant.incident();
+    const alerts = await tenant.alerts(120);
     const longAgo = Date.now() - 60_000;
     const outcome = await commit(table, {
-      account: at.account,
+      account: tenant.account,
       entry: { kind: 'merge', incident_id: to, sequence: 1, merge_id: 'm', at_ms: longAgo, by: 'k', request_id: 'r' },
       alertIds: alerts,
       decide: decideMerge({ incident_id: to }),
       placements: new Map(),
       large: true,
       incident: { incident_id: to, title: '' },
-      ledger: ledgerOf([]),
+      order: mergeOrderOf([]),
       shard: 0,
     });
     expect(outcome).toBe('committed');
-    await expect.poll(async () => (await at.feed(to))[0].pending, { timeout: 20_000, interval: 250 }).toBeUndefined();
-    expect(new Set(await at.whereabouts(alerts))).toEqual(new Set([to]));
+    await expect
+      .poll(async () => (await tenant.feed(to))[0].pending, { timeout: 20_000, interval: 250 })
+      .toBeUndefined();
+    expect(new Set(await tenant.placements(alerts))).toEqual(new Set([to]));
   });
 });
 
@@ -193,13 +195,13 @@ it('a function that cannot be loaded is named with its error', async () => {
   const broken = startFunction({ entry, env: {}, timeoutMs: 1_000 });
   const gateway = createGateway({
     deployment: readDeployment(inject('template'), table.name),
-    functions: { 'describe-api': broken, 'refuse-route': broken },
+    functions: { 'openapi-document': broken, 'fallback-route': broken },
     onFailed: (name, { message }) => failures.push(`${name}: ${message}`),
   });
   await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
   const { port } = gateway.address() as AddressInfo;
   expect((await fetch(`http://127.0.0.1:${port}/openapi.json`)).status).toBe(500);
-  expect(failures).toEqual(['describe-api: no such table']);
+  expect(failures).toEqual(['openapi-document: no such table']);
   gateway.closeAllConnections();
   gateway.close();
 });

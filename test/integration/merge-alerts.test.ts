@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { appKeyIdOf, hashAppKey } from '../../lib/accounts/app-keys.ts';
+import { appKeyIdOf, hashAppKey } from '../../lib/auth/app-keys.ts';
 import { stringifyJson } from '../../lib/json.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { hasEnvelope } from '../support/answers.ts';
@@ -16,33 +16,33 @@ const given = () => newAccount(table);
 
 describe('a merge', () => {
   it('sets the incident of every alert and answers with data null', async () => {
-    const at = await given();
-    const [from, to] = [await at.incident(), await at.incident()];
-    const alerts = [...(await at.alerts(2, from)), ...(await at.alerts(1))];
-    const answer = await at.merge(handlers.mergeAlerts, { alert_ids: alerts, incident_id: to });
+    const tenant = await given();
+    const [from, to] = [await tenant.incident(), await tenant.incident()];
+    const alerts = [...(await tenant.alerts(2, from)), ...(await tenant.alerts(1))];
+    const answer = await tenant.merge(handlers.mergeAlerts, { alert_ids: alerts, incident_id: to });
     hasEnvelope(answer, 200);
     expect(answer.body.data).toBeNull();
-    expect(await at.whereabouts(alerts)).toEqual([to, to, to]);
+    expect(await tenant.placements(alerts)).toEqual([to, to, to]);
   });
 
   it('writes one feed entry: when, by which key, where each alert came from, comment, old and new title and owner', async () => {
-    const at = await given();
-    const from = await at.incident();
-    const to = await at.incident({ title: 'Old', owner_id: 7 });
-    await at.member(9007199254740993n);
-    const [first, second] = (await at.alerts(2, from)) as [string, string];
-    const [loose] = (await at.alerts(1)) as [string];
-    const [there] = (await at.alerts(1, to)) as [string];
+    const tenant = await given();
+    const from = await tenant.incident();
+    const to = await tenant.incident({ title: 'Old', owner_id: 7 });
+    await tenant.member(9007199254740993n);
+    const [first, second] = (await tenant.alerts(2, from)) as [string, string];
+    const [loose] = (await tenant.alerts(1)) as [string];
+    const [there] = (await tenant.alerts(1, to)) as [string];
     const before = Date.now();
     const alert_ids = [first, second, loose, there];
     const rawBody = `{"alert_ids":${JSON.stringify(alert_ids)},"incident_id":"${to}","title":"New","comment":"same cause","owner_id":9007199254740993}`;
-    hasEnvelope(await at.merge(handlers.mergeAlerts, undefined, { rawBody }), 200);
+    hasEnvelope(await tenant.merge(handlers.mergeAlerts, undefined, { rawBody }), 200);
 
-    const feed = await at.feed(to);
+    const feed = await tenant.feed(to);
     expect(feed).toHaveLength(1);
     expect(feed[0]).toMatchObject({
       kind: 'merge',
-      by: appKeyIdOf(hashAppKey(at.appKey)),
+      by: appKeyIdOf(hashAppKey(tenant.appKey)),
       comment: 'same cause',
       moved: { [from]: [first, second], none: [loose] },
       stayed: [there],
@@ -53,56 +53,56 @@ describe('a merge', () => {
     });
     expect(feed[0].at_ms).toBeGreaterThanOrEqual(before);
     expect(feed[0]).not.toHaveProperty('pending');
-    expect(await at.incidentRow(to)).toMatchObject({ title: 'New', owner_id: 9007199254740993n });
-    expect(await at.incidentRow(from)).toMatchObject({ title: 'Checkout is down' });
+    expect(await tenant.incidentRow(to)).toMatchObject({ title: 'New', owner_id: 9007199254740993n });
+    expect(await tenant.incidentRow(from)).toMatchObject({ title: 'Checkout is down' });
   });
 
   it('counts an empty title and an empty comment as not given', async () => {
-    const at = await given();
-    const to = await at.incident({ title: 'Kept' });
-    const alert_ids = await at.alerts(1);
-    hasEnvelope(await at.merge(handlers.mergeAlerts, { alert_ids, incident_id: to, title: '', comment: '' }), 200);
-    const [entry] = await at.feed(to);
+    const tenant = await given();
+    const to = await tenant.incident({ title: 'Kept' });
+    const alert_ids = await tenant.alerts(1);
+    hasEnvelope(await tenant.merge(handlers.mergeAlerts, { alert_ids, incident_id: to, title: '', comment: '' }), 200);
+    const [entry] = await tenant.feed(to);
     for (const absent of ['comment', 'new_title', 'old_title', 'new_owner_id'])
       expect(entry).not.toHaveProperty(absent);
-    expect(await at.incidentRow(to)).toMatchObject({ title: 'Kept' });
+    expect(await tenant.incidentRow(to)).toMatchObject({ title: 'Kept' });
   });
 
   it('counts repeated ids once, in either letter case', async () => {
-    const at = await given();
-    const to = await at.incident();
-    const [alert] = (await at.alerts(1)) as [string];
+    const tenant = await given();
+    const to = await tenant.incident();
+    const [alert] = (await tenant.alerts(1)) as [string];
     const alert_ids = [alert, alert.toUpperCase(), alert];
-    hasEnvelope(await at.merge(handlers.mergeAlerts, { alert_ids, incident_id: to.toUpperCase() }), 200);
-    expect((await at.feed(to))[0].moved).toEqual({ none: [alert] });
+    hasEnvelope(await tenant.merge(handlers.mergeAlerts, { alert_ids, incident_id: to.toUpperCase() }), 200);
+    expect((await tenant.feed(to))[0].moved).toEqual({ none: [alert] });
   });
 
   it('names what is missing, the first ten and how many more, and changes nothing', async () => {
-    const at = await given();
-    const to = await at.incident({ title: 'Old' });
-    const [alert] = (await at.alerts(1)) as [string];
+    const tenant = await given();
+    const to = await tenant.incident({ title: 'Old' });
+    const [alert] = (await tenant.alerts(1)) as [string];
     const unknown = Array.from({ length: 12 }, objectId);
     const body = { alert_ids: [alert, ...unknown], incident_id: to, owner_id: 404, title: 'New' };
-    const answer = await at.merge(handlers.mergeAlerts, body);
+    const answer = await tenant.merge(handlers.mergeAlerts, body);
     hasEnvelope(answer, 400, 'ResourceNotFound');
     for (const id of unknown.slice(0, 10)) expect(answer.body.error.message).toContain(`alert ${id}`);
     expect(answer.body.error.message).toContain('and 3 more');
     expect(answer.body.error.message).not.toContain(alert);
-    expect(await at.feed(to)).toEqual([]);
-    expect(await at.ledger()).toEqual([]);
-    expect(await at.whereabouts([alert])).toEqual([undefined]);
-    expect(await at.incidentRow(to)).toMatchObject({ title: 'Old' });
+    expect(await tenant.feed(to)).toEqual([]);
+    expect(await tenant.mergeOrder()).toEqual([]);
+    expect(await tenant.placements([alert])).toEqual([undefined]);
+    expect(await tenant.incidentRow(to)).toMatchObject({ title: 'Old' });
   });
 
   it.each(['incident', 'member'] as const)('needs the %s to exist', async (what) => {
-    const at = await given();
-    const to = what === 'incident' ? objectId() : await at.incident();
-    const alert_ids = await at.alerts(1);
+    const tenant = await given();
+    const to = what === 'incident' ? objectId() : await tenant.incident();
+    const alert_ids = await tenant.alerts(1);
     const owner = what === 'member' ? { owner_id: 12 } : {};
-    const answer = await at.merge(handlers.mergeAlerts, { alert_ids, incident_id: to, ...owner });
+    const answer = await tenant.merge(handlers.mergeAlerts, { alert_ids, incident_id: to, ...owner });
     hasEnvelope(answer, 400, 'ResourceNotFound');
     expect(answer.body.error.message).toContain(what === 'member' ? 'member 12' : `incident ${to}`);
-    expect(await at.whereabouts(alert_ids)).toEqual([undefined]);
+    expect(await tenant.placements(alert_ids)).toEqual([undefined]);
   });
 
   it("treats another account's incident, alerts and members as if they did not exist", async () => {
@@ -116,7 +116,7 @@ describe('a merge', () => {
       { alert_ids, incident_id: to, owner_id: 3 },
     ])
       hasEnvelope(await mine.merge(handlers.mergeAlerts, body), 400, 'ResourceNotFound');
-    expect(await theirs.whereabouts(foreign.alerts)).toEqual([undefined]);
+    expect(await theirs.placements(foreign.alerts)).toEqual([undefined]);
   });
 
   it.each([
@@ -128,49 +128,49 @@ describe('a merge', () => {
     ['an owner that is no integer', { owner_id: '12' }, 'owner_id must be an integer'],
     ['a title that is no Unicode', { title: '\ud800' }, 'title must be a string'],
   ])('refuses %s', async (_what, change, message) => {
-    const at = await given();
+    const tenant = await given();
     const body = { alert_ids: [objectId()], incident_id: objectId(), ...change };
-    const answer = await at.merge(handlers.mergeAlerts, body);
+    const answer = await tenant.merge(handlers.mergeAlerts, body);
     hasEnvelope(answer, 400, 'InvalidParameter');
     expect(answer.body.error.message).toContain(message);
   });
 
   it('takes a title of 512 and a comment of 1024 characters, counted in code points', async () => {
-    const at = await given();
-    const to = await at.incident();
-    const alert_ids = await at.alerts(1);
+    const tenant = await given();
+    const to = await tenant.incident();
+    const alert_ids = await tenant.alerts(1);
     const [title, comment] = ['🔥'.repeat(512), '🔥'.repeat(1024)];
-    hasEnvelope(await at.merge(handlers.mergeAlerts, { alert_ids, incident_id: to, title, comment }), 200);
-    expect(await at.incidentRow(to)).toMatchObject({ title });
+    hasEnvelope(await tenant.merge(handlers.mergeAlerts, { alert_ids, incident_id: to, title, comment }), 200);
+    expect(await tenant.incidentRow(to)).toMatchObject({ title });
   });
 
   it('does not close the incident that the alerts came from', async () => {
-    const at = await given();
-    const [from, to] = [await at.incident(), await at.incident()];
-    const before = await at.incidentRow(from);
-    const alert_ids = await at.alerts(3, from);
-    hasEnvelope(await at.merge(handlers.mergeAlerts, { alert_ids, incident_id: to }), 200);
-    expect(await at.incidentRow(from)).toEqual(before);
+    const tenant = await given();
+    const [from, to] = [await tenant.incident(), await tenant.incident()];
+    const before = await tenant.incidentRow(from);
+    const alert_ids = await tenant.alerts(3, from);
+    hasEnvelope(await tenant.merge(handlers.mergeAlerts, { alert_ids, incident_id: to }), 200);
+    expect(await tenant.incidentRow(from)).toEqual(before);
   });
 });
 
 describe('an Idempotency-Key', () => {
   it('with the same body answers the same and does nothing more', async () => {
-    const at = await given();
-    const [to, elsewhere] = [await at.incident(), await at.incident()];
-    const alert_ids = await at.alerts(2);
+    const tenant = await given();
+    const [to, elsewhere] = [await tenant.incident(), await tenant.incident()];
+    const alert_ids = await tenant.alerts(2);
     const again = { headers: { 'idempotency-key': 'deploy 42' } };
     const body = { alert_ids, incident_id: to };
-    const first = await at.merge(handlers.mergeAlerts, body, again);
+    const first = await tenant.merge(handlers.mergeAlerts, body, again);
     hasEnvelope(first, 200);
     expect(first.headers).not.toHaveProperty('Idempotent-Replayed');
-    hasEnvelope(await at.merge(handlers.mergeAlerts, { alert_ids, incident_id: elsewhere }), 200);
-    const answer = await at.merge(handlers.mergeAlerts, body, again);
+    hasEnvelope(await tenant.merge(handlers.mergeAlerts, { alert_ids, incident_id: elsewhere }), 200);
+    const answer = await tenant.merge(handlers.mergeAlerts, body, again);
     hasEnvelope(answer, 200);
     expect(answer.body.data).toBeNull();
     expect(answer.headers['Idempotent-Replayed']).toBe('true');
-    expect(await at.feed(to)).toHaveLength(1);
-    expect(await at.whereabouts(alert_ids)).toEqual([elsewhere, elsewhere]);
+    expect(await tenant.feed(to)).toHaveLength(1);
+    expect(await tenant.placements(alert_ids)).toEqual([elsewhere, elsewhere]);
   });
 
   it.each<[string, (body: { alert_ids: string[]; incident_id: string }) => object]>([
@@ -186,24 +186,24 @@ describe('an Idempotency-Key', () => {
     ['an empty title and comment', (body) => ({ ...body, title: '', comment: '' })],
     ['an unknown field', (body) => ({ ...body, unknown: 1 })],
   ])('with %s is the same body', async (_what, rewrite) => {
-    const at = await given();
-    const body = { alert_ids: await at.alerts(2), incident_id: await at.incident() };
+    const tenant = await given();
+    const body = { alert_ids: await tenant.alerts(2), incident_id: await tenant.incident() };
     const headers = { 'Idempotency-Key': 'k' };
-    hasEnvelope(await at.merge(handlers.mergeAlerts, body, { headers }), 200);
-    hasEnvelope(await at.merge(handlers.mergeAlerts, rewrite(body), { headers }), 200);
-    expect(await at.feed(body.incident_id)).toHaveLength(1);
+    hasEnvelope(await tenant.merge(handlers.mergeAlerts, body, { headers }), 200);
+    hasEnvelope(await tenant.merge(handlers.mergeAlerts, rewrite(body), { headers }), 200);
+    expect(await tenant.feed(body.incident_id)).toHaveLength(1);
   });
 
   it('with any field changed, left out or added is another body', async () => {
-    const at = await given();
-    const [to, other] = [await at.incident(), await at.incident()];
-    const [first, second] = (await at.alerts(2)) as [string, string];
+    const tenant = await given();
+    const [to, other] = [await tenant.incident(), await tenant.incident()];
+    const [first, second] = (await tenant.alerts(2)) as [string, string];
     const owner = 9007199254740993n;
-    for (const member of [0, owner]) await at.member(member);
+    for (const member of [0, owner]) await tenant.member(member);
     const whole = { alert_ids: [first], incident_id: to, comment: 'same cause', title: 'New', owner_id: owner };
     const bare = { alert_ids: [first], incident_id: to };
     const merge = (key: string, body: object) =>
-      at.merge(handlers.mergeAlerts, undefined, {
+      tenant.merge(handlers.mergeAlerts, undefined, {
         rawBody: stringifyJson(body),
         headers: { 'Idempotency-Key': key },
       });
@@ -231,69 +231,69 @@ describe('an Idempotency-Key', () => {
     const again = await merge('whole', whole);
     hasEnvelope(again, 200);
     expect(again.headers['Idempotent-Replayed']).toBe('true');
-    expect(await at.feed(to)).toHaveLength(2);
+    expect(await tenant.feed(to)).toHaveLength(2);
   });
 
   it('is one of its own: the same body with another key is another merge', async () => {
-    const at = await given();
-    const body = { alert_ids: await at.alerts(1), incident_id: await at.incident() };
+    const tenant = await given();
+    const body = { alert_ids: await tenant.alerts(1), incident_id: await tenant.incident() };
     for (const key of ['k', 'K', 'k k', 'x'.repeat(255)])
-      hasEnvelope(await at.merge(handlers.mergeAlerts, body, { headers: { 'Idempotency-Key': key } }), 200);
-    expect(await at.feed(body.incident_id)).toHaveLength(4);
+      hasEnvelope(await tenant.merge(handlers.mergeAlerts, body, { headers: { 'Idempotency-Key': key } }), 200);
+    expect(await tenant.feed(body.incident_id)).toHaveLength(4);
   });
 
   it.each([
     ['twice', { 'Idempotency-Key': ['a', 'b'] }],
     ['twice, alike', { 'Idempotency-Key': ['a', 'a'] }],
   ])('that is given %s is InvalidParameter, and nothing is written', async (_how, headers) => {
-    const at = await given();
-    const body = { alert_ids: await at.alerts(1), incident_id: await at.incident() };
-    hasEnvelope(await at.merge(handlers.mergeAlerts, body, { headers }), 400, 'InvalidParameter');
-    expect(await at.feed(body.incident_id)).toEqual([]);
+    const tenant = await given();
+    const body = { alert_ids: await tenant.alerts(1), incident_id: await tenant.incident() };
+    hasEnvelope(await tenant.merge(handlers.mergeAlerts, body, { headers }), 400, 'InvalidParameter');
+    expect(await tenant.feed(body.incident_id)).toEqual([]);
   });
 
   it('that is given in two letter cases is given twice', async () => {
-    const at = await given();
-    const body = { alert_ids: await at.alerts(1), incident_id: await at.incident() };
+    const tenant = await given();
+    const body = { alert_ids: await tenant.alerts(1), incident_id: await tenant.incident() };
     // Without a gateway: Node's client sends one of the two.
-    const event = at.event(body, { headers: { 'Idempotency-Key': 'a', 'idempotency-KEY': 'b' } });
+    const event = tenant.event(body, { headers: { 'Idempotency-Key': 'a', 'idempotency-KEY': 'b' } });
     hasEnvelope(await invokeAlone(handlers.mergeAlerts, event), 400, 'InvalidParameter');
-    expect(await at.feed(body.incident_id)).toEqual([]);
+    expect(await tenant.feed(body.incident_id)).toEqual([]);
   });
 
   it('that holds a comma is one key, not two', async () => {
-    const at = await given();
-    const body = { alert_ids: await at.alerts(1), incident_id: await at.incident() };
+    const tenant = await given();
+    const body = { alert_ids: await tenant.alerts(1), incident_id: await tenant.incident() };
     for (const key of ['a, b', 'a', 'b', 'a, b'])
-      hasEnvelope(await at.merge(handlers.mergeAlerts, body, { headers: { 'Idempotency-Key': key } }), 200);
-    expect(await at.feed(body.incident_id)).toHaveLength(3);
+      hasEnvelope(await tenant.merge(handlers.mergeAlerts, body, { headers: { 'Idempotency-Key': key } }), 200);
+    expect(await tenant.feed(body.incident_id)).toHaveLength(3);
   });
 
   it('with another body is InvalidParameter, and nothing is written', async () => {
-    const at = await given();
-    const to = await at.incident();
-    const [first, second] = [await at.alerts(1), await at.alerts(1)];
+    const tenant = await given();
+    const to = await tenant.incident();
+    const [first, second] = [await tenant.alerts(1), await tenant.alerts(1)];
     const headers = { 'Idempotency-Key': 'k' };
-    hasEnvelope(await at.merge(handlers.mergeAlerts, { alert_ids: first, incident_id: to }, { headers }), 200);
-    const answer = await at.merge(handlers.mergeAlerts, { alert_ids: second, incident_id: to }, { headers });
+    hasEnvelope(await tenant.merge(handlers.mergeAlerts, { alert_ids: first, incident_id: to }, { headers }), 200);
+    const answer = await tenant.merge(handlers.mergeAlerts, { alert_ids: second, incident_id: to }, { headers });
     hasEnvelope(answer, 400, 'InvalidParameter');
     expect(answer.body.error.message).toContain('Idempotency-Key');
-    expect(await at.whereabouts(second)).toEqual([undefined]);
+    expect(await tenant.placements(second)).toEqual([undefined]);
   });
 
   it('is forgotten after 24 hours, also before the row is gone', async () => {
-    const at = await given();
-    const to = await at.incident();
-    const alert_ids = await at.alerts(1);
+    const tenant = await given();
+    const to = await tenant.incident();
+    const alert_ids = await tenant.alerts(1);
     const headers = { 'Idempotency-Key': 'daily' };
     const body = { alert_ids, incident_id: to };
     const mergeAt = (ms: number) =>
-      at.merge(handlersOver(testDeps(table, { now: () => Date.now() + ms })).mergeAlerts, body, { headers });
+      tenant.merge(handlersOver(testDeps(table, { now: () => Date.now() + ms })).mergeAlerts, body, { headers });
     hasEnvelope(await mergeAt(0), 200);
     hasEnvelope(await mergeAt(24 * 3_600_000 - 5_000), 200);
-    expect(await at.feed(to)).toHaveLength(1);
+    expect(await tenant.feed(to)).toHaveLength(1);
     hasEnvelope(await mergeAt(24 * 3_600_000 + 5_000), 200);
-    expect(await at.feed(to)).toHaveLength(2);
+    expect(await tenant.feed(to)).toHaveLength(2);
   });
 
   it.each([
@@ -301,21 +301,21 @@ describe('an Idempotency-Key', () => {
     ['x'.repeat(256), 'of 256 characters'],
     ['täglich', 'not printable ASCII'],
   ])('that is %s (%s) is InvalidParameter', async (key) => {
-    const at = await given();
+    const tenant = await given();
     const body = { alert_ids: [objectId()], incident_id: objectId() };
-    const answer = await at.merge(handlers.mergeAlerts, body, { headers: { 'Idempotency-Key': key } });
+    const answer = await tenant.merge(handlers.mergeAlerts, body, { headers: { 'Idempotency-Key': key } });
     hasEnvelope(answer, 400, 'InvalidParameter');
   });
 
   it('that five calls carry at once is one merge, and all answer 200', async () => {
-    const at = await given();
-    const to = await at.incident();
-    const alert_ids = await at.alerts(5);
+    const tenant = await given();
+    const to = await tenant.incident();
+    const alert_ids = await tenant.alerts(5);
     const headers = { 'Idempotency-Key': 'race' };
     const answers = await Promise.all(
-      Array.from({ length: 5 }, () => at.merge(handlers.mergeAlerts, { alert_ids, incident_id: to }, { headers })),
+      Array.from({ length: 5 }, () => tenant.merge(handlers.mergeAlerts, { alert_ids, incident_id: to }, { headers })),
     );
     for (const answer of answers) hasEnvelope(answer, 200);
-    expect(await at.feed(to)).toHaveLength(1);
+    expect(await tenant.feed(to)).toHaveLength(1);
   });
 });

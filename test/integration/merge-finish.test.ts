@@ -29,9 +29,9 @@ function instance() {
 describe('a merge that is cut short after its commit', () => {
   /** Commits a merge of 150 alerts, then lets every further call of its function fail. */
   async function cutShort() {
-    const at = await newAccount(table);
-    const [from, to] = [await at.incident(), await at.incident()];
-    const alerts = await at.alerts(150, from);
+    const tenant = await newAccount(table);
+    const [from, to] = [await tenant.incident(), await tenant.incident()];
+    const alerts = await tenant.alerts(150, from);
     const dying = instance();
     let committed = false;
     aroundCalls(dying.table, async ({ command }, send) => {
@@ -39,12 +39,12 @@ describe('a merge that is cut short after its commit', () => {
       await send();
       committed ||= command === 'TransactWriteItemsCommand' || command === 'TransactWriteCommand';
     });
-    const answer = await at.merge(dying.handler, { alert_ids: alerts, incident_id: to });
-    return { at, from, to, alerts, answer, deps: dying.deps };
+    const answer = await tenant.merge(dying.handler, { alert_ids: alerts, incident_id: to });
+    return { tenant, from, to, alerts, answer, deps: dying.deps };
   }
 
   it('is counted and logged when it is left, when it is finished, and not when there is nothing to do', async () => {
-    const { at, to, answer, deps } = await cutShort();
+    const { tenant, to, answer, deps } = await cutShort();
     const told = ({ log, metrics }: typeof deps) => [
       metrics.events,
       log.lines.filter(({ message }) => message !== 'call'),
@@ -55,9 +55,9 @@ describe('a merge that is cut short after its commit', () => {
       ['merge_left_pending'],
       [{ level: 'warn', message: 'merge left to finish-merges', fields: { request_id, error_name } }],
     ]);
-    const feed = await at.feed(to);
+    const feed = await tenant.feed(to);
     const finishing = testDeps(table);
-    const fields = { account_id: at.account, incident_id: to, sequence: feed[0].sequence };
+    const fields = { account_id: tenant.account, incident_id: to, sequence: feed[0].sequence };
     const finished = [['merge_finished_late'], [{ level: 'warn', message: 'merge finished after its call', fields }]];
     await finishFeed(table, feed, { deps: finishing });
     expect(told(finishing)).toEqual(finished);
@@ -66,17 +66,17 @@ describe('a merge that is cut short after its commit', () => {
   });
 
   it('answers success, for the merge stands', async () => {
-    const { at, from, to, alerts, answer } = await cutShort();
+    const { tenant, from, to, alerts, answer } = await cutShort();
     hasEnvelope(answer, 200);
-    expect(new Set(await at.whereabouts(alerts))).toEqual(new Set([from]));
-    expect((await at.feed(to))[0]).toMatchObject({ pending: true });
-    expect(await at.pending()).toHaveLength(1);
+    expect(new Set(await tenant.placements(alerts))).toEqual(new Set([from]));
+    expect((await tenant.feed(to))[0]).toMatchObject({ pending: true });
+    expect(await tenant.pending()).toHaveLength(1);
   });
 
   it("is finished by finish-merges from the table's stream, however often the message comes", async () => {
-    const { at, to, alerts } = await cutShort();
-    const [entry] = await at.feed(to);
-    const records = await insertsOf(table, keys.feedEntry(at.account, to, entry.sequence));
+    const { tenant, to, alerts } = await cutShort();
+    const [entry] = await tenant.feed(to);
+    const records = await insertsOf(table, keys.feedEntry(tenant.account, to, entry.sequence));
     expect(records).toHaveLength(1);
     const { patterns, inputTemplate } = readDeployment(inject('template'), table.name).pipe;
     expect(patterns.filter((pattern) => matches(pattern, records[0]))).toHaveLength(1);
@@ -87,24 +87,24 @@ describe('a merge that is cut short after its commit', () => {
         getRemainingTimeInMillis: () => 30_000,
       });
     await finish();
-    await isMerged(at, to, alerts);
+    await isMerged(tenant, to, alerts);
     await finish();
-    await isMerged(at, to, alerts);
+    await isMerged(tenant, to, alerts);
   });
 
   it('goes on where the last attempt ended, when its time is over', async () => {
-    const { at, to, alerts } = await cutShort();
+    const { tenant, to, alerts } = await cutShort();
     const slow = instance();
     aroundCalls(slow.table, async ({ command }, send) => {
       await send();
       if (command.startsWith('TransactWrite')) await sleep(200);
     });
-    const feed = await at.feed(to);
+    const feed = await tenant.feed(to);
     const hurried = createFinishMerges(slow.deps, 60);
     const [{ pk, sk }] = feed;
     const event = { Records: [{ body: JSON.stringify({ pk, sk }) }] } as SQSEvent;
     await expect(hurried(event, { getRemainingTimeInMillis: () => 2_100 })).rejects.toThrow();
-    const { account: account_id } = at;
+    const { account: account_id } = tenant;
     expect(slow.deps.log.lines.at(-1)).toEqual({
       level: 'error',
       message: 'merge not finished',
@@ -112,12 +112,12 @@ describe('a merge that is cut short after its commit', () => {
     });
     expect(slow.deps.metrics.events).toEqual([]);
     await finishFeed(table, feed);
-    await isMerged(at, to, alerts);
+    await isMerged(tenant, to, alerts);
   });
 
   it('fails the message when DynamoDB is away, so that the queue brings it again', async () => {
-    const { at, to, alerts } = await cutShort();
-    const feed = await at.feed(to);
+    const { tenant, to, alerts } = await cutShort();
+    const feed = await tenant.feed(to);
     const away = instance();
     const back = aroundCalls(away.table, async ({ number }, send) => {
       if (number > 5) throw connectionLost();
@@ -126,39 +126,39 @@ describe('a merge that is cut short after its commit', () => {
     await expect(finishFeed(away.table, feed, { deps: away.deps })).rejects.toThrow('connection lost');
     back();
     await finishFeed(away.table, feed);
-    await isMerged(at, to, alerts);
+    await isMerged(tenant, to, alerts);
   });
 
   it('gives way to a later merge, whose feed tells that its alerts came from it', async () => {
-    const { at, from, to, alerts } = await cutShort();
-    const later = await at.incident();
+    const { tenant, from, to, alerts } = await cutShort();
+    const later = await tenant.incident();
     const taken = alerts.slice(0, 20);
-    hasEnvelope(await at.merge(instance().handler, { alert_ids: taken, incident_id: later }), 200);
-    await at.finish(later);
-    const [entry] = await at.feed(later);
+    hasEnvelope(await tenant.merge(instance().handler, { alert_ids: taken, incident_id: later }), 200);
+    await tenant.finish(later);
+    const [entry] = await tenant.feed(later);
     expect(entry.moved).toEqual({ [to]: expect.arrayContaining(taken) }); // not `from`, where the rows still had them
     expect(entry.moved).not.toHaveProperty(from);
-    await finishFeed(table, await at.feed(to));
-    expect(new Set(await at.whereabouts(taken))).toEqual(new Set([later]));
-    expect(new Set(await at.whereabouts(alerts.slice(20)))).toEqual(new Set([to]));
+    await finishFeed(table, await tenant.feed(to));
+    expect(new Set(await tenant.placements(taken))).toEqual(new Set([later]));
+    expect(new Set(await tenant.placements(alerts.slice(20)))).toEqual(new Set([to]));
   });
 
   it('lets a merge into the same incident see its alerts as there already', async () => {
-    const { at, to, alerts } = await cutShort();
-    hasEnvelope(await at.merge(instance().handler, { alert_ids: alerts.slice(0, 3), incident_id: to }), 200);
-    await at.finish(to);
-    const [, second] = await at.feed(to);
+    const { tenant, to, alerts } = await cutShort();
+    hasEnvelope(await tenant.merge(instance().handler, { alert_ids: alerts.slice(0, 3), incident_id: to }), 200);
+    await tenant.finish(to);
+    const [, second] = await tenant.feed(to);
     expect(second).toMatchObject({ moved: {}, stayed: expect.arrayContaining(alerts.slice(0, 3)) });
   });
 
   it('lets a later merge that is large too see where its alerts are', async () => {
-    const { at, to, alerts } = await cutShort();
-    const later = await at.incident();
-    hasEnvelope(await at.merge(instance().handler, { alert_ids: alerts, incident_id: later }), 200);
-    await at.finish(later);
-    expect((await at.feed(later))[0].moved).toEqual({ [to]: expect.arrayContaining(alerts) });
-    await finishFeed(table, await at.feed(to));
-    await isMerged(at, later, alerts);
+    const { tenant, to, alerts } = await cutShort();
+    const later = await tenant.incident();
+    hasEnvelope(await tenant.merge(instance().handler, { alert_ids: alerts, incident_id: later }), 200);
+    await tenant.finish(later);
+    expect((await tenant.feed(later))[0].moved).toEqual({ [to]: expect.arrayContaining(alerts) });
+    await finishFeed(table, await tenant.feed(to));
+    await isMerged(tenant, later, alerts);
   });
 });
 

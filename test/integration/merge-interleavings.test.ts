@@ -19,7 +19,7 @@ type Act = Parameters<typeof aroundCalls>[1];
 
 /** Merges through a client of its own, around whose calls `act` is put. */
 async function merge(
-  at: Account,
+  tenant: Account,
   alert_ids: string[],
   incident_id: string,
   act?: Act,
@@ -27,7 +27,7 @@ async function merge(
   change: { title?: string } = {},
 ): Promise<void> {
   const deps = testDeps(aroundEach(act), { now: () => Date.now() + aheadMs });
-  hasEnvelope(await at.merge(handlersOver(deps).mergeAlerts, { alert_ids, incident_id, ...change }), 200);
+  hasEnvelope(await tenant.merge(handlersOver(deps).mergeAlerts, { alert_ids, incident_id, ...change }), 200);
 }
 
 function aroundEach(act: Act | undefined): Table {
@@ -66,58 +66,58 @@ function before(kind: string, something: () => Promise<unknown>): Act {
 }
 
 async function given(alerts: number) {
-  const at = await newAccount(table);
-  const [from, to, later] = [await at.incident(), await at.incident(), await at.incident()];
-  return { at, from, to, later, alerts: await at.alerts(alerts, from) };
+  const tenant = await newAccount(table);
+  const [from, to, later] = [await tenant.incident(), await tenant.incident(), await tenant.incident()];
+  return { tenant, from, to, later, alerts: await tenant.alerts(alerts, from) };
 }
-const movedBy = async (at: Account, incidentId: string) => (await at.feed(incidentId))[0].moved;
+const movedBy = async (tenant: Account, incidentId: string) => (await tenant.feed(incidentId))[0].moved;
 
 describe('a merge too large for one transaction', () => {
   it('that is cut between its moves is finished by what its list says', async () => {
-    const { at, from, to, alerts } = await given(250);
-    await merge(at, alerts, to, dyingAfter(2));
-    const [entry] = await at.feed(to);
+    const { tenant, from, to, alerts } = await given(250);
+    await merge(tenant, alerts, to, dyingAfter(2));
+    const [entry] = await tenant.feed(to);
     expect(entry).toMatchObject({ pending: true, listed: 250 });
     expect(Object.values(entry.moved).flat().length).toBeGreaterThan(0);
-    await at.finish(to);
-    await isMerged(at, to, alerts);
-    expect(Object.keys(await movedBy(at, to))).toEqual([from]);
+    await tenant.finish(to);
+    await isMerged(tenant, to, alerts);
+    expect(Object.keys(await movedBy(tenant, to))).toEqual([from]);
   });
 
   it('is committed whatever small merges come between its reading and its commit, of its own alerts too', async () => {
-    const { at, from, to, later, alerts } = await given(150);
+    const { tenant, from, to, later, alerts } = await given(150);
     const [taken = '', ...rest] = alerts;
     await merge(
-      at,
+      tenant,
       alerts,
       to,
-      before('TransactWrite', () => merge(at, [taken], later)),
+      before('TransactWrite', () => merge(tenant, [taken], later)),
     );
-    await at.finish(to);
-    await isMerged(at, to, alerts);
-    const moved = await movedBy(at, to);
+    await tenant.finish(to);
+    await isMerged(tenant, to, alerts);
+    const moved = await movedBy(tenant, to);
     expect(moved[later]).toEqual([taken]);
     expect(moved[from].toSorted()).toEqual(rest.toSorted());
   });
 
   it('takes an alert that was in its incident when it was read, and was moved out of it since', async () => {
-    const { at, to, later, alerts } = await given(150);
-    const [there = ''] = await at.alerts(1, to);
+    const { tenant, to, later, alerts } = await given(150);
+    const [there = ''] = await tenant.alerts(1, to);
     await merge(
-      at,
+      tenant,
       [...alerts, there],
       to,
-      before('TransactWrite', () => merge(at, [there], later)),
+      before('TransactWrite', () => merge(tenant, [there], later)),
     );
-    await at.finish(to);
-    await isMerged(at, to, [...alerts, there]);
-    expect((await movedBy(at, to))[later]).toEqual([there]);
+    await tenant.finish(to);
+    await isMerged(tenant, to, [...alerts, there]);
+    expect((await movedBy(tenant, to))[later]).toEqual([there]);
   });
 
   it('of which others do a part in another division does not take alerts from later ones', async () => {
-    const { at, to, later, alerts } = await given(150);
-    await merge(at, alerts, to, dyingAfter(1));
-    const { sequence } = (await at.feed(to))[0];
+    const { tenant, to, later, alerts } = await given(150);
+    await merge(tenant, alerts, to, dyingAfter(1));
+    const { sequence } = (await tenant.feed(to))[0];
     const taken = alerts.slice(40, 60);
     const own = connectAgain(table);
     let queries = 0;
@@ -125,93 +125,99 @@ describe('a merge too large for one transaction', () => {
       await send();
       if (command !== 'QueryCommand') return;
       queries += 1;
-      if (queries !== 3) return; // of the ledger, of its list, then of what is moved: nothing yet
-      await merge(at, taken, later);
-      await at.finish(later);
+      if (queries !== 3) return; // of the merge order, of its list, then of what is moved: nothing yet
+      await merge(tenant, taken, later);
+      await tenant.finish(later);
     });
-    await finishMerge(own, at.account, to, sequence);
-    await at.finish(to);
-    expect(new Set(await at.whereabouts(taken))).toEqual(new Set([later]));
+    await finishMerge(own, tenant.account, to, sequence);
+    await tenant.finish(to);
+    expect(new Set(await tenant.placements(taken))).toEqual(new Set([later]));
     const others = alerts.filter((id) => !taken.includes(id));
-    expect(new Set(await at.whereabouts(others))).toEqual(new Set([to]));
-    expect(Object.values(await movedBy(at, to)).flat()).toHaveLength(150);
-    expect((await movedBy(at, later))[to]).toHaveLength(20);
+    expect(new Set(await tenant.placements(others))).toEqual(new Set([to]));
+    expect(Object.values(await movedBy(tenant, to)).flat()).toHaveLength(150);
+    expect((await movedBy(tenant, later))[to]).toHaveLength(20);
   });
 });
 
 describe('an alert whose row cannot be updated', () => {
   it.each([1, 150])('fails a merge of %i alerts before its commit, which names it', async (count) => {
-    const { at, to, alerts } = await given(count);
+    const { tenant, to, alerts } = await given(count);
     const [full = ''] = alerts;
-    const key = keys.alert(at.account, full);
+    const key = keys.alert(tenant.account, full);
     // Of DynamoDB's largest size: keys, names and values.
     const room = LARGEST_ITEM_BYTES - itemBytes(marshall({ ...key, alert_id: full, title: '' }));
     await put(table, key, { alert_id: full, title: 'x'.repeat(room) });
-    const answer = await at.merge(handlersOver(testDeps(table)).mergeAlerts, { alert_ids: alerts, incident_id: to });
+    const answer = await tenant.merge(handlersOver(testDeps(table)).mergeAlerts, {
+      alert_ids: alerts,
+      incident_id: to,
+    });
     hasEnvelope(answer, 400, 'BadRequest');
     expect(answer.body.error.message).toContain(full);
-    expect(await at.feed(to)).toEqual([]);
+    expect(await tenant.feed(to)).toEqual([]);
 
     // As large as it can be and still be moved.
     const widest = itemBytes(marshall({ incident_id: to, moved_sequence: 999_999_999_999_999 }));
     await put(table, key, { alert_id: full, title: 'x'.repeat(room - widest) });
-    await merge(at, alerts, to);
-    await at.finish(to);
-    await isMerged(at, to, alerts);
+    await merge(tenant, alerts, to);
+    await tenant.finish(to);
+    await isMerged(tenant, to, alerts);
   });
 
   it('does not keep the others of its merge from being moved, and is named', async () => {
-    const { at, to, later, alerts } = await given(150);
-    await merge(at, alerts, to, dyingAfter(1));
+    const { tenant, to, later, alerts } = await given(150);
+    await merge(tenant, alerts, to, dyingAfter(1));
     const [full = '', beside = ''] = alerts;
     const row = { alert_id: full, title: '' };
-    const key = keys.alert(at.account, full);
+    const key = keys.alert(tenant.account, full);
     const room = LARGEST_ITEM_BYTES - itemBytes(marshall({ ...key, ...row }));
     await put(table, key, { ...row, title: 'x'.repeat(room) });
-    const { sequence } = (await at.feed(to))[0];
-    const finish = () => finishMerge(table, at.account, to, sequence);
+    const { sequence } = (await tenant.feed(to))[0];
+    const finish = () => finishMerge(table, tenant.account, to, sequence);
     const error = await finish().catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(UnmovableAlertsError);
     expect((error as UnmovableAlertsError).alertIds).toEqual([full]);
-    expect(new Set(await at.whereabouts(alerts.slice(1)))).toEqual(new Set([to]));
-    expect(await at.pending()).toEqual([String(sequence)]);
+    expect(new Set(await tenant.placements(alerts.slice(1)))).toEqual(new Set([to]));
+    expect(await tenant.pending()).toEqual([String(sequence)]);
 
-    await merge(at, [beside], later); // nothing waits for it
-    expect(await at.whereabouts([beside])).toEqual([later]);
+    await merge(tenant, [beside], later); // nothing waits for it
+    expect(await tenant.placements([beside])).toEqual([later]);
 
     await put(table, key, row); // the way out: a smaller row
     expect(await finish()).toBe('finished');
-    expect(await at.whereabouts([full])).toEqual([to]);
-    expect(await at.pending()).toEqual([]);
+    expect(await tenant.placements([full])).toEqual([to]);
+    expect(await tenant.pending()).toEqual([]);
   });
 });
 
 describe('a small merge', () => {
   it('notices a large one that is committed between its reading and its commit', async () => {
-    const { at, from, to, later, alerts } = await given(150);
+    const { tenant, from, to, later, alerts } = await given(150);
     const [taken = ''] = alerts;
     // Its clock is ahead, and with it its sequence: only `last_large` tells.
-    const large = before('TransactWrite', () => merge(at, alerts, to, dyingAfter(1)));
-    await merge(at, [taken], later, large, 60_000);
-    await at.finish(later);
-    await at.finish(to);
-    expect(await movedBy(at, later)).toEqual({ [to]: [taken] });
-    expect((await movedBy(at, to))[from]).toHaveLength(150);
-    expect(await at.whereabouts([taken])).toEqual([later]);
+    const large = before('TransactWrite', () => merge(tenant, alerts, to, dyingAfter(1)));
+    await merge(tenant, [taken], later, large, 60_000);
+    await tenant.finish(later);
+    await tenant.finish(to);
+    expect(await movedBy(tenant, later)).toEqual({ [to]: [taken] });
+    expect((await movedBy(tenant, to))[from]).toHaveLength(150);
+    expect(await tenant.placements([taken])).toEqual([later]);
   });
 
   it('does not wait for ever for a large one whose function died before its commit', async () => {
-    const { at, from, to, later, alerts } = await given(150);
+    const { tenant, from, to, later, alerts } = await given(150);
     const dying = aroundEach(dyingAfter(0));
-    const answer = await at.merge(handlersOver(testDeps(dying)).mergeAlerts, { alert_ids: alerts, incident_id: to });
+    const answer = await tenant.merge(handlersOver(testDeps(dying)).mergeAlerts, {
+      alert_ids: alerts,
+      incident_id: to,
+    });
     hasEnvelope(answer, 503, 'ServiceUnavailable');
-    await merge(at, alerts.slice(0, 1), later);
-    await merge(at, alerts.slice(1, 2), later);
-    expect(await at.feed(to)).toEqual([]);
-    await merge(at, alerts, to);
-    await at.finish(to);
-    await isMerged(at, to, alerts);
-    const moved = await movedBy(at, to);
+    await merge(tenant, alerts.slice(0, 1), later);
+    await merge(tenant, alerts.slice(1, 2), later);
+    expect(await tenant.feed(to)).toEqual([]);
+    await merge(tenant, alerts, to);
+    await tenant.finish(to);
+    await isMerged(tenant, to, alerts);
+    const moved = await movedBy(tenant, to);
     expect([moved[from].length, moved[later].length]).toEqual([148, 2]);
   });
 
@@ -219,24 +225,27 @@ describe('a small merge', () => {
     ['leaves alerts where they are', {}],
     ['changes the title', { title: 'New' }],
   ])('that %s comes before the next that depends on it, whatever their clocks say', async (_what, change) => {
-    const at = await newAccount(table);
-    const [here, there] = [await at.incident(), await at.incident()];
-    // Of several, for two merges may write the same shard of the ledger.
-    for (const alert of await at.alerts(4, here)) {
-      await merge(at, [alert], here, undefined, 60_000, change);
+    const tenant = await newAccount(table);
+    const [here, there] = [await tenant.incident(), await tenant.incident()];
+    // Of several, for two merges may write the same shard of the merge order.
+    for (const alert of await tenant.alerts(4, here)) {
+      await merge(tenant, [alert], here, undefined, 60_000, change);
       const into = 'title' in change ? here : there;
-      await merge(at, [alert], into, undefined, 0, change);
-      const [first, second] = [(await at.feed(here)).at('title' in change ? -2 : -1), (await at.feed(into)).at(-1)];
+      await merge(tenant, [alert], into, undefined, 0, change);
+      const [first, second] = [
+        (await tenant.feed(here)).at('title' in change ? -2 : -1),
+        (await tenant.feed(into)).at(-1),
+      ];
       expect(second.sequence).toBeGreaterThan(first.sequence);
     }
   });
 
   it('does not wait for a large one that has yet to move other alerts', async () => {
-    const { at, to, later, alerts } = await given(150);
-    await merge(at, alerts, to, dyingAfter(1));
-    const others = await at.alerts(2);
-    await merge(at, others, later);
-    expect((await at.feed(later))[0]).not.toHaveProperty('large');
-    expect(await at.pending()).toHaveLength(1);
+    const { tenant, to, later, alerts } = await given(150);
+    await merge(tenant, alerts, to, dyingAfter(1));
+    const others = await tenant.alerts(2);
+    await merge(tenant, others, later);
+    expect((await tenant.feed(later))[0]).not.toHaveProperty('large');
+    expect(await tenant.pending()).toHaveLength(1);
   });
 });

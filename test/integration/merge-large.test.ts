@@ -41,23 +41,23 @@ describe('a merge at the border of one transaction, which holds 100 rows', () =>
     [95, { title: 'New', owner_id: 1, key: 'k' }],
   ])('is one of %i alerts and two or more of one alert more, with %j', async (most, { key, ...fields }: Border) => {
     for (const count of [most, most + 1]) {
-      const at = await newAccount(table);
-      const to = await at.incident();
-      await at.member(1);
-      const alerts = await at.alerts(count);
+      const tenant = await newAccount(table);
+      const to = await tenant.incident();
+      await tenant.member(1);
+      const alerts = await tenant.alerts(count);
       const { table: own, handler } = instance();
       const tap = tapWire(own);
       const headers = key ? { 'Idempotency-Key': key } : {};
-      hasEnvelope(await at.merge(handler, { alert_ids: alerts, incident_id: to, ...fields }, { headers }), 200);
-      await at.finish(to);
-      await isMerged(at, to, alerts);
-      expect(await at.incidentRow(to)).toMatchObject(fields);
+      hasEnvelope(await tenant.merge(handler, { alert_ids: alerts, incident_id: to, ...fields }, { headers }), 200);
+      await tenant.finish(to);
+      await isMerged(tenant, to, alerts);
+      expect(await tenant.incidentRow(to)).toMatchObject(fields);
       const sizes = tap.attempts
         .filter(({ command }) => command.startsWith('TransactWrite'))
         .map(({ body }) => (JSON.parse(body) as { TransactItems: unknown[] }).TransactItems.length);
       const { title, owner_id: owner } = fields;
       const more = [title ?? owner, owner, key].filter((value) => value !== undefined);
-      // A large commit writes the entry, its list and the ledger; an incident that changes; the moves follow.
+      // A large commit writes the entry, its list and the merge order; an incident that changes; the moves follow.
       if (count === most) expect(sizes).toEqual([100]);
       else expect(sizes[0]).toBe(3 + more.length);
     }
@@ -69,53 +69,53 @@ describe('a merge of few alerts with large rows', () => {
     [8, 'with'],
     [9, 'after'],
   ])('(%i of 60 KB) moves them %s its commit: 500 KB of rows are the most for one transaction', async (count, when) => {
-    const at = await newAccount(table);
-    const to = await at.incident();
+    const tenant = await newAccount(table);
+    const to = await tenant.incident();
     const alerts = Array.from({ length: count }, objectId);
-    const row = (id: string) => ({ ...keys.alert(at.account, id), alert_id: id, notes: 'x'.repeat(60_000) });
+    const row = (id: string) => ({ ...keys.alert(tenant.account, id), alert_id: id, notes: 'x'.repeat(60_000) });
     await putAll(table, alerts.map(row));
-    hasEnvelope(await at.merge(instance().handler, { alert_ids: alerts, incident_id: to }), 200);
-    await at.finish(to);
-    await isMerged(at, to, alerts);
-    expect((await at.feed(to))[0].large).toBe(when === 'after' ? true : undefined);
+    hasEnvelope(await tenant.merge(instance().handler, { alert_ids: alerts, incident_id: to }), 200);
+    await tenant.finish(to);
+    await isMerged(tenant, to, alerts);
+    expect((await tenant.feed(to))[0].large).toBe(when === 'after' ? true : undefined);
   });
 });
 
 describe('a merge of more alerts than one transaction holds', () => {
   it('moves 1,001 alerts, and is shown whole', async () => {
-    const at = await newAccount(table);
-    await putAccount(table, { account_id: at.account, name: 'Acme', permissions: [] });
-    const [from, to] = [await at.incident(), await at.incident()];
-    const alerts = [...(await at.alerts(990, from)), ...(await at.alerts(11))];
-    hasEnvelope(await at.merge(instance().handler, { alert_ids: alerts, incident_id: to }), 200);
-    await at.finish(to);
-    await isMerged(at, to, alerts);
-    const [entry] = await at.feed(to);
+    const tenant = await newAccount(table);
+    await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: [] });
+    const [from, to] = [await tenant.incident(), await tenant.incident()];
+    const alerts = [...(await tenant.alerts(990, from)), ...(await tenant.alerts(11))];
+    hasEnvelope(await tenant.merge(instance().handler, { alert_ids: alerts, incident_id: to }), 200);
+    await tenant.finish(to);
+    await isMerged(tenant, to, alerts);
+    const [entry] = await tenant.feed(to);
     expect(Object.keys(entry.moved).sort()).toEqual([from, 'none'].sort());
-    const shown = await adminOf(table)(`show incident ${to} --account ${at.account} --json`);
+    const shown = await adminOf(table)(`show incident ${to} --account ${tenant.account} --json`);
     const { feed } = JSON.parse(shown.out);
     expect(feed).toHaveLength(1);
     expect(feed[0].moves).toHaveLength(1_001);
   });
 
   it('names a missing alert among 300, and changes nothing', async () => {
-    const at = await newAccount(table);
-    const to = await at.incident();
-    const alerts = await at.alerts(299);
+    const tenant = await newAccount(table);
+    const to = await tenant.incident();
+    const alerts = await tenant.alerts(299);
     const missing = 'f'.repeat(24);
-    const answer = await at.merge(instance().handler, { alert_ids: [...alerts, missing], incident_id: to });
+    const answer = await tenant.merge(instance().handler, { alert_ids: [...alerts, missing], incident_id: to });
     hasEnvelope(answer, 400, 'ResourceNotFound');
     expect(answer.body.error.message).toContain(`alert ${missing}`);
-    expect(await at.feed(to)).toEqual([]);
-    expect(new Set(await at.whereabouts(alerts))).toEqual(new Set([undefined]));
+    expect(await tenant.feed(to)).toEqual([]);
+    expect(new Set(await tenant.placements(alerts))).toEqual(new Set([undefined]));
   });
 });
 
 describe('a lost reply', () => {
   it.each([50, 150])('to the commit of %i alerts is no failure and no second merge', async (count) => {
-    const at = await newAccount(table);
-    const to = await at.incident();
-    const alerts = await at.alerts(count);
+    const tenant = await newAccount(table);
+    const to = await tenant.incident();
+    const alerts = await tenant.alerts(count);
     const { table: flaky, handler } = instance();
     let lost = 0;
     aroundCalls(flaky, async ({ command }, send) => {
@@ -125,44 +125,44 @@ describe('a lost reply', () => {
         throw connectionLost();
       }
     });
-    hasEnvelope(await at.merge(handler, { alert_ids: alerts, incident_id: to }), 200);
+    hasEnvelope(await tenant.merge(handler, { alert_ids: alerts, incident_id: to }), 200);
     expect(lost).toBe(1);
-    await isMerged(at, to, alerts);
+    await isMerged(tenant, to, alerts);
   });
 
   it('to a commit that was never applied is ServiceUnavailable, and nothing has changed', async () => {
-    const at = await newAccount(table);
-    const to = await at.incident();
-    const alerts = await at.alerts(3);
+    const tenant = await newAccount(table);
+    const to = await tenant.incident();
+    const alerts = await tenant.alerts(3);
     const { table: flaky, handler } = instance();
     aroundCalls(flaky, async ({ command }, send) => {
       if (command.startsWith('TransactWrite')) throw connectionLost();
       await send();
     });
-    const answer = await at.merge(handler, { alert_ids: alerts, incident_id: to });
+    const answer = await tenant.merge(handler, { alert_ids: alerts, incident_id: to });
     hasEnvelope(answer, 503, 'ServiceUnavailable');
     expect(answer.headers['Retry-After']).toMatch(/^[1-9]\d*$/);
-    expect(await at.feed(to)).toEqual([]);
+    expect(await tenant.feed(to)).toEqual([]);
   });
 });
 
 describe('an alert that changes between reading and commit', () => {
   it('makes the merge read again, so that its feed tells the truth', async () => {
-    const at = await newAccount(table);
-    const [other, to] = [await at.incident(), await at.incident()];
-    const [alert] = (await at.alerts(1)) as [string];
+    const tenant = await newAccount(table);
+    const [other, to] = [await tenant.incident(), await tenant.incident()];
+    const [alert] = (await tenant.alerts(1)) as [string];
     const { table: own, handler } = instance();
     let changed = false;
     aroundCalls(own, async ({ command }, send) => {
       if (command.startsWith('TransactWrite') && !changed) {
         changed = true;
-        await put(table, keys.alert(at.account, alert), { alert_id: alert, title: 'x', incident_id: other });
+        await put(table, keys.alert(tenant.account, alert), { alert_id: alert, title: 'x', incident_id: other });
       }
       await send();
     });
-    hasEnvelope(await at.merge(handler, { alert_ids: [alert], incident_id: to }), 200);
-    expect((await at.feed(to))[0].moved).toEqual({ [other]: [alert] });
-    expect(await stored(table, keys.alert(at.account, alert))).toMatchObject({ incident_id: to });
+    hasEnvelope(await tenant.merge(handler, { alert_ids: [alert], incident_id: to }), 200);
+    expect((await tenant.feed(to))[0].moved).toEqual({ [other]: [alert] });
+    expect(await stored(table, keys.alert(tenant.account, alert))).toMatchObject({ incident_id: to });
   });
 });
 
@@ -173,12 +173,12 @@ describe('what a merge names and is deleted between reading and commit', () => {
     ['incident', 3],
     ['incident', 150],
   ] as const)('(a %s, of %i alerts) is ResourceNotFound, and nothing has changed', async (what, count) => {
-    const at = await newAccount(table);
-    const to = await at.incident({ title: 'Old' });
-    await at.member(12);
-    const alerts = await at.alerts(count);
+    const tenant = await newAccount(table);
+    const to = await tenant.incident({ title: 'Old' });
+    await tenant.member(12);
+    const alerts = await tenant.alerts(count);
     const { table: own, handler } = instance();
-    const row = what === 'member' ? keys.member(at.account, 12) : keys.incident(at.account, to);
+    const row = what === 'member' ? keys.member(tenant.account, 12) : keys.incident(tenant.account, to);
     let deleted = false;
     aroundCalls(own, async ({ command }, send) => {
       if (command.startsWith('TransactWrite') && !deleted) {
@@ -188,12 +188,12 @@ describe('what a merge names and is deleted between reading and commit', () => {
       await send();
     });
     const body = { alert_ids: alerts, incident_id: to, title: 'New', owner_id: 12 };
-    const answer = await at.merge(handler, body);
+    const answer = await tenant.merge(handler, body);
     hasEnvelope(answer, 400, 'ResourceNotFound');
     expect(answer.body.error.message).toContain(what === 'member' ? 'member 12' : `incident ${to}`);
-    expect(await at.feed(to)).toEqual([]);
-    expect(new Set(await at.whereabouts(alerts))).toEqual(new Set([undefined]));
-    if (what === 'member') expect(await at.incidentRow(to)).toMatchObject({ title: 'Old' });
-    else expect(await at.incidentRow(to)).toBeUndefined();
+    expect(await tenant.feed(to)).toEqual([]);
+    expect(new Set(await tenant.placements(alerts))).toEqual(new Set([undefined]));
+    if (what === 'member') expect(await tenant.incidentRow(to)).toMatchObject({ title: 'Old' });
+    else expect(await tenant.incidentRow(to)).toBeUndefined();
   });
 });

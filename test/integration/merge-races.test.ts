@@ -16,17 +16,17 @@ const instance = () => {
 };
 
 /** Merges as a client does that is told to try again: with one Idempotency-Key, so that it is one merge however often. */
-async function mergeUntilDone(at: Account, body: object): Promise<Answer> {
+async function mergeUntilDone(tenant: Account, body: object): Promise<Answer> {
   const headers = { 'Idempotency-Key': objectId() };
   for (let attempt = 1; ; attempt += 1) {
-    const answer = await at.merge(instance(), body, { headers });
+    const answer = await tenant.merge(instance(), body, { headers });
     if (answer.status !== 503 || attempt === 10) return answer;
   }
 }
 
 /** Every entry of the given incidents' feeds in the order of the merges, each with the moves of all its rows. */
-async function history(at: Account, incidents: string[]) {
-  const rows = (await Promise.all(incidents.map((id) => at.feed(id)))).flat();
+async function history(tenant: Account, incidents: string[]) {
+  const rows = (await Promise.all(incidents.map((id) => tenant.feed(id)))).flat();
   const entries = rows.sort((one, other) => one.sequence - other.sequence);
   return entries.map((entry) => ({
     to: entry.incident_id as string,
@@ -36,9 +36,14 @@ async function history(at: Account, incidents: string[]) {
 }
 
 /** Replays the feeds from the beginning: each must tell where its alerts were at that moment, and lead to where they are. */
-async function feedsTellTheTruth(at: Account, incidents: string[], alerts: string[], start?: string): Promise<void> {
+async function feedsTellTheTruth(
+  tenant: Account,
+  incidents: string[],
+  alerts: string[],
+  start?: string,
+): Promise<void> {
   const where = new Map(alerts.map((id) => [id, start ?? 'none']));
-  for (const { to, moved, stayed } of await history(at, incidents)) {
+  for (const { to, moved, stayed } of await history(tenant, incidents)) {
     for (const [from, ids] of Object.entries(moved))
       for (const id of ids) {
         expect(`${id} from ${where.get(id)}`).toBe(`${id} from ${from}`);
@@ -46,36 +51,36 @@ async function feedsTellTheTruth(at: Account, incidents: string[], alerts: strin
       }
     for (const id of stayed) expect(`${id} in ${where.get(id)}`).toBe(`${id} in ${to}`);
   }
-  const stored = await at.whereabouts(alerts);
+  const stored = await tenant.placements(alerts);
   expect(stored.map((id) => id ?? 'none')).toEqual(alerts.map((id) => where.get(id)));
 }
 
 describe('merges that share alerts', () => {
   it.each([1, 2, 3])('over the same 300 alerts end in the incident of the later one, never split (%i)', async () => {
-    const at = await newAccount(table);
-    const start = await at.incident();
-    const [one, other] = [await at.incident(), await at.incident()];
-    const alerts = await at.alerts(300, start);
+    const tenant = await newAccount(table);
+    const start = await tenant.incident();
+    const [one, other] = [await tenant.incident(), await tenant.incident()];
+    const alerts = await tenant.alerts(300, start);
     const answers = await Promise.all(
-      [one, other].map((incident_id) => mergeUntilDone(at, { alert_ids: alerts, incident_id })),
+      [one, other].map((incident_id) => mergeUntilDone(tenant, { alert_ids: alerts, incident_id })),
     );
     for (const answer of answers) hasEnvelope(answer, 200);
-    for (const id of [one, other]) await at.finish(id);
-    const entries = await history(at, [one, other]);
+    for (const id of [one, other]) await tenant.finish(id);
+    const entries = await history(tenant, [one, other]);
     expect(entries).toHaveLength(2);
     const last = entries.at(-1);
-    expect(new Set(await at.whereabouts(alerts))).toEqual(new Set([last?.to]));
-    await feedsTellTheTruth(at, [one, other], alerts, start);
+    expect(new Set(await tenant.placements(alerts))).toEqual(new Set([last?.to]));
+    await feedsTellTheTruth(tenant, [one, other], alerts, start);
   });
 
   it('of every size, all at once, leave feeds that tell the truth of every alert', async () => {
-    const at = await newAccount(table);
-    const incidents = await Promise.all(Array.from({ length: 4 }, () => at.incident()));
-    const alerts = await at.alerts(240);
+    const tenant = await newAccount(table);
+    const incidents = await Promise.all(Array.from({ length: 4 }, () => tenant.incident()));
+    const alerts = await tenant.alerts(240);
     const sizes = [3, 240, 60, 1, 150, 20];
     const answers = await Promise.all(
       sizes.map((size, index) =>
-        mergeUntilDone(at, {
+        mergeUntilDone(tenant, {
           alert_ids: alerts.slice(index * 7, index * 7 + size),
           incident_id: incidents[index % incidents.length],
           title: `Title ${index}`,
@@ -83,26 +88,28 @@ describe('merges that share alerts', () => {
       ),
     );
     for (const answer of answers) hasEnvelope(answer, 200);
-    for (const id of incidents) await at.finish(id);
-    expect(await history(at, incidents)).toHaveLength(sizes.length);
-    await feedsTellTheTruth(at, incidents, alerts);
-    expect(await at.pending()).toEqual([]);
+    for (const id of incidents) await tenant.finish(id);
+    expect(await history(tenant, incidents)).toHaveLength(sizes.length);
+    await feedsTellTheTruth(tenant, incidents, alerts);
+    expect(await tenant.pending()).toEqual([]);
   });
 
   it('into one incident give it the title of the later one, and each entry tells the title before it', async () => {
-    const at = await newAccount(table);
-    const to = await at.incident({ title: 'Start' });
-    const alerts = await at.alerts(6);
+    const tenant = await newAccount(table);
+    const to = await tenant.incident({ title: 'Start' });
+    const alerts = await tenant.alerts(6);
     const answers = await Promise.all(
-      alerts.map((id, index) => at.merge(instance(), { alert_ids: [id], incident_id: to, title: `Title ${index}` })),
+      alerts.map((id, index) =>
+        tenant.merge(instance(), { alert_ids: [id], incident_id: to, title: `Title ${index}` }),
+      ),
     );
     for (const answer of answers) hasEnvelope(answer, 200);
-    const feed = await at.feed(to);
+    const feed = await tenant.feed(to);
     let title = 'Start';
     for (const { old_title, new_title } of feed) {
       expect(old_title).toBe(title);
       title = new_title;
     }
-    expect(await at.incidentRow(to)).toMatchObject({ title });
+    expect(await tenant.incidentRow(to)).toMatchObject({ title });
   });
 });

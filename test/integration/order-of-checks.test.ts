@@ -1,4 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { createFallbackRoute } from '../../lib/api/fallback-route.ts';
+import type { Handler } from '../../lib/api/operation-handler.ts';
 import {
   allowedMethods,
   browseFleet,
@@ -7,8 +9,6 @@ import {
   mergeAlerts,
   type Operation,
 } from '../../lib/api/operations.ts';
-import { refuseRoute } from '../../lib/api/refuse-route.ts';
-import type { Handler } from '../../lib/api/serve.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { newAccountId, newCaller } from '../support/accounts.ts';
@@ -55,8 +55,8 @@ async function fullMinute(account: number): Promise<void> {
 }
 
 describe('an earlier check wins over every later one, and nothing runs after it:', () => {
-  it.each([0, 1, 2, 3])('app key before all others (operation %i)', async (at) => {
-    const [operation, handler] = handlers[at] as [Operation, Handler];
+  it.each([0, 1, 2, 3])('app key before all others (operation %i)', async (index) => {
+    const [operation, handler] = handlers[index] as [Operation, Handler];
     const account = newAccountId();
     await fullMinute(account);
     const appKey = await putAppKey(table, { account_id: account, permissions: [], expires_at: 1 });
@@ -99,15 +99,15 @@ describe('an earlier check wins over every later one, and nothing runs after it:
     hasEnvelope(await browse({ body: {} }), 429, 'RequestTooFrequently');
   });
 
-  it.each([0, 1, 2, 3])('content type before size and body (operation %i)', async (at) => {
-    const [operation, handler] = handlers[at] as [Operation, Handler];
+  it.each([0, 1, 2, 3])('content type before size and body (operation %i)', async (index) => {
+    const [operation, handler] = handlers[index] as [Operation, Handler];
     const { appKey } = await newCaller(table);
     const event = eventFor(operation, { appKey, ...FAULTS.type, ...FAULTS.size });
     hasEnvelope(await invoke(handler, event), 400, 'InvalidContentType');
   });
 
-  it.each([0, 1, 2, 3])('size before body, and body before the operation (operation %i)', async (at) => {
-    const [operation, handler] = handlers[at] as [Operation, Handler];
+  it.each([0, 1, 2, 3])('size before body, and body before the operation (operation %i)', async (index) => {
+    const [operation, handler] = handlers[index] as [Operation, Handler];
     const { appKey } = await newCaller(table);
     const before = tap.attempts.length;
     hasEnvelope(await invoke(handler, eventFor(operation, { appKey, ...FAULTS.size })), 413, 'EntityTooLarge');
@@ -117,7 +117,7 @@ describe('an earlier check wins over every later one, and nothing runs after it:
 });
 
 describe('a path and method that is no operation', () => {
-  const refuse = refuseRoute(testDepsWithoutTable(), allowedMethods());
+  const refuse = createFallbackRoute(testDepsWithoutTable(), allowedMethods());
   const sent = (resource: string, path: string, httpMethod: string) =>
     invoke(refuse, { ...eventFor(browseFleet), resource, path, httpMethod });
 

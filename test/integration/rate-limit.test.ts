@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { browseFleet } from '../../lib/api/operations.ts';
-import { createRateLimiter } from '../../lib/api/throttle.ts';
+import { createRateLimiter } from '../../lib/api/rate-limit.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { newAccountId, newCaller } from '../support/accounts.ts';
@@ -44,8 +44,8 @@ describe('fleet browse', () => {
   it('passes 2 calls in each second of the clock, and no more', async () => {
     const { clock, call } = await given();
     const statuses = [];
-    for (const at of [0, 999, 999, 1_000, 1_001, 1_999, 2_000]) {
-      clock.now = NOW + at;
+    for (const atMs of [0, 999, 999, 1_000, 1_001, 1_999, 2_000]) {
+      clock.now = NOW + atMs;
       statuses.push((await call()).status);
     }
     expect(statuses).toEqual([200, 200, 429, 200, 200, 429, 200]);
@@ -170,7 +170,7 @@ describe('a count', () => {
     // Two hundred connections opened in one moment would overrun its socket: each client opens its own beforehand.
     const other = newAccountId();
     for (const limiter of limiters) await Promise.all(Array.from({ length: 40 }, () => limiter.take(other)));
-    const verdicts = await Promise.all(Array.from({ length: 200 }, (_, at) => limiters[at % 5]?.take(account)));
+    const verdicts = await Promise.all(Array.from({ length: 200 }, (_, index) => limiters[index % 5]?.take(account)));
     expect(verdicts.filter((verdict) => verdict?.refusedBy === undefined)).toHaveLength(2);
     expect(verdicts.filter((verdict) => verdict?.refusedBy?.window.name === 'second')).toHaveLength(198);
     expect(await stored(table, keys.rateCount(account, 'browse-fleet', MINUTE))).toMatchObject({ total: 2, w0: 2 });

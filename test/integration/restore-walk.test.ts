@@ -26,7 +26,7 @@ const steadily = (output: string) =>
 describe('restoring to a point in time, as docs/operate.md says', () => {
   let printed: string[];
   let calls: string[];
-  let at: Account;
+  let tenant: Account;
   let alerts: string[];
   let incident: string;
   const source = `test-${randomUUID()}`;
@@ -34,15 +34,15 @@ describe('restoring to a point in time, as docs/operate.md says', () => {
     const name = `${source}-restored`;
     await createTable(dynamodbEndpoint(), name, { stream: false });
     const table = connectTable({ name, endpoint: dynamodbEndpoint() });
-    at = await newAccount(table);
-    await putAccount(table, { account_id: at.account, name: 'Acme', permissions: [] });
-    incident = await at.incident();
-    alerts = await at.alerts(2);
-    const before = await snapshot(table, at.account);
-    await at.merge(handlersOver(testDeps(table)).mergeAlerts, { alert_ids: alerts, incident_id: incident });
-    const after = await snapshot(table, at.account);
+    tenant = await newAccount(table);
+    await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: [] });
+    incident = await tenant.incident();
+    alerts = await tenant.alerts(2);
+    const before = await snapshot(table, tenant.account);
+    await tenant.merge(handlersOver(testDeps(table)).mergeAlerts, { alert_ids: alerts, incident_id: incident });
+    const after = await snapshot(table, tenant.account);
     // The restore brought everything of the merge back but the move of one alert.
-    const { pk, sk } = keys.alert(at.account, alerts[0] as string);
+    const { pk, sk } = keys.alert(tenant.account, alerts[0] as string);
     const came = changedRows(before, after).filter((row) => row !== `${pk}\n${sk}`);
     await overwrite(table, after, torn(before, after, came));
     // The test's key came without its account: that is another story.
@@ -70,7 +70,7 @@ describe('restoring to a point in time, as docs/operate.md says', () => {
   );
 
   it('moves the alert that was left behind', async () => {
-    expect(await at.whereabouts(alerts)).toEqual([incident, incident]);
+    expect(await tenant.placements(alerts)).toEqual([incident, incident]);
   });
 
   it('restores beside the table, gives the new one what a restore does not, and deploys with it', () => {

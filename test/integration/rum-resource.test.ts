@@ -47,25 +47,25 @@ async function given(rows: { account_id?: number | bigint; record?: object | nul
 
 describe('the RUM resource', () => {
   it('is the record with the usage, every integer exact', async () => {
-    const at = await given({ account_id: 9_007_199_254_740_993n });
-    const answer = await at.call();
+    const tenant = await given({ account_id: 9_007_199_254_740_993n });
+    const answer = await tenant.call();
     hasEnvelope(answer, 200);
     expect(answer.text).toContain('"account_id":9007199254740993,');
     expect(answer.text).toContain('"offering_id":9007199254740993,');
     expect(answer.text).toContain('"session_replay.used_cnt":9007199254740995}');
-    expect(conforms(getRumResource, answer)).toEqual({ account_id: at.account, ...RUM_RECORD, ...USAGE });
+    expect(conforms(getRumResource, answer)).toEqual({ account_id: tenant.account, ...RUM_RECORD, ...USAGE });
   });
 
   it('has counts of 0 and no limit reached while there is no usage row', async () => {
-    const at = await given({ usage: null });
-    expect(conforms(getRumResource, await at.call())).toMatchObject(NO_USAGE);
-    expect(conforms(getRumResource, await at.call())).toMatchObject(NO_USAGE);
+    const tenant = await given({ usage: null });
+    expect(conforms(getRumResource, await tenant.call())).toMatchObject(NO_USAGE);
+    expect(conforms(getRumResource, await tenant.call())).toMatchObject(NO_USAGE);
   });
 
   it('shows 0 for a count that the metering side has not written yet', async () => {
-    const at = await given({ usage: { 'session_measure.used_cnt': 5 } });
+    const tenant = await given({ usage: { 'session_measure.used_cnt': 5 } });
     for (const no_cache of [true, false])
-      expect(conforms(getRumResource, await at.call({ no_cache }))).toMatchObject({
+      expect(conforms(getRumResource, await tenant.call({ no_cache }))).toMatchObject({
         ...NO_USAGE,
         'session_measure.used_cnt': 5,
       });
@@ -101,76 +101,76 @@ describe('the RUM resource', () => {
   });
 
   it('serves the record for 60 s from memory, and Age says how old it is', async () => {
-    const at = await given();
-    expect((await at.call()).headers.Age).toBe('0');
-    await at.putRecord({ ...RUM_RECORD, version: 'free' });
-    at.clock.now += 59_999;
-    const remembered = await at.call();
+    const tenant = await given();
+    expect((await tenant.call()).headers.Age).toBe('0');
+    await tenant.putRecord({ ...RUM_RECORD, version: 'free' });
+    tenant.clock.now += 59_999;
+    const remembered = await tenant.call();
     expect(remembered.body.data.version).toBe('professional');
     expect(remembered.headers.Age).toBe('59');
-    at.clock.now += 1;
-    const read = await at.call();
+    tenant.clock.now += 1;
+    const read = await tenant.call();
     expect(read.body.data.version).toBe('free');
     expect(read.headers.Age).toBe('0');
   });
 
   it('counts its age from the moment that its reading began', async () => {
-    const at = await given();
-    await at.call(); // looks the app key up
-    at.clock.now += 60_000;
-    await at.putRecord({ ...RUM_RECORD, version: 'free' });
+    const tenant = await given();
+    await tenant.call(); // looks the app key up
+    tenant.clock.now += 60_000;
+    await tenant.putRecord({ ...RUM_RECORD, version: 'free' });
     const end = aroundCalls(table, async ({ command }, send) => {
       await send();
-      if (command.startsWith('Query')) at.clock.now += 2_000;
+      if (command.startsWith('Query')) tenant.clock.now += 2_000;
     });
-    expect((await at.call()).headers.Age).toBe('2');
+    expect((await tenant.call()).headers.Age).toBe('2');
     end();
-    await at.putRecord(RUM_RECORD);
-    at.clock.now += 57_999;
-    expect((await at.call()).body.data.version).toBe('free');
-    at.clock.now += 1;
-    expect((await at.call()).body.data.version).toBe('professional');
+    await tenant.putRecord(RUM_RECORD);
+    tenant.clock.now += 57_999;
+    expect((await tenant.call()).body.data.version).toBe('free');
+    tenant.clock.now += 1;
+    expect((await tenant.call()).body.data.version).toBe('professional');
   });
 
   it('is never younger than 0 s: a clock may be set back while it is read', async () => {
-    const at = await given();
+    const tenant = await given();
     const end = aroundCalls(table, async ({ command }, send) => {
       await send();
-      if (command.startsWith('Query')) at.clock.now -= 5_000;
+      if (command.startsWith('Query')) tenant.clock.now -= 5_000;
     });
-    expect((await at.call()).headers.Age).toBe('0');
+    expect((await tenant.call()).headers.Age).toBe('0');
     end();
   });
 
   it('is read from the table with no_cache, which refreshes the cache for those who use it', async () => {
-    const at = await given();
-    await at.call();
-    at.clock.now += 10_000;
-    await at.putRecord({ ...RUM_RECORD, version: 'free' });
-    expect((await at.call()).body.data.version).toBe('professional');
-    const bypassed = await at.call({ no_cache: true });
+    const tenant = await given();
+    await tenant.call();
+    tenant.clock.now += 10_000;
+    await tenant.putRecord({ ...RUM_RECORD, version: 'free' });
+    expect((await tenant.call()).body.data.version).toBe('professional');
+    const bypassed = await tenant.call({ no_cache: true });
     expect(bypassed.body.data.version).toBe('free');
     expect(bypassed.headers.Age).toBe('0');
-    at.clock.now += 5_000;
-    const after = await at.call({ no_cache: false });
+    tenant.clock.now += 5_000;
+    const after = await tenant.call({ no_cache: false });
     expect(after.body.data.version).toBe('free');
     expect(after.headers.Age).toBe('5');
   });
 
   it('shows the usage as it is at every call', async () => {
-    const at = await given();
-    await at.call();
-    await at.putUsage({ ...USAGE, 'session_measure.used_cnt': 77 });
-    const answer = await at.call();
+    const tenant = await given();
+    await tenant.call();
+    await tenant.putUsage({ ...USAGE, 'session_measure.used_cnt': 77 });
+    const answer = await tenant.call();
     expect(answer.body.data['session_measure.used_cnt']).toBe(77);
   });
 
   it('takes one DynamoDB call, from memory or not', async () => {
-    const at = await given();
+    const tenant = await given();
     const tap = tapWire(table);
     const calls = async (body: object) => {
       const before = tap.attempts.length;
-      await at.call(body);
+      await tenant.call(body);
       return tap.attempts.length - before;
     };
     expect(await calls({})).toBe(2); // the app key's look-up is the other
@@ -185,11 +185,11 @@ describe('the RUM resource', () => {
   });
 
   it('that was deleted is gone at once with no_cache, and from then on for all', async () => {
-    const at = await given();
-    hasEnvelope(await at.call(), 200);
-    await at.putRecord({ ...RUM_RECORD, deleted: true });
-    hasEnvelope(await at.call({ no_cache: true }), 400, 'ResourceNotFound');
-    hasEnvelope(await at.call(), 400, 'ResourceNotFound');
+    const tenant = await given();
+    hasEnvelope(await tenant.call(), 200);
+    await tenant.putRecord({ ...RUM_RECORD, deleted: true });
+    hasEnvelope(await tenant.call({ no_cache: true }), 400, 'ResourceNotFound');
+    hasEnvelope(await tenant.call(), 400, 'ResourceNotFound');
   });
 
   it('of one account is never shown to another', async () => {

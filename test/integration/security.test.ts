@@ -43,18 +43,18 @@ let other: Tenant;
 let badKeys: Record<'expired' | 'revoked' | 'revokedAhead' | 'issuedAhead' | 'withoutPermission', string>;
 
 async function tenant(text: string): Promise<Tenant> {
-  const at = await newAccount(table);
+  const tenant = await newAccount(table);
   const [incident, alert] = [objectId(), objectId()];
-  await put(table, keys.incident(at.account, incident), { incident_id: incident, title: text });
-  await put(table, keys.alert(at.account, alert), { alert_id: alert, title: text });
-  await put(table, keys.workItem(at.account, `item of ${text.length}`), {
+  await put(table, keys.incident(tenant.account, incident), { incident_id: incident, title: text });
+  await put(table, keys.alert(tenant.account, alert), { alert_id: alert, title: text });
+  await put(table, keys.workItem(tenant.account, `item of ${text.length}`), {
     work_item_id: `item of ${text.length}`,
     version: 1,
     title: text,
   });
-  await put(table, keys.host(at.account, text), inventory());
-  await put(table, keys.rumResource(at.account), { ...RUM_RECORD, resource_name: text });
-  return { ...at, incident, alert, cursor: sealCursor(Buffer.from(`secret of ${at.account}`), text) };
+  await put(table, keys.host(tenant.account, text), inventory());
+  await put(table, keys.rumResource(tenant.account), { ...RUM_RECORD, resource_name: text });
+  return { ...tenant, incident, alert, cursor: sealCursor(Buffer.from(`secret of ${tenant.account}`), text) };
 }
 
 beforeAll(async () => {

@@ -27,26 +27,26 @@ const accounts: Record<string, { account: number; incident: string; alert: strin
 
 /** An account in which every stored text is the given one. */
 async function accountOf(text: string) {
-  const at = await newAccount(table);
+  const tenant = await newAccount(table);
   const [incident, alert] = [objectId(), objectId()];
-  const row = await putAccount(table, { account_id: at.account, name: text, permissions: [text, 'monit'] });
+  const row = await putAccount(table, { account_id: tenant.account, name: text, permissions: [text, 'monit'] });
   await putAppKey(table, row, { ...identityOfAppKey(newAppKey()), lastDigits: text }, { created_at: 1, note: text });
-  await put(table, keys.incident(at.account, incident), { incident_id: incident, title: text });
-  await put(table, keys.alert(at.account, alert), { alert_id: alert, title: text });
+  await put(table, keys.incident(tenant.account, incident), { incident_id: incident, title: text });
+  await put(table, keys.alert(tenant.account, alert), { alert_id: alert, title: text });
   const item = { work_item_id: 'w', version: 1, title: text, [text]: text, more: { [text]: [text] } };
-  await put(table, keys.workItem(at.account, 'w'), item);
-  await put(table, keys.host(at.account, 'h'), {
+  await put(table, keys.workItem(tenant.account, 'w'), item);
+  await put(table, keys.host(tenant.account, 'h'), {
     ...inventory(),
     ...{ edge_cluster: text, agent_version: text, reason_codes: [text] },
   });
-  const now = Date.now();
-  const live = { received_at_ms: now, snapshot_truncated: true, reason_codes: [text], observed_at_ms: 2n ** 60n };
-  await put(table, keys.hostStatus(at.account, 'h'), { ...live, node_count: 1, edge_count: 1 });
+  const nowMs = Date.now();
+  const live = { received_at_ms: nowMs, snapshot_truncated: true, reason_codes: [text], observed_at_ms: 2n ** 60n };
+  await put(table, keys.hostStatus(tenant.account, 'h'), { ...live, node_count: 1, edge_count: 1 });
   const { mergeAlerts: merge } = handlersOver(testDeps(table));
   const body = { alert_ids: [alert], incident_id: incident, comment: text, title: `${text} 2` };
-  const { status } = await invokeAlone(merge, eventFor(mergeAlerts, { appKey: at.appKey, body }));
+  const { status } = await invokeAlone(merge, eventFor(mergeAlerts, { appKey: tenant.appKey, body }));
   expect(status).toBe(200);
-  return { account: at.account, incident, alert };
+  return { account: tenant.account, incident, alert };
 }
 
 beforeAll(async () => {

@@ -1,14 +1,14 @@
 import type { Context } from 'aws-lambda';
 import { expect, it } from 'vitest';
+import { createOperationHandler } from '../../lib/api/operation-handler.ts';
 import { deleteWorkItem } from '../../lib/api/operations.ts';
-import { serve } from '../../lib/api/serve.ts';
 import validate from '../../lib/api/validators/delete-work-item.ts';
 import { eventFor, newTable, putAppKey, testDeps } from '../support/service.ts';
 
 it('an operation that does not end is ServiceUnavailable before the function times out', async () => {
   const table = await newTable();
   const appKey = await putAppKey(table, { account_id: 1 });
-  const handler = serve(
+  const handler = createOperationHandler(
     deleteWorkItem,
     { validate, operate: () => new Promise<never>(() => undefined) },
     testDeps(table),

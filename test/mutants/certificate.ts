@@ -10,11 +10,12 @@ import { BREAKING, type Breaking } from './breaking.ts';
 import { copySources, withBug } from './plant.ts';
 
 function numberOf([section, begins]: Breaking['sentence']): string {
-  const at = SECTIONS.find(({ number }) => number === section)?.sentences.findIndex(({ text }) =>
+  const index = SECTIONS.find(({ number }) => number === section)?.sentences.findIndex(({ text }) =>
     text.startsWith(begins),
   );
-  if (at === undefined || at < 0) throw new Error(`Section ${section} has no sentence that begins with "${begins}".`);
-  return `${section}-${at + 1}`;
+  if (index === undefined || index < 0)
+    throw new Error(`Section ${section} has no sentence that begins with "${begins}".`);
+  return `${section}-${index + 1}`;
 }
 
 /** The line of the certificate that tells of the sentence, and the reason below it. */
@@ -23,8 +24,8 @@ const certificateOf = (folder: string, number: string) =>
     const args = ['cli/certify/main.ts', '--only', number];
     execFile(process.execPath, args, { cwd: folder }, (_error, stdout, stderr) => {
       const lines = stdout.split('\n').map((line) => line.trim());
-      const at = lines.findIndex((line) => line.startsWith(`${number} `));
-      resolve(at < 0 ? stderr.trim() : lines.slice(at, at + 2).join('\n      '));
+      const index = lines.findIndex((line) => line.startsWith(`${number} `));
+      resolve(index < 0 ? stderr.trim() : lines.slice(index, index + 2).join('\n      '));
     });
   });
 

@@ -27,15 +27,15 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a small merge commits though a large one came between',
-    file: 'lib/incidents/ledger.ts',
-    find: "const isAsRead = condition.is('last_large', ledger.shards.get(shard)?.lastLarge);",
+    file: 'lib/incidents/merge-order.ts',
+    find: "const isAsRead = condition.is('last_large', order.shards.get(shard)?.lastLarge);",
     replace: "const isAsRead = BEHIND;\n  condition.is('last_large', undefined);",
     tests: [integration('merge-interleavings')],
     only: 'notices a large one',
   },
   {
     name: 'a small merge does not wait for a large one that is announced',
-    file: 'lib/incidents/ledger.ts',
+    file: 'lib/incidents/merge-order.ts',
     find: 'return announced > (own.lastLarge ?? 0) ? announced : undefined;',
     replace: 'return announced < (own.lastLarge ?? 0) ? announced : undefined;',
     tests: [integration('merge-interleavings')],
@@ -43,7 +43,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a large merge that was given up is committed',
-    file: 'lib/incidents/ledger.ts',
+    file: 'lib/incidents/merge-order.ts',
     find: '#last < :sequence',
     replace: '#last <= :sequence',
     tests: [integration('merge-interleavings')],
@@ -68,7 +68,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a check does not look where an alert is',
     file: 'lib/check/merges.ts',
-    find: 'if (by === last?.sequence && (!last || at === last.move.to)) continue;',
+    find: 'if (by === last?.sequence && (!last || current === last.move.to)) continue;',
     replace: 'if (by === last?.sequence) continue;',
     tests: [integration('admin-check')],
     only: 'alert_misplaced',
@@ -162,14 +162,14 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'an app key is read eventually consistent',
-    file: 'lib/accounts/app-keys.ts',
+    file: 'lib/auth/app-keys.ts',
     find: 'Key: keys.appKey(hash), ConsistentRead: true',
     replace: 'Key: keys.appKey(hash)',
     tests: [integration('consistent-reads')],
   },
   {
     name: 'the nonce of the rate count is gone',
-    file: 'lib/api/throttle.ts',
+    file: 'lib/api/rate-limit.ts',
     find: 'counts?.nonces?.has(nonce) ?? false',
     replace: 'passed: false',
     tests: [integration('rate-limit')],
@@ -177,7 +177,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a refusal is not remembered: every further call writes',
-    file: 'lib/api/throttle.ts',
+    file: 'lib/api/rate-limit.ts',
     find: 'refusals.set(String(account), { windows, refusedBy });',
     replace: '',
     tests: [integration('rate-limit')],
@@ -185,14 +185,14 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'an expired key is let in',
-    file: 'lib/accounts/app-keys.ts',
+    file: 'lib/auth/app-keys.ts',
     find: 'return row.expires_at === undefined || nowMs < row.expires_at * 1000;',
     replace: 'return true;',
     tests: [integration('security')],
   },
   {
     name: 'a revoked key lives on in a cache that is used',
-    file: 'lib/accounts/app-keys.ts',
+    file: 'lib/auth/app-keys.ts',
     find: 'if (known && isCurrent(known.sinceMs, lifetimeMs(known.row), now())) return known.row;',
     replace: 'if (known) {\n      known.sinceMs = now();\n      return known.row;\n    }',
     tests: [integration('app-keys')],
@@ -228,8 +228,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'an undoing takes alerts that were moved since',
     file: 'lib/incidents/placement.ts',
-    find: 'at === own && (by === undefined || by === undone) && origins.has(alertId)',
-    replace: '(at === own || by === undefined || by === undone || origins.has(alertId))',
+    find: 'current === own && (by === undefined || by === undone) && origins.has(alertId)',
+    replace: '(current === own || by === undefined || by === undone || origins.has(alertId))',
     tests: [integration('admin-undo')],
     only: 'moved since',
   },
@@ -266,7 +266,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a revocation waits for the clock',
-    file: 'lib/accounts/app-keys.ts',
+    file: 'lib/auth/app-keys.ts',
     find: 'if (row.suspended || row.revoked_at !== undefined) return false;',
     replace: 'if (row.suspended || nowMs >= (row.revoked_at ?? Infinity) * 1000) return false;',
     tests: [integration('app-keys')],
@@ -299,7 +299,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a key is logged by its beginning, not by its hash',
-    file: 'lib/accounts/app-keys.ts',
+    file: 'lib/auth/app-keys.ts',
     find: 'appKeyId: appKeyIdOf(hash),',
     replace: 'appKeyId: appKey.slice(0, 16),',
     tests: [integration('canary')],
@@ -314,7 +314,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a route that is refused goes by its path, not by its resource',
-    file: 'lib/api/refuse-route.ts',
+    file: 'lib/api/fallback-route.ts',
     find: '({ resource }) => {',
     replace: '({ path: resource }) => {',
     tests: [integration('order-of-checks')],
@@ -354,7 +354,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a fleet call with an unknown cursor counts',
-    file: 'lib/api/serve.ts',
+    file: 'lib/api/operation-handler.ts',
     find: 'if (check) chain.before(',
     replace: 'if (check && !operation.rateWindows) chain.before(',
     tests: [integration('rate-limit'), integration('order-of-checks')],
@@ -398,10 +398,10 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'an alarm is raised when all is well',
-    file: 'infra/watch.ts',
+    file: 'infra/monitoring.ts',
     find: 'GREATER_THAN_OR_EQUAL_TO_THRESHOLD',
     replace: 'LESS_THAN_THRESHOLD',
-    tests: [infra('watch')],
+    tests: [infra('monitoring')],
   },
   {
     name: 'an event is counted without a dimension that its alarm asks for',

@@ -8,7 +8,7 @@ import { MUTANTS, type Mutant } from './mutants.ts';
 import { copySources, withBug } from './plant.ts';
 
 /** What the scenarios run. */
-const PROVED = /^lib\/(incidents|accounts)\/|^lib\/api\/throttle|^lib\/table\/(batch-get|settle)|^lib\/data\//;
+const PROVED = /^lib\/(incidents|accounts|auth)\/|^lib\/api\/rate-limit|^lib\/table\/(batch-get|settle)|^lib\/data\//;
 
 /** The shorter forms first. @returns the first lines that tell of a failure */
 async function find(folder: string): Promise<string | undefined> {

@@ -12,7 +12,7 @@ const FILES = [
   'json',
   'messages',
   'printable',
-  'problems',
+  'field-errors',
   'settings',
   'table-keys',
   'validation',

@@ -46,10 +46,10 @@ type Call = { by: number } & (
 
 /** An account, what ought to be stored of it, and calls to it. */
 async function newScene() {
-  const at = await newAccount(table);
-  const incidents = await Promise.all(Array.from({ length: INCIDENTS }, () => at.incident({ title: 'first' })));
-  const groups = await Promise.all(GROUPS.map((size) => at.alerts(size)));
-  const item = { kind: 'work_item', account_id: at.account, work_item_id: 'w', version: 5, title: 't' };
+  const tenant = await newAccount(table);
+  const incidents = await Promise.all(Array.from({ length: INCIDENTS }, () => tenant.incident({ title: 'first' })));
+  const groups = await Promise.all(GROUPS.map((size) => tenant.alerts(size)));
+  const item = { kind: 'work_item', account_id: tenant.account, work_item_id: 'w', version: 5, title: 't' };
   await loadData(table, 'item', [JSON.stringify(item)], { nowSeconds: 1 });
   const model = {
     places: groups.map((): number | undefined => undefined),
@@ -58,18 +58,18 @@ async function newScene() {
     feeds: incidents.map((): Map<number, number | undefined>[] => []),
     item: { version: 5, deletedFrom: undefined as number | undefined },
   };
-  return { at, incidents, groups, model, merges: [] as { merge: Merge; key: string; committed: boolean }[] };
+  return { tenant, incidents, groups, model, merges: [] as { merge: Merge; key: string; committed: boolean }[] };
 }
 type Scene = Awaited<ReturnType<typeof newScene>>;
 
 type Request = [operation: Operation, body: object, options?: EventOptions];
 
 /** Sends a call to one of the releases. @param tries how often: a caller repeats it after a 503, which a busy machine causes */
-async function call({ at }: { at: Account }, by: number, request: Request, tries = 5): Promise<Answer> {
+async function call({ tenant }: { tenant: Account }, by: number, request: Request, tries = 5): Promise<Answer> {
   const [operation, body, options] = request;
-  const event = eventFor(operation, { appKey: at.appKey, body, ...options });
+  const event = eventFor(operation, { appKey: tenant.appKey, body, ...options });
   const answer = await (releases[by] as Release).call(operation.name, event);
-  return answer.status === 503 && tries > 1 ? call({ at }, by, request, tries - 1) : answer;
+  return answer.status === 503 && tries > 1 ? call({ tenant }, by, request, tries - 1) : answer;
 }
 
 function callMerge(scene: Scene, by: number, { groups, into, title }: Merge, key: string, tries?: number) {
@@ -78,10 +78,10 @@ function callMerge(scene: Scene, by: number, { groups, into, title }: Merge, key
   return call(scene, by, [mergeAlerts, body, { headers: { 'Idempotency-Key': key } }], tries);
 }
 
-const entriesOf = ({ at, incidents }: Scene, incident: number) => at.feed(incidents[incident] as string);
+const entriesOf = ({ tenant, incidents }: Scene, incident: number) => tenant.feed(incidents[incident] as string);
 
-async function finish({ at, incidents }: Scene, by: number): Promise<void> {
-  const feeds = (await Promise.all(incidents.map((id) => at.feed(id)))).flat();
+async function finish({ tenant, incidents }: Scene, by: number): Promise<void> {
+  const feeds = (await Promise.all(incidents.map((id) => tenant.feed(id)))).flat();
   // As Lambda does with a call that fails.
   for (let tries = 1; ; tries += 1)
     try {
@@ -136,9 +136,9 @@ async function run(scene: Scene, one: Call): Promise<void> {
 }
 
 async function compare(scene: Scene): Promise<void> {
-  const { at, incidents, groups, model } = scene;
+  const { tenant, incidents, groups, model } = scene;
   const idOf = (incident: number | undefined) => (incident === undefined ? undefined : incidents[incident]);
-  const where = await at.whereabouts(groups.flat());
+  const where = await tenant.placements(groups.flat());
   expect(where).toEqual(groups.flatMap((ids, group) => ids.map(() => idOf(model.places[group]))));
   for (const [incident, expected] of model.feeds.entries()) {
     const entries = await entriesOf(scene, incident);
@@ -149,10 +149,10 @@ async function compare(scene: Scene): Promise<void> {
     );
     expect(told).toEqual(moves);
     expect(entries.filter((entry) => entry.pending)).toEqual([]);
-    expect((await at.incidentRow(incidents[incident] as string)).title).toBe(model.titles[incident]);
+    expect((await tenant.incidentRow(incidents[incident] as string)).title).toBe(model.titles[incident]);
   }
-  expect(await at.pending()).toEqual([]);
-  const item = await stored(table, keys.workItem(at.account, 'w'));
+  expect(await tenant.pending()).toEqual([]);
+  const item = await stored(table, keys.workItem(tenant.account, 'w'));
   expect(Number(item.version)).toBe(model.item.version);
 }
 
@@ -206,7 +206,7 @@ describe(`two releases on one table (SEED=${SEED})`, () => {
           by,
           async (merges, last) => {
             const scene = await newScene();
-            const racing = merges.map(([release, merge], at) => callMerge(scene, release, merge, `race ${at}`));
+            const racing = merges.map(([release, merge], index) => callMerge(scene, release, merge, `race ${index}`));
             for (const { status } of await Promise.all(racing)) expect([200, 503]).toContain(status);
             await finish(scene, last);
             await tellsTheTruth(scene);
@@ -219,7 +219,7 @@ describe(`two releases on one table (SEED=${SEED})`, () => {
   );
 
   async function tellsTheTruth(scene: Scene): Promise<void> {
-    const { at, incidents, groups } = scene;
+    const { tenant, incidents, groups } = scene;
     const entries = (await Promise.all(incidents.map((_, incident) => entriesOf(scene, incident)))).flat();
     const place = new Map<string, string>();
     for (const { moved, incident_id } of entries.toSorted((one, other) => one.sequence - other.sequence))
@@ -228,11 +228,11 @@ describe(`two releases on one table (SEED=${SEED})`, () => {
         place.set(id, incident_id);
       }
     expect(entries.filter((entry) => entry.pending)).toEqual([]);
-    expect(await at.whereabouts(groups.flat())).toEqual(groups.flat().map((id) => place.get(id)));
+    expect(await tenant.placements(groups.flat())).toEqual(groups.flat().map((id) => place.get(id)));
   }
 
   it('a walk through the fleet goes on with the cursor of the other', async () => {
-    const at = await newAccount(table);
+    const tenant = await newAccount(table);
     const hosts = Array.from({ length: 25 }, (_, index) => `host-${String(index).padStart(2, '0')}`);
     await loadData(
       table,
@@ -240,7 +240,7 @@ describe(`two releases on one table (SEED=${SEED})`, () => {
       hosts.map((host_id) =>
         JSON.stringify({
           kind: 'host',
-          account_id: at.account,
+          account_id: tenant.account,
           host_id,
           agent_version: '1',
           edge_cluster: 'c',
@@ -252,7 +252,7 @@ describe(`two releases on one table (SEED=${SEED})`, () => {
     );
     const met: string[] = [];
     for (let page = 0, cursor: string | undefined; page === 0 || cursor; ) {
-      const { status, body } = await call({ at }, page % 2, [browseFleet, { limit: 7, ...(cursor && { cursor }) }]);
+      const { status, body } = await call({ tenant }, page % 2, [browseFleet, { limit: 7, ...(cursor && { cursor }) }]);
       if (status === 429) {
         await new Promise((resolve) => setTimeout(resolve, 1_000));
         continue;
@@ -269,10 +269,10 @@ describe(`two releases on one table (SEED=${SEED})`, () => {
     const second = () => Math.floor(Date.now() / 1_000);
     for (;;) {
       // A new account each time, until all calls fall into one second of the clock.
-      const at = await newAccount(table);
+      const tenant = await newAccount(table);
       await new Promise((resolve) => setTimeout(resolve, 1_000 - (Date.now() % 1_000)));
       const began = second();
-      const calls = Array.from({ length: 8 }, (_, index) => call({ at }, index % 2, [browseFleet, {}]));
+      const calls = Array.from({ length: 8 }, (_, index) => call({ tenant }, index % 2, [browseFleet, {}]));
       const accepted = (await Promise.all(calls)).filter(({ status }) => status === 200).length;
       if (second() > began) continue;
       expect(accepted).toBe(2);

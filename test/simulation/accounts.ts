@@ -7,8 +7,8 @@ import {
   revokeAppKey,
   rotateAppKey,
 } from '../../lib/accounts/app-key-admin.ts';
-import { type AppKeyRow, createAppKeys } from '../../lib/accounts/app-keys.ts';
 import { type AuditEntry, auditAction } from '../../lib/accounts/audit.ts';
+import { type AppKeyRow, createAppKeys } from '../../lib/auth/app-keys.ts';
 import type { AccountRows } from '../../lib/check/accounts.ts';
 import { checkAccounts } from '../../lib/check/accounts.ts';
 import { DataError } from '../../lib/data/check.ts';
@@ -66,7 +66,7 @@ const also = ({ deps: { table } }: Surroundings, account: number, id: string) =>
   return [auditAction(table, account, entry)];
 };
 
-async function existing({ deps: { table } }: Surroundings, account: number) {
+async function requireAccount({ deps: { table } }: Surroundings, account: number) {
   const row = await readAccount(table, account);
   if (!row) throw new Error(`there is no account ${account}`);
   return row;
@@ -87,7 +87,7 @@ const issue = (key: string, account = OWN) =>
     async (at) =>
       putAppKey(
         at.deps.table,
-        await existing(at, account),
+        await requireAccount(at, account),
         identityOfAppKey(key),
         { created_at: 1 },
         also(at, account, `issue ${key}`),
@@ -112,7 +112,14 @@ const rotate = (key: string, fresh: string) =>
     async (at) => {
       const next = { identity: identityOfAppKey(fresh), limits: { created_at: 1 } };
       const { hash } = identityOfAppKey(key);
-      await rotateAppKey(at.deps.table, await existing(at, OWN), { hash }, next, FAR, also(at, OWN, `rotate ${key}`));
+      await rotateAppKey(
+        at.deps.table,
+        await requireAccount(at, OWN),
+        { hash },
+        next,
+        FAR,
+        also(at, OWN, `rotate ${key}`),
+      );
     },
     (state) =>
       // Said again after it was done, the old key may have been revoked since: that refuses it.

@@ -2,11 +2,11 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { changeAccount, listAccounts, listAppKeys, putAccount, readAccount } from '../../lib/accounts/accounts.ts';
 import { identityOfAppKey, putAppKey, revokeAppKey, rotateAppKey } from '../../lib/accounts/app-key-admin.ts';
-import { createAppKeys } from '../../lib/accounts/app-keys.ts';
 import { auditAction, readAudit } from '../../lib/accounts/audit.ts';
 import { forgetGatewayKeys, noteGatewayKey } from '../../lib/accounts/gateway-key-notes.ts';
 import { browseFleet } from '../../lib/api/operations.ts';
-import { createRateLimiter } from '../../lib/api/throttle.ts';
+import { createRateLimiter } from '../../lib/api/rate-limit.ts';
+import { createAppKeys } from '../../lib/auth/app-keys.ts';
 import { checkTable } from '../../lib/check/check.ts';
 import { repair } from '../../lib/check/repair.ts';
 import { loadData } from '../../lib/data/load.ts';
@@ -37,8 +37,8 @@ export async function everyRequest(): Promise<{ requests: Request[]; items: Item
   });
   const deps = depsOver(table);
   const account = 1;
-  const also = (at: number) => [
-    auditAction(table, account, { id: `a${at}`, at_ms: at, by: 'op', command: 'c', result: 'started' }),
+  const also = (index: number) => [
+    auditAction(table, account, { id: `a${index}`, at_ms: index, by: 'op', command: 'c', result: 'started' }),
   ];
   for (const each of [1, 2]) await putAccount(table, { account_id: each, name: 'Acme', permissions: ['monit'] });
   await putAccount(table, { account_id: 2, name: 'Other', permissions: [], suspended: true });
@@ -82,8 +82,8 @@ export async function everyRequest(): Promise<{ requests: Request[]; items: Item
     { kind: 'work_item', work_item_id: 'w', version: 1, title: 't' },
     { kind: 'rum_resource', ...RESOURCE },
     { kind: 'member', member_id: 5, name: 'Ada' },
-    ...[1, 2, 3].map((at) => ({ kind: 'incident', incident_id: id(at), title: 'Old' })),
-    ...[11, 12, 13].map((at) => ({ kind: 'alert', alert_id: id(at), title: 'Alert', incident_id: id(1) })),
+    ...[1, 2, 3].map((index) => ({ kind: 'incident', incident_id: id(index), title: 'Old' })),
+    ...[11, 12, 13].map((index) => ({ kind: 'alert', alert_id: id(index), title: 'Alert', incident_id: id(1) })),
     { kind: 'alert', alert_id: id(14), title: 'Alert' },
   ].map((line) => JSON.stringify({ account_id: account, ...line }));
   await loadData(table, 'data', lines, { nowSeconds: 1 });

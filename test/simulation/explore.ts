@@ -167,11 +167,11 @@ async function shortest(scenario: Scenario, newWorld: NewWorld, rows: Rows, faul
   const run = (schedule: readonly string[]) => replay(scenario, newWorld, rows, faults, schedule);
   let best = { forced: found, result: await run(found) };
   for (let size = Math.ceil(found.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2))
-    for (let at = 0; at < best.forced.length; ) {
-      const forced = best.forced.filter((_name, index) => index < at || index >= at + size);
+    for (let position = 0; position < best.forced.length; ) {
+      const forced = best.forced.filter((_name, index) => index < position || index >= position + size);
       const result = await run(forced);
       if (result.problems.length > 0) best = { forced, result };
-      else at += size;
+      else position += size;
     }
   return best.result;
 }

@@ -1,6 +1,6 @@
 /** The exact rate limit. */
 import type { RateWindow } from '../../lib/api/operations.ts';
-import { createRateLimiter } from '../../lib/api/throttle.ts';
+import { createRateLimiter } from '../../lib/api/rate-limit.ts';
 import { parseKey } from '../../lib/table/keys.ts';
 import { TIME_LIMITS } from '../../lib/time-limits.ts';
 import type { Scenario } from './explore.ts';
@@ -68,7 +68,8 @@ function countsOf({ double }: World): State {
     if (kind !== 'rateCount') continue;
     const from = (Number(parts[1]) - first) * OUTER.seconds;
     counts[`two from ${from}`] = Number(item.total);
-    for (const at of [0, 1]) if (item[`w${at}`] !== undefined) counts[`second ${from + at}`] = Number(item[`w${at}`]);
+    for (const index of [0, 1])
+      if (item[`w${index}`] !== undefined) counts[`second ${from + index}`] = Number(item[`w${index}`]);
   }
   return counts;
 }

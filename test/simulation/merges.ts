@@ -240,7 +240,7 @@ export const MERGES: readonly Scenario[] = [
   scenario(
     'three small merges of one alert',
     3,
-    ...[TWO, THREE, ONE].map((into, at) => merge(`one of three ${at}`, { alerts: [A], into })),
+    ...[TWO, THREE, ONE].map((into, index) => merge(`one of three ${index}`, { alerts: [A], into })),
   ),
   scenario(
     'two small merges, each said again under its key',

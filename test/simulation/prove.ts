@@ -62,7 +62,7 @@ function failureText({ scenario, faults, failure }: Report): string {
   return [
     ...problems.map((problem) => `  ${problem}`),
     '  after these steps:',
-    ...steps.map((step, at) => `  ${String(at + 1).padStart(3)}. ${step}`),
+    ...steps.map((step, index) => `  ${String(index + 1).padStart(3)}. ${step}`),
     `  again: npm run prove -- --only "${scenario}" --faults ${faults} --replay "${schedule.join('; ')}"`,
   ].join('\n');
 }

@@ -78,7 +78,7 @@ export function scenarioOf<State>(
     rows,
     async begin(world) {
       if (onRecord) world.onRecord = onRecord;
-      for (const [at, { name: own, script, again = false, aheadMs = 1_000 * at }] of actors.entries())
+      for (const [index, { name: own, script, again = false, aheadMs = 1_000 * index }] of actors.entries())
         await world.begin(own, script, { message: again, aheadMs });
     },
     judge(world) {

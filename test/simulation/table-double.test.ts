@@ -188,7 +188,7 @@ describe(`the table double (SEED=${SEED})`, () => {
             double.apply(put);
             await sendTo(table, put);
           }
-          for (let at = 0; at < count / LANES; at += 1) {
+          for (let index = 0; index < count / LANES; index += 1) {
             const request = next();
             const [expected, actual] = [
               await outcomeOf(() => sendTo(table, request)),

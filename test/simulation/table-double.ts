@@ -256,8 +256,8 @@ export class TableDouble {
         $metadata,
         CancellationReasons: reasons,
       });
-    for (const [at, [kind, write]] of actions.entries())
-      if (kind !== 'ConditionCheck') this.#write(write, outcomes[at]?.after);
+    for (const [index, [kind, write]] of actions.entries())
+      if (kind !== 'ConditionCheck') this.#write(write, outcomes[index]?.after);
     if (token !== undefined) this.tokens.set(token, text);
     return {};
   }

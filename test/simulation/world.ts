@@ -12,7 +12,7 @@ import {
   TransactionCanceledException,
   TransactionConflictException,
 } from '@aws-sdk/client-dynamodb';
-import type { Call } from '../../lib/api/serve.ts';
+import type { Call } from '../../lib/api/operation-handler.ts';
 import type { Deps } from '../../lib/deps.ts';
 import type { Int64 } from '../../lib/json.ts';
 import { readSettings } from '../../lib/settings.ts';
@@ -335,9 +335,9 @@ export class World {
   }
 
   #remove(pending: Pending): boolean {
-    const at = this.#pending.indexOf(pending);
-    if (at >= 0) this.#pending.splice(at, 1);
-    return at >= 0;
+    const index = this.#pending.indexOf(pending);
+    if (index >= 0) this.#pending.splice(index, 1);
+    return index >= 0;
   }
 
   #arriveLater(pending: Pending): void {

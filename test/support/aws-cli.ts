@@ -27,18 +27,18 @@ export function awsProblem([, service = '', command = '', ...rest]: readonly str
 }
 
 function optionProblem([, , , , members, types]: Structure, words: readonly string[]): string | undefined {
-  for (let at = 0; at < words.length; at += 1) {
-    const name = words[at] ?? '';
+  for (let index = 0; index < words.length; index += 1) {
+    const name = words[index] ?? '';
     if (!name.startsWith('--')) return `${name} is no option`;
-    const hasValue = words[at + 1] !== undefined && !words[at + 1]?.startsWith('--');
-    if (hasValue) at += 1;
+    const hasValue = words[index + 1] !== undefined && !words[index + 1]?.startsWith('--');
+    if (hasValue) index += 1;
     if (GLOBAL_OPTIONS.has(name.slice(2))) continue;
     const member = members.indexOf(pascal(name.slice(2).replace(/^no-/, '')));
     if (member < 0) return `no option ${name}`;
     // A nested structure is given as Member=value,…
     const type = types[member];
     const nested = typeof type === 'function' ? (type as () => Structure)() : undefined;
-    for (const pair of nested ? (words[at] ?? '').split(',') : []) {
+    for (const pair of nested ? (words[index] ?? '').split(',') : []) {
       const key = pair.split('=')[0] ?? '';
       if (!nested?.[4].includes(key)) return `${name} has no ${key}`;
     }

@@ -44,7 +44,7 @@ export async function startGateway(
       {
         async invoke(event: unknown) {
           called.push(name);
-          if (name === 'label-caller') return label();
+          if (name === 'usage-key-authorizer') return label();
           events.push(event as APIGatewayProxyEvent);
           return answer();
         },

@@ -149,5 +149,5 @@ function refuseAs({ action, body }: ProxiedCall, reply: ServerResponse, reason: 
     return;
   }
   const { TransactItems } = JSON.parse(body) as { TransactItems: unknown[] };
-  refuse(reply, 400, cancelled(TransactItems.map((_item, at) => (at === 0 ? reason : NO_REASON))));
+  refuse(reply, 400, cancelled(TransactItems.map((_item, index) => (index === 0 ? reason : NO_REASON))));
 }

@@ -49,7 +49,7 @@ async function startGateway(): Promise<number> {
 }
 
 function headersOf({ rawHeaders }: IncomingMessage): Record<string, string> {
-  const pairs = Array.from({ length: rawHeaders.length / 2 }, (_, at) => rawHeaders.slice(2 * at, 2 * at + 2));
+  const pairs = Array.from({ length: rawHeaders.length / 2 }, (_, index) => rawHeaders.slice(2 * index, 2 * index + 2));
   const ofTransport = new Set(['date', 'connection', 'keep-alive', 'content-length']);
   return Object.fromEntries(pairs.filter(([name = '']) => !ofTransport.has(name.toLowerCase())));
 }

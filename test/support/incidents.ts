@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { putAccount } from '../../lib/accounts/accounts.ts';
+import type { Handler } from '../../lib/api/operation-handler.ts';
 import { mergeAlerts } from '../../lib/api/operations.ts';
-import type { Handler } from '../../lib/api/serve.ts';
 import { finishMerge } from '../../lib/incidents/finish.ts';
 import { batchGet, rowName } from '../../lib/table/batch-get.ts';
 import type { Table } from '../../lib/table/client.ts';
@@ -69,11 +69,11 @@ export async function newAccount(table: Table) {
     member: (id: number | bigint) => put(table, keys.member(account, id), { member_id: id, name: 'Ada' }),
     incidentRow: (id: string) => stored(table, keys.incident(account, id)),
     /** The rows that keep the order of its merges. */
-    ledger: () => storedUnder(table, collections.ledger(account)),
-    /** Sequences of the merges that the ledger names as pending. */
-    pending: async () => Object.keys((await stored(table, keys.mergeLedger(account)))?.pending ?? {}),
+    mergeOrder: () => storedUnder(table, collections.mergeOrder(account)),
+    /** Sequences of the merges that the merge order names as pending. */
+    pending: async () => Object.keys((await stored(table, keys.mergeOrder(account)))?.pending ?? {}),
     /** The incident of each alert. */
-    async whereabouts(ids: string[]): Promise<(string | undefined)[]> {
+    async placements(ids: string[]): Promise<(string | undefined)[]> {
       const alertKeys = ids.map((id) => keys.alert(account, id));
       const rows = await batchGet(table, alertKeys);
       return alertKeys.map((key) => rows.get(rowName(key))?.incident_id as string | undefined);
@@ -94,12 +94,12 @@ export async function newAccount(table: Table) {
 export type Account = Awaited<ReturnType<typeof newAccount>>;
 
 /** All that must hold once a merge is done: every alert moved, one entry that tells of each, no mark left. */
-export async function isMerged(at: Account, to: string, alerts: string[], entries = 1): Promise<void> {
-  expect(new Set(await at.whereabouts(alerts))).toEqual(new Set([to]));
-  const feed = await at.feed(to);
+export async function isMerged(tenant: Account, to: string, alerts: string[], entries = 1): Promise<void> {
+  expect(new Set(await tenant.placements(alerts))).toEqual(new Set([to]));
+  const feed = await tenant.feed(to);
   expect(feed.filter(({ kind }) => kind === 'merge')).toHaveLength(entries);
   expect(feed.filter((row) => 'pending' in row)).toEqual([]);
   const told = feed.flatMap(({ moved, stayed }) => [...(Object.values(moved) as string[][]).flat(), ...stayed]);
   expect(told.sort()).toEqual([...alerts].sort());
-  expect(await at.pending()).toEqual([]);
+  expect(await tenant.pending()).toEqual([]);
 }

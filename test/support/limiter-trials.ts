@@ -2,7 +2,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { browseFleet } from '../../lib/api/operations.ts';
-import { createRateLimiter, type RateLimiter } from '../../lib/api/throttle.ts';
+import { createRateLimiter, type RateLimiter } from '../../lib/api/rate-limit.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { seededRandom } from './chance.ts';
@@ -65,7 +65,7 @@ export async function limiterTrials(connect: () => Table, trials: number, share:
       clock.now = NOW + second * SECOND.seconds * 1000;
       allowed += Math.min(calls, SECOND.limit, MINUTE.limit - allowed);
       const verdicts = await Promise.allSettled(
-        Array.from({ length: calls }, (_, at) => (limiters[at % CLIENTS] as RateLimiter).take(account)),
+        Array.from({ length: calls }, (_, index) => (limiters[index % CLIENTS] as RateLimiter).take(account)),
       );
       const through = verdicts.filter((verdict) => verdict.status === 'fulfilled' && !verdict.value.refusedBy).length;
       const failed = verdicts.filter(({ status }) => status === 'rejected').length;

@@ -6,9 +6,9 @@ function watchStalls(): () => number {
   let stalledMs = 0;
   let last = performance.now();
   const timer = setInterval(() => {
-    const now = performance.now();
-    if (now - last > TICK_MS + LATE_MS) stalledMs += now - last - TICK_MS;
-    last = now;
+    const nowMs = performance.now();
+    if (nowMs - last > TICK_MS + LATE_MS) stalledMs += nowMs - last - TICK_MS;
+    last = nowMs;
   }, TICK_MS);
   return () => {
     clearInterval(timer);

@@ -41,9 +41,9 @@ export async function openArena(
   afterStorm: boolean,
 ): Promise<Arena> {
   const proxy = await startFaultProxy(dynamoDb);
-  const at = await newAccount(table);
-  await at.member(OWNER);
-  const all = await at.alerts(mostAlerts);
+  const tenant = await newAccount(table);
+  await tenant.member(OWNER);
+  const all = await tenant.alerts(mostAlerts);
   let place = new Map<string, string | undefined>(all.map((id) => [id, undefined]));
   let serial = 0;
   const stormed = afterStorm ? await connectAfterStorm(table, proxy) : undefined;
@@ -54,7 +54,7 @@ export async function openArena(
 
   const callMerge = async (through: Table, body: object, key: string) => {
     const { mergeAlerts } = handlersOver(testDeps(through));
-    const answer = await invokeAlone(mergeAlerts, at.event(body, { headers: { 'Idempotency-Key': key } }));
+    const answer = await invokeAlone(mergeAlerts, tenant.event(body, { headers: { 'Idempotency-Key': key } }));
     return answer.status;
   };
 
@@ -67,10 +67,10 @@ export async function openArena(
 
   async function state(alerts: string[], to: string) {
     const [where, feed, incident, pending] = await Promise.all([
-      at.whereabouts(alerts),
-      at.feed(to),
-      at.incidentRow(to),
-      at.pending(),
+      tenant.placements(alerts),
+      tenant.feed(to),
+      tenant.incidentRow(to),
+      tenant.pending(),
     ]);
     const told = feed.flatMap(({ moved }) => Object.values(moved).flat());
     return {
@@ -87,13 +87,13 @@ export async function openArena(
   }
 
   async function finish(to: string): Promise<void> {
-    await finishFeed(table, await at.feed(to));
+    await finishFeed(table, await tenant.feed(to));
   }
 
   async function prepare(count: number) {
     serial += 1;
     const to = objectId();
-    await put(table, keys.incident(at.account, to), { incident_id: to, title: 'Old' });
+    await put(table, keys.incident(tenant.account, to), { incident_id: to, title: 'Old' });
     const alerts = all.slice(0, count);
     return {
       to,

@@ -10,8 +10,8 @@ import type {
 import { inject } from 'vitest';
 import { readDeployment } from '../../infra/local/deployment.ts';
 import { createTable } from '../../infra/local/table.ts';
-import { type AppKeyRow, createAppKeys, hashAppKey } from '../../lib/accounts/app-keys.ts';
-import { createLabelCaller } from '../../lib/accounts/label-caller.ts';
+import { createFallbackRoute } from '../../lib/api/fallback-route.ts';
+import { createOperationHandler, type Handler } from '../../lib/api/operation-handler.ts';
 import {
   allowedMethods,
   browseFleet,
@@ -20,12 +20,12 @@ import {
   mergeAlerts,
   type Operation,
 } from '../../lib/api/operations.ts';
-import { refuseRoute } from '../../lib/api/refuse-route.ts';
-import { type Handler, serve } from '../../lib/api/serve.ts';
 import validateBrowse from '../../lib/api/validators/browse-fleet.ts';
 import validateDelete from '../../lib/api/validators/delete-work-item.ts';
 import validateRum from '../../lib/api/validators/get-rum-resource.ts';
 import validateMerge from '../../lib/api/validators/merge-alerts.ts';
+import { type AppKeyRow, createAppKeys, hashAppKey } from '../../lib/auth/app-keys.ts';
+import { createUsageKeyAuthorizer } from '../../lib/auth/usage-key-authorizer.ts';
 import type { Deps } from '../../lib/deps.ts';
 import { type BrowseOptions, createBrowse } from '../../lib/fleet/browse.ts';
 import { createDeleteWorkItem } from '../../lib/incidents/delete-work-item.ts';
@@ -124,37 +124,54 @@ export function handlersOver(
   options: {
     browse?: BrowseOptions;
     /** By default one over a client of its own. */
-    labelCaller?: ReturnType<typeof createLabelCaller>;
+    usageKeyAuthorizer?: ReturnType<typeof createUsageKeyAuthorizer>;
   } & MergeOptions = {},
 ): Handlers {
   const handlers: Handlers = {
-    browseFleet: serve(browseFleet, { validate: validateBrowse, ...createBrowse(deps, options.browse) }, deps),
-    getRumResource: serve(getRumResource, { validate: validateRum, operate: createGetRumResource(deps) }, deps),
-    deleteWorkItem: serve(deleteWorkItem, { validate: validateDelete, operate: createDeleteWorkItem(deps) }, deps),
-    mergeAlerts: serve(mergeAlerts, { validate: validateMerge, operate: createMergeAlerts(deps, options) }, deps),
+    browseFleet: createOperationHandler(
+      browseFleet,
+      { validate: validateBrowse, ...createBrowse(deps, options.browse) },
+      deps,
+    ),
+    getRumResource: createOperationHandler(
+      getRumResource,
+      { validate: validateRum, operate: createGetRumResource(deps) },
+      deps,
+    ),
+    deleteWorkItem: createOperationHandler(
+      deleteWorkItem,
+      { validate: validateDelete, operate: createDeleteWorkItem(deps) },
+      deps,
+    ),
+    mergeAlerts: createOperationHandler(
+      mergeAlerts,
+      { validate: validateMerge, operate: createMergeAlerts(deps, options) },
+      deps,
+    ),
   };
   const running = (handler: Handler) => (event: APIGatewayProxyEvent) => handler(event, CONTEXT);
-  let { labelCaller } = options;
+  let { usageKeyAuthorizer } = options;
   const authorize = (event: APIGatewayRequestAuthorizerEvent) => {
-    if (!labelCaller) {
+    if (!usageKeyAuthorizer) {
       // The authorizer's function is another than the operations': it has a client of its own.
       const itsDeps = testDeps(connectAgain(deps.table));
-      const { environment } = readDeployment(inject('template'), deps.table.name).functions['label-caller'] ?? {};
-      labelCaller = createLabelCaller({
+      const { environment } =
+        readDeployment(inject('template'), deps.table.name).functions['usage-key-authorizer'] ?? {};
+      usageKeyAuthorizer = createUsageKeyAuthorizer({
         appKeys: createAppKeys(itsDeps),
         deps: itsDeps,
         sharedGatewayKey: environment?.SHARED_GATEWAY_KEY ?? '',
       });
     }
-    return labelCaller(event);
+    return usageKeyAuthorizer(event);
   };
   const functions: Functions = {
     [browseFleet.name]: running(handlers.browseFleet),
     [getRumResource.name]: running(handlers.getRumResource),
     [deleteWorkItem.name]: running(handlers.deleteWorkItem),
     [mergeAlerts.name]: running(handlers.mergeAlerts),
-    'refuse-route': running(refuseRoute(deps, allowedMethods())),
-    'label-caller': (event) => authorize(event as unknown as APIGatewayRequestAuthorizerEvent),
+    'fallback-route': running(createFallbackRoute(deps, allowedMethods())),
+    'usage-key-authorizer': (event) => authorize(event as unknown as APIGatewayRequestAuthorizerEvent),
   };
   for (const handler of Object.values(handlers)) deployedWith.set(handler, functions);
   return handlers;
@@ -246,10 +263,10 @@ export async function putAppKey(
 
 /** Puts many rows, in batches. */
 export async function putAll(table: Table, rows: (Key & object)[]): Promise<void> {
-  for (let at = 0; at < rows.length; at += 25)
+  for (let index = 0; index < rows.length; index += 25)
     await table.client.send(
       new BatchWriteCommand({
-        RequestItems: { [table.name]: rows.slice(at, at + 25).map((Item) => ({ PutRequest: { Item } })) },
+        RequestItems: { [table.name]: rows.slice(index, index + 25).map((Item) => ({ PutRequest: { Item } })) },
       }),
     );
 }

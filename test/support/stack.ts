@@ -15,6 +15,16 @@ export function deployed(context: Readonly<Record<string, unknown>> = {}): Templ
 /** The beginning of a logical id that a person knows it by. */
 export const shortId = (id: string): string => id.replace(/[0-9A-F]{8}$/, '');
 
+/** Functions whose logical ids must stay those of the names that they were first deployed under. */
+const FIRST_IDS: Readonly<Record<string, string>> = {
+  'usage-key-authorizer': 'labelcaller',
+  'fallback-route': 'refuseroute',
+  'openapi-document': 'describeapi',
+};
+
+/** What the logical ids of a function's resources begin with. */
+export const idOfFunction = (name: string): string => FIRST_IDS[name] ?? name.replaceAll('-', '');
+
 /**
  * A value of the template with its references as text: `Table.Arn` is that attribute of the resource `Table…`, `Table` what a
  * `Ref` gives.

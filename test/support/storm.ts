@@ -30,7 +30,7 @@ export async function connectAfterStorm(
   // One kind after the other: those that hang hold all sockets, and the throttled ones would not be sent again in time.
   const answers: Answer[] = [];
   for (const kind of ['storm-throttle', 'storm-hang'])
-    answers.push(...(await Promise.all(Array.from({ length: CALLS }, (_, at) => call(`${kind}-${at}`)))));
+    answers.push(...(await Promise.all(Array.from({ length: CALLS }, (_, index) => call(`${kind}-${index}`)))));
   proxy.plan();
   const other = answers.find(({ status }) => status !== 503);
   if (other) throw new Error(`a call in a storm answered ${other.status}`);

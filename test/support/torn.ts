@@ -15,7 +15,7 @@ export async function snapshot(table: Table, account: number): Promise<Rows> {
   const rows: (Key & Row)[] = [];
   const incidents = await storedUnder(table, collections.incidents(account));
   for (const partition of [
-    keys.mergeLedger(account).pk,
+    keys.mergeOrder(account).pk,
     collections.idempotency(account),
     ...collections.alertShards(account),
     ...incidents.map(({ sk }) => collections.feed(account, sk)),
@@ -41,9 +41,9 @@ export function torn(before: Rows, after: Rows, names: readonly string[]): Rows 
   return rows;
 }
 
-/** Makes the rows of the table those of `rows`, where they were those of `now`. */
-export async function overwrite(table: Table, now: Rows, rows: Rows): Promise<void> {
-  for (const name of changedRows(now, rows)) {
+/** Makes the rows of the table those of `rows`, where they were those of `current`. */
+export async function overwrite(table: Table, current: Rows, rows: Rows): Promise<void> {
+  for (const name of changedRows(current, rows)) {
     const [pk = '', sk = ''] = name.split('\n');
     const row = rows.get(name);
     if (row) await put(table, { pk, sk }, row);

@@ -82,7 +82,7 @@ export const steady = (output: string) =>
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<uuid>')
     .replace(/\b[0-9a-f]{16}\b/g, '<key id>')
     .replace(/…[\w-]+/g, '…<digits>')
-    .replace(/\b\d{15}\b/g, '<stamp>')
+    .replace(/\b\d{15}\b/g, '<sequence>')
     .replace(/\b\d{13}\b/g, '<ms>')
     .replace(/"next_cursor":"[^"]*"/g, '"next_cursor":"<cursor>"')
     .replace(/"(max_age_ms)":\d+/g, '"$1":<ms>')

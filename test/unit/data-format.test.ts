@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DEMO_KEYS, sampleData } from '../../infra/local/sample.ts';
-import { hashAppKey } from '../../lib/accounts/app-keys.ts';
+import { hashAppKey } from '../../lib/auth/app-keys.ts';
 import { checkData, DataError, type TableContents } from '../../lib/data/check.ts';
 import { KINDS } from '../../lib/data/format.ts';
 import { documentedLines } from '../support/data-format.ts';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createAppKeys } from '../../lib/accounts/app-keys.ts';
 import type { ApiRequest } from '../../lib/api/call.ts';
 import { deadlineMiddleware } from '../../lib/api/deadline.ts';
+import { createAppKeys } from '../../lib/auth/app-keys.ts';
 import type { Deps } from '../../lib/deps.ts';
 import { TIME_LIMITS } from '../../lib/time-limits.ts';
 

@@ -117,8 +117,10 @@ describe('what no range covers', () => {
     fc.assert(
       fc.property(range, fc.array(range), (whole, ranges) => {
         const gaps = uncovered(whole, ranges);
-        const indexes = gaps.flatMap(({ start, end }) => Array.from({ length: end - start }, (_, at) => start + at));
-        const expected = Array.from({ length: whole.end - whole.start }, (_, at) => whole.start + at).filter(
+        const indexes = gaps.flatMap(({ start, end }) =>
+          Array.from({ length: end - start }, (_, index) => start + index),
+        );
+        const expected = Array.from({ length: whole.end - whole.start }, (_, index) => whole.start + index).filter(
           (index) => !ranges.some(({ start, end }) => start <= index && index < end),
         );
         expect(indexes).toEqual(expected);

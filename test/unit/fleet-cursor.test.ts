@@ -34,9 +34,9 @@ describe('a cursor', () => {
 
   it('is refused when any bit of it was changed', () => {
     fc.assert(
-      fc.property(secret, hostId, fc.nat(), fc.integer({ min: 0, max: 7 }), (key, id, at, bit) => {
+      fc.property(secret, hostId, fc.nat(), fc.integer({ min: 0, max: 7 }), (key, id, position, bit) => {
         const bytes = Buffer.from(sealCursor(key, id), 'base64url');
-        const index = at % bytes.length;
+        const index = position % bytes.length;
         bytes[index] = (bytes[index] ?? 0) ^ (1 << bit);
         expect(openCursor(key, bytes.toString('base64url'))).toBeUndefined();
       }),

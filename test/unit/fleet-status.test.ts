@@ -208,7 +208,7 @@ describe('the texts of a host', () => {
   });
 
   it('are at most 32 reason codes of 128 code points', () => {
-    const codes = Array.from({ length: 33 }, (_, at) => `code-${at}`);
+    const codes = Array.from({ length: 33 }, (_, index) => `code-${index}`);
     expect(codesOf({ reason_codes: codes.slice(0, 32) })).toEqual(codes.slice(0, 32));
     expect(codesOf({ reason_codes: codes })).toEqual([...codes.slice(0, 32), 'value_cut']);
     expect(codesOf({ reason_codes: [face.repeat(128)] })).toEqual([face.repeat(128)]);

@@ -6,7 +6,10 @@ import { anyText } from '../support/any-text.ts';
 
 /** One example of every sentence, and what it must mention. */
 const EXAMPLES: { [K in keyof Explanations]: [values: Explanations[K], mentions: string[]] } = {
-  invalidFields: [{ problems: [{ field: 'limit', must: { is: 'integer', min: 1, max: 100 } }] }, ['limit', '1', '100']],
+  invalidFields: [
+    { fieldErrors: [{ field: 'limit', must: { is: 'integer', min: 1, max: 100 } }] },
+    ['limit', '1', '100'],
+  ],
   malformedBody: [undefined, ['JSON', 'UTF-8']],
   bodyTooDeep: [undefined, []],
   bodyNotObject: [undefined, ['JSON']],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FLEET_STATUSES, operations } from '../../lib/api/operations.ts';
-import { rateLimitHeaders } from '../../lib/api/throttle.ts';
+import { rateLimitHeaders } from '../../lib/api/rate-limit.ts';
 
 describe('the list of operations', () => {
   it('holds the four operations of the contract, each at its path', () => {
@@ -52,14 +52,14 @@ describe('the list of operations', () => {
 describe('the rate-limit headers', () => {
   const second = { name: 'second', limit: 2, seconds: 1 };
   const minute = { name: 'minute', limit: 30, seconds: 60 };
-  const at = 1_750_000_020_250;
+  const atMs = 1_750_000_020_250;
   const of = (inSecond: number, inMinute: number) =>
     rateLimitHeaders(
       [
         { window: second, remaining: inSecond, endsMs: 1_750_000_021_000 },
         { window: minute, remaining: inMinute, endsMs: 1_750_000_080_000 },
       ],
-      at,
+      atMs,
     );
 
   it('show the window nearest to its end of quota, and both windows in the fields of the draft standard', () => {

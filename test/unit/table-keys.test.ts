@@ -27,8 +27,8 @@ const PARTS: Record<RowKind, fc.Arbitrary<unknown>[]> = {
   feedEntry: [objectId, sequence],
   feedAlerts: [objectId, sequence, fc.nat(9_999)],
   feedMoves: [objectId, sequence, fc.nat(999_999)],
-  mergeLedger: [],
-  ledgerShard: [fc.nat(99)],
+  mergeOrder: [],
+  mergeOrderShard: [fc.nat(99)],
   rateCount: [name, fc.nat()],
   idempotency: [name, hash],
 };
@@ -107,8 +107,8 @@ describe('a key', () => {
     ['feedEntry', ['AB', 12], 'ACCOUNT#7#FEED#ab', '000000000000012'],
     ['feedAlerts', ['AB', 12, 3], 'ACCOUNT#7#FEED#ab', '000000000000012#ALERTS#0003'],
     ['feedMoves', ['AB', 12, 3], 'ACCOUNT#7#FEED#ab', '000000000000012#MOVES#000003'],
-    ['mergeLedger', [], 'ACCOUNT#7#MERGES', 'LEDGER'],
-    ['ledgerShard', [3], 'ACCOUNT#7#MERGES', 'LEDGER#3'],
+    ['mergeOrder', [], 'ACCOUNT#7#MERGES', 'LEDGER'],
+    ['mergeOrderShard', [3], 'ACCOUNT#7#MERGES', 'LEDGER#3'],
     ['rateCount', ['browse-fleet', 9], 'ACCOUNT#7#RATE#browse-fleet', '9'],
     ['idempotency', ['merge-alerts', 'ff'], 'ACCOUNT#7#IDEMPOTENCY', 'merge-alerts#ff'],
   ])('of kind %s is written as docs/table.md says', (kind, parts, pk, sk) => {
@@ -130,7 +130,7 @@ describe('a key', () => {
       ['alerts', 'ACCOUNT#7#ALERTS#b'],
       ['alertShards', [...'0123456789abcdef'].map((digit) => `ACCOUNT#7#ALERTS#${digit}`)],
       ['feed', 'ACCOUNT#7#FEED#b'],
-      ['ledger', 'ACCOUNT#7#MERGES'],
+      ['mergeOrder', 'ACCOUNT#7#MERGES'],
       ['idempotency', 'ACCOUNT#7#IDEMPOTENCY'],
     ]);
   });

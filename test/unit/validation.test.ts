@@ -18,13 +18,13 @@ const check = {
 };
 
 /** What a body is told in English, or in the language at `at`; undefined when it passes. */
-function told(operation: keyof typeof check, body: object, at = 0): string | undefined {
+function told(operation: keyof typeof check, body: object, index = 0): string | undefined {
   try {
     check[operation].before?.({ event: { body } } as unknown as ApiRequest);
     return undefined;
   } catch (error) {
     expect((error as ApiError).code).toBe('InvalidParameter');
-    return messageOf(CATALOGS[at] ?? CATALOGS[0], error as ApiError);
+    return messageOf(CATALOGS[index] ?? CATALOGS[0], error as ApiError);
   }
 }
 

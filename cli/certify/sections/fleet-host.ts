@@ -20,7 +20,7 @@ async function compareHosts(
 ) {
   const { items } = await certifiedPage(t);
   equal(items.length, HOSTS.length, 'number of hosts');
-  for (const [at, host] of HOSTS.entries()) equal(of(items[at]), expected(host), host.host.host_id);
+  for (const [index, host] of HOSTS.entries()) equal(of(items[index]), expected(host), host.host.host_id);
 }
 
 type Inventory = (typeof HOSTS)[number]['host'];
@@ -111,18 +111,18 @@ export const capability = section('2.2', 'Fleet host capability (servicemap obje
   }),
   shown('observed_at_ms: optional int64, Unix milliseconds, when the agent observed the graph', async (t) => {
     const { items } = await certifiedPage(t);
-    for (const [at, { live, host }] of HOSTS.entries()) {
-      const { received_at_ms: received, observed_at_ms: observed } = items[at].servicemap;
+    for (const [index, { live, host }] of HOSTS.entries()) {
+      const { received_at_ms: received, observed_at_ms: observed } = items[index].servicemap;
       equal(observed, live ? received - 350 : undefined, `observed_at_ms of ${host.host_id}`);
     }
   }),
   shown('received_at_ms: optional int64, Unix milliseconds, when the server received the graph', async (t) => {
     const { items, generated_at_ms } = await certifiedPage(t);
     const [youngest, oldest] = [items[0].servicemap.received_at_ms, items[2].servicemap.received_at_ms];
-    for (const [at, { live }] of HOSTS.entries()) {
+    for (const [index, { live }] of HOSTS.entries()) {
       const ageOfFirst = live ? (live(0).received_at_ms ?? 0) - (HOSTS[0]?.live?.(0).received_at_ms ?? 0) : undefined;
       const expected = ageOfFirst === undefined ? undefined : youngest + ageOfFirst;
-      equal(items[at].servicemap.received_at_ms, expected, `received_at_ms of ${items[at].host_id}`);
+      equal(items[index].servicemap.received_at_ms, expected, `received_at_ms of ${items[index].host_id}`);
     }
     holds(oldest < youngest && youngest <= generated_at_ms, 'a time before generated_at_ms', youngest);
   }),

@@ -51,17 +51,17 @@ const MOST_PARTITIONS = 100_000;
 
 /** Token buckets, two for each partition key. */
 export function createPartitions(limits: Limits, now: () => number) {
-  const buckets = new QuickLRU<string, { tokens: number; at: number }>({ maxSize: MOST_PARTITIONS });
+  const buckets = new QuickLRU<string, { tokens: number; atMs: number }>({ maxSize: MOST_PARTITIONS });
   const usages = new QuickLRU<string, Usage>({ maxSize: MOST_PARTITIONS });
   const rateOf = (side: Side) => (side === 'read' ? limits.readUnits : limits.writeUnits);
 
   function bucketOf(partition: string, side: Side) {
     const full = rateOf(side) * limits.burstSeconds;
     const name = `${side} ${partition}`;
-    const at = now();
-    const bucket = buckets.get(name) ?? { tokens: full, at };
-    bucket.tokens = Math.min(full, bucket.tokens + ((at - bucket.at) / 1000) * rateOf(side));
-    bucket.at = at;
+    const nowMs = now();
+    const bucket = buckets.get(name) ?? { tokens: full, atMs: nowMs };
+    bucket.tokens = Math.min(full, bucket.tokens + ((nowMs - bucket.atMs) / 1000) * rateOf(side));
+    bucket.atMs = nowMs;
     buckets.set(name, bucket);
     return { bucket, full };
   }

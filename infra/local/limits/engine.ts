@@ -63,9 +63,9 @@ export function createEngine(send: Send, known: KeyNames) {
     /** Bytes of each row as it is stored; 0 where there is none. */
     async storedBytes(rows: readonly RowKey[]): Promise<number[]> {
       const bytes = new Map<string, number>();
-      for (let at = 0; at < rows.length; at += LARGEST_BATCH) {
+      for (let index = 0; index < rows.length; index += LARGEST_BATCH) {
         let left: Json = {};
-        for (const { table, key } of rows.slice(at, at + LARGEST_BATCH)) {
+        for (const { table, key } of rows.slice(index, index + LARGEST_BATCH)) {
           left[table] ??= { Keys: [], ConsistentRead: true };
           left[table].Keys.push(key);
         }

@@ -29,13 +29,13 @@ async function rowOf(
   if (table === undefined) throw invalid('limits: only UPDATE, DELETE and SELECT statements are followed');
   const names = await engine.keyNames(table);
   const key: Record<string, AttributeValue> = {};
-  let at = 0;
+  let index = 0;
   for (const [, name, placeholder] of text.matchAll(/'[^']*'|(?:("?[\w.]+"?)\s*=\s*)?(\?)/g)) {
     if (placeholder === undefined) continue;
     const plain = name?.replaceAll('"', '');
-    const value = Parameters[at];
+    const value = Parameters[index];
     if (plain !== undefined && names.includes(plain) && value) key[plain] = value;
-    at += 1;
+    index += 1;
   }
   if (names.some((name) => !(name in key))) throw invalid('limits: a statement must name its key by parameters');
   return { table, key, side: /^SELECT/i.test(verb) ? 'read' : 'write' };
@@ -56,17 +56,17 @@ export async function batchExecuteStatement(call: Call): Promise<Json> {
 
   /** Sends the members that are granted, and puts the errors of the others in their places. */
   async function send(verdicts: readonly Verdict[]): Promise<Json[]> {
-    const granted = statements.filter((_statement, at) => verdicts[at] === 'granted');
+    const granted = statements.filter((_statement, index) => verdicts[index] === 'granted');
     const { Responses } =
       granted.length > 0 ? await engine.call('BatchExecuteStatement', { Statements: granted }) : { Responses: [] };
     const done = (Responses as Json[]).values();
-    return verdicts.map((verdict, at) => {
+    return verdicts.map((verdict, index) => {
       if (verdict === 'granted') return done.next().value;
-      return { TableName: rows[at]?.table, Error: verdict === 'conflict' ? CONFLICT : throttledReason(limits) };
+      return { TableName: rows[index]?.table, Error: verdict === 'conflict' ? CONFLICT : throttledReason(limits) };
     });
   }
   const answer = (Responses: Json[], units: readonly number[]) => {
-    const used = rows.map(({ table }, at): [string, number] => [table, units[at] ?? 0]);
+    const used = rows.map(({ table }, index): [string, number] => [table, units[index] ?? 0]);
     return { Responses, ...consumed(request, used, side) };
   };
 
@@ -79,9 +79,9 @@ export async function batchExecuteStatement(call: Call): Promise<Json> {
 async function grantReads({ engine, partitions }: Call, rows: readonly RowKey[], statements: readonly Statement[]) {
   const sizes = await engine.storedBytes(rows);
   const partitionsOf = await Promise.all(rows.map((row) => engine.partitionOf(row)));
-  const units = sizes.map((bytes, at) => readUnitsOf(bytes, statements[at]?.ConsistentRead ?? false));
+  const units = sizes.map((bytes, index) => readUnitsOf(bytes, statements[index]?.ConsistentRead ?? false));
   const verdicts = units.map(
-    (each, at): Verdict => (partitions.take(partitionsOf[at] ?? '', 'read', each) ? 'granted' : 'throttled'),
+    (each, index): Verdict => (partitions.take(partitionsOf[index] ?? '', 'read', each) ? 'granted' : 'throttled'),
   );
-  return { verdicts, units: units.map((each, at) => (verdicts[at] === 'granted' ? each : 0)) };
+  return { verdicts, units: units.map((each, index) => (verdicts[index] === 'granted' ? each : 0)) };
 }

@@ -54,10 +54,10 @@ export async function batchGetItem({ request, engine, partitions, limits }: Call
   const bytesOf = new Map<string, number>();
   let bytes = 0;
   let throttledTable: string | undefined;
-  for (const [at, row] of rows.entries()) {
+  for (const [index, row] of rows.entries()) {
     const { table, key } = row;
     const partition = await engine.partitionOf(row);
-    const size = sizes[at] ?? 0;
+    const size = sizes[index] ?? 0;
     const ofPartition = (bytesOf.get(partition) ?? 0) + size;
     const units = readUnitsOf(size, request.RequestItems[table].ConsistentRead ?? false);
     const fits = bytes + size <= BATCH_BYTES && ofPartition <= BATCH_BYTES_OF_A_PARTITION;

@@ -44,7 +44,7 @@ export function createRowsInUse() {
     write(rows: readonly RowKey[]): { conflicts: boolean[]; end(): void } {
       const names = rows.map(rowName);
       const conflicts = names.map((name) => transactions.has(name));
-      const marked = names.filter((_name, at) => !conflicts[at]);
+      const marked = names.filter((_name, index) => !conflicts[index]);
       for (const name of marked) writes.set(name, (writes.get(name) ?? 0) + 1);
       const end = () => {
         for (const name of marked) {
@@ -78,16 +78,16 @@ export async function transact(
     const busy = names.map((name) => (inUse.writes.has(name) || inUse.transactions.has(name) ? CONFLICT : NO_REASON));
     if (busy.includes(CONFLICT)) throw cancelled(busy);
   }
-  const granted = partitionsOf.map((partition, at) => partitions.take(partition, side, units[at] ?? 0));
+  const granted = partitionsOf.map((partition, index) => partitions.take(partition, side, units[index] ?? 0));
   if (granted.includes(false)) {
-    for (const [at, partition] of partitionsOf.entries())
-      if (granted[at]) partitions.charge(partition, side, -(units[at] ?? 0));
+    for (const [index, partition] of partitionsOf.entries())
+      if (granted[index]) partitions.charge(partition, side, -(units[index] ?? 0));
     throw cancelled(granted.map((each) => (each ? NO_REASON : throttledReason(limits))));
   }
   if (side === 'write') for (const name of names) inUse.transactions.add(name);
   try {
     const [reply] = await Promise.all([act(), side === 'write' ? sleep(limits.transactionMs) : undefined]);
-    const used = rows.map(({ table }, at): [string, number] => [table, units[at] ?? 0]);
+    const used = rows.map(({ table }, index): [string, number] => [table, units[index] ?? 0]);
     return { ...reply, ...consumed(request, used, side) };
   } finally {
     if (side === 'write') for (const name of names) inUse.transactions.delete(name);

@@ -53,17 +53,17 @@ export async function writeEach<Result>(
   const partitionsOf = await Promise.all(rows.map((row) => engine.partitionOf(row)));
   const before = await engine.storedBytes(rows);
   const { conflicts, end } = inUse.write(rows);
-  const units = before.map((bytes, at) => writeUnitsOf(Math.max(bytes, bytesWritten[at] ?? 0)));
-  const verdicts = partitionsOf.map((partition, at): Verdict => {
-    if (conflicts[at]) return 'conflict';
-    return partitions.take(partition, 'write', units[at] ?? 0) ? 'granted' : 'throttled';
+  const units = before.map((bytes, index) => writeUnitsOf(Math.max(bytes, bytesWritten[index] ?? 0)));
+  const verdicts = partitionsOf.map((partition, index): Verdict => {
+    if (conflicts[index]) return 'conflict';
+    return partitions.take(partition, 'write', units[index] ?? 0) ? 'granted' : 'throttled';
   });
   const settle = async () => {
     const after = await engine.storedBytes(rows);
-    return units.map((reserved, at) => {
-      if (verdicts[at] !== 'granted') return 0;
-      const grown = Math.max(0, writeUnitsOf(after[at] ?? 0) - reserved);
-      partitions.charge(partitionsOf[at] ?? '', 'write', grown);
+    return units.map((reserved, index) => {
+      if (verdicts[index] !== 'granted') return 0;
+      const grown = Math.max(0, writeUnitsOf(after[index] ?? 0) - reserved);
+      partitions.charge(partitionsOf[index] ?? '', 'write', grown);
       return reserved + grown;
     });
   };
@@ -96,14 +96,14 @@ export async function batchWriteItem(call: Call): Promise<Json> {
   return writeEach(call, rows, sizes, async (verdicts, settle) => {
     const requestOf = (wanted: boolean) => {
       const items: Record<string, Json[]> = {};
-      for (const [at, { table, member }] of members.entries())
-        if ((verdicts[at] === 'granted') === wanted) items[table] = [...(items[table] ?? []), member];
+      for (const [index, { table, member }] of members.entries())
+        if ((verdicts[index] === 'granted') === wanted) items[table] = [...(items[table] ?? []), member];
       return items;
     };
     if (!verdicts.includes('granted')) throw throttled(limits, 'write', members[0]?.table ?? '');
     const reply = await engine.call('BatchWriteItem', { RequestItems: requestOf(true) });
     const units = await settle();
-    const used = rows.map(({ table }, at): [string, number] => [table, units[at] ?? 0]);
+    const used = rows.map(({ table }, index): [string, number] => [table, units[index] ?? 0]);
     return { ...reply, UnprocessedItems: requestOf(false), ...consumed(request, used, 'write') };
   });
 }
@@ -121,25 +121,25 @@ export async function transactWriteItems(call: Call): Promise<Json> {
   );
   const written = actions.map(({ Item }) => (Item ? sizeOf(Item) : 0));
   const before = await engine.storedBytes(rows);
-  const known = before.map((bytes, at) => Math.max(bytes, written[at] ?? 0));
+  const known = before.map((bytes, index) => Math.max(bytes, written[index] ?? 0));
   // An update's row is taken for as large as with all values of its expressions added: what replaces others counts twice.
   const added = actions.map(({ Item, ExpressionAttributeValues = {} }) =>
     Item ? 0 : itemBytes(ExpressionAttributeValues),
   );
-  refuseLargeTransaction(known.map((bytes, at) => bytes + (added[at] ?? 0)));
+  refuseLargeTransaction(known.map((bytes, index) => bytes + (added[index] ?? 0)));
   const units = known.map((bytes) => IN_TRANSACTION * writeUnitsOf(bytes));
-  const growing = [...rows.entries()].filter(([at]) => {
-    const bytes = known[at] ?? 0;
-    return writeUnitsOf(bytes + mostGrowth(actions[at])) > writeUnitsOf(bytes);
+  const growing = [...rows.entries()].filter(([index]) => {
+    const bytes = known[index] ?? 0;
+    return writeUnitsOf(bytes + mostGrowth(actions[index])) > writeUnitsOf(bytes);
   });
   return transact(call, rows, units, 'write', async () => {
     const reply = await engine.call('TransactWriteItems', request);
     const after = await engine.storedBytes(growing.map(([, row]) => row));
-    for (const [index, [at, row]] of growing.entries()) {
-      const grown = IN_TRANSACTION * writeUnitsOf(after[index] ?? 0) - (units[at] ?? 0);
+    for (const [index, [position, row]] of growing.entries()) {
+      const grown = IN_TRANSACTION * writeUnitsOf(after[index] ?? 0) - (units[position] ?? 0);
       if (grown <= 0) continue;
       partitions.charge(await engine.partitionOf(row), 'write', grown);
-      units[at] = (units[at] ?? 0) + grown;
+      units[position] = (units[position] ?? 0) + grown;
     }
     return reply;
   });

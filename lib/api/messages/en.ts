@@ -1,5 +1,5 @@
 import type { Explanations } from '../errors.ts';
-import type { Problem, Rule } from '../problems.ts';
+import type { FieldError, Rule } from '../field-errors.ts';
 import type { Catalog, RouteCatalog } from './catalog.ts';
 
 function range(min: number | undefined, max: number | undefined, unit = ''): string {
@@ -39,7 +39,7 @@ function must(rule: Rule): string {
   }
 }
 
-function problem({ field, must: rule, missing, item, moreItems }: Problem): string {
+function fieldError({ field, must: rule, missing, item, moreItems }: FieldError): string {
   if (missing) return `${field} is required and must be ${must(rule)}`;
   if (item === undefined) return `${field} must be ${must(rule)}`;
   const more = moreItems ? ` (and ${moreItems} more of its items)` : '';
@@ -85,7 +85,7 @@ export const en: Catalog = {
   language: 'en',
   codes,
   explain: {
-    invalidFields: ({ problems }) => `${problems.map(problem).join('; ')}.`,
+    invalidFields: ({ fieldErrors }) => `${fieldErrors.map(fieldError).join('; ')}.`,
     bodyTooDeep: () => 'The request body is nested too deeply: thousands of levels cannot be read.',
     malformedBody: () => 'The request body must be well-formed JSON in UTF-8.',
     bodyNotObject: () => 'The request body must be a JSON object.',

@@ -1,5 +1,5 @@
 import type { Explanations } from '../errors.ts';
-import type { Problem, Rule } from '../problems.ts';
+import type { FieldError, Rule } from '../field-errors.ts';
 import type { Catalog, RouteCatalog } from './catalog.ts';
 
 function range(min: number | undefined, max: number | undefined): string {
@@ -40,7 +40,7 @@ function must(rule: Rule): string {
   }
 }
 
-function problem({ field, must: rule, missing, item, moreItems }: Problem): string {
+function fieldError({ field, must: rule, missing, item, moreItems }: FieldError): string {
   if (missing) return `${field} 为必填项，必须是${must(rule)}`;
   if (item === undefined) return `${field} 必须是${must(rule)}`;
   const more = moreItems ? `（以及另外 ${moreItems} 项）` : '';
@@ -88,7 +88,7 @@ export const zhCn: Catalog = {
   language: 'zh-CN',
   codes,
   explain: {
-    invalidFields: ({ problems }) => `${problems.map(problem).join('；')}。`,
+    invalidFields: ({ fieldErrors }) => `${fieldErrors.map(fieldError).join('；')}。`,
     bodyTooDeep: () => '请求体嵌套过深：无法读取数千层的嵌套。',
     malformedBody: () => '请求体必须是格式正确的 UTF-8 JSON。',
     bodyNotObject: () => '请求体必须是 JSON 对象。',

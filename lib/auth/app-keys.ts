@@ -43,7 +43,7 @@ export interface AppKeyRow {
   note?: string;
 }
 
-const REMEMBERED_KEYS = 10_000;
+const CACHE_SIZE = 10_000;
 const UNKNOWN_KEY_MS = 3_000;
 
 /** The only form in which a key is stored or compared: its SHA-256, in hex. */
@@ -66,11 +66,11 @@ const NO_ROW = Symbol('no such key');
 /**
  * Looks app keys up, at most once at a time for each, however many calls wait. A found key is trusted for
  * `appKeyCacheSeconds` from the moment its look-up began, an unknown one is remembered for three seconds.
- * @param options `remembered`: keys that are kept, twice as many at the most; `lookUpMs`: the longest look-up, in milliseconds
+ * @param options `cacheSize`: keys that are kept, twice as many at the most; `lookUpMs`: the longest look-up, in milliseconds
  */
 export function createAppKeys(
   { table, now, settings, timeLimits }: Pick<Deps, 'table' | 'now' | 'settings' | 'timeLimits'>,
-  { remembered = REMEMBERED_KEYS, lookUpMs = timeLimits.callMs }: { remembered?: number; lookUpMs?: number } = {},
+  { cacheSize = CACHE_SIZE, lookUpMs = timeLimits.callMs }: { cacheSize?: number; lookUpMs?: number } = {},
 ): AppKeys {
   const trustedMs = settings.appKeyCacheSeconds * 1000;
   const lifetimeMs = (row: AppKeyRow | typeof NO_ROW) =>
@@ -85,7 +85,7 @@ export function createAppKeys(
     return (Item as AppKeyRow | undefined) ?? NO_ROW;
   }
 
-  const rows = new QuickLRU<string, { row: AppKeyRow | typeof NO_ROW; sinceMs: number }>({ maxSize: remembered });
+  const rows = new QuickLRU<string, { row: AppKeyRow | typeof NO_ROW; sinceMs: number }>({ maxSize: cacheSize });
   const underWay = new Map<string, Promise<AppKeyRow | typeof NO_ROW>>();
 
   async function lookUp(hash: string): Promise<AppKeyRow | typeof NO_ROW> {

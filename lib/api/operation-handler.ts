@@ -1,6 +1,6 @@
 import middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
-import { type Caller, createAppKeys } from '../accounts/app-keys.ts';
+import { type Caller, createAppKeys } from '../auth/app-keys.ts';
 import type { Deps } from '../deps.ts';
 import { isUnavailable } from '../table/failures.ts';
 import { bodyMiddleware } from './body.ts';
@@ -12,7 +12,7 @@ import { idempotencyKeyOf } from './idempotency-key.ts';
 import { CATALOGS } from './messages/index.ts';
 import { observeMiddleware } from './observe.ts';
 import type { Operation } from './operations.ts';
-import { createRateLimiter, throttleMiddleware } from './throttle.ts';
+import { createRateLimiter, rateLimitMiddleware } from './rate-limit.ts';
 import { type CrossCheck, type Validator, validateMiddleware } from './validate.ts';
 
 /** Milliseconds before the function's own time-out at which an operation is given up, so that its caller gets an answer. */
@@ -44,7 +44,7 @@ export type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise
  * Builds the handler of an operation: the same chain for all, in the contract's order of checks (app key, permission,
  * content type, size, body, exact rate limit, then the operation). Route and method are refused before, by the gateway.
  */
-export function serve<Body, Data>(
+export function createOperationHandler<Body, Data>(
   operation: Operation,
   { validate, crossCheck, check, operate }: Implementation<Body, Data>,
   deps: Deps,
@@ -58,7 +58,7 @@ export function serve<Body, Data>(
   chain.use(bodyMiddleware(deps.settings)).use(validateMiddleware(operation.request, validate, crossCheck));
   if (check) chain.before(({ event }) => check(event.body as Body, callerOf(event)));
   const { rateWindows } = operation;
-  if (rateWindows) chain.use(throttleMiddleware(createRateLimiter({ ...operation, rateWindows }, deps), deps));
+  if (rateWindows) chain.use(rateLimitMiddleware(createRateLimiter({ ...operation, rateWindows }, deps), deps));
   return chain.handler((event) => operate(callOf<Body>(event, operation))) as unknown as Handler;
 }
 

@@ -27,7 +27,7 @@ import { ServiceLevel } from './service-level.ts';
 /** A merge is finished within some seconds: after so long one attempt, which comes again after three minutes, has failed. */
 const PENDING_MINUTES = 5;
 
-export interface WatchProps {
+export interface MonitoringProps {
   readonly api: RestApi;
   readonly accessLog: ILogGroup;
   readonly table: ITableV2;
@@ -37,10 +37,10 @@ export interface WatchProps {
 }
 
 /** Alarms that each mean one thing to do (docs/operate.md), and a dashboard: is it healthy, who is throttled, what does it cost. */
-export class Watch extends Construct {
+export class Monitoring extends Construct {
   private readonly topic: Topic | undefined;
 
-  constructor(scope: Construct, id: string, props: WatchProps) {
+  constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
     if (props.alarmEmail !== undefined) this.topic = this.createTopic(props.alarmEmail);
     for (const alarm of new ServiceLevel(this, 'ServiceLevel', props.accessLog).alarms) this.notifyOf(alarm);
@@ -74,7 +74,7 @@ export class Watch extends Construct {
     );
   }
 
-  private addAlarms({ table, functions, mergeQueue }: WatchProps): void {
+  private addAlarms({ table, functions, mergeQueue }: MonitoringProps): void {
     for (const { name } of operations) {
       const fn = functions[name];
       if (fn)
@@ -113,9 +113,15 @@ export class Watch extends Construct {
       period: PERIOD,
     });
     this.alarm('MergePipeFailed', 'Merges do not get from the table stream to their queue', failed, 1, 2);
-    const labelCaller = functions['label-caller'];
-    if (labelCaller)
-      this.alarm('AuthorizerFailures', 'The authorizer fails', labelCaller.metricErrors({ period: PERIOD }), 1, 2);
+    const usageKeyAuthorizer = functions['usage-key-authorizer'];
+    if (usageKeyAuthorizer)
+      this.alarm(
+        'AuthorizerFailures',
+        'The authorizer fails',
+        usageKeyAuthorizer.metricErrors({ period: PERIOD }),
+        1,
+        2,
+      );
     this.alarm(
       'AccountsUnprovisioned',
       'Accounts without a gateway key share the throttle of strangers',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiRequest } from '../../lib/api/call.ts';
 import type { ApiError } from '../../lib/api/errors.ts';
-import { type FieldSchema, ruleOf } from '../../lib/api/problems.ts';
+import { type FieldSchema, ruleOf } from '../../lib/api/field-errors.ts';
 import { validateMiddleware } from '../../lib/api/validate.ts';
 
 describe('what a field must be', () => {
@@ -41,7 +41,7 @@ describe('what a field must be', () => {
   ])('by the schema %j is %j', (schema, rule) => expect(ruleOf(schema)).toStrictEqual(rule));
 });
 
-describe('the problems of a body', () => {
+describe('the fieldErrors of a body', () => {
   const LIST = { type: 'array', items: { type: 'string', maxLength: 3 } };
   const ITEM = { is: 'string', max: 3 };
   const WHOLE = { is: 'array', items: ITEM };
@@ -69,14 +69,14 @@ describe('the problems of a body', () => {
     [['/list/1', '/list'], { must: ITEM, item: 1 }],
     [['/list', '/list/1', '/list/2'], { must: WHOLE }],
   ])('at %j are one of the field', (paths, problem) => {
-    expect(told(paths)).toStrictEqual({ problems: [{ field: 'list', ...problem }] });
+    expect(told(paths)).toStrictEqual({ fieldErrors: [{ field: 'list', ...problem }] });
   });
 
   it('are none where there is nothing wrong, and strings of half a character count once', () => {
     expect(told([], { list: ['abc'] })).toEqual([]);
-    const problems = [{ field: 'list', must: ITEM, item: 0 }];
-    expect(told([], { list: ['\ud800', '\ud800'] })).toStrictEqual({ problems });
-    expect(told(['/list/0'], { list: ['\ud800abc'] })).toStrictEqual({ problems });
+    const fieldErrors = [{ field: 'list', must: ITEM, item: 0 }];
+    expect(told([], { list: ['\ud800', '\ud800'] })).toStrictEqual({ fieldErrors });
+    expect(told(['/list/0'], { list: ['\ud800abc'] })).toStrictEqual({ fieldErrors });
   });
 
   it('name what is required and missing', () => {
@@ -86,7 +86,7 @@ describe('the problems of a body', () => {
       validateMiddleware({ properties: { list: LIST } }, validate).before?.({
         event: { body: {} },
       } as unknown as ApiRequest);
-    const problems = [{ field: 'list', must: WHOLE, missing: true }];
-    expect(check).toThrow(expect.objectContaining({ explanation: { name: 'invalidFields', values: { problems } } }));
+    const fieldErrors = [{ field: 'list', must: WHOLE, missing: true }];
+    expect(check).toThrow(expect.objectContaining({ explanation: { name: 'invalidFields', values: { fieldErrors } } }));
   });
 });

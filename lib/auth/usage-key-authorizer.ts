@@ -2,7 +2,7 @@ import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } fro
 import type { Deps } from '../deps.ts';
 import type { AppKeys } from './app-keys.ts';
 
-export interface LabelCallerOptions {
+export interface UsageKeyAuthorizerOptions {
   readonly appKeys: AppKeys;
   readonly deps: Pick<Deps, 'log' | 'metrics'>;
   /** Value of the gateway key that all callers share who have none of their own. */
@@ -15,8 +15,14 @@ export interface LabelCallerOptions {
  * @throws when keys cannot be looked up: API Gateway answers 503, and forgets it. The shared key in its place would be
  *   remembered, and the caller would share the throttle of strangers long after DynamoDB is back
  */
-export function createLabelCaller({ appKeys, deps: { log, metrics }, sharedGatewayKey }: LabelCallerOptions) {
-  return async function labelCaller(event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> {
+export function createUsageKeyAuthorizer({
+  appKeys,
+  deps: { log, metrics },
+  sharedGatewayKey,
+}: UsageKeyAuthorizerOptions) {
+  return async function usageKeyAuthorizer(
+    event: APIGatewayRequestAuthorizerEvent,
+  ): Promise<APIGatewayAuthorizerResult> {
     const appKey = event.queryStringParameters?.app_key ?? '';
     const caller = await appKeys.find(appKey).catch((error: Error) => {
       log.warn('caller not labelled', { error_name: error.name });

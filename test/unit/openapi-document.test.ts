@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect, it } from 'vitest';
-import { handler } from '../../functions/describe-api.ts';
+import { handler } from '../../functions/openapi-document.ts';
 
 const get = (headers: Record<string, string> | null) => handler({ headers } as unknown as APIGatewayProxyEvent);
 

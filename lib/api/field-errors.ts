@@ -11,7 +11,7 @@ export type Rule =
   | { is: 'anything' };
 
 /** One offending field of a request body. */
-export interface Problem {
+export interface FieldError {
   /** The field's name. */
   field: string;
   /** What it must be, whole: not only the part that was missed. */

@@ -1,21 +1,21 @@
-import { lastOf } from '../incidents/ledger.ts';
+import { lastOf } from '../incidents/merge-order.ts';
 import type { FeedItem } from '../incidents/read.ts';
 import { keys } from '../table/keys.ts';
 import type { Finding, Fix } from './finding.ts';
 import type { MergeRows } from './merges.ts';
 
-/** Whether the ledger knows the latest entries, and exactly those that have alerts left to move. */
-export function* checkLedger(
-  { account, ledger }: MergeRows,
+/** Whether the merge order knows the latest entries, and exactly those that have alerts left to move. */
+export function* checkMergeOrder(
+  { account, order }: MergeRows,
   entries: readonly FeedItem[],
   tableName: string,
 ): Generator<Finding> {
-  const row = { TableName: tableName, Key: keys.mergeLedger(account) };
+  const row = { TableName: tableName, Key: keys.mergeOrder(account) };
   const latest = (of: readonly FeedItem[]) => of.reduce((last, { entry }) => Math.max(last, entry.sequence), 0);
   const largeEntries = entries.filter(({ entry }) => entry.large);
   for (const [name, known, last] of [
-    ['last', lastOf(ledger), latest(entries)],
-    ['last_large', ledger.own.lastLarge ?? 0, latest(largeEntries)],
+    ['last', lastOf(order), latest(entries)],
+    ['last_large', order.own.lastLarge ?? 0, latest(largeEntries)],
   ] as const)
     if (last > known)
       yield {
@@ -36,11 +36,11 @@ export function* checkLedger(
         ],
       };
 
-  const marked = new Map((ledger.pending ?? []).map(({ sequence, incidentId }) => [sequence, incidentId]));
+  const marked = new Map((order.pending ?? []).map(({ sequence, incidentId }) => [sequence, incidentId]));
   const pending = new Map(
     entries.filter((item) => item.pending).map(({ entry }) => [entry.sequence, entry.incident_id]),
   );
-  let hasMap = ledger.pending !== undefined;
+  let hasMap = order.pending !== undefined;
   for (const [sequence, incidentId] of pending) {
     if (marked.get(sequence) === incidentId) continue;
     const mark: Fix = hasMap

@@ -5,7 +5,7 @@ import type { ApiEvent, Reply } from './call.ts';
 import { envelopeMiddleware } from './envelope.ts';
 import { ApiError, refuse } from './errors.ts';
 import { ROUTE_CATALOGS } from './messages/index.ts';
-import type { Handler } from './serve.ts';
+import type { Handler } from './operation-handler.ts';
 
 /**
  * The handler of every path and method that is not served: 404, or 405 with `Allow` where the path is known. It goes by
@@ -13,7 +13,10 @@ import type { Handler } from './serve.ts';
  * @param allowed the method of each path that is served: told, for the list of operations with its schemas would be most
  *   of the bundle
  */
-export function refuseRoute(deps: Pick<Deps, 'now' | 'log'>, allowed: Readonly<Record<string, string>>): Handler {
+export function createFallbackRoute(
+  deps: Pick<Deps, 'now' | 'log'>,
+  allowed: Readonly<Record<string, string>>,
+): Handler {
   const chain = middy<ApiEvent, Reply | APIGatewayProxyResult, Error, Context>().use(
     envelopeMiddleware(deps, ROUTE_CATALOGS),
   );

@@ -1,7 +1,7 @@
 import type { APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
-import type { Caller } from '../../lib/accounts/app-keys.ts';
-import { createLabelCaller } from '../../lib/accounts/label-caller.ts';
+import type { Caller } from '../../lib/auth/app-keys.ts';
+import { createUsageKeyAuthorizer } from '../../lib/auth/usage-key-authorizer.ts';
 
 const SHARED = 'shared-key-of-strangers';
 const caller: Caller = { accountId: 9007199254740993n, appKeyId: 'a', permissions: [], cursorSecret: new Uint8Array() };
@@ -9,7 +9,7 @@ const caller: Caller = { accountId: 9007199254740993n, appKeyId: 'a', permission
 function labelled(find: () => Promise<Caller | undefined>) {
   const said: string[] = [];
   const keep = (message: string, fields: object) => void said.push(`${message} ${JSON.stringify(fields)}`);
-  const label = createLabelCaller({
+  const label = createUsageKeyAuthorizer({
     appKeys: { find },
     sharedGatewayKey: SHARED,
     deps: {

@@ -1,6 +1,6 @@
 /**
- * The order of an account's merges. A small one writes one shard of the ledger, whichever: so small ones seldom meet. A large
- * one announces itself in all shards, one by one, and is then committed in the ledger's own row, which small ones only read:
+ * The order of an account's merges. A small one writes one shard of the merge order, whichever: so small ones seldom meet. A large
+ * one announces itself in all shards, one by one, and is then committed in the merge order's own row, which small ones only read:
  * so it meets none of them, however many there are. In between small ones wait. `relocate.ts` says what follows.
  */
 import { ConditionalCheckFailedException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
@@ -36,9 +36,9 @@ interface Latest {
   lastLarge: number | undefined;
 }
 
-/** As read: the ledger, and all of its shards or some. */
-export interface Ledger {
-  /** The ledger's own row: of all large merges, and of small ones that were committed before there were shards. */
+/** As read: the merge order, and all of its shards or some. */
+export interface MergeOrder {
+  /** The merge order's own row: of all large merges, and of small ones that were committed before there were shards. */
   own: Latest;
   /** Those that are there. */
   shards: ReadonlyMap<number, Latest>;
@@ -47,21 +47,21 @@ export interface Ledger {
 }
 
 /** What of the rows is read. */
-export const LEDGER_ATTRIBUTES = ['last', 'last_large', 'pending'] as const;
+export const MERGE_ORDER_ATTRIBUTES = ['last', 'last_large', 'pending'] as const;
 
 const latestOf = (row: Row | undefined): Latest => ({
   last: row?.last as number | undefined,
   lastLarge: row?.last_large as number | undefined,
 });
 
-/** @param rows of the ledger and its shards, with their keys; undefined: there is no such row */
-export function ledgerOf(rows: Iterable<Row | undefined>): Ledger {
+/** @param rows of the merge order and its shards, with their keys; undefined: there is no such row */
+export function mergeOrderOf(rows: Iterable<Row | undefined>): MergeOrder {
   let own: Row | undefined;
   const shards = new Map<number, Latest>();
   for (const row of rows) {
     if (!row) continue;
     const { kind, parts } = parseKey(row as Key & Row) ?? {};
-    if (kind === 'mergeLedger') own = row;
+    if (kind === 'mergeOrder') own = row;
     else shards.set(Number(parts?.[0]), latestOf(row));
   }
   const pending = own?.pending as Record<string, string> | undefined;
@@ -76,19 +76,19 @@ export function ledgerOf(rows: Iterable<Row | undefined>): Ledger {
   };
 }
 
-/** Reads the ledger with all of its shards. */
-export async function readLedger(table: Table, account: Int64, signal?: AbortSignal): Promise<Ledger> {
-  return ledgerOf(await Array.fromAsync(queryAll(table, collections.ledger(account), { signal })));
+/** Reads the merge order with all of its shards. */
+export async function readMergeOrder(table: Table, account: Int64, signal?: AbortSignal): Promise<MergeOrder> {
+  return mergeOrderOf(await Array.fromAsync(queryAll(table, collections.mergeOrder(account), { signal })));
 }
 
 /** Sequence of the latest merge that the rows know; 0: none. */
-export const lastOf = ({ own, shards }: Ledger): number =>
+export const lastOf = ({ own, shards }: MergeOrder): number =>
   Math.max(own.last ?? 0, ...[...shards.values()].map(({ last = 0 }) => last));
 
-/** All merges that are committed after the whole ledger was read have this sequence or a higher one. */
-export function lowestNext(ledger: Ledger): number {
-  const { own, shards } = ledger;
-  const isAnnounced = ALL_SHARDS.some((shard) => announcedIn(ledger, shard) !== undefined);
+/** All merges that are committed after the whole merge order was read have this sequence or a higher one. */
+export function lowestNext(order: MergeOrder): number {
+  const { own, shards } = order;
+  const isAnnounced = ALL_SHARDS.some((shard) => announcedIn(order, shard) !== undefined);
   return Math.min(
     ...ALL_SHARDS.map((shard) => shards.get(shard)?.last ?? own.last ?? 0),
     ...(isAnnounced ? [own.last ?? 0] : []),
@@ -96,7 +96,7 @@ export function lowestNext(ledger: Ledger): number {
 }
 
 /** Sequence of a large entry that is announced in a shard and not committed, as read; undefined: there is none. */
-export function announcedIn({ own, shards }: Ledger, shard: number): number | undefined {
+export function announcedIn({ own, shards }: MergeOrder, shard: number): number | undefined {
   const announced = shards.get(shard)?.lastLarge ?? 0;
   return announced > (own.lastLarge ?? 0) ? announced : undefined;
 }
@@ -115,15 +115,15 @@ const raiseOf = (table: Table, key: Key, sequence: number) => ({
   ExpressionAttributeValues: { ':sequence': sequence },
 });
 
-/** Puts a small entry after all large ones: none has been announced since the shard and the ledger were read. */
-export function smallAction(table: Table, account: Int64, sequence: number, ledger: Ledger, shard: number): Action {
-  const { lastLarge: known } = ledger.own;
+/** Puts a small entry after all large ones: none has been announced since the shard and the merge order were read. */
+export function smallAction(table: Table, account: Int64, sequence: number, order: MergeOrder, shard: number): Action {
+  const { lastLarge: known } = order.own;
   const condition = new Condition();
-  const isAsRead = condition.is('last_large', ledger.shards.get(shard)?.lastLarge);
+  const isAsRead = condition.is('last_large', order.shards.get(shard)?.lastLarge);
   return {
     Update: {
       TableName: table.name,
-      Key: keys.ledgerShard(account, shard),
+      Key: keys.mergeOrderShard(account, shard),
       // A new shard knows of no large entry yet.
       UpdateExpression: `SET #last = :sequence${known === undefined ? '' : ', last_large = :known'}`,
       ConditionExpression: `${BEHIND} AND ${isAsRead}`,
@@ -142,9 +142,9 @@ export function largeAction(
   table: Table,
   account: Int64,
   { sequence, incident_id: incidentId }: Pick<FeedEntry, 'sequence' | 'incident_id'>,
-  { pending }: Ledger,
+  { pending }: MergeOrder,
 ): Action {
-  const raise = raiseOf(table, keys.mergeLedger(account), sequence);
+  const raise = raiseOf(table, keys.mergeOrder(account), sequence);
   const [path, value, names] = pending
     ? ['#pending.#sequence', incidentId, { '#sequence': String(sequence) }]
     : ['#pending', { [sequence]: incidentId }, {}];
@@ -166,13 +166,13 @@ export function largeAction(
 export async function announce(table: Table, account: Int64, sequence: number, signal?: AbortSignal): Promise<boolean> {
   // One after the other: what is cut short has a few forms, not one for each set of shards.
   for (const shard of ALL_SHARDS)
-    if (!(await raise(table, keys.ledgerShard(account, shard), sequence, signal))) return false;
+    if (!(await raise(table, keys.mergeOrderShard(account, shard), sequence, signal))) return false;
   return true;
 }
 
 /** Takes the place of a large entry that is announced and not committed: its caller may have died. It can ask for another. */
 export async function giveUp(table: Table, account: Int64, sequence: number, signal?: AbortSignal): Promise<void> {
-  await raise(table, keys.mergeLedger(account), sequence, signal);
+  await raise(table, keys.mergeOrder(account), sequence, signal);
 }
 
 /** @returns whether the row is known to be raised: what may be has to be raised further */
@@ -200,7 +200,7 @@ export async function removePending(
     await table.client.send(
       new UpdateCommand({
         TableName: table.name,
-        Key: keys.mergeLedger(account),
+        Key: keys.mergeOrder(account),
         UpdateExpression: 'REMOVE #pending.#sequence',
         ConditionExpression: 'attribute_exists(#pending.#sequence)',
         ExpressionAttributeNames: { '#pending': 'pending', '#sequence': String(sequence) },

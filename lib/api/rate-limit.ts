@@ -40,7 +40,7 @@ interface Counts {
   [inner: `w${number}`]: number | undefined;
 }
 
-const REMEMBERED_REFUSALS = 10_000;
+const CACHED_REFUSALS = 10_000;
 /** Seconds that a count outlives its window: DynamoDB, whose clock may be an hour ahead, removes none that still counts. */
 const KEPT_SECONDS = 2 * 3_600;
 
@@ -52,12 +52,12 @@ const KEPT_SECONDS = 2 * 3_600;
 export function createRateLimiter(
   operation: Pick<Operation, 'name'> & Required<Pick<Operation, 'rateWindows'>>,
   { table, now, newId }: Pick<Deps, 'table' | 'now' | 'newId'>,
-  remembered = REMEMBERED_REFUSALS,
+  cacheSize = CACHED_REFUSALS,
 ): RateLimiter {
   const [inner, outer] = operation.rateWindows;
   if (outer.seconds % inner.seconds !== 0)
     throw new Error(`${operation.name} must have a longer rate window that is a multiple of the shorter`);
-  const refusals = new QuickLRU<string, Verdict & { refusedBy: WindowState }>({ maxSize: remembered });
+  const refusals = new QuickLRU<string, Verdict & { refusedBy: WindowState }>({ maxSize: cacheSize });
 
   const indexOf = (window: RateWindow, atMs: number) => Math.floor(atMs / (window.seconds * 1000));
 
@@ -127,9 +127,9 @@ export function createRateLimiter(
   return {
     async take(account, signal) {
       const atMs = now();
-      const remembered = refusals.get(String(account));
-      if (remembered && isIn(remembered.refusedBy, atMs))
-        return { refusedBy: remembered.refusedBy, windows: current(remembered, atMs) };
+      const cached = refusals.get(String(account));
+      if (cached && isIn(cached.refusedBy, atMs))
+        return { refusedBy: cached.refusedBy, windows: current(cached, atMs) };
 
       const { passed, counts } = await count(account, atMs, signal);
       const windows = windowsAt(atMs, counts);
@@ -149,8 +149,8 @@ const isIn = ({ window: { seconds }, endsMs }: WindowState, atMs: number) =>
  * Keeps the exact limit of an operation. The answers to calls that it counts or refuses say how much is left; one that
  * could not be counted says nothing of it.
  */
-export function throttleMiddleware(limiter: RateLimiter, { now }: Pick<Deps, 'now'>): ApiMiddleware {
-  async function throttleMiddlewareBefore({ event }: ApiRequest): Promise<void> {
+export function rateLimitMiddleware(limiter: RateLimiter, { now }: Pick<Deps, 'now'>): ApiMiddleware {
+  async function rateLimitMiddlewareBefore({ event }: ApiRequest): Promise<void> {
     const { call } = event;
     const { windows, refusedBy } = await limiter.take(callerOf(event).accountId, call.signal);
     const atMs = now();
@@ -164,7 +164,7 @@ export function throttleMiddleware(limiter: RateLimiter, { now }: Pick<Deps, 'no
       { 'Retry-After': String(Math.max(1, secondsUntil(refusedBy.endsMs, atMs))) },
     );
   }
-  return { before: throttleMiddlewareBefore };
+  return { before: rateLimitMiddlewareBefore };
 }
 
 const secondsUntil = (endsMs: number, atMs: number) => Math.max(0, Math.ceil((endsMs - atMs) / 1000));
