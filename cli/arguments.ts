@@ -6,7 +6,7 @@ import { type Int64, isInt64, toInt64 } from '../lib/json.ts';
 
 export function accountId(value: string): Int64 {
   const id = /^\d{1,19}$/.test(value) ? toInt64(value) : 0;
-  if (id < 1 || !isInt64(id)) throw new InvalidArgumentError('An account is a positive integer.');
+  if (id < 1 || !isInt64(id)) throw new InvalidArgumentError('It must be a positive integer.');
   return id;
 }
 

@@ -92,7 +92,7 @@ const keptDeletedText = (count: number) =>
 async function openInput(file: string, io: Io): Promise<Readable> {
   if (file === '-') return io.stdin;
   await access(file).catch((error: NodeJS.ErrnoException) => {
-    throw new CliError(`Cannot read ${file} (${error.code}).`);
+    throw new CliError(`Cannot read ${file} (${error.code}): check the path.`);
   });
   return createReadStream(file);
 }
@@ -108,9 +108,10 @@ async function writeWhole(path: string, source: Readable, signal: AbortSignal): 
   } catch (error) {
     if (isRegular) await rm(part, { force: true });
     const { code, syscall } = error as NodeJS.ErrnoException;
-    if (code === 'ENOSPC') throw new CliError(`Cannot write ${path}: the disk is full.`);
+    if (code === 'ENOSPC')
+      throw new CliError(`Cannot write ${path}: the disk is full. Free some space, or choose another --out.`);
     if (syscall === 'open' || syscall === 'write' || syscall === 'rename')
-      throw new CliError(`Cannot write ${path} (${code}).`);
+      throw new CliError(`Cannot write ${path} (${code}): check --out.`);
     throw error;
   }
 }

@@ -36,7 +36,7 @@ export function sentenceOf(error: unknown): string {
   if (error instanceof CliError) return error.message;
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   const first = message.split('\n')[0] ?? '';
-  if (error instanceof AppKeyError) return `Failed: ${first}.`;
+  if (error instanceof AppKeyError) return `${first[0]?.toUpperCase()}${first.slice(1)}.`;
   if (error instanceof UndoError) return `Cannot undo: ${first}.`;
   if (CREDENTIALS.has(name)) return `No valid AWS credentials (${name}): log in, or set AWS_PROFILE.`;
   if (REFUSED.has(name)) return `AWS denied access: ${first}`;

@@ -27,7 +27,7 @@ export function addGatewayKeysCommands(program: Command, io: Io): void {
 
 async function create({ io, target, dryRun, audit }: WritingSession): Promise<void> {
   const { table, gatewayKeys } = target;
-  if (!gatewayKeys) throw new UsageError('The usage plan is not known: pass --stack NAME instead of --table.');
+  if (!gatewayKeys) throw new UsageError('Unknown usage plan: pass --stack NAME instead of --table.');
   const accounts = await listAccounts(table);
   if (dryRun) return say(io, `${accounts.length} accounts would have a gateway key of this stack.`);
   await audit.around(accounts, 'gateway key', () =>

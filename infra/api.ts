@@ -88,8 +88,8 @@ export class ServiceApi extends Construct {
     const methods = this.addRoutes(props);
     for (const response of gatewayResponses())
       this.api.addGatewayResponse(`Response${response.type.responseType}`, response);
-    this.accountPlan = this.addPlan('AccountPlan', 'One gateway key an account', methods, ({ throttle }) => throttle);
-    const sharedPlan = this.addPlan('SharedPlan', 'All callers without a key of their own', methods, () => SHARED);
+    this.accountPlan = this.addPlan('AccountPlan', 'One gateway key per account', methods, ({ throttle }) => throttle);
+    const sharedPlan = this.addPlan('SharedPlan', 'All callers without a gateway key', methods, () => SHARED);
     sharedPlan.addApiKey(this.api.addApiKey('SharedKey', { value: props.sharedGatewayKey }));
   }
 

@@ -19,24 +19,23 @@ const ACKNOWLEDGED: readonly Acknowledged[] = [
     id: 'AwsSolutions::AwsSolutions-COG4',
     paths: /^Service\/Api\/Default\/(.+\/)?(ANY|GET|POST)$/,
     reason:
-      'Callers are scripts and agents with an app key, as the contract says: there is no user pool. Operations have an authorizer that labels the call, and check the app key in the handler.',
+      'Callers are scripts and agents with an app key, as the contract says: there is no user pool. Operations have an authorizer that assigns the call to a usage-plan key, and check the app key in the handler.',
   },
   {
     id: 'AwsSolutions::AwsSolutions-APIG2',
     paths: /^Service\/Api$/,
-    reason: "The handler validates, for its message names every offending field in the caller's language.",
+    reason: "The handler validates: its message names every invalid field in the caller's language.",
   },
   {
     id: 'AwsSolutions::AwsSolutions-APIG3',
     paths: /^Service\/Api\/DeploymentStage\.\w+$/,
-    reason:
-      'Whether a web ACL stands before the API is for the team that deploys it: docs/deploy.md says how to add one.',
+    reason: 'The team that deploys the API decides on a web ACL: see docs/deploy.md.',
   },
   {
     id: 'AwsSolutions::AwsSolutions-APIG6',
     paths: /^Service\/Api\/DeploymentStage\.\w+$/,
     reason:
-      "Execution logs store the query string, and with it the app key. Access logs and the functions' own tell enough.",
+      'Execution logs store the query string, and with it the app key. Access logs and function logs are used instead.',
   },
   {
     id: 'AwsSolutions::AwsSolutions-SQS3',
@@ -46,18 +45,17 @@ const ACKNOWLEDGED: readonly Acknowledged[] = [
   {
     id: 'AwsSolutions::AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',
     paths: /^Service\/Api\/CloudWatchRole$/,
-    reason: 'API Gateway asks for this very policy on the role that it writes access logs with.',
+    reason: 'API Gateway requires this policy on its access-log role.',
   },
   {
     id: 'AwsSolutions::AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited]',
     paths: /^Rollout\/[\w-]+-group\/ServiceRole$/,
-    reason:
-      'The policy that AWS has for CodeDeploy deployments of Lambda functions (only with the setting rollout=canary).',
+    reason: "AWS's managed policy for CodeDeploy deployments of Lambda functions (only with rollout=canary).",
   },
   {
     id: 'AwsSolutions::AwsSolutions-IAM5[Resource::*]',
     paths: /^[\w-]+\/Tracing$/,
-    reason: 'X-Ray knows no resources to name.',
+    reason: 'X-Ray does not support resource-level permissions.',
   },
 ];
 

@@ -43,7 +43,7 @@ export function addDashboard(scope: Construct, { api, table, functions, mergeQue
       [heading('Who is throttled?')],
       [
         graph(
-          'Refused by the exact limit',
+          'Refused by the exact rate limit',
           limited.map(({ name }) => ownMetric(METRICS.calls, { operation: name, code: 'RequestTooFrequently' })),
         ),
         graph('Accounts without a gateway key', [eventMetric('account_without_gateway_key')]),

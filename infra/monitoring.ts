@@ -64,7 +64,7 @@ export class Monitoring extends Construct {
   private alarm(id: string, description: string, metric: IMetric, threshold: number, periods = 1): void {
     this.notifyOf(
       new Alarm(this, id, {
-        alarmDescription: description,
+        alarmDescription: `${description}. What to do: docs/operate.md`,
         metric,
         threshold,
         evaluationPeriods: periods,

@@ -35,7 +35,7 @@ export class CanaryRollout extends Construct {
         internal: ownMetric(METRICS.calls, { operation, code: 'InternalError' }).with({ period }),
         crashed: fn.metricErrors({ period }),
       },
-      label: 'Mistakes of the service',
+      label: 'Internal errors',
       period,
     });
     const slowest = fn.metricDuration({ statistic: Stats.p(99), period: PERIOD });
@@ -54,7 +54,7 @@ export class CanaryRollout extends Construct {
 
   private alarm(id: string, metric: IMetric, threshold: number, periods: number): Alarm {
     return new Alarm(this, id, {
-      alarmDescription: `Takes a new version back: ${id}`,
+      alarmDescription: `Rolls a new version back: ${id}`,
       metric,
       threshold,
       evaluationPeriods: periods,

@@ -72,7 +72,7 @@ export class ServiceLevel extends Construct {
         window('Short', short, 'failed / answered'),
       ];
       return new CompositeAlarm(this, id, {
-        alarmDescription: `The error budget burns ${rate} times too fast`,
+        alarmDescription: `The error budget burns ${rate} times too fast. What to do: docs/operate.md`,
         alarmRule: AlarmRule.allOf(...windows.map((each) => AlarmRule.fromAlarm(each, AlarmState.ALARM))),
       });
     });

@@ -60,19 +60,19 @@ export class ServiceStack extends Stack {
       memorySize: SMALL_MEMORY_MB,
     });
     const openApiDocument = create('openapi-document', {
-      description: 'Publish the description of the API',
+      description: 'Serve openapi.json',
       timeout: Duration.seconds(5),
       memorySize: SMALL_MEMORY_MB,
     });
     const usageKeyAuthorizer = create('usage-key-authorizer', {
-      description: 'Tell which usage-plan key a call counts against',
+      description: 'Authorizer: assign calls to usage-plan keys',
       table,
       environment: { ...environment, SHARED_GATEWAY_KEY: sharedGatewayKey },
       timeout: AUTHORIZER_TIMEOUT,
       memorySize: OPERATION_MEMORY_MB,
     });
     const finishMerges = create('finish-merges', {
-      description: 'Finish merges whose calls did not',
+      description: 'Finish merges that their calls left pending',
       table,
       environment,
       timeout: FINISH_TIMEOUT,

@@ -15,7 +15,7 @@ export function toInt64(digits: string): Int64 {
   return Number.isSafeInteger(value) ? value : BigInt(digits);
 }
 
-/** Whether `value` is an integer of the int64 range that was read without rounding. */
+/** Whether `value` is an integer in the int64 range that was read without rounding. */
 export function isInt64(value: unknown): value is Int64 {
   return typeof value === 'bigint' ? value >= INT64_MIN && value <= INT64_MAX : Number.isSafeInteger(value);
 }

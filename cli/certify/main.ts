@@ -36,13 +36,15 @@ const print = (text: string) => void process.stdout.write(`${text}\n`);
 
 async function run({ url, run: name, data, other, only, smoke }: Options): Promise<number> {
   if (data !== undefined) {
-    if (name === undefined) throw new UsageError('Name the run: --run NAME, a new name for each run.');
+    if (name === undefined) throw new UsageError('No run name given: pass --run NAME, a new name for each run.');
     process.stdout.write(dataText(data, other, name));
     return 0;
   }
   if (smoke && url === undefined) throw new UsageError('No service given: pass --url, such as http://127.0.0.1:3000.');
   if (!smoke && url !== undefined && name === undefined)
-    throw new UsageError('Name the data that was imported: --run NAME (see "The certificate" in docs/reliability.md).');
+    throw new UsageError(
+      'No run name given: pass --run NAME of the imported data (see "The certificate" in docs/reliability.md).',
+    );
   const began = performance.now();
   const { lab, stop } =
     url === undefined ? await startLab() : { lab: await openLab(url, name, process.env), stop: async () => {} };
@@ -78,8 +80,8 @@ const program = new Command('npm run certify --')
     'print the data set of an account, for `npm run --silent admin -- import -` (pipe it with `npm run --silent certify`)',
     accountId,
   )
-  .option('--other <account>', 'with --data: of another account too, which the first must not reach', accountId)
-  .option('--only <numbers...>', 'only sentences, or sections, with these numbers')
+  .option('--other <account>', 'with --data: add data of another account, which the first must not reach', accountId)
+  .option('--only <numbers...>', 'only sections or sentences with these numbers, such as 4.1 or 8-2')
   .option('--smoke', 'only what needs no data and writes nothing (npm run smoke)')
   .exitOverride();
 try {

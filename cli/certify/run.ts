@@ -52,7 +52,8 @@ export async function certify(
     }))
     .filter(({ jobs }) => jobs.length > 0);
   const jobs = chosen.flatMap((each) => each.jobs);
-  if (jobs.length === 0) throw new CliError(`No sentence has the number ${only?.join(' or ')}.`);
+  if (jobs.length === 0)
+    throw new CliError(`No sentence has the number ${only?.join(' or ')}: pass numbers such as 4.1 or 8-2.`);
 
   const results = new Map<Job, PromiseWithResolvers<Result>>(jobs.map((job) => [job, Promise.withResolvers()]));
   const show = (job: Job) => {

@@ -1,28 +1,28 @@
 // Generated from openapi.json by `npm run openapi`: do not edit.
 /**
- * What to act on; the HTTP status follows from it. Codes may be added: treat one that you do not know by its status.
+ * Act on this code; it determines the HTTP status. Codes may be added: handle unknown ones by status.
  *
  * | code | HTTP | meaning |
  * |---|---|---|
- * | `OK` | 200 | The request succeeded. Reserved: no operation answers it today. |
+ * | `OK` | 200 | The request succeeded. Reserved: no operation returns it. |
  * | `InvalidParameter` | 400 | A parameter is missing or invalid. |
  * | `BadRequest` | 400 | The request cannot be processed. |
  * | `InvalidContentType` | 400 | The Content-Type header must be application/json. |
  * | `ResourceNotFound` | 400 | The resource does not exist. |
- * | `NoLicense` | 400 | This feature needs a license, and no active license was found. Reserved: no operation answers it today. |
- * | `ReferenceExist` | 400 | The resource is still referenced by others and cannot be deleted. Reserved: no operation answers it today. |
+ * | `NoLicense` | 400 | This feature requires a license, and no active license was found. Reserved: no operation returns it. |
+ * | `ReferenceExist` | 400 | The resource is still referenced and cannot be deleted. Reserved: no operation returns it. |
  * | `Unauthorized` | 401 | The app_key is missing, invalid or expired. Send exactly one valid app_key query parameter. |
- * | `BalanceNotEnough` | 402 | The account balance is not enough for this operation. Reserved: no operation answers it today. |
- * | `AccessDenied` | 403 | The account lacks the permission that this operation needs. |
- * | `RouteNotFound` | 404 | There is no such path. Check the address of the operation. |
+ * | `BalanceNotEnough` | 402 | The account balance is insufficient for this operation. Reserved: no operation returns it. |
+ * | `AccessDenied` | 403 | The account lacks the permission that this operation requires. |
+ * | `RouteNotFound` | 404 | Unknown path. Check the URL of the operation. |
  * | `MethodNotAllowed` | 405 | This path does not accept that method. |
- * | `UndonedOrderExist` | 409 | An outstanding order blocks a new one. Wait and retry. Reserved: no operation answers it today. |
+ * | `UndonedOrderExist` | 409 | An outstanding order blocks a new one. Wait and retry. Reserved: no operation returns it. |
  * | `EntityTooLarge` | 413 | The request body is too large. |
- * | `RequestLocked` | 423 | The operation is locked for a while after repeated failures. Reserved: no operation answers it today. |
- * | `RequestVerifyRequired` | 428 | A second factor is required for this request. Reserved: no operation answers it today. |
- * | `DangerousOperation` | 428 | This operation is high-risk and needs multi-factor verification. Reserved: no operation answers it today. |
- * | `RequestTooFrequently` | 429 | Too many requests. Wait as long as the Retry-After header says. |
- * | `InternalError` | 500 | Something went wrong on our side. Report it with the request_id. |
+ * | `RequestLocked` | 423 | The operation is temporarily locked after repeated failures. Reserved: no operation returns it. |
+ * | `RequestVerifyRequired` | 428 | This request requires second-factor verification. Reserved: no operation returns it. |
+ * | `DangerousOperation` | 428 | This high-risk operation requires multi-factor verification. Reserved: no operation returns it. |
+ * | `RequestTooFrequently` | 429 | Too many requests. Try again after the time in the Retry-After header. |
+ * | `InternalError` | 500 | Internal error. Report it with the request_id. |
  * | `ServiceUnavailable` | 503 | A dependency is unavailable. Try again after the time in the Retry-After header. |
  */
 export type ErrorCode =
@@ -69,7 +69,7 @@ export type FreshnessStatus = 'fresh' | 'stale' | 'unknown';
  */
 export interface GetRumResourceRequest {
   /**
-   * Read the record (plan, quotas, status) from its source, past the short-lived cache
+   * Bypass the short-lived cache and read the record (plan, quotas, status) from its source
    */
   no_cache?: boolean;
 }
@@ -82,7 +82,7 @@ export interface RumResource {
    */
   account_id: number | bigint;
   /**
-   * Always rum today
+   * Currently always rum
    */
   product: string;
   /**
@@ -118,7 +118,7 @@ export interface RumResource {
    */
   updated_at: number;
   /**
-   * Begin of the plan window: Unix time in seconds
+   * Start of the plan window: Unix time in seconds
    */
   window_start_time: number;
   /**
@@ -150,7 +150,7 @@ export interface RumResource {
    */
   'view.days': number;
   /**
-   * Some session quota of the window is used up; false when nothing was used yet
+   * A session quota of the window is used up; false if nothing was used yet
    */
   session_limit_reached: boolean;
   /**
@@ -186,7 +186,7 @@ export interface DeleteWorkItemRequest {
    */
   work_item_id: string;
   /**
-   * The version that you have seen: it must be the stored one; from 1 to 9223372036854775806
+   * The version that you last read, which must be the stored one; from 1 to 9223372036854775806
    */
   version: number | bigint;
 }
@@ -194,7 +194,7 @@ export interface DeleteWorkItemRequest {
  */
 export interface MergeAlertsRequest {
   /**
-   * Alerts of the account: ObjectIDs in either letter case; a repeated one counts once
+   * Alerts of the account: ObjectIDs in either letter case; repeated ids count once
    *
    * @minItems 1
    */
@@ -220,15 +220,15 @@ export interface MergeAlertsRequest {
  */
 export interface BrowseFleetRequest {
   /**
-   * The next_cursor of the previous page, as it came; absent or empty for the first page. Never make one
+   * The next_cursor of the previous page, unchanged; absent or empty for the first page. Never construct one
    */
   cursor?: string;
   /**
-   * Most matching hosts in the page
+   * Maximum number of matching hosts in the page
    */
   limit?: number;
   /**
-   * Most hosts examined to fill the page, from limit to 2000; without limit at least 50, its default
+   * Maximum number of hosts examined to fill the page, from limit (default 50) to 2000
    */
   scan_limit?: number;
   /**
@@ -311,11 +311,11 @@ export interface ServiceMapCapability {
    */
   edge_count: number;
   /**
-   * Why the status is what it is; value_cut: a text or list of the host was too large to show whole. Absent when there is none
+   * Reasons for the status; value_cut: a text or list of the host was too large to show in full. Absent if there are none
    */
   reason_codes?: string[];
   /**
-   * Present when the live status could not be read: the other fields are what the inventory knows
+   * Present if the live status could not be read; the other fields are then based on the inventory
    */
   error_code?: 'status_unavailable';
 }
@@ -338,7 +338,7 @@ export interface ServiceMapFleetHost {
   servicemap: ServiceMapCapability;
 }
 /**
- * Hosts in items by status: always all seven, zero where there is none; their sum is returned
+ * Number of items by status: always all seven keys; their sum is returned
  */
 export interface FleetStates {
   active: number;
@@ -350,7 +350,7 @@ export interface FleetStates {
   no_data: number;
 }
 /**
- * What was examined for this page alone; no count of the account's hosts
+ * What was examined for this page; not a count of the account's hosts
  */
 export interface FleetCoverage {
   /**
@@ -381,11 +381,11 @@ export interface FleetPage {
   items: ServiceMapFleetHost[];
   coverage: FleetCoverage;
   /**
-   * Some host examined could not be read, or truncated is true
+   * The live status of an examined host could not be read, or truncated is true
    */
   partial: boolean;
   /**
-   * The page ended before it was full, although hosts are left: go on with next_cursor
+   * The page ended before it was full, and hosts are left: continue with next_cursor
    */
   truncated: boolean;
   /**

@@ -27,11 +27,11 @@ export function publish(schema: unknown, named: Map<string, Schema>): unknown {
 
 const codes = Object.keys(ERROR_CODES) as ErrorCode[];
 const meaningOf = (code: ErrorCode) =>
-  'reserved' in ERROR_CODES[code] ? `${en.codes[code]} Reserved: no operation answers it today.` : en.codes[code];
+  'reserved' in ERROR_CODES[code] ? `${en.codes[code]} Reserved: no operation returns it.` : en.codes[code];
 
 const requestId = {
   type: 'string',
-  description: 'Names the call in the logs: give it to whoever runs the service when you ask about a call',
+  description: 'Identifies the call in the logs: quote it when you ask about a call',
   examples: [REQUEST_ID],
 };
 
@@ -42,7 +42,7 @@ export const ENVELOPE_SCHEMAS: Readonly<Record<string, Schema>> = {
     type: 'string',
     enum: codes,
     description:
-      'What to act on; the HTTP status follows from it. Codes may be added: treat one that you do not know by its status.\n\n' +
+      'Act on this code; it determines the HTTP status. Codes may be added: handle unknown ones by status.\n\n' +
       `| code | HTTP | meaning |\n|---|---|---|\n${codes
         .map((code) => `| \`${code}\` | ${ERROR_CODES[code].status} | ${meaningOf(code)} |`)
         .join('\n')}`,
@@ -54,7 +54,7 @@ export const ENVELOPE_SCHEMAS: Readonly<Record<string, Schema>> = {
     required: ['code', 'message'],
     properties: {
       code: schemaRef('ErrorCode'),
-      message: { type: 'string', description: 'A sentence for people, in the language asked for' },
+      message: { type: 'string', description: 'Human-readable, in the language of the Accept-Language header' },
     },
   },
   ErrorEnvelope: {
@@ -73,10 +73,10 @@ export const HEADERS = {
   'Content-Language': header('Language of `error.message`'),
   'Retry-After': header('Seconds to wait before sending the call again', integer),
   Age: header('Seconds since the record was read', integer),
-  'Idempotent-Replayed': header('`true` when this very call was done before, and nothing was done now'),
-  'X-RateLimit-Limit': header('Calls that the window nearest to its end of quota allows', integer),
-  'X-RateLimit-Remaining': header('Calls that are left in it', integer),
-  'X-RateLimit-Reset': header('Unix time in seconds at which it ends', integer),
+  'Idempotent-Replayed': header('`true` if the same call had been done before, so that nothing was done now'),
+  'X-RateLimit-Limit': header('Quota of the window closest to exhaustion', integer),
+  'X-RateLimit-Remaining': header('Calls left in that window', integer),
+  'X-RateLimit-Reset': header('Unix time in seconds at which that window ends', integer),
   'RateLimit-Policy': header('All windows: their quota `q` and their length `w` in seconds'),
   RateLimit: header('All windows: what remains (`r`) and the seconds until each ends (`t`)'),
 } as const;
@@ -92,8 +92,8 @@ export const PARAMETERS = {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      'Makes it safe to send the same merge again: 1 to 255 printable ASCII characters, kept for 24 hours. A body is the same when ' +
-      'it means the same: ids without letter case, order and repetition, an empty title or comment as not given',
+      'Makes it safe to repeat the merge: 1 to 255 printable ASCII characters, kept for 24 hours. Bodies are compared ' +
+      'by meaning: ids without letter case, order and repetition, an empty title or comment as absent',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
   },
 };

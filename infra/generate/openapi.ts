@@ -14,7 +14,7 @@ export const OPENAPI_FILE = new URL('../../openapi.json', import.meta.url);
 
 /** What else there is to say about refusals of a status. */
 const NOTES: Readonly<Record<number, readonly string[]>> = {
-  413: ["Above about 4.5 MB the answer is API Gateway's own, and no envelope: go by the status."],
+  413: ['Above about 4.5 MB API Gateway itself responds, without an envelope: go by the status.'],
 };
 
 /** What an operation can be refused with. */
@@ -147,7 +147,7 @@ export function openApiDocument(): object {
       title: 'Incident, monitoring and RUM service',
       version,
       description:
-        'Four operations, all `POST` with a JSON body of at most 256 KB; no body counts as `{}` and needs no `Content-Type`. Each answer is an envelope: `request_id` and either `data` or `error`. ' +
+        'Four operations, all `POST` with a JSON body of at most 256 KB; no body counts as `{}` and needs no `Content-Type`. Each response is an envelope: `request_id` and either `data` or `error`. ' +
         'Act on `error.code`; `error.message` is for people. Integers are exact over the int64 range. Fields and error codes may be ' +
         'added: ignore those that you do not know.',
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
@@ -166,7 +166,7 @@ export function openApiDocument(): object {
           type: 'apiKey',
           in: 'query',
           name: 'app_key',
-          description: 'The key of an account, given once. Keep it out of logs: it is part of the address.',
+          description: 'The key of an account, given once. Keep it out of logs: it is part of the URL.',
         },
       },
       parameters: PARAMETERS,

@@ -117,7 +117,7 @@ function startKeeper(options: KeptOptions) {
     reason ??=
       code === NO_JAVA
         ? 'Java was not found: install Java 17 or later and put `java` on the PATH, or set DYNAMODB_ENDPOINT.'
-        : `DynamoDB Local exited (exit code ${code}): it needs Java 17 or later; check \`java -version\`.`;
+        : `DynamoDB Local exited (exit code ${code}): it requires Java 17 or later; check \`java -version\`.`;
   });
   return { child, ended: () => reason, lost: lost.promise };
 }

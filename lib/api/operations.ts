@@ -66,21 +66,21 @@ export const browseFleet = {
       cursor: {
         type: 'string',
         description:
-          'The next_cursor of the previous page, as it came; absent or empty for the first page. Never make one',
+          'The next_cursor of the previous page, unchanged; absent or empty for the first page. Never construct one',
       },
       limit: {
         type: 'integer',
         minimum: 1,
         maximum: 100,
         default: 50,
-        description: 'Most matching hosts in the page',
+        description: 'Maximum number of matching hosts in the page',
       },
       scan_limit: {
         type: 'integer',
         minimum: 1,
         maximum: 2000,
         default: 1000,
-        description: 'Most hosts examined to fill the page, from limit to 2000; without limit at least 50, its default',
+        description: 'Maximum number of hosts examined to fill the page, from limit (default 50) to 2000',
       },
       statuses: {
         type: 'array',
@@ -124,7 +124,7 @@ export const getRumResource = {
       no_cache: {
         type: 'boolean',
         default: false,
-        description: 'Read the record (plan, quotas, status) from its source, past the short-lived cache',
+        description: 'Bypass the short-lived cache and read the record (plan, quotas, status) from its source',
       },
     },
   },
@@ -153,7 +153,7 @@ export const deleteWorkItem = {
         format: 'int64',
         minimum: 1,
         'x-maximum': '9223372036854775806',
-        description: 'The version that you have seen: it must be the stored one; from 1 to 9223372036854775806',
+        description: 'The version that you last read, which must be the stored one; from 1 to 9223372036854775806',
       },
     },
   },
@@ -182,7 +182,7 @@ export const mergeAlerts = {
         type: 'array',
         minItems: 1,
         items: objectId,
-        description: 'Alerts of the account: ObjectIDs in either letter case; a repeated one counts once',
+        description: 'Alerts of the account: ObjectIDs in either letter case; repeated ids count once',
       },
       incident_id: {
         ...objectId,

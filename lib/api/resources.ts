@@ -65,12 +65,12 @@ const capability = {
     node_count: int64('Nodes in the current graph; 0 without one'),
     edge_count: int64('Edges in the current graph; 0 without one'),
     reason_codes: strings(
-      'Why the status is what it is; value_cut: a text or list of the host was too large to show whole. Absent when there is none',
+      'Reasons for the status; value_cut: a text or list of the host was too large to show in full. Absent if there are none',
     ),
     error_code: {
       type: 'string',
       enum: ['status_unavailable'],
-      description: 'Present when the live status could not be read: the other fields are what the inventory knows',
+      description: 'Present if the live status could not be read; the other fields are then based on the inventory',
     },
   },
 } as const;
@@ -78,7 +78,7 @@ const capability = {
 const coverage = {
   title: 'FleetCoverage',
   type: 'object',
-  description: "What was examined for this page alone; no count of the account's hosts",
+  description: "What was examined for this page; not a count of the account's hosts",
   required: ['scanned', 'matched', 'returned', 'failed', 'states'],
   additionalProperties: false,
   properties: {
@@ -89,7 +89,7 @@ const coverage = {
     states: {
       title: 'FleetStates',
       type: 'object',
-      description: 'Hosts in items by status: always all seven, zero where there is none; their sum is returned',
+      description: 'Number of items by status: always all seven keys; their sum is returned',
       required: FLEET_STATUSES,
       additionalProperties: false,
       properties: {
@@ -130,8 +130,8 @@ export const fleetPage = {
       },
     },
     coverage,
-    partial: flag('Some host examined could not be read, or truncated is true'),
-    truncated: flag('The page ended before it was full, although hosts are left: go on with next_cursor'),
+    partial: flag('The live status of an examined host could not be read, or truncated is true'),
+    truncated: flag('The page ended before it was full, and hosts are left: continue with next_cursor'),
     truncation_reasons: strings(
       'Present when truncated is true. scan_limit_reached, or page_size_reached: the hosts are so large that reading more would take too long',
     ),
@@ -175,7 +175,7 @@ export const rumResource = {
   additionalProperties: false,
   properties: {
     account_id: int64('The account that the record belongs to'),
-    product: text('Always rum today'),
+    product: text('Currently always rum'),
     version: { type: 'string', enum: ['free', 'professional'], description: 'Plan version' },
     status: { type: 'string', enum: ['enabled', 'disabled'], description: 'Whether the plan is in force' },
     offering_id: int64('The offering that was ordered'),
@@ -184,7 +184,7 @@ export const rumResource = {
     resource_name: text('Name of the record, for people'),
     created_at: int64('Unix time in seconds'),
     updated_at: int64('Unix time in seconds'),
-    window_start_time: int64('Begin of the plan window: Unix time in seconds'),
+    window_start_time: int64('Start of the plan window: Unix time in seconds'),
     window_end_time: int64('End of the plan window: Unix time in seconds'),
     'action.days': int64('Days that actions are kept'),
     'error.days': int64('Days that errors are kept'),
@@ -192,7 +192,7 @@ export const rumResource = {
     'resource.days': int64('Days that resources are kept'),
     'session.days': int64('Days that sessions are kept'),
     'view.days': int64('Days that views are kept'),
-    session_limit_reached: flag('Some session quota of the window is used up; false when nothing was used yet'),
+    session_limit_reached: flag('A session quota of the window is used up; false if nothing was used yet'),
     'session_investigate.free_cnt': int64('Free quota of investigated sessions in the window'),
     'session_investigate.used_cnt': int64('Investigated sessions used in the window so far; 0 when none'),
     'session_measure.free_cnt': int64('Free quota of measured sessions in the window'),

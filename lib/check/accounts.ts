@@ -23,9 +23,9 @@ export function* checkAccounts({ listed, accounts, appKeys }: AccountRows, table
     const list = { TableName: tableName, Key: keys.listedAccount(account) };
     if (!row) {
       const [what, fixes] = listed.has(account)
-        ? (['the list of accounts names it', [{ Delete: list }]] as const)
+        ? (['the list of accounts has it', [{ Delete: list }]] as const)
         : (['it has rows', []] as const);
-      yield { kind: 'account_missing', account, ids: {}, detail: `${what}, and there is no such account`, fixes };
+      yield { kind: 'account_missing', account, ids: {}, detail: `${what}, but the account does not exist`, fixes };
       continue;
     }
     if (!listed.has(account))
@@ -42,7 +42,7 @@ export function* checkAccounts({ listed, accounts, appKeys }: AccountRows, table
           kind: 'app_key_missing',
           account,
           ids: { app_key_id: appKeyIdOf(hash) },
-          detail: appKeys.has(hash) ? 'the key belongs to another account' : 'no call is answered with it',
+          detail: appKeys.has(hash) ? 'the key belongs to another account' : 'calls with it are refused',
           fixes: listing(tableName, account, 'DELETE', hash),
         };
   }
@@ -55,7 +55,7 @@ export function* checkAccounts({ listed, accounts, appKeys }: AccountRows, table
         kind: 'app_key_unlisted',
         account: account.account_id,
         ids,
-        detail: 'it works, and is neither shown nor changed with its account',
+        detail: 'it works, but is neither listed nor changed with its account',
         fixes: listing(tableName, account.account_id, 'ADD', hash),
       };
     const should = copiedFields(account);
@@ -72,7 +72,7 @@ export function* checkAccounts({ listed, accounts, appKeys }: AccountRows, table
       kind: 'app_key_outdated',
       account: account.account_id,
       ids,
-      detail: `it has what the account may do as of revision ${account_revision ?? 0}; the account is at ${account.revision}`,
+      detail: `it has the permissions of revision ${account_revision ?? 0}; the account is at revision ${account.revision}`,
       fixes: copying(tableName, hash, appKey, account),
     };
   }

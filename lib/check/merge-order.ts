@@ -71,7 +71,7 @@ export function* checkMergeOrder(
       kind: 'pending_mark_left',
       account,
       ids: { incident_id: incidentId, sequence },
-      detail: 'it would be looked at by every further merge',
+      detail: 'every further merge would check it',
       fixes: [
         {
           Update: {

@@ -63,12 +63,12 @@ export async function checkData(source: string, lines: Lines, contents: TableCon
   for await (const text of lines) {
     line += 1;
     if (text === undefined) {
-      problems.push({ line, problem: 'is not well-formed UTF-8' });
+      problems.push({ line, problem: 'is not valid UTF-8' });
       continue;
     }
     if (text.trim() === '') continue;
     if (Buffer.byteLength(text) > LARGEST_LINE) {
-      problems.push({ line, problem: `is longer than the ${LARGEST_LINE} bytes that a row of the table holds` });
+      problems.push({ line, problem: `is longer than ${LARGEST_LINE} bytes, the limit of a row` });
       continue;
     }
     const entity = entityOf(text, (problem) => problems.push({ line, problem }));
@@ -122,7 +122,7 @@ function entityOf(text: string, report: (problem: string) => void): Entity | und
   try {
     parsed = parseJson(text);
   } catch {
-    report('is not well-formed JSON'); // the parser's own words quote the line, which may hold an app key
+    report('is not valid JSON'); // the parser's own words quote the line, which may hold an app key
     return undefined;
   }
   const problems = problemsOf(parsed);

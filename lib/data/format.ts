@@ -163,9 +163,9 @@ export function problemsOf(line: unknown): string[] {
   validate(line);
   const problems = (validate.errors ?? []).map((error) => problemText(error, fields));
   if (kind === 'app_key' && 'app_key' in line === 'app_key_hash' in line)
-    problems.push('app_key or app_key_hash is required, and not both');
+    problems.push('either app_key or app_key_hash is required');
   if (kind === 'work_item') problems.push(...workItemProblems(line));
-  if ('' in line) problems.push('a field must have a name');
+  if ('' in line) problems.push('field names must not be empty');
   for (const [field, value] of Object.entries(line))
     for (const problem of Object.hasOwn(fields, field) ? malformed(value) : unstorable(value))
       problems.push(`${field} ${problem}`);
@@ -174,7 +174,7 @@ export function problemsOf(line: unknown): string[] {
 
 /** What no schema says of a work item. */
 function* workItemProblems(line: object): Generator<string> {
-  for (const name of RESERVED) if (name in line) yield `${name} is a name of the table's own`;
+  for (const name of RESERVED) if (name in line) yield `${name} is reserved: rename the field`;
   const { version, deleted_at_ms } = line as { version?: unknown; deleted_at_ms?: unknown };
   if (isInt64(version) && version > LAST_VERSION && deleted_at_ms === undefined)
     yield `version must be at most ${LAST_VERSION}, unless the work item is deleted: deletion adds 1`;
@@ -196,17 +196,18 @@ function* malformed(value: unknown): Generator<string> {
 /** What keeps a value from being stored that no schema describes. */
 function* unstorable(value: unknown, depth = 1): Generator<string> {
   yield* malformed(value);
-  if (typeof value === 'bigint' && !isInt64(value)) yield 'must hold no integer beyond the int64 range';
+  if (typeof value === 'bigint' && !isInt64(value)) yield 'must not contain integers beyond the int64 range';
   if (typeof value === 'number') {
     const size = Math.abs(value);
     if (Number.isNaN(value) || size > Number.MAX_SAFE_INTEGER || (size > 0 && size < SMALLEST_NUMBER))
-      yield 'must hold no number beyond 2^53 or below 1e-130, and none that a double rounds to an integer';
+      yield 'must not contain numbers beyond 2^53 or below 1e-130, or numbers that a double rounds to an integer';
   }
   if (typeof value !== 'object' || value === null) return;
   if (depth === DEEPEST) yield `must not be nested deeper than ${DEEPEST} levels`;
   else
     for (const [name, inner] of Object.entries(value)) {
-      if (name === '' || !name.isWellFormed()) yield 'must have names that are not empty, of well-formed Unicode';
+      if (name === '' || !name.isWellFormed())
+        yield 'must not contain field names that are empty or not well-formed Unicode';
       yield* unstorable(inner, depth + 1);
     }
 }

@@ -29,5 +29,5 @@ export function sizeProblem(
   const bytes = itemBytes(marshall(own, { removeUndefinedValues: true })) + KEY_BYTES;
   return bytes <= LARGEST_BYTES
     ? undefined
-    : `makes a row of ${bytes} bytes, more than ${LARGEST_BYTES}: the service needs ${HEADROOM_BYTES} of the 400 KB that DynamoDB holds`;
+    : `makes a row of ${bytes} bytes, more than the ${LARGEST_BYTES} allowed: shorten it`;
 }

@@ -26,7 +26,7 @@ const GRAPHS: Record<string, string[]> = {
     'AWS/SQS ApproximateNumberOfMessagesVisible QueueName MergesDeadLetters.QueueName, Maximum',
   ],
   '## Who is throttled?': [],
-  'Refused by the exact limit': [
+  'Refused by the exact rate limit': [
     'IncidentMonitoringRum Calls code RequestTooFrequently operation browse-fleet service incident-monitoring-rum, Sum',
   ],
   'Accounts without a gateway key': [event('account_without_gateway_key')],

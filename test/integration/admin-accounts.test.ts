@@ -230,7 +230,7 @@ describe('an app key', () => {
     await put(table, keys.account(id), { ...(await stored(table, keys.account(id))), app_keys: new Set(hashes) });
     const { exitCode, out, err } = await admin(`app-key issue --account ${id}`);
     expect([exitCode, out]).toEqual([1, '']);
-    expect(err).toBe(`Failed: account ${id} has 5000 app keys, which is the maximum.\n`);
+    expect(err).toBe(`Account ${id} has 5000 app keys, which is the maximum.\n`);
   });
 
   it('of another account is not found', async () => {
@@ -283,9 +283,9 @@ describe('--dry-run', () => {
 
 describe('wrong use', () => {
   it.each([
-    ['account create x --name n', /An account is a positive integer\./],
-    ['account create 0 --name n', /An account is a positive integer\./],
-    ['account create 9223372036854775808 --name n', /An account is a positive integer\./],
+    ['account create x --name n', /It must be a positive integer\./],
+    ['account create 0 --name n', /It must be a positive integer\./],
+    ['account create 9223372036854775808 --name n', /It must be a positive integer\./],
     ['account create 5', /required option '--name <name>' not specified/],
     ['account grant 5 monti', /It must be one of: monit\./],
     ['account destroy 5', /unknown command 'destroy'/],

@@ -90,7 +90,7 @@ describe('import', () => {
     const { exitCode, out, err } = await admin('import -', { stdin });
     expect([exitCode, out]).toEqual([1, '']);
     expect(err).toMatch(
-      /^stdin:3: member_id is required .*\nstdin:3: name is required .*\nstdin:4: is not well-formed JSON\n$/,
+      /^stdin:3: member_id is required .*\nstdin:3: name is required .*\nstdin:4: is not valid JSON\n$/,
     );
     expect(await stored(table, keys.account(id))).toBeUndefined();
   });
@@ -148,7 +148,7 @@ describe('import', () => {
     expect(await admin('import /nowhere/x')).toEqual({
       exitCode: 1,
       out: '',
-      err: 'Cannot read /nowhere/x (ENOENT).\n',
+      err: 'Cannot read /nowhere/x (ENOENT): check the path.\n',
     });
   });
 
@@ -396,7 +396,7 @@ describe('export', () => {
 
   it('to a folder that is not there says so in one line', async () => {
     const { exitCode, err } = await admin('export --out /nowhere/x');
-    expect([exitCode, err]).toEqual([1, 'Cannot write /nowhere/x (ENOENT).\n']);
+    expect([exitCode, err]).toEqual([1, 'Cannot write /nowhere/x (ENOENT): check --out.\n']);
   });
 
   it('property: what is exported of any hosts, alerts and work items imports as the same', async () => {

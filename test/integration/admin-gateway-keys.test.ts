@@ -118,6 +118,6 @@ describe('gateway-keys create', () => {
   it('needs a stack, for the usage plan is its', async () => {
     const { exitCode, err } = await onTable('gateway-keys', 'create');
     expect(exitCode).toBe(2);
-    expect(err).toContain('The usage plan is not known: pass --stack NAME instead of --table.\n');
+    expect(err).toContain('Unknown usage plan: pass --stack NAME instead of --table.\n');
   });
 });

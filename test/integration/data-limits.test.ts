@@ -131,7 +131,15 @@ describe('export', () => {
     await admin('import -', { stdin: lines(accountLine(id)) });
     for (const [device, expected] of [
       ['null', { exitCode: 0 }],
-      ['full', { exitCode: 1, err: expect.stringMatching(/^Cannot write \S+full: the disk is full\.\n$/) }],
+      [
+        'full',
+        {
+          exitCode: 1,
+          err: expect.stringMatching(
+            /^Cannot write \S+full: the disk is full\. Free some space, or choose another --out\.\n$/,
+          ),
+        },
+      ],
     ] as const) {
       // Links, so that a fault replaces no device.
       const link = join(folder, device);

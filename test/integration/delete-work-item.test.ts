@@ -112,7 +112,7 @@ describe('deleting a work item', () => {
     const item = await newItem();
     const answer = await item.remove(3, 'no-such-item');
     hasEnvelope(answer, 400, 'ResourceNotFound');
-    expect(answer.body.error.message).toBe('There is no work item no-such-item.');
+    expect(answer.body.error.message).toBe('Work item no-such-item does not exist.');
     expect(await stored(table, keys.workItem(item.account, 'no-such-item'))).toBeUndefined();
   });
 
@@ -122,7 +122,7 @@ describe('deleting a work item', () => {
     for (const version of [3, 4]) {
       const answer = await mine.remove(version, theirs.id);
       hasEnvelope(answer, 400, 'ResourceNotFound');
-      expect(answer.body.error.message).toBe(`There is no work item ${theirs.id}.`);
+      expect(answer.body.error.message).toBe(`Work item ${theirs.id} does not exist.`);
     }
     expect(await theirs.row()).toEqual(before);
   });

@@ -28,7 +28,7 @@ describe('an unforeseen error', () => {
       eventFor(getRumResource, { appKey: 'secret-key' }),
     );
     hasEnvelope(answer, 500, 'InternalError');
-    expect(answer.body.error.message).toBe('Something went wrong on our side. Report it with the request_id.');
+    expect(answer.body.error.message).toBe('Internal error. Report it with the request_id.');
     expect(answer.headers).not.toHaveProperty('Retry-After');
     for (const leak of ['no-such-table', '127.0.0.1', 'ResourceNotFoundException', ' at ', 'secret-key'])
       expect(JSON.stringify(answer)).not.toContain(leak);

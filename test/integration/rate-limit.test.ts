@@ -64,13 +64,13 @@ describe('fleet browse', () => {
       hasEnvelope(full, 429, 'RequestTooFrequently');
       expect(full.headers).toMatchObject({ 'Retry-After': '46', RateLimit: '"second";r=0;t=1, "minute";r=0;t=46' });
       expect(full.headers).toMatchObject({ 'X-RateLimit-Limit': '30', 'X-RateLimit-Reset': String(NOW / 1000 + 60) });
-      expect(full.body.error.message).toContain('30 in each 60 seconds');
+      expect(full.body.error.message).toContain('30 per 60 seconds');
     }
     clock.now = NOW + 20_250;
     const refused = await call();
     hasEnvelope(refused, 429, 'RequestTooFrequently');
     expect(refused.headers['Retry-After']).toBe('40');
-    expect(refused.body.error.message).toContain('30 in each 60 seconds');
+    expect(refused.body.error.message).toContain('30 per 60 seconds');
     clock.now = NOW + 59_999;
     hasEnvelope(await call(), 429, 'RequestTooFrequently');
     expect(await counted()).toBe(30);

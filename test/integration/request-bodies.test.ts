@@ -114,7 +114,7 @@ describe('a body', () => {
     async (rawBody) => {
       const answer = await call({ rawBody });
       hasEnvelope(answer, 400, 'InvalidParameter');
-      expect(answer.body.error.message).toBe('The request body must be well-formed JSON in UTF-8.');
+      expect(answer.body.error.message).toBe('The request body must be valid JSON in UTF-8.');
     },
   );
 
@@ -146,7 +146,7 @@ describe('a body', () => {
     hasEnvelope(answer, 400, 'InvalidParameter');
     expect(answer.body.error.message).toMatch(/nested too deeply/);
     const malformed = await call({ rawBody: '{"x":[}' });
-    expect(malformed.body.error.message).toMatch(/well-formed JSON/);
+    expect(malformed.body.error.message).toMatch(/valid JSON/);
   });
 
   // Each by itself: some of them are read by another parser, which then reads all others too.

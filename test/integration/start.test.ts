@@ -205,7 +205,7 @@ describe.concurrent('npm start that cannot start', () => {
     });
     expect(await ended).toBe(1);
     expect(errors()).toContain(`${file}:2: account_id is required`);
-    expect(errors().trimEnd().split('\n').at(-1)).toBe(`${file}:3: is not well-formed JSON`);
+    expect(errors().trimEnd().split('\n').at(-1)).toBe(`${file}:3: is not valid JSON`);
   });
 
   it('shows its options with --help', async () => {

@@ -49,7 +49,7 @@ describe('the size of a row', () => {
   it('leaves the service 2 KB of the 400 KB to write', async () => {
     expect(await problemsOf([item(397 * KB)])).toEqual([]);
     expect(await problemsOf([item(398 * KB)])).toEqual([
-      'f:1: makes a row of 408176 bytes, more than 407552: the service needs 2048 of the 400 KB that DynamoDB holds',
+      'f:1: makes a row of 408176 bytes, more than the 407552 allowed: shorten it',
     ]);
   });
 
@@ -96,7 +96,7 @@ describe('the data format', () => {
       'owner_id',
     ];
     if (optional.includes(field) || (kind === 'alert' && field === 'incident_id')) expect(problems).toEqual([]);
-    else if (field === 'app_key') expect(problems).toEqual(['f:1: app_key or app_key_hash is required, and not both']);
+    else if (field === 'app_key') expect(problems).toEqual(['f:1: either app_key or app_key_hash is required']);
     else if (field === 'kind') expect(problems).toEqual([`f:1: kind must be one of ${KINDS.join(', ')}`]);
     else
       expect(problems).toEqual([expect.stringMatching(`^f:1: ${field.replace('.', '\\.')} is required and must be `)]);
@@ -113,8 +113,8 @@ describe('the data format', () => {
       'f:3: extra is not a field of this kind',
       'f:3: enabled must be true or false',
       'f:3: capture_mode must be one of ebpf, polling',
-      'f:3: report_interval_ms must be an integer of the int64 range, at least 1',
-      'f:4: is not well-formed JSON',
+      'f:3: report_interval_ms must be an integer in the int64 range, at least 1',
+      'f:4: is not valid JSON',
     ]);
   });
 
@@ -129,15 +129,15 @@ describe('the data format', () => {
     [
       'a number that rounds',
       1e20,
-      'more must hold no number beyond 2^53 or below 1e-130, and none that a double rounds to an integer',
+      'more must not contain numbers beyond 2^53 or below 1e-130, or numbers that a double rounds to an integer',
     ],
     [
       'a number too small',
       { a: [1e-200] },
-      'more must hold no number beyond 2^53 or below 1e-130, and none that a double rounds to an integer',
+      'more must not contain numbers beyond 2^53 or below 1e-130, or numbers that a double rounds to an integer',
     ],
     ['a lone surrogate', { a: ['\ud800'] }, 'more must be well-formed Unicode'],
-    ['an empty name', { '': 1 }, 'more must have names that are not empty, of well-formed Unicode'],
+    ['an empty name', { '': 1 }, 'more must not contain field names that are empty or not well-formed Unicode'],
     [
       'nesting that a row does not hold',
       Array.from({ length: 40 }).reduce((inner) => [inner], 1),
@@ -151,11 +151,11 @@ describe('the data format', () => {
   it('refuses a line that no row holds, and fields that are the table’s own', async () => {
     const item = { kind: 'work_item', account_id: 1, work_item_id: 'w', version: 1, title: 't' };
     expect(await problemsOf([{ ...item, title: 'x'.repeat(410_000) }])).toEqual([
-      'f:1: is longer than the 409600 bytes that a row of the table holds',
+      'f:1: is longer than 409600 bytes, the limit of a row',
     ]);
     expect(await problemsOf([{ ...item, pk: 'x', ttl: 1 }])).toEqual([
-      "f:1: pk is a name of the table's own",
-      "f:1: ttl is a name of the table's own",
+      'f:1: pk is reserved: rename the field',
+      'f:1: ttl is reserved: rename the field',
     ]);
   });
 
@@ -164,7 +164,7 @@ describe('the data format', () => {
     const key = { kind: 'app_key', account_id: 7 };
     const hash = hashAppKey('k');
     expect(await problemsOf([account, { ...key, app_key_hash: hash, last_digits: 'k' }])).toEqual([]);
-    expect(await problemsOf([account, key])).toEqual(['f:2: app_key or app_key_hash is required, and not both']);
+    expect(await problemsOf([account, key])).toEqual(['f:2: either app_key or app_key_hash is required']);
     expect(await problemsOf([account, { ...key, app_key: 'k', app_key_hash: hash }])).toHaveLength(1);
     expect(await problemsOf([account, { ...key, app_key_hash: 'short' }])).toHaveLength(1);
     expect(await problemsOf([account, { ...key, app_key: 'k' }, { ...key, app_key_hash: hash }])).toEqual([

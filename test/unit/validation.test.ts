@@ -57,7 +57,7 @@ describe('fleet browse', () => {
       `statuses must be an array of at most 20 items, each one of ${STATUS_NAMES}.`,
     ],
     [{ statuses: ['active', 'Active'] }, `statuses[1] must be one of ${STATUS_NAMES}.`],
-    [{ agent_versions: ['1', 2, 3] }, 'agent_versions[1] (and 1 more of its items) must be a string.'],
+    [{ agent_versions: ['1', 2, 3] }, 'agent_versions[1] (and 1 more) must be a string.'],
     [{ edge_clusters: ['a', '\udc00'] }, 'edge_clusters[1] must be a string.'],
     [{ capture_modes: ['ebpf', 'none'] }, 'capture_modes[1] must be one of ebpf, polling, unknown.'],
   ])('tells %o: %s', (body, message) => {
@@ -112,13 +112,13 @@ describe('the other operations', () => {
     [
       'merge',
       { alert_ids: [ID, `${ID}a`, 'g'.repeat(24)], incident_id: `${ID}\n` },
-      'alert_ids[1] (and 1 more of its items) must be an ObjectID: a string of 24 hexadecimal digits; ' +
+      'alert_ids[1] (and 1 more) must be an ObjectID: a string of 24 hexadecimal digits; ' +
         'incident_id must be an ObjectID: a string of 24 hexadecimal digits.',
     ],
     [
       'merge',
       { alert_ids: [ID], incident_id: ID, owner_id: 2n ** 63n },
-      'owner_id must be an integer of the int64 range.',
+      'owner_id must be an integer in the int64 range.',
     ],
     [
       'merge',

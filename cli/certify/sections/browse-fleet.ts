@@ -244,7 +244,7 @@ const rules: Sentence[] = [
     async (t) => void refused(await t.call(FLEET, {}, { as: null }), 401, 'Unauthorized'),
   ),
   open('Rule 4: 429 RequestTooFrequently', 'shown in section 8'),
-  open('Rule 4: 500 InternalError', 'a mistake of the service, which no call brings about'),
+  open('Rule 4: 500 InternalError', 'a bug of the service, which no call can cause'),
   shown('Rule 4: 503 ServiceUnavailable when the subsystem is not enabled', async (t) => {
     const url = await t.need('impaired')('no service map');
     refused(await t.fleet({ limit: 1 }, { url, once: true }), 503, 'ServiceUnavailable');

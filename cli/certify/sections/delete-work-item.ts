@@ -33,5 +33,5 @@ export const deleteWorkItem = section('4.3', 'Delete a work item', [
   shown('400 InvalidParameter', async (t) => invalid(await t.remove({}), 'work_item_id')),
   shown('401 Unauthorized', async (t) => void refused(await t.remove({}, { as: null }), 401, 'Unauthorized')),
   open('429 RequestTooFrequently', 'shown in section 8'),
-  open('500 InternalError', 'a mistake of the service, which no call brings about'),
+  open('500 InternalError', 'a bug of the service, which no call can cause'),
 ]);

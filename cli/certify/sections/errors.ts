@@ -69,7 +69,7 @@ export const errors = section('7', 'Errors', [
     for (const path of [RUM, DELETE]) refused(await t.call(path, undefined, { raw }), 413, 'EntityTooLarge');
   }),
   open('RequestTooFrequently, 429', 'shown in section 8'),
-  open('InternalError, 500', 'a mistake of the service, which no call brings about'),
+  open('InternalError, 500', 'a bug of the service, which no call can cause'),
   shown('ServiceUnavailable, 503: a dependency is unavailable', async (t) => {
     const url = await t.need('impaired')('table');
     for (const path of PATHS) {

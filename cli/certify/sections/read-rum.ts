@@ -52,5 +52,5 @@ export const readRum = section('4.2', 'Get RUM resource info', [
   shown('400 InvalidParameter', async (t) => invalid(await t.rum({ no_cache: 'x' }), 'no_cache')),
   shown('401 Unauthorized', async (t) => void refused(await t.rum({}, { as: null }), 401, 'Unauthorized')),
   open('429 RequestTooFrequently', 'shown in section 8'),
-  open('500 InternalError', 'a mistake of the service, which no call brings about'),
+  open('500 InternalError', 'a bug of the service, which no call can cause'),
 ]);

@@ -21,7 +21,7 @@ function must(rule: Rule): string {
     }
     case 'int64':
       if (rule.max !== undefined) return `an integer from ${rule.min ?? -(2n ** 63n)} to ${rule.max}`;
-      return `an integer of the int64 range${rule.min === undefined ? '' : `, at least ${rule.min}`}`;
+      return `an integer in the int64 range${rule.min === undefined ? '' : `, at least ${rule.min}`}`;
     case 'string': {
       const bounds = range(rule.min, rule.max, plural(rule.max ?? rule.min, 'character'));
       return bounds ? `a string of ${bounds}` : 'a string';
@@ -42,14 +42,14 @@ function must(rule: Rule): string {
 function fieldError({ field, must: rule, missing, item, moreItems }: FieldError): string {
   if (missing) return `${field} is required and must be ${must(rule)}`;
   if (item === undefined) return `${field} must be ${must(rule)}`;
-  const more = moreItems ? ` (and ${moreItems} more of its items)` : '';
+  const more = moreItems ? ` (and ${moreItems} more)` : '';
   return `${field}[${item}]${more} must be ${must(rule)}`;
 }
 
 const routeCodes: RouteCatalog['codes'] = {
-  RouteNotFound: 'There is no such path. Check the address of the operation.',
+  RouteNotFound: 'Unknown path. Check the URL of the operation.',
   MethodNotAllowed: 'This path does not accept that method.',
-  InternalError: 'Something went wrong on our side. Report it with the request_id.',
+  InternalError: 'Internal error. Report it with the request_id.',
   ServiceUnavailable: 'A dependency is unavailable. Try again after the time in the Retry-After header.',
 };
 
@@ -61,17 +61,17 @@ const codes: Catalog['codes'] = /* @__PURE__ */ Object.assign(
     BadRequest: 'The request cannot be processed.',
     InvalidContentType: 'The Content-Type header must be application/json.',
     ResourceNotFound: 'The resource does not exist.',
-    NoLicense: 'This feature needs a license, and no active license was found.',
-    ReferenceExist: 'The resource is still referenced by others and cannot be deleted.',
+    NoLicense: 'This feature requires a license, and no active license was found.',
+    ReferenceExist: 'The resource is still referenced and cannot be deleted.',
     Unauthorized: 'The app_key is missing, invalid or expired. Send exactly one valid app_key query parameter.',
-    BalanceNotEnough: 'The account balance is not enough for this operation.',
-    AccessDenied: 'The account lacks the permission that this operation needs.',
+    BalanceNotEnough: 'The account balance is insufficient for this operation.',
+    AccessDenied: 'The account lacks the permission that this operation requires.',
     UndonedOrderExist: 'An outstanding order blocks a new one. Wait and retry.',
     EntityTooLarge: 'The request body is too large.',
-    RequestLocked: 'The operation is locked for a while after repeated failures.',
-    RequestVerifyRequired: 'A second factor is required for this request.',
-    DangerousOperation: 'This operation is high-risk and needs multi-factor verification.',
-    RequestTooFrequently: 'Too many requests. Wait as long as the Retry-After header says.',
+    RequestLocked: 'The operation is temporarily locked after repeated failures.',
+    RequestVerifyRequired: 'This request requires second-factor verification.',
+    DangerousOperation: 'This high-risk operation requires multi-factor verification.',
+    RequestTooFrequently: 'Too many requests. Try again after the time in the Retry-After header.',
   },
   routeCodes,
 );
@@ -86,8 +86,8 @@ export const en: Catalog = {
   codes,
   explain: {
     invalidFields: ({ fieldErrors }) => `${fieldErrors.map(fieldError).join('; ')}.`,
-    bodyTooDeep: () => 'The request body is nested too deeply: thousands of levels cannot be read.',
-    malformedBody: () => 'The request body must be well-formed JSON in UTF-8.',
+    bodyTooDeep: () => 'The request body is nested too deeply (thousands of levels). Reduce the nesting.',
+    malformedBody: () => 'The request body must be valid JSON in UTF-8.',
     bodyNotObject: () => 'The request body must be a JSON object.',
     bodyTooLarge: ({ maxBytes }) => `The request body must be at most ${maxBytes} bytes.`,
     invalidIdempotencyKey: () =>
@@ -96,19 +96,19 @@ export const en: Catalog = {
       'The Idempotency-Key was already used with another request body. Use a new key for a new request.',
     unknownCursor: () =>
       'cursor must be a next_cursor that this service returned to this account; leave it out for the first page.',
-    workItemNotFound: ({ workItemId }) => `There is no work item ${workItemId}.`,
+    workItemNotFound: ({ workItemId }) => `Work item ${workItemId} does not exist.`,
     versionDiffers: ({ given, stored }) =>
       `version must be the stored version of the work item, which is ${stored}, not ${given}.`,
     rumResourceNotFound: () => 'The account has no RUM resource.',
     mergeTargetsNotFound: ({ missing, more }) =>
       `Not found: ${missing.map(({ what, id }) => `${what} ${id}`).join(', ')}${more > 0 ? ` and ${more} more` : ''}.`,
     alertsTooLarge: ({ some, more }) =>
-      `The stored rows of these alerts are too large to be changed: ${some.join(', ')}${more > 0 ? ` and ${more} more` : ''}. Their data must be shortened before they can be merged.`,
+      `These alerts have too much stored data to be merged: ${some.join(', ')}${more > 0 ? ` and ${more} more` : ''}. Shorten their data first.`,
     permissionMissing: ({ permission }) =>
-      `The account lacks the permission ${permission}, which this operation needs. Ask the account's owner for it.`,
+      `The account lacks the permission ${permission}, which this operation requires. Ask the account's owner for it.`,
     tooFrequent: ({ limit, windowSeconds }) =>
-      `Too many requests: at most ${limit} in each ${windowSeconds === 1 ? 'second' : `${windowSeconds} seconds`}. ` +
-      'Wait as long as the Retry-After header says.',
+      `Too many requests: at most ${limit} per ${windowSeconds === 1 ? 'second' : `${windowSeconds} seconds`}. ` +
+      'Try again after the time in the Retry-After header.',
     methodNotAllowed,
   },
 };
