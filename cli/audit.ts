@@ -1,18 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { type Command, Option } from 'commander';
-import { type AuditEntry, auditAction, auditRow, readAudit } from '../lib/accounts/audit.ts';
+import { type AuditEntry, auditAction, auditRow } from '../lib/accounts/audit.ts';
 import type { Int64 } from '../lib/json.ts';
 import type { Table } from '../lib/table/client.ts';
 import { forEach } from '../lib/table/pool.ts';
 import { type Action, putOwnRow } from '../lib/table/transact.ts';
-import { requireAccount } from './accounts.ts';
-import { accountId, duration } from './arguments.ts';
-import { jsonOption, withHelp, withTarget } from './command.ts';
 import { sentenceOf } from './errors.ts';
-import { type Io, print, printJson, say } from './io.ts';
-import { plainTable, timeText } from './output.ts';
+import type { Io } from './io.ts';
 
 /** Keeps the audit of one command. */
 export interface Audit {
@@ -92,33 +87,4 @@ export function localUser(): string {
   } catch {
     return `local user ${process.getuid?.()}`; // a user without a name, as in many containers
   }
-}
-
-const DAYS_SHOWN = 7;
-
-export function addAuditCommand(program: Command, io: Io): void {
-  withHelp(
-    program
-      .command('audit')
-      .requiredOption('--account <account>', 'the account', accountId)
-      .addOption(
-        new Option('--since <duration>', 'how far to look back')
-          .argParser(duration)
-          .default(DAYS_SHOWN * 86_400_000, `${DAYS_SHOWN}d`),
-      )
-      .option(...jsonOption),
-    'Show what operators did to an account: who, when, which command, and how it ended. Kept for 400 days.',
-    'audit --account 42 --since 7d',
-  ).action(({ account, since, json }: { account: Int64; since: number; json?: boolean }, command: Command) =>
-    withTarget(io, command, 'reads', async ({ target: { table } }) => {
-      await requireAccount(table, account);
-      const entries = await readAudit(table, account, Math.max(0, io.now() - since));
-      if (json) return printJson(io, entries);
-      if (entries.length === 0) return say(io, `Account ${account} has no audit entries in that time.`);
-      const rows = entries.map(({ at_ms, by, command: name, target = '', result, detail = '' }) => [
-        ...[timeText(at_ms), by, name, target, result, detail],
-      ]);
-      print(io, plainTable(rows, ['time', 'by', 'command', 'target', 'result', 'detail']));
-    }),
-  );
 }

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { addAccountCommands } from './accounts.ts';
 import { addAppKeyCommands } from './app-keys.ts';
-import { addAuditCommand } from './audit.ts';
+import { addAuditCommand } from './audit-command.ts';
 import { addCheckCommands } from './check.ts';
 import { withHelp } from './command.ts';
 import { addDataCommands } from './data.ts';

@@ -1,17 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { createLog } from './log.ts';
+import { createLog, type Log } from './log.ts';
 import { createMetrics, type MetricsSink } from './metrics.ts';
 import { type Environment, readSettings, type Settings } from './settings.ts';
 import { originalFrames } from './source-map.ts';
 import { connectTable, type Table } from './table/client.ts';
 import { TIME_LIMITS, type TimeLimits } from './time-limits.ts';
-
-/** Structured log lines. Nothing that a caller sent goes in but ids. */
-export interface Log {
-  info(message: string, fields: Record<string, unknown>): void;
-  warn(message: string, fields: Record<string, unknown>): void;
-  error(message: string, fields: Record<string, unknown>): void;
-}
 
 /** All that the service takes from outside: the table, the clock, randomness, the log, the settings. */
 export interface Deps {

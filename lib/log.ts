@@ -1,5 +1,11 @@
-import type { Log } from './deps.ts';
 import { stringifyJson } from './json.ts';
+
+/** Structured log lines. Nothing that a caller sent goes in but ids. */
+export interface Log {
+  info(message: string, fields: Record<string, unknown>): void;
+  warn(message: string, fields: Record<string, unknown>): void;
+  error(message: string, fields: Record<string, unknown>): void;
+}
 
 /** Names the service in its log lines and metrics. */
 export const SERVICE = 'incident-monitoring-rum';

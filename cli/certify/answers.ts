@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { int64Keyword, withInt64 } from '../../lib/int64-keyword.ts';
 import { isInt64 } from '../../lib/json.ts';
 import { CODES, DATA, failure, success } from './contract.ts';
-import { Broken } from './expect.ts';
+import { Broken } from './outcome.ts';
 
 export interface Answer {
   readonly status: number;

@@ -2,11 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { stringifyJson } from '../../lib/json.ts';
 import type { Answer } from './answers.ts';
-
-/** A sentence of the contract that does not hold. */
-export class Broken extends Error {}
-/** A sentence that cannot be shown here, and what it needs. */
-export class Skipped extends Error {}
+import { Broken } from './outcome.ts';
 
 const LONGEST_VALUE = 300;
 

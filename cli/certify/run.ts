@@ -1,7 +1,7 @@
 /** Goes through the sentences and tells of each what became of it. */
 import { CliError } from '../io.ts';
-import { Broken, Skipped } from './expect.ts';
 import type { Lab } from './lab.ts';
+import { Broken, Skipped } from './outcome.ts';
 import type { Section, Sentence } from './sentence.ts';
 import { createTrial, type Pages } from './trial.ts';
 

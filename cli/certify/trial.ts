@@ -4,8 +4,8 @@ import { parseJson, stringifyJson } from '../../lib/json.ts';
 import { CliError } from '../io.ts';
 import { type Answer, validate } from './answers.ts';
 import type { Caller } from './callers.ts';
-import { Broken, Skipped } from './expect.ts';
 import type { Lab } from './lab.ts';
+import { Broken, Skipped } from './outcome.ts';
 
 export const FLEET = '/monit/servicemap/fleet';
 export const RUM = '/rum/resource/info';

@@ -1,7 +1,7 @@
 /** A deployment as API Gateway and Lambda see it, read from the stack's template: what the local gateway runs by. */
 import type { QueueSettings } from './queue.ts';
 import { functionIdOf, functionsOf, type Resource, resourcesOf, routesOf, type Template } from './template.ts';
-import { plansOf, stageThrottlesOf } from './throttles.ts';
+import { plansOf, type StageThrottles, stageThrottlesOf, type UsagePlan } from './throttles.ts';
 
 export interface Route {
   /** Such as `POST`, or `ANY`. */
@@ -12,24 +12,6 @@ export interface Route {
   /** Whether the authorizer labels its calls, and whether a gateway key is asked for. */
   readonly authorized: boolean;
   readonly keyRequired: boolean;
-}
-
-/** Calls a second, and burst. */
-export interface Throttle {
-  readonly rate: number;
-  readonly burst: number;
-}
-
-/** A usage plan: the values of the gateway keys that the template gives it, and its throttles by `/path/METHOD`. */
-export interface UsagePlan {
-  readonly keys: readonly string[];
-  readonly throttles: Readonly<Record<string, Throttle>>;
-}
-
-/** Throttles of the stage's methods by `/path/METHOD`, and that of every other method. */
-export interface StageThrottles {
-  readonly methods: Readonly<Record<string, Throttle>>;
-  readonly others: Throttle;
 }
 
 /** An answer that API Gateway makes itself; its texts may hold `$context.requestId`. */

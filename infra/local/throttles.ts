@@ -1,6 +1,23 @@
 /** The throttles of a template: those of its usage plans, and those of its stage. */
-import type { StageThrottles, UsagePlan } from './deployment.ts';
 import { resourcesOf, type Template } from './template.ts';
+
+/** Calls a second, and burst. */
+export interface Throttle {
+  readonly rate: number;
+  readonly burst: number;
+}
+
+/** A usage plan: the values of the gateway keys that the template gives it, and its throttles by `/path/METHOD`. */
+export interface UsagePlan {
+  readonly keys: readonly string[];
+  readonly throttles: Readonly<Record<string, Throttle>>;
+}
+
+/** Throttles of the stage's methods by `/path/METHOD`, and that of every other method. */
+export interface StageThrottles {
+  readonly methods: Readonly<Record<string, Throttle>>;
+  readonly others: Throttle;
+}
 
 /** The usage plans by their logical ids. */
 export function plansOf(template: Template): Map<string, UsagePlan> {

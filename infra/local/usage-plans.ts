@@ -1,6 +1,7 @@
 import QuickLRU from 'quick-lru';
-import type { Deployment, Throttle, UsagePlan } from './deployment.ts';
+import type { Deployment } from './deployment.ts';
 import { isLocalGatewayKey } from './gateway-keys.ts';
+import type { Throttle, UsagePlan } from './throttles.ts';
 
 /** What API Gateway makes of a gateway key: it counts the call, refuses it, or does not know the key. */
 export type Verdict = 'passed' | 'throttled' | 'unknown key';

@@ -4,7 +4,7 @@ import { Condition, updateOf, valuesOf } from '../incidents/transaction.ts';
 import type { Int64 } from '../json.ts';
 import { keys } from '../table/keys.ts';
 import type { Finding, Fix } from './finding.ts';
-import { changesOf, type MergeRows } from './merges.ts';
+import { changesOf, type MergeRows } from './merge-rows.ts';
 
 /** What merges change of an incident. */
 type Fields = Pick<IncidentRow, 'title' | 'owner_id' | 'last_change'>;

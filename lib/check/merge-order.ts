@@ -2,7 +2,7 @@ import { lastOf } from '../incidents/merge-order.ts';
 import type { FeedItem } from '../incidents/read.ts';
 import { keys } from '../table/keys.ts';
 import type { Finding, Fix } from './finding.ts';
-import type { MergeRows } from './merges.ts';
+import type { MergeRows } from './merge-rows.ts';
 
 /** Whether the merge order knows the latest entries, and exactly those that have alerts left to move. */
 export function* checkMergeOrder(

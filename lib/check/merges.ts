@@ -3,35 +3,15 @@
  * follows them. A restored table may hold any part of the last transactions before its moment: an entry that is in a feed
  * is done, one that is not has never been.
  */
-import type { AlertRow, FeedEntry, IncidentRow, Move } from '../incidents/feed.ts';
-import type { MergeOrder } from '../incidents/merge-order.ts';
+import type { AlertRow, Move } from '../incidents/feed.ts';
 import type { FeedItem } from '../incidents/read.ts';
 import { Condition, updateOf, valuesOf } from '../incidents/transaction.ts';
 import type { Int64 } from '../json.ts';
-import type { Row } from '../table/batch-get.ts';
 import { type Key, keys, parseKey } from '../table/keys.ts';
 import type { Finding, Fix } from './finding.ts';
 import { checkIncidents } from './incidents.ts';
 import { checkMergeOrder } from './merge-order.ts';
-
-/** Of an alert, all that its place depends on. */
-export type CheckedAlert = Pick<AlertRow, 'incident_id' | 'moved_sequence' | 'moved_from' | 'loaded_after'>;
-
-/** All rows that an account's merges read and write. */
-export interface MergeRows {
-  readonly account: Int64;
-  readonly order: MergeOrder;
-  readonly incidents: ReadonlyMap<string, IncidentRow>;
-  readonly alerts: ReadonlyMap<string, CheckedAlert>;
-  /** The entries of all feeds. */
-  readonly entries: readonly FeedItem[];
-  /** Rows of entries that no feed has. */
-  readonly orphans: readonly Key[];
-  /** The rows of entries beside themselves: their lists of alerts, and what became of these. */
-  readonly rowsOfEntries: readonly Key[];
-  /** Remembered Idempotency-Keys. */
-  readonly idempotencyKeys: readonly (Key & Row)[];
-}
+import type { CheckedAlert, MergeRows } from './merge-rows.ts';
 
 /** @param tableName what the fixes are written to */
 export function checkMerges(rows: MergeRows, tableName: string): Finding[] {
@@ -165,10 +145,3 @@ function place(
     },
   };
 }
-
-/** The entries that changed title or owner of an incident, ascending. */
-export const changesOf = (entries: readonly FeedItem[], incidentId: string): FeedEntry[] =>
-  entries
-    .map(({ entry }) => entry)
-    .filter((entry) => entry.incident_id === incidentId)
-    .filter(({ new_title, new_owner_id }) => new_title !== undefined || new_owner_id !== undefined);

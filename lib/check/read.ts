@@ -12,7 +12,7 @@ import { collections, type Key, keys, parseKey, type RowKind } from '../table/ke
 import { forEach } from '../table/pool.ts';
 import { queryAll } from '../table/query-all.ts';
 import type { AccountRows } from './accounts.ts';
-import type { CheckedAlert, MergeRows } from './merges.ts';
+import type { CheckedAlert, MergeRows } from './merge-rows.ts';
 
 /** Reads all rows that an account's merges read and write. */
 export async function readMergeRows(table: Table, account: Int64): Promise<MergeRows> {

@@ -15,7 +15,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { AWS_LIMITS, createPartitions, type Limits } from '../../infra/local/limits/capacity.ts';
 import type { Engine } from '../../infra/local/limits/engine.ts';
 import { type LimitsProxy, startLimitsProxy } from '../../infra/local/limits/proxy.ts';
-import { createRowsInUse, transact } from '../../infra/local/limits/transactions.ts';
+import { createRowsInUse } from '../../infra/local/limits/rows-in-use.ts';
+import { transact } from '../../infra/local/limits/transactions.ts';
 import { clientConfig, type Table } from '../../lib/table/client.ts';
 import { itemBytes } from '../../lib/table/item-size.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer } from '../answers.ts';
 import type { Caller } from '../callers.ts';
-import { data, equal, holds, refused, Skipped } from '../expect.ts';
+import { data, equal, holds, refused } from '../expect.ts';
+import { Skipped } from '../outcome.ts';
 import { type Section, type Sentence, section, shown, slow } from '../sentence.ts';
 import { FLEET, RUM, type Trial } from '../trial.ts';
 

@@ -1,6 +1,6 @@
 /** Batches of PartiQL statements: each member is granted, or answered with an error of its own. */
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import type { Call } from './calls.ts';
+import type { Call } from './call.ts';
 import { readUnitsOf, type Side } from './capacity.ts';
 import type { Engine, Json, RowKey } from './engine.ts';
 import { CONFLICT, invalid, throttledReason } from './errors.ts';

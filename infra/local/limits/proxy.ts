@@ -8,7 +8,7 @@ import { HANDLERS } from './calls.ts';
 import { AWS_LIMITS, createPartitions, type Limits, type Usage } from './capacity.ts';
 import { createEngine, EngineRefusal, type Json, type KeyNames } from './engine.ts';
 import { invalid, Refusal } from './errors.ts';
-import { createRowsInUse } from './transactions.ts';
+import { createRowsInUse } from './rows-in-use.ts';
 
 export interface LimitsProxy {
   readonly endpoint: string;

@@ -1,6 +1,6 @@
 /** Reads are done, weighed, and then granted or thrown away: so each is counted as what it was. */
 import type { Item } from '../../../lib/table/item-size.ts';
-import type { Call } from './calls.ts';
+import type { Call } from './call.ts';
 import { IN_TRANSACTION, readUnitsOf } from './capacity.ts';
 import { type Json, partitionName, type RowKey } from './engine.ts';
 import { invalid, throttled } from './errors.ts';

@@ -1,7 +1,7 @@
-/** What transactions of both kinds share, and the rows that are being written. */
+/** What transactions of both kinds share. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Call } from './calls.ts';
+import type { Call } from './call.ts';
 import type { Side } from './capacity.ts';
 import { type Json, type RowKey, rowName } from './engine.ts';
 import { CONFLICT, cancelled, invalid, NO_REASON, throttledReason } from './errors.ts';
@@ -29,36 +29,6 @@ export function consumed(request: Json, used: readonly (readonly [string, number
   }));
   return { ConsumedCapacity: 'TableName' in request ? all[0] : all };
 }
-
-/** Rows that are being written now: a transaction on one of them fails, and so does a write on a transaction's. */
-export function createRowsInUse() {
-  const writes = new Map<string, number>();
-  const transactions = new Set<string>();
-  return {
-    writes,
-    transactions,
-    /**
-     * Marks rows as being written one by one, but those that a transaction has: they are in conflict.
-     * Source: Developer Guide, "Transaction conflict handling in DynamoDB"
-     */
-    write(rows: readonly RowKey[]): { conflicts: boolean[]; end(): void } {
-      const names = rows.map(rowName);
-      const conflicts = names.map((name) => transactions.has(name));
-      const marked = names.filter((_name, index) => !conflicts[index]);
-      for (const name of marked) writes.set(name, (writes.get(name) ?? 0) + 1);
-      const end = () => {
-        for (const name of marked) {
-          const left = (writes.get(name) ?? 1) - 1;
-          if (left === 0) writes.delete(name);
-          else writes.set(name, left);
-        }
-      };
-      return { conflicts, end };
-    },
-  };
-}
-
-export type RowsInUse = ReturnType<typeof createRowsInUse>;
 
 /**
  * Does a transaction: all its units are granted, or it is cancelled with the reasons in the order of its items. That what

@@ -1,6 +1,6 @@
 /** Writes are granted by the size of the rows before them, and charged by the larger of before and after. */
 import { type Item, itemBytes, LARGEST_ITEM_BYTES } from '../../../lib/table/item-size.ts';
-import type { Call } from './calls.ts';
+import type { Call } from './call.ts';
 import { IN_TRANSACTION, writeUnitsOf } from './capacity.ts';
 import type { Json, RowKey } from './engine.ts';
 import { conflict, invalid, throttled } from './errors.ts';
