@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import type { Kind } from '../lib/data/format.ts';
-import { rowOf, writeBatch } from '../lib/data/load.ts';
+import { rowOf } from '../lib/data/rows.ts';
+import { writeBatch } from '../lib/data/write.ts';
 import { reportOf, type Simulation } from '../lib/fleet/simulate.ts';
 import type { Int64 } from '../lib/json.ts';
 import { requireAccount } from './accounts.ts';

@@ -1,6 +1,7 @@
 /** Importing 100,000 rows of hosts against writing them with nothing but `BatchWriteItem`, eight at once, turn about. */
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { checkAgainst, rowOf, writeData } from '../../lib/data/load.ts';
+import { checkAgainst, writeData } from '../../lib/data/load.ts';
+import { rowOf } from '../../lib/data/rows.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { accountLines, fleetLines } from '../fleet-data.ts';
 import type { NewFigure } from '../report.ts';

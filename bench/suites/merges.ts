@@ -16,7 +16,7 @@ import validateMerge from '../../lib/api/validators/merge-alerts.ts';
 import { checkTable } from '../../lib/check/check.ts';
 import type { Finding } from '../../lib/check/finding.ts';
 import { repair } from '../../lib/check/repair.ts';
-import { writeBatch } from '../../lib/data/load.ts';
+import { writeBatch } from '../../lib/data/write.ts';
 import { finishMerge } from '../../lib/incidents/finish.ts';
 import { createMergeAlerts } from '../../lib/incidents/merge-alerts.ts';
 import { readMergeOrder } from '../../lib/incidents/merge-order.ts';

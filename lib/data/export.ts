@@ -26,7 +26,7 @@ const KIND_OF: Readonly<Record<string, Kind>> = {
   workItem: 'work_item',
 };
 
-/** The entity that a row holds: what {@link rowOf} in `load.ts` makes a row of. */
+/** The entity that a row holds: what {@link rowOf} in `rows.ts` makes a row of. */
 function entityOf({ pk, sk, ...fields }: Key & Row): Entity {
   const parsed = parseKey({ pk, sk });
   const kind = KIND_OF[parsed?.kind ?? ''];

@@ -1,6 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { BatchWriteCommand, type BatchWriteCommandInput, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { type AccountRow, putAccount, readAccount } from '../accounts/accounts.ts';
 import { putAppKey } from '../accounts/app-key-admin.ts';
 import type { GatewayKeys } from '../accounts/gateway-keys.ts';
@@ -8,17 +5,11 @@ import { lastOf, readMergeOrder } from '../incidents/merge-order.ts';
 import type { Int64 } from '../json.ts';
 import { batchGet } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
-import { isThrottled, isUnavailable } from '../table/failures.ts';
 import { type Key, keys, parseKey } from '../table/keys.ts';
-import { forEach } from '../table/pool.ts';
-import { checkData, type Lines, writeError } from './check.ts';
+import { checkData, type Lines } from './check.ts';
 import { appKeyOf, type Entity, type Kind } from './format.ts';
-import { storable } from './storable.ts';
-
-const LARGEST_BATCH = 25;
-const CONCURRENCY = 8;
-const FIRST_PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 5_000;
+import { isMerged } from './put-merged.ts';
+import { writeRows } from './write.ts';
 
 /** How many entities of each kind were written. */
 export type LoadReport = Partial<Record<Kind, number>>;
@@ -34,47 +25,6 @@ export interface LoadOptions {
   onKeptDeleted?: () => void;
   /** Ends the writing; what is written stays, and writing the same data again completes it. */
   signal?: AbortSignal;
-}
-
-const lower = (id: unknown) => String(id).toLowerCase();
-
-/** An open kind's fields: their values may be any JSON. */
-const storableFields = (fields: Record<string, unknown>) =>
-  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, storable(value)]));
-
-/** The row of an entity; accounts and keys are written one by one, by rules of their own. */
-export function rowOf({ kind, account_id: account, ...fields }: Entity): Key & Record<string, unknown> {
-  const { host_id, ...host } = fields as { host_id?: unknown };
-  switch (kind) {
-    case 'member':
-      return { ...keys.member(account, fields.member_id as Int64), ...fields };
-    case 'host':
-      return { ...keys.host(account, String(host_id)), ...host };
-    case 'host_status':
-      return { ...keys.hostStatus(account, String(host_id)), ...host };
-    case 'rum_resource':
-      return { ...keys.rumResource(account), ...fields };
-    case 'rum_usage':
-      return { ...keys.rumUsage(account), ...fields };
-    case 'work_item':
-      return { ...storableFields(fields), ...keys.workItem(account, String(fields.work_item_id)) };
-    case 'incident':
-      return {
-        ...fields,
-        ...keys.incident(account, String(fields.incident_id)),
-        incident_id: lower(fields.incident_id),
-      };
-    case 'alert':
-      return {
-        ...fields,
-        ...keys.alert(account, String(fields.alert_id)),
-        alert_id: lower(fields.alert_id),
-        ...(fields.incident_id !== undefined && { incident_id: lower(fields.incident_id) }),
-      };
-    case 'account':
-    case 'app_key':
-      throw new Error(`${kind} has no row of its own`);
-  }
 }
 
 /**
@@ -145,140 +95,15 @@ export async function writeData(
     onWritten(1);
   }
   const rest = entities.filter(({ kind }) => kind !== 'account' && kind !== 'app_key');
-  const loadedAfter = await latestSequences(table, rest);
-  await writeRows(table, rest, { onWritten, onKeptDeleted, loadedAfter, signal });
+  const latest = await latestSequences(table, rest.filter(isMerged));
+  await writeRows(table, rest, { onWritten, onKeptDeleted, latest, signal });
   return countKinds(entities);
 }
 
-/** Kinds whose rows merges write. */
-const isMerged = ({ kind }: Entity) => kind === 'alert' || kind === 'incident';
-
-/** The latest merge of each account whose alerts or incidents are loaded: what merges up to it have done is overwritten. */
+/** The latest merge of each account. */
 async function latestSequences(table: Table, entities: readonly Entity[]): Promise<Map<string, number>> {
-  const accounts = new Map(entities.filter(isMerged).map(({ account_id }) => [String(account_id), account_id]));
+  const accounts = new Map(entities.map(({ account_id }) => [String(account_id), account_id]));
   const latest = new Map<string, number>();
-  for (const account of accounts.values()) {
-    const last = lastOf(await readMergeOrder(table, account));
-    if (last > 0) latest.set(String(account), last);
-  }
+  for (const [name, account] of accounts) latest.set(name, lastOf(await readMergeOrder(table, account)));
   return latest;
-}
-
-/** The field whose presence in a row says that its entity is deleted. */
-const DELETED: Readonly<Partial<Record<Kind, string>>> = { work_item: 'deleted_at_ms', rum_resource: 'deleted' };
-
-/** Whether an entity must not be written over a deleted one. */
-const isAlive = (entity: Entity) => {
-  const field = DELETED[entity.kind];
-  return field !== undefined && (entity[field] ?? false) === false;
-};
-
-interface Writing {
-  onWritten: (count: number) => void;
-  onKeptDeleted: () => void;
-  /** By account. */
-  loadedAfter: ReadonlyMap<string, number>;
-  signal: AbortSignal | undefined;
-}
-
-/** Writes rows, each whole, in batches, a few at once. */
-async function writeRows(
-  table: Table,
-  entities: readonly Entity[],
-  { onWritten, onKeptDeleted, loadedAfter, signal }: Writing,
-): Promise<void> {
-  const loadedRowOf = (entity: Entity) => {
-    const last = isMerged(entity) ? loadedAfter.get(String(entity.account_id)) : undefined;
-    return { ...rowOf(entity), ...(last !== undefined && { loaded_after: last }) };
-  };
-  const batches = Array.from({ length: Math.ceil(entities.length / LARGEST_BATCH) }, (_, index) =>
-    entities.slice(index * LARGEST_BATCH, (index + 1) * LARGEST_BATCH),
-  );
-  // Work that is under way when other work fails ends with its batch.
-  const writeSome = async (batch: readonly Entity[]) => {
-    const alive = batch.filter(isAlive);
-    const others = batch.filter((entity) => !isAlive(entity));
-    await writeBatch(table, others.map(loadedRowOf), signal).catch((error) =>
-      findRefused(table, others, loadedRowOf, error, signal),
-    );
-    const written = await Promise.all(
-      alive.map((entity) =>
-        putUnlessDeleted(table, entity, signal).catch((error) => {
-          throw isRefusal(error) ? writeError(entity, error) : error;
-        }),
-      ),
-    );
-    for (const one of written) if (!one) onKeptDeleted();
-    onWritten(batch.length);
-  };
-  await forEach(batches, writeSome, { concurrency: CONCURRENCY, signal });
-}
-
-/** Whether DynamoDB, or its client, refuses what is to be written, as against a failure that has nothing to do with it. */
-const isRefusal = (error: unknown): error is Error =>
-  error instanceof Error && !isUnavailable(error) && !isThrottled(error) && error.name !== 'AbortError';
-
-/** Writes the rows of a refused batch one by one. @throws DataError of the row that DynamoDB refuses */
-async function findRefused(
-  table: Table,
-  entities: readonly Entity[],
-  toRow: (entity: Entity) => Record<string, unknown>,
-  error: unknown,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  if (!isRefusal(error)) throw error;
-  for (const entity of entities)
-    await writeBatch(table, [toRow(entity)], signal).catch((refusal) => {
-      throw isRefusal(refusal) ? writeError(entity, refusal) : refusal;
-    });
-}
-
-/** Writes the row of an entity, unless the table holds it as deleted. @returns whether it was written */
-async function putUnlessDeleted(table: Table, entity: Entity, signal?: AbortSignal): Promise<boolean> {
-  const condition = {
-    ConditionExpression: 'attribute_not_exists(#deleted) OR #deleted = :no',
-    ExpressionAttributeNames: { '#deleted': DELETED[entity.kind] ?? '' },
-    ExpressionAttributeValues: { ':no': false },
-  };
-  const command = new PutCommand({ TableName: table.name, Item: rowOf(entity), ...condition });
-  let written = true;
-  await untilNotThrottled(async () => {
-    try {
-      await table.client.send(command, signal ? { abortSignal: signal } : {});
-    } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      written = false;
-    }
-    return true;
-  }, signal);
-  return written;
-}
-
-/** Writes up to 25 rows; what DynamoDB throttles or leaves unprocessed is sent again. */
-export async function writeBatch(
-  table: Table,
-  rows: readonly Record<string, unknown>[],
-  signal?: AbortSignal,
-): Promise<void> {
-  let left: BatchWriteCommandInput['RequestItems'] = { [table.name]: rows.map((Item) => ({ PutRequest: { Item } })) };
-  if (rows.length > 0)
-    await untilNotThrottled(async () => {
-      const command = new BatchWriteCommand({ RequestItems: left });
-      const answer = await table.client.send(command, signal ? { abortSignal: signal } : {});
-      left = answer.UnprocessedItems ?? {};
-      return !left[table.name]?.length;
-    }, signal);
-}
-
-/** Does something again until it is done, when DynamoDB throttles it after a pause that grows. */
-async function untilNotThrottled(act: () => Promise<boolean>, signal: AbortSignal | undefined): Promise<void> {
-  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
-    signal?.throwIfAborted();
-    try {
-      if (await act()) return;
-    } catch (error) {
-      if (!isThrottled(error)) throw error;
-    }
-    await sleep(pause * (0.5 + Math.random() / 2), undefined, signal ? { signal } : {});
-  }
 }

@@ -18,6 +18,7 @@ import {
   nextSequence,
   type Relocation,
   relocate,
+  type Sizes,
 } from './relocate.ts';
 import { TRANSACTION_ITEMS } from './transaction.ts';
 import { findUnmovable } from './unmovable.ts';
@@ -38,13 +39,8 @@ interface Merge {
   idempotency: Idempotency | undefined;
 }
 
-export interface MergeOptions {
-  /** What one transaction holds; less makes small merges large. */
-  transactionItems?: number;
-}
-
 /** Merges alerts into an incident, all or nothing at any size: `relocate.ts` says how. */
-export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_ITEMS }: MergeOptions = {}) {
+export function createMergeAlerts(deps: Deps, sizes: Sizes = {}) {
   const { table, log, metrics, timeLimits } = deps;
   const readLarge = largeEntryReader(table);
 
@@ -52,14 +48,14 @@ export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_I
     const request = mergeOf(call, deps);
     const reading: Reading = { rows: new Map(), batches: [], large: false, checked: false };
     for (let attempt = 1; ; attempt += 1) {
-      const relocation = await prepare({ call, request, deps, reading, readLarge, attempt, transactionItems });
+      const relocation = await prepare({ call, request, deps, reading, readLarge, attempt, sizes });
       if (relocation === 'done already') return { data: null, headers: { 'Idempotent-Replayed': 'true' } };
       const { signal } = call;
       const result = await relocate(table, relocation, {
         attempt,
         signal,
         moveSignal: () => AbortSignal.any([signal, AbortSignal.timeout(timeLimits.movesMs)]),
-        transactionItems,
+        ...sizes,
       });
       switch (result.outcome) {
         case 'left pending':
@@ -123,7 +119,7 @@ interface Preparation {
   reading: Reading;
   readLarge: LargeEntryReader;
   attempt: number;
-  transactionItems: number;
+  sizes: Sizes;
 }
 
 /**
@@ -132,7 +128,8 @@ interface Preparation {
  * @throws ApiError when something is missing or cannot be moved, or the Idempotency-Key was used for another body
  */
 async function prepare(preparation: Preparation): Promise<Relocation | 'done already'> {
-  const { call, request, deps, reading, readLarge, attempt, transactionItems } = preparation;
+  const { call, request, deps, reading, readLarge, attempt, sizes } = preparation;
+  const { transactionItems = TRANSACTION_ITEMS, shards } = sizes;
   const { body, caller, requestId, signal } = call;
   const { accountId: account } = caller;
   const { alertIds, incidentId, idempotency } = request;
@@ -143,7 +140,7 @@ async function prepare(preparation: Preparation): Promise<Relocation | 'done alr
   // Beside the alerts: the entry and a shard of the merge order.
   const written = 2 + Number(changesIncident) + Number(owner !== undefined) + Number(idempotency !== undefined);
   reading.large ||= alertKeys.length + written > transactionItems;
-  const shard = randomShard();
+  const shard = randomShard(shards);
   // A large one reads the whole merge order, later.
   const orderKeys = reading.large ? [] : [keys.mergeOrder(account), keys.mergeOrderShard(account, shard)];
   const incidentKey = keys.incident(account, incidentId);

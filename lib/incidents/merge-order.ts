@@ -22,7 +22,7 @@ import { type Action, Condition } from './transaction.ts';
 export const SHARDS = 4;
 const ALL_SHARDS = Array.from({ length: SHARDS }, (_, shard) => shard);
 
-export const randomShard = () => Math.floor(Math.random() * SHARDS);
+export const randomShard = (shards = SHARDS) => Math.floor(Math.random() * shards);
 
 /** Where the feed entry of a merge is whose alerts are not all moved yet. */
 export interface PendingMerge {
@@ -163,9 +163,14 @@ export function largeAction(
  * Announces a large entry: until it is committed, or given up, small ones wait.
  * @returns whether its sequence is higher than those of all entries before it
  */
-export async function announce(table: Table, account: Int64, sequence: number, signal?: AbortSignal): Promise<boolean> {
+export async function announce(
+  table: Table,
+  account: Int64,
+  sequence: number,
+  { signal, shards = SHARDS }: { signal?: AbortSignal | undefined; shards?: number | undefined } = {},
+): Promise<boolean> {
   // One after the other: what is cut short has a few forms, not one for each set of shards.
-  for (const shard of ALL_SHARDS)
+  for (let shard = 0; shard < shards; shard += 1)
     if (!(await raise(table, keys.mergeOrderShard(account, shard), sequence, signal))) return false;
   return true;
 }

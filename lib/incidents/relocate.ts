@@ -47,14 +47,22 @@ export type { Relocation } from './commit.ts';
 /** Attempts of a small entry before it gives up a large one that is announced and not committed: after some 300 ms. */
 const PATIENT_ATTEMPTS = 6;
 
-export interface RelocateOptions {
+/** Sizes that tests make smaller, so that few alerts and steps make all that can happen. */
+export interface Sizes {
+  /** What one transaction holds; less makes small entries large. */
+  transactionItems?: number;
+  /** Of the merge order. */
+  shards?: number;
+  patientAttempts?: number;
+}
+
+export interface RelocateOptions extends Sizes {
   /** Which attempt of the call this is, from 1. */
   attempt: number;
   /** Ends the attempts to commit. */
   signal?: AbortSignal;
   /** Begins when the entry is committed, and ends its moves. */
   moveSignal?: () => AbortSignal;
-  transactionItems?: number;
 }
 
 /** Moves of a committed entry that are left to others, and why. */
@@ -70,13 +78,13 @@ export interface LeftPending {
 export async function relocate(
   table: Table,
   relocation: Relocation,
-  { attempt, signal, moveSignal, transactionItems }: RelocateOptions,
+  { attempt, signal, moveSignal, transactionItems, shards, patientAttempts = PATIENT_ATTEMPTS }: RelocateOptions,
 ): Promise<{ outcome: 'done' | Exclude<CommitOutcome, 'committed'> } | LeftPending> {
   const { account, entry, order, shard } = relocation;
   if (!relocation.large) {
     const announced = announcedIn(order, shard);
     if (announced !== undefined) {
-      if (attempt > PATIENT_ATTEMPTS) await giveUp(table, account, announced, signal);
+      if (attempt > patientAttempts) await giveUp(table, account, announced, signal);
       return { outcome: 'changed' };
     }
     const outcome = await commit(table, relocation, signal);
@@ -84,7 +92,7 @@ export async function relocate(
   }
   // One list for the stored rows and for the moves: its indexes tell what is moved.
   const large = { ...relocation, alertIds: inListOrder(relocation.alertIds) };
-  if (!(await announce(table, account, entry.sequence, signal))) return { outcome: 'changed' };
+  if (!(await announce(table, account, entry.sequence, { signal, shards }))) return { outcome: 'changed' };
   const outcome = await commit(table, large, signal);
   if (outcome !== 'committed') return { outcome };
   try {

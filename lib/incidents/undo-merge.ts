@@ -9,7 +9,7 @@ import { finishMerge } from './finish.ts';
 import { randomShard, readMergeOrder } from './merge-order.ts';
 import { decideUndo, place, readPlacements } from './placement.ts';
 import { type FeedItem, readEntry, readFeed } from './read.ts';
-import { claimsOn, largeEntryReader, nextSequence, type Relocation, relocate } from './relocate.ts';
+import { claimsOn, largeEntryReader, nextSequence, type Relocation, relocate, type Sizes } from './relocate.ts';
 import { TRANSACTION_ITEMS } from './transaction.ts';
 
 /** Which merge to undo, and who says so. */
@@ -48,15 +48,12 @@ type UndoDeps = Pick<Deps, 'table' | 'now' | 'newId'>;
  * What is too large for one transaction is moved after its commit, by this call, by finish-merges, or by the same call again.
  * @throws UndoError when there is no such merge, or an incident that alerts came from is gone
  */
-export async function undoMerge(
-  deps: UndoDeps,
-  request: UndoRequest,
-  transactionItems = TRANSACTION_ITEMS,
-): Promise<Undo> {
+export async function undoMerge(deps: UndoDeps, request: UndoRequest, sizes: Sizes = {}): Promise<Undo> {
   const { table } = deps;
+  const { transactionItems = TRANSACTION_ITEMS } = sizes;
   let large = false;
   for (let attempt = 1; ; attempt += 1) {
-    const { undo, relocation, pending } = await prepare(deps, request, attempt);
+    const { undo, relocation, pending } = await prepare(deps, request, attempt, sizes.shards);
     if (pending.length > 0) {
       for (const { incidentId, sequence } of pending)
         await finishMerge(table, request.account, incidentId, sequence, { transactionItems });
@@ -64,7 +61,7 @@ export async function undoMerge(
     }
     if (undo.moves.length === 0) return withEarlier(table, request, undo);
     large ||= undo.moves.length + OTHER_ITEMS > transactionItems;
-    const result = await relocate(table, { ...relocation, large }, { attempt, transactionItems });
+    const result = await relocate(table, { ...relocation, large }, { attempt, ...sizes });
     switch (result.outcome) {
       case 'left pending':
         throw result.error;
@@ -110,7 +107,7 @@ async function whatItMoved(
   return { moves: own?.moves ?? [], left: [...left, ...overtaken], sequence };
 }
 
-async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest, attempt: number) {
+async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest, attempt: number, shards?: number) {
   const { account, incidentId, sequence: undone, by, requestId } = request;
   const merge = await readMerge(table, request);
   // The merge order before the alerts: which merges it names decides how much of them can be relied on.
@@ -159,7 +156,7 @@ async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest, at
     placements,
     incident,
     order,
-    shard: randomShard(),
+    shard: randomShard(shards),
   };
   const left = [...origins.keys()].filter((id) => !going.has(id));
   return { undo: { moves, left }, relocation, pending };

@@ -207,7 +207,7 @@ class Undo implements Command {
     const { account } = real.tenant;
     const incidentId = real.incidents[entry.incident] as string;
     const request = { account, incidentId, sequence: entry.sequence, by: 'model', requestId: 'r' };
-    const undo = () => undoMerge(testDeps(real.through), request, TRANSACTION_ITEMS);
+    const undo = () => undoMerge(testDeps(real.through), request, { transactionItems: TRANSACTION_ITEMS });
     real.proxy.plan(({ number }) => (number === this.cutAt ? 'kill' : undefined));
     await undo().catch((error) => {
       if (this.cutAt === undefined) throw error;
@@ -419,7 +419,9 @@ describe(`races, in every order that fast-check's scheduler tries (SEED=${SEED})
               by: 'o',
               requestId: 'r',
             };
-            const undoing = withUndo ? [undoMerge(testDeps(own), request, TRANSACTION_ITEMS)] : [];
+            const undoing = withUndo
+              ? [undoMerge(testDeps(own), request, { transactionItems: TRANSACTION_ITEMS })]
+              : [];
             const finishing = finish(real, own);
             const statuses = await scheduler.waitFor(Promise.all(racing));
             await scheduler.waitFor(Promise.all([...undoing, finishing]));

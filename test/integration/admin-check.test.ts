@@ -10,8 +10,9 @@ import { SHARDS } from '../../lib/incidents/merge-order.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { type Key, keys } from '../../lib/table/keys.ts';
 import { adminOf } from '../support/admin.ts';
+import { aroundCalls } from '../support/faults.ts';
 import { type Account, newAccount, objectId } from '../support/incidents.ts';
-import { handlersOver, newTable, put, stored, testDeps } from '../support/service.ts';
+import { connectAgain, handlersOver, newTable, put, stored, testDeps } from '../support/service.ts';
 import { overwrite, snapshot } from '../support/torn.ts';
 
 const GONE = 1;
@@ -161,6 +162,29 @@ describe('admin check and admin repair', () => {
     expect(await admin(`check --account ${tenant.account}`)).toMatchObject({ exitCode: 0 });
     await set(keys.alert(tenant.account, alerts[0] as string), 'moved_sequence', undefined);
     expect(await admin(`check --account ${tenant.account}`)).toMatchObject({ exitCode: 1 });
+  });
+
+  it('take an alert that was loaded while a merge of it was committed for what was loaded', async () => {
+    const { tenant, alerts, to } = await merged();
+    const [third, alertId] = [await tenant.incident(), alerts[0] as string];
+    const line = { kind: 'alert', account_id: tenant.account, alert_id: alertId, title: 'Again', incident_id: to };
+    const incident = { kind: 'incident', account_id: tenant.account, incident_id: third, title: 'Again' };
+    const { mergeAlerts } = handlersOver(testDeps(table));
+    const own = connectAgain(table);
+    let raced = false;
+    // The import has read the ledger, and writes.
+    aroundCalls(own, async ({ command }, send) => {
+      if (/Put|BatchWrite/.test(command) && !raced) {
+        raced = true;
+        await tenant.merge(mergeAlerts, { alert_ids: [alertId], incident_id: third, title: 'Merged' });
+      }
+      return send();
+    });
+    await loadData(own, 'test', [JSON.stringify(line), JSON.stringify(incident)], { nowSeconds: 1 });
+    expect(raced).toBe(true);
+    expect(await stored(table, keys.alert(tenant.account, alertId))).toMatchObject({ title: 'Again', incident_id: to });
+    expect(await stored(table, keys.incident(tenant.account, third))).toMatchObject({ title: 'Again' });
+    expect(await admin(`check --account ${tenant.account}`)).toMatchObject({ exitCode: 0 });
   });
 
   it('leave a row that a call has changed since it was read', async () => {

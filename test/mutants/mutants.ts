@@ -281,7 +281,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'an import brings a deleted work item back',
-    file: 'lib/data/load.ts',
+    file: 'lib/data/write.ts',
     find: "work_item: 'deleted_at_ms', ",
     replace: '',
     tests: [integration('import-trust')],

@@ -18,8 +18,9 @@ import { TIME_LIMITS } from '../../lib/time-limits.ts';
 import { TABLE_NAME } from './double-client.ts';
 import type { Scenario } from './explore.ts';
 import { type Actor, type Judgement, rowsAfter, scenarioOf } from './scenario.ts';
+import type { Script, Surroundings } from './surroundings.ts';
 import { canonical } from './values.ts';
-import type { Script, Surroundings, World } from './world.ts';
+import type { World } from './world.ts';
 
 /** Keys are named by their text. */
 const [OWN, OTHER] = [1, 2];

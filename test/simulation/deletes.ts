@@ -6,8 +6,9 @@ import { createDeleteWorkItem } from '../../lib/incidents/delete-work-item.ts';
 import { readWorkItem, restoreWorkItem } from '../../lib/incidents/restore-work-item.ts';
 import { keys } from '../../lib/table/keys.ts';
 import type { Scenario } from './explore.ts';
-import { type Actor, actor, callOf, inTurn, type Judgement, rowsAfter, scenarioOf } from './scenario.ts';
-import type { Surroundings, World } from './world.ts';
+import { type Actor, actor, inTurn, type Judgement, rowsAfter, scenarioOf } from './scenario.ts';
+import { callOf, type Surroundings } from './surroundings.ts';
+import type { World } from './world.ts';
 
 const ACCOUNT = 1;
 const ITEM = 'w';

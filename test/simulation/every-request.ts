@@ -21,9 +21,9 @@ import { undoMerge } from '../../lib/incidents/undo-merge.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { putOwnRow } from '../../lib/table/transact.ts';
 import { connectDouble } from './double-client.ts';
+import { callOf, depsOver, id } from './surroundings.ts';
 import { type Request, TableDouble } from './table-double.ts';
 import type { Item } from './values.ts';
-import { callOf, depsOver, id } from './world.ts';
 
 const LARGE = 5;
 
@@ -109,7 +109,7 @@ export async function everyRequest(): Promise<{ requests: Request[]; items: Item
     for (const { entry } of await readFeed(table, account, incidentId)) {
       const request = { account, incidentId, sequence: entry.sequence, by: 'op', requestId: 'r' };
       await finishMerge(table, account, incidentId, entry.sequence);
-      await undoMerge(deps, request, incidentId === id(1) ? LARGE : 100).catch(() => {});
+      await undoMerge(deps, request, incidentId === id(1) ? { transactionItems: LARGE } : {}).catch(() => {});
     }
   await loadData(table, 'data', lines.slice(-2), { nowSeconds: 1 });
   await listIncidents(table, account);

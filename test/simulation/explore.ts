@@ -33,6 +33,8 @@ export interface Report {
   /** Steps that were not tried, for their order does not matter; and runs that ended in a state that was met before. */
   pruned: number;
   states: number;
+  /** States that were not gone on from, for a call had lost to others too often. */
+  cut: number;
   /** Steps of the longest run. */
   depth: number;
   ms: number;
@@ -60,7 +62,16 @@ export async function explore(
 ): Promise<Report> {
   const began = performance.now();
   const rows = await scenario.rows();
-  const report: Report = { scenario: scenario.name, faults, schedules: 0, pruned: 0, states: 0, depth: 0, ms: 0 };
+  const report: Report = {
+    scenario: scenario.name,
+    faults,
+    schedules: 0,
+    pruned: 0,
+    states: 0,
+    cut: 0,
+    depth: 0,
+    ms: 0,
+  };
   /** Of each state that was met, the steps that were asleep in it each time. */
   const met = new Map<string, readonly string[]>();
   const path: Node[] = [];
@@ -76,9 +87,11 @@ export async function explore(
       const asleep = sleeping.map(({ name }) => name);
       const key = world.key();
       const before = met.get(key);
-      let todo = world.steps();
+      const steps = world.isCut() ? [] : world.steps();
+      let todo = steps;
       if (!before) {
         report.states += 1;
+        if (world.isCut()) report.cut += 1;
         if (world.isOver() || path.length > LONGEST_RUN) {
           failed =
             path.length > LONGEST_RUN
@@ -95,7 +108,7 @@ export async function explore(
         );
         todo = todo.filter(({ name }) => before.includes(name) && !asleep.includes(name));
       }
-      report.pruned += world.steps().length - todo.length;
+      report.pruned += steps.length - todo.length;
       const [chosen] = todo;
       if (!chosen) break;
       path.push({ chosen, todo, done: [], sleeping });

@@ -5,8 +5,9 @@ import { parseKey } from '../../lib/table/keys.ts';
 import { TIME_LIMITS } from '../../lib/time-limits.ts';
 import type { Scenario } from './explore.ts';
 import { type Actor, inTurn, type Judgement, rowsAfter, scenarioOf } from './scenario.ts';
+import { type Script, START_MS } from './surroundings.ts';
 import { canonical } from './values.ts';
-import { type Script, START_MS, type World } from './world.ts';
+import type { World } from './world.ts';
 
 const ACCOUNT = 1;
 /** As many in one second, and in two. */

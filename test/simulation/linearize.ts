@@ -2,7 +2,7 @@
  * Whether what callers were told, and what is left in the table, could have come about one call after the other, each between its
  * beginning and its end: Wing and Gong's search.
  */
-import type { Operation } from './world.ts';
+import type { Operation } from './surroundings.ts';
 
 /** A sequential model of what is tested: plain, and as the contract has it. */
 export interface Model<State> {

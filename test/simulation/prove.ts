@@ -23,7 +23,8 @@ import { DELETES } from './deletes.ts';
 import { explore, type NewWorld, type Report, replay, type Scenario } from './explore.ts';
 import { LIMITS } from './limits.ts';
 import { MERGES } from './merges.ts';
-import { virtualize, World } from './world.ts';
+import { virtualize } from './process.ts';
+import { World } from './world.ts';
 
 /** Most faults of a run, by how many schedules a scenario has; undefined: it is left out. */
 const FORMS: Readonly<Record<string, Readonly<Record<Scenario['cost'], number | undefined>>>> = {
@@ -42,6 +43,8 @@ const { values: options } = parseArgs({
     only: { type: 'string', default: '' },
     faults: { type: 'string' },
     replay: { type: 'string' },
+    /** At most, of each scenario. */
+    schedules: { type: 'string' },
     /** Ends at the first failure. */
     stop: { type: 'boolean', default: false },
     /** One scenario, in this process: its report as JSON. */
@@ -50,11 +53,14 @@ const { values: options } = parseArgs({
 });
 const form = FORMS[options.form];
 if (!form) throw new Error(`--form must be one of ${Object.keys(FORMS).join(', ')}`);
+const mostSchedules = Number(options.schedules ?? Number.POSITIVE_INFINITY);
+const boundArgs = options.schedules === undefined ? [] : ['--schedules', options.schedules];
 const scenarioOf = (name: string) => SCENARIOS.find((one) => one.name === name) as Scenario;
 
-function line({ scenario, faults, schedules, pruned, states, depth, ms, failure }: Report): string {
-  const numbers = [schedules, pruned, states, depth].map((number) => number.toLocaleString('en').padStart(11));
-  return `${failure ? 'FAILED' : 'holds '} ${scenario.padEnd(62)} ${faults} ${numbers.join(' ')} ${(ms / 1_000).toFixed(1).padStart(8)} s`;
+function line({ scenario, faults, schedules, pruned, states, cut, depth, ms, failure, stoppedEarly }: Report): string {
+  const numbers = [schedules, pruned, states, cut, depth].map((number) => number.toLocaleString('en').padStart(11));
+  const verdict = failure ? 'FAILED' : stoppedEarly ? 'so far' : 'holds ';
+  return `${verdict} ${scenario.padEnd(62)} ${faults} ${numbers.join(' ')} ${(ms / 1_000).toFixed(1).padStart(8)} s`;
 }
 
 function failureText({ scenario, faults, failure }: Report): string {
@@ -72,9 +78,9 @@ const ALONE = options.form === 'quick';
 /** In a process of its own, so that two run at once; but for what takes a moment. */
 const reportOf = (scenario: string, faults: number): Promise<Report> =>
   ALONE
-    ? explore(scenarioOf(scenario), newWorld, faults)
+    ? explore(scenarioOf(scenario), newWorld, faults, mostSchedules)
     : new Promise((resolve, reject) => {
-        const args = [fileURLToPath(import.meta.url), '--alone', scenario, '--faults', String(faults)];
+        const args = [fileURLToPath(import.meta.url), '--alone', scenario, '--faults', String(faults), ...boundArgs];
         execFile(process.execPath, ['--max-old-space-size=6000', ...args], { maxBuffer: 2 ** 26 }, (error, out) =>
           error ? reject(error) : resolve(JSON.parse(out)),
         );
@@ -85,7 +91,7 @@ async function proveAll(): Promise<boolean> {
     const faults = options.faults === undefined ? form?.[scenario.cost] : Number(options.faults);
     return faults === undefined || !scenario.name.includes(options.only) ? [] : [{ scenario, faults }];
   });
-  print(`${'scenario'.padEnd(69)} faults  schedules      pruned      states       depth       time`);
+  print(`${'scenario'.padEnd(69)} faults  schedules      pruned      states         cut       depth       time`);
   if (ALONE) virtualize();
   const began = performance.now();
   const reports: Report[] = [];
@@ -115,12 +121,24 @@ async function proveAll(): Promise<boolean> {
 
 if (options.alone !== undefined) {
   virtualize();
-  print(JSON.stringify(await explore(scenarioOf(options.alone), newWorld, Number(options.faults))));
+  print(JSON.stringify(await explore(scenarioOf(options.alone), newWorld, Number(options.faults), mostSchedules)));
 } else if (options.replay !== undefined) {
   virtualize();
   const scenario = scenarioOf(options.only);
   const faults = Number(options.faults ?? 0);
   const failure = await replay(scenario, newWorld, await scenario.rows(), faults, options.replay.split('; '));
-  print(failureText({ scenario: scenario.name, faults, schedules: 1, pruned: 0, states: 0, depth: 0, ms: 0, failure }));
+  print(
+    failureText({
+      scenario: scenario.name,
+      faults,
+      schedules: 1,
+      pruned: 0,
+      states: 0,
+      cut: 0,
+      depth: 0,
+      ms: 0,
+      failure,
+    }),
+  );
   process.exitCode = failure.problems.length > 0 ? 1 : 0;
 } else process.exitCode = (await proveAll()) ? 0 : 1;

@@ -4,10 +4,9 @@ import { isUnavailable } from '../../lib/table/failures.ts';
 import { connectDouble } from './double-client.ts';
 import type { Scenario } from './explore.ts';
 import { isLinearizable, type Model } from './linearize.ts';
+import { depsOver, type Operation, type Script, type Surroundings } from './surroundings.ts';
 import { type Rows, TableDouble } from './table-double.ts';
-import { callOf, depsOver, type Operation, type Script, type Surroundings, type World } from './world.ts';
-
-export { callOf };
+import type { World } from './world.ts';
 
 export interface Actor {
   readonly name: string;
@@ -16,12 +15,16 @@ export interface Actor {
   readonly again?: boolean;
   /** Milliseconds that its clock is ahead; by default those of each actor differ. */
   readonly aheadMs?: number;
+  /** What its `Math.random` is. */
+  readonly chance?: number;
+  /** What a lost reply has it send again is done again. */
+  readonly repeats?: boolean;
 }
 
-/** Calls one operation. */
+/** Calls one operation, which has no state but its own. */
 export const actor = (name: string, act: (at: Surroundings) => Promise<unknown>, more: Partial<Actor> = {}): Actor => ({
   name,
-  script: (at) => at.call(name, () => act(at)),
+  script: (at) => at.call(name, () => act(at), { forgets: true, repeats: more.repeats === true }),
   ...more,
 });
 
@@ -78,8 +81,8 @@ export function scenarioOf<State>(
     rows,
     async begin(world) {
       if (onRecord) world.onRecord = onRecord;
-      for (const [index, { name: own, script, again = false, aheadMs = 1_000 * index }] of actors.entries())
-        await world.begin(own, script, { message: again, aheadMs });
+      for (const [at, { name: own, script, again = false, aheadMs = 1_000 * at, chance }] of actors.entries())
+        await world.begin(own, script, { message: again, aheadMs, ...(chance !== undefined && { chance }) });
     },
     judge(world) {
       const problems = [...(judgement.check?.(world) ?? [])];

@@ -3,61 +3,13 @@
  * waits until the scheduler takes it. Between two of its calls a process runs alone and to its end, so it is a function of the
  * replies that it got; and a run is a function of the steps that were taken.
  */
-import nodeCrypto from 'node:crypto';
-import { syncBuiltinESMExports } from 'node:module';
-import timers from 'node:timers/promises';
-import {
-  DynamoDBServiceException,
-  ProvisionedThroughputExceededException,
-  TransactionCanceledException,
-  TransactionConflictException,
-} from '@aws-sdk/client-dynamodb';
-import type { Call } from '../../lib/api/operation-handler.ts';
-import type { Deps } from '../../lib/deps.ts';
-import type { Int64 } from '../../lib/json.ts';
-import { readSettings } from '../../lib/settings.ts';
-import type { Table } from '../../lib/table/client.ts';
-import { TIME_LIMITS } from '../../lib/time-limits.ts';
-import { connectDouble, TABLE_NAME } from './double-client.ts';
+import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
+import { connectDouble } from './double-client.ts';
+import { type Fault, isFault, refusal } from './faults.ts';
+import { abortError, drained, intern, Process, type ProcessOptions, running, setRunning } from './process.ts';
+import { depsOver, type Operation, type Script, START_MS, type Surroundings, silent } from './surroundings.ts';
 import { type Access, accessesOf, type Request, type Rows, TableDouble } from './table-double.ts';
 import { canonical, type Item } from './values.ts';
-
-/** The n-th ObjectID. */
-export const id = (n: number) => n.toString(16).padStart(24, '0');
-
-const settings = readSettings({ TABLE_NAME });
-const silent = () => undefined;
-
-/** Production's parts on a table, with a clock and ids that are the same in each run. */
-export function depsOver(
-  table: Table,
-  { now = () => START_MS, newId = () => nodeCrypto.randomUUID() }: Partial<Deps> = {},
-): Deps {
-  const log = { info: silent, warn: silent, error: silent };
-  return { table, now, newId, log, metrics: { call: silent, event: silent }, settings, timeLimits: TIME_LIMITS };
-}
-
-/** A validated call of an operation, as the chain before it hands it over. */
-export function callOf<Body>(body: Body, accountId: Int64, idempotencyKey?: string): Call<Body> {
-  const caller = { accountId, appKeyId: 'key', permissions: [], cursorSecret: new Uint8Array() };
-  return { body, caller, requestId: 'request', idempotencyKey, signal: AbortSignal.timeout(TIME_LIMITS.callMs) };
-}
-
-/** Unix milliseconds. */
-export const START_MS = 1_800_000_000_000;
-
-/** What can go wrong with a call, or with the process that makes it. */
-export const FAULTS = {
-  dies: 'the process dies; what it has sent may arrive later',
-  'is applied, its reply lost, and sent again': 'by the SDK',
-  'is applied, and all its replies lost': 'also those to the attempts of the SDK',
-  'gets no reply': 'not to any attempt; it may arrive later',
-  'is throttled': 'past the attempts of the SDK',
-  'meets another transaction': 'past the attempts of the SDK',
-  'runs out of time': 'the next of the timers of its process ends',
-  'comes twice': 'the message that began the process',
-} as const;
-export type Fault = keyof typeof FAULTS;
 
 /** What the scheduler may do next. */
 export interface Step {
@@ -70,6 +22,19 @@ export interface Step {
   readonly begins: boolean;
 }
 
+/** A process that a message begins. */
+export interface Message {
+  name: string;
+  script: Script;
+  /** At once; otherwise when the process is over whose write it tells of: the queue holds messages back so long. */
+  early?: boolean;
+}
+
+interface BeginOptions extends Pick<ProcessOptions, 'message' | 'chance'> {
+  /** Of its clock. */
+  aheadMs?: number;
+}
+
 interface Pending {
   readonly name: string;
   readonly process: Process;
@@ -80,140 +45,8 @@ interface Pending {
   readonly reject: (error: unknown) => void;
 }
 
-/** A call of an operation, as its caller sees it. */
-export interface Operation {
-  readonly name: string;
-  /** Tells it from others of its name. */
-  readonly id: string;
-  /** Calls to the table. */
-  calls: number;
-  /** Ids of operations that had ended when its first call was taken; undefined: none was. */
-  after?: readonly string[];
-  ended?: true;
-  answer?: unknown;
-  /** In place of an answer. */
-  error?: unknown;
-}
-
-interface Timer {
-  readonly atMs: number;
-  readonly fire: () => void;
-}
-
-/** What runs in one process knows of its surroundings. */
-export interface Surroundings {
-  readonly deps: Deps;
-  /** Calls an operation; what becomes of it is kept by this name. */
-  call<Answer>(name: string, act: () => Promise<Answer>): Promise<Answer>;
-  /** Lets others come in between, and time pass. */
-  pause(ms?: number): Promise<void>;
-}
-
-/** @throws what fails the process; of a message: it comes again */
-export type Script = (surroundings: Surroundings) => Promise<unknown>;
-
-const abortError = () => Object.assign(new Error('aborted'), { name: 'AbortError' });
-const realImmediate = setImmediate;
-const drained = () => new Promise((resolve) => realImmediate(resolve));
-
-/** The process whose code is running: one at a time. */
-let running: Process | undefined;
-
-class Process {
-  readonly name: string;
-  readonly script: Script;
-  /** Of what it was begun by a message: comes again after a failure. */
-  readonly message: boolean;
-  clockMs: number;
-  timers: Timer[] = [];
-  alive = true;
-  /** All that it has been told: decides all that it does. */
-  history: string;
-  calls = 0;
-  #ids = 0;
-
-  constructor(
-    name: string,
-    script: Script,
-    { message = false, clockMs = START_MS }: { message?: boolean; clockMs?: number },
-  ) {
-    this.name = name;
-    this.script = script;
-    this.message = message;
-    this.clockMs = clockMs;
-    this.history = name;
-  }
-
-  newId = () => {
-    this.#ids += 1;
-    return `${String(this.#ids).padStart(2, '0')} of ${this.name}`;
-  };
-
-  timer(ms: number, fire: () => void): Timer {
-    const timer = { atMs: this.clockMs + ms, fire };
-    this.timers.push(timer);
-    return timer;
-  }
-
-  /** Ends the timer that comes next, if it does by then. @returns false when there is none */
-  fireNext(untilMs = Number.POSITIVE_INFINITY): boolean {
-    const next = this.timers.reduce<Timer | undefined>(
-      (one, other) => (one && one.atMs <= other.atMs ? one : other),
-      undefined,
-    );
-    if (!next || next.atMs > untilMs) return false;
-    this.timers = this.timers.filter((timer) => timer !== next);
-    this.clockMs = Math.max(this.clockMs, next.atMs);
-    next.fire();
-    return true;
-  }
-
-  /** Takes no time but its own: whatever happens meanwhile can as well happen before its next call. */
-  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    const until = this.clockMs + ms;
-    while (!signal?.aborted && this.fireNext(until));
-    if (signal?.aborted) throw abortError();
-    this.clockMs = until;
-  }
-}
-
-/** Replaces time and randomness by those of the running process, for as long as this program runs. */
-export function virtualize(): void {
-  const own = () => running ?? new Process('set-up', async () => {}, {});
-  timers.setTimeout = ((ms: number, value: unknown, { signal }: { signal?: AbortSignal } = {}) =>
-    own()
-      .sleep(ms, signal)
-      .then(() => value)) as typeof timers.setTimeout;
-  AbortSignal.timeout = (ms) => {
-    const controller = new AbortController();
-    running?.timer(ms, () => controller.abort(Object.assign(new Error('timed out'), { name: 'TimeoutError' })));
-    return controller.signal;
-  };
-  const { setTimeout: realTimeout, clearTimeout: realClear } = globalThis;
-  globalThis.setTimeout = ((fire: () => void, ms: number) =>
-    running ? running.timer(ms, fire) : realTimeout(fire, ms)) as unknown as typeof setTimeout;
-  globalThis.clearTimeout = ((timer: Timer) => {
-    if (running) running.timers = running.timers.filter((each) => each !== timer);
-    else realClear(timer as never);
-  }) as unknown as typeof clearTimeout;
-  Math.random = () => 0.5;
-  let ids = 0;
-  const nextId = () => {
-    ids += 1;
-    return running?.newId() ?? `id ${ids}`;
-  };
-  nodeCrypto.randomUUID = nextId as unknown as typeof nodeCrypto.randomUUID;
-  nodeCrypto.randomBytes = ((size: number) => Buffer.alloc(size, nextId())) as typeof nodeCrypto.randomBytes;
-  syncBuiltinESMExports();
-}
-
-const interned = new Map<string, number>();
-function intern(text: string): number {
-  const known = interned.get(text);
-  if (known !== undefined) return known;
-  interned.set(text, interned.size);
-  return interned.size - 1;
-}
+/** Of one operation. A merge that loses once has some ten. */
+const MOST_CALLS = 16;
 
 export class World {
   readonly double: TableDouble;
@@ -225,22 +58,21 @@ export class World {
   readonly events: string[] = [];
   readonly #mostFaults: number;
   /** Processes that a written row begins: what the stream and the queue bring. */
-  onRecord: (item: Item) => { name: string; script: Script } | undefined = () => undefined;
+  onRecord: (item: Item) => readonly Message[] = () => [];
   #processes: Process[] = [];
   #pending: Pending[] = [];
   /** Sent by what waits for it no more: may arrive at any time, or never. */
   #onTheirWay: Pending[] = [];
   #failures: string[] = [];
-  /** Each begins when the process that it comes of is over: the queue holds messages back so long. */
-  #begun: { name: string; script: Script; of?: Process | undefined }[] = [];
+  #begun: (Message & { of?: Process | undefined })[] = [];
 
   constructor(rows: Rows, faults: number) {
     this.double = new TableDouble(rows);
     this.#mostFaults = faults;
     this.double.onWrite = (item) => {
-      const begun = this.onRecord(item);
-      if (begun && !this.#processes.some(({ name }) => name === begun.name))
-        this.#begun.push({ ...begun, of: running });
+      for (const message of this.onRecord(item))
+        if (!this.#processes.some(({ name }) => name === message.name))
+          this.#begun.push({ ...message, ...(!message.early && { of: running }) });
     };
   }
 
@@ -248,11 +80,11 @@ export class World {
     return this.#mostFaults - this.faults.length;
   }
 
-  /** Begins a process: it runs until it waits for the table. @param aheadMs of its clock */
-  async begin(as: string, script: Script, { message = false, aheadMs = 0 } = {}): Promise<void> {
+  /** Begins a process: it runs until it waits for the table. */
+  async begin(as: string, script: Script, { aheadMs = 0, ...options }: BeginOptions = {}): Promise<void> {
     let name = as;
     while (this.#processes.some((other) => other.name === name)) name += "'";
-    const process = new Process(name, script, { message, clockMs: START_MS + aheadMs });
+    const process = new Process(name, script, { ...options, clockMs: START_MS + aheadMs });
     this.#processes.push(process);
     await this.#run(process, () => {
       let operation: Operation | undefined;
@@ -266,10 +98,10 @@ export class World {
           await this.#send(process, undefined, undefined, operation);
           await process.sleep(ms);
         },
-        call: async (called, act) => {
+        call: async (called, act, { forgets = false, repeats = false } = {}) => {
           process.clockMs += 1;
           const before = this.operations.filter((each) => each.name === called).length;
-          const own: Operation = { name: called, id: `${called} ${before}`, calls: 0 };
+          const own: Operation = { name: called, id: `${called} ${before}`, calls: 0, repeats };
           operation = own;
           this.operations.push(own);
           try {
@@ -282,6 +114,7 @@ export class World {
           } finally {
             own.ended = true;
             operation = undefined;
+            if (forgets) process.forget(outcomeOf(own));
           }
         },
       };
@@ -299,10 +132,10 @@ export class World {
   }
 
   async #run(process: Process, act: () => void): Promise<void> {
-    running = process;
+    setRunning(process);
     act();
     await drained();
-    running = undefined;
+    setRunning(undefined);
     await this.#beginDue();
   }
 
@@ -320,9 +153,8 @@ export class World {
     operation: Operation | undefined,
   ): Promise<unknown> {
     if (signal?.aborted) return Promise.reject(abortError());
-    process.calls += 1;
     if (operation) operation.calls += 1;
-    const name = `${process.name} ${process.calls}`;
+    const name = process.nextCall();
     return new Promise((resolve, reject) => {
       const pending: Pending = { name, process, request: withToken(request, name), operation, resolve, reject };
       this.#pending.push(pending);
@@ -393,6 +225,15 @@ export class World {
   /** A reply that was lost was a refusal: that leaves no trace. */
   #isUnclear = false;
 
+  /** A transaction was throttled. */
+  isThrottled = false;
+
+  /**
+   * Whether an operation has lost to others so often that nothing new can happen to it: under a scheduler that is against it,
+   * it would go on so until its time is over.
+   */
+  isCut = () => this.operations.some(({ calls }) => calls > MOST_CALLS);
+
   /** Whether nobody waits for anything: only what is late can still arrive. */
   isOver = () => this.#pending.length === 0;
 
@@ -443,7 +284,12 @@ export class World {
     const { process, request } = pending;
     this.#beginOperation(pending);
     if (fault) this.faults.push(fault);
+    if (fault === 'is throttled' && request?.name === 'TransactWriteCommand') this.isThrottled = true;
     if (fault === 'is applied, its reply lost, and sent again') {
+      if (pending.operation?.repeats) {
+        const { name, id, after = [] } = pending.operation;
+        this.operations.push({ name, id: `${id}, first time`, calls: 1, repeats: true, after });
+      }
       // It goes on waiting: for the reply to the next attempt.
       process.history = `${intern(process.history)} ${pending.name} sent again`;
       return this.#run(process, () => void this.#apply(request as Request, process));
@@ -461,7 +307,7 @@ export class World {
   }
 
   #apply(request: Request, process: Process): { reply?: unknown; error?: unknown } {
-    running = process;
+    setRunning(process);
     if (!writes(request) && !isConsistent(request)) this.#failures.push(`${request.name} is not strongly consistent`);
     try {
       return { reply: this.double.apply(request) };
@@ -469,7 +315,7 @@ export class World {
       if (!(error instanceof DynamoDBServiceException)) this.#failures.push(String(error));
       return { error };
     } finally {
-      running = undefined;
+      setRunning(undefined);
     }
   }
 
@@ -480,21 +326,32 @@ export class World {
 
   /** Two runs with the same key have the same future, and the same things to be judged by. */
   key(): string {
-    const processes = this.#processes.map(({ name, history, alive }) => `${name} ${intern(history)} ${alive}`).sort();
-    const late = this.#onTheirWay.map(({ name, request }) => intern(`${name} ${canonical(request?.input)}`)).sort();
-    const tokens = [...this.double.tokens.keys()].sort();
+    // What a process was told that is over, nobody will know again: but for the answers that it gave.
+    const processes = this.#processes.map(({ name, history, alive }) => `${name} ${alive ? intern(history) : 'over'}`);
+    const operations = this.operations.map(
+      (one) => `${one.id} after ${one.after} ${one.calls > 0} ${one.ended ? outcomeOf(one) : ''}`,
+    );
+    const late = this.#onTheirWay.map(({ name, request }) => intern(`${name} ${canonical(request?.input)}`));
+    const mayComeAgain = [...this.#pending, ...this.#onTheirWay].map(
+      ({ request }) => request?.input.ClientRequestToken,
+    );
+    const tokens = mayComeAgain.filter((token) => this.double.tokens.has(token));
+    const judged = [this.isSettled(), this.faults, this.isThrottled, new Set(this.events), this.#failures.length];
     return [
-      this.#faultsLeft,
-      this.isSettled(),
       intern(this.double.state()),
-      intern(processes.join()),
-      intern(tokens.join()),
-      late,
+      intern(processes.sort().join()),
+      intern(operations.sort().join()),
+      intern(canonical(judged)),
+      late.sort(),
+      tokens.sort(),
     ].join(' ');
   }
 }
 
-const isFault = (text: string): text is Fault => text in FAULTS;
+/** The answer that an operation gave, or the error. */
+const outcomeOf = ({ answer, error }: Operation) =>
+  error === undefined ? canonical(answer) : `${(error as Error).name} ${(error as Error).message} ${canonical(error)}`;
+
 const writes = (request: Request) => accessesOf(request).some(({ write }) => write);
 
 const isConsistent = ({ input }: Request) =>
@@ -507,28 +364,6 @@ const withToken = (request: Request | undefined, token: string): Request | undef
   request?.name === 'TransactWriteCommand'
     ? { ...request, input: { ClientRequestToken: token, ...request.input } }
     : request;
-
-/** How DynamoDB refuses a call that it does not do. */
-function refusal(fault: Fault, { name, input }: Request): { reply?: unknown; error?: unknown } {
-  const $metadata = { httpStatusCode: 400 };
-  const canceled = (Code: string) =>
-    new TransactionCanceledException({
-      message: Code,
-      $metadata,
-      CancellationReasons: input.TransactItems.map(() => ({ Code })),
-    });
-  if (fault === 'meets another transaction')
-    return {
-      error:
-        name === 'TransactWriteCommand'
-          ? canceled('TransactionConflict')
-          : new TransactionConflictException({ message: fault, $metadata }),
-    };
-  if (name === 'TransactWriteCommand') return { error: canceled('ThrottlingError') };
-  if (name === 'BatchGetCommand') return { reply: { Responses: {}, UnprocessedKeys: input.RequestItems } };
-  if (name === 'BatchWriteCommand') return { reply: { UnprocessedItems: input.RequestItems } };
-  return { error: new ProvisionedThroughputExceededException({ message: fault, $metadata }) };
-}
 
 /** A step for people: what is asked of which rows. */
 function describe(step: string, request: Request | undefined): string {

@@ -29,7 +29,8 @@ import { createUsageKeyAuthorizer } from '../../lib/auth/usage-key-authorizer.ts
 import type { Deps } from '../../lib/deps.ts';
 import { type BrowseOptions, createBrowse } from '../../lib/fleet/browse.ts';
 import { createDeleteWorkItem } from '../../lib/incidents/delete-work-item.ts';
-import { createMergeAlerts, type MergeOptions } from '../../lib/incidents/merge-alerts.ts';
+import { createMergeAlerts } from '../../lib/incidents/merge-alerts.ts';
+import type { Sizes } from '../../lib/incidents/relocate.ts';
 import { type Int64, stringifyJson } from '../../lib/json.ts';
 import { createGetRumResource } from '../../lib/rum/resource.ts';
 import { readSettings, type Settings } from '../../lib/settings.ts';
@@ -125,7 +126,7 @@ export function handlersOver(
     browse?: BrowseOptions;
     /** By default one over a client of its own. */
     usageKeyAuthorizer?: ReturnType<typeof createUsageKeyAuthorizer>;
-  } & MergeOptions = {},
+  } & Sizes = {},
 ): Handlers {
   const handlers: Handlers = {
     browseFleet: createOperationHandler(

@@ -1,0 +1,46 @@
+/** The rows of the entities of a data file. */
+import type { Int64 } from '../json.ts';
+import { type Key, keys } from '../table/keys.ts';
+import type { Entity } from './format.ts';
+import { storable } from './storable.ts';
+
+const lower = (id: unknown) => String(id).toLowerCase();
+
+/** An open kind's fields: their values may be any JSON. */
+const storableFields = (fields: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, storable(value)]));
+
+/** The row of an entity; accounts and keys are written one by one, by rules of their own. */
+export function rowOf({ kind, account_id: account, ...fields }: Entity): Key & Record<string, unknown> {
+  const { host_id, ...host } = fields as { host_id?: unknown };
+  switch (kind) {
+    case 'member':
+      return { ...keys.member(account, fields.member_id as Int64), ...fields };
+    case 'host':
+      return { ...keys.host(account, String(host_id)), ...host };
+    case 'host_status':
+      return { ...keys.hostStatus(account, String(host_id)), ...host };
+    case 'rum_resource':
+      return { ...keys.rumResource(account), ...fields };
+    case 'rum_usage':
+      return { ...keys.rumUsage(account), ...fields };
+    case 'work_item':
+      return { ...storableFields(fields), ...keys.workItem(account, String(fields.work_item_id)) };
+    case 'incident':
+      return {
+        ...fields,
+        ...keys.incident(account, String(fields.incident_id)),
+        incident_id: lower(fields.incident_id),
+      };
+    case 'alert':
+      return {
+        ...fields,
+        ...keys.alert(account, String(fields.alert_id)),
+        alert_id: lower(fields.alert_id),
+        ...(fields.incident_id !== undefined && { incident_id: lower(fields.incident_id) }),
+      };
+    case 'account':
+    case 'app_key':
+      throw new Error(`${kind} has no row of its own`);
+  }
+}

@@ -1,0 +1,115 @@
+/** Writes the rows of a data file, a few batches at once. */
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { BatchWriteCommand, type BatchWriteCommandInput, PutCommand } from '@aws-sdk/lib-dynamodb';
+import type { Table } from '../table/client.ts';
+import { isThrottled, isUnavailable } from '../table/failures.ts';
+import { forEach } from '../table/pool.ts';
+import { writeError } from './check.ts';
+import type { Entity, Kind } from './format.ts';
+import { isMerged, putMerged } from './put-merged.ts';
+import { rowOf } from './rows.ts';
+import { untilNotThrottled } from './until-not-throttled.ts';
+
+const LARGEST_BATCH = 25;
+const CONCURRENCY = 8;
+
+/** The field whose presence in a row says that its entity is deleted. */
+const DELETED: Readonly<Partial<Record<Kind, string>>> = { work_item: 'deleted_at_ms', rum_resource: 'deleted' };
+
+/** Whether an entity must not be written over a deleted one. */
+const isAlive = (entity: Entity) => {
+  const field = DELETED[entity.kind];
+  return field !== undefined && (entity[field] ?? false) === false;
+};
+
+export interface Writing {
+  onWritten: (count: number) => void;
+  onKeptDeleted: () => void;
+  /** Sequence of each account's latest merge, by account id. */
+  latest: ReadonlyMap<string, number>;
+  signal: AbortSignal | undefined;
+}
+
+/** Writes rows, each whole. */
+export async function writeRows(
+  table: Table,
+  entities: readonly Entity[],
+  { onWritten, onKeptDeleted, latest, signal }: Writing,
+): Promise<void> {
+  const batches = Array.from({ length: Math.ceil(entities.length / LARGEST_BATCH) }, (_, at) =>
+    entities.slice(at * LARGEST_BATCH, (at + 1) * LARGEST_BATCH),
+  );
+  const writeOne = async (entity: Entity) => {
+    if (!isMerged(entity)) {
+      if (!(await putUnlessDeleted(table, entity, signal))) onKeptDeleted();
+      return;
+    }
+    await putMerged(table, rowOf(entity), latest.get(String(entity.account_id)) ?? 0, signal);
+  };
+  // Work that is under way when other work fails ends with its batch.
+  const writeSome = async (batch: readonly Entity[]) => {
+    const single = batch.filter((entity) => isAlive(entity) || isMerged(entity));
+    const others = batch.filter((entity) => !single.includes(entity));
+    await writeBatch(table, others.map(rowOf), signal).catch((error) => findRefused(table, others, error, signal));
+    const ended = await Promise.allSettled(single.map(writeOne));
+    for (const [at, { reason }] of (ended as PromiseRejectedResult[]).entries())
+      if (reason !== undefined) throw isRefusal(reason) ? writeError(single[at] as Entity, reason) : reason;
+    onWritten(batch.length);
+  };
+  await forEach(batches, writeSome, { concurrency: CONCURRENCY, signal });
+}
+
+/** Whether DynamoDB, or its client, refuses what is to be written, as against a failure that has nothing to do with it. */
+const isRefusal = (error: unknown): error is Error =>
+  error instanceof Error && !isUnavailable(error) && !isThrottled(error) && error.name !== 'AbortError';
+
+/** Writes the rows of a refused batch one by one. @throws DataError of the row that DynamoDB refuses */
+async function findRefused(
+  table: Table,
+  entities: readonly Entity[],
+  error: unknown,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  if (!isRefusal(error)) throw error;
+  for (const entity of entities)
+    await writeBatch(table, [rowOf(entity)], signal).catch((refusal) => {
+      throw isRefusal(refusal) ? writeError(entity, refusal) : refusal;
+    });
+}
+
+/** Writes the row of an entity, unless the table holds it as deleted. @returns whether it was written */
+async function putUnlessDeleted(table: Table, entity: Entity, signal?: AbortSignal): Promise<boolean> {
+  const condition = {
+    ConditionExpression: 'attribute_not_exists(#deleted) OR #deleted = :no',
+    ExpressionAttributeNames: { '#deleted': DELETED[entity.kind] ?? '' },
+    ExpressionAttributeValues: { ':no': false },
+  };
+  const command = new PutCommand({ TableName: table.name, Item: rowOf(entity), ...condition });
+  let written = true;
+  await untilNotThrottled(async () => {
+    try {
+      await table.client.send(command, signal ? { abortSignal: signal } : {});
+    } catch (error) {
+      if (!(error instanceof ConditionalCheckFailedException)) throw error;
+      written = false;
+    }
+    return true;
+  }, signal);
+  return written;
+}
+
+/** Writes up to 25 rows; what DynamoDB throttles or leaves unprocessed is sent again. */
+export async function writeBatch(
+  table: Table,
+  rows: readonly Record<string, unknown>[],
+  signal?: AbortSignal,
+): Promise<void> {
+  let left: BatchWriteCommandInput['RequestItems'] = { [table.name]: rows.map((Item) => ({ PutRequest: { Item } })) };
+  if (rows.length > 0)
+    await untilNotThrottled(async () => {
+      const command = new BatchWriteCommand({ RequestItems: left });
+      const answer = await table.client.send(command, signal ? { abortSignal: signal } : {});
+      left = answer.UnprocessedItems ?? {};
+      return !left[table.name]?.length;
+    }, signal);
+}

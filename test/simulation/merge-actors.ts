@@ -1,0 +1,144 @@
+/** Who merges, undoes, imports and finishes, and what the table holds before. */
+import { loadData } from '../../lib/data/load.ts';
+import { createFinishMerges } from '../../lib/incidents/finish-merges.ts';
+import { createMergeAlerts } from '../../lib/incidents/merge-alerts.ts';
+import type { Sizes } from '../../lib/incidents/relocate.ts';
+import { undoMerge } from '../../lib/incidents/undo-merge.ts';
+import { type Key, parseKey } from '../../lib/table/keys.ts';
+import { ACCOUNT, type Apply, imported, type Merge, merged, type State, undone } from './merge-model.ts';
+import { type Actor, actor, inTurn, rowsAfter } from './scenario.ts';
+import { callOf, id } from './surroundings.ts';
+import { canonical, type Item } from './values.ts';
+import type { Message } from './world.ts';
+
+export const [ONE, TWO, THREE] = [1, 2, 3].map(id) as [string, string, string];
+const ALERTS = [11, 12, 13].map(id);
+export const [A, B, C] = ALERTS as [string, string, string];
+
+/** Merges of one alert are small, those of more large; two alerts are moved at once. */
+export const SIZES = { transactionItems: 3, shards: 1, patientAttempts: 1 } as const satisfies Sizes;
+
+/** With what its operations do, by their names. */
+export interface MergeActor extends Actor {
+  readonly operations: ReadonlyMap<string, Apply>;
+}
+
+interface Own extends Sizes, Partial<Pick<Actor, 'aheadMs'>> {
+  /** Of the merge order, which it writes when it is small. */
+  shard?: number;
+}
+
+const bodyOf = ({ alerts, into, title }: Merge) => ({
+  alert_ids: alerts,
+  incident_id: into,
+  ...(title !== undefined && { title }),
+});
+
+export function merge(name: string, what: Merge, { shard = 0, aheadMs, ...own }: Own = {}): MergeActor {
+  const sizes = { ...SIZES, ...own };
+  const act = async ({ deps }: Parameters<Parameters<typeof actor>[1]>[0]) => {
+    await createMergeAlerts(deps, sizes)(callOf(bodyOf(what), ACCOUNT, what.key));
+    return 'done';
+  };
+  return {
+    ...actor(name, act, { chance: (shard + 0.5) / sizes.shards, ...(aheadMs !== undefined && { aheadMs }) }),
+    operations: new Map([[name, (state: State) => merged(state, what)]]),
+  };
+}
+
+/** A caller that sends it again under the same key, whatever became of it. */
+export function withRetry(name: string, what: Merge, own: Own = {}): MergeActor {
+  const calls = [name, `${name} again`].map((each) => merge(each, { ...what, key: name }, own));
+  return oneByOne(name, ...calls);
+}
+
+/** Of one process, one after the other. */
+export const oneByOne = (name: string, ...calls: readonly MergeActor[]): MergeActor => ({
+  ...calls[0],
+  ...inTurn(name, ...calls.map(({ script }) => script)),
+  again: false,
+  operations: new Map(calls.flatMap(({ operations }) => [...operations])),
+});
+
+/** Of the merge that scenarios of undoing begin with. */
+export function undo(name: string, own: Sizes = {}): MergeActor {
+  const act = async ({ deps }: Parameters<Parameters<typeof actor>[1]>[0]) => {
+    const request = { account: ACCOUNT, incidentId: TWO, sequence: firstSequence, by: 'operator', requestId: name };
+    const { moves, left } = await undoMerge(deps, request, { ...SIZES, ...own });
+    return canonical({ moves: moves.map(({ alertId }) => alertId).sort(), left: left.toSorted() });
+  };
+  return { ...actor(name, act), operations: new Map([[name, undone]]) };
+}
+
+const alertLine = (alert_id: string, incident_id: string) => ({
+  kind: 'alert',
+  account_id: ACCOUNT,
+  alert_id,
+  incident_id,
+  title: 'Alert',
+});
+const incidentLine = (incident_id: string, title: string) => ({
+  kind: 'incident',
+  account_id: ACCOUNT,
+  incident_id,
+  title,
+});
+
+/** An operator, who imports a row again when it failed. */
+function load(name: string, line: object, apply: (state: State) => State): MergeActor {
+  const act = async ({ deps: { table } }: Parameters<Parameters<typeof actor>[1]>[0]) => {
+    await loadData(table, 'data', [JSON.stringify(line)], { nowSeconds: 1 });
+    return 'done';
+  };
+  return {
+    ...actor(name, act, { again: true, repeats: true }),
+    operations: new Map([[name, (state) => ({ state: apply(state), answer: 'done' })]]),
+  };
+}
+
+export const loadAlert = (alert: string, into: string, name = `import of alert ${Number(`0x${alert}`)}`) =>
+  load(name, alertLine(alert, into), (state) => imported(state, alert, into));
+
+export const loadIncident = (incident: string, title: string) =>
+  load(`import of incident ${Number(`0x${incident}`)}`, incidentLine(incident, title), (state) => ({
+    ...state,
+    titles: { ...state.titles, [incident]: title },
+  }));
+
+const LINES = [
+  { kind: 'account', account_id: ACCOUNT, name: 'Acme', permissions: [] },
+  ...[ONE, TWO, THREE].map((incident) => incidentLine(incident, 'first')),
+  ...ALERTS.map((alert) => alertLine(alert, ONE)),
+];
+export const UNTOUCHED: State = {
+  at: Object.fromEntries(ALERTS.map((alert) => [alert, ONE])),
+  by: {},
+  entries: [],
+  titles: Object.fromEntries([ONE, TWO, THREE].map((incident) => [incident, 'first'])),
+  used: [],
+};
+
+/** Sequence of the merge that scenarios of undoing begin with. */
+let firstSequence = 0;
+
+/** Nothing else is done yet. */
+export const fresh = () => rowsAfter(LINES);
+
+/** The alerts are merged into incident 2. */
+export const afterMerge = (alerts: string[]) => () =>
+  rowsAfter(LINES, async ({ deps }) => {
+    firstSequence = deps.now();
+    await createMergeAlerts(deps)(callOf(bodyOf({ alerts, into: TWO }), ACCOUNT));
+  });
+
+/** What the stream and the queue bring of a large entry. */
+export function finishingOf(item: Item, transactionItems: number): Message | undefined {
+  const key = { pk: item.pk, sk: item.sk } as Key;
+  if (!item.large || parseKey(key)?.kind !== 'feedEntry') return undefined;
+  const Records = [{ body: JSON.stringify(key) }] as never;
+  return {
+    name: `finish-merges for ${parseKey(key)?.parts.join(' ')}`.replace(/0{8,}/g, '…'),
+    script: ({ deps }) =>
+      createFinishMerges(deps, transactionItems)({ Records }, { getRemainingTimeInMillis: () => 60_000 }),
+  };
+}

@@ -1,0 +1,138 @@
+/** Processes with a clock of their own, one of which runs at a time, and what replaces time and randomness for them. */
+import nodeCrypto from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
+import timers from 'node:timers/promises';
+import { type Script, START_MS } from './surroundings.ts';
+
+interface Timer {
+  readonly atMs: number;
+  readonly fire: () => void;
+}
+
+export const abortError = () => Object.assign(new Error('aborted'), { name: 'AbortError' });
+const realImmediate = setImmediate;
+export const drained = () => new Promise((resolve) => realImmediate(resolve));
+
+/** The process whose code is running: one at a time. */
+export let running: Process | undefined;
+export const setRunning = (process: Process | undefined): void => {
+  running = process;
+};
+
+/** A number for each text. */
+const interned = new Map<string, number>();
+export function intern(text: string): number {
+  const known = interned.get(text);
+  if (known !== undefined) return known;
+  interned.set(text, interned.size);
+  return interned.size - 1;
+}
+
+export interface ProcessOptions {
+  /** Begun by a message: comes again after a failure. */
+  message?: boolean;
+  clockMs?: number;
+  /** What `Math.random` is. */
+  chance?: number;
+}
+
+export class Process {
+  readonly name: string;
+  readonly script: Script;
+  readonly message: boolean;
+  clockMs: number;
+  timers: Timer[] = [];
+  alive = true;
+  /** All that it has been told: decides all that it does. */
+  history: string;
+  /** To the table, since it has forgotten what came before. */
+  calls = 0;
+  readonly chance: number;
+  #forgotten = 0;
+  #ids = 0;
+
+  constructor(name: string, script: Script, { message = false, clockMs = START_MS, chance = 0.5 }: ProcessOptions) {
+    this.name = name;
+    this.chance = chance;
+    this.script = script;
+    this.message = message;
+    this.clockMs = clockMs;
+    this.history = name;
+  }
+
+  /** All that it has been told decides what it does no more: but for its clock. @param known what it knows still */
+  forget(known: string): void {
+    this.#forgotten += 1;
+    this.calls = 0;
+    this.timers = [];
+    this.history = `${this.name} ${this.#forgotten} ${this.clockMs} ${this.#ids} ${known}`;
+  }
+
+  /** The next call to the table. */
+  nextCall(): string {
+    this.calls += 1;
+    return `${this.name} ${this.#forgotten > 0 ? `${this.#forgotten + 1}.` : ''}${this.calls}`;
+  }
+
+  newId = () => {
+    this.#ids += 1;
+    return `${String(this.#ids).padStart(2, '0')} of ${this.name}`;
+  };
+
+  timer(ms: number, fire: () => void): Timer {
+    const timer = { atMs: this.clockMs + ms, fire };
+    this.timers.push(timer);
+    return timer;
+  }
+
+  /** Ends the timer that comes next, if it does by then. @returns false when there is none */
+  fireNext(untilMs = Number.POSITIVE_INFINITY): boolean {
+    const next = this.timers.reduce<Timer | undefined>(
+      (one, other) => (one && one.atMs <= other.atMs ? one : other),
+      undefined,
+    );
+    if (!next || next.atMs > untilMs) return false;
+    this.timers = this.timers.filter((timer) => timer !== next);
+    this.clockMs = Math.max(this.clockMs, next.atMs);
+    next.fire();
+    return true;
+  }
+
+  /** Takes no time but its own: whatever happens meanwhile can as well happen before its next call. */
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    const until = this.clockMs + ms;
+    while (!signal?.aborted && this.fireNext(until));
+    if (signal?.aborted) throw abortError();
+    this.clockMs = until;
+  }
+}
+
+/** Replaces time and randomness by those of the running process, for as long as this program runs. */
+export function virtualize(): void {
+  const own = () => running ?? new Process('set-up', async () => {}, {});
+  timers.setTimeout = ((ms: number, value: unknown, { signal }: { signal?: AbortSignal } = {}) =>
+    own()
+      .sleep(ms, signal)
+      .then(() => value)) as typeof timers.setTimeout;
+  AbortSignal.timeout = (ms) => {
+    const controller = new AbortController();
+    running?.timer(ms, () => controller.abort(Object.assign(new Error('timed out'), { name: 'TimeoutError' })));
+    return controller.signal;
+  };
+  const { setTimeout: realTimeout, clearTimeout: realClear } = globalThis;
+  globalThis.setTimeout = ((fire: () => void, ms: number) =>
+    running ? running.timer(ms, fire) : realTimeout(fire, ms)) as unknown as typeof setTimeout;
+  globalThis.clearTimeout = ((timer: Timer) => {
+    if (running) running.timers = running.timers.filter((each) => each !== timer);
+    else realClear(timer as never);
+  }) as unknown as typeof clearTimeout;
+  Math.random = () => running?.chance ?? 0.5;
+  let ids = 0;
+  const nextId = () => {
+    ids += 1;
+    return running?.newId() ?? `id ${ids}`;
+  };
+  nodeCrypto.randomUUID = nextId as unknown as typeof nodeCrypto.randomUUID;
+  nodeCrypto.randomBytes = ((size: number) => Buffer.alloc(size, nextId())) as typeof nodeCrypto.randomBytes;
+  syncBuiltinESMExports();
+}
