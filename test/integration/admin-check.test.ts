@@ -172,7 +172,7 @@ describe('admin check and admin repair', () => {
     const { mergeAlerts } = handlersOver(testDeps(table));
     const own = connectAgain(table);
     let raced = false;
-    // The import has read the ledger, and writes.
+    // The import has read the merge order, and writes.
     aroundCalls(own, async ({ command }, send) => {
       if (/Put|BatchWrite/.test(command) && !raced) {
         raced = true;
