@@ -14,7 +14,7 @@ export function createTimeBudget(ms: number | undefined, callSignal: AbortSignal
     signal: AbortSignal.any([callSignal, usedUp.signal]),
     async spend(work) {
       const began = performance.now();
-      const timer = setTimeout(() => usedUp.abort(), leftMs);
+      const timer = setTimeout(() => usedUp.abort(), Math.max(0, leftMs));
       try {
         return await work();
       } finally {

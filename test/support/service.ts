@@ -91,6 +91,13 @@ function recordingMetrics() {
   };
 }
 
+const silent = () => undefined;
+/** A log and metrics that keep nothing, in place of those of `testDeps`. */
+export const SILENT: Pick<Deps, 'log' | 'metrics'> = {
+  log: { info: silent, warn: silent, error: silent },
+  metrics: { call: silent, event: silent },
+};
+
 export interface TestDeps extends Deps {
   readonly log: ReturnType<typeof recordingLog>;
   readonly metrics: ReturnType<typeof recordingMetrics>;
@@ -126,6 +133,8 @@ export function handlersOver(
     browse?: BrowseOptions;
     /** By default one over a client of its own. */
     usageKeyAuthorizer?: ReturnType<typeof createUsageKeyAuthorizer>;
+    /** Puts something around each handler that the gateway calls. */
+    around?: (handler: Handler) => Handler;
   } & Sizes = {},
 ): Handlers {
   const handlers: Handlers = {
@@ -150,7 +159,11 @@ export function handlersOver(
       deps,
     ),
   };
-  const running = (handler: Handler) => (event: APIGatewayProxyEvent) => handler(event, CONTEXT);
+  const { around = (handler: Handler) => handler } = options;
+  const running = (handler: Handler) => {
+    const surrounded = around(handler);
+    return (event: APIGatewayProxyEvent) => surrounded(event, CONTEXT);
+  };
   let { usageKeyAuthorizer } = options;
   const authorize = (event: APIGatewayRequestAuthorizerEvent) => {
     if (!usageKeyAuthorizer) {

@@ -24,6 +24,17 @@ it('a budget is used up by work alone, and then aborts', async () => {
   expect(await second).toBe('done');
 });
 
+it('that is overdrawn sets no timer of a negative length, of which Node would warn in the log', async () => {
+  const budget = createTimeBudget(100, new AbortController().signal);
+  const late = budget.spend(work(150));
+  await vi.advanceTimersByTimeAsync(150);
+  await late;
+  const timers = vi.spyOn(globalThis, 'setTimeout');
+  await budget.spend(async () => undefined);
+  expect(timers.mock.calls.map(([, ms]) => ms)).toEqual([0]);
+  timers.mockRestore();
+});
+
 it('ends with its call, whatever is left', async () => {
   for (const ms of [100, undefined]) {
     const call = new AbortController();

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { getRumResource } from '../../lib/api/operations.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { TIME_LIMITS } from '../../lib/time-limits.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { newAccount } from '../support/incidents.ts';
+import { measured } from '../support/measured.ts';
+import { RUM_RECORD } from '../support/rum.ts';
+import { connectThrough, eventFor, handlersOver, invoke, newTable, put, SILENT, testDeps } from '../support/service.ts';
+import { connectAfterStorm } from '../support/storm.ts';
+
+let table: Table;
+let proxy: FaultProxy;
+beforeAll(async () => {
+  table = await newTable();
+  proxy = await startFaultProxy(dynamodbEndpoint());
+});
+afterAll(() => proxy.close());
+
+const CLIENTS = [
+  { when: '', connect: async () => connectThrough(table, proxy) },
+  // The short form makes do with a new client.
+  ...(process.env.FAULTS === undefined
+    ? []
+    : [{ when: ' after a storm', connect: () => connectAfterStorm(table, proxy) }]),
+];
+
+describe.each(CLIENTS)('DynamoDB is gone$when', ({ connect }) => {
+  it('every call is 503 within 3 s, of three wire calls at the most, and the first call after it is back succeeds', async () => {
+    const handlers = handlersOver({ ...testDeps(await connect(), { timeLimits: TIME_LIMITS }), ...SILENT });
+    const tenant = await newAccount(table);
+    await put(table, keys.rumResource(tenant.account), RUM_RECORD);
+    const read = async () => {
+      const event = eventFor(getRumResource, { appKey: tenant.appKey, body: {} });
+      const { result, tookMs } = await measured(() => invoke(handlers.getRumResource, event));
+      return { status: result.status, tookMs };
+    };
+    await expect.poll(async () => (await read()).status).toBe(200);
+    proxy.plan(() => 'refuse');
+    const before = proxy.calls.length;
+    for (let call = 0; call < 30; call += 1) {
+      const { status, tookMs } = await read();
+      expect(status).toBe(503);
+      expect(tookMs).toBeLessThan(3_000);
+    }
+    // One read each, of three attempts. The authorizer has a client of its own, elsewhere.
+    expect((proxy.calls.length - before) / 30).toBeLessThanOrEqual(3);
+    proxy.plan();
+    expect((await read()).status).toBe(200);
+  });
+});

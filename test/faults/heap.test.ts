@@ -1,0 +1,88 @@
+/** The bytes that a function holds after thousands of calls: on the table double, where they take seconds. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts, type Operation } from '../../lib/api/operations.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { connectDouble } from '../simulation/double-client.ts';
+import { TableDouble } from '../simulation/table-double.ts';
+import { SEED, seededRandom } from '../support/chance.ts';
+import { connectionLost } from '../support/faults.ts';
+import { inventory } from '../support/fleet.ts';
+import { newAccount } from '../support/incidents.ts';
+import { bytesInUse } from '../support/release.ts';
+import { RUM_RECORD } from '../support/rum.ts';
+import { eventFor, type Handlers, handlersOver, invokeAlone, put, SILENT, testDeps } from '../support/service.ts';
+
+/** One call of each operation in each turn. Some hundred calls say nothing of growth: the short form has none. */
+const TURNS = { ci: 500, full: 10_000 }[process.env.FAULTS ?? 'quick'] ?? 0;
+const OPERATIONS = 4;
+/** After one to warm up. */
+const ROUNDS = 5;
+const SHARE_FAILING = 0.02;
+/** A text that is kept of each call, be it an id of 8 characters, takes more; V8's own changes take a fifth of it. */
+const BYTES_A_CALL = 40;
+/** A call's signal is held until it aborts: that must have come when the heap is looked at. */
+const LIMIT_MS = 500;
+const TIME_LIMITS = {
+  callMs: LIMIT_MS,
+  authorizerMs: LIMIT_MS,
+  inventoryMs: LIMIT_MS,
+  liveStatusMs: LIMIT_MS,
+  movesMs: LIMIT_MS,
+};
+
+it.skipIf(TURNS === 0)(
+  `the heap does not grow with ${TURNS * OPERATIONS * ROUNDS} calls, 2 % of their calls to the table failing (SEED=${SEED})`,
+  async () => {
+    const random = seededRandom(SEED);
+    let double = new TableDouble();
+    let failing = false;
+    let now = Date.now();
+    const table = connectDouble(async (request) => {
+      if (failing && random() < SHARE_FAILING) throw connectionLost();
+      return double.apply(request);
+    });
+    const tenant = await newAccount(table);
+    await put(table, keys.rumResource(tenant.account), RUM_RECORD);
+    await put(table, keys.host(tenant.account, 'h'), inventory());
+    await put(table, keys.workItem(tenant.account, 'w'), { work_item_id: 'w', version: 1, title: 't' });
+    const incidents = [await tenant.incident(), await tenant.incident()];
+    const alerts = await tenant.alerts(5);
+    const rows = double.rows;
+
+    const handlers = handlersOver({ ...testDeps(table, { now: () => now, timeLimits: TIME_LIMITS }), ...SILENT });
+    const call = async (handler: keyof Handlers, operation: Operation, body: object) =>
+      (await invokeAlone(handlers[handler], eventFor(operation, { appKey: tenant.appKey, body }))).status;
+    async function round(): Promise<number> {
+      // What the table holds grows.
+      double = new TableDouble(rows);
+      failing = true;
+      const statuses: number[] = [];
+      for (let turn = 0; turn < TURNS; turn += 1) {
+        now += 10_000; // within the limit of the fleet
+        statuses.push(
+          await call('browseFleet', browseFleet, {}),
+          await call('getRumResource', getRumResource, {}),
+          await call('deleteWorkItem', deleteWorkItem, { work_item_id: 'w', version: 1 }),
+          await call('mergeAlerts', mergeAlerts, { alert_ids: alerts, incident_id: incidents[turn % 2] }),
+        );
+      }
+      failing = false;
+      expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(0.8 * statuses.length);
+      double = new TableDouble(rows);
+      await sleep(LIMIT_MS);
+      return bytesInUse();
+    }
+
+    let before = await round();
+    const growth: number[] = [];
+    for (let times = 0; times < ROUNDS; times += 1) {
+      const after = await round();
+      growth.push((after - before) / (TURNS * OPERATIONS));
+      before = after;
+    }
+    const median = growth.toSorted((one, other) => one - other)[Math.floor(ROUNDS / 2)];
+    expect(median, `bytes a call in each round: ${growth.map(Math.round)}`).toBeLessThan(BYTES_A_CALL);
+  },
+  20 * 60_000,
+);

@@ -1,0 +1,95 @@
+/** Whether memory is let go: of objects that are watched without being held, and of bytes. */
+import { setImmediate as turn } from 'node:timers/promises';
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, onTestFinished } from 'vitest';
+import type { ApiEvent } from '../../lib/api/call.ts';
+import type { Handler } from '../../lib/api/operation-handler.ts';
+import type { Table } from '../../lib/table/client.ts';
+
+/** What a call consists of, from the event to what its client sends and receives. */
+const KINDS = ['event', 'call', 'body', 'answer', 'signal', 'input', 'output', 'request', 'response'] as const;
+type Kind = (typeof KINDS)[number];
+
+/** Of each kind: something may hold the last one, nothing holds each. */
+const MOST_HELD = 5;
+
+/** A full collection, after a turn: what was looked at in this one is held until its end. */
+async function collect(): Promise<void> {
+  await turn();
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+}
+
+/** Bytes of objects, texts and arrays that are in use; not of code, which V8 compiles and drops as it likes. */
+export async function bytesInUse(): Promise<number> {
+  for (let times = 0; times < 3; times += 1) await collect();
+  return getHeapSpaceStatistics()
+    .filter(({ space_name }) => /^(new|old|large_object|new_large_object)_space$/.test(space_name))
+    .reduce((sum, { space_used_size }) => sum + space_used_size, 0);
+}
+
+/** Watches the calls of a test, whose handlers use a client of their own. */
+export function watchCalls({ client }: Table) {
+  const watched = new Map(KINDS.map((kind): [Kind, WeakRef<object>[]] => [kind, []]));
+  const watch = (kind: Kind, object: unknown) => {
+    if (typeof object === 'object' && object !== null) watched.get(kind)?.push(new WeakRef(object));
+  };
+
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      watch('input', args.input);
+      const result = await next(args);
+      watch('output', result.output);
+      return result;
+    },
+    { step: 'initialize', name: 'watch inputs and outputs' },
+  );
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      watch('request', args.request);
+      const result = await next(args);
+      watch('response', result.response);
+      return result;
+    },
+    { step: 'finalizeRequest', priority: 'low', name: 'watch requests and responses' },
+  );
+  const { timeout } = AbortSignal;
+  AbortSignal.timeout = (ms) => {
+    const signal = timeout.call(AbortSignal, ms);
+    watch('signal', signal);
+    return signal;
+  };
+  onTestFinished(() => {
+    AbortSignal.timeout = timeout;
+  });
+
+  return {
+    /** Watches the calls of this handler. */
+    around:
+      (handler: Handler): Handler =>
+      async (event, context) => {
+        watch('event', event);
+        const answer = await handler(event, context);
+        watch('answer', answer);
+        // The chain writes the parsed body, and what it knows of the call, into the event.
+        const { body, call } = event as unknown as ApiEvent;
+        watch('body', body);
+        watch('call', call);
+        return answer;
+      },
+    /** Fails unless all calls are let go once they are over. */
+    async expectReleased(): Promise<void> {
+      for (const [kind, refs] of watched) expect(refs.length, kind).toBeGreaterThan(10 * MOST_HELD);
+      const held = async () => {
+        await collect();
+        return Object.fromEntries(
+          [...watched].map(([kind, refs]) => [kind, refs.filter((ref) => ref.deref()).length] as const),
+        );
+      };
+      // A signal is held until it aborts.
+      const released = Object.fromEntries(KINDS.map((kind) => [kind, expect.toSatisfy((count) => count <= MOST_HELD)]));
+      await expect.poll(held, { timeout: 60_000, interval: 500 }).toEqual(released);
+    },
+  };
+}
