@@ -16,6 +16,7 @@ import {
   type LargeEntryReader,
   largeEntryReader,
   nextSequence,
+  notWaiting,
   type Relocation,
   relocate,
   type Sizes,
@@ -47,12 +48,13 @@ export function createMergeAlerts(deps: Deps, sizes: Sizes = {}) {
   return async function merge(call: MergeCall) {
     const request = mergeOf(call, deps);
     const reading: Reading = { rows: new Map(), batches: [], large: false, checked: false };
+    const waiting = notWaiting();
     for (let attempt = 1; ; attempt += 1) {
       const relocation = await prepare({ call, request, deps, reading, readLarge, attempt, sizes });
       if (relocation === 'done already') return { data: null, headers: { 'Idempotent-Replayed': 'true' } };
       const { signal } = call;
       const result = await relocate(table, relocation, {
-        attempt,
+        waiting,
         signal,
         moveSignal: () => AbortSignal.any([signal, AbortSignal.timeout(timeLimits.movesMs)]),
         ...sizes,

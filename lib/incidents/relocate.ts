@@ -44,8 +44,14 @@ import { type LargeEntry, readLargeEntry } from './read.ts';
 
 export type { Relocation } from './commit.ts';
 
-/** Attempts of a small entry before it gives up a large one that is announced and not committed: after some 300 ms. */
+/** Attempts in which a small entry meets the same announced large one before it gives that one up: some 300 ms. */
 const PATIENT_ATTEMPTS = 6;
+
+/** Of one call: the large entry that it last met announced, and in how many of its attempts. */
+export interface Waiting {
+  sequence: number;
+  attempts: number;
+}
 
 /** Sizes that tests make smaller, so that few alerts and steps make all that can happen. */
 export interface Sizes {
@@ -57,8 +63,8 @@ export interface Sizes {
 }
 
 export interface RelocateOptions extends Sizes {
-  /** Which attempt of the call this is, from 1. */
-  attempt: number;
+  /** The same object in all attempts of a call. */
+  waiting: Waiting;
   /** Ends the attempts to commit. */
   signal?: AbortSignal;
   /** Begins when the entry is committed, and ends its moves. */
@@ -71,6 +77,8 @@ export interface LeftPending {
   error: unknown;
 }
 
+export const notWaiting = (): Waiting => ({ sequence: 0, attempts: 0 });
+
 /**
  * Commits an entry and moves its alerts.
  * @returns `done`, or why nothing is committed; what ended the moves of an entry that is committed is no failure
@@ -78,13 +86,18 @@ export interface LeftPending {
 export async function relocate(
   table: Table,
   relocation: Relocation,
-  { attempt, signal, moveSignal, transactionItems, shards, patientAttempts = PATIENT_ATTEMPTS }: RelocateOptions,
+  { waiting, signal, moveSignal, transactionItems, shards, patientAttempts = PATIENT_ATTEMPTS }: RelocateOptions,
 ): Promise<{ outcome: 'done' | Exclude<CommitOutcome, 'committed'> } | LeftPending> {
   const { account, entry, order, shard } = relocation;
   if (!relocation.large) {
     const announced = announcedIn(order, shard);
     if (announced !== undefined) {
-      if (attempt > patientAttempts) await giveUp(table, account, announced, signal);
+      // Each announcement has this time of its own: its caller may be slow, and others of its account impatient already.
+      Object.assign(waiting, {
+        sequence: announced,
+        attempts: waiting.sequence === announced ? waiting.attempts + 1 : 1,
+      });
+      if (waiting.attempts > patientAttempts) await giveUp(table, account, announced, signal);
       return { outcome: 'changed' };
     }
     const outcome = await commit(table, relocation, signal);

@@ -9,7 +9,15 @@ import { finishMerge } from './finish.ts';
 import { randomShard, readMergeOrder } from './merge-order.ts';
 import { decideUndo, place, readPlacements } from './placement.ts';
 import { type FeedItem, readEntry, readFeed } from './read.ts';
-import { claimsOn, largeEntryReader, nextSequence, type Relocation, relocate, type Sizes } from './relocate.ts';
+import {
+  claimsOn,
+  largeEntryReader,
+  nextSequence,
+  notWaiting,
+  type Relocation,
+  relocate,
+  type Sizes,
+} from './relocate.ts';
 import { TRANSACTION_ITEMS } from './transaction.ts';
 
 /** Which merge to undo, and who says so. */
@@ -51,6 +59,7 @@ type UndoDeps = Pick<Deps, 'table' | 'now' | 'newId'>;
 export async function undoMerge(deps: UndoDeps, request: UndoRequest, sizes: Sizes = {}): Promise<Undo> {
   const { table } = deps;
   const { transactionItems = TRANSACTION_ITEMS } = sizes;
+  const waiting = notWaiting();
   let large = false;
   for (let attempt = 1; ; attempt += 1) {
     const { undo, relocation, pending } = await prepare(deps, request, attempt, sizes.shards);
@@ -61,7 +70,7 @@ export async function undoMerge(deps: UndoDeps, request: UndoRequest, sizes: Siz
     }
     if (undo.moves.length === 0) return withEarlier(table, request, undo);
     large ||= undo.moves.length + OTHER_ITEMS > transactionItems;
-    const result = await relocate(table, { ...relocation, large }, { attempt, ...sizes });
+    const result = await relocate(table, { ...relocation, large }, { waiting, ...sizes });
     switch (result.outcome) {
       case 'left pending':
         throw result.error;

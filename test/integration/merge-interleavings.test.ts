@@ -1,6 +1,7 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { finishMerge } from '../../lib/incidents/finish.ts';
+import { announce } from '../../lib/incidents/merge-order.ts';
 import { UnmovableAlertsError } from '../../lib/incidents/move.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { itemBytes, LARGEST_ITEM_BYTES } from '../../lib/table/item-size.ts';
@@ -190,6 +191,26 @@ describe('an alert whose row cannot be updated', () => {
 });
 
 describe('a small merge', () => {
+  it('gives each large merge that is announced its whole time, then takes its place', async () => {
+    const { tenant, to, alerts } = await given(1);
+    const sequence = Date.now() + 60_000;
+    await announce(table, tenant.account, sequence);
+    const own = connectAgain(table);
+    let reads = 0;
+    const placesTakenAfter: number[] = [];
+    aroundCalls(own, async ({ command }, send) => {
+      if (command.startsWith('BatchGet')) reads += 1;
+      // Before the first announcement has been read four times, there is another one.
+      if (reads === 4) await announce(table, tenant.account, sequence + 1);
+      if (command.startsWith('Update')) placesTakenAfter.push(reads);
+      await send();
+    });
+    const { mergeAlerts } = handlersOver(testDeps(own), { patientAttempts: 3 });
+    hasEnvelope(await tenant.merge(mergeAlerts, { alert_ids: alerts, incident_id: to }), 200);
+    expect(placesTakenAfter).toEqual([3 + 4]);
+    await isMerged(tenant, to, alerts);
+  });
+
   it('notices a large one that is committed between its reading and its commit', async () => {
     const { tenant, from, to, later, alerts } = await given(150);
     const [taken = ''] = alerts;
