@@ -70,6 +70,8 @@ const unmarshallOptions = () => ({
 /** Connects to a table. Nothing is sent until the first call. */
 export function connectTable(options: TableOptions): Table {
   const bare = new DynamoDBClient(clientConfig(options));
+  // It has no logger, and would still copy each input and output for one.
+  bare.middlewareStack.remove('loggerMiddleware');
   retryConflicts(bare);
   retryByCall(bare);
   const client = DynamoDBDocumentClient.from(bare, {
