@@ -2,9 +2,9 @@
  * Every command that a document shows works. Those of docs/operate.md and the calls of
  * the README are run by tests of their own; of what needs AWS, or a whole gate, is checked what can be.
  */
-import { accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { readArguments } from '../../bench/arguments.ts';
@@ -46,6 +46,9 @@ const WHOLE_RUNS = [
   'npm run certify',
   'npm run smoke',
   'npm run generate',
+  'npm run openapi',
+  'npm run fix',
+  'npm run test:unit',
   'npm run check',
   'npm run test:releases',
   'npm run test:certificate',
@@ -57,6 +60,11 @@ const WHOLE_RUNS = [
   'npm start -- --limits aws', // test/integration/cpu-share
   'npm pack -w client',
   'bash .ci/run',
+  'npm run prove -- --form short',
+  'npm test -- test/unit/validation',
+  'npm test -- test/integration/delete-work-item',
+  'npm test -- test/infra',
+  'npm test -- test/integration/documents',
 ];
 
 /** What needs an account of AWS. */
@@ -83,7 +91,14 @@ const NEEDS_AWS = [
 ];
 
 /** Words between backticks that look like commands and are none: messages of logs, verdicts, options of Node. */
-const NO_COMMANDS = ['call failed', 'merge not finished', 'caller not labelled', 'not shown', '--enable-source-maps'];
+const NO_COMMANDS = [
+  'call failed',
+  'merge not finished',
+  'caller not labelled',
+  'not shown',
+  '--enable-source-maps',
+  'npm exec --no -- node --inspect infra/local/start.ts', // waits for a debugger
+];
 
 const folder = mkdtempSync(join(tmpdir(), 'documents-'));
 const dataFile = join(folder, 'data.ndjson');
@@ -179,6 +194,24 @@ it('every command is run, or listed as one that cannot be', () => {
       .map(({ path }) => path)
       .sort(),
   ).toEqual([...WALKED].sort());
+});
+
+it('every link leads to a file, and to a heading that it has', () => {
+  const anchorsOf = (path: string) =>
+    [...readFileSync(new URL(path, root), 'utf8').matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\w\- ]/g, '')
+        .replaceAll(' ', '-'),
+    );
+  const broken = documents.flatMap(({ path, text }) =>
+    [...text.matchAll(/\]\((?!https?:)([^)#]*)#?([^)]*)\)/g)].flatMap(([, file = '', anchor = '']) => {
+      const target = file === '' ? path : join(dirname(path), file);
+      const found = existsSync(new URL(target, root)) && (anchor === '' || anchorsOf(target).includes(anchor));
+      return found ? [] : [`${path}: ${file}#${anchor}`];
+    }),
+  );
+  expect(broken).toEqual([]);
 });
 
 it('no document pipes from npm without --silent: it prints a banner there', () => {

@@ -10,6 +10,7 @@ export interface Document {
 
 export const documents: readonly Document[] = [
   'README.md',
+  'CONTRIBUTING.md',
   'SECURITY.md',
   'CHANGELOG.md',
   ...readdirSync(new URL('docs/', root))
