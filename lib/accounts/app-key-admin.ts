@@ -94,7 +94,7 @@ function keyAction(
   { created_at, expires_at, revoked_at, note }: AppKeyLimits,
   stored: AppKeyRow | undefined,
 ): Action {
-  const expiries = [expires_at, stored?.expires_at].filter((index) => index !== undefined);
+  const expiries = [expires_at, stored?.expires_at].filter((expiry) => expiry !== undefined);
   const fields = {
     account_id: account.account_id,
     ...copiedFields(account),
