@@ -139,7 +139,7 @@ async function create(
     ));
   if (!gatewayKeys)
     say(io, 'No gateway key was created: pass --stack NAME instead of --table, so that the usage plan is known.');
-  // Also where the account notes one: the key itself may not be attached yet.
+  // Also if the account has one: it may not be attached yet.
   else await audit.around([id], 'gateway key', () => gatewayKeys.provision(row.account_id));
   print(io, `Account ${id} ${before ? 'already existed and is complete' : 'created'}.`);
 }

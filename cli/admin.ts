@@ -1,10 +1,10 @@
-/** `npm run admin -- …`: the operator's command. */
+/** `npm run admin -- …`: the operator's commands. */
 import { runAdmin } from './program.ts';
 
 const stop = new AbortController();
 process.once('SIGINT', () => stop.abort());
 process.once('SIGTERM', () => stop.abort());
-// A reader that has seen enough, such as `head`, is no failure.
+// A reader that stops early, such as `head`, is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit(0);

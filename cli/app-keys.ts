@@ -136,7 +136,7 @@ function limitsOf(io: Io, { expires = 'never', note }: { expires?: Lifetime; not
   };
 }
 
-/** The key alone goes to stdout, so that a script can take it from there. */
+/** Only the key goes to stdout, so that a script can capture it. */
 function announce(io: Io, key: string, { expires_at }: { expires_at?: number }): void {
   print(io, key);
   const until = expires_at === undefined ? 'does not expire' : `expires ${timeText(expires_at * 1000)}`;
@@ -159,7 +159,7 @@ function shownKey(row: ListedAppKey, nowMs: number) {
   };
 }
 
-/** Shortest beginning that names a key: a shorter one, as of a variable that is empty, would soon name the wrong one. */
+/** Shortest accepted prefix of a key id: a shorter one, such as an empty variable, could match the wrong key. */
 const SHORTEST_ID = 8;
 
 /** The key that an id, or its beginning, names. @throws CliError unless it is exactly one */

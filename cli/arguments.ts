@@ -1,4 +1,4 @@
-/** How arguments are read; what is wrong with one is said in a sentence. */
+/** Parsers of arguments; errors are a sentence each. */
 import { InvalidArgumentError } from 'commander';
 import ms from 'ms';
 import { operations } from '../lib/api/operations.ts';
@@ -69,7 +69,7 @@ const PERMISSIONS = [
   ...new Set(operations.flatMap((operation) => ('permission' in operation ? [operation.permission] : []))),
 ];
 
-/** Collects the permissions that are said one after the other. */
+/** Collects the permissions of repeated options. */
 export function permissions(value: string, before: string[] = []): string[] {
   if (!(PERMISSIONS as string[]).includes(value))
     throw new InvalidArgumentError(`It must be one of: ${PERMISSIONS.join(', ')}.`);

@@ -15,7 +15,7 @@ type Options = { account?: Int64; json?: boolean; write?: boolean };
 
 const accountOption = ['--account <account>', 'which account (default: the whole table)', accountId] as const;
 
-/** The commands that find and fix what a restore has torn. */
+/** Commands that find and fix inconsistencies. */
 export function addCheckCommands(program: Command, io: Io): void {
   withHelp(
     program

@@ -10,7 +10,7 @@ type CommonOptions = TargetOptions & { dryRun?: boolean };
 export interface Session {
   readonly io: Io;
   readonly target: Target;
-  /** Says what would be written and leaves it at that. */
+  /** Only says what would be written. */
   readonly dryRun: boolean;
 }
 
@@ -20,7 +20,7 @@ export interface WritingSession extends Session {
   readonly audit: Audit;
 }
 
-/** Runs an action on the target that the command's options name. A writing one asks first where it has to. */
+/** Runs an action on the target that the options name. One that writes asks for confirmation where required. */
 export async function withTarget(
   io: Io,
   command: Command,

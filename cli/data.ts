@@ -97,7 +97,7 @@ async function openInput(file: string, io: Io): Promise<Readable> {
   return createReadStream(file);
 }
 
-/** A regular file is there whole or not at all; to anything else, such as a pipe, is written as it comes. */
+/** A regular file is replaced as a whole; to anything else, such as a pipe, data is written as it comes. */
 async function writeWhole(path: string, source: Readable, signal: AbortSignal): Promise<void> {
   const existing = await stat(path).catch(() => undefined);
   const isRegular = existing?.isFile() ?? true;

@@ -86,7 +86,7 @@ async function reportAll(
     while (next < simulation.hosts) {
       const rows: Record<string, unknown>[] = [];
       const first = next;
-      // A host gives two rows at the most.
+      // A host gives at most two rows.
       while (next < simulation.hosts && rows.length + 2 <= BATCH) {
         const { host, status } = reportOf(simulation, next, round, io.now());
         const add = (kind: Kind, row: object) => rows.push(rowOf({ kind, account_id: account, ...row }));

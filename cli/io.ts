@@ -3,7 +3,7 @@ import { styleText } from 'node:util';
 import { stringifyJson } from '../lib/json.ts';
 import { printableJson } from '../lib/printable.ts';
 
-/** What the command talks to. Results go to `stdout`, all that is said beside them to `stderr`. */
+/** Input and output of a command. Results go to `stdout`, everything else to `stderr`. */
 export interface Io {
   readonly stdin: Readable & { isTTY?: boolean };
   readonly stdout: Writable & { isTTY?: boolean; columns?: number };
@@ -14,12 +14,12 @@ export interface Io {
   readonly now: () => number;
 }
 
-/** A failure that the user can do something about: its message is the one line to show. Exit code 1. */
+/** A failure that the user can fix: its message is the line to show. Exit code 1. */
 export class CliError extends Error {
   override readonly name: string = 'CliError';
 }
 
-/** The command was not used as it is meant to be. Exit code 2. */
+/** Wrong use of the command. Exit code 2. */
 export class UsageError extends CliError {
   override readonly name = 'UsageError';
 }

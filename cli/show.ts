@@ -183,7 +183,7 @@ export function addShowCommands(program: Command, io: Io): void {
   );
 }
 
-/** Fields one below the other; times also as people read them. */
+/** Fields in lines; times also in readable form. */
 function fieldsText(row: object): string {
   const rows = Object.entries(row).map(([field, value]) => {
     const text = typeof value === 'object' ? stringifyJson(value) : String(value);
@@ -220,7 +220,7 @@ const plural = (count: number) => (count === 1 ? 'alert' : 'alerts');
 const seconds = (milliseconds: number) => `${(milliseconds / 1000).toFixed(milliseconds < 10_000 ? 1 : 0)} s`;
 const DEFAULT_INTERVAL_MS = 60_000;
 
-/** The rule that decided a host's status, with the values that it decided by. */
+/** The rule that decided a host's status, with the values it used. */
 /** The status that the API shows for a host with these rows, and why. */
 function explainHost(rawHost: RawRow, rawLive: RawRow | undefined, nowMs: number) {
   const { host, malformed } = decodeHost(rawHost);

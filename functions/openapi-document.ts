@@ -3,7 +3,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { stringifyJson } from '../lib/json.ts';
 import document from '../openapi.json' with { type: 'json' };
 
-/** Reading the document rounded the bounds that a double does not hold: they are there as text, too. */
+/** Parsing rounds the bounds that a double cannot hold: they are also there as text. */
 const exactBounds = (_key: string, value: unknown) =>
   typeof value === 'object' && value !== null && 'x-maximum' in value
     ? { ...value, maximum: BigInt(String(value['x-maximum'])) }
@@ -12,7 +12,7 @@ const body = stringifyJson(JSON.parse(JSON.stringify(document), exactBounds));
 const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
 const headers = { 'Cache-Control': 'public, max-age=300', ETag: etag, 'Access-Control-Allow-Origin': '*' };
 
-/** The description of the API, which a caller that has it need not load again. */
+/** Serves openapi.json, with an ETag for callers that already have it. */
 export const handler = async (event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> => {
   const has = Object.entries(event.headers ?? {}).some(
     ([name, value]) => name.toLowerCase() === 'if-none-match' && value?.includes(etag),

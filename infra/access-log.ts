@@ -3,7 +3,7 @@ import { AccessLogField, AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 
-/** What an access log line holds: an allow-list, with neither the query string nor a key in it. */
+/** Fields of an access log line: an allow-list without query string or key. */
 export const ACCESS_LOG_FORMAT = AccessLogFormat.custom(
   JSON.stringify({
     request_id: AccessLogField.contextRequestId(),

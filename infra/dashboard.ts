@@ -15,7 +15,7 @@ export interface DashboardSubjects {
   readonly mergeQueue: MergeQueue;
 }
 
-/** Three questions: is it healthy, who is throttled, what does it cost. */
+/** The dashboard: health, throttling, cost. */
 export function addDashboard(scope: Construct, { api, table, functions, mergeQueue }: DashboardSubjects): void {
   const graph = (title: string, left: IMetric[]) => new GraphWidget({ title, left, width: 8, height: 6 });
   const heading = (text: string) => new TextWidget({ markdown: `## ${text}`, width: 24, height: 1 });

@@ -27,7 +27,7 @@ export interface ServiceFunctionProps {
   readonly logRetention: RetentionDays;
 }
 
-/** A Lambda function with all that belongs to it: runtime, bundle, log group, environment and grants. */
+/** A Lambda function with its runtime, bundle, log group, environment and grants. */
 export class ServiceFunction extends Construct {
   readonly lambda: NodejsFunction;
 
@@ -69,7 +69,7 @@ export class ServiceFunction extends Construct {
         banner: REQUIRE_BANNER,
         charset: Charset.UTF8,
         esbuildArgs: {
-          // Licences are kept beside the code that is loaded.
+          // Licences are kept in a file of their own.
           '--legal-comments': 'external',
           ...Object.fromEntries(Object.entries(ALIASES).map(([name, file]) => [`--alias:${name}`, file])),
         },
@@ -80,7 +80,7 @@ export class ServiceFunction extends Construct {
     if (table) this.grant(name, table);
   }
 
-  /** X-Ray knows no resources to name: its rights are apart, so that cdk-nag looks at all the others. */
+  /** X-Ray has no resource-level permissions: a separate policy, so that cdk-nag checks all others. */
   private trace(role: Role): void {
     (this.lambda.node.defaultChild as CfnFunction).tracingConfig = { mode: 'Active' };
     const actions = ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'];

@@ -26,8 +26,8 @@ export interface MergeQueueProps {
 }
 
 /**
- * What finishes large merges that their calls left: a pipe sends the key of each large feed entry from the table's stream to a
- * queue, which hands it to finish-merges, one a call, until it succeeds. What cannot be finished ends in the dead letters.
+ * Finishes large merges that their calls left pending: a pipe sends the key of each large feed entry from the table's stream to a
+ * queue, which hands it to finish-merges, one per call, until it succeeds. What cannot be finished ends in the dead-letter queue.
  */
 export class MergeQueue extends Construct {
   readonly queue: Queue;

@@ -6,7 +6,7 @@ import { SERVICE } from '../lib/log.ts';
 import { METRICS, type OperationalEvent } from '../lib/metrics.ts';
 
 export const PERIOD = Duration.minutes(1);
-/** Milliseconds: an answer takes at most 3 s when a dependency is slow, so this is trouble before callers see errors. */
+/** Milliseconds: an answer takes at most 3 s when a dependency is slow, so this warns before callers see errors. */
 export const SLOW_P99_MS = 2_000;
 
 /** A metric that the functions write. */

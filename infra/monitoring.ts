@@ -36,7 +36,7 @@ export interface MonitoringProps {
   readonly alarmEmail: string | undefined;
 }
 
-/** Alarms that each mean one thing to do (docs/operate.md), and a dashboard: is it healthy, who is throttled, what does it cost. */
+/** Alarms, each with one thing to do (docs/operate.md), and the dashboard. */
 export class Monitoring extends Construct {
   private readonly topic: Topic | undefined;
 

@@ -16,16 +16,16 @@ import { Construct } from 'constructs';
 import { operations } from '../lib/api/operations.ts';
 import { METRICS } from '../lib/metrics.ts';
 
-/** Of the operations' calls, those that may fail: the objective is 99.9 % (docs/operate.md). */
+/** The share of the operations' calls that may fail: the objective is 99.9 % (docs/operate.md). */
 const ERROR_BUDGET = 0.001;
 
-/** A budget that burns this many times too fast, in a long window and still in a short one. */
+/** Burn rates that raise an alarm, over a long window and still over a short one. */
 const BURN_RATES = [
   { id: 'ErrorBudgetFast', rate: 14.4, long: Duration.hours(1), short: Duration.minutes(5) },
   { id: 'ErrorBudgetSlow', rate: 6, long: Duration.hours(6), short: Duration.minutes(30) },
 ] as const;
 
-/** Failed calls of the long window below which nobody is woken: one stray error of a quiet hour is no trend. */
+/** Fewest failed calls in the long window: a single error in a quiet hour raises no alarm. */
 const FEWEST_FAILURES = 5;
 
 /**
@@ -33,7 +33,7 @@ const FEWEST_FAILURES = 5;
  * 5XXError would leave out its answers whose status was changed, such as those for an authorizer that fails.
  */
 export class ServiceLevel extends Construct {
-  /** To be heard of. */
+  /** Alarms to notify about. */
   readonly alarms: readonly AlarmBase[];
 
   constructor(scope: Construct, id: string, accessLog: ILogGroup) {

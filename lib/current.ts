@@ -1,6 +1,6 @@
 /**
- * Whether a fact that was learned at `sinceMs` still counts. A clock that was set back is before the fact's beginning: it
- * cannot tell the fact's age, so the fact is over.
+ * Whether something cached at `sinceMs` is still current. If the clock was set back to before that, its age is
+ * unknown, so it is not.
  * @param sinceMs Unix milliseconds
  * @param nowMs Unix milliseconds
  */

@@ -6,7 +6,7 @@ import { originalFrames } from './source-map.ts';
 import { connectTable, type Table } from './table/client.ts';
 import { TIME_LIMITS, type TimeLimits } from './time-limits.ts';
 
-/** All that the service takes from outside: the table, the clock, randomness, the log, the settings. */
+/** External dependencies: table, clock, randomness, log, settings. */
 export interface Deps {
   readonly table: Table;
   /** Unix time in milliseconds. */

@@ -3,7 +3,7 @@ import { _Code } from 'ajv/dist/compile/codegen/code.js';
 
 interface Bounds {
   minimum?: number;
-  /** As text where a double does not hold it. */
+  /** As text if a double cannot hold it. */
   maximum?: number | string;
 }
 
@@ -24,7 +24,7 @@ export const int64Keyword: CodeKeywordDefinition = {
 /** An integer as the source text of a bigint. */
 const literal = (integer: number | string) => new _Code(`${BigInt(integer)}n`);
 
-/** Replaces every `integer` of format `int64` by the keyword that also takes bigints; leaves out what only documents. */
+/** Replaces every `integer` of format `int64` by the keyword that also takes bigints; drops what is documentation only. */
 export function withInt64(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withInt64);
   if (typeof schema !== 'object' || schema === null) return schema;

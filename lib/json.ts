@@ -20,7 +20,7 @@ export function isInt64(value: unknown): value is Int64 {
   return typeof value === 'bigint' ? value >= INT64_MIN && value <= INT64_MAX : Number.isSafeInteger(value);
 }
 
-// The reviver's third argument and JSON.rawJSON are newer than the type library this project compiles against.
+// The reviver's third argument and JSON.rawJSON are missing in TypeScript's library.
 type SourceReviver = (this: unknown, key: string, value: unknown, context: { source?: string }) => unknown;
 const parseWithSource = JSON.parse as (text: string, reviver: SourceReviver) => unknown;
 const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };

@@ -1,4 +1,4 @@
-/** The settings of a deployment, read once from the environment; all that is missing or wrong is reported together. */
+/** The settings of a deployment, read once from the environment; all problems are reported together. */
 
 export interface Settings {
   /** `TABLE_NAME` */
@@ -13,7 +13,7 @@ export interface Settings {
   rumCacheSeconds: number;
   /** `SERVICEMAP_ENABLED`: whether this deployment has the service-map subsystem. */
   serviceMapEnabled: boolean;
-  /** `QUIET`: no log line and no metric for each call; where a gateway on the same terminal tells of it. */
+  /** `QUIET`: no log line and no metric for each call; for `npm start`, which prints each call itself. */
   quiet: boolean;
 }
 

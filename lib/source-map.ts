@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 const POSITION = /(file:\/\/\S+\.mjs):(\d+):(\d+)/;
 const maps = new Map<string, SourceMap | undefined>();
 
-/** The map beside a bundle; undefined where there is none: code that runs as it was written. */
+/** The map beside a bundle; undefined if there is none, for code that runs from its sources. */
 function mapOf(url: string): SourceMap | undefined {
   if (!maps.has(url))
     try {
@@ -16,7 +16,7 @@ function mapOf(url: string): SourceMap | undefined {
   return maps.get(url);
 }
 
-/** A source as it is named in the repository, whatever the folder is called that this is in. */
+/** A source's path in the repository, wherever that is checked out. */
 export const inRepository = (source: string): string =>
   source.replace(/^(?:.*?(?=node_modules\/)|.*\/(?=(?:lib|functions|infra)\/))/, '');
 

@@ -2,7 +2,7 @@
 export interface TimeLimits {
   /** From the call's first byte: then calls to DynamoDB are given up, which leaves time to answer within 3 s. */
   callMs: number;
-  /** Of these, the authorizer's look-up; then it fails, and API Gateway answers 503. */
+  /** Of these, the authorizer's lookup; then it fails, and API Gateway answers 503. */
   authorizerMs: number;
   /** The inventory of a page, which then ends with the hosts that it has: DynamoDB reads 1 MB at a time, and rows may be large. */
   inventoryMs: number;

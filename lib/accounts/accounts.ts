@@ -21,7 +21,7 @@ export interface AccountRow {
   gateway_key?: string;
   /** Hashes of the account's app keys; absent: it has none. */
   app_keys?: Set<string>;
-  /** Counts the changes, so that an older state is never copied over a newer one. */
+  /** Incremented by changes, so that an older state never overwrites a newer one. */
   revision: number;
 }
 
@@ -98,8 +98,8 @@ export async function putAccount(
 }
 
 /**
- * Changes what an account may do; its keys follow before this returns, and warm functions as their caches end. Done again
- * after a failure half-way, it completes.
+ * Changes an account's permissions; its keys are updated before this returns, warm functions as their caches expire. Repeating it
+ * after a failure completes it.
  * @param also written in the same transaction
  * @returns the changed account; undefined when there is none
  */
@@ -131,12 +131,12 @@ export async function changeAccount(
       },
       ...also,
     ]);
-    // Another change came between: it shows when the account is read again.
+    // A concurrent change: read the account again.
     if (failed === undefined) return copyToAppKeys(table, account);
   }
 }
 
-/** The rows of an account's keys. A hash that leads to a key of another account is passed over. */
+/** The rows of an account's keys. Hashes of another account's keys are skipped. */
 export async function listAppKeys(table: Table, account: AccountRow): Promise<ListedAppKey[]> {
   const hashes = [...(account.app_keys ?? [])];
   const rows = await batchGet(table, hashes.map(keys.appKey));

@@ -1,4 +1,4 @@
-/** Issuing and ending app keys: what the operator does. A key is one row; its account's row lists its hash. */
+/** Issuing and revoking app keys, for the operator's commands. A key is one row; its account's row lists its hash. */
 import { randomBytes } from 'node:crypto';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { type AppKeyRow, hashAppKey } from '../auth/app-keys.ts';
@@ -27,7 +27,7 @@ export interface AppKeyLimits {
   note?: string;
 }
 
-/** Why a key cannot be stored or changed: the message is a clause for people. */
+/** Why a key cannot be stored or changed; the message is a clause for the operator. */
 export class AppKeyError extends Error {
   override readonly name = 'AppKeyError';
 }
@@ -132,7 +132,7 @@ function keyAction(
 }
 
 /**
- * Revokes a key: its row's mark is enough, whatever any clock says. Said again, the first time stays.
+ * Revokes a key: its presence in the row is enough, whatever any clock says. Repeating it keeps the first time.
  * @param also written in the same transaction
  * @throws AppKeyError when the account has no such key
  */
@@ -157,7 +157,7 @@ export async function revokeAppKey(
 }
 
 /**
- * Puts a new key beside an old one that then expires, in one transaction.
+ * Adds a new key and sets the expiry of the old one, in one transaction.
  * @param expiresAt Unix seconds; the old key never lives longer than it would have
  * @param also written in the same transaction
  * @throws AppKeyError when the old key was revoked meanwhile

@@ -11,7 +11,7 @@ export async function noteGatewayKey(table: Table, account: Int64, value: string
   await change(table, account, value);
 }
 
-/** Takes the notes of gateway keys off all accounts of a table and their app keys. */
+/** Removes the gateway keys noted on all accounts of a table and on their app keys. */
 export async function forgetGatewayKeys(table: Table): Promise<void> {
   for (const account of await listAccounts(table))
     if (await readAccount(table, account)) await change(table, account, undefined);

@@ -35,7 +35,7 @@ interface ListedGatewayKey {
 export interface GatewayKeys {
   /**
    * Makes the gateway key of an account and attaches it to the usage plan, then notes it on the account and its app keys.
-   * What exists already is kept, so it may be run again after a failure half-way.
+   * Existing keys are kept, so it can be repeated after a failure.
    * @returns the key's value
    */
   provision(account: Int64): Promise<string>;
@@ -56,7 +56,7 @@ async function* keysNamed(client: APIGatewayClient, prefix: string): AsyncGenera
 export function createGatewayKeys(client: APIGatewayClient, table: Table, usagePlanId: string): GatewayKeys {
   let queue: Promise<unknown> = Promise.resolve();
 
-  /** One at a time, and again after a pause while API Gateway is busy. */
+  /** One at a time, retried after a pause while API Gateway is busy. */
   function inTurn<Result>(act: () => Promise<Result>): Promise<Result> {
     const result = queue.then(() => retried(act));
     queue = result.catch(() => undefined);
@@ -114,7 +114,7 @@ export async function usagePlansOf(client: APIGatewayClient, keyId: string): Pro
   return items.flatMap(({ id }) => id ?? []);
 }
 
-/** Deletes a gateway key; one that is gone already is no error. */
+/** Deletes a gateway key; a missing one is not an error. */
 export async function deleteGatewayKey(client: APIGatewayClient, { id }: { id: string }): Promise<void> {
   try {
     await retried(() => client.send(new DeleteApiKeyCommand({ apiKey: id })));

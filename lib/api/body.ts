@@ -9,9 +9,9 @@ const JSON_TYPE = /^application\/json[\t ]*(;|$)/i;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Reads the body: content type, then size, then JSON. No body counts as `{}` and needs no content type. The stock parser does
- * the parsing, but for a body with a number that it may round; what it refuses (a member named `__proto__`, an unknown field
- * like any other) is read again exactly. Its errors hold the body and are dropped here.
+ * Reads the body: content type, then size, then JSON. No body counts as `{}` and needs no content type. The stock parser
+ * parses, except bodies with a number that it may round; what it rejects (a member named `__proto__`, an unknown field
+ * like any other) is parsed again exactly. Its errors contain the body and are dropped here.
  */
 export function bodyMiddleware({ maxBodyBytes }: Pick<Settings, 'maxBodyBytes'>): ApiMiddleware {
   const stock = httpJsonBodyParser({ disableContentTypeCheck: true }).before as unknown as (request: {
@@ -26,12 +26,12 @@ export function bodyMiddleware({ maxBodyBytes }: Pick<Settings, 'maxBodyBytes'>)
         return event.body;
       }
     } catch {
-      // Malformed, or a member name that the stock parser refuses: the exact one tells.
+      // Malformed, or a member name that the stock parser rejects: the exact parser decides.
     }
     try {
       return parseJson(text);
     } catch (error) {
-      // The parser calls itself level by level, and runs out of stack.
+      // The parser is recursive and runs out of stack.
       throw refuse('InvalidParameter', error instanceof RangeError ? 'bodyTooDeep' : 'malformedBody', undefined);
     }
   }

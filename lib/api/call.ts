@@ -2,16 +2,16 @@ import type middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import type { Caller } from '../auth/app-keys.ts';
 
-/** What the chain knows of one call; each middleware fills in its part. */
+/** State of one call; each middleware fills in its part. */
 export interface CallState {
   readonly requestId: string;
-  /** Unix milliseconds at which the chain took the call on. */
+  /** Unix milliseconds at which the call started. */
   readonly startedMs: number;
   /** Aborts when the time to answer is nearly over. Never, where there is nothing to wait for. */
   readonly signal: AbortSignal;
   /** Set once the app key is known to be valid. */
   caller?: Caller;
-  /** Headers that the answer carries whatever it is. */
+  /** Headers of the answer, whether success or failure. */
   readonly headers: Record<string, string>;
   /** Code of the answer, once it is made. */
   code?: string;

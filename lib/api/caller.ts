@@ -6,7 +6,7 @@ const LONGEST_APP_KEY = 256;
 
 /**
  * Who is calling: takes the app key out of the event, so that nothing later can log it, and looks it up.
- * Missing, malformed, unknown, expired and revoked keys get one and the same `Unauthorized`.
+ * Missing, malformed, unknown, expired and revoked keys all get the same `Unauthorized`.
  */
 export function callerMiddleware(appKeys: AppKeys): ApiMiddleware {
   async function callerMiddlewareBefore({ event }: ApiRequest): Promise<void> {

@@ -1,10 +1,10 @@
 import type { Deps } from '../deps.ts';
 import type { ApiMiddleware, ApiRequest } from './call.ts';
 
-/** The most that counts as gone when the handler is called: its clock is not API Gateway's. */
+/** Most time that counts as elapsed when the handler is called: its clock is not API Gateway's. */
 const LONGEST_BEFORE_MS = 1_000;
 
-/** Gives a call its signal: made when it is first asked for, since most calls are answered without. */
+/** Gives a call its signal: created on first use, since most calls do not need it. */
 export function deadlineMiddleware({ now, timeLimits }: Pick<Deps, 'now' | 'timeLimits'>): ApiMiddleware {
   function deadlineMiddlewareBefore({ event }: ApiRequest): void {
     const { call, requestContext } = event;

@@ -11,12 +11,12 @@ const RETRY_UNAVAILABLE_SECONDS = 1;
 const NEVER = new AbortController().signal;
 const BASE_HEADERS = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
 
-/** Whether a failure is that of a dependency. */
+/** Whether a dependency caused a failure. */
 type Unavailable = (error: unknown) => boolean;
 
 /**
- * The refusal that a caller is to see for whatever was thrown. A dependency that is down, throttled or slow is
- * `ServiceUnavailable`; all that is not foreseen is `InternalError`, with a fixed text.
+ * The error that a caller sees for whatever was thrown. A dependency that is down, throttled or slow is
+ * `ServiceUnavailable`; everything unexpected is `InternalError`, with a fixed text.
  */
 export function toApiError(error: unknown, isUnavailable: Unavailable): ApiError {
   if (error instanceof ApiError) return error;
@@ -85,7 +85,7 @@ function answer(
   };
 }
 
-/** What the log may hold of an unforeseen error: its kind and where it was thrown; never a message, which can quote input. */
+/** What is logged of an unexpected error: its kind and where it was thrown; never a message, which can quote input. */
 function failureFields(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { error_name: typeof error };
   const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));

@@ -29,7 +29,7 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** What a message can say beyond the code's own sentence: the name of a sentence and what it needs to be told. */
+/** Sentences more specific than the code's, by name, with their values. */
 export interface Explanations {
   invalidFields: { fieldErrors: FieldError[] };
   malformedBody: undefined;
@@ -55,7 +55,7 @@ export type ExplanationName = keyof Explanations;
 export type Explanation = { [K in ExplanationName]: { name: K; values: Explanations[K] } }[ExplanationName];
 
 /**
- * A refusal that the caller is to see: a code of the table, what to say about it, and response headers that go with it.
+ * An error for the caller: a code of the table, its explanation, and response headers.
  * Anything else that is thrown becomes `InternalError` or `ServiceUnavailable` in the envelope.
  */
 export class ApiError extends Error {
@@ -72,7 +72,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Builds an {@link ApiError} that says one sentence of the catalogue. */
+/** Builds an {@link ApiError} with a sentence of the catalog. */
 export function refuse<K extends ExplanationName>(
   code: ErrorCode,
   name: K,

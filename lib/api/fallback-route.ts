@@ -10,7 +10,7 @@ import type { Handler } from './operation-handler.ts';
 /**
  * The handler of every path and method that is not served: 404, or 405 with `Allow` where the path is known. It goes by
  * `event.resource`: `event.path` can begin with the base path of a custom domain and end in a slash.
- * @param allowed the method of each path that is served: told, for the list of operations with its schemas would be most
+ * @param allowed the method of each path that is served: passed in, since the list of operations with its schemas would be most
  *   of the bundle
  */
 export function createFallbackRoute(

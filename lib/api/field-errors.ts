@@ -1,8 +1,8 @@
-/** What a value must be, read from its schema: a language file turns it into words. */
+/** What a value must be, read from its schema: a message catalog puts it into words. */
 export type Rule =
   | { is: 'boolean' }
   | { is: 'integer'; min?: number; max?: number }
-  /** `max` as text where a double does not hold it. */
+  /** `max` as text if a double cannot hold it. */
   | { is: 'int64'; min?: number; max?: number | string }
   | { is: 'string'; min?: number; max?: number }
   | { is: 'objectId' }
@@ -14,13 +14,13 @@ export type Rule =
 export interface FieldError {
   /** The field's name. */
   field: string;
-  /** What it must be, whole: not only the part that was missed. */
+  /** Everything it must be, not only the violated part. */
   must: Rule;
   /** The field is required and absent. */
   missing?: boolean;
-  /** Index of the first offending item, when the field is an array and an item is what offends; `must` is the item's. */
+  /** Index of the first invalid item of an array; `must` is the item's. */
   item?: number;
-  /** How many further items of the same field offend. */
+  /** How many more items of the field are invalid. */
   moreItems?: number;
 }
 
@@ -32,7 +32,7 @@ export interface FieldSchema {
   readonly pattern?: string;
   readonly minimum?: number;
   readonly maximum?: number;
-  /** Of an int64, where a double does not hold it. */
+  /** Of an int64, if a double cannot hold it. */
   readonly 'x-maximum'?: string;
   readonly minLength?: number;
   readonly maxLength?: number;
@@ -46,7 +46,7 @@ const bounds = <Max>(min: number | undefined, max: Max | undefined) => ({
   ...(max !== undefined && { max }),
 });
 
-/** The whole demand that a field's schema makes. */
+/** Everything that a field's schema requires. */
 export function ruleOf(schema: FieldSchema): Rule {
   if (schema.enum) return { is: 'oneOf', values: schema.enum };
   switch (schema.type) {

@@ -3,8 +3,7 @@ import type { ApiMiddleware, ApiRequest } from './call.ts';
 import type { Operation } from './operations.ts';
 
 /**
- * One log line and one count a call, when its answer is made: what was asked, by which account, how it ended and how long
- * it took. The count knows no account.
+ * One log line and one metric per call: operation, account, code, and duration. The metric has no account.
  */
 export function observeMiddleware(
   operation: Operation,

@@ -209,6 +209,6 @@ export const operations = [browseFleet, getRumResource, deleteWorkItem, mergeAle
 /** Where the description of the API is published: for anyone, without a key. */
 export const openApiRoute = { method: 'GET', path: '/openapi.json' } as const;
 
-/** The method of each path that is served; all others are refused. A function, so that no bundle carries the list for it. */
+/** The method of each path that is served; all others are refused. A function, so that bundles do not include the list for it. */
 export const allowedMethods = (): Readonly<Record<string, string>> =>
   Object.fromEntries([...operations, openApiRoute].map(({ method, path }) => [path, method]));

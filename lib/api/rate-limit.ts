@@ -47,7 +47,7 @@ const KEPT_SECONDS = 2 * 3_600;
 /**
  * The exact limit: one row for each account, operation and outer window holds the count of every inner window, and one
  * conditional write counts a call in both at once. Each call adds a random nonce, so that a write whose reply was lost
- * is recognized when the SDK repeats it, or in the row. After a refusal the rest of that window is refused from memory, unwritten.
+ * is recognized when the SDK repeats it, or in the row. After a refusal the rest of the window is refused from memory.
  */
 export function createRateLimiter(
   operation: Pick<Operation, 'name'> & Required<Pick<Operation, 'rateWindows'>>,
@@ -118,7 +118,7 @@ export function createRateLimiter(
     }
   }
 
-  /** The windows of a remembered refusal now: an inner one that is over since was followed by unused ones. */
+  /** The windows of a cached refusal as of now: an inner window that has ended since was followed by unused ones. */
   function current({ windows }: Verdict, atMs: number): WindowState[] {
     const [unused] = windowsAt(atMs, undefined);
     return windows.map((state) => (state.window === inner && state.endsMs <= atMs ? unused : state));
@@ -146,8 +146,8 @@ const isIn = ({ window: { seconds }, endsMs }: WindowState, atMs: number) =>
   isCurrent(endsMs - seconds * 1000, seconds * 1000, atMs);
 
 /**
- * Keeps the exact limit of an operation. The answers to calls that it counts or refuses say how much is left; one that
- * could not be counted says nothing of it.
+ * Enforces the exact limit of an operation. Responses to counted or refused calls have the rate-limit headers; those to calls that
+ * could not be counted do not.
  */
 export function rateLimitMiddleware(limiter: RateLimiter, { now }: Pick<Deps, 'now'>): ApiMiddleware {
   async function rateLimitMiddlewareBefore({ event }: ApiRequest): Promise<void> {
@@ -170,7 +170,7 @@ export function rateLimitMiddleware(limiter: RateLimiter, { now }: Pick<Deps, 'n
 const secondsUntil = (endsMs: number, atMs: number) => Math.max(0, Math.ceil((endsMs - atMs) / 1000));
 
 /**
- * `X-RateLimit-*` for the window nearest to its end of quota (of two alike the longer, which binds longer), and the
+ * `X-RateLimit-*` for the window closest to exhaustion (the longer one if equal), and the
  * fields `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers for all windows.
  */
 export function rateLimitHeaders(windows: readonly WindowState[], atMs: number): Record<string, string> {

@@ -1,6 +1,6 @@
 /**
- * What the operations answer with, as schemas. One with a title is published under that name. Closed here, so that no handler
- * answers with an undeclared field; published open, so that fields can be added.
+ * What the operations answer with, as schemas. One with a title is published under that name. Closed here, so that handlers
+ * return no undeclared field; published open, so that fields can be added.
  */
 
 const count = { type: 'integer', minimum: 0 } as const;

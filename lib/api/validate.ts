@@ -11,7 +11,7 @@ export interface Validator {
 
 /**
  * What a schema cannot say: bounds of one field that depend on another.
- * @param offending fields that did not pass by themselves, whose values are not what `Body` says
+ * @param offending fields that failed the schema, so that their values do not have the type of `Body`
  */
 export type CrossCheck<Body> = (body: Body, offending: ReadonlySet<string>) => FieldError[];
 
@@ -62,7 +62,7 @@ function fieldErrorsOf(errors: Partial<ErrorObject>[], fields: Readonly<Record<s
   );
 }
 
-/** Strings with half of a surrogate pair: JSON can write them, UTF-8 and DynamoDB cannot hold them. */
+/** Strings with half of a surrogate pair: valid in JSON, but not in UTF-8 or DynamoDB. */
 function illFormedStrings(
   body: Record<string, unknown>,
   fields: Readonly<Record<string, FieldSchema>>,

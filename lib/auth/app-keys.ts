@@ -9,7 +9,7 @@ import { keys } from '../table/keys.ts';
 /** Who a valid key belongs to, and what that account may do. */
 export interface Caller {
   readonly accountId: Int64;
-  /** The first 16 hex digits of the key's hash: says which key, and cannot be turned back into it. */
+  /** The first 16 hex digits of the key's hash: identifies the key without revealing it. */
   readonly appKeyId: string;
   readonly permissions: readonly string[];
   /** Signs the cursors of the account. */
@@ -19,7 +19,7 @@ export interface Caller {
 }
 
 /**
- * The one row of an app key, found by its hash. What the account may do is copied into it, so that one read answers all.
+ * The one row of an app key, found by its hash. What the account may do is copied into it, so that one read is enough.
  */
 export interface AppKeyRow {
   /** The account that the key was first stored for; never another. */
@@ -49,14 +49,14 @@ const UNKNOWN_KEY_MS = 3_000;
 /** The only form in which a key is stored or compared: its SHA-256, in hex. */
 export const hashAppKey = (appKey: string) => createHash('sha256').update(appKey).digest('hex');
 
-/** The part of a key's hash that names it to people. */
+/** The part of a key's hash that is shown. */
 export const appKeyIdOf = (hash: string) => hash.slice(0, 16);
 
 export interface AppKeys {
   /**
    * The caller that an app key stands for; undefined for one that is unknown, expired, revoked or of a suspended account.
    * Unknown, expired and valid keys take the same work.
-   * @param call whose signal ends the waiting for a look-up; the look-up goes on, for others may wait for it too
+   * @param call its signal ends the wait for a lookup; the lookup continues, since other calls may wait for it
    */
   find(appKey: string, call?: { readonly signal: AbortSignal }): Promise<Caller | undefined>;
 }
@@ -65,7 +65,7 @@ const NO_ROW = Symbol('no such key');
 
 /**
  * Looks app keys up, at most once at a time for each, however many calls wait. A found key is trusted for
- * `appKeyCacheSeconds` from the moment its look-up began, an unknown one is remembered for three seconds.
+ * `appKeyCacheSeconds` from the moment its look-up began, an unknown one is cached for three seconds.
  * @param options `cacheSize`: keys that are kept, twice as many at the most; `lookUpMs`: the longest look-up, in milliseconds
  */
 export function createAppKeys(
@@ -79,7 +79,7 @@ export function createAppKeys(
   async function read(hash: string): Promise<AppKeyRow | typeof NO_ROW> {
     const { Item } = await table.client.send(
       new GetCommand({ TableName: table.name, Key: keys.appKey(hash), ConsistentRead: true }),
-      // Of its own: the look-up serves many calls, and each of them came when it was under way.
+      // A signal of its own: the lookup serves many calls, which started while it ran.
       { abortSignal: AbortSignal.timeout(lookUpMs) },
     );
     return (Item as AppKeyRow | undefined) ?? NO_ROW;
@@ -123,7 +123,7 @@ export function createAppKeys(
   };
 }
 
-/** What is waited for, unless a signal ends the waiting. @throws the signal's reason */
+/** Waits for a promise unless the signal aborts. @throws the signal's reason */
 function within<Value>(signal: AbortSignal, waitedFor: Promise<Value>): Promise<Value> {
   return new Promise((resolve, reject) => {
     const end = () => reject(signal.reason);

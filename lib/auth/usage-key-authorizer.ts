@@ -10,10 +10,10 @@ export interface UsageKeyAuthorizerOptions {
 }
 
 /**
- * Labels a call with the gateway key that it counts against: that of the caller's account, or the shared one. It never
- * refuses: the handler's own check decides who the caller is, so that all refusals are one.
- * @throws when keys cannot be looked up: API Gateway answers 503, and forgets it. The shared key in its place would be
- *   remembered, and the caller would share the throttle of strangers long after DynamoDB is back
+ * Assigns a call to the gateway key that it counts against: the account's, or the shared one. It never
+ * refuses: the handler identifies the caller, so that all refusals are alike.
+ * @throws when keys cannot be looked up: API Gateway answers 503 and does not cache it. The shared key would be
+ *   cached, and the caller would share the strangers' throttle long after DynamoDB recovers
  */
 export function createUsageKeyAuthorizer({
   appKeys,
@@ -26,7 +26,7 @@ export function createUsageKeyAuthorizer({
     const appKey = event.queryStringParameters?.app_key ?? '';
     const caller = await appKeys.find(appKey).catch((error: Error) => {
       log.warn('caller not labelled', { error_name: error.name });
-      // Not the error itself, which Lambda would log whole.
+      // Not the error itself: Lambda would log all of it.
       throw new Error('the app key cannot be looked up');
     });
     if (caller && !caller.gatewayKey) {
@@ -35,7 +35,7 @@ export function createUsageKeyAuthorizer({
     }
     return {
       principalId: caller ? String(caller.accountId) : 'unknown',
-      // The policy is kept for every path that the same key calls.
+      // API Gateway caches the policy for every path that the key calls.
       policyDocument: {
         Version: '2012-10-17',
         Statement: [{ Action: 'execute-api:Invoke', Effect: 'Allow', Resource: `${apiOf(event.methodArn)}/*` }],

@@ -102,7 +102,7 @@ function listing(tableName: string, account: Int64, verb: 'ADD' | 'DELETE', hash
   ];
 }
 
-/** Gives a key what its account may do, if neither has changed. The account decides, also when its key has seen a later state. */
+/** Copies the account's permissions to a key, if neither has changed. The account decides, even if the key has a later state. */
 function copying(tableName: string, hash: string, appKey: AppKeyRow, account: AccountRow): Fix[] {
   const condition = new Condition();
   const { expression, values } = updateOf({ gateway_key: undefined, ...copiedFields(account) });

@@ -1,4 +1,4 @@
-/** Looks for what a restore, or anything else, left wrong in the table. */
+/** Finds inconsistencies that a restore, or anything else, left in the table. */
 import type { Int64 } from '../json.ts';
 import type { Table } from '../table/client.ts';
 import { checkAccounts } from './accounts.ts';
@@ -25,8 +25,8 @@ const checkMergesOf = (table: Table, account: Int64) =>
   twice(async () => checkMerges(await readMergeRows(table, account), table.name));
 
 /**
- * Findings that two readings have in common. Rows are read one after the other while calls change them: what seems wrong for
- * that is gone at the second look.
+ * Findings that two readings have in common. Rows are read one by one while calls change them: what only seems
+ * wrong because of that is gone at the second reading.
  */
 async function twice(look: () => Promise<Finding[]>): Promise<Finding[]> {
   const first = await look();

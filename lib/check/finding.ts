@@ -1,4 +1,4 @@
-/** What a check finds wrong, and the writes that make it right. */
+/** What a check finds wrong, and the writes that fix it. */
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { Int64 } from '../json.ts';
 
@@ -31,8 +31,8 @@ export interface Finding {
   readonly account: Int64;
   /** What it is about, by the names of the rows' attributes. */
   readonly ids: Readonly<Record<string, string | number>>;
-  /** What is stored and what should be, in a clause for people; holds no text of callers. */
+  /** What is stored and what should be, as a clause; contains no text of callers. */
   readonly detail: string;
-  /** Empty: nobody can tell what would be right. */
+  /** Empty: the right state is unknown. */
   readonly fixes: readonly Fix[];
 }

@@ -19,7 +19,7 @@ export interface MergeRows {
   readonly entries: readonly FeedItem[];
   /** Rows of entries that no feed has. */
   readonly orphans: readonly Key[];
-  /** The rows of entries beside themselves: their lists of alerts, and what became of these. */
+  /** The further rows of entries: their lists of alerts, and the moves. */
   readonly rowsOfEntries: readonly Key[];
   /** Remembered Idempotency-Keys. */
   readonly idempotencyKeys: readonly (Key & Row)[];

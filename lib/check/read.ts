@@ -53,7 +53,7 @@ export function mergeRowsOf(account: Int64, rows: readonly (Key & Row)[]): Merge
 
 const SEGMENTS = 8;
 
-/** Which accounts there are and all app keys: from one reading of the whole table. */
+/** All accounts and app keys, from one scan of the table. */
 export async function readAccountRows(table: Table): Promise<AccountRows> {
   const listed = new Set<Int64>();
   const accounts = new Map<Int64, AccountRow | undefined>();
@@ -88,7 +88,7 @@ export async function readAccountRows(table: Table): Promise<AccountRows> {
   return { listed, accounts, appKeys };
 }
 
-/** The same of one account, without keys that it does not list: finding those takes a reading of the whole table. */
+/** The same of one account, without keys that it does not list: finding those takes a scan of the table. */
 export async function readRowsOfAccount(table: Table, account: Int64): Promise<AccountRows> {
   const listKey = keys.listedAccount(account);
   const row = await readAccount(table, account);

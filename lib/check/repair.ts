@@ -1,4 +1,4 @@
-/** Makes right what a check has found. */
+/** Repairs what a check has found. */
 import { finishMerge } from '../incidents/finish.ts';
 import { readMergeOrder } from '../incidents/merge-order.ts';
 import { transact } from '../incidents/transaction.ts';
@@ -8,18 +8,18 @@ import type { Table } from '../table/client.ts';
 import { forEach } from '../table/pool.ts';
 import type { Finding, Fix } from './finding.ts';
 
-/** Of one transaction. A few, for calls may meet it. */
+/** Of one transaction. Few, since calls may conflict with it. */
 const MOST_FIXES = 50;
 
 export interface Repair {
   fixed: number;
-  /** Nobody can tell what would be right, or the rows were changed meanwhile. */
+  /** The right state is unknown, or the rows have changed. */
   left: Finding[];
 }
 
 /**
  * Writes the fixes of findings, each if its rows are as they were read; then finishes the merges that have alerts left to
- * move. After a failure half-way, a further check finds what is left.
+ * move. After a failure, another check finds what is left.
  * @param onFixed told how many more findings are fixed, from time to time
  */
 export async function repair(

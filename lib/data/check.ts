@@ -3,7 +3,7 @@ import { printable } from '../printable.ts';
 import { appKeyOf, type Entity, identityOf, problemsOf } from './format.ts';
 import { sizeProblem } from './row-size.ts';
 
-/** One thing that is wrong with the data. */
+/** One problem in the data. */
 export interface DataProblem {
   /** Counts from 1. */
   line: number;
@@ -16,7 +16,7 @@ const SHOWN = 20;
 /** Bytes that DynamoDB holds in a row. */
 const LARGEST_LINE = 400 * 1024;
 
-/** Data that is wrong, as a whole: nothing of it is loaded. The message has a line for each of the first problems. */
+/** Invalid data: nothing is loaded. The message has a line for each of the first problems. */
 export class DataError extends Error {
   override readonly name = 'DataError';
   readonly problems: readonly DataProblem[];
@@ -42,7 +42,7 @@ export function writeError(entity: Entity, error: Error): DataError {
 /** Lines of data; undefined: one that is not UTF-8. */
 export type Lines = AsyncIterable<string | undefined> | Iterable<string | undefined>;
 
-/** What the table holds already, as far as it decides what may be loaded. */
+/** The table's contents that decide what may be loaded. */
 export interface TableContents {
   hasAccount(account: Int64): Promise<boolean>;
   /** The accounts that app keys belong to, by the keys' hashes; those that are not stored are left out. */
@@ -78,7 +78,7 @@ export async function checkData(source: string, lines: Lines, contents: TableCon
     const identity = identityOf(entity);
     const first = firstLines.get(identity);
     if (first === undefined) firstLines.set(identity, line);
-    // An app key is never shown: the line says enough.
+    // Never the identity: it may contain a key's hash.
     else problems.push({ line, problem: `duplicates line ${first}: remove one of them` });
     positions.set(entity, { source, line });
     entities.push(entity);
@@ -93,7 +93,7 @@ export async function checkData(source: string, lines: Lines, contents: TableCon
   return entities;
 }
 
-/** What is wrong with entities because of what the table holds. */
+/** Problems of entities with the table's contents. */
 async function* againstTable(
   entities: readonly Entity[],
   contents: TableContents,

@@ -44,7 +44,7 @@ const SCHEMAS = {
     properties: { name, permissions: { type: 'array', items: { type: 'string', minLength: 1 } }, suspended: flag },
   },
   app_key: {
-    // Either the key or its hash, which is how an export tells of it: checked below.
+    // Either the key or its hash, as exported: checked below.
     required: [],
     properties: {
       app_key: { type: 'string', minLength: 1, maxLength: 256 },
@@ -127,7 +127,7 @@ export type Entity = { kind: Kind; account_id: Int64 } & Record<string, unknown>
 const ajv = new Ajv({ allErrors: true, strict: true, messages: false });
 ajv.addKeyword(int64Keyword);
 
-/** Which fields tell two entities of one kind apart, beside the account. */
+/** Fields that identify an entity of a kind, besides the account. */
 const IDENTITY: Readonly<Partial<Record<Kind, string>>> = {
   member: 'member_id',
   host: 'host_id',
@@ -172,7 +172,7 @@ export function problemsOf(line: unknown): string[] {
   return [...new Set(problems)];
 }
 
-/** What no schema says of a work item. */
+/** Checks of a work item that no schema expresses. */
 function* workItemProblems(line: object): Generator<string> {
   for (const name of RESERVED) if (name in line) yield `${name} is reserved: rename the field`;
   const { version, deleted_at_ms } = line as { version?: unknown; deleted_at_ms?: unknown };
@@ -180,12 +180,12 @@ function* workItemProblems(line: object): Generator<string> {
     yield `version must be at most ${LAST_VERSION}, unless the work item is deleted: deletion adds 1`;
 }
 
-/** What an open kind may not name: keys, and the time to live. */
+/** Reserved field names: keys and the time to live. */
 const RESERVED = ['pk', 'sk', 'ttl'];
 
-/** Levels of nesting that a row holds, its own included. */
+/** Nesting levels of a row, including its own. */
 const DEEPEST = 31;
-/** Bounds of DynamoDB's numbers; beyond 2^53 those that are no integer of the int64 range are refused by its client. */
+/** Bounds of DynamoDB's numbers; beyond 2^53 its client rejects numbers outside the int64 range. */
 const SMALLEST_NUMBER = 1e-130;
 
 function* malformed(value: unknown): Generator<string> {
@@ -193,7 +193,7 @@ function* malformed(value: unknown): Generator<string> {
   if (texts.some((one) => typeof one === 'string' && !one.isWellFormed())) yield 'must be well-formed Unicode';
 }
 
-/** What keeps a value from being stored that no schema describes. */
+/** Why an open field's value cannot be stored. */
 function* unstorable(value: unknown, depth = 1): Generator<string> {
   yield* malformed(value);
   if (typeof value === 'bigint' && !isInt64(value)) yield 'must not contain integers beyond the int64 range';
@@ -231,7 +231,7 @@ export function appKeyOf({ app_key, app_key_hash, last_digits }: Entity): AppKey
   return { hash: String(app_key_hash), lastDigits: String(last_digits ?? '') };
 }
 
-/** Names an entity among all: two lines with one identity are the same thing said twice. */
+/** Identifies an entity: two lines with the same identity are duplicates. */
 export function identityOf(entity: Entity): string {
   if (entity.kind === 'app_key') return `app_key ${appKeyOf(entity).hash}`;
   const field = IDENTITY[entity.kind];

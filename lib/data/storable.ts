@@ -1,6 +1,6 @@
 /**
- * A value of JSON as the document client stores it whole. The client tells objects by their `constructor`, which a member of
- * that name hides: a map has no such trouble.
+ * A value of JSON as the document client stores it whole. The client recognizes objects by their `constructor`, which a member of
+ * that name hides; maps do not have this problem.
  */
 export function storable(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(storable);

@@ -46,7 +46,7 @@ export async function writeRows(
     }
     await putMerged(table, rowOf(entity), latest.get(String(entity.account_id)) ?? 0, signal);
   };
-  // Work that is under way when other work fails ends with its batch.
+  // Running work ends with its batch when other work fails.
   const writeSome = async (batch: readonly Entity[]) => {
     const single = batch.filter((entity) => isAlive(entity) || isMerged(entity));
     const others = batch.filter((entity) => !single.includes(entity));
@@ -59,7 +59,7 @@ export async function writeRows(
   await forEach(batches, writeSome, { concurrency: CONCURRENCY, signal });
 }
 
-/** Whether DynamoDB, or its client, refuses what is to be written, as against a failure that has nothing to do with it. */
+/** Whether DynamoDB, or its client, refuses what is to be written, as opposed to other failures. */
 const isRefusal = (error: unknown): error is Error =>
   error instanceof Error && !isUnavailable(error) && !isThrottled(error) && error.name !== 'AbortError';
 
@@ -98,7 +98,7 @@ async function putUnlessDeleted(table: Table, entity: Entity, signal?: AbortSign
   return written;
 }
 
-/** Writes up to 25 rows; what DynamoDB throttles or leaves unprocessed is sent again. */
+/** Writes up to 25 rows; throttled and unprocessed rows are sent again. */
 export async function writeBatch(
   table: Table,
   rows: readonly Record<string, unknown>[],

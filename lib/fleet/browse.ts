@@ -14,7 +14,7 @@ type BrowseResponse = ResponseOf<typeof browseFleet>;
 
 /** Malformed hosts that a log line names. */
 const NAMED_MALFORMED = 10;
-/** Seconds after which a caller may ask a deployment again that has no service map. */
+/** `Retry-After` of a deployment without a service map, in seconds. */
 const RETRY_DISABLED_SECONDS = '60';
 
 /** How many candidates to read next, told by how many of those examined so far matched. */
@@ -107,13 +107,13 @@ interface Scan {
   items: FleetHost[];
   scanned: number;
   failed: number;
-  /** Hosts with a row that is not of its form. */
+  /** Hosts with a malformed row. */
   malformed: string[];
   /** The last host examined. */
   last: string | undefined;
   /** At least one candidate is left after it. */
   more: boolean;
-  /** The page ends here although neither limit is reached: reading took too long. */
+  /** The page ends before either limit: reading took too long. */
   outOfTime: boolean;
 }
 

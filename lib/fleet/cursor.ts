@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Names what is signed and its form: a new form gets a new name, and old cursors are refused. */
+/** Names the signed format: a new format needs a new name, which invalidates old cursors. */
 const PURPOSE = 'fleet-cursor-1:';
 const TAG_BYTES = 16;
 
@@ -8,13 +8,13 @@ function tagOf(secret: Uint8Array, hostId: Buffer): Buffer {
   return createHmac('sha256', secret).update(PURPOSE).update(hostId).digest().subarray(0, TAG_BYTES);
 }
 
-/** A cursor that goes on after `hostId`, signed with the account's secret. */
+/** A cursor that continues after `hostId`, signed with the account's secret. */
 export function sealCursor(secret: Uint8Array, hostId: string): string {
   const bytes = Buffer.from(hostId);
   return Buffer.concat([tagOf(secret, bytes), bytes]).toString('base64url');
 }
 
-/** The host after which a cursor goes on; undefined for a cursor that was not issued with this secret. */
+/** The host after which a cursor continues; undefined if it was not issued with this secret. */
 export function openCursor(secret: Uint8Array, cursor: string): string | undefined {
   const bytes = Buffer.from(cursor, 'base64url');
   if (bytes.length <= TAG_BYTES || bytes.toString('base64url') !== cursor) return undefined;

@@ -27,7 +27,7 @@ const compareHostIds = (one: string, other: string) => Buffer.compare(Buffer.fro
 export interface Candidate {
   host: HostRow;
   live: LiveStatus;
-  /** One of its rows is not of its form: `live` is unreadable then. */
+  /** One of its rows is malformed: `live` is unreadable then. */
   malformed: boolean;
 }
 

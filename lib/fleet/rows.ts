@@ -1,5 +1,5 @@
 /**
- * The rows of a host and their form. Other systems write them, so that a row can hold anything that DynamoDB can: both ways of
+ * The rows of a host and their form. Other systems write them, so a row can hold anything: both ways of
  * reading (a range, a key) decode it here.
  */
 import { type Int64, isInt64 } from '../json.ts';
@@ -32,11 +32,11 @@ export interface HostStatusRow {
   reason_codes?: string[];
 }
 
-/** Stands for a live row that could not be read, or is not of its form. */
+/** A live row that could not be read or is malformed. */
 export const UNREADABLE = Symbol('status unreadable');
 export type LiveStatus = HostStatusRow | typeof UNREADABLE | undefined;
 
-/** What an attribute must be; `fallback` makes it required, and takes its place when it is missing or malformed. */
+/** What an attribute must be; `fallback` makes it required and replaces a missing or malformed one. */
 interface Form {
   readonly is: (value: unknown) => boolean;
   readonly fallback?: string | boolean | number;
@@ -90,13 +90,13 @@ export function decodeHost(raw: RawRow): { host: HostRow; malformed: boolean } {
   return { host: row, malformed };
 }
 
-/** A live row, or {@link UNREADABLE} for one that is not of its form. */
+/** A live row, or {@link UNREADABLE} if it is malformed. */
 export function decodeStatus(raw: RawRow): HostStatusRow | typeof UNREADABLE {
   const { row, malformed } = decode<HostStatusRow>(STATUS_FORMS, raw);
   return malformed ? UNREADABLE : row;
 }
 
-/** An attribute that is null counts as absent, and a set as the list of its members. A row that fits is not copied: a page reads thousands. */
+/** An attribute that is null counts as absent, and a set as the list of its members. A valid row is not copied: a page reads thousands. */
 function decode<Row>(forms: Forms<Row>, raw: RawRow): { row: Row; malformed: boolean } {
   let fits = true;
   for (const name in forms) {

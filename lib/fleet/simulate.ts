@@ -1,6 +1,6 @@
 import type { HostRow, HostStatusRow } from './rows.ts';
 
-/** A fleet that is played: the same seed plays the same fleet. */
+/** A simulated fleet: the same seed gives the same fleet. */
 export interface Simulation {
   seed: number;
   hosts: number;
@@ -16,7 +16,7 @@ export interface Report {
 
 const CLUSTERS = ['ams-1', 'fra-1', 'fra-2', 'iad-1', 'sin-1', 'syd-1'];
 const VERSIONS = ['4.9.8', '4.10.7', '4.11.2', '4.12.0'];
-/** Rounds after which a host may have upgraded, fallen silent, failed, or come back. */
+/** Rounds after which a host may upgrade, stop reporting, fail, or recover. */
 const PHASE_ROUNDS = 10;
 
 /** A number from 0 to 1 (exclusive) that is always the same for the same numbers: the 32-bit finalizer of MurmurHash3. */
@@ -48,7 +48,7 @@ type Condition =
   | 'disabled'
   | 'unsupported';
 
-/** What becomes of a host in a phase: most hosts are well, some are never so. */
+/** A host's state in a phase: most hosts are healthy, some never are. */
 function conditionOf({ seed }: Simulation, index: number, phase: number): Condition {
   const fixed = chance(seed, index, 2);
   if (fixed < 0.01) return 'unsupported';
@@ -83,7 +83,7 @@ export function reportOf(simulation: Simulation, index: number, round: number, n
       : undefined;
   const changed = round === 0 || (before !== undefined && JSON.stringify(before) !== JSON.stringify(host));
   const reports = condition !== 'silent' && condition !== 'disabled' && condition !== 'unsupported';
-  // A host that is silent from the start was heard long ago.
+  // A host that is silent from the start last reported long ago.
   const silentAtFirst = condition === 'silent' && round === 0;
   return {
     ...(changed && { host }),

@@ -28,7 +28,7 @@ export interface Derived {
 }
 
 /**
- * The status of a host: of the nine rules in `docs/decisions.md` the first that holds.
+ * The status of a host: the first matching rule of the nine in `docs/decisions.md`.
  * @param nowMs the `generated_at_ms` of the answer
  */
 export function deriveStatus(
@@ -61,7 +61,7 @@ export function deriveStatus(
 
 /** Whether the latest snapshot came within twice the report interval. */
 function isFresh({ report_interval_ms }: Pick<HostRow, 'report_interval_ms'>, received: Int64, nowMs: number): boolean {
-  // An interval beyond 2^53 is longer than any age, so that its rounding here decides nothing.
+  // An interval beyond 2^53 is longer than any age, so rounding it does not matter.
   return ageOf(received, nowMs) <= 2 * Number(report_interval_ms ?? DEFAULT_INTERVAL_MS);
 }
 
@@ -102,7 +102,7 @@ export function fleetHost(host: HostRow, live: LiveStatus, nowMs: number): Fleet
   };
 }
 
-/** What a page shows of a row's texts at the most, in code points: 100 hosts stay below 4 MB whatever their rows hold. */
+/** Maximum shown of a row's texts, in code points: 100 hosts stay below 4 MB whatever their rows hold. */
 const LONGEST_TEXT = 256;
 const LONGEST_REASON_CODE = 128;
 const MOST_REASON_CODES = 32;

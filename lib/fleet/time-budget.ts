@@ -1,6 +1,6 @@
-/** A share of a call's time that is used up only while work is done on it. */
+/** A share of a call's time that is used only while its work runs. */
 export interface TimeBudget {
-  /** Aborts when the budget is used up, or the call itself is ended. */
+  /** Aborts when the budget is used up or the call ends. */
   readonly signal: AbortSignal;
   spend<Result>(work: () => Promise<Result>): Promise<Result>;
 }

@@ -9,7 +9,7 @@ import { largeAction, type MergeOrder, smallAction } from './merge-order.ts';
 import { type Decide, moveAction, type Placements, type Placing, place, stayAction } from './placement.ts';
 import { type Action, Condition, type TransactionResult, transact, updateOf } from './transaction.ts';
 
-/** Remembers a call, so that the same again does nothing. Times in Unix seconds. */
+/** Records a call, so that repeating it does nothing. Times in Unix seconds. */
 export interface Idempotency {
   key: Key;
   bodyHash: string;
@@ -17,7 +17,7 @@ export interface Idempotency {
   ttl: number;
 }
 
-/** A merge, or its undoing, ready to be committed. */
+/** A merge or undo, ready to be committed. */
 export interface Relocation {
   account: Int64;
   entry: FeedEntry;
@@ -38,7 +38,7 @@ export interface Relocation {
   large: boolean;
 }
 
-/** Changes title and owner, if nobody has since they were read: each entry tells of those before it. */
+/** Changes title and owner if they are as read: each entry records the previous ones. */
 function incidentActions(table: Table, { account, entry, incident }: Relocation): Action[] {
   const { incident_id: incidentId, new_title: title, new_owner_id: owner_id } = entry;
   const changes = { ...(title !== undefined && { title }), ...(owner_id !== undefined && { owner_id }) };
@@ -115,15 +115,15 @@ function actionsOf(table: Table, relocation: Relocation): Action[] {
 }
 
 /**
- * How a commit ended: it stands; something that it relied on has changed; or it does not fit into one transaction, and can only
- * be made large.
+ * Outcome of a commit: committed; a row it depends on has changed; or too large for one transaction, so that it must be made
+ * large.
  */
 export type CommitOutcome = 'committed' | 'changed' | 'too large';
 
 /**
  * Commits a merge in one transaction: with its moves where it is small. A conflict or throttling is tried again until the signal
  * ends it. A reply that is lost does not matter: the entry in the feed tells whether the commit stands.
- * @throws what leaves it open whether the commit stands, when the feed cannot be asked; and what shows that it does not
+ * @throws if the outcome is unknown because the feed cannot be read, or if it is not committed
  */
 export async function commit(table: Table, relocation: Relocation, signal?: AbortSignal): Promise<CommitOutcome> {
   const actions = actionsOf(table, relocation);
@@ -144,7 +144,7 @@ export async function commit(table: Table, relocation: Relocation, signal?: Abor
         try {
           await backoff(attempt, result.outcome === 'throttled' ? THROTTLED : CONFLICT, signal);
         } catch (error) {
-          // The conflict may have been with an earlier attempt of this very commit, whose reply was lost.
+          // The conflict may have been with an earlier attempt of this commit, whose reply was lost.
           if (await isCommitted()) return 'committed';
           throw error;
         }

@@ -16,11 +16,11 @@ export interface WorkItemRow {
   deleted_at_ms?: number;
   /** The key that deleted it. */
   deleted_by?: string;
-  /** The deletion that was taken back last; `version` is the one that it gave the item. */
+  /** The deletion undone last; `version` is the version that it produced. */
   undone_deletion?: { version: Int64; at_ms: number; by?: string };
 }
 
-/** Marks a work item deleted, if it is at the version that the caller knows. */
+/** Marks a work item deleted if it is at the caller's version. */
 export function createDeleteWorkItem({ table, now }: Deps) {
   return async function deleteItem({ body, caller, signal }: Call<RequestOf<typeof deleteWorkItem>>) {
     const { work_item_id: workItemId, version } = body;
@@ -62,7 +62,7 @@ interface Deletion {
   version: Int64;
 }
 
-/** Whether the item was deleted at this version; or by this very call, and was restored since. */
+/** Whether the item was deleted at this version, or by this call and restored since. */
 function isDone(stored: WorkItemRow | undefined, { atMs, by, version }: Deletion): boolean {
   const isNext = (other: Int64) => BigInt(other) === BigInt(version) + 1n;
   if (stored?.deleted_at_ms !== undefined && isNext(stored.version)) return true;
@@ -71,7 +71,7 @@ function isDone(stored: WorkItemRow | undefined, { atMs, by, version }: Deletion
 }
 
 /**
- * Tells from the stored row why the deletion did not apply. Returns when it was deleted at this very version: the call is
+ * Determines from the stored row why the deletion did not apply. Returns if it was deleted at this version: the call is
  * a retry, or its own first reply was lost.
  */
 function refuseUnlessDone(stored: WorkItemRow | undefined, workItemId: string, deletion: Deletion): void {

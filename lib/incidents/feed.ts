@@ -7,11 +7,11 @@ export interface IncidentRow {
   title: string;
   owner_id?: Int64;
   last_change?: IncidentChange;
-  /** Sequence of the account's latest entry when the row was loaded: earlier ones say nothing of it. */
+  /** Sequence of the account's latest entry when the row was loaded: earlier ones do not apply to it. */
   loaded_after?: number;
 }
 
-/** Which entry changed an incident last, and what was there before, of that which it changed. */
+/** The entry that last changed an incident, and the previous values of what it changed. */
 export interface IncidentChange {
   sequence: number;
   old_title?: string;
@@ -28,26 +28,26 @@ export interface AlertRow {
   moved_sequence?: number;
   /** The incident that this entry took it from; absent: none. */
   moved_from?: string;
-  /** Sequence of the small entry that last found it in its own incident already, and left it there. */
+  /** Sequence of the small entry that last found it already in its incident. */
   stayed_sequence?: number;
-  /** Sequence of the account's latest entry when the row was loaded: earlier ones say nothing of it. */
+  /** Sequence of the account's latest entry when the row was loaded: earlier ones do not apply to it. */
   loaded_after?: number;
 }
 
-/** One alert's way from an incident to another; undefined: no incident. Ids in lower case. */
+/** One alert's move from an incident to another; undefined: no incident. Ids in lower case. */
 export interface Move {
   alertId: string;
   from: string | undefined;
   to: string | undefined;
 }
 
-/** What a merge or its undoing did, as the incident's feed tells it. */
+/** What a merge or its undo did: an entry of the incident's feed. */
 export interface FeedEntry {
   kind: 'merge' | 'merge_undone';
   incident_id: string;
   /** Place in the order of all merges of the account; also the sort key. */
   sequence: number;
-  /** Random: tells a merge's own entry from another's in the same place. */
+  /** Random: distinguishes a merge's entry from another's with the same key. */
   merge_id: string;
   /** Unix milliseconds. */
   at_ms: number;
@@ -59,9 +59,9 @@ export interface FeedEntry {
   new_title?: string;
   old_owner_id?: Int64;
   new_owner_id?: Int64;
-  /** Of an undoing: the sequence of the merge that it undid. */
+  /** Of an undo: the sequence of the undone merge. */
   undone_sequence?: number;
-  /** Committed before its alerts were moved: rows of their own hold which they are, and what became of them. */
+  /** Committed before its alerts are moved: separate rows list them, and where they came from. */
   large?: true;
   /** Of a large entry: how many alerts it takes. */
   alerts?: number;
@@ -73,7 +73,7 @@ export interface MovedAlerts {
   stayed: string[];
 }
 
-/** A row of a large entry: what became of the `count` alerts of its list from one on. */
+/** A row of a large entry: what happened to `count` alerts of its list. */
 export interface MovesRow extends MovedAlerts {
   count: number;
 }
@@ -113,7 +113,7 @@ export function largeEntryRows(account: Int64, entry: FeedEntry, alertIds: reado
   return rows;
 }
 
-/** The row that tells what became of a stretch of a large entry's list. */
+/** The row that records the moves of a stretch of a large entry's list. */
 export function movesRow(
   account: Int64,
   { kind, incident_id: incidentId, sequence }: FeedEntry,
@@ -138,7 +138,7 @@ function movedAlerts(kind: FeedEntry['kind'], moves: readonly Move[], stayed: re
   return { moved, stayed: [...stayed] };
 }
 
-/** The moves that rows of an entry tell of, and the alerts that stayed; each once, in however many rows it is. */
+/** The moves and the alerts that stayed, by an entry's rows; each once, even if in several rows. */
 export function readMovedAlerts(
   { kind, incident_id: own }: Pick<FeedEntry, 'kind' | 'incident_id'>,
   rows: readonly MovedAlerts[],
@@ -174,7 +174,7 @@ export function changeOf({ sequence, new_title, old_title, new_owner_id, old_own
   };
 }
 
-/** What of `whole` no range covers; the ranges may overlap. */
+/** The parts of `whole` that no range covers; ranges may overlap. */
 export function uncovered(whole: Range, ranges: readonly Range[]): Range[] {
   const gaps: Range[] = [];
   let reached = whole.start;

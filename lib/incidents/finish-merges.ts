@@ -8,8 +8,8 @@ import { UnmovableAlertsError } from './move.ts';
 const EARLY_MS = 2_000;
 
 /**
- * Finishes the merges whose calls did not: each message holds the key of a large feed entry. It comes when the call has had its
- * time. A failure is thrown, so that the message comes again; what was done until then stands.
+ * Finishes the merges whose calls did not: each message holds the key of a large feed entry. It is delayed until the call has
+ * ended. A failure is thrown, so that the message is retried; moves already made remain.
  */
 export function createFinishMerges(
   { table, log, metrics }: Pick<Deps, 'table' | 'log' | 'metrics'>,

@@ -5,8 +5,7 @@ import { type MoveOptions, moveAlerts } from './move.ts';
 import { readLargeEntry } from './read.ts';
 
 /**
- * Finishes a merge that is committed: moves the alerts that are left to move. May be called any number of times, by any
- * number of callers.
+ * Finishes a merge that is committed: makes the moves that are left. May be called repeatedly and concurrently.
  * @throws UnmovableAlertsError when rows cannot be updated; all other alerts are moved then
  */
 export async function finishMerge(

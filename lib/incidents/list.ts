@@ -35,7 +35,7 @@ export async function listIncidents(table: Table, account: Int64) {
 
 /**
  * The merges of an account and their undoings, in their order.
- * @param fromMs Unix milliseconds: those that were committed before are left out
+ * @param fromMs Unix milliseconds: those committed earlier are omitted
  */
 export async function listMerges(table: Table, account: Int64, fromMs: number): Promise<FeedItem[]> {
   const merges: FeedItem[] = [];

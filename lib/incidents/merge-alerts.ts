@@ -61,7 +61,7 @@ export function createMergeAlerts(deps: Deps, sizes: Sizes = {}) {
       });
       switch (result.outcome) {
         case 'left pending':
-          // The merge stands: what is left is finished by finish-merges.
+          // The merge is committed: finish-merges makes the moves that are left.
           metrics.event('merge_left_pending');
           log.warn('merge left to finish-merges', {
             request_id: relocation.entry.request_id,
@@ -125,8 +125,8 @@ interface Preparation {
 }
 
 /**
- * Reads all that a merge depends on and makes it ready to commit. A large one relies on its alerts only to exist: when its
- * commit loses to another they are not read again.
+ * Reads all that a merge depends on and prepares its commit. A large one only requires its alerts to exist: they are not
+ * read again when its commit is retried.
  * @throws ApiError when something is missing or cannot be moved, or the Idempotency-Key was used for another body
  */
 async function prepare(preparation: Preparation): Promise<Relocation | 'done already'> {
@@ -232,7 +232,7 @@ async function read(
   Object.assign(reading, await readBatches(deps.table, [...otherKeys, ...alertKeys], { signal, attributes }));
 }
 
-/** Whether the key's row says that this very call was done before. @throws ApiError when it was another body */
+/** Whether the key's row shows that this call was done before. @throws ApiError when it was another body */
 function isRepeat(row: Row | undefined, { bodyHash, nowSeconds }: Idempotency): boolean {
   if (!row || Number(row.ttl) <= nowSeconds) return false;
   if (row.body_hash !== bodyHash) throw refuse('InvalidParameter', 'idempotencyKeyReused', undefined);

@@ -1,5 +1,5 @@
 /**
- * The order of an account's merges. A small one writes one shard of the merge order, whichever: so small ones seldom meet. A large
+ * The order of an account's merges. A small one writes any one shard, so that small ones seldom conflict. A large
  * one announces itself in all shards, one by one, and is then committed in the merge order's own row, which small ones only read:
  * so it meets none of them, however many there are. In between small ones wait. `relocate.ts` says what follows.
  */
@@ -16,15 +16,15 @@ import type { FeedEntry } from './feed.ts';
 import { type Action, Condition } from './transaction.ts';
 
 /**
- * Of 50 small merges a second, the rate of one account, about one in five meets another on a shard when a transaction takes
- * 15 ms, and is tried again some 10 ms later. Each shard costs a large merge a write, and its readers a row.
+ * Of 50 small merges a second, the rate of one account, about one in five conflicts with another on a shard if a transaction takes
+ * 15 ms, and is retried some 10 ms later. Each shard costs a large merge a write, and its readers a row.
  */
 export const SHARDS = 4;
 const ALL_SHARDS = Array.from({ length: SHARDS }, (_, shard) => shard);
 
 export const randomShard = (shards = SHARDS) => Math.floor(Math.random() * shards);
 
-/** Where the feed entry of a merge is whose alerts are not all moved yet. */
+/** Location of the feed entry of a merge with moves left. */
 export interface PendingMerge {
   sequence: number;
   incidentId: string;
@@ -40,9 +40,9 @@ interface Latest {
 export interface MergeOrder {
   /** The merge order's own row: of all large merges, and of small ones that were committed before there were shards. */
   own: Latest;
-  /** Those that are there. */
+  /** Those that exist. */
   shards: ReadonlyMap<number, Latest>;
-  /** Large merges that have alerts left to move, in ascending order; undefined: the row has no such list yet. */
+  /** Large merges that have alerts left to move, in ascending order; undefined: no list yet. */
   pending: PendingMerge[] | undefined;
 }
 
@@ -169,18 +169,18 @@ export async function announce(
   sequence: number,
   { signal, shards = SHARDS }: { signal?: AbortSignal | undefined; shards?: number | undefined } = {},
 ): Promise<boolean> {
-  // One after the other: what is cut short has a few forms, not one for each set of shards.
+  // In sequence: an interruption has few possible states, not one for each set of shards.
   for (let shard = 0; shard < shards; shard += 1)
     if (!(await raise(table, keys.mergeOrderShard(account, shard), sequence, signal))) return false;
   return true;
 }
 
-/** Takes the place of a large entry that is announced and not committed: its caller may have died. It can ask for another. */
+/** Takes the place of a large entry that is announced and not committed: its caller may have died. If not, it announces another. */
 export async function giveUp(table: Table, account: Int64, sequence: number, signal?: AbortSignal): Promise<void> {
   await raise(table, keys.mergeOrder(account), sequence, signal);
 }
 
-/** @returns whether the row is known to be raised: what may be has to be raised further */
+/** @returns whether the row is certainly raised */
 async function raise(table: Table, key: Key, sequence: number, signal?: AbortSignal): Promise<boolean> {
   for (let attempt = 1; ; attempt += 1)
     try {
@@ -194,7 +194,7 @@ async function raise(table: Table, key: Key, sequence: number, signal?: AbortSig
     }
 }
 
-/** Takes a merge whose alerts are all moved from the pending ones. */
+/** Removes a merge without moves left from the pending ones. */
 export async function removePending(
   table: Table,
   account: Int64,

@@ -35,7 +35,7 @@ export class UnmovableAlertsError extends Error {
 
 export interface MoveOptions {
   signal?: AbortSignal | undefined;
-  /** Where alerts were, when they were read before the commit: saves reading those again that have not changed. */
+  /** Placements read before the commit: unchanged alerts need not be read again. */
   known?: Placements | undefined;
   /** What one transaction holds. */
   transactionItems?: number | undefined;
@@ -43,9 +43,9 @@ export interface MoveOptions {
 
 /**
  * Moves all alerts of a large entry that are not moved yet, after those that pending entries of lower sequences take, and
- * takes the entry from the pending ones.
+ * removes the entry from the pending ones.
  * @throws UnmovableAlertsError once all others are moved
- * @throws what ended it early; the moves that were done stand
+ * @throws what ended it early; moves already made remain
  */
 export async function moveAlerts(table: Table, large: LargeEntry, options: MoveOptions = {}): Promise<void> {
   const { account, entry } = large;
@@ -57,7 +57,7 @@ export async function moveAlerts(table: Table, large: LargeEntry, options: MoveO
 }
 
 /**
- * Moves those of some alerts that a large entry takes and has not moved yet, and maybe some others of it.
+ * Makes a large entry's moves of some alerts, and possibly of others.
  * @returns those of them that cannot be moved
  */
 async function moveSome(
@@ -103,7 +103,7 @@ async function moveEarlier(
   return { any: true, unmovable };
 }
 
-/** What an entry does with alerts: of an undoing, by where the merge that it undoes took them from. */
+/** What an entry does with alerts; an undo looks at where its merge took them from. */
 export async function decideFor(
   table: Table,
   { account, entry }: Pick<LargeEntry, 'account' | 'entry'>,
@@ -137,7 +137,7 @@ async function moveRanges(
     unmovable: [],
     known: earlier.any ? undefined : options.known,
   };
-  // Stretches beside each other share a partition key: so each lane keeps to its own.
+  // Adjacent stretches share a partition key, so that each lane keeps to its own.
   const shares = Array.from({ length: lanes }, (_, lane) =>
     pieces.slice(Math.floor((lane * pieces.length) / lanes), Math.floor(((lane + 1) * pieces.length) / lanes)),
   );
@@ -161,7 +161,7 @@ interface Lane {
   /** Alerts in one transaction. */
   most: number;
   signal: AbortSignal;
-  /** Alerts that an earlier entry has yet to move, and cannot: it is not their turn. */
+  /** Alerts that an earlier entry should move but cannot: they must wait. */
   blocked: ReadonlySet<string>;
   /** Filled with the alerts that cannot be moved. */
   unmovable: string[];
@@ -169,8 +169,8 @@ interface Lane {
 }
 
 /**
- * Moves stretches one after the other, the last of them first. Transactions that are throttled get smaller, until they are
- * granted; those that are too large are halved.
+ * Moves stretches one after the other, the last of them first. Throttled transactions get smaller until they
+ * succeed; oversized ones are halved.
  */
 async function runLane(lane: Lane, todo: Range[]): Promise<void> {
   const { table, large, signal } = lane;
@@ -189,7 +189,7 @@ async function runLane(lane: Lane, todo: Range[]): Promise<void> {
         most = Math.min(lane.most, 2 * most);
         continue;
       case 'changed':
-        // By another caller that does the same moves, or by an import: what is stored decides.
+        // By another caller making the same moves, or by an import: the stored rows decide.
         known = undefined;
         todo.push(...uncovered(range, await readMovedRanges(table, large, signal)).reverse());
         break;
@@ -212,7 +212,7 @@ async function runLane(lane: Lane, todo: Range[]): Promise<void> {
   }
 }
 
-/** Moves the alerts of a stretch and writes the row that tells of them: together or not at all. */
+/** Moves the alerts of a stretch and writes the row that records them, in one transaction. */
 async function moveRange(
   { table, large, decide, signal, blocked }: Lane,
   range: Range,

@@ -6,16 +6,16 @@ import { alertShard, keys } from '../table/keys.ts';
 import type { AlertRow, FeedEntry, Move } from './feed.ts';
 import { type Action, Condition, updateOf } from './transaction.ts';
 
-/** Of an alert's row, all that its place depends on. */
+/** The attributes of an alert that its placement depends on. */
 export type Placement = Pick<AlertRow, (typeof PLACEMENT_ATTRIBUTES)[number]>;
 
 /** By alert id; those that do not exist are absent. */
 export type Placements = ReadonlyMap<string, Placement>;
 
-/** What of an alert's row is read: the rest may be large. */
+/** The attributes of an alert that are read: the rest may be large. */
 export const PLACEMENT_ATTRIBUTES = ['incident_id', 'moved_sequence', 'stayed_sequence', 'loaded_after'] as const;
 
-/** The latest entry that has a say in where the alert is: those up to it have no more. */
+/** The latest entry that decided where the alert is; earlier ones no longer matter. */
 export const placedAfter = ({ moved_sequence = 0, loaded_after = 0 }: Placement) =>
   Math.max(moved_sequence, loaded_after);
 
@@ -36,17 +36,17 @@ export async function readPlacements(
   return { placements, batches };
 }
 
-/** Alerts in the order of a large entry's list: those that share a partition key beside each other. */
+/** Alerts in the order of a large entry's list: sorted by partition key. */
 export const inListOrder = (alertIds: readonly string[]): string[] =>
   alertIds
     .map((id) => alertShard(id) + id)
     .sort()
     .map((text) => text.slice(1));
 
-/** Where an entry takes an alert: into an incident, or out of any; or it stays where it is, in the entry's incident or elsewhere. */
+/** Where an entry moves an alert: into an incident or out of any; or it stays where it is. */
 export type Verdict = { to: string | undefined } | 'stays' | 'left';
 
-/** What an entry does with an alert, given where it is when the entry's turn comes. */
+/** What an entry does with an alert, given its placement at the entry's turn. */
 export type Decide = (alertId: string, placement: Placement) => Verdict;
 
 /** A merge takes every alert, wherever it is. */
@@ -56,8 +56,8 @@ export const decideMerge =
     current === own ? 'stays' : { to: own };
 
 /**
- * An undoing takes the alerts back that are where the merge put them, and were not moved since. Data that was loaded again
- * has no sequence: then the place decides.
+ * An undo takes back the alerts that have not moved since the merge. Reloaded data
+ * has no sequence: then the incident decides.
  * @param origins where the merge took each alert from
  */
 export const decideUndo =
@@ -77,7 +77,7 @@ export interface Placing {
   left: string[];
 }
 
-/** Alerts that do not exist any more are in no part of the result. */
+/** Alerts that no longer exist are omitted. */
 export function place(alertIds: readonly string[], placements: Placements, decide: Decide): Placing {
   const placing: Placing = { moves: [], stayed: [], left: [] };
   for (const alertId of alertIds) {
@@ -91,7 +91,7 @@ export function place(alertIds: readonly string[], placements: Placements, decid
   return placing;
 }
 
-/** Updates an alert, if it is where it was read, put there by the same entry. */
+/** Updates an alert if its placement is as read. */
 function updateAction(
   table: Table,
   account: Int64,
@@ -113,7 +113,7 @@ function updateAction(
   };
 }
 
-/** Moves an alert, if it is where it was read. The alert notes where it came from: a restored table may lack the entry. */
+/** Moves an alert if its placement is as read. It records where it came from: a restored table may lack the entry. */
 export const moveAction = (
   table: Table,
   account: Int64,
@@ -128,7 +128,7 @@ export const moveAction = (
     ...(placement.stayed_sequence !== undefined && { stayed_sequence: undefined }),
   });
 
-/** Leaves an alert where it was read. It notes the entry that did so: what moves it from there comes after that. */
+/** Leaves an alert where it is, and records the entry: later moves have higher sequences. */
 export const stayAction = (
   table: Table,
   account: Int64,

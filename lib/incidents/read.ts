@@ -47,7 +47,7 @@ export async function readFeed(table: Table, account: Int64, incidentId: string)
   return feedOf(await Array.fromAsync(queryAll(table, collections.feed(account, incidentId)))).items;
 }
 
-/** The entries that rows of a feed make, in the order of the rows, and the rows of entries that are not among them. */
+/** The entries in a feed's rows, in their order, and rows whose entry is missing. */
 export function feedOf(rows: readonly (Key & Row)[]): { items: FeedItem[]; orphans: (Key & Row)[] } {
   const rowsOf = Map.groupBy(rows, (row) => Number(parseKey(row)?.parts[1]));
   const items: FeedItem[] = [];
@@ -103,7 +103,7 @@ function rangeOf(row: Key & Row): Range {
   return { start, end: start + Number(row.count) };
 }
 
-/** A large entry and the alerts that it takes: what never changes of it. */
+/** A large entry and its alerts: the immutable part. */
 export interface LargeEntry {
   readonly account: Int64;
   readonly entry: FeedEntry;

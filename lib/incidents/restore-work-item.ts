@@ -21,8 +21,8 @@ export async function readWorkItem(
 export const LAST_VERSION = 2n ** 63n - 2n;
 
 /**
- * Takes the deletion of a work item back. Its version goes up, so that a deletion that a client sends again does not
- * apply to the restored item. The item notes which deletion it was: its call may not know yet that it was done.
+ * Undoes the deletion of a work item. Its version is raised, so that a client's retry of the deletion does not
+ * apply to the restored item. The item records which deletion it was: its caller may still be retrying.
  * @param deleted the item as it was read: deleted, at a version below {@link LAST_VERSION}, so that it can be deleted again
  * @param also written in the same transaction
  * @returns false when it has changed since it was read

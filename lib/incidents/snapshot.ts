@@ -1,6 +1,6 @@
 /**
- * An account's incidents and alerts as one picture. They are read row by row while merges go on, and the moves of a large
- * merge follow its commit, so what was read may hold half of a merge: each merge that shows is applied to all of it.
+ * A consistent snapshot of an account's incidents and alerts. Rows are read one by one during merges, and the moves of a large
+ * merge follow its commit, so the rows may show half of a merge: each visible merge is then applied in full.
  */
 import type { Int64 } from '../json.ts';
 import type { Row } from '../table/batch-get.ts';
@@ -22,8 +22,8 @@ export interface Snapshot {
 }
 
 /**
- * Reads all incidents and alerts of an account. Merges that were committed before the reading began are in the result whole,
- * those that are committed meanwhile whole or not at all.
+ * Reads all incidents and alerts of an account. Merges committed before the start are included in full,
+ * those committed meanwhile in full or not at all.
  */
 export async function readSnapshot(table: Table, account: Int64): Promise<Snapshot> {
   const order = await readMergeOrder(table, account);
@@ -32,11 +32,11 @@ export async function readSnapshot(table: Table, account: Int64): Promise<Snapsh
   const incidents = await readAll<IncidentRow>(table, [collections.incidents(account)]);
   const alerts = await readAll<AlertRow>(table, collections.alertShards(account));
 
-  /** Where entries may be that were committed meanwhile, or are pending. */
+  /** Incidents whose feeds may hold entries committed meanwhile, or pending. */
   const places = new Map<string, PendingMerge>();
   const add = (place: PendingMerge) => places.set(`${place.incidentId} ${place.sequence}`, place);
   for (const one of order.pending ?? []) add(one);
-  // A merge is in the feed of the incident that took the alert, its undoing in that of the incident that gave it back.
+  // A merge is in the feed of the incident that took the alert, its undo in that of the incident that returned it.
   for (const { incident_id: to, moved_from: from, moved_sequence: sequence = 0 } of alerts)
     for (const incidentId of [to, from])
       if (sequence >= lowest && incidentId !== undefined) add({ incidentId, sequence });
@@ -56,7 +56,7 @@ export async function readSnapshot(table: Table, account: Int64): Promise<Snapsh
   return { incidents, alerts };
 }
 
-/** Moves an alert as its entry does, or did already. */
+/** Applies an entry's move to an alert, if not yet applied. */
 function moveWith({ sequence }: FeedEntry, decide: Decide, alert: AlertRow): void {
   if (placedAfter(alert) >= sequence) return;
   const verdict = decide(alert.alert_id, alert);
@@ -66,7 +66,7 @@ function moveWith({ sequence }: FeedEntry, decide: Decide, alert: AlertRow): voi
   alert.moved_sequence = sequence;
 }
 
-/** Changes an incident as its entry does, unless it or a later one has. */
+/** Applies an entry's change to an incident, unless it or a later one is applied. */
 function changeWith({ sequence, new_title: title, new_owner_id: owner }: FeedEntry, incident: IncidentRow): void {
   if (Math.max(incident.last_change?.sequence ?? 0, incident.loaded_after ?? 0) >= sequence) return;
   if (title !== undefined) incident.title = title;

@@ -9,17 +9,17 @@ export const TRANSACTION_ITEMS = 100;
 export type Action = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
 /**
- * How a transaction ended. But for `applied` nothing is written:
+ * Outcome of a transaction. Unless `applied`, nothing is written:
  * - `changed`: a condition does not hold
- * - `conflict`: another transaction has one of the rows, or this very one is still under way
+ * - `conflict`: another transaction has one of the rows, or an earlier attempt of this one is running
  * - `throttled`: there were not enough write units
- * - `refused`: DynamoDB will not take it as it is: it, or one of the rows that it makes, is too large
+ * - `refused`: DynamoDB rejects it: it, or a resulting row, is too large
  */
 export type TransactionResult =
   | { outcome: 'applied' | 'changed' | 'conflict' | 'throttled' }
   | { outcome: 'refused'; error: Error };
 
-/** @throws what leaves it open whether the transaction was applied, and what is a mistake of ours */
+/** @throws errors that leave the outcome unknown, and bugs */
 export async function transact(
   table: Table,
   actions: readonly Action[],
@@ -38,7 +38,7 @@ export async function transact(
   }
 }
 
-/** The worst of several reasons decides: after a condition that does not hold nothing else matters. */
+/** The worst of several reasons decides: a failed condition outweighs all others. */
 function resultOf(error: unknown): TransactionResult | undefined {
   if (!(error instanceof Error)) return undefined;
   if (isThrottled(error)) return { outcome: 'throttled' };
@@ -53,7 +53,7 @@ function resultOf(error: unknown): TransactionResult | undefined {
   return undefined;
 }
 
-/** Conditions and their values, put together name by name. */
+/** Builds conditions and their values, name by name. */
 export class Condition {
   readonly values: Record<string, unknown> = {};
   /** `name` holds `value`; undefined: it is absent. */
@@ -69,7 +69,7 @@ export class Condition {
 export const valuesOf = (values: Record<string, unknown>) =>
   Object.keys(values).length > 0 ? { ExpressionAttributeValues: values } : {};
 
-/** Gives a row these fields, and takes those away that are undefined. Names go by alias: some are reserved words. */
+/** Sets these fields of a row, and removes undefined ones. Names are aliased: some are reserved words. */
 export function updateOf(fields: Readonly<Record<string, unknown>>) {
   const names: Record<string, string> = {};
   const values: Record<string, unknown> = {};

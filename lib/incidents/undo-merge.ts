@@ -20,7 +20,7 @@ import {
 } from './relocate.ts';
 import { TRANSACTION_ITEMS } from './transaction.ts';
 
-/** Which merge to undo, and who says so. */
+/** Which merge to undo, and on whose behalf. */
 export interface UndoRequest {
   account: Int64;
   incidentId: string;
@@ -31,15 +31,15 @@ export interface UndoRequest {
   requestId: string;
 }
 
-/** What an undoing does, or would do. */
+/** What an undo does, or would do. */
 export interface Undo {
   /** Alerts that go back to where the merge took them from. */
   moves: Move[];
-  /** Alerts that have been moved elsewhere, or moved again, since: they stay. */
+  /** Alerts moved again since the merge: they stay. */
   left: string[];
-  /** Sequence of the undoing's own feed entry; absent when there was nothing to move. */
+  /** Sequence of the undo's feed entry; absent if there was nothing to move. */
   sequence?: number;
-  /** Sequence of an earlier undoing of the same merge, where nothing is left to move. */
+  /** Sequence of an earlier undo of the same merge, if nothing is left to move. */
   undoneBy?: number;
 }
 
@@ -96,14 +96,14 @@ export async function planUndo(deps: UndoDeps, request: UndoRequest): Promise<Un
   return undo.moves.length === 0 ? withEarlier(deps.table, request, undo) : undo;
 }
 
-/** Names the entry that undid the merge before, if one did. */
+/** Adds the entry that already undid the merge, if any. */
 async function withEarlier(table: Table, { account, incidentId, sequence }: UndoRequest, undo: Undo): Promise<Undo> {
   const feed = await readFeed(table, account, incidentId);
   const earlier = feed.findLast(({ entry }) => entry.undone_sequence === sequence);
   return earlier ? { ...undo, undoneBy: earlier.entry.sequence } : undo;
 }
 
-/** A large undoing finds out what it moves when it does. */
+/** A large undo determines its moves when it makes them. */
 async function whatItMoved(
   table: Table,
   { account, entry }: Pick<Relocation, 'account' | 'entry'>,
@@ -125,7 +125,7 @@ async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest, at
   const { placements } = await readPlacements(table, account, alertIds);
   const pending = await claimsOn(largeEntryReader(table), account, order, placements);
   if (merge.pending && !pending.some(({ sequence }) => sequence === undone)) {
-    // Its last moves were done after its rows were read; where they took their alerts from stands in rows of their own.
+    // Its last moves were done after its rows were read; separate rows record where they took their alerts from.
     if (!order.pending?.some(({ sequence }) => sequence === undone))
       throw new UndoError(`entry ${undone} does not tell of all its alerts, and nothing is left to do for it`);
     pending.push({ incidentId, sequence: undone });

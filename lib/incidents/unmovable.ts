@@ -8,7 +8,7 @@ import type { AlertRow } from './feed.ts';
 const UNITS_OF_A_FULL_ROW = LARGEST_ITEM_BYTES / 4_096 - 1;
 const LARGEST_SEQUENCE = 999_999_999_999_999;
 
-/** What a merge may make of an alert: moved, or left where it is. */
+/** An alert's row after a merge: moved, or left in place. */
 const afterMerge = (row: Row): Row[] => [
   { ...row, incident_id: 'f'.repeat(24), moved_sequence: LARGEST_SEQUENCE, moved_from: row.incident_id },
   { ...row, stayed_sequence: LARGEST_SEQUENCE },
@@ -16,8 +16,8 @@ const afterMerge = (row: Row): Row[] => [
 const bytesOf = (row: Row) => itemBytes(marshall(row, { removeUndefinedValues: true }));
 
 /**
- * The alerts whose rows a move would make larger than DynamoDB holds. Only where the units that reading them took allow for
- * such a row are rows read whole.
+ * The alerts whose rows a move would make larger than DynamoDB holds. Rows are read in full only if their read units
+ * allow for such a size.
  */
 export async function findUnmovable(
   table: Table,

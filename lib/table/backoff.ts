@@ -6,7 +6,7 @@ export interface Backoff {
   readonly longestMs: number;
 }
 
-/** After losing to another writer: it is done within milliseconds. */
+/** After a conflict: the other writer is done within milliseconds. */
 export const CONFLICT: Backoff = { firstMs: 10, longestMs: 200 };
 /** After being throttled: a partition's units come back within a second. */
 export const THROTTLED: Backoff = { firstMs: 25, longestMs: 400 };

@@ -11,7 +11,7 @@ const MOST_ATTEMPTS = 50;
 
 export type Row = Record<string, unknown>;
 
-/** Names a row among those that were read together. */
+/** Identifies a row among those read together. */
 export const rowName = ({ pk, sk }: Key) => `${pk}\n${sk}`;
 
 export interface BatchGetOptions {
@@ -26,7 +26,7 @@ export interface ReadBatch {
   keys: readonly Key[];
   /** How many of the rows exist. */
   found: number;
-  /** Read units that it took: a row takes one for each 4 KB or part of it. */
+  /** Read units used: one per row for each started 4 KB. */
   units: number;
 }
 
@@ -41,8 +41,8 @@ export async function batchGet(
 }
 
 /**
- * Reads rows by their keys, strongly consistent unless said otherwise, a hundred a call and a few calls side by side. What DynamoDB
- * throttles or leaves unprocessed is asked for again until the signal ends it.
+ * Reads rows by their keys, strongly consistent unless said otherwise, a hundred per call and a few calls in parallel. Throttled
+ * and unprocessed keys are retried until the signal aborts.
  */
 export async function readBatches(
   table: Table,

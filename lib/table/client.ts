@@ -23,7 +23,7 @@ export interface TableOptions {
   endpoint?: string | undefined;
   /** Of AWS; absent: as the environment says. */
   region?: string | undefined;
-  /** Most attempts of one call, the first included. */
+  /** Maximum attempts of one call, including the first. */
   maxAttempts?: number;
   /** Of one attempt, in milliseconds. */
   timeouts?: Readonly<{ connectionTimeout: number; requestTimeout: number }>;
@@ -41,7 +41,7 @@ export const PATIENT = {
   timeouts: { connectionTimeout: 3_000, requestTimeout: 10_000 },
 } as const satisfies Partial<TableOptions>;
 
-/** Before the first retry, at the most; what the SDK's client of DynamoDB has of itself. */
+/** Maximum delay before the first retry; the default of the SDK's DynamoDB client. */
 const RETRY_DELAY_MS = 25;
 
 const SOCKETS = { keepAlive: true, maxSockets: 100 };
@@ -62,7 +62,7 @@ export function clientConfig({
   };
 }
 
-/** Made anew for each use, for the document client changes the options that it is given. */
+/** Created for each use, since the document client modifies its options. */
 const unmarshallOptions = () => ({
   wrapNumbers: (digits: string) => (/^-?\d+$/.test(digits) ? toInt64(digits) : Number(digits)),
 });
@@ -70,7 +70,7 @@ const unmarshallOptions = () => ({
 /** Connects to a table. Nothing is sent until the first call. */
 export function connectTable(options: TableOptions): Table {
   const bare = new DynamoDBClient(clientConfig(options));
-  // It has no logger, and would still copy each input and output for one.
+  // Without a logger it would still copy each input and output.
   bare.middlewareStack.remove('loggerMiddleware');
   retryConflicts(bare);
   retryByCall(bare);
@@ -86,15 +86,15 @@ export function connectTable(options: TableOptions): Table {
 }
 
 /**
- * Gives each call a quota of retries of its own, by a strategy of the SDK's made for it. The client's one strategy has one
- * quota for all calls: some twenty that were throttled spend it, and then a single lost reply fails the next.
+ * Gives each call a retry quota of its own, by an SDK retry strategy per call. The client's shared strategy has one
+ * quota for all calls: some twenty throttled ones exhaust it, and then a single lost reply fails the next.
  */
 function retryByCall({ config }: DynamoDBClient): void {
   config.retryStrategy = async () =>
     new StandardRetryStrategy({ maxAttempts: await config.maxAttempts(), baseDelay: RETRY_DELAY_MS });
 }
 
-/** A write of one row that meets a transaction on it was not applied, and passes a moment later: the SDK may retry it. */
+/** A write that conflicts with a transaction was not applied, and succeeds a moment later: the SDK may retry it. */
 function retryConflicts(client: DynamoDBClient): void {
   client.middlewareStack.add(
     (next) => async (args) => {

@@ -1,4 +1,4 @@
-/** What a failed call to DynamoDB means, told by the error that the SDK throws after its last attempt. */
+/** Classifies the error that the SDK throws after its last attempt. */
 
 const OVERLOAD = new Set<string | undefined>([
   'ProvisionedThroughputExceededException',
@@ -39,8 +39,8 @@ interface Failure {
 }
 
 /**
- * Whether the dependency is down, throttled past its retries or too slow, as against a mistake of ours: a lasting
- * refusal (validation, permission, a table that is not there) is a mistake.
+ * Whether the dependency is down, throttled past its retries or too slow, as opposed to a bug: a lasting
+ * refusal (validation, permission, missing table) is a bug.
  */
 export function isUnavailable(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;

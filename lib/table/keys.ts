@@ -1,6 +1,6 @@
 /**
  * The only place that builds or parses a key. Every row of a tenant begins with the account, so a query across tenants
- * cannot be written down; an app key is found by its hash, since it is what tells the account.
+ * cannot be written down; an app key is found by its hash, since it determines the account.
  */
 import { type Int64, toInt64 } from '../json.ts';
 
@@ -78,7 +78,7 @@ export const keys = {
     pk: collections.feed(account, incidentId),
     sk: `${sequenceText(sequence)}#ALERTS#${String(part).padStart(4, '0')}`,
   }),
-  /** What became of the alerts of a large entry from the one at `start` on. */
+  /** Moves of a large entry's alerts from index `start` on. */
   feedMoves: (account: Int64, incidentId: string, sequence: number, start: number) => ({
     pk: collections.feed(account, incidentId),
     sk: `${sequenceText(sequence)}#MOVES#${String(start).padStart(6, '0')}`,
@@ -99,7 +99,7 @@ export const keys = {
 
 export type RowKind = keyof typeof keys;
 
-/** What a key says: the kind of row, and the values it was built from. */
+/** A parsed key: the kind of row, and the values it was built from. */
 export interface ParsedKey {
   kind: RowKind;
   account?: Int64;

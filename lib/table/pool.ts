@@ -7,7 +7,7 @@ export interface PoolOptions {
 }
 
 /**
- * Does `work` for each item, a few at once. The first failure ends all of it, and none is under way any more when this returns.
+ * Runs `work` for each item, a few at once. The first failure ends it; nothing is still running when this returns.
  * @param work its signal aborts when `signal` does, and when other work has failed
  * @throws the first failure
  */

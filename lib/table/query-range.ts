@@ -23,8 +23,8 @@ export interface RangePage<Row> {
 type WireRow = Record<string, AttributeValue>;
 
 /**
- * Reads a range, eventually consistent, and of each row the attributes asked for; `keyName` is what the row is to call
- * its sort key. The rows are taken from the reply's JSON in one pass: the SDK would walk and copy each value twice.
+ * Reads a range, eventually consistent, and returns the requested attributes; `keyName` is the field for
+ * the sort key. Rows are parsed from the reply's JSON in one pass: the SDK would copy each value twice.
  */
 export async function queryRange<Row>(
   table: Table,
@@ -43,7 +43,7 @@ export async function queryRange<Row>(
       ...(between && { ':from': { S: between[0] }, ':to': { S: between[1] } }),
       ...(!between && after !== undefined && { ':after': { S: after } }),
     },
-    // By alias: several of the names are reserved words.
+    // Aliased: several names are reserved words.
     ProjectionExpression: ['sk', ...attributes.map((_name, index) => `#${index}`)].join(', '),
     ExpressionAttributeNames: Object.fromEntries(attributes.map((name, index) => [`#${index}`, name])),
     Limit: limit,
@@ -85,7 +85,7 @@ function parseReply(bytes: Buffer): { Items?: WireRow[] } {
   try {
     return JSON.parse(bytes.toString());
   } catch {
-    // A reply that was cut short. The parser's error quotes it, so it goes no further.
+    // A truncated reply. The parser's error quotes it, so it is dropped.
     throw Object.assign(new Error('reply cut short'), { code: 'ECONNRESET' });
   }
 }
@@ -104,6 +104,6 @@ function plainValue(table: Table, value: AttributeValue): unknown {
   if (value.S !== undefined) return value.S;
   if (value.N !== undefined) return /^-?\d+$/.test(value.N) ? toInt64(value.N) : Number(value.N);
   if (value.BOOL !== undefined) return value.BOOL;
-  // What the service does not write itself is read as the document client would.
+  // Types that the service does not write are read like the document client does.
   return table.unmarshall<{ value: unknown }>({ value }).value;
 }

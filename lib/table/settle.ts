@@ -1,6 +1,6 @@
 import { isUnavailable } from './failures.ts';
 
-/** Milliseconds that a look at the table may take beyond the deadline: the answer is still within 3 s. */
+/** Milliseconds that reading the table may take beyond the deadline: the answer is still within 3 s. */
 const LOOK_MS = 250;
 
 /** Given to a call of the client. */
@@ -11,18 +11,18 @@ export interface SendOptions {
 export interface Write<Result> {
   send(options: SendOptions): Promise<Result>;
   /**
-   * Tells from the table, strongly consistent, whether the write stands.
-   * @returns what `send` would have; undefined when it does not stand
+   * Reads the table, strongly consistent, to see whether the write was applied.
+   * @returns what `send` would have; undefined if it was not applied
    */
   look(options: SendOptions): Promise<Result | undefined>;
 }
 
 /**
- * Sends a write, and settles by a look at the table what its reply leaves unknown: after a time-out, a reset or a 5xx it may
- * stand, and after a refusal for the moment too, for an earlier attempt of the SDK's may have been applied. So a lost reply
+ * Sends a write, and reads the table if its reply leaves the outcome unknown: after a time-out, a reset or a 5xx it may
+ * have been applied, and after a temporary refusal too, since an earlier attempt of the SDK may have been. So a lost reply
  * never turns a success into a failure.
  * @param signal ends the write
- * @throws what `send` threw, when the write does not stand or the table cannot tell
+ * @throws what `send` threw, if the write was not applied or the table cannot be read
  */
 export async function settle<Result>(write: Write<Result>, signal?: AbortSignal): Promise<Result> {
   try {

@@ -12,14 +12,14 @@ import { type SendOptions, settle } from './settle.ts';
 export type Action = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
 const MOST_ATTEMPTS = 8;
-/** Of a request whose outcome is unknown; each is several of the SDK's. */
+/** Of a request with unknown outcome; each is several attempts of the SDK. */
 const MOST_REPEATS = 2;
 
 /**
  * Writes all of the actions or none. While DynamoDB leaves unknown whether it did, the request is repeated with the same
- * ClientRequestToken, which DynamoDB applies once; and where the last action puts a row, such as the audit's, that row tells.
- * So a lost reply never turns a success into a failure. A conflict with another transaction, after which nothing is
- * written, is tried again.
+ * ClientRequestToken, which DynamoDB applies once; and where the last action puts a row, such as the audit's, that row decides.
+ * So a lost reply never turns a success into a failure. A conflict with another transaction, which writes nothing,
+ * is retried.
  * @returns the index of the first action whose condition does not hold; undefined when all are written
  */
 export async function transact(table: Table, actions: readonly Action[]): Promise<number | undefined> {
@@ -37,7 +37,7 @@ export async function transact(table: Table, actions: readonly Action[]): Promis
     } catch (error) {
       if (error instanceof TransactionCanceledException) {
         const failed = (error.CancellationReasons ?? []).findIndex(({ Code }) => Code === 'ConditionalCheckFailed');
-        // An earlier attempt may have been applied late, between its look and this one.
+        // An earlier attempt may have been applied late, after its check.
         if (failed >= 0) return attempt > 1 && (await findRow(table, own, {})) ? undefined : failed;
         token = randomUUID();
       } else repeats += 1;
@@ -54,7 +54,7 @@ export async function putOwnRow(table: Table, row: Row): Promise<void> {
   });
 }
 
-/** A row, if it is stored as it was put. */
+/** The row if it is stored as put. */
 async function findRow(table: Table, put: Row | undefined, options: SendOptions): Promise<Row | undefined> {
   if (!put) return undefined;
   const Key = { pk: put.pk, sk: put.sk };

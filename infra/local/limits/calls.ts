@@ -1,11 +1,11 @@
-/** What each call of DynamoDB's API is held to. */
+/** Limits of each DynamoDB API call. */
 import type { Call } from './call.ts';
 import type { Json } from './engine.ts';
 import { batchExecuteStatement } from './partiql.ts';
 import { batchGetItem, getItem, query, transactGetItems } from './reads.ts';
 import { batchWriteItem, deleteItem, putItem, transactWriteItems, updateItem } from './writes.ts';
 
-/** By action; those that are not here pass as they are. */
+/** By action; others are passed through. */
 export const HANDLERS: Readonly<Record<string, (call: Call) => Promise<Json>>> = {
   GetItem: getItem,
   Query: query,

@@ -1,4 +1,4 @@
-/** What calls cost, and what a partition key grants. */
+/** Costs of calls, and capacity of partition keys. */
 import QuickLRU from 'quick-lru';
 
 /**

@@ -1,5 +1,5 @@
 /**
- * A double of what AWS's DynamoDB does not do without limits, in front of an engine that has none: throughput of each
+ * Adds DynamoDB's limits to an engine without them: throughput of each
  * partition key, the sizes of rows, transactions and batches, capacity as it is billed, and transactions that conflict.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** Reads are done, weighed, and then granted or thrown away: so each is counted as what it was. */
+/** Reads are executed, measured, and then granted or dropped, so that each counts with its actual size. */
 import type { Item } from '../../../lib/table/item-size.ts';
 import type { Call } from './call.ts';
 import { IN_TRANSACTION, readUnitsOf } from './capacity.ts';

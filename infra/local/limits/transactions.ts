@@ -43,7 +43,7 @@ export async function transact(
 ): Promise<Json> {
   const names = rows.map(rowName);
   const partitionsOf = await Promise.all(rows.map((row) => engine.partitionOf(row)));
-  // From here to where the rows are in use nothing is waited for.
+  // No await from here until the rows are marked in use.
   if (side === 'write') {
     const busy = names.map((name) => (inUse.writes.has(name) || inUse.transactions.has(name) ? CONFLICT : NO_REASON));
     if (busy.includes(CONFLICT)) throw cancelled(busy);

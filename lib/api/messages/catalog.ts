@@ -1,21 +1,21 @@
 import type { ErrorCode, ExplanationName, Explanations } from '../errors.ts';
 
-/** One language: a file that fills this in, listed in `index.ts`, is all that a further language takes. */
+/** One language. To add one, write such a file and list it in `index.ts`. */
 export interface Catalog {
   /** BCP 47 tag, sent as `Content-Language`. */
   readonly language: string;
-  /** The sentence of each code when nothing more is known. */
+  /** The default sentence of each code. */
   readonly codes: Readonly<Record<ErrorCode, string>>;
   /** The sentences that carry field names, ids or bounds. */
   readonly explain: Explain;
 }
 
-/** What such a call can be answered with. */
+/** Codes that fallback-route can return. */
 type RouteCode = 'RouteNotFound' | 'MethodNotAllowed' | 'InternalError' | 'ServiceUnavailable';
 
 type Explain = { readonly [K in ExplanationName]: (values: Explanations[K]) => string };
 
-/** What is said of calls of what is no operation. */
+/** The part for fallback-route. */
 export interface RouteCatalog extends Omit<Catalog, 'codes' | 'explain'> {
   readonly codes: Readonly<Record<RouteCode, string>> & Partial<Record<ErrorCode, string>>;
   readonly explain: Pick<Explain, 'methodNotAllowed'>;

@@ -53,7 +53,7 @@ const routeCodes: RouteCatalog['codes'] = {
   ServiceUnavailable: 'A dependency is unavailable. Try again after the time in the Retry-After header.',
 };
 
-// Marked, so that a bundle which needs the codes of routes alone has no more of them.
+// Marked as pure, so that the bundle of fallback-route drops it.
 const codes: Catalog['codes'] = /* @__PURE__ */ Object.assign(
   {
     OK: 'The request succeeded.',
@@ -78,7 +78,7 @@ const codes: Catalog['codes'] = /* @__PURE__ */ Object.assign(
 
 const methodNotAllowed = ({ allow }: Explanations['methodNotAllowed']) => `This path accepts ${allow} only.`;
 
-/** For calls of what is no operation: the rest of the catalogue is left out of that bundle. */
+/** For fallback-route: the rest of the catalog is not in its bundle. */
 export const enRoutes: RouteCatalog = { language: 'en', codes: routeCodes, explain: { methodNotAllowed } };
 
 export const en: Catalog = {

@@ -1,4 +1,4 @@
-// Of the negotiator the part for languages alone: the rest would be as large as the messages.
+// Only the language part of negotiator: the rest would be as large as the messages.
 import preferredLanguages from 'negotiator/lib/language.js';
 import type { ApiError, Explanation } from '../errors.ts';
 import type { Catalog, RouteCatalog } from './catalog.ts';
@@ -43,7 +43,7 @@ function unnamed<C extends RouteCatalog>(acceptLanguage: string, catalogs: Catal
 }
 
 /**
- * The catalogue that an `Accept-Language` header asks for, by its q-values; the default where nothing fits.
+ * The catalog for an `Accept-Language` header, by q-values; the default if none matches.
  * Matching is by language and script, so that a regional tag finds the language it is a form of.
  */
 export function catalogFor<C extends RouteCatalog>(acceptLanguage: string | undefined, catalogs: Catalogs<C>): C {
@@ -59,13 +59,13 @@ export function catalogFor<C extends RouteCatalog>(acceptLanguage: string | unde
   return catalogs[0];
 }
 
-/** A catalogue that lacks the sentence leaves it at that of the code. */
+/** Undefined if the catalog lacks the sentence. */
 function explain<E extends Explanation>({ explain: sentences }: RouteCatalog, { name, values }: E): string | undefined {
   const sentence = (sentences as Partial<Catalog['explain']>)[name] as ((given: E['values']) => string) | undefined;
   return sentence?.(values);
 }
 
-/** The sentence that tells the caller what was wrong and what to do. */
+/** The message: what is wrong and what to do. */
 export function messageOf(catalog: RouteCatalog, error: Pick<ApiError, 'code' | 'explanation'>): string {
   return (
     (error.explanation && explain(catalog, error.explanation)) ??

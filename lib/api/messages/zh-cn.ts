@@ -56,7 +56,7 @@ const routeCodes: RouteCatalog['codes'] = {
   ServiceUnavailable: '依赖服务暂不可用，请按 Retry-After 响应头等待后重试。',
 };
 
-// Marked, so that a bundle which needs the codes of routes alone has no more of them.
+// Marked as pure, so that the bundle of fallback-route drops it.
 const codes: Catalog['codes'] = /* @__PURE__ */ Object.assign(
   {
     OK: '请求成功。',
@@ -81,7 +81,7 @@ const codes: Catalog['codes'] = /* @__PURE__ */ Object.assign(
 
 const methodNotAllowed = ({ allow }: Explanations['methodNotAllowed']) => `该路径只支持 ${allow} 方法。`;
 
-/** For calls of what is no operation: the rest of the catalogue is left out of that bundle. */
+/** For fallback-route: the rest of the catalog is not in its bundle. */
 export const zhCnRoutes: RouteCatalog = { language: 'zh-CN', codes: routeCodes, explain: { methodNotAllowed } };
 
 export const zhCn: Catalog = {
