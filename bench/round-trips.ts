@@ -1,6 +1,12 @@
 /** What each operation asks of DynamoDB: calls, rounds one after the other, and units; for rows of the usual size. */
 import { DEMO_KEYS, sampleData, sampleId } from '../infra/local/sample.ts';
-import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts, type Operation } from '../lib/api/operations.ts';
+import {
+  browseFleet,
+  deleteWorkItem,
+  getRumResource,
+  type ListedOperation,
+  mergeAlerts,
+} from '../lib/api/operations.ts';
 import { accountLines, fleetLines } from './fleet-data.ts';
 import { type BenchService, countUnits, startBenchService, type Used } from './service.ts';
 
@@ -13,7 +19,7 @@ const alerts = Array.from({ length: 2_000 }, (_, index) => sampleId(`bulk alert 
 
 interface Row {
   what: string;
-  operation: Operation;
+  operation: ListedOperation;
   /** A new one for each call. */
   body(position: number): object;
   key?: string;

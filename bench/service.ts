@@ -2,19 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import { startDynamoDb } from '../infra/local/dynamodb-local.ts';
+import { createHandlers } from '../infra/local/handlers.ts';
 import { createTable } from '../infra/local/table.ts';
-import { createOperationHandler, type Handler } from '../lib/api/operation-handler.ts';
-import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts, type Operation } from '../lib/api/operations.ts';
-import validateBrowse from '../lib/api/validators/browse-fleet.ts';
-import validateDelete from '../lib/api/validators/delete-work-item.ts';
-import validateRum from '../lib/api/validators/get-rum-resource.ts';
-import validateMerge from '../lib/api/validators/merge-alerts.ts';
+import { type ListedOperation, operationIdOf } from '../lib/api/operations.ts';
 import { loadData } from '../lib/data/load.ts';
 import type { Deps } from '../lib/deps.ts';
-import { createBrowse } from '../lib/fleet/browse.ts';
-import { createDeleteWorkItem } from '../lib/incidents/delete-work-item.ts';
-import { createMergeAlerts } from '../lib/incidents/merge-alerts.ts';
-import { createGetRumResource } from '../lib/rum/resource.ts';
 import { readSettings } from '../lib/settings.ts';
 import { connectTable, type Table } from '../lib/table/client.ts';
 import { TIME_LIMITS } from '../lib/time-limits.ts';
@@ -47,24 +39,7 @@ export async function startBenchService(
     // Merges are measured to their last move.
     timeLimits: { ...TIME_LIMITS, callMs: 600_000, movesMs: 600_000 },
   };
-  const handlers: Readonly<Record<string, Handler>> = {
-    [browseFleet.name]: createOperationHandler(browseFleet, { validate: validateBrowse, ...createBrowse(deps) }, deps),
-    [getRumResource.name]: createOperationHandler(
-      getRumResource,
-      { validate: validateRum, operate: createGetRumResource(deps) },
-      deps,
-    ),
-    [deleteWorkItem.name]: createOperationHandler(
-      deleteWorkItem,
-      { validate: validateDelete, operate: createDeleteWorkItem(deps) },
-      deps,
-    ),
-    [mergeAlerts.name]: createOperationHandler(
-      mergeAlerts,
-      { validate: validateMerge, operate: createMergeAlerts(deps) },
-      deps,
-    ),
-  };
+  const handlers = createHandlers(deps);
 
   return {
     endpoint: dynamoDb.endpoint,
@@ -76,7 +51,7 @@ export async function startBenchService(
       clock += byMs;
     },
     /** Calls an operation. @throws unless it answers 200 */
-    async call(operation: Operation, appKey: string, body: object): Promise<unknown> {
+    async call(operation: ListedOperation, appKey: string, body: object): Promise<unknown> {
       const event = {
         path: operation.path,
         headers: { 'Content-Type': 'application/json' },
@@ -84,9 +59,7 @@ export async function startBenchService(
         requestContext: { requestId: 'bench' },
         body: JSON.stringify(body),
       } as unknown as APIGatewayProxyEvent;
-      const handler = handlers[operation.name];
-      if (!handler) throw new Error(`${operation.name} has no handler`);
-      const answer = await handler(event, {} as Context);
+      const answer = await handlers[operationIdOf(operation.name)](event, {} as Context);
       if (answer.statusCode !== 200) throw new Error(`${operation.name}: ${answer.statusCode} ${answer.body}`);
       return JSON.parse(answer.body).data;
     },

@@ -7,7 +7,7 @@ import { Charset, NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-no
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { ALIASES } from './bundle/aliases.ts';
-import { GRANTS, LEADING_KEYS } from './grants.ts';
+import { type FunctionName, GRANTS, LEADING_KEYS } from './grants.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -16,8 +16,7 @@ const REQUIRE_BANNER =
   "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);";
 
 export interface ServiceFunctionProps {
-  /** Also the name of its file in `functions/`. */
-  readonly name: string;
+  readonly name: FunctionName;
   readonly description: string;
   /** Absent: it uses no table. */
   readonly table?: ITableV2;
@@ -88,8 +87,8 @@ export class ServiceFunction extends Construct {
   }
 
   /** Exactly what `grants.ts` lists: actions on partition keys of the listed kinds, nothing else of the table. */
-  private grant(name: string, table: ITableV2): void {
-    for (const { actions, on } of GRANTS[name] ?? [])
+  private grant(name: FunctionName, table: ITableV2): void {
+    for (const { actions, on } of GRANTS[name])
       this.lambda.addToRolePolicy(
         new PolicyStatement({
           actions: actions.map((action) => `dynamodb:${action}`),

@@ -6,6 +6,7 @@
  * one or all at once. `ForAllValues`, which the conditions need, also holds for a request without a key; but none of these
  * actions can be asked for without one, and `Scan` and PartiQL, which can, are not granted.
  */
+import type { OperationName } from '../lib/api/operations.ts';
 
 /** Patterns of `dynamodb:LeadingKeys`, as `lib/table/keys.ts` builds the keys. */
 export const LEADING_KEYS = {
@@ -34,7 +35,12 @@ export interface Grant {
   readonly previous?: readonly `${TableAction} on ${KeyKind}`[];
 }
 
-export const GRANTS: Readonly<Record<string, readonly Grant[]>> = {
+/** The functions that belong to no operation. */
+type OtherFunction = 'finish-merges' | 'usage-key-authorizer' | 'fallback-route' | 'openapi-document';
+/** Also the name of a file in `functions/`. */
+export type FunctionName = OperationName | OtherFunction;
+
+export const GRANTS: Readonly<Record<FunctionName, readonly Grant[]>> = {
   'browse-fleet': [
     { actions: ['GetItem'], on: ['appKey', 'rate'] },
     { actions: ['UpdateItem'], on: ['rate'] },

@@ -5,6 +5,7 @@ import { allowedMethods, operations } from '../lib/api/operations.ts';
 import { ServiceApi } from './api.ts';
 import { constructIdOf } from './construct-ids.ts';
 import { ServiceFunction } from './function.ts';
+import type { FunctionName } from './grants.ts';
 import { MergeQueue } from './merge-queue.ts';
 import { Monitoring } from './monitoring.ts';
 import { CanaryRollout } from './rollout.ts';
@@ -112,7 +113,7 @@ export class ServiceStack extends Stack {
 type FunctionOptions = Omit<ConstructorParameters<typeof ServiceFunction>[2], 'name' | 'logRetention'>;
 
 function functionFactory(stack: Stack, settings: DeploymentSettings) {
-  return (name: string, options: FunctionOptions) =>
+  return (name: FunctionName, options: FunctionOptions) =>
     new ServiceFunction(stack, constructIdOf(name), { name, logRetention: settings.logRetentionDays, ...options })
       .lambda;
 }

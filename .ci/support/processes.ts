@@ -26,8 +26,13 @@ export async function freePort(): Promise<number> {
 }
 
 /** Runs a command to its end. @throws what it printed, when it fails */
-export async function run(command: string, args: readonly string[], env: Environment = {}): Promise<string> {
-  const options = { cwd: root, env: { ...process.env, ...env }, maxBuffer: 64 * 1024 * 1024 };
+export async function run(
+  command: string,
+  args: readonly string[],
+  env: Environment = {},
+  cwd: string = root,
+): Promise<string> {
+  const options = { cwd, env: { ...process.env, ...env }, maxBuffer: 64 * 1024 * 1024 };
   const { stdout } = await promisify(execFile)(command, [...args], options).catch((error) => {
     const printed = `${error.stdout}\n${error.stderr}`.trim().split('\n').slice(-LAST_LINES).join('\n');
     throw new Error(`${command} ${args.join(' ')} failed (${error.code}):\n${printed}`);
@@ -68,11 +73,11 @@ export function startServer(command: string, args: readonly string[], options: S
   };
 }
 
-/** Starts the service as the README says, and waits until it serves. */
-export async function startService(args: readonly string[] = []) {
+/** Starts the service as the README says, in this tree unless another is given, and waits until it serves. */
+export async function startService(args: readonly string[] = [], cwd: string = root) {
   const port = await freePort();
   const server = startServer('npm', ['start', '--silent', '--', '--port', String(port), ...args], {
-    cwd: root,
+    cwd,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let output = '';

@@ -10,15 +10,13 @@ import { cpuShareOf } from '../../infra/local/cpu-share.ts';
 import { startFunction } from '../../infra/local/functions.ts';
 import { AWS_LIMITS } from '../../infra/local/limits/capacity.ts';
 import { startLimitsProxy } from '../../infra/local/limits/proxy.ts';
-import { createOperationHandler } from '../../lib/api/operation-handler.ts';
 import { mergeAlerts } from '../../lib/api/operations.ts';
-import validateMerge from '../../lib/api/validators/merge-alerts.ts';
 import { checkTable } from '../../lib/check/check.ts';
 import type { Finding } from '../../lib/check/finding.ts';
 import { repair } from '../../lib/check/repair.ts';
 import { writeBatch } from '../../lib/data/write.ts';
 import { finishMerge } from '../../lib/incidents/finish.ts';
-import { createMergeAlerts } from '../../lib/incidents/merge-alerts.ts';
+import { createMergeAlertsHandler } from '../../lib/incidents/merge-alerts.ts';
 import { readMergeOrder } from '../../lib/incidents/merge-order.ts';
 import type { Sizes } from '../../lib/incidents/relocate.ts';
 import { connectTable, type Table } from '../../lib/table/client.ts';
@@ -158,11 +156,7 @@ async function writeUnits(service: BenchService, add: Add): Promise<void> {
 /** Merges through another client of the table. */
 function mergingOver({ deps }: BenchService, through: Table, timeLimits = deps.timeLimits, sizes: Sizes = {}) {
   const own = { ...deps, now: Date.now, table: through, timeLimits };
-  const merge = createOperationHandler(
-    mergeAlerts,
-    { validate: validateMerge, operate: createMergeAlerts(own, sizes) },
-    own,
-  );
+  const merge = createMergeAlertsHandler(own, sizes);
   return async (ids: readonly string[], incident: string): Promise<void> => {
     const { statusCode, body } = await merge(eventOf(ids, incident), {} as Context);
     if (statusCode !== 200) throw new Error(`${mergeAlerts.name}: ${statusCode} ${body}`);

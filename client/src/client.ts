@@ -1,14 +1,15 @@
 import { randomId } from './json.ts';
 import type { CallOptions, ClientOptions, MergeOptions } from './options.ts';
 import { type Answer, createTransport } from './transport.ts';
-import type {
-  BrowseFleetRequest,
-  DeleteWorkItemRequest,
-  FleetPage,
-  GetRumResourceRequest,
-  MergeAlertsRequest,
-  RumResource,
-  ServiceMapFleetHost,
+import {
+  type BrowseFleetRequest,
+  type DeleteWorkItemRequest,
+  type FleetPage,
+  type GetRumResourceRequest,
+  type MergeAlertsRequest,
+  PATHS,
+  type RumResource,
+  type ServiceMapFleetHost,
 } from './types.ts';
 
 /** Every method throws an `ApiError` when it fails. */
@@ -25,7 +26,6 @@ export interface Client {
   mergeAlerts(request: MergeAlertsRequest, options?: MergeOptions): Promise<{ replayed: boolean }>;
 }
 
-const FLEET = '/monit/servicemap/fleet';
 const LARGEST_PAGE = 100;
 
 /** @throws TypeError when `url` or `appKey` cannot be right */
@@ -37,36 +37,37 @@ export function createClient(options: ClientOptions): Client {
     const limit = request.limit ?? Math.min(LARGEST_PAGE, request.scan_limit ?? LARGEST_PAGE);
     let cursor = request.cursor;
     do {
-      const answer = await transport.send(FLEET, { ...request, limit, cursor }, call);
+      const answer = await transport.send(PATHS.browseFleet, { ...request, limit, cursor }, call);
       const freeAt = transport.now() + untilFreeMs(answer);
       const page = answer.data as FleetPage;
       cursor = page.next_cursor;
       yield page;
       const ms = freeAt - transport.now();
       if (cursor !== undefined && ms > 0)
-        await transport.wait({ type: 'wait', path: FLEET, reason: 'rate-limit', ms }, call.signal);
+        await transport.wait({ type: 'wait', path: PATHS.browseFleet, reason: 'rate-limit', ms }, call.signal);
     } while (cursor !== undefined);
   }
 
   return {
     async browseFleet(request = {}, call) {
-      return (await transport.send(FLEET, request, call)).data as FleetPage;
+      return (await transport.send(PATHS.browseFleet, request, call)).data as FleetPage;
     },
     pages,
     async *hosts(request, call) {
       for await (const { items } of pages(request, call)) yield* items;
     },
     async getRumResource(request = {}, call) {
-      return (await transport.send('/rum/resource/info', request, call)).data as RumResource;
+      return (await transport.send(PATHS.getRumResource, request, call)).data as RumResource;
     },
     async deleteWorkItem(request, call) {
-      await transport.send('/incident/work-item/delete', request, call);
+      await transport.send(PATHS.deleteWorkItem, request, call);
     },
     async mergeAlerts(request, { idempotencyKey = randomId(), ...call } = {}) {
-      const { headers } = await transport.send('/alert/merge', request, call, idempotencyKey);
+      const { headers } = await transport.send(PATHS.mergeAlerts, request, call, idempotencyKey);
       return { replayed: headers.get('Idempotent-Replayed') === 'true' };
     },
-  };
+    // No operation may be missing.
+  } satisfies Client & Record<keyof typeof PATHS, unknown>;
 }
 
 /** Milliseconds until each rate window has calls left, by the draft standard's header: `"second";r=0;t=1, "minute";r=9;t=33`. */

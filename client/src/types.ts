@@ -1,4 +1,4 @@
-// Generated from openapi.json by `npm run openapi`: do not edit.
+// Generated from openapi.json by `npm run generate`: do not edit.
 /**
  * Act on this code; it determines the HTTP status. Codes may be added: handle unknown ones by status.
  *
@@ -402,8 +402,32 @@ export interface FleetPage {
   generated_at_ms: number;
 }
 
+/** The path of each operation: the client has a method for each. */
+export const PATHS = {
+  browseFleet: '/monit/servicemap/fleet',
+  getRumResource: '/rum/resource/info',
+  deleteWorkItem: '/incident/work-item/delete',
+  mergeAlerts: '/alert/merge',
+} as const;
+
 /** Fields of answers, as JSON arrays of names, that are integers and given as numbers. */
 export const NUMBER_PATHS: ReadonlySet<string> = new Set([
+  '["created_at"]',
+  '["updated_at"]',
+  '["window_start_time"]',
+  '["window_end_time"]',
+  '["action.days"]',
+  '["error.days"]',
+  '["long_task.days"]',
+  '["resource.days"]',
+  '["session.days"]',
+  '["view.days"]',
+  '["session_investigate.free_cnt"]',
+  '["session_investigate.used_cnt"]',
+  '["session_measure.free_cnt"]',
+  '["session_measure.used_cnt"]',
+  '["session_replay.free_cnt"]',
+  '["session_replay.used_cnt"]',
   '["items","servicemap","report_interval_ms"]',
   '["items","servicemap","max_age_ms"]',
   '["items","servicemap","observed_at_ms"]',
@@ -422,20 +446,4 @@ export const NUMBER_PATHS: ReadonlySet<string> = new Set([
   '["coverage","states","unsupported"]',
   '["coverage","states","no_data"]',
   '["generated_at_ms"]',
-  '["created_at"]',
-  '["updated_at"]',
-  '["window_start_time"]',
-  '["window_end_time"]',
-  '["action.days"]',
-  '["error.days"]',
-  '["long_task.days"]',
-  '["resource.days"]',
-  '["session.days"]',
-  '["view.days"]',
-  '["session_investigate.free_cnt"]',
-  '["session_investigate.used_cnt"]',
-  '["session_measure.free_cnt"]',
-  '["session_measure.used_cnt"]',
-  '["session_replay.free_cnt"]',
-  '["session_replay.used_cnt"]',
 ]);

@@ -1,4 +1,4 @@
-/** Writes the types of the client from the description: `npm run openapi`. A test compares them with what this makes today. */
+/** Writes the types of the client from the description: `npm run generate`. A test compares them with what this makes today. */
 import { writeFileSync } from 'node:fs';
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
 import { openApiDocument } from './openapi.ts';
@@ -37,7 +37,8 @@ function numberPaths(schemas: Record<string, Schema>): string[] {
     for (const [field, member] of Object.entries(properties as Record<string, Schema>))
       collect(member, [...path, field]);
   }
-  for (const name of ['FleetPage', 'RumResource']) collect(schemas[name] ?? {}, []);
+  for (const [name, { properties }] of Object.entries(schemas))
+    if (name.endsWith('Envelope')) collect((properties as { data?: Schema }).data ?? {}, []);
   return paths;
 }
 
@@ -46,7 +47,10 @@ const REFERENCED =
   /(\n \*)?\n \* This interface was referenced by `Types`'s JSON-Schema\n \* via the `definition` ".*"\./g;
 
 export async function clientTypes(): Promise<string> {
-  const { components } = openApiDocument() as { components: { schemas: Record<string, Schema> } };
+  const { components, paths } = openApiDocument() as {
+    components: { schemas: Record<string, Schema> };
+    paths: Record<string, { post: { operationId: string } }>;
+  };
   const { schemas } = components;
   // The client takes the envelope off.
   const names = Object.keys(schemas).filter(
@@ -63,8 +67,12 @@ export async function clientTypes(): Promise<string> {
     style: { singleQuote: true, printWidth: 120 },
   });
   return [
-    '// Generated from openapi.json by `npm run openapi`: do not edit.',
+    '// Generated from openapi.json by `npm run generate`: do not edit.',
     text.replace(/^export interface Types \{\}\n/m, '').replace(REFERENCED, ''),
+    '/** The path of each operation: the client has a method for each. */',
+    `export const PATHS = {\n${Object.entries(paths)
+      .map(([path, { post }]) => `  ${post.operationId}: '${path}',\n`)
+      .join('')}} as const;\n`,
     '/** Fields of answers, as JSON arrays of names, that are integers and given as numbers. */',
     `export const NUMBER_PATHS: ReadonlySet<string> = new Set([\n${numberPaths(schemas)
       .map((path) => `  '${path}',\n`)

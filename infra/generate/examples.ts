@@ -2,12 +2,34 @@
 
 import type { ErrorCode } from '../../lib/api/errors.ts';
 import { en } from '../../lib/api/messages/en.ts';
+import type { OperationName } from '../../lib/api/operations.ts';
 
 export const REQUEST_ID = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 
-/** Worked examples of each operation: a request, and what it is answered with. */
-export const EXAMPLES: Readonly<Record<string, { description: string; request: object; data: unknown }>> = {
+/** The groups of operations in the description. */
+export const TAGS = {
+  Monitoring: 'Hosts and the state of their network-topology collection',
+  RUM: 'Real-user monitoring: plan, quotas, usage',
+  Incidents: 'Alerts, incidents and work items',
+} as const;
+
+/** What the description says of an operation beside what the list of operations says. */
+export interface OperationDocumentation {
+  tag: keyof typeof TAGS;
+  description: string;
+  /** A worked example: a request, and what it is answered with. */
+  request: object;
+  data: unknown;
+  /** Headers of its successful answers that no other has. */
+  headers?: readonly 'Age'[];
+  /** Whether it can answer `ResourceNotFound`. */
+  mayNotFind: boolean;
+}
+
+export const DOCUMENTATION: Readonly<Record<OperationName, OperationDocumentation>> = {
   'browse-fleet': {
+    tag: 'Monitoring',
+    mayNotFind: false,
     description:
       'One page of hosts in ascending order of `host_id`, each with its status at `generated_at_ms`. All filters given must match; ' +
       'an empty one matches every host. A page ends when it is full, when `scan_limit` hosts were examined, or with the last host; ' +
@@ -56,6 +78,9 @@ export const EXAMPLES: Readonly<Record<string, { description: string; request: o
     },
   },
   'get-rum-resource': {
+    tag: 'RUM',
+    mayNotFind: true,
+    headers: ['Age'],
     description:
       'The record may be as old as the header `Age` says, unless `no_cache` is true; the usage is read at every call.',
     request: { no_cache: true },
@@ -88,12 +113,16 @@ export const EXAMPLES: Readonly<Record<string, { description: string; request: o
     },
   },
   'delete-work-item': {
+    tag: 'Incidents',
+    mayNotFind: true,
     description:
       'Applies when `version` is the stored version; the deletion adds 1 to it. Sent again with the same version it succeeds and does nothing.',
     request: { work_item_id: 'wi-1001', version: 1 },
     data: {},
   },
   'merge-alerts': {
+    tag: 'Incidents',
+    mayNotFind: true,
     description:
       "All of the alerts are moved or none, however many. The incident's feed gets one entry that tells where each came from. With an " +
       '`Idempotency-Key` a merge can be sent again for 24 hours without being done twice. After 503, or without an answer, the merge may have been done: ' +

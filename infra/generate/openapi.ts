@@ -1,14 +1,14 @@
 /**
  * Describes the API as OpenAPI 3.1, from the list of operations, the schemas that validate, and the table of error codes:
- * `npm run openapi`. A test compares `openapi.json` with what this makes today.
+ * `npm run generate`. A test compares `openapi.json` with what this makes today.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { ERROR_CODES } from '../../lib/api/errors.ts';
 import { en } from '../../lib/api/messages/en.ts';
-import { type Operation, operations } from '../../lib/api/operations.ts';
+import { type ListedOperation, operationIdOf, operations } from '../../lib/api/operations.ts';
 import { ENVELOPE_SCHEMAS, HEADERS, PARAMETERS, publish, schemaRef } from './components.ts';
-import { type AnsweredCode, ERROR_EXAMPLES, EXAMPLES, REQUEST_ID } from './examples.ts';
+import { type AnsweredCode, DOCUMENTATION, ERROR_EXAMPLES, REQUEST_ID, TAGS } from './examples.ts';
 
 export const OPENAPI_FILE = new URL('../../openapi.json', import.meta.url);
 
@@ -18,11 +18,11 @@ const NOTES: Readonly<Record<number, readonly string[]>> = {
 };
 
 /** What an operation can be refused with. */
-export function codesOf({ permission, name }: Operation): AnsweredCode[] {
+export function codesOf({ permission, name }: ListedOperation): AnsweredCode[] {
   return [
     'InvalidParameter',
     'InvalidContentType',
-    ...(name === 'browse-fleet' ? [] : (['ResourceNotFound'] as const)),
+    ...(DOCUMENTATION[name].mayNotFind ? (['ResourceNotFound'] as const) : []),
     'Unauthorized',
     ...(permission ? (['AccessDenied'] as const) : []),
     'EntityTooLarge',
@@ -32,7 +32,6 @@ export function codesOf({ permission, name }: Operation): AnsweredCode[] {
   ];
 }
 
-const operationId = ({ name }: Operation) => name.replace(/-(\w)/g, (_all, letter: string) => letter.toUpperCase());
 const capital = (text: string) => `${text[0]?.toUpperCase()}${text.slice(1)}`;
 
 const headers = (...names: (keyof typeof HEADERS)[]) =>
@@ -71,17 +70,17 @@ export function openApiDocument(): object {
   const responses = new Map<string, object>();
 
   /** A response that several operations share, by its status; fleet browse has some of its own. */
-  function shared(operation: Operation, status: number, response: object): object {
+  function shared(operation: ListedOperation, status: number, response: object): object {
     const common = STATUS_CODES[status]?.replaceAll(' ', '') ?? String(status);
     const same = (name: string) => JSON.stringify(responses.get(name) ?? response) === JSON.stringify(response);
-    const name = same(common) ? common : `${common}Of${capital(operationId(operation))}`;
+    const name = same(common) ? common : `${common}Of${capital(operationIdOf(operation.name))}`;
     responses.set(name, response);
     return { $ref: `#/components/responses/${name}` };
   }
 
-  function answers(operation: Operation): object {
+  function answers(operation: ListedOperation): object {
     const { name, response, rateWindows } = operation;
-    const title = `${capital(operationId(operation))}Envelope`;
+    const title = `${capital(operationIdOf(operation.name))}Envelope`;
     publish(
       {
         title,
@@ -98,13 +97,13 @@ export function openApiDocument(): object {
       headers: {
         ...headers('Svc-Request-Id'),
         ...rateHeaders,
-        ...(name === 'get-rum-resource' && headers('Age')),
+        ...headers(...(DOCUMENTATION[name].headers ?? [])),
         ...(operation.idempotent && headers('Idempotent-Replayed')),
       },
       content: {
         'application/json': {
           schema: schemaRef(title),
-          example: { request_id: REQUEST_ID, data: EXAMPLES[name]?.data },
+          example: { request_id: REQUEST_ID, data: DOCUMENTATION[name].data },
         },
       },
     };
@@ -116,20 +115,20 @@ export function openApiDocument(): object {
     return { 200: success, ...Object.fromEntries(failures) };
   }
 
-  function pathOf(operation: Operation): object {
+  function pathOf(operation: ListedOperation): object {
     const { name, summary, permission, rateWindows, throttle, idempotent, request } = operation;
     return {
-      operationId: operationId(operation),
+      operationId: operationIdOf(name),
       summary,
-      description: EXAMPLES[name]?.description,
-      tags: [name.includes('fleet') ? 'Monitoring' : name.includes('rum') ? 'RUM' : 'Incidents'],
+      description: DOCUMENTATION[name].description,
+      tags: [DOCUMENTATION[name].tag],
       parameters: [
         { $ref: '#/components/parameters/AcceptLanguage' },
         ...(idempotent ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
       ],
       requestBody: {
         required: 'required' in request,
-        content: { 'application/json': { schema: publish(request, schemas), example: EXAMPLES[name]?.request } },
+        content: { 'application/json': { schema: publish(request, schemas), example: DOCUMENTATION[name].request } },
       },
       responses: answers(operation),
       ...(permission && { 'x-permission': permission }),
@@ -153,11 +152,7 @@ export function openApiDocument(): object {
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
     servers: [{ url: '.', description: 'Where this document is served' }],
-    tags: [
-      { name: 'Monitoring', description: 'Hosts and the state of their network-topology collection' },
-      { name: 'RUM', description: 'Real-user monitoring: plan, quotas, usage' },
-      { name: 'Incidents', description: 'Alerts, incidents and work items' },
-    ],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     security: [{ appKey: [] }],
     paths: Object.fromEntries(operations.map(({ path }) => [path, paths.get(path)])),
     components: {

@@ -4,6 +4,7 @@ import { access } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { parseArgs } from 'node:util';
 import { listAccounts } from '../../lib/accounts/accounts.ts';
+import { type OperationName, operations } from '../../lib/api/operations.ts';
 import { createAppKeys } from '../../lib/auth/app-keys.ts';
 import { DataError } from '../../lib/data/check.ts';
 import { linesOf } from '../../lib/data/lines.ts';
@@ -161,6 +162,12 @@ function welcome(url: string, demoKey: string | undefined, fail: readonly Failur
   const curl = (path: string, body: object) =>
     `curl -s '${url}${path}?app_key=${appKey}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
   const ids = { alert_ids: [sampleId('alert 0'), sampleId('alert 1')], incident_id: sampleId('incident 0') };
+  const bodies: Record<OperationName, object> = {
+    'browse-fleet': { limit: 1, statuses: ['stale', 'degraded'] },
+    'get-rum-resource': {},
+    'delete-work-item': { work_item_id: 'wi-1001', version: 1 },
+    'merge-alerts': { ...ids, comment: 'same cause' },
+  };
   return [
     '',
     `Serving at ${url}`,
@@ -168,10 +175,7 @@ function welcome(url: string, demoKey: string | undefined, fail: readonly Failur
     ...(demoKey === undefined ? [] : [`Demo key   ${demoKey}`]),
     ...fail.map((failure) => `Failing    ${failure}: ${FAILURES[failure]}`),
     '',
-    curl('/monit/servicemap/fleet', { limit: 1, statuses: ['stale', 'degraded'] }),
-    curl('/rum/resource/info', {}),
-    curl('/incident/work-item/delete', { work_item_id: 'wi-1001', version: 1 }),
-    curl('/alert/merge', { ...ids, comment: 'same cause' }),
+    ...operations.map(({ name, path }) => curl(path, bodies[name])),
     '',
     'Press Ctrl-C to stop. Requests:',
   ].join('\n');

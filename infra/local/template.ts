@@ -2,7 +2,7 @@
 import { App } from 'aws-cdk-lib';
 import cdk from '../../cdk.json' with { type: 'json' };
 import { constructIdOf } from '../construct-ids.ts';
-import { GRANTS } from '../grants.ts';
+import { type FunctionName, GRANTS } from '../grants.ts';
 import { ServiceStack } from '../stack.ts';
 
 /** A resource of a CloudFormation template. */
@@ -59,7 +59,7 @@ export function functionIdOf(expression: unknown): string {
 
 /** The functions of the service by their names. */
 export function functionsOf(template: Template): Map<string, Resource & { id: string }> {
-  const names = Object.keys(GRANTS);
+  const names = Object.keys(GRANTS) as FunctionName[];
   return new Map(
     Object.entries(resourcesOf(template, 'AWS::Lambda::Function')).map(([id, resource]) => [
       names.find((name) => id.startsWith(`${constructIdOf(name).replaceAll('-', '')}Function`)) ?? id,

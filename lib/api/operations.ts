@@ -206,6 +206,19 @@ export const mergeAlerts = {
 
 export const operations = [browseFleet, getRumResource, deleteWorkItem, mergeAlerts] as const satisfies Operation[];
 
+export type OperationName = (typeof operations)[number]['name'];
+/** One of {@link operations}: what is told of each by a `Record<OperationName, …>` is there. */
+export type ListedOperation = Operation & { readonly name: OperationName };
+
+type CamelCase<Text extends string> = Text extends `${infer Head}-${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Text;
+/** `browseFleet` of `browse-fleet`: what an operation is called in code and in the description of the API. */
+export type OperationId<Name extends string = OperationName> = CamelCase<Name>;
+
+export const operationIdOf = <Name extends string>(name: Name): OperationId<Name> =>
+  name.replace(/-(\w)/g, (_all, letter: string) => letter.toUpperCase()) as OperationId<Name>;
+
 /** Where the description of the API is published: for anyone, without a key. */
 export const openApiRoute = { method: 'GET', path: '/openapi.json' } as const;
 

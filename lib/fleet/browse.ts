@@ -1,6 +1,7 @@
 import { ApiError, refuse } from '../api/errors.ts';
-import type { Call } from '../api/operation-handler.ts';
-import { type browseFleet, FLEET_STATUSES, type RequestOf, type ResponseOf } from '../api/operations.ts';
+import { type Call, createOperationHandler, type Handler } from '../api/operation-handler.ts';
+import { browseFleet, FLEET_STATUSES, type RequestOf, type ResponseOf } from '../api/operations.ts';
+import validate from '../api/validators/browse-fleet.ts';
 import type { Caller } from '../auth/app-keys.ts';
 import type { Deps } from '../deps.ts';
 import { openCursor, sealCursor } from './cursor.ts';
@@ -50,10 +51,7 @@ function hostBefore({ cursor }: BrowseRequest, { cursorSecret }: Pick<Caller, 'c
 }
 
 /** Lists the hosts of the caller's account: one page, filtered, each with its status at the moment of the answer. */
-export function createBrowse(
-  { table, now, log, settings, timeLimits }: Deps,
-  { size = chunkSize }: BrowseOptions = {},
-) {
+function createBrowse({ table, now, log, settings, timeLimits }: Deps, { size = chunkSize }: BrowseOptions = {}) {
   /** Refuses an unknown cursor, and every call while the subsystem is switched off. */
   function check(body: BrowseRequest, caller: Caller): void {
     hostBefore(body, caller);
@@ -102,6 +100,9 @@ export function createBrowse(
 
   return { crossCheck: checkScanLimit, check, operate };
 }
+
+export const createBrowseFleetHandler = (deps: Deps, options?: BrowseOptions): Handler =>
+  createOperationHandler(browseFleet, { validate, ...createBrowse(deps, options) }, deps);
 
 interface Scan {
   items: FleetHost[];

@@ -1,8 +1,9 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { refuse } from '../api/errors.ts';
-import type { Call } from '../api/operation-handler.ts';
-import type { deleteWorkItem, RequestOf } from '../api/operations.ts';
+import { type Call, createOperationHandler, type Handler } from '../api/operation-handler.ts';
+import { deleteWorkItem, type RequestOf } from '../api/operations.ts';
+import validate from '../api/validators/delete-work-item.ts';
 import type { Deps } from '../deps.ts';
 import type { Int64 } from '../json.ts';
 import { keys } from '../table/keys.ts';
@@ -83,3 +84,6 @@ function refuseUnlessDone(stored: WorkItemRow | undefined, workItemId: string, d
     stored: String(stored.version),
   });
 }
+
+export const createDeleteWorkItemHandler = (deps: Deps): Handler =>
+  createOperationHandler(deleteWorkItem, { validate, operate: createDeleteWorkItem(deps) }, deps);

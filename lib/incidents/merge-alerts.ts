@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type ApiError, refuse } from '../api/errors.ts';
-import type { Call } from '../api/operation-handler.ts';
-import type { mergeAlerts, RequestOf } from '../api/operations.ts';
+import { type Call, createOperationHandler, type Handler } from '../api/operation-handler.ts';
+import { mergeAlerts, type RequestOf } from '../api/operations.ts';
+import validate from '../api/validators/merge-alerts.ts';
 import type { Deps } from '../deps.ts';
 import { stringifyJson } from '../json.ts';
 import { backoff } from '../table/backoff.ts';
@@ -95,7 +96,7 @@ function mergeOf({ body, caller, idempotencyKey }: MergeCall, { now }: Deps): Me
       idempotencyKey === undefined
         ? undefined
         : {
-            key: keys.idempotency(caller.accountId, 'merge-alerts', hash(idempotencyKey)),
+            key: keys.idempotency(caller.accountId, mergeAlerts.name, hash(idempotencyKey)),
             bodyHash: hash(stringifyJson(meaning)),
             nowSeconds,
             ttl: nowSeconds + IDEMPOTENCY_SECONDS,
@@ -251,3 +252,6 @@ function notFound(missing: Missing[]): ApiError {
 
 /** The first of what a message names, and how many more there are. */
 const named = <One>(all: readonly One[]) => ({ some: all.slice(0, NAMED), more: Math.max(0, all.length - NAMED) });
+
+export const createMergeAlertsHandler = (deps: Deps, sizes?: Sizes): Handler =>
+  createOperationHandler(mergeAlerts, { validate, operate: createMergeAlerts(deps, sizes) }, deps);

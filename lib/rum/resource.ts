@@ -1,8 +1,9 @@
 import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import QuickLRU from 'quick-lru';
 import { ApiError, refuse } from '../api/errors.ts';
-import type { Call } from '../api/operation-handler.ts';
+import { type Call, createOperationHandler, type Handler } from '../api/operation-handler.ts';
 import { getRumResource, type RequestOf, type ResponseOf } from '../api/operations.ts';
+import validate from '../api/validators/get-rum-resource.ts';
 import { isCurrent } from '../current.ts';
 import type { Deps } from '../deps.ts';
 import { type Int64, isInt64 } from '../json.ts';
@@ -112,3 +113,6 @@ export function createGetRumResource({ table, now, log, settings }: Deps, cacheS
     return { data, headers: { Age: String(Math.max(0, Math.floor((now() - cached.readAtMs) / 1000))) } };
   };
 }
+
+export const createGetRumResourceHandler = (deps: Deps): Handler =>
+  createOperationHandler(getRumResource, { validate, operate: createGetRumResource(deps) }, deps);

@@ -1,12 +1,12 @@
 /** Who may do what: every role, policy and permission of the template, statement by statement. */
 import { describe, expect, it } from 'vitest';
-import { GRANTS, LEADING_KEYS } from '../../infra/grants.ts';
+import { type FunctionName, GRANTS, LEADING_KEYS } from '../../infra/grants.ts';
 import { functionsOf, type Template } from '../../infra/local/template.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { deployed, idOfFunction, propertiesOf } from '../support/stack.ts';
 
 const template = deployed();
-const FUNCTIONS = [
+const FUNCTIONS: readonly FunctionName[] = [
   'browse-fleet',
   'get-rum-resource',
   'delete-work-item',
@@ -56,7 +56,7 @@ describe('a role', () => {
     same(statementsOf(`${id}Role`, template), [
       allow(['logs:CreateLogStream', 'logs:PutLogEvents'], `${id}Logs.Arn`),
       allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], '*'),
-      ...(GRANTS[name] ?? []).map(({ actions, on }) =>
+      ...GRANTS[name].map(({ actions, on }) =>
         allow(
           actions.map((action) => `dynamodb:${action}`),
           'Table.Arn',

@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type AnsweredCode, ERROR_EXAMPLES, EXAMPLES } from '../../infra/generate/examples.ts';
+import { type AnsweredCode, DOCUMENTATION, ERROR_EXAMPLES } from '../../infra/generate/examples.ts';
 import { codesOf, openApiDocument } from '../../infra/generate/openapi.ts';
 import { createLocalGatewayKeys } from '../../infra/local/gateway-keys.ts';
 import { DEMO_KEYS, sampleData } from '../../infra/local/sample.ts';
@@ -9,8 +9,9 @@ import {
   browseFleet,
   deleteWorkItem,
   getRumResource,
+  type ListedOperation,
   mergeAlerts,
-  type Operation,
+  operationIdOf,
   operations,
 } from '../../lib/api/operations.ts';
 import { loadData } from '../../lib/data/load.ts';
@@ -46,23 +47,14 @@ beforeAll(async () => {
   handlers = handlersOver(testDeps(table, { now: () => NOW }));
 });
 
-const handlerOf = ({ name }: Operation, from: Handlers = handlers): Handler => {
-  const handler = {
-    'browse-fleet': from.browseFleet,
-    'get-rum-resource': from.getRumResource,
-    'delete-work-item': from.deleteWorkItem,
-    'merge-alerts': from.mergeAlerts,
-  }[name];
-  if (!handler) throw new Error(`no handler of ${name}`);
-  return handler;
-};
+const handlerOf = ({ name }: ListedOperation, from: Handlers = handlers): Handler => from[operationIdOf(name)];
 
 /** Only some answers of a response carry these. */
 const SOMETIMES = (status: number) =>
   status < 500 ? ['idempotent-replayed'] : ['idempotent-replayed', /^(x-)?ratelimit/];
 
 /** The answer has the headers and the body that the description declares for its status. */
-function isDescribed({ path }: Operation, { status, headers, body }: Answer): void {
+function isDescribed({ path }: ListedOperation, { status, headers, body }: Answer): void {
   const response = document.paths[path].post.responses[status];
   const validate = ajv.compile(withInt64(response.content['application/json'].schema) as object);
   expect(validate(body), ajv.errorsText(validate.errors)).toBe(true);
@@ -75,7 +67,7 @@ function isDescribed({ path }: Operation, { status, headers, body }: Answer): vo
 
 describe.each(operations)('the worked example of $name', (operation) => {
   it('is answered as it says', async () => {
-    const { request, data } = EXAMPLES[operation.name] ?? {};
+    const { request, data } = DOCUMENTATION[operation.name];
     const event = eventFor(operation, { appKey: DEMO_KEYS.demo, body: request });
     const answer = await invoke(handlerOf(operation), event);
     expect(answer.status).toBe(200);
@@ -88,7 +80,7 @@ describe.each(operations)('the worked example of $name', (operation) => {
 });
 
 interface Call {
-  operation: Operation;
+  operation: ListedOperation;
   options?: EventOptions;
   /** By default those over the sample. */
   over?: () => Handlers;

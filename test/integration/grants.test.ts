@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { GRANTS, type KeyKind, LEADING_KEYS } from '../../infra/grants.ts';
+import { type FunctionName, GRANTS, type KeyKind, LEADING_KEYS } from '../../infra/grants.ts';
 import { browseFleet, deleteWorkItem, getRumResource } from '../../lib/api/operations.ts';
 import { createAppKeys } from '../../lib/auth/app-keys.ts';
 import { createUsageKeyAuthorizer } from '../../lib/auth/usage-key-authorizer.ts';
@@ -99,9 +99,9 @@ function onceCommitted() {
   };
 }
 
-const granted = (name: string) =>
+const granted = (name: FunctionName) =>
   new Set(
-    (GRANTS[name] ?? []).flatMap(({ actions, on, previous = [] }) =>
+    GRANTS[name].flatMap(({ actions, on, previous = [] }) =>
       actions
         .flatMap((action) => on.map((kind) => `${action} on ${kind}` as const))
         .filter((one) => !previous.includes(one)),

@@ -9,30 +9,15 @@ import type {
 } from 'aws-lambda';
 import { inject } from 'vitest';
 import { readDeployment } from '../../infra/local/deployment.ts';
+import { createHandlers, type HandlerOptions, type Handlers } from '../../infra/local/handlers.ts';
 import { createTable } from '../../infra/local/table.ts';
 import { createFallbackRoute } from '../../lib/api/fallback-route.ts';
-import { createOperationHandler, type Handler } from '../../lib/api/operation-handler.ts';
-import {
-  allowedMethods,
-  browseFleet,
-  deleteWorkItem,
-  getRumResource,
-  mergeAlerts,
-  type Operation,
-} from '../../lib/api/operations.ts';
-import validateBrowse from '../../lib/api/validators/browse-fleet.ts';
-import validateDelete from '../../lib/api/validators/delete-work-item.ts';
-import validateRum from '../../lib/api/validators/get-rum-resource.ts';
-import validateMerge from '../../lib/api/validators/merge-alerts.ts';
+import type { Handler } from '../../lib/api/operation-handler.ts';
+import { allowedMethods, type Operation, operationIdOf, operations } from '../../lib/api/operations.ts';
 import { type AppKeyRow, createAppKeys, hashAppKey } from '../../lib/auth/app-keys.ts';
 import { createUsageKeyAuthorizer } from '../../lib/auth/usage-key-authorizer.ts';
 import type { Deps } from '../../lib/deps.ts';
-import { type BrowseOptions, createBrowse } from '../../lib/fleet/browse.ts';
-import { createDeleteWorkItem } from '../../lib/incidents/delete-work-item.ts';
-import { createMergeAlerts } from '../../lib/incidents/merge-alerts.ts';
-import type { Sizes } from '../../lib/incidents/relocate.ts';
 import { type Int64, stringifyJson } from '../../lib/json.ts';
-import { createGetRumResource } from '../../lib/rum/resource.ts';
 import { readSettings, type Settings } from '../../lib/settings.ts';
 import { connectTable, type Table, type TableOptions } from '../../lib/table/client.ts';
 import { type Key, keys } from '../../lib/table/keys.ts';
@@ -121,50 +106,30 @@ export function testDeps(
   };
 }
 
-export type Handlers = Record<'browseFleet' | 'getRumResource' | 'deleteWorkItem' | 'mergeAlerts', Handler>;
+export type { Handlers };
 
 /** The functions that each handler of `handlersOver` is deployed with. */
 const deployedWith = new WeakMap<Handler, Functions>();
 
-/** The four handlers over one set of deps, as one warm instance of each function. */
+/** The handlers of all operations over one set of deps, as one warm instance of each function. */
 export function handlersOver(
   deps: Deps,
-  options: {
-    browse?: BrowseOptions;
+  {
+    usageKeyAuthorizer,
+    around = (handler) => handler,
+    ...options
+  }: {
     /** By default one over a client of its own. */
     usageKeyAuthorizer?: ReturnType<typeof createUsageKeyAuthorizer>;
     /** Puts something around each handler that the gateway calls. */
     around?: (handler: Handler) => Handler;
-  } & Sizes = {},
+  } & HandlerOptions = {},
 ): Handlers {
-  const handlers: Handlers = {
-    browseFleet: createOperationHandler(
-      browseFleet,
-      { validate: validateBrowse, ...createBrowse(deps, options.browse) },
-      deps,
-    ),
-    getRumResource: createOperationHandler(
-      getRumResource,
-      { validate: validateRum, operate: createGetRumResource(deps) },
-      deps,
-    ),
-    deleteWorkItem: createOperationHandler(
-      deleteWorkItem,
-      { validate: validateDelete, operate: createDeleteWorkItem(deps) },
-      deps,
-    ),
-    mergeAlerts: createOperationHandler(
-      mergeAlerts,
-      { validate: validateMerge, operate: createMergeAlerts(deps, options) },
-      deps,
-    ),
-  };
-  const { around = (handler: Handler) => handler } = options;
+  const handlers = createHandlers(deps, options);
   const running = (handler: Handler) => {
     const surrounded = around(handler);
     return (event: APIGatewayProxyEvent) => surrounded(event, CONTEXT);
   };
-  let { usageKeyAuthorizer } = options;
   const authorize = (event: APIGatewayRequestAuthorizerEvent) => {
     if (!usageKeyAuthorizer) {
       // The authorizer's function is another than the operations': it has a client of its own.
@@ -180,10 +145,7 @@ export function handlersOver(
     return usageKeyAuthorizer(event);
   };
   const functions: Functions = {
-    [browseFleet.name]: running(handlers.browseFleet),
-    [getRumResource.name]: running(handlers.getRumResource),
-    [deleteWorkItem.name]: running(handlers.deleteWorkItem),
-    [mergeAlerts.name]: running(handlers.mergeAlerts),
+    ...Object.fromEntries(operations.map(({ name }) => [name, running(handlers[operationIdOf(name)])])),
     'fallback-route': running(createFallbackRoute(deps, allowedMethods())),
     'usage-key-authorizer': (event) => authorize(event as unknown as APIGatewayRequestAuthorizerEvent),
   };

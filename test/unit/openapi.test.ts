@@ -19,7 +19,7 @@ interface Schema {
 const document = openApiDocument() as any;
 
 describe('openapi.json', () => {
-  it('is what the list of operations says today: `npm run openapi`', () => {
+  it('is what the list of operations says today: `npm run generate`', () => {
     expect(readFileSync(OPENAPI_FILE, 'utf8')).toBe(openApiText());
   });
 
@@ -78,6 +78,6 @@ describe('openapi.json', () => {
   });
 });
 
-it('client/src/types.ts is what openapi.json says today: `npm run openapi`', async () => {
+it('client/src/types.ts is what openapi.json says today: `npm run generate`', async () => {
   expect(readFileSync(CLIENT_TYPES_FILE, 'utf8')).toBe(await clientTypes());
 });

@@ -1,4 +1,5 @@
 /** The contract, section by section. */
+import type { OperationName } from '../../../lib/api/operations.ts';
 import type { Section } from '../sentence.ts';
 import { authentication, events } from './authentication.ts';
 import { browseFleet } from './browse-fleet.ts';
@@ -13,6 +14,14 @@ import { readRum } from './read-rum.ts';
 import { alertAndIncident, rumResource, workItem } from './records.ts';
 import { states } from './states.ts';
 
+/** The section of each operation: none may be missing. */
+const OPERATIONS: Readonly<Record<OperationName, Section>> = {
+  'browse-fleet': browseFleet,
+  'get-rum-resource': readRum,
+  'delete-work-item': deleteWorkItem,
+  'merge-alerts': mergeAlerts,
+};
+
 export const SECTIONS: readonly Section[] = [
   overview,
   fleetHost,
@@ -23,10 +32,7 @@ export const SECTIONS: readonly Section[] = [
   alertAndIncident,
   states,
   general,
-  browseFleet,
-  readRum,
-  deleteWorkItem,
-  mergeAlerts,
+  ...Object.values(OPERATIONS),
   authentication,
   events,
   errors,
