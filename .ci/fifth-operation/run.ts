@@ -14,9 +14,9 @@ const NAME = 'get-work-item';
 const PATH = '/incident/work-item/info';
 const FEATURE = fileURLToPath(new URL('get-work-item.ts.txt', import.meta.url));
 
-/** A work item of the sample data. */
+/** A work item of the sample data, which no example deletes. */
 const { work_item_id, version, title } = JSON.parse(
-  [...sampleData(Date.now())].find((line) => line.includes('"work_item_id"')) ?? '{}',
+  [...sampleData(Date.now())].find((line) => line.includes('"wi-1002"')) ?? '{}',
 );
 
 const folder = mkdtempSync(join(tmpdir(), 'fifth-operation-'));
@@ -66,9 +66,9 @@ function addOperation(): void {
         type: 'object',
         required: ['work_item_id', 'version', 'title'],
         properties: {
-          work_item_id: { type: 'string' },
-          version: { type: 'integer', format: 'int64' },
-          title: { type: 'string' },
+          work_item_id: { type: 'string', description: 'Names it' },
+          version: { type: 'integer', format: 'int64', description: 'Its version' },
+          title: { type: 'string', description: 'Its title' },
         },
       },
     } as const satisfies Operation;
