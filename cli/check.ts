@@ -74,10 +74,10 @@ async function look(table: Table, { account, json }: Options, io: Io): Promise<F
     all.push(...findings);
     if (!json) for (const finding of findings) print(io, textOf(finding));
   };
-  if (account === undefined) for await (const findings of checkTable(table)) add(findings);
+  if (account === undefined) for await (const findings of checkTable(table, io.now())) add(findings);
   else {
     await requireAccount(table, account);
-    add(await checkAccount(table, account));
+    add(await checkAccount(table, account, io.now()));
   }
   return all;
 }

@@ -16,6 +16,7 @@ export const FINDINGS = {
   ledger_behind: 'the merge order does not know of the latest entry',
   pending_mark_missing: 'an entry has alerts left to move, and the merge order does not name it as pending',
   pending_mark_left: 'the merge order names an entry as pending that has nothing left to move, or does not exist',
+  merge_unfinished: 'an entry still has alerts left to move, long after its commit',
   idempotency_entry_missing: 'an Idempotency-Key is remembered for an entry that no feed has',
   account_missing: 'something belongs to an account that does not exist',
   account_unlisted: 'an account is not in the list of accounts',

@@ -4,11 +4,15 @@ import { keys } from '../table/keys.ts';
 import type { Finding, Fix } from './finding.ts';
 import type { MergeRows } from './merge-rows.ts';
 
+/** Milliseconds after its commit; finish-merges begins within a minute. */
+const OVERDUE_MS = 5 * 60_000;
+
 /** Whether the merge order knows the latest entries, and exactly those that have alerts left to move. */
 export function* checkMergeOrder(
   { account, order }: MergeRows,
   entries: readonly FeedItem[],
   tableName: string,
+  nowMs: number,
 ): Generator<Finding> {
   const row = { TableName: tableName, Key: keys.mergeOrder(account) };
   const latest = (of: readonly FeedItem[]) => of.reduce((last, { entry }) => Math.max(last, entry.sequence), 0);
@@ -85,4 +89,25 @@ export function* checkMergeOrder(
       ],
     };
   }
+
+  // A table that was restored to a moment within a merge has no message to finish it.
+  for (const { entry, pending: isPending } of entries)
+    if (isPending && nowMs - entry.at_ms > OVERDUE_MS && marked.get(entry.sequence) === entry.incident_id)
+      yield {
+        kind: 'merge_unfinished',
+        account,
+        ids: { incident_id: entry.incident_id, sequence: entry.sequence },
+        detail: 'alerts of it are left to move',
+        // There is nothing to write: a repair finishes what is pending.
+        fixes: [
+          {
+            ConditionCheck: {
+              ...row,
+              ConditionExpression: '#pending.#sequence = :incident',
+              ExpressionAttributeNames: { '#pending': 'pending', '#sequence': String(entry.sequence) },
+              ExpressionAttributeValues: { ':incident': entry.incident_id },
+            },
+          },
+        ],
+      };
 }

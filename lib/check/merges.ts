@@ -13,8 +13,11 @@ import { checkIncidents } from './incidents.ts';
 import { checkMergeOrder } from './merge-order.ts';
 import type { CheckedAlert, MergeRows } from './merge-rows.ts';
 
-/** @param tableName what the fixes are written to */
-export function checkMerges(rows: MergeRows, tableName: string): Finding[] {
+/**
+ * @param tableName what the fixes are written to
+ * @param nowMs tells merges that should be finished; absent: they are not looked for
+ */
+export function checkMerges(rows: MergeRows, tableName: string, nowMs = 0): Finding[] {
   const { account, orphans, idempotencyKeys } = rows;
   const isWhole = ({ entry, alertIds }: FeedItem) => !entry.large || alertIds.length === entry.alerts;
   const incomplete = rows.entries.filter((item) => !isWhole(item));
@@ -49,7 +52,7 @@ export function checkMerges(rows: MergeRows, tableName: string): Finding[] {
         fixes: [remove(key)],
       };
     }),
-    ...checkMergeOrder(rows, entries, tableName),
+    ...checkMergeOrder(rows, entries, tableName, nowMs),
     ...idempotencyKeys.flatMap(({ pk, sk, incident_id, sequence }): Finding[] =>
       sequence === undefined || has.has(entryName(String(incident_id), Number(sequence)))
         ? []

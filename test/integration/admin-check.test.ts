@@ -83,6 +83,12 @@ const BROKEN: Record<FindingKind, (merged: Merged) => Promise<unknown>> = {
   },
   pending_mark_missing: ({ tenant, from, large }) => remove(tenant, keys.feedMoves(tenant.account, from, large, 0)),
   pending_mark_left: ({ tenant, from, large }) => set(keys.mergeOrder(tenant.account), 'pending', { [large]: from }),
+  // As a restore to a moment right after the commit leaves it.
+  merge_unfinished: async ({ tenant, from, large }) => {
+    await remove(tenant, keys.feedMoves(tenant.account, from, large, 0));
+    await set(keys.mergeOrder(tenant.account), 'pending', { [large]: from });
+    await set(keys.feedEntry(tenant.account, from, large), 'at_ms', 1);
+  },
   idempotency_entry_missing: ({ tenant, to }) =>
     put(table, keys.idempotency(tenant.account, 'merge-alerts', 'k'), {
       incident_id: to,
@@ -164,28 +170,32 @@ describe('admin check and admin repair', () => {
     expect(await admin(`check --account ${tenant.account}`)).toMatchObject({ exitCode: 1 });
   });
 
-  it('take an alert that was loaded while a merge of it was committed for what was loaded', async () => {
-    const { tenant, alerts, to } = await merged();
-    const [third, alertId] = [await tenant.incident(), alerts[0] as string];
-    const line = { kind: 'alert', account_id: tenant.account, alert_id: alertId, title: 'Again', incident_id: to };
-    const incident = { kind: 'incident', account_id: tenant.account, incident_id: third, title: 'Again' };
-    const { mergeAlerts } = handlersOver(testDeps(table));
-    const own = connectAgain(table);
-    let raced = false;
-    // The import has read the merge order, and writes.
-    aroundCalls(own, async ({ command }, send) => {
-      if (/Put|BatchWrite/.test(command) && !raced) {
-        raced = true;
-        await tenant.merge(mergeAlerts, { alert_ids: [alertId], incident_id: third, title: 'Merged' });
-      }
-      return send();
-    });
-    await loadData(own, 'test', [JSON.stringify(line), JSON.stringify(incident)], { nowSeconds: 1 });
-    expect(raced).toBe(true);
-    expect(await stored(table, keys.alert(tenant.account, alertId))).toMatchObject({ title: 'Again', incident_id: to });
-    expect(await stored(table, keys.incident(tenant.account, third))).toMatchObject({ title: 'Again' });
-    expect(await admin(`check --account ${tenant.account}`)).toMatchObject({ exitCode: 0 });
-  });
+  it.each(['alert', 'incident'])(
+    'take an %s that was loaded while a merge changed it for what was loaded',
+    async (kind) => {
+      const { tenant, alerts, to } = await merged();
+      const [third, alertId] = [await tenant.incident(), alerts[0] as string];
+      const [key, line] =
+        kind === 'alert'
+          ? [keys.alert(tenant.account, alertId), { alert_id: alertId, title: 'Again', incident_id: to }]
+          : [keys.incident(tenant.account, third), { incident_id: third, title: 'Again' }];
+      const { mergeAlerts } = handlersOver(testDeps(table));
+      const own = connectAgain(table);
+      let raced = false;
+      // The import has read the merge order, and writes.
+      aroundCalls(own, async ({ command }, send) => {
+        if (/Put|BatchWrite/.test(command) && !raced) {
+          raced = true;
+          await tenant.merge(mergeAlerts, { alert_ids: [alertId], incident_id: third, title: 'Merged' });
+        }
+        return send();
+      });
+      await loadData(own, 'test', [JSON.stringify({ kind, account_id: tenant.account, ...line })], { nowSeconds: 1 });
+      expect(raced).toBe(true);
+      expect(await stored(table, key)).toMatchObject(line);
+      expect(await admin(`check --account ${tenant.account}`)).toMatchObject({ exitCode: 0 });
+    },
+  );
 
   it('leave a row that a call has changed since it was read', async () => {
     const { tenant, alerts } = await merged();

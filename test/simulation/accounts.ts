@@ -277,7 +277,7 @@ const judgement: Judgement<State> = {
 };
 
 const scenario = (name: string, cost: Scenario['cost'], ...actors: Actor[]): Scenario =>
-  scenarioOf(name, () => rowsAfter(LINES), actors, judgement, { cost });
+  scenarioOf(name, async () => [await rowsAfter(LINES)], actors, judgement, { cost });
 
 export const ACCOUNTS: readonly Scenario[] = [
   scenario('a key is issued while its account is suspended', 2, issue('second'), suspend),

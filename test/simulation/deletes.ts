@@ -71,7 +71,9 @@ const judgement: Judgement<State> = {
 };
 
 const scenario = (name: string, ...actors: Actor[]): Scenario =>
-  scenarioOf(name, () => rowsAfter(LINES), actors, judgement, { cost: name.includes('restoration') ? 2 : 1 });
+  scenarioOf(name, async () => [await rowsAfter(LINES)], actors, judgement, {
+    cost: name.includes('restoration') ? 2 : 1,
+  });
 
 export const DELETES: readonly Scenario[] = [
   scenario(
@@ -87,4 +89,9 @@ export const DELETES: readonly Scenario[] = [
     inTurn('C', remove('C').script, restore("C'").script),
   ),
   scenario('deletions against an import', remove('A'), remove('B'), load),
+  scenario(
+    'an import against a deletion and its restoration',
+    inTurn('A', remove('A').script, restore('A').script),
+    load,
+  ),
 ];

@@ -81,7 +81,7 @@ export async function everyRequest(): Promise<{ requests: Request[]; items: Item
   const lines = [
     { kind: 'work_item', work_item_id: 'w', version: 1, title: 't' },
     { kind: 'rum_resource', ...RESOURCE },
-    { kind: 'member', member_id: 5, name: 'Ada' },
+    ...[5, 6, 7].map((member_id) => ({ kind: 'member', member_id, name: 'Ada' })),
     ...[1, 2, 3].map((index) => ({ kind: 'incident', incident_id: id(index), title: 'Old' })),
     ...[11, 12, 13].map((index) => ({ kind: 'alert', alert_id: id(index), title: 'Alert', incident_id: id(1) })),
     { kind: 'alert', alert_id: id(14), title: 'Alert' },

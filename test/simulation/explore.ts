@@ -14,10 +14,10 @@ const LONGEST_RUN = 400;
 
 export interface Scenario {
   readonly name: string;
-  /** How many schedules there are with one fault: hundreds, thousands, tens of thousands, or more. */
-  readonly cost: 1 | 2 | 3 | 4;
-  /** Rows that all runs begin with. */
-  readonly rows: () => Promise<Rows>;
+  /** How many schedules there are with one fault: hundreds, thousands, tens of thousands, more; 5: as many with none. */
+  readonly cost: 1 | 2 | 3 | 4 | 5;
+  /** Rows that runs begin with: each of these. */
+  readonly starts: () => Promise<readonly Rows[]>;
   /** Begins the processes. */
   readonly begin: (world: World) => Promise<void>;
   /** What is wrong with a run that is over. */
@@ -39,7 +39,7 @@ export interface Report {
   depth: number;
   ms: number;
   /** Absent: nothing is wrong in any schedule. */
-  failure?: { problems: string[]; schedule: string[]; steps: string[] };
+  failure?: { problems: string[]; schedule: string[]; steps: string[]; start?: number };
   /** Not all was tried. */
   stoppedEarly?: boolean;
 }
@@ -61,7 +61,6 @@ export async function explore(
   mostSchedules = Number.POSITIVE_INFINITY,
 ): Promise<Report> {
   const began = performance.now();
-  const rows = await scenario.rows();
   const report: Report = {
     scenario: scenario.name,
     faults,
@@ -74,11 +73,32 @@ export async function explore(
   };
   /** Of each state that was met, the steps that were asleep in it each time. */
   const met = new Map<string, readonly string[]>();
+  const starts = await scenario.starts();
+  for (const [index, rows] of starts.entries()) {
+    const found = await exploreFrom(rows, scenario, newWorld, report, met, mostSchedules);
+    if (!found) continue;
+    report.failure = await shortest(scenario, newWorld, rows, faults, found);
+    if (starts.length > 1) report.failure.start = index;
+    break;
+  }
+  report.ms = performance.now() - began;
+  return report;
+}
+
+/** @returns a schedule that fails */
+async function exploreFrom(
+  rows: Rows,
+  scenario: Scenario,
+  newWorld: NewWorld,
+  report: Report,
+  met: Map<string, readonly string[]>,
+  mostSchedules: number,
+): Promise<string[] | undefined> {
   const path: Node[] = [];
   let failed: string[] | undefined;
-  do {
+  while (report.schedules < mostSchedules) {
     report.schedules += 1;
-    const world = newWorld(rows, faults);
+    const world = newWorld(rows, report.faults);
     await scenario.begin(world);
     for (const { chosen } of path) await take(world, chosen);
     for (;;) {
@@ -115,7 +135,8 @@ export async function explore(
       report.depth = Math.max(report.depth, path.length);
       await take(world, chosen);
     }
-    if (failed && failed.length > 0) break;
+    world.close();
+    if (failed && failed.length > 0) return path.map(({ chosen }) => chosen.name);
     while (path.length > 0) {
       const top = path.at(-1) as Node;
       top.done.push(...top.todo.splice(0, 1));
@@ -126,14 +147,10 @@ export async function explore(
       }
       path.pop();
     }
-  } while (path.length > 0 && report.schedules < mostSchedules);
-  report.stoppedEarly = path.length > 0;
-  if (failed && failed.length > 0) {
-    const found = path.map(({ chosen }) => chosen.name);
-    report.failure = await shortest(scenario, newWorld, rows, faults, found);
+    if (path.length === 0) return undefined;
   }
-  report.ms = performance.now() - began;
-  return report;
+  report.stoppedEarly = true;
+  return undefined;
 }
 
 async function take(world: World, { name }: Step): Promise<void> {
@@ -176,7 +193,13 @@ export async function replay(
 }
 
 /** Leaves out of a schedule that fails whatever it fails without: parts of it first, then single steps. */
-async function shortest(scenario: Scenario, newWorld: NewWorld, rows: Rows, faults: number, found: readonly string[]) {
+async function shortest(
+  scenario: Scenario,
+  newWorld: NewWorld,
+  rows: Rows,
+  faults: number,
+  found: readonly string[],
+): Promise<NonNullable<Report['failure']>> {
   const run = (schedule: readonly string[]) => replay(scenario, newWorld, rows, faults, schedule);
   let best = { forced: found, result: await run(found) };
   for (let size = Math.ceil(found.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2))

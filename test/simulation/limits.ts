@@ -96,7 +96,7 @@ const judgement: Judgement<State> = {
 
 const ACCOUNT_LINE = { kind: 'account', account_id: ACCOUNT, name: 'Acme', permissions: [] };
 const scenario = (name: string, ...actors: Actor[]): Scenario =>
-  scenarioOf(name, () => rowsAfter([ACCOUNT_LINE]), actors, judgement, { cost: 1 });
+  scenarioOf(name, async () => [await rowsAfter([ACCOUNT_LINE])], actors, judgement, { cost: 1 });
 
 export const LIMITS: readonly Scenario[] = [
   scenario("three calls across a second's end", caller('A', 0), caller('B', 0), caller('C', 1)),

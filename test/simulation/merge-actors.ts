@@ -1,13 +1,17 @@
 /** Who merges, undoes, imports and finishes, and what the table holds before. */
+import { checkAccount } from '../../lib/check/check.ts';
+import { repair } from '../../lib/check/repair.ts';
 import { loadData } from '../../lib/data/load.ts';
 import { createFinishMerges } from '../../lib/incidents/finish-merges.ts';
 import { createMergeAlerts } from '../../lib/incidents/merge-alerts.ts';
 import type { Sizes } from '../../lib/incidents/relocate.ts';
 import { undoMerge } from '../../lib/incidents/undo-merge.ts';
 import { type Key, parseKey } from '../../lib/table/keys.ts';
+import { connectDouble } from './double-client.ts';
 import { ACCOUNT, type Apply, imported, type Merge, merged, type State, undone } from './merge-model.ts';
 import { type Actor, actor, inTurn, rowsAfter } from './scenario.ts';
-import { callOf, id } from './surroundings.ts';
+import { callOf, depsOver, id, START_MS, type Surroundings } from './surroundings.ts';
+import { type Rows, TableDouble } from './table-double.ts';
 import { canonical, type Item } from './values.ts';
 import type { Message } from './world.ts';
 
@@ -36,7 +40,7 @@ const bodyOf = ({ alerts, into, title }: Merge) => ({
 
 export function merge(name: string, what: Merge, { shard = 0, aheadMs, ...own }: Own = {}): MergeActor {
   const sizes = { ...SIZES, ...own };
-  const act = async ({ deps }: Parameters<Parameters<typeof actor>[1]>[0]) => {
+  const act = async ({ deps }: Surroundings) => {
     await createMergeAlerts(deps, sizes)(callOf(bodyOf(what), ACCOUNT, what.key));
     return 'done';
   };
@@ -62,7 +66,7 @@ export const oneByOne = (name: string, ...calls: readonly MergeActor[]): MergeAc
 
 /** Of the merge that scenarios of undoing begin with. */
 export function undo(name: string, own: Sizes = {}): MergeActor {
-  const act = async ({ deps }: Parameters<Parameters<typeof actor>[1]>[0]) => {
+  const act = async ({ deps }: Surroundings) => {
     const request = { account: ACCOUNT, incidentId: TWO, sequence: firstSequence, by: 'operator', requestId: name };
     const { moves, left } = await undoMerge(deps, request, { ...SIZES, ...own });
     return canonical({ moves: moves.map(({ alertId }) => alertId).sort(), left: left.toSorted() });
@@ -86,7 +90,7 @@ const incidentLine = (incident_id: string, title: string) => ({
 
 /** An operator, who imports a row again when it failed. */
 function load(name: string, line: object, apply: (state: State) => State): MergeActor {
-  const act = async ({ deps: { table } }: Parameters<Parameters<typeof actor>[1]>[0]) => {
+  const act = async ({ deps: { table } }: Surroundings) => {
     await loadData(table, 'data', [JSON.stringify(line)], { nowSeconds: 1 });
     return 'done';
   };
@@ -118,18 +122,61 @@ export const UNTOUCHED: State = {
   used: [],
 };
 
+const HOUR_MS = 3_600_000;
+
+/** An operator, who repairs until there is nothing to repair. */
+export function repairing(name: string): MergeActor {
+  const act = async ({ deps: { table } }: Surroundings) => {
+    for (;;) {
+      const findings = await checkAccount(table, ACCOUNT, START_MS + HOUR_MS);
+      if (findings.length === 0) return 'done';
+      await repair(table, findings);
+    }
+  };
+  return {
+    ...actor(name, act, { again: true, repeats: true, mostCalls: 300 }),
+    operations: new Map([[name, (state) => ({ state, answer: 'done' })]]),
+  };
+}
+
 /** Sequence of the merge that scenarios of undoing begin with. */
 let firstSequence = 0;
 
 /** Nothing else is done yet. */
-export const fresh = () => rowsAfter(LINES);
+export const fresh = async () => [await rowsAfter(LINES)];
 
 /** The alerts are merged into incident 2. */
-export const afterMerge = (alerts: string[]) => () =>
-  rowsAfter(LINES, async ({ deps }) => {
+export const afterMerge = (alerts: string[]) => async () => [
+  await rowsAfter(LINES, async ({ deps }) => {
     firstSequence = deps.now();
     await createMergeAlerts(deps)(callOf(bodyOf({ alerts, into: TWO }), ACCOUNT));
+  }),
+];
+
+/** A restore has each row as it was before a merge, or as it was after one of the writes of it: all that there can be. */
+export const torn = (what: Merge, sizes: Sizes) => async (): Promise<Rows[]> => {
+  const double = new TableDouble(await rowsAfter(LINES));
+  const { rows: before } = double;
+  const versions = new Map<string, (RowAs | undefined)[]>();
+  const table = connectDouble(async (request) => {
+    const reply = double.apply(request);
+    for (const [name, row] of double.rows) {
+      const known = versions.get(name) ?? [before.get(name)];
+      if (known.at(-1) !== row) versions.set(name, [...known, row]);
+    }
+    return reply;
   });
+  await createMergeAlerts(depsOver(table), { ...SIZES, ...sizes })(callOf(bodyOf(what), ACCOUNT, what.key));
+  const changed = [...versions].filter(([, each]) => each.length > 1);
+  return changed.reduce<Rows[]>(
+    (all, [name, each]) =>
+      all.flatMap((rows) =>
+        each.map((row) => new Map([...rows].filter(([other]) => other !== name).concat(row ? [[name, row]] : []))),
+      ),
+    [before],
+  );
+};
+type RowAs = Rows extends ReadonlyMap<string, infer Row> ? Row : never;
 
 /** What the stream and the queue bring of a large entry. */
 export function finishingOf(item: Item, transactionItems: number): Message | undefined {

@@ -19,14 +19,8 @@ export const setRunning = (process: Process | undefined): void => {
   running = process;
 };
 
-/** A number for each text. */
-const interned = new Map<string, number>();
-export function intern(text: string): number {
-  const known = interned.get(text);
-  if (known !== undefined) return known;
-  interned.set(text, interned.size);
-  return interned.size - 1;
-}
+/** Stands for a text: shorter, and another for any other. */
+export const intern = (text: string): string => nodeCrypto.hash('sha1', text, 'base64');
 
 export interface ProcessOptions {
   /** Begun by a message: comes again after a failure. */

@@ -19,12 +19,18 @@ export interface Actor {
   readonly chance?: number;
   /** What a lost reply has it send again is done again. */
   readonly repeats?: boolean;
+  readonly mostCalls?: number;
 }
 
 /** Calls one operation, which has no state but its own. */
 export const actor = (name: string, act: (at: Surroundings) => Promise<unknown>, more: Partial<Actor> = {}): Actor => ({
   name,
-  script: (at) => at.call(name, () => act(at), { forgets: true, repeats: more.repeats === true }),
+  script: (at) =>
+    at.call(name, () => act(at), {
+      forgets: true,
+      repeats: more.repeats === true,
+      ...(more.mostCalls !== undefined && { mostCalls: more.mostCalls }),
+    }),
   ...more,
 });
 
@@ -65,12 +71,13 @@ export interface Judgement<State> extends Omit<Model<State>, 'isFinal' | 'answer
   readonly check?: (world: World) => string[];
 }
 
+/** @param maybe operations that may have been done before, or not */
 export function scenarioOf<State>(
   name: string,
-  rows: () => Promise<Rows>,
+  starts: () => Promise<readonly Rows[]>,
   actors: readonly Actor[],
   judgement: Judgement<State>,
-  { cost, onRecord }: { cost: Scenario['cost']; onRecord?: World['onRecord'] },
+  { cost, onRecord, maybe = [] }: { cost: Scenario['cost']; onRecord?: World['onRecord']; maybe?: readonly string[] },
 ): Scenario {
   /** undefined: the caller was told that nobody knows. */
   const answerOf = (operation: Operation) =>
@@ -78,9 +85,10 @@ export function scenarioOf<State>(
   return {
     name,
     cost,
-    rows,
+    starts,
     async begin(world) {
       if (onRecord) world.onRecord = onRecord;
+      for (const each of maybe) world.operations.push({ name: each, id: each, calls: 1, after: [], optional: true });
       for (const [at, { name: own, script, again = false, aheadMs = 1_000 * at, chance }] of actors.entries())
         await world.begin(own, script, { message: again, aheadMs, ...(chance !== undefined && { chance }) });
     },
@@ -98,7 +106,11 @@ export function scenarioOf<State>(
       }
       if (world.isSettled())
         for (const one of world.operations)
-          if ((!one.ended || answerOf(one) === undefined) && (world.faults.length === 0 || judgement.isSettled(one)))
+          if (
+            !one.optional &&
+            (!one.ended || answerOf(one) === undefined) &&
+            (world.faults.length === 0 || judgement.isSettled(one))
+          )
             problems.push(`"${one.name}" has failed, though it was done`);
       return problems;
     },

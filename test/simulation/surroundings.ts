@@ -40,7 +40,11 @@ export interface Operation {
   /** Calls to the table. */
   calls: number;
   /** A write that is sent again after its reply was lost is done again. */
-  readonly repeats: boolean;
+  readonly repeats?: boolean;
+  /** At most. */
+  readonly mostCalls?: number;
+  /** Nobody knows whether it was done, or cares. */
+  readonly optional?: boolean;
   /** Ids of operations that had ended when its first call was taken; undefined: none was. */
   after?: readonly string[];
   ended?: true;
@@ -54,6 +58,8 @@ export interface CallOptions {
   forgets?: boolean;
   /** A write that is sent again after its reply was lost is done again, as an import may be: others can come in between. */
   repeats?: boolean;
+  /** Calls to the table after which it counts as one that loses to others for ever. */
+  mostCalls?: number;
 }
 
 /** What runs in one process knows of its surroundings. */
