@@ -27,7 +27,7 @@ const CLIENTS = [
     : [{ when: ' after a storm', connect: () => connectAfterStorm(table, proxy) }]),
 ];
 
-describe.each(CLIENTS)('DynamoDB is gone$when', ({ connect }) => {
+describe.each(CLIENTS)('DynamoDB is down$when', ({ connect }) => {
   it('every call is 503 within 3 s, of three wire calls at the most, and the first call after it is back succeeds', async () => {
     const handlers = handlersOver({ ...testDeps(await connect(), { timeLimits: TIME_LIMITS }), ...SILENT });
     const tenant = await newAccount(table);

@@ -104,7 +104,7 @@ describe('every bundle, started as Lambda would', () => {
     expect(stdout).not.toContain('the-secret-key');
   });
 
-  it('openapi-document publishes the description, and does not send it again to who has it', async () => {
+  it('openapi-document serves openapi.json, and 304 to callers that have it', async () => {
     const { answer } = await start('openapi-document', { ...call, httpMethod: 'GET', path: '/openapi.json' });
     const own = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8');
     expect(parseJson(answer.body)).toEqual(parseJson(own));

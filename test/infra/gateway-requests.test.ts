@@ -77,7 +77,7 @@ describe('a method', () => {
     expect(event?.resource).toBe('/openapi.json');
   });
 
-  it.each(['post', 'Post', 'BREW', '?'])('%s, which is none, is BadRequest in the envelope', async (method) => {
+  it.each(['post', 'Post', 'BREW', '?'])('%s, which is malformed, is BadRequest in the envelope', async (method) => {
     const { status, text, headers } = await gateway.sent(`${method} /alert/merge${KEY} HTTP/1.1`);
     expect([status, envelope(text).error?.code]).toEqual([400, 'BadRequest']);
     expect(headers.get('svc-request-id')).toBe(envelope(text).request_id);

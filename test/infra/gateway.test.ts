@@ -32,7 +32,7 @@ const textOf = (type: string, requestId: string) =>
   );
 
 describe('the local gateway does what the template says', () => {
-  it('calls the function of a route, and the refusal where there is none', async () => {
+  it('calls the function of a route, or fallback-route', async () => {
     const { called, post } = await started(deployment);
     for (const { path } of operations) await post(`${path}?app_key=k`);
     await post('/nowhere?app_key=k');

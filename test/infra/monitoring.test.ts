@@ -102,7 +102,7 @@ describe('the alarms', () => {
     expect(told.filter((name) => name !== '').sort()).toEqual([...new Set(names)].sort());
   });
 
-  it('cost what docs/performance.md says', () => {
+  it('cost what docs/performance.md lists', () => {
     const metricsOf = (of: typeof template) =>
       Object.values(resourcesOf(of, 'AWS::CloudWatch::Alarm')).flatMap(
         ({ Properties: { Metrics } }) =>

@@ -96,7 +96,7 @@ describe('a role', () => {
     same(statementsOf('MergesPipeRole', template), [allow(STREAM, 'Table.StreamArn'), send()]);
   });
 
-  it('is for one service of AWS, and there is none beside those of the functions, the pipe and the access log', () => {
+  it('is for one AWS service: the functions, the pipe or the access log', () => {
     const trusted = Object.fromEntries(
       Object.entries(propertiesOf('AWS::IAM::Role', template)).map(([id, { AssumeRolePolicyDocument, ...more }]) => {
         const [{ Action, Effect, ...trust }, ...others] = AssumeRolePolicyDocument.Statement;

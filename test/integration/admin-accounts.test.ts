@@ -71,7 +71,7 @@ describe('an account', () => {
     expect((await callerOf(appKey))?.permissions).toEqual([]);
   });
 
-  it('is suspended with all its keys, and back again', async () => {
+  it('is suspended and unsuspended with all its keys', async () => {
     const id = await newAccount();
     const appKey = await issue(id);
     await admin(`account suspend ${id}`);
@@ -94,7 +94,7 @@ describe('an account', () => {
     expect(revision).toBe(13);
   });
 
-  it('does not leave a key with what it no longer may, when the two are changed at once', async () => {
+  it('does not leave a key with a revoked permission when key and account change concurrently', async () => {
     const id = await newAccount(['monit']);
     const account = await stored(table, keys.account(id));
     await changeAccount(table, id, () => ({ permissions: [] })); // after the account was read for the new key
@@ -194,7 +194,7 @@ describe('an app key', () => {
     expect(list.map(({ note }) => note)).toEqual(['ci', 'ci']);
   });
 
-  it('is rotated to one that lives as long as it was to live, unless told otherwise', async () => {
+  it('is rotated to one with the same lifetime, unless given another', async () => {
     const id = await newAccount();
     const at = (days: number) => ({ now: () => Date.now() + days * 86_400_000 });
     const expiryOf = async (appKey: string) => (await stored(table, keys.appKey(hashAppKey(appKey)))).expires_at;
@@ -312,7 +312,7 @@ describe('wrong use', () => {
     'work-item restore wi-1 --account 7',
     `merge undo ${'a'.repeat(24)} 5 --account 7`,
     'fleet simulate --account 7 --hosts 5',
-  ])('%s of an account that is not there: exit code 1 and what to do', async (command) => {
+  ])('%s of a missing account: exit code 1 and what to do', async (command) => {
     const { exitCode, err } = await admin(command);
     expect([exitCode, err]).toEqual([1, 'Account 7 does not exist: `account list` shows all accounts.\n']);
   });
@@ -329,7 +329,7 @@ describe('wrong use', () => {
     expect(ended.err).toMatch(line);
   });
 
-  it('of a table that is not there', async () => {
+  it('of a missing table', async () => {
     const { exitCode, err } = await runCommand([
       'account',
       'list',
@@ -406,7 +406,7 @@ describe('on AWS', () => {
     expect([exitCode, err]).toEqual([0, '']);
   });
 
-  it('says when the stack is not there', async () => {
+  it('reports a missing stack', async () => {
     const { exitCode, err } = await runCommand(['account', 'list', '--stack', 'Other', '--region', 'eu-west-1']);
     expect(exitCode).toBe(1);
     expect(err).toContain('Stack with id Other does not exist');

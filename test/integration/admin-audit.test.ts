@@ -150,7 +150,7 @@ describe('the audit', () => {
     );
   });
 
-  it('tells of what failed, and of what was cut short', async () => {
+  it('records failed and interrupted commands', async () => {
     const id = await made();
     expect((await admin(`rum restore --account ${id}`)).exitCode).toBe(1);
     expect((await rowsOf(id)).at(-1)).toMatchObject({
@@ -178,7 +178,7 @@ describe('the audit', () => {
     expect((await rowsOf(id)).slice(before)).toMatchObject([{ result: 'failed' }]);
   });
 
-  it('says that a change is done whose copying to the keys then failed', async () => {
+  it('records a change as done if only copying it to the keys failed', async () => {
     const id = await made();
     await issued(id);
     const broken = connectAgain(table);

@@ -145,7 +145,7 @@ describe('import', () => {
     });
   });
 
-  it('says in one line that a file cannot be read', async () => {
+  it('reports an unreadable file in one line', async () => {
     expect(await admin('import /nowhere/x')).toEqual({
       exitCode: 1,
       out: '',
@@ -186,7 +186,7 @@ describe('import', () => {
     expect(err).toMatch(/1 of 2 lines were written\.\nstdin:2: member \d+ 1 cannot be written: a planted fault\n$/);
   });
 
-  it('stopped half-way it says so, and the same command completes it', async () => {
+  it('stopped half-way reports that, and the same command completes it', async () => {
     const id = newAccountId();
     const stdin = lines(accountLine(id), ...Array.from({ length: 5_000 }, (_, index) => member(id, index + 1)));
     const stop = new AbortController();
@@ -378,7 +378,7 @@ describe('export', () => {
     ]);
   });
 
-  it('is of the accounts that are named, and says which are not there', async () => {
+  it('contains the named accounts, and names missing ones', async () => {
     const [one, other] = [newAccountId(), newAccountId()];
     await admin('import -', { stdin: lines(accountLine(one), accountLine(other), member(one, 1), member(other, 1)) });
     const { out } = await admin(`export --account ${one}`);
@@ -395,7 +395,7 @@ describe('export', () => {
     ]);
   });
 
-  it('to a folder that is not there says so in one line', async () => {
+  it('to a missing folder is reported in one line', async () => {
     const { exitCode, err } = await admin('export --out /nowhere/x');
     expect([exitCode, err]).toEqual([1, 'Cannot write /nowhere/x (ENOENT): check --out.\n']);
   });

@@ -74,7 +74,7 @@ describe('gateway-keys remove', () => {
     expect(await entriesOf(1)).toHaveLength(2);
   });
 
-  it('completes what it began when it is run again', async () => {
+  it('completes an interrupted run when repeated', async () => {
     destroyStack();
     const [first] = aws.gateway.keys.filter(({ id }) => !others.includes(id));
     aws.gateway.keys = aws.gateway.keys.filter((key) => key !== first);

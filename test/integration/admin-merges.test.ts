@@ -38,7 +38,7 @@ async function merged() {
 }
 
 describe('admin merge list', () => {
-  it('tells of each merge its request_id and its alerts, oldest first', async () => {
+  it('lists the request_id and the alerts of each merge, oldest first', async () => {
     const { tenant, from, to, alerts, sequence, requestId } = await merged();
     const { out, exitCode } = await admin(`merge list --account ${tenant.account} --json`);
     expect(exitCode).toBe(0);

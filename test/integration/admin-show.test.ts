@@ -64,7 +64,7 @@ describe('show host', () => {
     ],
     [8, {}, { ...LIVE, snapshot_truncated: true }, /is 5\.0 s old, but: snapshot_truncated\./],
     [9, {}, LIVE, /is 5\.0 s old, within twice the report interval of 30 s/],
-  ])('says which rule decided, here %i, and by what', async (rule, host, live, why) => {
+  ])('names the rule that decided, here %i, and its values', async (rule, host, live, why) => {
     const account = newAccountId();
     await putAccount(table, { account_id: account, name: 'n', permissions: [] });
     const row = { ...HOST, ...host };
@@ -81,7 +81,7 @@ describe('show host', () => {
     expect(out).toMatch(live ? /Live status\n {2}host_id/ : /Live status\n {2}none/);
   });
 
-  it('tells a host of no inventory from one that is nowhere', async () => {
+  it('distinguishes a host without inventory from a missing one', async () => {
     const account = newAccountId();
     await putAccount(table, { account_id: account, name: 'n', permissions: [] });
     await put(table, keys.hostStatus(account, 'orphan'), LIVE);
@@ -116,7 +116,7 @@ describe('show fleet', () => {
     expect(out).not.toContain('\u001b');
   });
 
-  it('has colours on a terminal, but not where NO_COLOR says so', async () => {
+  it('has colours on a terminal, but not with NO_COLOR', async () => {
     const account = newAccountId();
     await putAccount(table, { account_id: account, name: 'n', permissions: [] });
     await admin(`fleet simulate --account ${account} --hosts 50`);
@@ -127,7 +127,7 @@ describe('show fleet', () => {
 });
 
 describe('show incident, alert and work-item', () => {
-  it('tell what is stored, and what the feed says', async () => {
+  it('show what is stored, and the feed', async () => {
     const tenant = await newAccount(table);
     await putAccount(table, { account_id: tenant.account, name: 'n', permissions: [] });
     await tenant.member(7);
@@ -172,7 +172,7 @@ describe('show incident, alert and work-item', () => {
     expect((await admin(`show work-item w --account ${tenant.account}`)).out).toContain('(2027-01-15 08:00:00 UTC)');
   });
 
-  it.each(['incident', 'alert'])('say that there is no such %s', async (kind) => {
+  it.each(['incident', 'alert'])('report a missing %s', async (kind) => {
     const tenant = await newAccount(table);
     await putAccount(table, { account_id: tenant.account, name: 'n', permissions: [] });
     const { exitCode, err } = await admin(`show ${kind} ${'f'.repeat(24)} --account ${tenant.account}`);

@@ -76,7 +76,7 @@ describe.each([3, 95, 150])('undoing a merge of %i alerts', (count) => {
     expect(await tenant.pending()).toEqual([]);
   });
 
-  it('leaves those that were moved since, and says how many', async () => {
+  it('leaves alerts moved since, and reports how many', async () => {
     const { tenant, from, to, alerts, sequence } = await merged(count);
     const elsewhere = await tenant.incident();
     await merge(tenant, alerts.slice(0, 1), elsewhere);
@@ -119,7 +119,7 @@ describe.each([3, 95, 150])('undoing a merge of %i alerts', (count) => {
   });
 });
 
-describe('an undoing', () => {
+describe('an undo', () => {
   it('of alerts that were in no incident puts them in none', async () => {
     const tenant = await newAccount(table);
     await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: [] });
@@ -144,7 +144,7 @@ describe('an undoing', () => {
     expect(await tenant.placements(alerts)).toEqual([to, to, from, from]);
   });
 
-  it('cut short after its commit is completed by saying it again, and by finish-merges', async () => {
+  it('interrupted after its commit is completed by repeating it, and by finish-merges', async () => {
     for (const by of ['again', 'finish-merges', 'both at once']) {
       const { tenant, from, to, alerts, sequence } = await merged(150);
       const dying = connectAgain(table);
@@ -210,7 +210,7 @@ describe('an undoing', () => {
   it.each([
     ['an entry that is not there', 5, 'has no entry 5'],
     ['an undoing', undefined, 'is not a merge: an undo cannot be undone'],
-  ])('of %s says so', async (_what, given, message) => {
+  ])('of %s has a message of its own', async (_what, given, message) => {
     const { tenant, to, sequence } = await merged(2);
     await undoMerge(undoDeps(table), request(tenant, to, sequence));
     const own = (await lastEntry(tenant, to)).sequence;
@@ -242,7 +242,7 @@ describe('restoring a work item', () => {
     return { tenant, key, remove };
   }
 
-  it('takes the deletion back, under a new version, so that the deletion sent again does not apply', async () => {
+  it('undoes the deletion, with a new version, so that a repeated deletion does not apply', async () => {
     const { tenant, key, remove } = await deleted();
     const { exitCode, out } = await admin(`work-item restore wi-1 --account ${tenant.account}`);
     expect([exitCode, out]).toEqual([0, 'Work item wi-1 restored; it is at version 6.\n']);
@@ -274,7 +274,7 @@ describe('restoring a work item', () => {
     expect((await stored(table, key)).deleted_at_ms).toBeDefined();
   });
 
-  it('that is not there says so, and --dry-run writes nothing', async () => {
+  it('that is missing is reported, and --dry-run writes nothing', async () => {
     const { tenant, key } = await deleted();
     const missing = await admin(`work-item restore wi-2 --account ${tenant.account}`);
     expect([missing.exitCode, missing.err]).toEqual([1, `Account ${tenant.account} has no work item wi-2.\n`]);

@@ -72,7 +72,7 @@ describe('live status that cannot be read', () => {
     expect(first.next_cursor).toBeDefined();
   });
 
-  it('or comes later than 1 s does not hold the answer up: it is there within 1.5 s', async () => {
+  it('or takes over 1 s does not delay the answer beyond 1.5 s', async () => {
     await fleet.browse();
     plan('hang', ofLive);
     const { result, tookMs } = await measured(() => fleet.browse());
@@ -82,7 +82,7 @@ describe('live status that cannot be read', () => {
     expect(page.partial).toBe(true);
   });
 
-  it('is logged once a request, without what the error says', async () => {
+  it('is logged once per request, without the error message', async () => {
     plan('invalid', ofLive);
     const answer = await fleet.browse();
     const lines = fleet.deps.log.lines.filter(({ message }) => message === 'live status unreadable');
@@ -159,7 +159,7 @@ describe('fleet browse', () => {
     expect(proxy.calls.map(({ action }) => action)).toEqual(['GetItem']);
   });
 
-  it('that cannot be counted is ServiceUnavailable, and says nothing of the limit', async () => {
+  it('that cannot be counted is ServiceUnavailable, without rate-limit headers', async () => {
     const own = await newFleet(table, { through: connectThrough(table, proxy) });
     plan('throttle', ({ action }) => action === 'UpdateItem');
     const answer = await own.browse();
@@ -169,7 +169,7 @@ describe('fleet browse', () => {
 });
 
 describe('an outage of DynamoDB', () => {
-  it('is over for the client when it is over: the first call after it is answered, at once and whole', async () => {
+  it('ends for the client when it ends: the first call afterwards is answered at once and in full', async () => {
     plan('error-before');
     for (let call = 0; call < 30; call += 1) hasEnvelope(await fleet.browse(), 503, 'ServiceUnavailable');
     proxy.plan();

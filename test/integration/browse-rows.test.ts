@@ -52,7 +52,7 @@ const idsOf = (pages: { items: { host_id: string }[] }[]) =>
   pages.flatMap(({ items }) => items.map(({ host_id }) => host_id));
 
 describe('rows larger than any host needs', () => {
-  it('are shown cut, with the reason code value_cut, so that a page of 100 stays below 4 MB', async () => {
+  it('are cut, with the reason code value_cut, so that a page of 100 stays below 4 MB', async () => {
     const codes = Array.from({ length: 40 }, (_, index) => `${index}-${'\u0001'.repeat(140)}`);
     await putHosts(
       fleet,
@@ -202,7 +202,7 @@ const anyHosts = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
-describe('whatever the rows of hosts hold', () => {
+describe('whatever the host rows contain', () => {
   it('every page is well-formed, none is a 5xx, and a walk meets each host once', async () => {
     let failed = 0;
     const check = async (hosts: RandomHost[], limit: number) => {

@@ -121,7 +121,7 @@ describe('an app key shows in no answer, log line, metric or error', () => {
     expect(functions.printed()).not.toContain(CANARY);
   });
 
-  it('of the authorizer, of a path that is none, and of finish-merges', async () => {
+  it('of the authorizer, of an unknown path, and of finish-merges', async () => {
     const results: unknown[] = [];
     for (const fault of [undefined, 'invalid', 'refuse', 'cut'] as const)
       for (const key of [VALID, UNKNOWN, EXPIRED]) {

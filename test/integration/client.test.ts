@@ -112,7 +112,7 @@ async function refusing(times: number, status: number, retryAfter = '1') {
 }
 
 describe('the client', () => {
-  it('goes through all hosts, page after page, and waits where the limit says so', async () => {
+  it('walks all hosts, page by page, and waits as the limit requires', async () => {
     const hosts: ServiceMapFleetHost[] = [];
     for await (const host of client.hosts()) hosts.push(host);
     expect(hosts.map(({ host_id }) => host_id)).toEqual(
@@ -160,7 +160,7 @@ describe('the client', () => {
     }
   });
 
-  it('sends again what is refused for now, after the time it is told, a merge with one Idempotency-Key', async () => {
+  it('retries temporary refusals after Retry-After, a merge with one Idempotency-Key', async () => {
     const server = await refusing(1, 503);
     await createClient({ url: server.url, appKey }).mergeAlerts({ alert_ids: [id('b')], incident_id: id('a') });
     server.close();
@@ -171,7 +171,7 @@ describe('the client', () => {
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(900);
   });
 
-  it('sends again a call whose answer was cut off, and gives up as without an answer', async () => {
+  it('retries a call with a truncated answer, then gives up as without an answer', async () => {
     let calls = 0;
     let cutOff = 1;
     const server = createServer((request, response) => {
@@ -199,7 +199,7 @@ describe('the client', () => {
     expect(hosts.map(({ host_id }) => host_id)).toEqual(['h249']); // the last one of five pages
   });
 
-  it('asks for every page with what it was asked for, 100 hosts at a time unless told otherwise', async () => {
+  it('requests every page with the given filters, by default 100 hosts at a time', async () => {
     const bodies: unknown[] = [];
     const server = createServer(async (request, response) => {
       let text = '';

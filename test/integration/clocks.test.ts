@@ -67,7 +67,7 @@ describe.each([
     expect(await statusAt(functions, await admin(`app-key rotate ${await keyId()} --account ${id}`))).toBe(200);
   });
 
-  it('refuse a suspended account at once, and let it in again once that is taken back', async () => {
+  it('refuse a suspended account at once, and admit it again once unsuspended', async () => {
     const { id, admin, statusAt } = await madeAt(operator);
     const appKey = await admin(`app-key issue --account ${id}`);
     await admin(`account suspend ${id}`);

@@ -126,7 +126,7 @@ describe('export', () => {
     expect(out.trim().split('\n')).toHaveLength(1);
   });
 
-  it('writes to what is not a regular file as it is, and says in a sentence that a disk is full', async () => {
+  it('writes directly to what is not a regular file, and reports a full disk', async () => {
     const id = newAccountId();
     await admin('import -', { stdin: lines(accountLine(id)) });
     for (const [device, expected] of [

@@ -67,7 +67,7 @@ describe('deleting a work item', () => {
     });
   });
 
-  it('again after success answers success and writes nothing', async () => {
+  it('repeated after success succeeds and writes nothing', async () => {
     const item = await newItem();
     await item.remove();
     const done = await item.row();
@@ -108,7 +108,7 @@ describe('deleting a work item', () => {
     expect(await item.row()).toEqual(before);
   });
 
-  it('that is not there is not found, and nothing is written', async () => {
+  it('that is missing is not found, and nothing is written', async () => {
     const item = await newItem();
     const answer = await item.remove(3, 'no-such-item');
     hasEnvelope(answer, 400, 'ResourceNotFound');
@@ -172,7 +172,7 @@ describe('deleting a work item', () => {
     expect(await item.row()).toEqual(before);
   });
 
-  it('stays a success when it is taken back before the SDK sends it again', async () => {
+  it('stays a success if it is undone before the SDK retries it', async () => {
     const own = await newTable();
     const { appKey, account } = await newCaller(own);
     const key = keys.workItem(account, 'w');

@@ -251,11 +251,11 @@ describe('npm', () => {
     expect(sources[1]).toMatch(/process\.env\.SEED/);
   });
 
-  it.each(benchLines)('%s names benchmarks that there are', (line) => {
+  it.each(benchLines)('%s names existing benchmarks', (line) => {
     expect(readArguments(argumentsOf(line.replace('npm run bench -- ', ''))).suites).not.toEqual([]);
   });
 
-  it('npm start takes what documents give it, all at once', async () => {
+  it('npm start takes all options of the documents together', async () => {
     expect(startLines.length).toBeGreaterThan(2);
     const args = startLines.flatMap((line) => argumentsOf(line.replace('npm start -- ', '')));
     const { ended, output, child, errors } = await start(['--port', '0', ...args.filter((word) => word !== '--help')], {
@@ -369,7 +369,7 @@ describe('docs/api.md', () => {
 });
 
 describe('docs/data-format.md', () => {
-  it('says of wrong lines what import says', async () => {
+  it('shows the errors of import for invalid lines', async () => {
     const [, problems = ''] = /```\n(hosts\.ndjson:2.*?\n)```/s.exec(textOf('docs/data-format.md')) ?? [];
     const host = { kind: 'host', account_id: 1, host_id: 'h', agent_version: '1', edge_cluster: 'c', enabled: true };
     const good = (id: number) => ({ ...host, host_id: `h${id}`, snapshot_ready: true });

@@ -95,7 +95,7 @@ describe('an export', () => {
     expect(titleOf(to)).toBe('Merged');
   });
 
-  it('has an undoing whole that is committed while it reads', async () => {
+  it('includes an undo that is committed during the export in full', async () => {
     const { tenant, from, to, alerts } = await filled(16);
     await tenant.merge(handlers.mergeAlerts, { alert_ids: alerts, incident_id: to });
     const [{ sequence }] = await tenant.feed(to);

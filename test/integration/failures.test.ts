@@ -40,7 +40,7 @@ describe('an unforeseen error', () => {
     expect(JSON.stringify(deps.log.lines)).not.toContain('secret-key');
   });
 
-  it('leaves in the log its kind and where it was thrown, and nothing that it says', async () => {
+  it('leaves its kind and where it was thrown in the log, but not its message', async () => {
     const own = await newTable();
     const { appKey } = await newCaller(own);
     const deps = testDeps(own);
@@ -71,7 +71,7 @@ describe('an unforeseen error', () => {
     expect(JSON.stringify(deps.log.lines)).not.toContain('the-input');
   });
 
-  it('speaks the language of the caller', async () => {
+  it('uses the language of the caller', async () => {
     const missing = connectTable({ name: 'no-such-table', endpoint: dynamodbEndpoint() });
     const event = eventFor(getRumResource, { appKey: 'x', headers: { 'accept-language': 'zh-CN,zh;q=0.9' } });
     const answer = await invokeAlone(handlersOver(testDeps(missing)).getRumResource, event);

@@ -51,7 +51,7 @@ describe('the gateway key of an account', () => {
     expect(await stored(table, keys.appKey(hashAppKey(later)))).toMatchObject({ gateway_key: value });
   });
 
-  it('is not made again, nor taken for that of an account whose number begins alike', async () => {
+  it('is not created twice, nor confused with that of an account whose number has the same prefix', async () => {
     await account(12);
     await account(1);
     const gatewayKeys = createGatewayKeys(client, table, 'plan');

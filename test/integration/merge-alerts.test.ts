@@ -307,7 +307,7 @@ describe('an Idempotency-Key', () => {
     hasEnvelope(answer, 400, 'InvalidParameter');
   });
 
-  it('that five calls carry at once is one merge, and all answer 200', async () => {
+  it('sent with five concurrent calls is one merge, and all answer 200', async () => {
     const tenant = await given();
     const to = await tenant.incident();
     const alert_ids = await tenant.alerts(5);

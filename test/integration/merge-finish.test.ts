@@ -65,7 +65,7 @@ describe('a merge that is cut short after its commit', () => {
     expect(told(finishing)).toEqual(finished);
   });
 
-  it('answers success, for the merge stands', async () => {
+  it('answers success, since the merge is committed', async () => {
     const { tenant, from, to, alerts, answer } = await cutShort();
     hasEnvelope(answer, 200);
     expect(new Set(await tenant.placements(alerts))).toEqual(new Set([from]));
@@ -115,7 +115,7 @@ describe('a merge that is cut short after its commit', () => {
     await isMerged(tenant, to, alerts);
   });
 
-  it('fails the message when DynamoDB is away, so that the queue brings it again', async () => {
+  it('fails the message when DynamoDB is down, so that the queue retries it', async () => {
     const { tenant, to, alerts } = await cutShort();
     const feed = await tenant.feed(to);
     const away = instance();
@@ -129,7 +129,7 @@ describe('a merge that is cut short after its commit', () => {
     await isMerged(tenant, to, alerts);
   });
 
-  it('gives way to a later merge, whose feed tells that its alerts came from it', async () => {
+  it('yields to a later merge, whose feed records that its alerts came from it', async () => {
     const { tenant, from, to, alerts } = await cutShort();
     const later = await tenant.incident();
     const taken = alerts.slice(0, 20);

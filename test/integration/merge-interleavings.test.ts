@@ -74,7 +74,7 @@ async function given(alerts: number) {
 const movedBy = async (tenant: Account, incidentId: string) => (await tenant.feed(incidentId))[0].moved;
 
 describe('a merge too large for one transaction', () => {
-  it('that is cut between its moves is finished by what its list says', async () => {
+  it('that is cut between its moves is finished by its list', async () => {
     const { tenant, from, to, alerts } = await given(250);
     await merge(tenant, alerts, to, dyingAfter(2));
     const [entry] = await tenant.feed(to);
@@ -85,7 +85,7 @@ describe('a merge too large for one transaction', () => {
     expect(Object.keys(await movedBy(tenant, to))).toEqual([from]);
   });
 
-  it('is committed whatever small merges come between its reading and its commit, of its own alerts too', async () => {
+  it('is committed whatever small merges come between its reads and its commit, also of its own alerts', async () => {
     const { tenant, from, to, later, alerts } = await given(150);
     const [taken = '', ...rest] = alerts;
     await merge(

@@ -147,7 +147,7 @@ describe('a lost reply', () => {
 });
 
 describe('an alert that changes between reading and commit', () => {
-  it('makes the merge read again, so that its feed tells the truth', async () => {
+  it('makes the merge read again, so that its feed is correct', async () => {
     const tenant = await newAccount(table);
     const [other, to] = [await tenant.incident(), await tenant.incident()];
     const [alert] = (await tenant.alerts(1)) as [string];

@@ -73,7 +73,7 @@ describe('merges that share alerts', () => {
     await feedsTellTheTruth(tenant, [one, other], alerts, start);
   });
 
-  it('of every size, all at once, leave feeds that tell the truth of every alert', async () => {
+  it('of every size, concurrently, leave feeds that are correct for every alert', async () => {
     const tenant = await newAccount(table);
     const incidents = await Promise.all(Array.from({ length: 4 }, () => tenant.incident()));
     const alerts = await tenant.alerts(240);
@@ -94,7 +94,7 @@ describe('merges that share alerts', () => {
     expect(await tenant.pending()).toEqual([]);
   });
 
-  it('into one incident give it the title of the later one, and each entry tells the title before it', async () => {
+  it('into one incident give it the title of the later one, and each entry records the previous title', async () => {
     const tenant = await newAccount(table);
     const to = await tenant.incident({ title: 'Start' });
     const alerts = await tenant.alerts(6);

@@ -103,7 +103,7 @@ describe('fleet browse', () => {
     hasEnvelope(await one.call(), 429, 'RequestTooFrequently');
   });
 
-  it('tells with every call that it counts or refuses how much is left', async () => {
+  it('reports what is left with every counted or refused call', async () => {
     const { clock, call, instance } = await given();
     const first = await call();
     expect(first.headers).toMatchObject({

@@ -141,7 +141,7 @@ describe('a body', () => {
       }
   });
 
-  it('that is nested too deeply says so, also in a field that is ignored', async () => {
+  it('that is nested too deeply has a message of its own, also in an ignored field', async () => {
     const answer = await call({ rawBody: `{"x":${'['.repeat(30_000)}1e3${']'.repeat(30_000)}}` });
     hasEnvelope(answer, 400, 'InvalidParameter');
     expect(answer.body.error.message).toMatch(/nested too deeply/);

@@ -23,7 +23,7 @@ const steadily = (output: string) =>
     .replace(/\b[0-9a-f]{24}\b/g, '<id>')
     .replace(/account \d+/g, 'account <account>');
 
-describe('restoring to a point in time, as docs/operate.md says', () => {
+describe('restoring to a point in time, as in docs/operate.md', () => {
   let printed: string[];
   let calls: string[];
   let tenant: Account;

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { measureRoundTrips, roundTripsTable } from '../../bench/round-trips.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 
-it('docs/performance.md says what each operation asks of DynamoDB', async () => {
+it('docs/performance.md has the DynamoDB calls and units of each operation', async () => {
   const results = await measureRoundTrips(dynamodbEndpoint());
   const document = readFileSync(new URL('../../docs/performance.md', import.meta.url), 'utf8');
   expect(document).toContain(roundTripsTable(results));

@@ -148,7 +148,7 @@ describe('npm start', () => {
     expect(await codeOf(DEMO_KEYS.revoked)).toBe('Unauthorized');
   });
 
-  it('says in one line that it runs already when it is started again', async () => {
+  it('reports in one line that it is already running', async () => {
     const again = await start(['--port', new URL(url).port]);
     expect(await again.ended).toBe(1);
     expect(again.errors()).toMatch(/^Port \d+ is in use .*--port\.\n$/);
@@ -183,7 +183,7 @@ describe.concurrent('npm start that cannot start', () => {
     expect(output()).toBe('');
   });
 
-  it('says in one line that there is no Java', async () => {
+  it('reports in one line that Java is missing', async () => {
     const { ended, errors } = await start(['--port', '0'], { PATH: folder, DYNAMODB_ENDPOINT: undefined });
     expect(await ended).toBe(1);
     expect(errors()).toBe(
@@ -191,7 +191,7 @@ describe.concurrent('npm start that cannot start', () => {
     );
   });
 
-  it('says in one line that no DynamoDB answers at DYNAMODB_ENDPOINT', async () => {
+  it('reports in one line that DynamoDB does not respond at DYNAMODB_ENDPOINT', async () => {
     const { ended, errors } = await start(['--port', '0'], { DYNAMODB_ENDPOINT: `http://127.0.0.1:9` });
     expect(await ended).toBe(1);
     expect(errors()).toMatch(/^DynamoDB does not respond at http:\/\/127\.0\.0\.1:9 .*DYNAMODB_ENDPOINT\.\n$/);
@@ -297,7 +297,7 @@ describe('npm start --db', () => {
     await expect(lockDirectory(directory)).rejects.toThrow(`in use by process ${process.pid} since x: `);
   });
 
-  it('takes over a lock whose holder is gone', async () => {
+  it('takes over a lock whose holder has ended', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'lock-'));
     writeFileSync(join(directory, 'in-use.json'), '{"pid":999999999,"keeper":999999998,"since":"x"}');
     const lock = await lockDirectory(directory);

@@ -35,7 +35,7 @@ describe.each(rows)('%s', (_rule, source = '', here = '', test = '') => {
     expect(here).not.toBe('');
   });
 
-  it('has a test that there is', () => {
+  it('has an existing test', () => {
     const [, file = '', title = ''] = /^`(test\/[\w/.-]+)`: (.+)$/.exec(test) ?? [];
     const path = new URL(file, root);
     expect([test, file !== '' && existsSync(path)]).toEqual([test, true]);

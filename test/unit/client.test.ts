@@ -88,7 +88,7 @@ function limitedFleet(hosts: number, others = 0) {
 }
 
 describe('the client', () => {
-  it('goes through 3,000 hosts at 2 calls a second and 30 a minute, and says how long it waits', async () => {
+  it('walks 3,000 hosts at 2 calls a second and 30 a minute, and reports each wait', async () => {
     const fleet = limitedFleet(3_000);
     const { client, waits, elapsed } = clientOver(fleet.serve);
     const seen: string[] = [];
@@ -167,7 +167,7 @@ describe('the client', () => {
     },
   );
 
-  it('sends nothing again that will be refused again', async () => {
+  it('does not retry permanent refusals', async () => {
     for (const status of [400, 401, 500]) {
       const { client, bodies } = clientOver(() => refusal('InternalError', status));
       await expect(client.getRumResource()).rejects.toBeInstanceOf(ServiceError);
@@ -230,7 +230,7 @@ describe('the client', () => {
     expect(sent.bodies).toHaveLength(1);
   });
 
-  it('shows the key in no event and no error, whatever it is that fails', async () => {
+  it('shows the key in no event and no error, whatever fails', async () => {
     const encoded = encodeURIComponent(APP_KEY);
     const deep = new TypeError(`fetch failed for ${APP_KEY}`, { cause: new Error(`at ?app_key=${encoded}`) });
     const { client, events } = clientOver(() => {
@@ -249,7 +249,7 @@ describe('the client', () => {
     for (const secret of [APP_KEY, encoded]) expect(JSON.stringify(shown)).not.toContain(secret);
   });
 
-  it('says that what answers is not this service', async () => {
+  it('reports that another service answers', async () => {
     const { client } = clientOver(() => new Response('<html>', { status: 200 }));
     const error = await client.getRumResource().catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(UnexpectedAnswerError);

@@ -172,7 +172,7 @@ describe('the data format', () => {
     ]);
   });
 
-  it('says the first twenty problems and how many more', async () => {
+  it('lists the first twenty problems and how many more', async () => {
     const problems = await problemsOf(Array.from({ length: 25 }, () => '{'));
     expect(problems).toHaveLength(21);
     expect(problems.at(-1)).toBe('f: and 5 more');

@@ -74,7 +74,7 @@ describe('the rows of a feed entry', () => {
     expect(readMovedAlerts(ENTRY, [row, again] as never[])).toEqual({ moves, stayed });
   });
 
-  it('are written as docs/table.md says', () => {
+  it('are written as in docs/table.md', () => {
     const entry: FeedEntry = { ...ENTRY, incident_id: 'AB'.repeat(12) };
     const [, first, second] = largeEntryRows(
       7,
@@ -101,7 +101,7 @@ describe('the rows of a feed entry', () => {
     expect(changeOf({ ...bare, ...fields })).toStrictEqual({ sequence: 7, ...change });
   });
 
-  it('of an undoing tell where the alerts moved back to', () => {
+  it('of an undo show where the alerts moved back to', () => {
     const undone: FeedEntry = { ...ENTRY, kind: 'merge_undone', undone_sequence: 5 };
     const moves = [objectId(), undefined].map((to) => ({ alertId: objectId(), from: ENTRY.incident_id, to }));
     expect(readMovedAlerts(undone, [smallEntryRow(1, undone, moves, [])] as never[])).toEqual({ moves, stayed: [] });

@@ -35,7 +35,7 @@ describe('an Idempotency-Key', () => {
     expect(refused(() => keyOf({ 'Idempotency-Key': 'a', 'idempotency-key': 'b' }))).toEqual(REFUSED);
   });
 
-  it('that has a name and no value is none', () => {
+  it('with a name and no value counts as missing', () => {
     expect(keyOf({ 'Idempotency-Key': undefined })).toBeUndefined();
   });
 });

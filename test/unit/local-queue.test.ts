@@ -30,7 +30,7 @@ describe('the local queue', () => {
     await queue.stop();
   });
 
-  it('brings a message again when its function failed, and does not make others wait', async () => {
+  it('retries a message when its function failed, without delaying others', async () => {
     const { invoke, events } = target(1);
     const queue = startQueue(SETTINGS, { invoke });
     queue.send('one');

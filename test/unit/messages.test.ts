@@ -102,7 +102,7 @@ describe('the catalogues of refused routes', () => {
 });
 
 describe('a refusal', () => {
-  it('says its own sentence in both languages', () => {
+  it('has its own sentence in both languages', () => {
     const error = refuse('InvalidParameter', 'versionDiffers', { given: '1', stored: '2' });
     const [english, chinese] = CATALOGS.map((catalog) => messageOf(catalog, error));
     expect(english).toBe('version must be the stored version of the work item, which is 2, not 1.');

@@ -17,7 +17,7 @@ it('the description is given to anyone, also to pages of other origins, and may 
   });
 });
 
-it('whoever has the description need not load it again', async () => {
+it('is 304 for a caller that has it', async () => {
   const first = await get({});
   const etag = String(first.headers?.ETag);
   for (const name of ['If-None-Match', 'if-none-match', 'IF-NONE-MATCH'])

@@ -36,7 +36,7 @@ describe('the list of operations', () => {
     for (const { throttle } of operations) expect(throttle).toEqual({ rate: 50, burst: 100 });
   });
 
-  it('knows the seven statuses of the contract', () => {
+  it('has the seven statuses of the contract', () => {
     expect(FLEET_STATUSES).toEqual([
       'active',
       'degraded',

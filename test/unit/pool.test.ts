@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { forEach } from '../../lib/table/pool.ts';
 
 describe('the pool', () => {
-  it('does each item once, and no more at once than it is told', async () => {
+  it('processes each item once, and no more at a time than allowed', async () => {
     const done: number[] = [];
     let [underWay, most] = [0, 0];
     const items = Array.from({ length: 50 }, (_, item) => item);

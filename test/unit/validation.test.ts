@@ -83,7 +83,7 @@ describe('fleet browse', () => {
     );
   });
 
-  it('says nothing of scan_limit against a limit that offends itself', () => {
+  it('does not compare scan_limit with an invalid limit', () => {
     expect(told('browse', { limit: 1001, scan_limit: 100 })).toBe('limit must be an integer from 1 to 100.');
   });
 });
@@ -141,7 +141,7 @@ describe('the other operations', () => {
     expect(told(operation, { ...body })).toBeUndefined();
   });
 
-  it('tells it in Chinese as well', () => {
+  it('has a Chinese message', () => {
     expect(told('delete', { version: 0 }, 1)).toBe(
       'work_item_id 为必填项，必须是1 到 128 个字符的字符串；version 必须是 1 到 9223372036854775806 之间的整数。',
     );
