@@ -14,11 +14,11 @@ export interface Audit {
   /** Who runs the command. */
   readonly by: string;
   /**
-   * Does something in one transaction, which also writes that it is done. When it fails that is written instead.
+   * Runs a change in one transaction that also writes its audit row. A failure is recorded instead.
    * @param target what it is done to, within the account
    */
   inTransaction<Result>(account: Int64, target: string, act: (also: Action[]) => Promise<Result>): Promise<Result>;
-  /** Does something that takes many writes: `started` is written before, and how it ended after it. */
+  /** Runs a change of many writes: records `started` before and the result after it. */
   around<Result>(accounts: readonly Int64[], target: string, act: () => Promise<Result>): Promise<Result>;
 }
 
@@ -29,7 +29,7 @@ export function createAudit(table: Table, command: string, by: string, now: Io['
     ...(target !== '' && { target }),
   });
 
-  /** Of a change that stands though what followed failed, it stays that it is done. */
+  /** A committed change stays `done`, even if what followed failed. */
   async function noteFailure(account: Int64, entry: AuditEntry, error: unknown): Promise<void> {
     const { pk, sk, result: _result, ...fields } = auditRow(account, entry);
     const all = Object.entries({ ...fields, detail: sentenceOf(error) });
@@ -60,7 +60,7 @@ export function createAudit(table: Table, command: string, by: string, now: Io['
       try {
         return await act([auditAction(table, account, { ...entry, result: 'done' })]);
       } catch (error) {
-        // What failed is what the operator must see, also where this cannot be written.
+        // The operator must see the original error, even if this cannot be written.
         await noteFailure(account, entry, error).catch(() => undefined);
         throw error;
       }
@@ -80,7 +80,7 @@ export function createAudit(table: Table, command: string, by: string, now: Io['
   };
 }
 
-/** The user of this machine, as the audit names one. */
+/** The local user, for the audit. */
 export function localUser(): string {
   try {
     return `local user ${userInfo().username}`;

@@ -21,16 +21,16 @@ const CREDENTIALS = new Set([
 ]);
 const REFUSED = new Set(['AccessDeniedException', 'AccessDenied', 'UnauthorizedOperation']);
 
-/** What is said of a failure, and the exit code; an empty line was said already. */
+/** The message and the exit code of a failure; empty if already printed. */
 export function explain(error: unknown, stopped: boolean): { line: string; exitCode: number } {
   if (stopped) return { line: 'Stopped. Run the same command again to finish.', exitCode: STOPPED };
   if (error instanceof CommanderError) return { line: '', exitCode: error.exitCode === 0 ? 0 : WRONG_USE };
   const exitCode = error instanceof UsageError ? WRONG_USE : FAILED;
-  // Data that is wrong has a line for each problem, each safe by itself; any other failure has one line.
+  // Invalid data has a line per problem, each already escaped; any other failure has one line.
   return { line: error instanceof DataError ? error.message : printable(sentenceOf(error)), exitCode };
 }
 
-/** What is said of a failure, in one line. */
+/** The message of a failure, in one line. */
 export function sentenceOf(error: unknown): string {
   if (error instanceof DataError) return `${error.problems.length} problems in the data`;
   if (error instanceof CliError) return error.message;

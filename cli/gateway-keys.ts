@@ -48,7 +48,7 @@ async function remove({ io, target, dryRun, audit }: WritingSession): Promise<vo
   if (dryRun) return say(io, `${left.length} gateway keys would be deleted.`);
   await audit.around(await listAccounts(table), 'gateway key', async () => {
     await each(io, 'gateway keys', left, (key) => deleteGatewayKey(client, key));
-    // Keys that are gone must not be named to another stack's API Gateway: it would refuse the calls.
+    // Deleted keys must not be passed to another stack's API Gateway: it would refuse the calls.
     await forgetGatewayKeys(table);
   });
   print(io, `${left.length} gateway keys deleted.`);

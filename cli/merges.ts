@@ -13,7 +13,7 @@ import { CliError, type Io, print, printJson, say } from './io.ts';
 import { plainTable, timeText } from './output.ts';
 
 const accountOption = ['--account <account>', 'the account', accountId] as const;
-/** More alert ids of a merge than that are only counted, but for `--json`. */
+/** Alert ids shown of a merge; the others are counted, except with `--json`. */
 const MOST_IDS = 10;
 
 /** The commands that show merges, and finish them. */

@@ -22,7 +22,7 @@ const NO_BORDER = {
 
 export type Cell = string | Painted;
 
-/** Rows in columns, without lines: as easy to read as to cut. What is not our own text is escaped. */
+/** Rows in aligned columns without borders. Stored text is escaped. */
 export function plainTable(rows: readonly (readonly Cell[])[], head: readonly Cell[] = []): string {
   const shown = (cells: readonly Cell[]) =>
     cells.map((cell) => (typeof cell === 'string' ? printable(cell) : cell.painted));
@@ -42,7 +42,7 @@ export function plainTable(rows: readonly (readonly Cell[])[], head: readonly Ce
 /** The last moment of JavaScript's dates, in Unix milliseconds. */
 const LAST_DATE_MS = 8.64e15;
 
-/** A time as people read it, to the second. */
+/** A readable time, to the second. */
 export const timeText = (milliseconds: number) =>
   Math.abs(milliseconds) <= LAST_DATE_MS
     ? `${new Date(milliseconds).toISOString().slice(0, 19).replace('T', ' ')} UTC`

@@ -270,7 +270,7 @@ function reasonOf(
 interface FleetCounts {
   hosts: number;
   statuses: Record<FleetStatus, number>;
-  /** By name. A map, for a name may be any text. */
+  /** By name. A map, since a name may be any text. */
   edge_clusters: Map<string, Record<FleetStatus, number>>;
 }
 

@@ -23,9 +23,9 @@ import { ACCESS_LOG_FORMAT, createAccessLog } from './access-log.ts';
 import { gatewayResponses } from './gateway-responses.ts';
 import type { DeploymentSettings } from './settings.ts';
 
-/** Callers without a gateway key of their own share this much: enough for each to be told 401, and a bound to what a flood costs. */
+/** Callers without a gateway key share this throttle: enough for them to get 401, and a bound on the cost of a flood. */
 const SHARED = { rate: 200, burst: 400 };
-/** Smaller answers hardly gain by it. */
+/** Smaller answers hardly benefit. */
 const MIN_COMPRESSION_SIZE = Size.bytes(1024);
 /** Calls a second, and burst, of each route that no usage plan throttles. */
 const OTHERS = { rate: 100, burst: 200 };
@@ -53,7 +53,7 @@ export class ServiceApi extends Construct {
     const { settings } = props;
     this.accessLog = createAccessLog(this, settings.logRetentionDays);
     const { stackName } = Stack.of(this);
-    // What would store the query string, and with it the app key: execution logs, data trace, X-Ray of the stage.
+    // Off, since they would store the query string with the app key: execution logs, data trace, X-Ray of the stage.
     const quiet = { loggingLevel: MethodLoggingLevel.OFF, dataTraceEnabled: false, metricsEnabled: false };
     const ofOperation = {
       ...quiet,
@@ -74,7 +74,7 @@ export class ServiceApi extends Construct {
         stageName: settings.stageName,
         tracingEnabled: false,
         ...quiet,
-        // Counted for each method: these are those without a usage plan, which refuse, and the API's description.
+        // Per method: the routes without a usage plan, which refuse, and openapi.json.
         throttlingRateLimit: OTHERS.rate,
         throttlingBurstLimit: OTHERS.burst,
         methodOptions: Object.fromEntries(operations.map(({ path, method }) => [`${path}/${method}`, ofOperation])),
@@ -113,14 +113,14 @@ export class ServiceApi extends Construct {
     const { root } = this.api;
     refuseAny(root);
     refuseAny(root.addResource('{proxy+}'));
-    // For anyone, and without a key: it says what the keys are for.
+    // Open to everyone: callers need it before they have a key.
     const published = root.resourceForPath(openApiRoute.path);
     refuseAny(published);
     published.addMethod(openApiRoute.method, new LambdaIntegration(props.openApiDocument, { allowTestInvoke: false }));
     const methods = new Map<Operation, Method>();
     for (const operation of operations as readonly Operation[]) {
       const resource = root.resourceForPath(operation.path);
-      // So no method of a resource is left to API Gateway's own answer, half-way down a path either.
+      // So API Gateway itself answers no method of any resource, intermediate ones included.
       for (let parent: IResource | undefined = resource; parent; parent = parent.parentResource) refuseAny(parent);
       const handler = props.operationFunctions[operation.name];
       if (!handler) throw new Error(`the operation ${operation.name} has no function`);

@@ -1,10 +1,10 @@
 /**
- * What each function may do with the table: exactly the actions that it uses, on partition keys of the kinds that it
- * touches. The stack grants from this list; a test compares it with what the functions do.
+ * What each function may do with the table: exactly the actions that it uses, on the kinds of partition keys that it
+ * uses. The stack grants from this list; a test compares it with recorded calls.
  *
- * Each action is in one statement of a function, for AWS does not say whether the keys of a transaction are looked at one by
- * one or all at once. `ForAllValues`, which the conditions need, also holds for a request without a key; but none of these
- * actions can be asked for without one, and `Scan` and PartiQL, which can, are not granted.
+ * Each action is in one statement of a function, since AWS does not document whether the keys of a transaction are evaluated one by
+ * one or as a set. `ForAllValues`, which the conditions require, is also true for a request without a key; but none of these
+ * actions works without one, and `Scan` and PartiQL, which do, are not granted.
  */
 import type { OperationName } from '../lib/api/operations.ts';
 
@@ -31,7 +31,7 @@ export type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'Up
 export interface Grant {
   readonly actions: readonly TableAction[];
   readonly on: readonly KeyKind[];
-  /** Of these, what only the previous release asks for: both releases serve calls while an update goes on. */
+  /** Of these, what only the previous release uses: both releases serve calls during an update. */
   readonly previous?: readonly `${TableAction} on ${KeyKind}`[];
 }
 

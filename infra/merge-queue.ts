@@ -7,11 +7,11 @@ import { CfnPipe } from 'aws-cdk-lib/aws-pipes';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 
-/** Longer than a call answers in: its own moves are over then. */
+/** Longer than a call takes: its own moves have ended by then. */
 const DELIVERY_DELAY = Duration.seconds(5);
-/** A new message arrives at once; one whose function failed after this time, which Lambda asks to be six of its time-outs. */
+/** Time until a failed message is retried: AWS recommends six times the function's time-out. */
 const TIMEOUTS_UNTIL_RETRY = 6;
-/** With the time-out of 30 s some eight hours: an outage of six ends no merge. */
+/** Some eight hours at one attempt every three minutes: an outage of six hours loses no merge. */
 const MOST_RECEIVES = 160;
 const QUEUE = {
   encryption: QueueEncryption.SQS_MANAGED,
@@ -64,7 +64,7 @@ export class MergeQueue extends Construct {
             { pattern: JSON.stringify({ eventName: ['INSERT'], dynamodb: { NewImage: { large: { BOOL: [true] } } } }) },
           ],
         },
-        // Tried again until the stream forgets a record, after 24 hours.
+        // Retried until the record leaves the stream, after 24 hours.
         dynamoDbStreamParameters: {
           startingPosition: 'TRIM_HORIZON',
           deadLetterConfig: { arn: this.deadLetters.queueArn },

@@ -24,7 +24,7 @@ import type { MergeQueue } from './merge-queue.ts';
 import { eventMetric, PERIOD, SLOW_P99_MS, throttleEvents } from './metrics.ts';
 import { ServiceLevel } from './service-level.ts';
 
-/** A merge is finished within some seconds: after so long one attempt, which comes again after three minutes, has failed. */
+/** A merge is finished within seconds: after this time an attempt, retried every three minutes, has failed. */
 const PENDING_MINUTES = 5;
 
 export interface MonitoringProps {
@@ -51,7 +51,7 @@ export class Monitoring extends Construct {
   private createTopic(email: string): Topic {
     const topic = new Topic(this, 'Alarms', { enforceSSL: true });
     topic.addSubscription(new EmailSubscription(email));
-    // A policy of our own, as `enforceSSL` makes it, takes the place of SNS's default, which lets the account's alarms publish.
+    // The policy made by `enforceSSL` replaces SNS's default, which lets the account's alarms publish.
     const ofThisAccount = { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } };
     topic.grantPublish(new ServicePrincipal('cloudwatch.amazonaws.com', { conditions: ofThisAccount }));
     return topic;
@@ -94,7 +94,7 @@ export class Monitoring extends Construct {
       mergeQueue.deadLetters.metricApproximateNumberOfMessagesVisible({ period: PERIOD }),
       1,
     );
-    // Not the age of the oldest message: SQS leaves out of it what was received three times.
+    // Not the age of the oldest message: SQS omits messages received three times.
     const pending = new MathExpression({
       expression: 'waiting + tried',
       usingMetrics: {

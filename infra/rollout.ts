@@ -13,12 +13,12 @@ import { Construct } from 'constructs';
 import { METRICS } from '../lib/metrics.ts';
 import { ownMetric, PERIOD, SLOW_P99_MS } from './metrics.ts';
 
-/** So many mistakes of the service in so long a time take a new version back. */
+/** Internal errors within this time that roll a new version back. */
 const MISTAKES = { count: 3, period: Duration.minutes(5) };
 
 /**
- * Updates without a gap: an alias for each operation, which a new version of its function gets 10 % of the calls of for five
- * minutes. An alarm on its errors or its latency takes the version back, and CloudFormation then the whole update.
+ * Canary updates: an alias for each operation, of whose calls a new version gets 10 % for five
+ * minutes. An alarm on its errors or latency rolls the version back, and CloudFormation then the whole update.
  */
 export class CanaryRollout extends Construct {
   private readonly application = new LambdaApplication(this, 'Application');

@@ -30,7 +30,7 @@ const FEWEST_FAILURES = 5;
 
 /**
  * The objective, measured on the access log: each answer to an operation's call, whoever made it. API Gateway's own metric
- * 5XXError would leave out its answers whose status was changed, such as those for an authorizer that fails.
+ * 5XXError omits answers whose status a gateway response changed, such as those for a failing authorizer.
  */
 export class ServiceLevel extends Construct {
   /** Alarms to notify about. */

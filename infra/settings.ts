@@ -29,7 +29,7 @@ const RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545
 
 const STREAM_ARN = /^arn:aws[\w-]*:dynamodb:[\w-]+:\d{12}:table\/[\w.-]+\/stream\/[\w:.-]+$/;
 
-/** A setting that is wrong: stops synthesis with one sentence for each. */
+/** Invalid settings: stops synthesis with a sentence for each. */
 export class DeploymentSettingsError extends Error {
   override readonly name = 'DeploymentSettingsError';
 }

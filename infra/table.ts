@@ -12,7 +12,7 @@ import { TABLE } from '../lib/table/definition.ts';
 
 /**
  * The one table: on demand, encrypted, with point-in-time recovery, and kept when the stack goes.
- * @param adopted ARN of the stream of a table that a destroyed stack left: that table is used, and none made
+ * @param adopted ARN of the stream of a table that a destroyed stack left: it is used instead of a new one
  */
 export function createServiceTable(scope: Construct, adopted: string | undefined): ITableV2 {
   if (adopted !== undefined)

@@ -1,6 +1,6 @@
 /**
  * JSON whose integers stay exact over the whole int64 range. `JSON.parse` alone rounds beyond 2^53; the source text of
- * each number, which newer engines hand to the reviver, tells what the caller wrote.
+ * each number, which newer engines pass to the reviver, is exact.
  */
 
 /** An integer of the int64 range: a number while that is exact, a bigint beyond. */
@@ -54,7 +54,7 @@ function exactNumber(value: number, source: string): number | bigint {
 
 /**
  * Parses JSON; an integer, however it is written, is a number while that is exact, a bigint beyond. A fraction that a double
- * rounds to an integer is NaN, so that nothing takes it for one. A member named `__proto__` is left out.
+ * rounds to an integer is NaN, so that nothing takes it for one. A member named `__proto__` is dropped.
  * @throws SyntaxError whose message quotes the text: never log or show it.
  */
 export function parseJson(text: string): unknown {

@@ -1,6 +1,6 @@
 import { stringifyJson } from './json.ts';
 
-/** Structured log lines. Nothing that a caller sent goes in but ids. */
+/** Structured log lines. Of what a caller sent they contain only ids. */
 export interface Log {
   info(message: string, fields: Record<string, unknown>): void;
   warn(message: string, fields: Record<string, unknown>): void;

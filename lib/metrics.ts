@@ -8,7 +8,7 @@ export const METRICS = {
   events: 'Events',
 } as const;
 
-/** Something that an operator is to hear of. */
+/** Something that an operator must know. */
 export type OperationalEvent = 'account_without_gateway_key' | 'merge_left_pending' | 'merge_finished_late';
 
 /** What the service counts; never by key or account. */

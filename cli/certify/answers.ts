@@ -19,7 +19,7 @@ const OPENAPI = JSON.parse(readFileSync(new URL('../../openapi.json', import.met
 const createAjv = (keyword: KeywordDefinition) =>
   new Ajv2020({ strict: false, allErrors: true, logger: false }).addKeyword(keyword);
 
-/** The description with every object closed: what it does not declare is refused. */
+/** openapi.json with every object closed, so that undeclared fields are errors. */
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -50,7 +50,7 @@ function check(source: string, validate: ValidateFunction, body: unknown): void 
   if (!validate(body)) throw new Broken(`the answer differs from ${source}: ${openapi.errorsText(validate.errors)}`);
 }
 
-/** As the description says of a call of an operation. */
+/** Checks an answer of an operation against openapi.json. */
 function checkDescribed(path: string, { status, body }: Answer): void {
   const keysOfAnswer = ['paths', path, 'post', 'responses', String(status)];
   const response = OPENAPI.paths[path].post.responses[status];
@@ -69,7 +69,7 @@ function checkDescribed(path: string, { status, body }: Answer): void {
     throw new Broken(`openapi.json declares no ${body.error.code} of ${path}`);
 }
 
-/** As the contract's tables say. */
+/** Checks an answer against the contract's tables. */
 function checkTables(path: string, { status, body }: Answer): void {
   const data = DATA[path];
   const validate =

@@ -1,6 +1,6 @@
 /**
  * The contract's tables of answers as schemas, written from the contract alone: nothing here is derived from the service's
- * own description, so that a mistake there is seen.
+ * own description, so that mistakes there are noticed.
  */
 
 type Fields = Record<string, object>;

@@ -38,7 +38,7 @@ export function entitiesOf(run: string) {
 
 export type Entities = ReturnType<typeof entitiesOf>;
 
-/** The RUM record: every number is another, so that fields that are mixed up are seen. */
+/** The RUM record: all numbers differ, so that swapped fields are noticed. */
 export function rumRecord(nowMs: number) {
   const nowSeconds = Math.floor(nowMs / 1000);
   return {

@@ -1,4 +1,4 @@
-/** A service that runs already, here or on AWS, and accounts that were made for the certificate. */
+/** A running service, local or on AWS, with accounts created for the certificate. */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { CliError, UsageError } from '../io.ts';
@@ -50,7 +50,7 @@ export async function openLab(
   return lab;
 }
 
-/** One call that tells whether the key is accepted, one whether the data is there and unused. */
+/** One call to check the key, one to check that the data exists and is unused. */
 async function checkFirst(lab: Lab, run: string | undefined): Promise<void> {
   const trial = createTrial(lab, new Map());
   const { status } = await trial.call(RUM);

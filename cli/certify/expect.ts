@@ -1,4 +1,4 @@
-/** What a check says of an answer; a failure tells what was expected and what came. */
+/** Assertions about answers; a failure has the expected and the actual value. */
 import { isDeepStrictEqual } from 'node:util';
 import { stringifyJson } from '../../lib/json.ts';
 import type { Answer } from './answers.ts';

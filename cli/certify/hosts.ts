@@ -1,6 +1,6 @@
 /** The fleet of the certificate: hosts in every state, with what the contract says of each. */
 
-/** Hosts with this interval stay as they are for hours after they were loaded. */
+/** Hosts with this interval keep their status for hours after loading. */
 const INTERVAL_MS = 12 * 3_600_000;
 /** An integer that a double cannot hold. */
 export const BIG = 9_007_199_254_740_993n;
@@ -32,7 +32,7 @@ interface Live {
 
 export interface CertifiedHost {
   readonly host: Inventory;
-  /** What it last reported, from the time of loading; absent: nothing ever. */
+  /** Its last report, relative to the time of loading; absent: never reported. */
   readonly live?: (nowMs: number) => Live;
   readonly status: string;
   readonly freshness: 'fresh' | 'stale' | 'unknown';

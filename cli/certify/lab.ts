@@ -1,4 +1,4 @@
-/** What the checks of a certificate work with: a service, callers, data, and what can only be had on this machine. */
+/** What the checks use: a service, callers, data, and what only a local service offers. */
 
 import type { Int64 } from '../../lib/json.ts';
 import type { Table } from '../../lib/table/client.ts';
@@ -14,7 +14,7 @@ export interface Stored {
 /** An account whose RUM record may be changed while it is read. */
 export type Changing = Stored & { readonly caller: Caller };
 
-/** A service that cannot do all of its work. */
+/** A service with a failing part. */
 export type Impaired = 'live-status' | 'inventory' | 'table' | 'no service map';
 
 export interface Lab {
@@ -33,6 +33,6 @@ export interface Lab {
   /** For one sentence each. */
   readonly changing?: { readonly record: Changing; readonly usage: Changing };
   readonly stored?: Stored;
-  /** Where a service runs that is impaired so. */
+  /** URL of a service impaired in this way. */
   readonly impaired?: (how: Impaired) => Promise<string>;
 }

@@ -1,4 +1,4 @@
-/** A service of the certificate's own: `npm start` with its data, and further ones of which parts fail. */
+/** The certificate's own services: `npm start` with its data, and others with failing parts. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -67,7 +67,7 @@ function newAccounts() {
   };
 }
 
-/** Starts all that the certificate needs, on free ports. @returns with it what ends it */
+/** Starts everything that the certificate needs, on free ports. @returns it, and how to stop it */
 export async function startLab(): Promise<{ lab: Lab; stop: () => Promise<void> }> {
   const nowMs = Date.now();
   const entities = entitiesOf(String(nowMs));

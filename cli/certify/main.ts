@@ -61,7 +61,7 @@ async function run({ url, run: name, data, other, only, smoke }: Options): Promi
   try {
     const results = await certify(lab, SECTIONS, options);
     print(summaryText(results, (performance.now() - began) / 1_000));
-    // A service of its own can show all that can be shown.
+    // Its own service skips nothing.
     const bad: readonly Verdict[] = url === undefined ? ['FAILED', 'skipped'] : ['FAILED'];
     return results.some(({ verdict }) => bad.includes(verdict)) ? 1 : 0;
   } finally {

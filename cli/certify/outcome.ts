@@ -1,4 +1,4 @@
-/** How the check of a sentence ends otherwise than well. */
+/** Outcomes of a check other than success. */
 
 /** A sentence of the contract that does not hold. */
 export class Broken extends Error {}

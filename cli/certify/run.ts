@@ -1,4 +1,4 @@
-/** Goes through the sentences and tells of each what became of it. */
+/** Checks the sentences and reports each result. */
 import { CliError } from '../io.ts';
 import type { Lab } from './lab.ts';
 import { Broken, Skipped } from './outcome.ts';
@@ -14,7 +14,7 @@ export interface Result {
   readonly verdict: Verdict;
   /** Why it failed, or is not shown. */
   readonly reason?: string;
-  /** What was sent, and the statuses that came. */
+  /** The calls and their statuses. */
   readonly calls: readonly string[];
   readonly sent: number;
 }
@@ -26,7 +26,7 @@ export interface RunOptions {
   readonly lanes?: number;
   /** Whether slow sentences have callers of their own; otherwise they wait until all others are done. */
   readonly slowAside?: boolean;
-  /** Told of each section, in order, as soon as it is done. */
+  /** Called for each section, in order, as soon as it is done. */
   readonly onSection?: (section: Section, results: readonly Result[]) => void;
 }
 
@@ -60,7 +60,7 @@ export async function certify(
     const result = results.get(job);
     return showSentence(lab, pages, job).then(result?.resolve, result?.reject);
   };
-  // The first one that ends the run is told; others may follow it.
+  // The first rejection is reported; later ones are ignored.
   for (const { promise } of results.values()) promise.catch(() => {});
   const inLanes = (queue: readonly Job[], count: number) => {
     const left = queue.values();
@@ -107,7 +107,7 @@ async function showSentence(lab: Lab, pages: Pages, { number, sentence }: Job): 
     if (error instanceof Skipped) return told('skipped', error.message);
     if (error instanceof Broken) return told('FAILED', error.message);
     if (error instanceof CliError) throw error;
-    // An answer so different from the expected one that the check stumbled over it.
+    // The answer was so unexpected that the check itself threw.
     return told('FAILED', `the answer cannot be read: ${(error as Error).message}`);
   }
 }

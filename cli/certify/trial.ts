@@ -22,12 +22,12 @@ export interface Sent {
   headers?: Record<string, string>;
   /** Of another service than the one that is certified. */
   url?: string;
-  /** Whatever comes is the answer; otherwise 429, and twice 503, is answered by sending the call again when it may be. */
+  /** Returns any answer; otherwise 429, and up to two 503, are retried after `Retry-After`. */
   once?: boolean;
 }
 
 const MOST_WAIT_SECONDS = 60;
-/** A service that has little to do may be slow at first. */
+/** An idle service may be slow at first. */
 const MOST_UNAVAILABLE = 2;
 const SHOWN_BODY = 90;
 
@@ -76,7 +76,7 @@ export function createTrial(lab: Lab, pages: Pages) {
     }
   }
 
-  /** Browses the fleet as whoever may do so soonest, or as the caller of a cursor. */
+  /** Browses the fleet as the next caller with quota, or as the caller of a cursor. */
   const fleet = (body: object = {}, options: Sent = {}): Promise<FleetAnswer> =>
     lab.turns.take(options.as ?? undefined, async (caller) => {
       const answer = await call(FLEET, body, { ...options, as: caller });
@@ -90,7 +90,7 @@ export function createTrial(lab: Lab, pages: Pages) {
     return answer;
   }
 
-  /** The same, but once for all sentences that ask alike: the fleet's limit is a low one. */
+  /** The same, cached for all sentences with the same request, since the fleet's limit is low. */
   async function page(body: object = {}): Promise<FleetAnswer> {
     const name = stringifyJson(body);
     const known = pages.get(name);
@@ -119,7 +119,7 @@ export function createTrial(lab: Lab, pages: Pages) {
       lines.push(`GET ${path} → ${response.status}`);
       return response;
     },
-    /** What the sentence cannot do without. @throws Skipped */
+    /** A part of the lab that the sentence requires. @throws Skipped */
     need<Name extends keyof Lab>(name: Name): NonNullable<Lab[Name]> {
       const value = lab[name];
       if (value === undefined) throw new Skipped(NEEDED[name] ?? name);
@@ -130,7 +130,7 @@ export function createTrial(lab: Lab, pages: Pages) {
 
 export type Trial = ReturnType<typeof createTrial>;
 
-/** One call of each operation: no sentence meets a function's first start together with others. */
+/** Calls each operation once, so that no sentence waits for a function's first start. */
 export async function warmUp(lab: Lab): Promise<void> {
   const trial = createTrial(lab, new Map());
   for (const path of PATHS) await trial.call(path, {});

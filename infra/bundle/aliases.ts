@@ -1,6 +1,6 @@
 /**
- * What takes the place of parts of libraries in the bundles: parts that a Lambda function cannot use, or that cost more
- * than they give. No other place changes what is bundled. `test/infra/bundles.test.ts` fails when the SDK asks these modules for something else.
+ * Replacements in the bundles for parts of libraries that a Lambda function cannot use, or that are not worth
+ * their cost. No other place changes what is bundled. `test/infra/bundles.test.ts` fails when the SDK asks these modules for something else.
  */
 import { fileURLToPath } from 'node:url';
 

@@ -1,4 +1,4 @@
-/** The client makes one, and asks it only where endpoint discovery is enabled, which it is not. */
+/** The client creates one, but uses it only for endpoint discovery, which is off. */
 export class EndpointCache {
   get(): never {
     throw new Error('this bundle has no endpoint discovery: see infra/bundle/aliases.ts');

@@ -1,6 +1,6 @@
 /**
- * `node:http` without what else hangs on it: as an ES module Node 24 fills in each of its exports when it is imported, among them
- * WebSocket and fetch's events, and so loads undici, which takes longer than all of the service. `require` does not.
+ * `node:http` by `require`: as an ES module Node 24 evaluates each of its exports on import, among them
+ * WebSocket and fetch's events, and so loads undici, which takes longer than the whole service.
  */
 import { createRequire } from 'node:module';
 

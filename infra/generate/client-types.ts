@@ -10,7 +10,7 @@ type Schema = Record<string, unknown>;
 const isInt64 = (schema: unknown): schema is Schema =>
   typeof schema === 'object' && schema !== null && 'format' in schema && schema.format === 'int64';
 
-/** Counts, times and days fit a double; what names or versions something may not. */
+/** Counts, times and days fit a double; ids and versions may not. */
 const mayBeBig = (request: boolean, field: string) => request || field.endsWith('_id');
 
 /** The schema with references as the generator of types has them, and integers that a double may not hold. */
@@ -52,7 +52,7 @@ export async function clientTypes(): Promise<string> {
     paths: Record<string, { post: { operationId: string } }>;
   };
   const { schemas } = components;
-  // The client takes the envelope off.
+  // The client removes the envelope.
   const names = Object.keys(schemas).filter(
     (name) => !/Envelope$|^Error$|^RequestId$|^DeleteWorkItemResult$/.test(name),
   );

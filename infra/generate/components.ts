@@ -1,4 +1,4 @@
-/** The named parts of the description: schemas by their titles, the error envelope, headers and parameters. */
+/** The components of openapi.json: schemas by title, the error envelope, headers and parameters. */
 import { ERROR_CODES, type ErrorCode } from '../../lib/api/errors.ts';
 import { en } from '../../lib/api/messages/en.ts';
 import { REQUEST_ID } from './examples.ts';

@@ -1,4 +1,4 @@
-/** Worked examples of the description. Tests execute each of them. */
+/** The examples of openapi.json. Tests execute each of them. */
 
 import type { ErrorCode } from '../../lib/api/errors.ts';
 import { en } from '../../lib/api/messages/en.ts';
@@ -139,7 +139,7 @@ export const DOCUMENTATION: Readonly<Record<OperationName, OperationDocumentatio
 /** Bytes of a request body, unless the deployment says otherwise. */
 const LARGEST_BODY = 256 * 1024;
 
-/** What each code that an operation answers looks like, and what leads to it. */
+/** An example of each code that an operation returns, and of the request that causes it. */
 export const ERROR_EXAMPLES = {
   InvalidParameter: { summary: 'The body is a JSON array', message: en.explain.bodyNotObject(undefined) },
   InvalidContentType: { summary: 'A body is sent as text/plain', message: en.codes.InvalidContentType },

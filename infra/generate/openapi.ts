@@ -12,12 +12,12 @@ import { type AnsweredCode, DOCUMENTATION, ERROR_EXAMPLES, REQUEST_ID, TAGS } fr
 
 export const OPENAPI_FILE = new URL('../../openapi.json', import.meta.url);
 
-/** What else there is to say about refusals of a status. */
+/** Notes on errors of a status. */
 const NOTES: Readonly<Record<number, readonly string[]>> = {
   413: ['Above about 4.5 MB API Gateway itself responds, without an envelope: go by the status.'],
 };
 
-/** What an operation can be refused with. */
+/** The error codes of an operation. */
 export function codesOf({ permission, name }: ListedOperation): AnsweredCode[] {
   return [
     'InvalidParameter',
@@ -137,7 +137,7 @@ export function openApiDocument(): object {
     };
   }
 
-  // The usual answers are those without limits of their own: they get the plain names.
+  // Operations without exact limits share the common responses, which get the plain names.
   const byCommon = [...operations].sort((one, other) => Number('rateWindows' in one) - Number('rateWindows' in other));
   const paths = new Map(byCommon.map((operation) => [operation.path, { post: pathOf(operation) }]));
   return {
@@ -172,7 +172,7 @@ export function openApiDocument(): object {
   };
 }
 
-/** A bound that a double does not hold is published exactly, and as text for readers that would round it. */
+/** A bound beyond a double is published exactly, and as text for parsers that would round it. */
 export const openApiText = () =>
   `${JSON.stringify(openApiDocument(), undefined, 2).replace(/( *)"x-maximum": "(\d+)"/g, '$1"maximum": $2,\n$&')}\n`;
 

@@ -1,4 +1,4 @@
-/** A process that gets no more than a share of one processor, as Lambda gives a function by its memory. */
+/** Limits a process to a share of one CPU, as Lambda does by memory. */
 import { readFileSync } from 'node:fs';
 
 /** A function has one whole processor at this size. Source: AWS Lambda Developer Guide, "Configure Lambda function memory". */

@@ -1,4 +1,4 @@
-/** A deployment as API Gateway and Lambda see it, read from the stack's template: what the local gateway runs by. */
+/** A deployment as API Gateway and Lambda see it, read from the stack's template: the local gateway's configuration. */
 import type { QueueSettings } from './queue.ts';
 import { functionIdOf, functionsOf, type Resource, resourcesOf, routesOf, type Template } from './template.ts';
 import { plansOf, type StageThrottles, stageThrottlesOf, type UsagePlan } from './throttles.ts';
@@ -9,7 +9,7 @@ export interface Route {
   /** The resource's path: an exact one, or one that ends in `{proxy+}`. */
   readonly path: string;
   readonly functionName: string;
-  /** Whether the authorizer labels its calls, and whether a gateway key is asked for. */
+  /** Whether the authorizer runs, and whether a gateway key is required. */
   readonly authorized: boolean;
   readonly keyRequired: boolean;
 }

@@ -18,16 +18,16 @@ export class StartError extends Error {
 /** A DynamoDB-compatible server to talk to. */
 export interface DynamoDb {
   readonly endpoint: string;
-  /** Resolves to a sentence for the user when what was started here ends by itself. */
+  /** Resolves to a message if what was started here ends unexpectedly. */
   readonly lost: Promise<string>;
-  /** Ends what was started here; does nothing for a server that was there before. */
+  /** Stops what was started here; does nothing for an existing server. */
   stop(): Promise<void>;
 }
 
 const START_TIMEOUT_MS = 30_000;
 const KEEPER = new URL('./dynamodb-process.ts', import.meta.url);
 
-/** A port of the loopback interface that nobody listens on now. */
+/** A free port of the loopback interface. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
@@ -94,7 +94,7 @@ function startKeeper(options: KeptOptions) {
     JAVA_TOOL_OPTIONS: '-XX:+UseSerialGC -XX:TieredStopAtLevel=1',
     ...process.env,
   };
-  // Its own process group: Ctrl-C on the terminal goes to us alone, and we stop it when nobody needs it any more.
+  // Its own process group: Ctrl-C reaches only this process, which stops it last.
   const child = spawn(process.execPath, [fileURLToPath(KEEPER), JSON.stringify(options)], {
     env,
     stdio: ['pipe', 'pipe', 'ignore'],

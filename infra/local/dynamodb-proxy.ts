@@ -1,4 +1,4 @@
-/** An HTTP server in front of a DynamoDB-compatible server: what stands between the SDK and the engine decides over each call. */
+/** An HTTP proxy between the SDK and a DynamoDB-compatible server that can change each call. */
 import { Agent, createServer, request as httpRequest, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -15,7 +15,7 @@ export interface WireAnswer {
   readonly body: Buffer;
 }
 
-/** Sends the call to the engine, or another one in its name. */
+/** Sends this call, or another, to the engine. */
 export type Send = (other?: WireCall) => Promise<WireAnswer>;
 
 export interface DynamoDbProxy {

@@ -1,4 +1,4 @@
-/** A table of which a part fails: a proxy before DynamoDB that answers some of the functions' calls with an error. */
+/** A table with a failing part: a proxy that answers some of the functions' DynamoDB calls with an error. */
 import type { ServerResponse } from 'node:http';
 import { parseKey, type RowKind } from '../../lib/table/keys.ts';
 import { type DynamoDbProxy, startDynamoDbProxy } from './dynamodb-proxy.ts';
@@ -32,7 +32,7 @@ function fails(failures: readonly Failure[], body: string): boolean {
   return failures.some((failure) => kinds.has(ROWS[failure]));
 }
 
-/** The answer of a DynamoDB that has a problem of its own. */
+/** DynamoDB's answer to an internal error. */
 function refuse(reply: ServerResponse): void {
   const error = { __type: 'com.amazonaws.dynamodb.v20120810#InternalServerError', message: 'npm start -- --fail' };
   reply.writeHead(500, { 'Content-Type': 'application/x-amz-json-1.0' }).end(JSON.stringify(error));

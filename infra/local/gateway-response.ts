@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import type { Deployment } from './deployment.ts';
 
-/** Answers that no template can word: docs/aws-behaviour.md, "Sizes and times". */
+/** Answers that no template can change: docs/aws-behaviour.md, "Sizes and times". */
 const PAYLOAD_TOO_LARGE = 'HTTP content length exceeded 10485760 bytes.';
 const EVENT_TOO_LARGE = '{"message": "Request Too Long"}';
 
@@ -16,7 +16,7 @@ export class GatewayRefusal extends Error {
   }
 }
 
-/** @returns what makes of a type of gateway response its answer, as the template words it */
+/** @returns a function from the type of a gateway response to its answer, by the template */
 export function createGatewayResponses({ responses }: Pick<Deployment, 'responses'>) {
   return (type: string, requestId: string): APIGatewayProxyResult => {
     const id = { 'x-amzn-RequestId': requestId };

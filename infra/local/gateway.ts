@@ -22,7 +22,7 @@ export interface Served {
   requestId: string;
 }
 
-/** Status of a request whose caller went away before it was answered; the name and number are nginx's. */
+/** Status of a request whose caller disconnected before the answer; name and number are nginx's. */
 const CLIENT_CLOSED_REQUEST = 499;
 
 export interface GatewayOptions {
@@ -32,9 +32,9 @@ export interface GatewayOptions {
   /** Admits calls; by default as the deployment's usage plans say. */
   readonly usagePlans?: ReturnType<typeof createUsagePlans>;
   readonly onServed?: (served: Served) => void;
-  /** Told when a function could not be loaded, threw, or ended. */
+  /** Called if a function could not be loaded, threw, or ended. */
   readonly onFailed?: (functionName: string, error: Error) => void;
-  /** Pages of this machine's own, which no deployment has. */
+  /** Local pages that no deployment has. */
   readonly pages?: (path: string, accept: string | undefined) => Page | undefined;
 }
 
@@ -138,7 +138,7 @@ export function createGateway(options: GatewayOptions): Server {
       ...headers,
       ...(coding && { 'Content-Encoding': coding }),
       'Content-Length': body.length,
-      // What is left of a body that was not read would be taken for the next request.
+      // The unread rest of a body would be taken for the next request.
       ...(!request.complete && { Connection: 'close' }),
     });
     response.end(request.method === 'HEAD' ? undefined : body);

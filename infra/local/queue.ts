@@ -5,9 +5,9 @@ import type { LocalFunction } from './functions.ts';
 export interface QueueSettings {
   readonly functionName: string;
   readonly delayMs: number;
-  /** After it a message whose function failed comes again. */
+  /** Time until a failed message is retried. */
   readonly visibilityMs: number;
-  /** After so many receives a message goes to the dead letters. */
+  /** Receives after which a message goes to the dead letters. */
   readonly maxReceives: number;
 }
 

@@ -52,7 +52,7 @@ export function checkHead({ url = '', rawHeaders, headers }: IncomingMessage): v
 export async function readBody(request: IncomingMessage, minCompressionSize: number | undefined): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  // A body that is too large is read to its end, so that every client gets to its answer.
+  // An oversized body is read to its end, so that every client reads the answer.
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size <= LARGEST_BODY) chunks.push(chunk);

@@ -1,8 +1,8 @@
-/** Sample data that looks alive: two accounts, a fleet in all seven statuses, incidents under way. Deterministic but for the times. */
+/** Sample data: two accounts, a fleet in all seven statuses, open incidents. Deterministic except for times. */
 import { createHash } from 'node:crypto';
 import { stringifyJson } from '../../lib/json.ts';
 
-/** The keys of the sample: known to everyone, so of use on a laptop only. */
+/** The sample's keys: public, so only for local use. */
 export const DEMO_KEYS = {
   demo: 'demo-key-of-account-1-for-local-use-only-00',
   withoutPermission: 'demo-key-of-account-2-without-monit-0000000',
@@ -25,7 +25,7 @@ const chance = (name: string) => createHash('sha256').update(name).digest().read
 const pick = <Value>(values: readonly [Value, ...Value[]], name: string): Value =>
   values[Math.floor(chance(name) * values.length)] ?? values[0];
 
-/** Most hosts are well; the rest show each way of not being so. */
+/** Most hosts are healthy; the others cover every other state. */
 function conditionOf(index: number): string {
   const slot = index % 50;
   if (slot < 34) return 'active';
@@ -39,7 +39,7 @@ function conditionOf(index: number): string {
   return slot < 49 ? 'unsupported' : 'no_data';
 }
 
-/** What the agent says of itself, where that is not `running`. */
+/** The `capability_status`, if it is not `running`. */
 const CAPABILITIES: Readonly<Record<string, string>> = {
   disabled: 'disabled',
   unsupported: 'unsupported',

@@ -62,7 +62,7 @@ export async function followStream(
     }
   }
 
-  /** New shards are found by looking again; a look or a shard that fails is tried again at the next. */
+  /** New shards are found by polling; a failed poll or shard is retried at the next. */
   async function followAll(): Promise<void> {
     while (!ending.signal.aborted) {
       try {
@@ -74,7 +74,7 @@ export async function followStream(
               followShard(ShardId).catch(() => void followed.delete(ShardId)),
             );
       } catch {
-        // at the next look
+        // at the next poll
       }
       await sleep(10 * POLL_MS, undefined, { signal: ending.signal });
     }

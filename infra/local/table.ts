@@ -13,7 +13,7 @@ import { TABLE } from '../../lib/table/definition.ts';
 export const LOCAL_TABLE_NAME = 'incident-monitoring-rum';
 
 /**
- * Creates the table at a local endpoint, as the stack would deploy it, unless it is there.
+ * Creates the table at a local endpoint, as the stack would deploy it, unless it exists.
  * @param options `stream: false` leaves its stream out: for each write to a table with one, DynamoDB Local looks through
  *   the records of all streams before it
  */
@@ -38,7 +38,7 @@ export async function createTable(endpoint: string, name: string, options: { str
       }),
     );
   } catch (error) {
-    // It was there before, or it is there since an attempt of this call whose reply was lost.
+    // It existed before, or since an attempt whose reply was lost.
     if (!(error instanceof ResourceInUseException)) throw error;
   }
   try {

@@ -20,7 +20,7 @@ export interface Template {
 
 /**
  * The stack's template as `cdk synth` makes it, without the bundles of its functions and without CloudFormation's rules,
- * which `cdk synth` holds it to: to load them takes longer than all the rest.
+ * which take longer to load than all the rest.
  */
 export function synthesize(context: Record<string, unknown> = {}): Template {
   const app = new App({

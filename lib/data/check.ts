@@ -51,7 +51,7 @@ export interface TableContents {
 
 /**
  * Checks all lines of a source: each against its schema, all together for duplicates, and against the table for accounts
- * that do not exist and for keys of another account. Empty lines are passed over.
+ * that do not exist and for keys of another account. Empty lines are skipped.
  * @param source how messages name it, such as a file's path
  * @throws DataError with every problem found
  */

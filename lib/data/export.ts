@@ -46,8 +46,8 @@ function entityOf({ pk, sk, ...fields }: Key & Row): Entity {
 }
 
 /**
- * All of some accounts in the data format, in an order that can be loaded as it comes. Of app keys there is the hash, for
- * the key itself is nowhere. A merge is in it whole or not at all. Feeds, the order of merges, rate counts, remembered
+ * All of some accounts in the data format, in an order that can be loaded as it comes. App keys are exported as hashes, since
+ * the keys are not stored. A merge is exported in full or not at all. Feeds, the order of merges, rate counts, remembered
  * Idempotency-Keys and the audit trail are left out.
  * @param accounts absent: all
  * @throws Error naming an account that does not exist

@@ -153,7 +153,7 @@ const validators = Object.fromEntries(
   }),
 );
 
-/** What is wrong with a parsed line; empty when it is an {@link Entity}. */
+/** Problems of a parsed line; empty if it is an {@link Entity}. */
 export function problemsOf(line: unknown): string[] {
   if (typeof line !== 'object' || line === null || Array.isArray(line)) return ['a line must be a JSON object'];
   const { kind } = line as { kind?: unknown };

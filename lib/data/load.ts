@@ -19,11 +19,11 @@ export interface LoadOptions {
   nowSeconds: number;
   /** Provisions each account that has no gateway key yet. */
   gatewayKeys?: GatewayKeys;
-  /** Told how many more entities are written, from time to time. */
+  /** Called from time to time with how many more entities are written. */
   onWritten?: (count: number) => void;
-  /** Told of each entity that the table holds as deleted and the data does not: it is left as it is. */
+  /** Called for each entity that is deleted in the table but not in the data: it stays deleted. */
   onKeptDeleted?: () => void;
-  /** Ends the writing; what is written stays, and writing the same data again completes it. */
+  /** Stops writing; what is written stays, and writing the same data again completes it. */
   signal?: AbortSignal;
 }
 
@@ -57,8 +57,8 @@ export function countKinds(entities: readonly Entity[]): LoadReport {
 
 /**
  * Writes checked data: accounts, then keys, then all else, a few batches at once. Writing the same data again leads to the
- * same rows, so a run that was cut short is completed by another. What happened once stays: a revocation, a suspension, a
- * deletion.
+ * same rows, so an interrupted run is completed by another. Revocations, suspensions and deletions
+ * are kept.
  */
 export async function writeData(
   table: Table,

@@ -1,6 +1,6 @@
 /**
- * Rows that merges write, too. A row that is imported says up to which entry it stands for what the feeds tell: it overwrites
- * what those up to it have done, and takes part in the later ones.
+ * Rows that merges write, too. An imported row records the latest entry that it replaces: it overwrites
+ * the effects of entries up to that one, and later entries apply to it.
  */
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { PutCommand, type PutCommandInput } from '@aws-sdk/lib-dynamodb';
@@ -15,20 +15,20 @@ import { untilNotThrottled } from './until-not-throttled.ts';
 /** Whether merges write the row of an entity. */
 export const isMerged = ({ kind }: Entity) => kind === 'alert' || kind === 'incident';
 
-/** What merges and imports note in a row. */
+/** Fields that merges and imports record in a row. */
 type Notes = Pick<AlertRow, 'moved_sequence' | 'stayed_sequence' | 'loaded_after'> & Pick<IncidentRow, 'last_change'>;
 const NOTES = ['moved_sequence', 'stayed_sequence', 'loaded_after', 'last_change'] as const satisfies (keyof Notes)[];
 
-/** The latest entry that a row knows of. */
+/** The latest entry recorded in a row. */
 const latestIn = ({ moved_sequence = 0, stayed_sequence = 0, loaded_after = 0, last_change }: Notes) =>
   Math.max(moved_sequence, stayed_sequence, loaded_after, last_change?.sequence ?? 0);
 
 /**
- * Writes a row in place of the stored one, as long as no merge changes that meanwhile.
+ * Replaces a stored row, unless a merge changes it meanwhile.
  * @param latest sequence of the account's latest entry when the import began; 0: there was none
  */
 export async function putMerged(table: Table, row: Key & Row, latest: number, signal?: AbortSignal): Promise<void> {
-  // Most rows are new: what is stored is found out when there is something.
+  // Most rows are new: the stored one is read only if the write finds one.
   let stored: Notes | undefined;
   let written = false;
   while (!written) {

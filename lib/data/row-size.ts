@@ -3,19 +3,19 @@ import { itemBytes, LARGEST_ITEM_BYTES } from '../table/item-size.ts';
 import type { Entity } from './format.ts';
 import { storable } from './storable.ts';
 
-/** Bytes of a row that are kept for what the service writes into it: a merge, a deletion. */
+/** Bytes of a row reserved for the service's writes: a merge, a deletion. */
 const HEADROOM_BYTES = 2 * 1024;
 /** A row's key has no more. */
 const KEY_BYTES = 600;
 const LARGEST_BYTES = LARGEST_ITEM_BYTES - HEADROOM_BYTES;
 
-/** What the service writes itself counts as headroom: so a row that it has written can always be loaded again. */
+/** The service's own fields are in the headroom, so that rows that it has written can always be loaded again. */
 const WRITTEN_BY_THE_SERVICE = new Set(['incident_id', 'owner_id', 'version', 'deleted_at_ms', 'deleted_by']);
 
 /** Shorter lines make no row that is too large: DynamoDB counts less than three bytes for a character of JSON, but for UTF-8's. */
 const SHORT_LINE = 80_000;
 
-/** Why the row of an entity would leave the service no room to write; undefined when it does. @param text its line */
+/** Why an entity's row is too large for the service to write to; undefined if it is not. @param text its line */
 export function sizeProblem(
   { kind: _kind, account_id: _account, ...fields }: Entity,
   text: string,

@@ -4,7 +4,7 @@ import { isThrottled } from '../table/failures.ts';
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 5_000;
 
-/** Does something again until it is done, when DynamoDB throttles it after a pause that grows. */
+/** Retries while DynamoDB throttles, with a growing pause. */
 export async function untilNotThrottled(act: () => Promise<boolean>, signal: AbortSignal | undefined): Promise<void> {
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
     signal?.throwIfAborted();

@@ -13,7 +13,7 @@ import { untilNotThrottled } from './until-not-throttled.ts';
 const LARGEST_BATCH = 25;
 const CONCURRENCY = 8;
 
-/** The field whose presence in a row says that its entity is deleted. */
+/** The field whose presence in a row marks its entity as deleted. */
 const DELETED: Readonly<Partial<Record<Kind, string>>> = { work_item: 'deleted_at_ms', rum_resource: 'deleted' };
 
 /** Whether an entity must not be written over a deleted one. */
@@ -30,7 +30,7 @@ export interface Writing {
   signal: AbortSignal | undefined;
 }
 
-/** Writes rows, each whole. */
+/** Replaces whole rows. */
 export async function writeRows(
   table: Table,
   entities: readonly Entity[],
@@ -59,7 +59,7 @@ export async function writeRows(
   await forEach(batches, writeSome, { concurrency: CONCURRENCY, signal });
 }
 
-/** Whether DynamoDB, or its client, refuses what is to be written, as opposed to other failures. */
+/** Whether DynamoDB or its client rejected the data, as opposed to other failures. */
 const isRefusal = (error: unknown): error is Error =>
   error instanceof Error && !isUnavailable(error) && !isThrottled(error) && error.name !== 'AbortError';
 

@@ -11,7 +11,7 @@ import { collections, keys } from '../table/keys.ts';
 
 type RumResource = ResponseOf<typeof getRumResource>;
 
-/** The metering side's part of the answer; the record is all the rest. */
+/** Fields from the usage row; all others are the record's. */
 export const USAGE_FIELDS = [
   'session_limit_reached',
   'session_investigate.used_cnt',
@@ -21,7 +21,7 @@ export const USAGE_FIELDS = [
 
 export type RumUsage = Pick<RumResource, (typeof USAGE_FIELDS)[number]>;
 
-/** What counts until the metering side has written it. */
+/** Defaults until the metering side has written them. */
 const NO_USAGE: RumUsage = {
   session_limit_reached: false,
   'session_investigate.used_cnt': 0,

@@ -4,7 +4,7 @@ import { keys } from '../table/keys.ts';
 import { type Action, transact } from '../table/transact.ts';
 
 /**
- * Takes the deletion of an account's RUM resource back. Functions see it as their caches end.
+ * Undoes the deletion of an account's RUM resource. Functions see it when their caches expire.
  * @param also written in the same transaction
  * @returns false when there is none, or it is not deleted
  */

@@ -33,7 +33,7 @@ function passed(answers: readonly Answer[]): number {
   return answers.length - refusals.length;
 }
 
-/** Whether a call was counted is not known of one that is answered with 503. */
+/** Whether a call answered with 503 was counted is unknown. */
 const isTold = ({ status }: Answer) => status !== 503;
 
 const MOST_TRIES = 5;
@@ -52,7 +52,7 @@ async function withinOneSecond(t: Trial, caller: Caller, calls: number): Promise
   throw new Skipped('the service is too slow to answer six calls within a second of the clock');
 }
 
-/** As many calls as a minute of the clock lets pass, and one more. @returns false when it was not told of each whether it was counted */
+/** As many calls as a minute of the clock lets pass, and one more. @returns false if it is unknown whether each was counted */
 async function exhaustMinute(t: Trial, caller: Caller): Promise<boolean> {
   await unusedMinute(t, caller, (PER_MINUTE / PER_SECOND + 3) * SECOND_MS);
   const ends = (Math.floor(Date.now() / MINUTE_MS) + 1) * MINUTE_MS;
