@@ -46,7 +46,6 @@ const WHOLE_RUNS = [
   'npm run certify',
   'npm run smoke',
   'npm run generate',
-  'npm run openapi',
   'npm run fix',
   'npm run test:unit',
   'npm run check',
