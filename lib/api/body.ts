@@ -2,7 +2,8 @@ import httpJsonBodyParser from '@middy/http-json-body-parser';
 import { hasRoundedNumber, parseJson } from '../json.ts';
 import type { Settings } from '../settings.ts';
 import { type ApiMiddleware, type ApiRequest, headerOf } from './call.ts';
-import { ApiError, refuse } from './errors.ts';
+import { ApiError } from './errors.ts';
+import { refuse } from './refusals.ts';
 
 const JSON_TYPE = /^application\/json[\t ]*(;|$)/i;
 
@@ -32,7 +33,7 @@ export function bodyMiddleware({ maxBodyBytes }: Pick<Settings, 'maxBodyBytes'>)
       return parseJson(text);
     } catch (error) {
       // The parser is recursive and runs out of stack.
-      throw refuse('InvalidParameter', error instanceof RangeError ? 'bodyTooDeep' : 'malformedBody', undefined);
+      throw refuse(error instanceof RangeError ? 'bodyTooDeep' : 'malformedBody');
     }
   }
 
@@ -41,8 +42,7 @@ export function bodyMiddleware({ maxBodyBytes }: Pick<Settings, 'maxBodyBytes'>)
     if (!JSON_TYPE.test(type) && (type || event.body)) throw new ApiError('InvalidContentType');
     const text = textOf(event.body, event.isBase64Encoded, maxBodyBytes);
     const body = text === '' ? {} : parse(text);
-    if (typeof body !== 'object' || body === null || Array.isArray(body))
-      throw refuse('InvalidParameter', 'bodyNotObject', undefined);
+    if (typeof body !== 'object' || body === null || Array.isArray(body)) throw refuse('bodyNotObject');
     event.body = body;
   }
 
@@ -53,12 +53,11 @@ export function bodyMiddleware({ maxBodyBytes }: Pick<Settings, 'maxBodyBytes'>)
 function textOf(body: unknown, isBase64Encoded: boolean, maxBytes: number): string {
   if (typeof body !== 'string') return '';
   const bytes = isBase64Encoded ? Buffer.from(body, 'base64') : undefined;
-  if ((bytes?.length ?? Buffer.byteLength(body)) > maxBytes)
-    throw refuse('EntityTooLarge', 'bodyTooLarge', { maxBytes });
+  if ((bytes?.length ?? Buffer.byteLength(body)) > maxBytes) throw refuse('bodyTooLarge', { maxBytes });
   if (!bytes) return body;
   try {
     return utf8.decode(bytes);
   } catch {
-    throw refuse('InvalidParameter', 'malformedBody', undefined);
+    throw refuse('malformedBody');
   }
 }

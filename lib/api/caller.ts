@@ -1,6 +1,7 @@
 import type { AppKeys, Caller } from '../auth/app-keys.ts';
 import type { ApiEvent, ApiMiddleware, ApiRequest } from './call.ts';
-import { ApiError, refuse } from './errors.ts';
+import { ApiError } from './errors.ts';
+import { refuse } from './refusals.ts';
 
 const LONGEST_APP_KEY = 256;
 
@@ -22,8 +23,7 @@ export function callerMiddleware(appKeys: AppKeys): ApiMiddleware {
 /** Refuses a caller whose account lacks the operation's permission: `AccessDenied`. */
 export function permissionMiddleware(permission: string): ApiMiddleware {
   function permissionMiddlewareBefore({ event }: ApiRequest): void {
-    if (!callerOf(event).permissions.includes(permission))
-      throw refuse('AccessDenied', 'permissionMissing', { permission });
+    if (!callerOf(event).permissions.includes(permission)) throw refuse('permissionMissing', { permission });
   }
   return { before: permissionMiddlewareBefore };
 }

@@ -71,13 +71,3 @@ export class ApiError extends Error {
     this.headers = headers;
   }
 }
-
-/** Builds an {@link ApiError} with a sentence of the catalog. */
-export function refuse<K extends ExplanationName>(
-  code: ErrorCode,
-  name: K,
-  values: Explanations[K],
-  headers?: Record<string, string>,
-): ApiError {
-  return new ApiError(code, { name, values } as Explanation, headers);
-}

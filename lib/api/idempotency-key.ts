@@ -1,5 +1,5 @@
 import type { ApiEvent } from './call.ts';
-import { refuse } from './errors.ts';
+import { refuse } from './refusals.ts';
 
 const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/;
 
@@ -11,8 +11,7 @@ export function idempotencyKeyOf({ headers, multiValueHeaders }: ApiEvent): stri
   const values = valuesOf(multiValueHeaders) ?? valuesOf(headers) ?? [];
   const [key, ...more] = values;
   if (key === undefined) return undefined;
-  if (more.length > 0 || !IDEMPOTENCY_KEY.test(key))
-    throw refuse('InvalidParameter', 'invalidIdempotencyKey', undefined);
+  if (more.length > 0 || !IDEMPOTENCY_KEY.test(key)) throw refuse('invalidIdempotencyKey');
   return key;
 }
 

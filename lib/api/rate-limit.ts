@@ -8,8 +8,8 @@ import { keys } from '../table/keys.ts';
 import { settle } from '../table/settle.ts';
 import type { ApiMiddleware, ApiRequest } from './call.ts';
 import { callerOf } from './caller.ts';
-import { refuse } from './errors.ts';
 import type { Operation, RateWindow } from './operations.ts';
+import { refuse } from './refusals.ts';
 
 /** How far one window of the limit is used. */
 export interface WindowState {
@@ -158,7 +158,6 @@ export function rateLimitMiddleware(limiter: RateLimiter, { now }: Pick<Deps, 'n
     if (!refusedBy) return;
     const { limit, seconds } = refusedBy.window;
     throw refuse(
-      'RequestTooFrequently',
       'tooFrequent',
       { limit, windowSeconds: seconds },
       { 'Retry-After': String(Math.max(1, secondsUntil(refusedBy.endsMs, atMs))) },

@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import type { ApiMiddleware, ApiRequest } from './call.ts';
-import { refuse } from './errors.ts';
 import { type FieldError, type FieldSchema, ruleOf } from './field-errors.ts';
+import { refuse } from './refusals.ts';
 
 /** A validator as ajv compiles it: fills in defaults, and leaves what it found in `errors`. */
 export interface Validator {
@@ -31,7 +31,7 @@ export function validateMiddleware<Body>(
     const fieldErrors = fieldErrorsOf(validate.errors ?? [], fields);
     fieldErrors.push(...illFormedStrings(body, fields, fieldsOf(fieldErrors)));
     fieldErrors.push(...crossCheck(body as Body, fieldsOf(fieldErrors)));
-    if (fieldErrors.length > 0) throw refuse('InvalidParameter', 'invalidFields', { fieldErrors });
+    if (fieldErrors.length > 0) throw refuse('invalidFields', { fieldErrors });
   }
 
   return { before: validateMiddlewareBefore };

@@ -1,6 +1,7 @@
-import { ApiError, refuse } from '../api/errors.ts';
+import { ApiError } from '../api/errors.ts';
 import { type Call, createOperationHandler, type Handler } from '../api/operation-handler.ts';
 import { browseFleet, FLEET_STATUSES, type RequestOf, type ResponseOf } from '../api/operations.ts';
+import { refuse } from '../api/refusals.ts';
 import validate from '../api/validators/browse-fleet.ts';
 import type { Caller } from '../auth/app-keys.ts';
 import type { Deps } from '../deps.ts';
@@ -46,7 +47,7 @@ export interface BrowseOptions {
 function hostBefore({ cursor }: BrowseRequest, { cursorSecret }: Pick<Caller, 'cursorSecret'>): string | undefined {
   if (!cursor) return undefined;
   const hostId = openCursor(cursorSecret, cursor);
-  if (hostId === undefined) throw refuse('InvalidParameter', 'unknownCursor', undefined);
+  if (hostId === undefined) throw refuse('unknownCursor');
   return hostId;
 }
 

@@ -1,8 +1,8 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { refuse } from '../api/errors.ts';
 import { type Call, createOperationHandler, type Handler } from '../api/operation-handler.ts';
 import { deleteWorkItem, type RequestOf } from '../api/operations.ts';
+import { refuse } from '../api/refusals.ts';
 import validate from '../api/validators/delete-work-item.ts';
 import type { Deps } from '../deps.ts';
 import type { Int64 } from '../json.ts';
@@ -77,9 +77,8 @@ function isDone(stored: WorkItemRow | undefined, { atMs, by, version }: Deletion
  */
 function refuseUnlessDone(stored: WorkItemRow | undefined, workItemId: string, deletion: Deletion): void {
   if (isDone(stored, deletion)) return;
-  if (!stored || stored.deleted_at_ms !== undefined)
-    throw refuse('ResourceNotFound', 'workItemNotFound', { workItemId });
-  throw refuse('InvalidParameter', 'versionDiffers', {
+  if (!stored || stored.deleted_at_ms !== undefined) throw refuse('workItemNotFound', { workItemId });
+  throw refuse('versionDiffers', {
     given: String(deletion.version),
     stored: String(stored.version),
   });

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { type ApiError, refuse } from '../api/errors.ts';
+import type { ApiError } from '../api/errors.ts';
 import { type Call, createOperationHandler, type Handler } from '../api/operation-handler.ts';
 import { mergeAlerts, type RequestOf } from '../api/operations.ts';
+import { refuse } from '../api/refusals.ts';
 import validate from '../api/validators/merge-alerts.ts';
 import type { Deps } from '../deps.ts';
 import { stringifyJson } from '../json.ts';
@@ -165,7 +166,7 @@ async function prepare(preparation: Preparation): Promise<Relocation | 'done alr
   if (!incident || missing.length > 0) throw notFound(missing);
   if (!reading.checked) {
     const full = await findUnmovable(deps.table, reading.batches, signal);
-    if (full.length > 0) throw refuse('BadRequest', 'alertsTooLarge', named(full));
+    if (full.length > 0) throw refuse('alertsTooLarge', named(full));
     reading.checked = true;
   }
 
@@ -236,7 +237,7 @@ async function read(
 /** Whether the key's row shows that this call was done before. @throws ApiError when it was another body */
 function isRepeat(row: Row | undefined, { bodyHash, nowSeconds }: Idempotency): boolean {
   if (!row || Number(row.ttl) <= nowSeconds) return false;
-  if (row.body_hash !== bodyHash) throw refuse('InvalidParameter', 'idempotencyKeyReused', undefined);
+  if (row.body_hash !== bodyHash) throw refuse('idempotencyKeyReused');
   return true;
 }
 
@@ -247,7 +248,7 @@ interface Missing {
 
 function notFound(missing: Missing[]): ApiError {
   const { some, more } = named(missing);
-  return refuse('ResourceNotFound', 'mergeTargetsNotFound', { missing: some, more });
+  return refuse('mergeTargetsNotFound', { missing: some, more });
 }
 
 /** The first of what a message names, and how many more there are. */

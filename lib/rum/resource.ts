@@ -1,8 +1,9 @@
 import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import QuickLRU from 'quick-lru';
-import { ApiError, refuse } from '../api/errors.ts';
+import { ApiError } from '../api/errors.ts';
 import { type Call, createOperationHandler, type Handler } from '../api/operation-handler.ts';
 import { getRumResource, type RequestOf, type ResponseOf } from '../api/operations.ts';
+import { refuse } from '../api/refusals.ts';
 import validate from '../api/validators/get-rum-resource.ts';
 import { isCurrent } from '../current.ts';
 import type { Deps } from '../deps.ts';
@@ -89,7 +90,7 @@ export function createGetRumResource({ table, now, log, settings }: Deps, cacheS
     const row = (sk: string) => Items.find((item) => item.sk === sk);
     const [record, usage] = [row(keys.rumResource(account).sk), row(keys.rumUsage(account).sk)];
     records.delete(String(account));
-    if (!record || record.deleted) throw refuse('ResourceNotFound', 'rumResourceNotFound', undefined);
+    if (!record || record.deleted) throw refuse('rumResourceNotFound');
     const cached = { record, readAtMs };
     records.set(String(account), cached);
     return { cached, usage: usageOf(usage) };

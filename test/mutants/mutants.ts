@@ -362,9 +362,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a schema is compiled when a function starts',
     file: 'lib/api/validate.ts',
-    find: "import { refuse } from './errors.ts';",
+    find: "import { refuse } from './refusals.ts';",
     replace:
-      "import { Ajv } from 'ajv';\nimport { refuse } from './errors.ts';\nnew Ajv().compile({ type: 'object' });",
+      "import { Ajv } from 'ajv';\nimport { refuse } from './refusals.ts';\nnew Ajv().compile({ type: 'object' });",
     tests: [infra('bundles')],
     only: 'no larger',
   },

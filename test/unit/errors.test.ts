@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { toApiError } from '../../lib/api/envelope.ts';
-import { ApiError, ERROR_CODES, refuse } from '../../lib/api/errors.ts';
+import { ApiError, ERROR_CODES } from '../../lib/api/errors.ts';
+import { refuse } from '../../lib/api/refusals.ts';
 import { isThrottled, isUnavailable } from '../../lib/table/failures.ts';
 
 /** The contract's table, as it stands there. */
@@ -54,7 +55,7 @@ const named = (name: string, more: object = {}) => Object.assign(new Error('secr
 
 describe('whatever was thrown', () => {
   it('is shown as it is when it is a refusal of ours', () => {
-    const refusal = refuse('ResourceNotFound', 'rumResourceNotFound', undefined);
+    const refusal = refuse('rumResourceNotFound');
     expect(toApiError(refusal, isUnavailable)).toBe(refusal);
   });
 

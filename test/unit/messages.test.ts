@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ERROR_CODES, type ErrorCode, type Explanation, type Explanations, refuse } from '../../lib/api/errors.ts';
+import { ERROR_CODES, type ErrorCode, type Explanation, type Explanations } from '../../lib/api/errors.ts';
 import { CATALOGS, catalogFor, messageOf, ROUTE_CATALOGS } from '../../lib/api/messages/index.ts';
+import { refuse } from '../../lib/api/refusals.ts';
 import { anyText } from '../support/any-text.ts';
 
 /** One example of every sentence, and what it must mention. */
@@ -103,7 +104,7 @@ describe('the catalogues of refused routes', () => {
 
 describe('a refusal', () => {
   it('has its own sentence in both languages', () => {
-    const error = refuse('InvalidParameter', 'versionDiffers', { given: '1', stored: '2' });
+    const error = refuse('versionDiffers', { given: '1', stored: '2' });
     const [english, chinese] = CATALOGS.map((catalog) => messageOf(catalog, error));
     expect(english).toBe('version must be the stored version of the work item, which is 2, not 1.');
     expect(chinese).toBe('version 必须等于工作项当前的版本 2，而不是 1。');
