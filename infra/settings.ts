@@ -9,7 +9,7 @@ export interface DeploymentSettings {
   serviceMapEnabled: boolean;
   appKeyCacheSeconds: number;
   rumCacheSeconds: number;
-  /** How long API Gateway remembers the authorizer's answer for an app key. */
+  /** How long API Gateway caches the authorizer's answer for an app key. */
   authorizerCacheSeconds: number;
   maxBodyBytes: number;
   /** Calls a second, and burst, of each operation, all accounts together. */

@@ -12,23 +12,23 @@ import {
   type ServiceMapFleetHost,
 } from './types.ts';
 
-/** Every method throws an `ApiError` when it fails. */
+/** Every method throws an `ApiError` on failure. */
 export interface Client {
   /** One page of hosts. */
   browseFleet(request?: BrowseFleetRequest, options?: CallOptions): Promise<FleetPage>;
-  /** The page at `cursor` and all after it; waits where the rate limit says so. To go on later, keep a page's `next_cursor`. */
+  /** The page at `cursor` and all after it; waits for the rate limit. To resume later, keep a page's `next_cursor`. */
   pages(request?: BrowseFleetRequest, options?: CallOptions): AsyncGenerator<FleetPage, void>;
   /** The hosts of all pages. */
   hosts(request?: BrowseFleetRequest, options?: CallOptions): AsyncGenerator<ServiceMapFleetHost, void>;
   getRumResource(request?: GetRumResourceRequest, options?: CallOptions): Promise<RumResource>;
   deleteWorkItem(request: DeleteWorkItemRequest, options?: CallOptions): Promise<void>;
-  /** Merges all of the alerts, or none. @returns whether this very merge had been done before, by its idempotency key */
+  /** Merges all of the alerts, or none. @returns whether the merge had already been done, by its idempotency key */
   mergeAlerts(request: MergeAlertsRequest, options?: MergeOptions): Promise<{ replayed: boolean }>;
 }
 
 const LARGEST_PAGE = 100;
 
-/** @throws TypeError when `url` or `appKey` cannot be right */
+/** @throws TypeError if `url` or `appKey` is invalid */
 export function createClient(options: ClientOptions): Client {
   const transport = createTransport(options);
 

@@ -1,22 +1,22 @@
-/** What a call fails with. Nothing here ever holds the app key. */
+/** Errors of calls. None contains the app key. */
 import type { ErrorCode } from './types.ts';
 
 /** Where a call went. */
 export interface CallSite {
   /** Path of the operation. */
   readonly path: string;
-  /** Scheme, host and port that it was sent to. */
+  /** Scheme, host and port of the service. */
   readonly origin: string;
   /** Of a merge. */
   readonly idempotencyKey?: string;
 }
 
-/** Everything that a call can fail with, except an abort by your own signal, which throws the signal's reason. */
+/** Base class of all errors of a call, except an abort by your signal, which throws the signal's reason. */
 export class ApiError extends Error {
   override readonly name: string = 'ApiError';
   readonly path: string;
   readonly origin: string;
-  /** Of a merge: the same call with this key tells whether it was done, and does it if not. */
+  /** Of a merge: repeat the call with this key to complete it safely. */
   readonly idempotencyKey: string | undefined;
 
   constructor(message: string, { path, origin, idempotencyKey }: CallSite, options?: ErrorOptions) {
@@ -27,17 +27,17 @@ export class ApiError extends Error {
   }
 }
 
-/** No answer came; `cause` says why. The call may have been carried out. */
+/** No answer; see `cause`. The call may have been carried out. */
 export class ConnectionError extends ApiError {
   override readonly name: string = 'ConnectionError';
 }
 
-/** No answer came in `timeoutMs`. */
+/** No answer within `timeoutMs`. */
 export class TimeoutError extends ConnectionError {
   override readonly name = 'TimeoutError';
 }
 
-/** An answer that is not from this service: check `url`, and what stands between. */
+/** An answer that is not from this service: check `url` and any proxies. */
 export class UnexpectedAnswerError extends ApiError {
   override readonly name = 'UnexpectedAnswerError';
   readonly status: number;
@@ -47,7 +47,7 @@ export class UnexpectedAnswerError extends ApiError {
   }
 }
 
-/** An integer that a number does not hold exactly, in a request or in an answer. */
+/** An integer beyond 2^53 as a number, in a request or in an answer. */
 export class InexactNumberError extends ApiError {
   override readonly name = 'InexactNumberError';
   /** Such as `version` or `data.items[3].servicemap.node_count`. */
@@ -58,7 +58,7 @@ export class InexactNumberError extends ApiError {
   }
 }
 
-/** What the service says when it refuses a call. */
+/** The service's error response. */
 export interface Refusal {
   readonly code: string;
   readonly message: string;
@@ -68,15 +68,15 @@ export interface Refusal {
   readonly retryAfter: number | undefined;
 }
 
-/** The service refused the call; its own class for each code, this one for codes that are newer than the client. */
+/** The service refused the call. Each code has a subclass; codes newer than the client use this class. */
 export class ServiceError extends ApiError {
   override readonly name: string;
-  /** What to act on. */
+  /** The code to act on. */
   readonly code: ErrorCode | (string & {});
   readonly status: number;
-  /** Give it to whoever runs the service when you ask about the call. */
+  /** Quote it when you ask about the call. */
   readonly requestId: string;
-  /** Seconds after which to call again; undefined when the service does not say. */
+  /** Seconds after which to retry; undefined if the service sent none. */
   readonly retryAfter: number | undefined;
 
   constructor({ code, message, status, requestId, retryAfter }: Refusal, site: CallSite) {
@@ -131,7 +131,7 @@ const CLASSES: Readonly<Record<Exclude<ErrorCode, 'OK'>, typeof ServiceError>> =
   ServiceUnavailable: ServiceUnavailableError,
 };
 
-/** The error of a refusal, of its code's class. */
+/** The error of a refusal, of the class of its code. */
 export function serviceError(refusal: Refusal, site: CallSite): ServiceError {
   const known = Object.hasOwn(CLASSES, refusal.code) ? CLASSES[refusal.code as keyof typeof CLASSES] : ServiceError;
   return new known(refusal, site);

@@ -1,7 +1,7 @@
-/** JSON whose integers stay exact: a number while that is exact, a bigint beyond 2^53. For every engine of ES2022. */
+/** JSON whose integers stay exact: a number while that is exact, a bigint beyond 2^53. Works in any ES2022 engine. */
 import { NUMBER_PATHS } from './types.ts';
 
-/** JSON that may hold an integer which a number rounds. */
+/** JSON that may contain an integer beyond 2^53. */
 const LONG = /[:,[]\s*-?\d{16}/;
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const LONG_INTEGER = /^-?\d{16,}$/;
@@ -13,7 +13,7 @@ export const randomId = (): string =>
 /** @throws SyntaxError */
 export function parseJson(text: string): unknown {
   if (!LONG.test(text)) return JSON.parse(text);
-  // JSON.parse would round: long integers pass it as strings that no text of an answer begins with.
+  // JSON.parse would round: long integers are passed as strings with an unguessable prefix.
   const mark = randomId();
   const marked = text.replace(TOKEN, (token) =>
     LONG_INTEGER.test(token) && !Number.isSafeInteger(Number(token)) ? `"${mark}${token}"` : token,
@@ -23,7 +23,7 @@ export function parseJson(text: string): unknown {
   );
 }
 
-/** The JSON text of a request: fields without a value left out, bigints as the integers that they are. */
+/** The JSON text of a request: undefined fields are omitted, bigints are integers. */
 export function requestText(request: object): string {
   const members = Object.entries(request).flatMap(([field, value]) => {
     const text = typeof value === 'bigint' ? String(value) : JSON.stringify(value);
@@ -32,11 +32,11 @@ export function requestText(request: object): string {
   return `{${members.join(',')}}`;
 }
 
-/** The first field of a request whose number was rounded before it came here. */
+/** The first field of a request with an integer beyond 2^53 as a number. */
 export const roundedField = (request: object): string | undefined =>
   Object.entries(request).find(([, value]) => Number.isInteger(value) && !Number.isSafeInteger(value))?.[0];
 
-/** The first bigint of an answer where its type promises a number, such as `data.items[3].servicemap.node_count`. */
+/** The first bigint of an answer where its type has a number, such as `data.items[3].servicemap.node_count`. */
 export function bigintField(value: unknown, path = 'data', names: readonly string[] = []): string | undefined {
   if (typeof value === 'bigint') return NUMBER_PATHS.has(JSON.stringify(names)) ? path : undefined;
   if (typeof value !== 'object' || value === null) return undefined;

@@ -1,6 +1,6 @@
-/** What a caller chooses, and what the client tells. */
+/** Options and events. */
 
-/** What happens in a call, for logging. The app key is in none of it. */
+/** An event of a call, for logging. It never contains the app key. */
 export type ClientEvent =
   | { readonly type: 'request'; readonly path: string; readonly attempt: number }
   | {
@@ -14,7 +14,7 @@ export type ClientEvent =
       readonly durationMs: number;
     }
   | {
-      /** No answer came. */
+      /** No answer. */
       readonly type: 'failure';
       readonly path: string;
       readonly attempt: number;
@@ -22,7 +22,7 @@ export type ClientEvent =
       readonly message: string;
     }
   | {
-      /** The client waits, before it sends the call again or asks for the next page. */
+      /** The client waits before a retry or the next page. */
       readonly type: 'wait';
       readonly path: string;
       readonly reason: 'rate-limit' | 'unavailable' | 'no-answer';
@@ -30,35 +30,35 @@ export type ClientEvent =
     };
 
 export interface ClientOptions {
-  /** Address that the operations' paths follow. */
+  /** Base URL, without the operations' paths. */
   readonly url: string;
   readonly appKey: string;
-  /** Of the errors' messages: `en` (default) or `zh-CN`. */
+  /** Language of error messages: `en` (default) or `zh-CN`. */
   readonly language?: string;
-  /** How often a call without an answer, or with 502, 503 or 504, is sent again (default 4). 429 does not count. */
+  /** Retries of a call without an answer, or with 502, 503 or 504 (default 4). 429 does not count. */
   readonly retries?: number;
-  /** Milliseconds that a call may wait in all before it is sent again, for rate limits too (default 120,000). */
+  /** Total wait of a call before retries, including rate limits, in milliseconds (default 120,000). */
   readonly maxWaitMs?: number;
-  /** Milliseconds after which an attempt counts as without an answer (default 35,000). */
+  /** Time-out of an attempt in milliseconds (default 35,000). */
   readonly timeoutMs?: number;
-  /** Is told what happens, for logging. What it throws is ignored. */
+  /** Called for each event, for logging. Its errors are ignored. */
   readonly onEvent?: (event: ClientEvent) => void;
-  /** In place of the global one. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch;
-  /** Unix time in milliseconds, for tests. */
+  /** The clock, Unix time in milliseconds; for tests. */
   readonly now?: () => number;
-  /** Waits, for tests. Ends early when the signal aborts. */
+  /** Waits, until the signal aborts; for tests. */
   readonly sleep?: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
 }
 
 export interface CallOptions {
-  /** Ends the call, its waits too, by throwing the signal's reason. */
+  /** Cancels the call and its waits; it then throws the signal's reason. */
   readonly signal?: AbortSignal;
-  /** In place of the client's. */
+  /** Overrides the client's. */
   readonly timeoutMs?: number;
 }
 
 export interface MergeOptions extends CallOptions {
-  /** Of a merge that may have been sent before (default: a new one). */
+  /** Idempotency key of a merge that may have been sent before (default: a new one). */
   readonly idempotencyKey?: string;
 }

@@ -1,4 +1,4 @@
-/** Sends one call, and sends it again where that helps. */
+/** Sends one call, with retries. */
 import {
   ApiError,
   type CallSite,
@@ -20,14 +20,14 @@ export interface Answer {
 
 export interface Transport {
   send(path: string, request: object, options?: CallOptions, idempotencyKey?: string): Promise<Answer>;
-  /** Tells the hook, then waits. @throws the signal's reason when it aborts */
+  /** Calls the hook, then waits. @throws the signal's reason when it aborts */
   wait(event: Extract<ClientEvent, { type: 'wait' }>, signal: AbortSignal | undefined): Promise<void>;
   now(): number;
 }
 
 const FIRST_BACKOFF_MS = 250;
 const LONGEST_BACKOFF_MS = 8_000;
-/** Even when told to wait for nothing. */
+/** Also for `Retry-After: 0`. */
 const SHORTEST_WAIT_MS = 100;
 
 /** @throws TypeError when the options cannot work */
@@ -46,7 +46,7 @@ export function createTransport(options: ClientOptions): Transport {
     try {
       onEvent?.(event);
     } catch {
-      // A hook that fails must not lose the answer of a call that was carried out.
+      // A failing hook must not lose the answer of a call.
     }
   };
 
@@ -81,7 +81,7 @@ export function createTransport(options: ClientOptions): Transport {
         },
         body,
         signal: controller.signal,
-        // The address holds the key: it goes nowhere else.
+        // The URL contains the key: send it nowhere else.
         redirect: 'manual',
       });
       const text = await response.text();
@@ -147,7 +147,7 @@ export function createTransport(options: ClientOptions): Transport {
   };
 }
 
-/** Why a call that failed so is sent again; undefined: it is not. Each call can be: merges carry their key. */
+/** Why a failed call is retried; undefined: it is not. All calls can be: merges have an idempotency key. */
 function reasonToRepeat(error: unknown): Extract<ClientEvent, { type: 'wait' }>['reason'] | undefined {
   if (error instanceof ConnectionError) return 'no-answer';
   if (!(error instanceof ServiceError || error instanceof UnexpectedAnswerError)) return undefined;
@@ -160,7 +160,7 @@ function reasonToRepeat(error: unknown): Extract<ClientEvent, { type: 'wait' }>[
 const backoffMs = (attempt: number) =>
   Math.max(SHORTEST_WAIT_MS, Math.random() * Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempt));
 
-/** What an answer says: its data, or the error that it is. */
+/** An answer's data, or its error. */
 function read({ status, headers }: Response, text: string, site: CallSite): Answer | ApiError {
   const envelope = envelopeOf(text);
   const seconds = Number.parseInt(headers.get('Retry-After') ?? '', 10);
@@ -200,7 +200,7 @@ function envelopeOf(text: string): Envelope | undefined {
   }
 }
 
-/** @throws TypeError that does not show the address: it may hold a secret */
+/** @throws TypeError without the URL, which may contain a secret */
 function baseOf(url: string): URL {
   const base = URL.canParse(url) ? new URL(url) : undefined;
   if (!base || !/^https?:$/.test(base.protocol) || base.username || base.password || base.search || base.hash)
@@ -210,7 +210,7 @@ function baseOf(url: string): URL {
   return base;
 }
 
-/** An error with what people need of it, each text passed through `clean`. */
+/** A copy of an error, each text passed through `clean`. */
 function copyOf(error: unknown, clean: (text: string) => string): Error {
   if (!(error instanceof Error)) return new Error(clean(String(error)));
   const cause = error.cause === undefined ? undefined : copyOf(error.cause, clean);

@@ -168,7 +168,7 @@ export function createGateway(options: GatewayOptions): Server {
     .on('clientError', (_error, socket) => refuseRaw(socket, 'DEFAULT_4XX'));
 }
 
-/** The envelope's code; of an answer that is none its status. */
+/** The envelope's code; the status of an answer without an envelope. */
 function codeOf({ statusCode, body }: APIGatewayProxyResult): string {
   try {
     const { error } = JSON.parse(body) as { error?: { code: string } };

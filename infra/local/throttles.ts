@@ -53,7 +53,7 @@ interface MethodSetting {
   ThrottlingBurstLimit?: number;
 }
 
-/** @throws when there is none for all methods */
+/** @throws if there is none for all methods */
 export function stageThrottlesOf(settings: readonly MethodSetting[]): StageThrottles {
   const throttles = settings.flatMap(({ ResourcePath, HttpMethod, ThrottlingRateLimit, ThrottlingBurstLimit }) =>
     ThrottlingRateLimit === undefined || ThrottlingBurstLimit === undefined

@@ -15,7 +15,7 @@ import {
 } from './rows.ts';
 import { createTimeBudget } from './time-budget.ts';
 
-/** Rows read for each host whose status is known by them, up to which nothing speaks for rows without a host. */
+/** Rows read per host, up to which rows without a host are considered absent. */
 const DENSE = 1.1;
 
 /** Status rows that may be read for `examined` hosts, those of hosts that are in no inventory included. */
