@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -186,43 +186,56 @@ describe('import', () => {
     expect(err).toMatch(/1 of 2 lines were written\.\nstdin:2: member \d+ 1 cannot be written: a planted fault\n$/);
   });
 
-  it('stopped half-way reports that, and the same command completes it', async () => {
+  /** Lines of 200 members, and a way to the table on which DynamoDB takes the first of their batches and no other. */
+  async function halfWay() {
     const id = newAccountId();
-    const stdin = lines(accountLine(id), ...Array.from({ length: 5_000 }, (_, index) => member(id, index + 1)));
+    const proxy = await startFaultProxy(dynamodbEndpoint());
+    let batches = 0;
+    proxy.plan(({ action }) => {
+      if (action !== 'BatchWriteItem') return undefined;
+      batches += 1;
+      return batches > 1 ? 'hang' : undefined;
+    });
+    const text = lines(
+      accountLine(id),
+      { kind: 'app_key', account_id: id, app_key: newAppKey(), created_at: 1 },
+      ...Array.from({ length: 200 }, (_, index) => member(id, index + 1)),
+    );
+    const written = async (to: Table) => (await storedUnder(to, collections.members(id))).length;
+    return { text, proxy, written };
+  }
+
+  it('stopped half-way reports that, and the same command completes it', async () => {
+    const { text, proxy, written } = await halfWay();
     const stop = new AbortController();
-    const stopping = admin('import -', { stdin, signal: stop.signal });
-    await expect
-      .poll(async () => (await storedUnder(table, collections.members(id))).length, { interval: 20 })
-      .toBeGreaterThan(0);
+    const stopping = runCommand(['import', '-', '--endpoint', proxy.endpoint, '--table', table.name], {
+      stdin: text,
+      signal: stop.signal,
+    });
+    await expect.poll(() => written(table)).toBeGreaterThan(0);
     stop.abort();
     const { exitCode, err } = await stopping;
+    await proxy.close();
     expect(exitCode).toBe(130);
     expect(err).toMatch(/Stopped\. Run the same command again to finish\.\n$/);
-    expect((await storedUnder(table, collections.members(id))).length).toBeLessThan(3_000);
-    expect((await admin('import -', { stdin })).exitCode).toBe(0);
-    expect(await storedUnder(table, collections.members(id))).toHaveLength(5_000);
+    expect(await written(table)).toBeLessThan(200);
+    expect((await admin('import -', { stdin: text })).exitCode).toBe(0);
+    expect(await written(table)).toBe(200);
   });
 
   it('killed half-way, the same command leads to where one that was not killed leads to', async () => {
     const file = join(folder, 'killed.ndjson');
-    const id = newAccountId();
-    const appKey = newAppKey();
-    writeFileSync(
-      file,
-      lines(
-        accountLine(id),
-        { kind: 'app_key', account_id: id, app_key: appKey, created_at: 1 },
-        ...Array.from({ length: 3_000 }, (_, index) => member(id, index + 1)),
-      ),
-    );
+    const { text, proxy, written } = await halfWay();
+    writeFileSync(file, text);
     const [killed, whole] = [await newTable(), await newTable()];
-    const child = spawnAdmin(['import', file], killed);
-    await expect
-      .poll(async () => (await storedUnder(killed, collections.members(id))).length, { interval: 20 })
-      .toBeGreaterThan(0);
+    const entry = fileURLToPath(new URL('../../cli/admin.ts', import.meta.url));
+    const args = [entry, 'import', file, '--endpoint', proxy.endpoint, '--table', killed.name];
+    const child = spawn(process.execPath, args, { stdio: 'ignore' });
+    await expect.poll(() => written(killed)).toBeGreaterThan(0);
     child.kill('SIGKILL');
     await new Promise((resolve) => child.once('exit', resolve));
-    expect((await storedUnder(killed, collections.members(id))).length).toBeLessThan(3_000);
+    await proxy.close();
+    expect(await written(killed)).toBeLessThan(200);
     for (const one of [killed, whole]) expect((await adminOf(one)(['import', file])).exitCode).toBe(0);
     expect(await contents(killed)).toEqual(await contents(whole));
   });
@@ -235,13 +248,6 @@ describe('import', () => {
     expect(err).toMatch(/import .*100 % \| 301 of 301 \| \d+ a second \| \d+ s left/);
   });
 });
-
-function spawnAdmin(args: string[], { name }: Table): ChildProcess {
-  const entry = fileURLToPath(new URL('../../cli/admin.ts', import.meta.url));
-  return spawn(process.execPath, [entry, ...args, '--endpoint', dynamodbEndpoint(), '--table', name], {
-    stdio: 'ignore',
-  });
-}
 
 describe('export', () => {
   it('gives what imports as the same rows, app keys by their hash', async () => {

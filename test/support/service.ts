@@ -21,6 +21,7 @@ import { type Int64, stringifyJson } from '../../lib/json.ts';
 import { readSettings, type Settings } from '../../lib/settings.ts';
 import { connectTable, type Table, type TableOptions } from '../../lib/table/client.ts';
 import { type Key, keys } from '../../lib/table/keys.ts';
+import { forEach } from '../../lib/table/pool.ts';
 import type { TimeLimits } from '../../lib/time-limits.ts';
 import { dynamodbEndpoint } from './dynamodb-local.ts';
 import { type Functions, throughGateway } from './gateway.ts';
@@ -237,14 +238,19 @@ export async function putAppKey(
   return appKey;
 }
 
-/** Puts many rows, in batches. */
+/** Puts many rows, in batches, a few at once. */
 export async function putAll(table: Table, rows: (Key & object)[]): Promise<void> {
-  for (let index = 0; index < rows.length; index += 25)
-    await table.client.send(
-      new BatchWriteCommand({
-        RequestItems: { [table.name]: rows.slice(index, index + 25).map((Item) => ({ PutRequest: { Item } })) },
-      }),
-    );
+  const batches = Array.from({ length: Math.ceil(rows.length / 25) }, (_, batch) =>
+    rows.slice(25 * batch, 25 * batch + 25),
+  );
+  await forEach(
+    batches,
+    async (batch) => {
+      const RequestItems = { [table.name]: batch.map((Item) => ({ PutRequest: { Item } })) };
+      await table.client.send(new BatchWriteCommand({ RequestItems }));
+    },
+    { concurrency: 4 },
+  );
 }
 
 export async function put(table: Table, key: Key, row: object): Promise<void> {
