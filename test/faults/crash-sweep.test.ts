@@ -1,66 +1,97 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Table } from '../../lib/table/client.ts';
 import { SEED, sample, seededRandom } from '../support/chance.ts';
-import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { FAULTS } from '../support/fault-proxy.ts';
-import { type Cut, ORDERS, openArena, runCuts } from '../support/merge-sweep.ts';
+import { type FaultyTable, faultyDouble, faultyTable } from '../support/faulty-table.ts';
+import { type Cut, ORDERS, openArena, runCuts, TIMEOUTS } from '../support/merge-sweep.ts';
 import { newTable } from '../support/service.ts';
 
-/** How many cuts of each size: every one in the long form, as many as fit into some seconds otherwise. */
-const MOST: Readonly<Record<string, number>> = { full: Number.POSITIVE_INFINITY, ci: 60, quick: 6 };
 const FORM = process.env.FAULTS ?? 'quick';
-const SAMPLED_OF_1000 = 24;
-/** Merges at once: as many as DynamoDB Local answers in time. */
-const atOnce = (alerts: number) => (FORM === 'quick' || alerts === 1_000 ? 2 : 4);
+const ALL = Number.POSITIVE_INFINITY;
 
-let table: Table;
-beforeAll(async () => {
-  table = await newTable();
-});
+interface Sweep {
+  alerts: number;
+  /** Cuts at the most: all there are, or a sample. */
+  most: number;
+}
 
 /** With a title, an owner and a key, 95 alerts are the most that fit into one transaction. */
-const sizes = FORM === 'quick' ? [1, 95, 150] : [1, 95, 96, 101, 250, 1_000];
+const IN_MEMORY: Readonly<Record<string, Sweep[]>> = {
+  quick: [1, 95, 96].map((alerts) => ({ alerts, most: 30 })),
+  ci: [
+    ...[1, 95, 96, 101].map((alerts) => ({ alerts, most: ALL })),
+    { alerts: 250, most: 300 },
+    { alerts: 1_000, most: 60 },
+  ],
+  full: [1, 95, 96, 101, 250, 1_000].map((alerts) => ({ alerts, most: ALL })),
+};
+const LOCAL: Readonly<Record<string, Sweep[]>> = {
+  quick: [1, 96].map((alerts) => ({ alerts, most: 2 })),
+  ci: [1, 95, 96, 250].map((alerts) => ({ alerts, most: 16 })),
+  full: [1, 95, 96, 101, 250, 1_000].map((alerts) => ({ alerts, most: ALL })),
+};
+const AFTER_STORM: Readonly<Record<string, Sweep[]>> = {
+  quick: [],
+  ci: [1, 95, 250].map((alerts) => ({ alerts, most: 12 })),
+  full: [1, 95, 250].map((alerts) => ({ alerts, most: ALL })),
+};
+
+/** Cuts of merges of so many alerts, whose whole run takes so many calls on the wire. */
+function cutsOf({ alerts, most }: Sweep, calls: number): Cut[] {
+  const random = seededRandom(SEED + alerts);
+  const all: Cut[] = [];
+  for (let at = 1; at <= calls; at += 1)
+    for (const fault of FAULTS) for (const first of ORDERS) all.push({ alerts, at, fault, first });
+  if (all.length <= most) return all;
+  // The calls around the commit, and the last one, are where most can go wrong.
+  const isStructural = ({ at }: Cut) => at <= calls - alerts || at > calls - 2;
+  const others = all.filter((cut) => !isStructural(cut));
+  return [
+    ...sample(all.filter(isStructural), Math.ceil(most / 2), random),
+    ...sample(others, Math.floor(most / 2), random),
+  ];
+}
+
+const NAME = 'are all done or not begun, whatever is cut, after finish-merges and a retry in either order';
+const TIMEOUT_MS = 40 * 60_000;
+
+describe.each(IN_MEMORY[FORM] ?? [])(`merges of $alerts alerts that are cut, in memory (SEED=${SEED})`, (sweep) => {
+  it(
+    NAME,
+    async () => {
+      const open = () => openArena(faultyDouble(), sweep.alerts);
+      const cuts = cutsOf(sweep, await (await open()).calls(sweep.alerts));
+      expect(cuts.length).toBeGreaterThan(10);
+      // Each look goes through all rows that are in memory.
+      expect(await runCuts(open, { lanes: 4, cutsAnArena: 10 }, cuts)).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+});
+
 const SWEEPS = [
-  ...sizes.map((alerts) => ({ alerts, afterStorm: false, when: '' })),
-  ...(FORM === 'quick' ? [] : [1, 95, 250]).map((alerts) => ({ alerts, afterStorm: true, when: ' after a storm' })),
-];
+  { where: 'in DynamoDB Local', afterStorm: false, sweeps: LOCAL[FORM] ?? [] },
+  { where: 'in DynamoDB Local, after a storm', afterStorm: true, sweeps: AFTER_STORM[FORM] ?? [] },
+].filter(({ sweeps }) => sweeps.length > 0);
 
-describe(`merges that are cut (SEED=${SEED})`, () => {
-  describe.each(SWEEPS)('of $alerts alerts$when', ({ alerts, afterStorm }) => {
-    let arenas: Awaited<ReturnType<typeof openArena>>[];
-    beforeAll(async () => {
-      arenas = await Promise.all(
-        Array.from({ length: atOnce(alerts) }, () => openArena(table, dynamodbEndpoint(), alerts, afterStorm)),
-      );
-    });
-    afterAll(() => Promise.all(arenas.map((arena) => arena.close())));
-
-    it(
-      'are all done or not begun, whatever is cut, after finish-merges and a retry in either order',
-      async () => {
-        const random = seededRandom(SEED + alerts);
-        const calls = Math.max(...(await Promise.all(arenas.map((arena) => arena.calls(alerts)))));
-        const all: Cut[] = [];
-        for (let at = 1; at <= calls; at += 1)
-          for (const fault of FAULTS) for (const first of ORDERS) all.push({ alerts, at, fault, first });
-        // The calls around the commit, and the last one, are where most can go wrong.
-        const structural = ({ at }: Cut) => at <= calls - alerts || at > calls - 2;
-        const most = Math.min(MOST[FORM] ?? 0, alerts === 1_000 ? SAMPLED_OF_1000 : Number.POSITIVE_INFINITY);
-        const cuts =
-          all.length <= most
-            ? all
-            : [
-                ...sample(all.filter(structural), Math.ceil(most / 2), random),
-                ...sample(
-                  all.filter((cut) => !structural(cut)),
-                  Math.floor(most / 2),
-                  random,
-                ),
-              ];
-        expect(cuts.length).toBeGreaterThan(0);
-        expect(await runCuts(arenas, cuts)).toEqual([]);
-      },
-      40 * 60_000,
-    );
+describe.each(SWEEPS)(`merges that are cut, $where (SEED=${SEED})`, ({ afterStorm, sweeps }) => {
+  const lanes: FaultyTable[] = [];
+  beforeAll(async () => {
+    const table = await newTable();
+    for (let lane = 0; lane < 4; lane += 1)
+      lanes.push(await faultyTable(table, { afterStorm, ...(!afterStorm && { timeouts: TIMEOUTS }) }));
   });
+  afterAll(() => Promise.all(lanes.map((faulty) => faulty.close())));
+
+  it.each(sweeps)(
+    `of $alerts alerts ${NAME}`,
+    async (sweep: Sweep) => {
+      const arenas = await Promise.all(lanes.map((faulty) => openArena(faulty, sweep.alerts)));
+      const calls = await Promise.all(arenas.map((arena) => arena.calls(sweep.alerts)));
+      const cuts = cutsOf(sweep, Math.max(...calls));
+      expect(cuts.length).toBeGreaterThan(0);
+      const open = async (lane: number) => arenas[lane] as (typeof arenas)[number];
+      expect(await runCuts(open, { lanes: lanes.length, cutsAnArena: ALL }, cuts)).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
 });

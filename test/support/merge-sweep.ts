@@ -1,11 +1,11 @@
 /** Merges that are cut somewhere, finished and repeated: what must hold of each, whatever was cut. */
-import { connectTable, type Table } from '../../lib/table/client.ts';
+import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { type Fault, startFaultProxy } from './fault-proxy.ts';
+import type { Fault } from './fault-proxy.ts';
+import type { FaultyTable } from './faulty-table.ts';
 import { finishFeed } from './finish.ts';
 import { newAccount, objectId } from './incidents.ts';
 import { handlersOver, invokeAlone, put, testDeps } from './service.ts';
-import { connectAfterStorm } from './storm.ts';
 
 /** What happens to a merge: `fault` at wire call `at`; then whether finish-merges or the caller's retry comes first. */
 export interface Cut {
@@ -19,38 +19,24 @@ export const ORDERS = ['finish', 'retry'] as const;
 const OWNER = 7;
 /** A call that took longer may have come near its deadline, after which it cannot look whether it is committed. */
 const IN_TIME_MS = 1_800;
-/** A reply that does not come is waited for no longer than that: not production's time-out, for thousands of cuts. */
-const TIMEOUTS = { connectionTimeout: 500, requestTimeout: 600 };
+/** For clients of the table: a reply that does not come is waited for no longer, not production's time-out, for hundreds of cuts. */
+export const TIMEOUTS = { connectionTimeout: 500, requestTimeout: 600 };
 
-interface Arena {
+export interface Arena {
   /** Merges all alerts into a new incident, cut so. @returns the problems found */
   run(cut: Cut): Promise<string[]>;
   /** Number of wire calls that a merge takes when nothing is cut. */
   calls(alerts: number): Promise<number>;
-  close(): Promise<void>;
 }
 
-/**
- * An account with alerts that merge after merge takes from incident to incident, behind a proxy of its own.
- * @param afterStorm whether one client that a storm went through serves all merges, in place of a new one for each
- */
-export async function openArena(
-  table: Table,
-  dynamoDb: string,
-  mostAlerts: number,
-  afterStorm: boolean,
-): Promise<Arena> {
-  const proxy = await startFaultProxy(dynamoDb);
+/** An account with alerts that merge after merge takes from incident to incident. */
+export async function openArena(faulty: FaultyTable, mostAlerts: number): Promise<Arena> {
+  const { table } = faulty;
   const tenant = await newAccount(table);
   await tenant.member(OWNER);
   const all = await tenant.alerts(mostAlerts);
   let place = new Map<string, string | undefined>(all.map((id) => [id, undefined]));
   let serial = 0;
-  const stormed = afterStorm ? await connectAfterStorm(table, proxy) : undefined;
-  const connect = () => stormed ?? connectTable({ name: table.name, endpoint: proxy.endpoint, timeouts: TIMEOUTS });
-  const disconnect = (through: Table) => {
-    if (through !== stormed) through.client.destroy();
-  };
 
   const callMerge = async (through: Table, body: object, key: string) => {
     const { mergeAlerts } = handlersOver(testDeps(through));
@@ -106,14 +92,13 @@ export async function openArena(
   return {
     async calls(count) {
       const { body, key, to, alerts } = await prepare(count);
-      proxy.plan();
-      const through = connect();
+      faulty.plan();
+      const through = faulty.connect();
       if ((await callUntilAnswered(through, body, key)) !== 200) throw new Error('a merge that nothing cut has failed');
-      disconnect(through);
       // On a busy machine the call may answer before all is moved.
       await finish(to);
       for (const id of alerts) place.set(id, to);
-      return proxy.calls.length;
+      return faulty.calls();
     },
 
     async run({ alerts: count, at: number, fault, first }) {
@@ -122,14 +107,13 @@ export async function openArena(
       const check = (holds: boolean, problem: string) => {
         if (!holds) problems.push(problem);
       };
-      proxy.plan((call) => (call.number === number ? fault : undefined));
-      const through = connect();
+      faulty.plan((call) => (call.number === number ? fault : undefined));
+      const through = faulty.connect();
       const began = Date.now();
       const status = await callMerge(through, body, key);
       const took = Date.now() - began;
-      const died = proxy.killed();
-      disconnect(through);
-      proxy.plan();
+      const died = faulty.killed();
+      faulty.plan();
 
       const after = await state(alerts, to);
       const committed = after.entries.length > 0;
@@ -149,9 +133,8 @@ export async function openArena(
       }
 
       const retry = async () => {
-        const again = connect();
+        const again = faulty.connect();
         const repeated = await callUntilAnswered(again, body, key);
-        disconnect(again);
         check(repeated === 200, `the retry answered ${repeated}`);
       };
       if (first === 'retry') await retry();
@@ -173,21 +156,24 @@ export async function openArena(
       place = new Map([...place, ...alerts.map((id): [string, string] => [id, to])]);
       return problems;
     },
-
-    close() {
-      stormed?.client.destroy();
-      return proxy.close();
-    },
   };
 }
 
-/** Runs cuts, a few at once, each in an arena that is free. @returns a line for each that broke something */
-export async function runCuts(arenas: readonly Arena[], cuts: readonly Cut[]): Promise<string[]> {
+/** Runs cuts, one after the other in each lane. @param open gives a lane its arena, and another after so many cuts */
+export async function runCuts(
+  open: (lane: number) => Promise<Arena>,
+  { lanes, cutsAnArena }: { lanes: number; cutsAnArena: number },
+  cuts: readonly Cut[],
+): Promise<string[]> {
   const left = cuts.values();
   const broken: string[] = [];
   await Promise.all(
-    arenas.map(async (arena) => {
+    Array.from({ length: lanes }, async (_, lane) => {
+      let arena = await open(lane);
+      let ran = 0;
       for (const cut of left) {
+        if (ran > 0 && ran % cutsAnArena === 0) arena = await open(lane);
+        ran += 1;
         const problems = await arena.run(cut);
         if (problems.length > 0) broken.push(`${JSON.stringify(cut)}: ${problems.join('; ')}`);
       }

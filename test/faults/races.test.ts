@@ -1,0 +1,113 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { undoMerge } from '../../lib/incidents/undo-merge.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { SEED } from '../support/chance.ts';
+import { type FaultyTable, faultyDouble, faultyTable } from '../support/faulty-table.ts';
+import {
+  callMerge,
+  entriesOf,
+  finish,
+  mergeArguments,
+  newReal,
+  type Real,
+  TRANSACTION_ITEMS,
+} from '../support/merge-commands.ts';
+import { newTable, PATIENCE, testDeps } from '../support/service.ts';
+
+/** Races in memory, and in DynamoDB Local. */
+const RUNS: Readonly<Record<string, { double: number; local: number }>> = {
+  quick: { double: 100, local: 4 },
+  ci: { double: 1_500, local: 40 },
+  full: { double: 50_000, local: 2_000 },
+};
+const { double, local } = RUNS[process.env.FAULTS ?? 'quick'] ?? { double: 0, local: 0 };
+
+const FORMS = [
+  { runs: double, where: 'in memory', open: async () => faultyDouble() },
+  { runs: local, where: 'in DynamoDB Local', open: async () => faultyTable(await newTable(), { timeouts: PATIENCE }) },
+];
+
+describe.each(FORMS)(
+  `$runs races $where, in orders that fast-check's scheduler chooses (SEED=${SEED})`,
+  ({ runs, open }) => {
+    let faulty: FaultyTable;
+    beforeAll(async () => {
+      faulty = await open();
+    });
+    afterAll(() => faulty.close());
+
+    /** Lets the scheduler decide which of the calls that are under way goes on. */
+    function scheduled(scheduler: fc.Scheduler): Table {
+      const own = faulty.connect();
+      const send = own.client.send.bind(own.client) as (command: object, options?: object) => Promise<unknown>;
+      Object.assign(own.client, {
+        async send(command: object, options?: object) {
+          await scheduler.schedule(Promise.resolve(), command.constructor.name);
+          return send(command, options);
+        },
+      });
+      return own;
+    }
+
+    it(
+      'leave feeds that, read in order, lead to where the alerts are',
+      async () => {
+        let done = 0;
+        await fc.assert(
+          fc.asyncProperty(
+            fc.scheduler(),
+            fc.array(mergeArguments, { minLength: 2, maxLength: 3 }),
+            fc.boolean(),
+            async (scheduler, merges, withUndo) => {
+              const { real } = await newReal(faulty);
+              const first = { alerts: [0, 1, 2], into: 0, title: undefined };
+              expect(await callMerge(real, first, 'first')).toBe(200);
+              const [entry] = await entriesOf(real, 0);
+              const own = scheduled(scheduler);
+              const racing = merges.map((merge, at) => callMerge({ ...real, through: own }, merge, `race ${at}`));
+              const { account } = real.tenant;
+              const request = {
+                account,
+                incidentId: real.incidents[0] as string,
+                sequence: entry.sequence,
+                by: 'o',
+                requestId: 'r',
+              };
+              const undoing = withUndo
+                ? [undoMerge(testDeps(own), request, { transactionItems: TRANSACTION_ITEMS })]
+                : [];
+              const finishing = finish(real, own);
+              const statuses = await scheduler.waitFor(Promise.all(racing));
+              await scheduler.waitFor(Promise.all([...undoing, finishing]));
+              await finish(real);
+              // Losing to others until the time is over is told as such; nothing else may fail.
+              for (const status of statuses) expect([200, 503]).toContain(status);
+              done += statuses.filter((status) => status === 200).length;
+              await tellsTheTruth(real);
+            },
+          ),
+          { numRuns: runs, seed: SEED, endOnFailure: process.env.SEED === undefined },
+        );
+        expect(done).toBeGreaterThan(runs / 2);
+      },
+      20 * 60_000,
+    );
+
+    async function tellsTheTruth({ tenant, alerts, incidents }: Real): Promise<void> {
+      const rows = (await Promise.all(incidents.map((id) => tenant.feed(id)))).flat();
+      const entries = rows.toSorted((one, other) => one.sequence - other.sequence);
+      const place = new Map<string, string>(alerts.map((id) => [id, 'none']));
+      for (const { kind, moved, incident_id } of entries)
+        for (const [other, ids] of Object.entries(moved as Record<string, string[]>))
+          for (const id of ids) {
+            const [from, to] = kind === 'merge' ? [other, incident_id] : [incident_id, other];
+            expect(place.get(id)).toBe(from);
+            place.set(id, to);
+          }
+      const where = await tenant.placements(alerts);
+      expect(where.map((incident) => incident ?? 'none')).toEqual(alerts.map((id) => place.get(id)));
+      expect(rows.filter((row) => row.pending)).toEqual([]);
+    }
+  },
+);

@@ -1,0 +1,332 @@
+/** Random commands on the service, and a model of what ought to become of them. */
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import { putAccount } from '../../lib/accounts/accounts.ts';
+import { deleteWorkItem } from '../../lib/api/operations.ts';
+import { loadData } from '../../lib/data/load.ts';
+import { restoreWorkItem } from '../../lib/incidents/restore-work-item.ts';
+import { undoMerge } from '../../lib/incidents/undo-merge.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { collections, keys } from '../../lib/table/keys.ts';
+import type { FaultyTable } from './faulty-table.ts';
+import { finishFeed } from './finish.ts';
+import { newAccount } from './incidents.ts';
+import { eventFor, handlersOver, invokeAlone, stored, storedUnder, testDeps } from './service.ts';
+
+const ALERTS = 6;
+const INCIDENTS = 3;
+/** A merge of three alerts or more is too large for one transaction here. */
+export const TRANSACTION_ITEMS = 6;
+
+interface Entry {
+  incident: number;
+  kind: 'merge' | 'merge_undone';
+  /** Alerts that it moved, by where they came from, or went. */
+  moves: Map<number, number | undefined>;
+  sequence: number;
+}
+
+/** What ought to be: no merge order, no marks, no sequences. */
+interface Model {
+  /** Where each alert is, and the entry that put it there. */
+  alerts: { at: number | undefined; by: Entry | undefined }[];
+  titles: string[];
+  feeds: Entry[][];
+  item: { version: number; deletedFrom: number | undefined };
+  /** Merges that were cut: their callers may say them again. */
+  cut: { merge: MergeArguments; key: string; done: boolean }[];
+  serial: number;
+}
+
+interface MergeArguments {
+  alerts: number[];
+  into: number;
+  title: string | undefined;
+}
+
+/** The service, and means to look at it. */
+export interface Real {
+  tenant: Awaited<ReturnType<typeof newAccount>>;
+  alerts: string[];
+  incidents: string[];
+  faulty: FaultyTable;
+  through: Table;
+  /** Of the clock, in milliseconds. */
+  ahead: number;
+}
+
+/** Seconds pass between two commands: within a lead (see `nextSequence`) merges that share no alert have no order. */
+function depsOf(real: Real) {
+  real.ahead += 5_000;
+  return testDeps(real.through, { now: () => Date.now() + real.ahead });
+}
+
+type Command = fc.AsyncCommand<Model, Real>;
+
+/** An account of its own in the table. */
+export async function newReal(faulty: FaultyTable): Promise<{ model: Model; real: Real }> {
+  faulty.clear();
+  const { table } = faulty;
+  const tenant = await newAccount(table);
+  await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: [] });
+  const incidents = await Promise.all(Array.from({ length: INCIDENTS }, () => tenant.incident({ title: 'first' })));
+  const alerts = await tenant.alerts(ALERTS);
+  await loadData(table, 'item', [itemLine(tenant.account, 1)], { nowSeconds: 1 });
+  faulty.plan();
+  return {
+    real: { tenant, alerts, incidents, faulty, through: faulty.connect(), ahead: 0 },
+    model: {
+      alerts: Array.from({ length: ALERTS }, () => ({ at: undefined, by: undefined })),
+      titles: Array.from({ length: INCIDENTS }, () => 'first'),
+      feeds: Array.from({ length: INCIDENTS }, () => []),
+      item: { version: 1, deletedFrom: undefined },
+      cut: [],
+      serial: 0,
+    },
+  };
+}
+
+const itemLine = (account_id: number, version: number) =>
+  JSON.stringify({ kind: 'work_item', account_id, work_item_id: 'w', version, title: 't' });
+
+export const entriesOf = ({ tenant, incidents }: Real, incident: number) => tenant.feed(incidents[incident] as string);
+
+export async function finish({ tenant, incidents, faulty }: Real, through = faulty.table): Promise<void> {
+  // The queue keeps no order.
+  const feeds = (await Promise.all(incidents.map((id) => tenant.feed(id)))).flat();
+  await finishFeed(through, feeds, { transactionItems: TRANSACTION_ITEMS });
+}
+
+/** A merge as a caller sends it, with a key so that it can be said again. */
+export async function callMerge(real: Real, { alerts, into, title }: MergeArguments, key: string): Promise<number> {
+  const { mergeAlerts } = handlersOver(depsOf(real), { transactionItems: TRANSACTION_ITEMS });
+  const body = {
+    alert_ids: alerts.map((alert) => real.alerts[alert]),
+    incident_id: real.incidents[into],
+    ...(title && { title }),
+  };
+  return (await invokeAlone(mergeAlerts, real.tenant.event(body, { headers: { 'Idempotency-Key': key } }))).status;
+}
+
+/** What a merge does to the model, once it is known to be committed. */
+async function applyMerge(model: Model, real: Real, { alerts, into, title }: MergeArguments): Promise<void> {
+  const entries = await entriesOf(real, into);
+  expect(entries).toHaveLength((model.feeds[into]?.length ?? 0) + 1);
+  const entry: Entry = { incident: into, kind: 'merge', moves: new Map(), sequence: entries.at(-1).sequence };
+  for (const alert of alerts) {
+    const place = model.alerts[alert];
+    if (!place || place.at === into) continue;
+    entry.moves.set(alert, place.at);
+    Object.assign(place, { at: into, by: entry });
+  }
+  if (title) model.titles[into] = title;
+  model.feeds[into]?.push(entry);
+}
+
+class Merge implements Command {
+  readonly merge: MergeArguments;
+  constructor(merge: MergeArguments) {
+    this.merge = merge;
+  }
+  check = () => true;
+  async run(model: Model, real: Real): Promise<void> {
+    model.serial += 1;
+    expect(await callMerge(real, this.merge, `k${model.serial}`)).toBe(200);
+    await applyMerge(model, real, this.merge);
+  }
+  toString = () => `merge ${JSON.stringify(this.merge)}`;
+}
+
+class CutMerge implements Command {
+  readonly merge: MergeArguments;
+  readonly at: number;
+  readonly fault: 'kill' | 'kill-before';
+  constructor(merge: MergeArguments, at: number, fault: 'kill' | 'kill-before') {
+    this.merge = merge;
+    this.at = at;
+    this.fault = fault;
+  }
+  check = () => true;
+  async run(model: Model, real: Real): Promise<void> {
+    model.serial += 1;
+    const key = `k${model.serial}`;
+    const before = (await entriesOf(real, this.merge.into)).length;
+    real.faulty.plan(({ number }) => (number === this.at ? this.fault : undefined));
+    await callMerge(real, this.merge, key);
+    real.faulty.plan();
+    const done = (await entriesOf(real, this.merge.into)).length > before;
+    if (done) await applyMerge(model, real, this.merge);
+    model.cut.push({ merge: this.merge, key, done });
+  }
+  toString = () => `merge ${JSON.stringify(this.merge)} with ${this.fault} at ${this.at}`;
+}
+
+class Retry implements Command {
+  check = ({ cut }: Readonly<Model>) => cut.length > 0;
+  async run(model: Model, real: Real): Promise<void> {
+    const last = model.cut.pop();
+    if (!last) return;
+    expect(await callMerge(real, last.merge, last.key)).toBe(200);
+    if (!last.done) await applyMerge(model, real, last.merge);
+  }
+  toString = () => 'retry the last merge that was cut';
+}
+
+class Undo implements Command {
+  readonly which: number;
+  readonly cutAt: number | undefined;
+  constructor(which: number, cutAt: number | undefined) {
+    this.which = which;
+    this.cutAt = cutAt;
+  }
+  check = ({ feeds }: Readonly<Model>) => feeds.flat().some(({ kind }) => kind === 'merge');
+  async run(model: Model, real: Real): Promise<void> {
+    const merges = model.feeds.flat().filter(({ kind }) => kind === 'merge');
+    const entry = merges[this.which % merges.length] as Entry;
+    const { account } = real.tenant;
+    const incidentId = real.incidents[entry.incident] as string;
+    const request = { account, incidentId, sequence: entry.sequence, by: 'model', requestId: 'r' };
+    const undo = () => undoMerge(depsOf(real), request, { transactionItems: TRANSACTION_ITEMS });
+    real.faulty.plan(({ number }) => (number === this.cutAt ? 'kill' : undefined));
+    await undo().catch((error) => {
+      if (this.cutAt === undefined) throw error;
+    });
+    real.faulty.plan();
+    await undo(); // the operator says it again: it completes, or finds nothing to do
+    const back = new Map<number, number | undefined>();
+    for (const [alert, from] of entry.moves) {
+      const place = model.alerts[alert];
+      // Moved since, by whatever: it stays. What was imported since is judged by its place.
+      if (!place || place.at !== entry.incident || (place.by !== undefined && place.by !== entry)) continue;
+      back.set(alert, from);
+    }
+    if (back.size === 0) return;
+    const entries = await entriesOf(real, entry.incident);
+    expect(entries).toHaveLength((model.feeds[entry.incident]?.length ?? 0) + 1);
+    const own: Entry = {
+      incident: entry.incident,
+      kind: 'merge_undone',
+      moves: back,
+      sequence: entries.at(-1).sequence,
+    };
+    for (const [alert, from] of back) Object.assign(model.alerts[alert] as object, { at: from, by: own });
+    model.feeds[entry.incident]?.push(own);
+  }
+  toString = () => `undo merge ${this.which}${this.cutAt === undefined ? '' : `, killed at ${this.cutAt}`}`;
+}
+
+class Finish implements Command {
+  check = () => true;
+  run = (_model: Model, real: Real) => finish(real);
+  toString = () => 'finish-merges';
+}
+
+class Import implements Command {
+  readonly alert: number;
+  readonly into: number | undefined;
+  constructor(alert: number, into: number | undefined) {
+    this.alert = alert;
+    this.into = into;
+  }
+  check = () => true;
+  async run(model: Model, real: Real): Promise<void> {
+    await finish(real); // an import is as the file says: moves that are pending would come after it
+    const line = JSON.stringify({
+      kind: 'alert',
+      account_id: real.tenant.account,
+      alert_id: real.alerts[this.alert],
+      title: 'imported',
+      ...(this.into !== undefined && { incident_id: real.incidents[this.into] }),
+    });
+    await loadData(real.faulty.table, 'alert', [line], { nowSeconds: 1 });
+    model.alerts[this.alert] = { at: this.into, by: undefined };
+  }
+  toString = () => `import alert ${this.alert} into ${this.into}`;
+}
+
+class Delete implements Command {
+  readonly versionOff: number;
+  constructor(versionOff: number) {
+    this.versionOff = versionOff;
+  }
+  check = () => true;
+  async run({ item }: Model, real: Real): Promise<void> {
+    const version = Math.max(1, item.version + this.versionOff);
+    const { deleteWorkItem: handler } = handlersOver(depsOf(real));
+    const event = eventFor(deleteWorkItem, { appKey: real.tenant.appKey, body: { work_item_id: 'w', version } });
+    const { body } = await invokeAlone(handler, event);
+    const expected =
+      item.deletedFrom === undefined
+        ? version === item.version
+          ? undefined
+          : 'InvalidParameter'
+        : version === item.deletedFrom
+          ? undefined
+          : 'ResourceNotFound';
+    expect(body.error?.code).toBe(expected);
+    if (expected !== undefined || item.deletedFrom !== undefined) return;
+    Object.assign(item, { deletedFrom: version, version: version + 1 });
+  }
+  toString = () => `delete at version ${this.versionOff} off`;
+}
+
+class Restore implements Command {
+  check = ({ item }: Readonly<Model>) => item.deletedFrom !== undefined;
+  async run({ item }: Model, real: Real): Promise<void> {
+    const row = await stored(real.faulty.table, keys.workItem(real.tenant.account, 'w'));
+    expect(await restoreWorkItem(real.through, real.tenant.account, row)).toBe(true);
+    Object.assign(item, { deletedFrom: undefined, version: item.version + 1 });
+  }
+  toString = () => 'restore';
+}
+
+/** Everything that can be looked at, against the model, once finish-merges has run. */
+export async function compare(model: Model, real: Real): Promise<void> {
+  await finish(real);
+  const { tenant, alerts, incidents, faulty } = real;
+  const idOf = (incident: number | undefined) => (incident === undefined ? undefined : incidents[incident]);
+  expect(await tenant.placements(alerts)).toEqual(model.alerts.map((place) => idOf(place.at)));
+  for (const [incident, entries] of model.feeds.entries()) {
+    const rows = await entriesOf(real, incident);
+    const told = rows.map(({ kind, moved }) => ({
+      kind,
+      moves: new Map(
+        Object.entries(moved as Record<string, string[]>).flatMap(([other, ids]) => ids.map((id) => [id, other])),
+      ),
+    }));
+    const expected = entries.map(({ kind, moves }) => ({
+      kind,
+      moves: new Map([...moves].map(([alert, other]) => [alerts[alert], idOf(other) ?? 'none'])),
+    }));
+    expect(told).toEqual(expected);
+    expect(rows.filter((row) => row.pending)).toEqual([]);
+    expect((await tenant.incidentRow(incidents[incident] as string)).title).toBe(model.titles[incident]);
+  }
+  expect(await tenant.pending()).toEqual([]);
+  const [item] = await storedUnder(faulty.table, collections.workItems(tenant.account));
+  expect(Number(item.version)).toBe(model.item.version);
+  expect('deleted_at_ms' in item).toBe(model.item.deletedFrom !== undefined);
+}
+
+const someAlerts = fc.uniqueArray(fc.nat(ALERTS - 1), { minLength: 1, maxLength: ALERTS });
+export const mergeArguments = fc.record({
+  alerts: someAlerts,
+  into: fc.nat(INCIDENTS - 1),
+  title: fc.option(fc.constantFrom('second', 'third'), { nil: undefined, freq: 3 }),
+});
+export const commands = [
+  mergeArguments.map((merge) => new Merge(merge)),
+  fc
+    .tuple(mergeArguments, fc.integer({ min: 1, max: 12 }), fc.constantFrom('kill' as const, 'kill-before' as const))
+    .map(([merge, at, fault]) => new CutMerge(merge, at, fault)),
+  fc.constant(new Retry()),
+  fc
+    .tuple(fc.nat(5), fc.option(fc.integer({ min: 1, max: 10 }), { nil: undefined }))
+    .map(([which, cutAt]) => new Undo(which, cutAt)),
+  fc.constant(new Finish()),
+  fc
+    .tuple(fc.nat(ALERTS - 1), fc.option(fc.nat(INCIDENTS - 1), { nil: undefined }))
+    .map(([alert, into]) => new Import(alert, into)),
+  fc.constantFrom(-1, 0, 0, 1).map((off) => new Delete(off)),
+  fc.constant(new Restore()),
+];
