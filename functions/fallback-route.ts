@@ -1,7 +1,7 @@
 import { createFallbackRoute } from '../lib/api/fallback-route.ts';
 import { createLog } from '../lib/log.ts';
+import { requiredVariable } from '../lib/settings.ts';
 
-const { ALLOWED_METHODS } = process.env;
-if (!ALLOWED_METHODS) throw new Error('ALLOWED_METHODS is required');
+const allowed = JSON.parse(requiredVariable('ALLOWED_METHODS'));
 
-export const handler = createFallbackRoute({ now: Date.now, log: createLog() }, JSON.parse(ALLOWED_METHODS));
+export const handler = createFallbackRoute({ now: Date.now, log: createLog() }, allowed);

@@ -1,17 +1,15 @@
 /** The settings of a deployment: CDK context (`cdk deploy -c name=value`) with defaults. docs/deploy.md says what each does. */
 import type { Node } from 'constructs';
+import { type SettingValues, settingValue, settingValues } from '../lib/settings.ts';
 
-export interface DeploymentSettings {
+/** Those of the functions, and what only the deployment needs. */
+export interface DeploymentSettings extends SettingValues {
   /** Name of the API's stage, first part of every path of the default address. */
   stageName: string;
   /** Whether to give API Gateway, in this account and region, the role that it writes access logs with. */
   apiGatewayAccount: boolean;
-  serviceMapEnabled: boolean;
-  appKeyCacheSeconds: number;
-  rumCacheSeconds: number;
   /** How long API Gateway caches the authorizer's answer for an app key. */
   authorizerCacheSeconds: number;
-  maxBodyBytes: number;
   /** Calls a second, and burst, of each operation, all accounts together. */
   stageRate: number;
   stageBurst: number;
@@ -44,17 +42,11 @@ export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>): Deplo
   const checked = (name: string, value: string, valid: boolean, must: string) => {
     if (!valid) problems.push(`Context ${name} must be ${must}, not "${value}".`);
   };
-  const integer = (name: string, fallback: number, min: number, max: number) => {
-    const value = given(name) ?? String(fallback);
-    const number = Number(value);
-    checked(name, value, /^\d+$/.test(value) && number >= min && number <= max, `an integer from ${min} to ${max}`);
-    return number;
-  };
-  const flag = (name: string, fallback: boolean) => {
-    const value = given(name) ?? String(fallback);
-    checked(name, value, value === 'true' || value === 'false', 'true or false');
-    return value === 'true';
-  };
+  const wrong = (name: string, must: string) => problems.push(`Context ${name} must be ${must}, not "${given(name)}".`);
+  const integer = (name: string, fallback: number, min: number, max: number) =>
+    Number(settingValue({ type: 'integer', default: fallback, min, max }, given(name), (must) => wrong(name, must)));
+  const flag = (name: string, fallback: boolean) =>
+    settingValue({ type: 'flag', default: fallback }, given(name), (must) => wrong(name, must)) === true;
 
   const stageName = given('stageName') ?? 'prod';
   checked('stageName', stageName, /^[A-Za-z0-9_]{1,128}$/.test(stageName), '1 to 128 letters, digits or underscores');
@@ -76,11 +68,8 @@ export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>): Deplo
   const settings: DeploymentSettings = {
     stageName,
     apiGatewayAccount: flag('apiGatewayAccount', true),
-    serviceMapEnabled: flag('serviceMapEnabled', true),
-    appKeyCacheSeconds: integer('appKeyCacheSeconds', 30, 0, 30),
-    rumCacheSeconds: integer('rumCacheSeconds', 60, 0, 3600),
+    ...settingValues(given, wrong),
     authorizerCacheSeconds: integer('authorizerCacheSeconds', 60, 0, 3600),
-    maxBodyBytes: integer('maxBodyBytes', 256 * 1024, 1024, 3 * 1024 * 1024),
     stageRate: integer('stageRate', 1000, 1, 10_000),
     stageBurst: integer('stageBurst', 2000, 1, 5_000),
     logRetentionDays,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { CfnOutput, Duration, Names, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { allowedMethods, operations } from '../lib/api/operations.ts';
+import { SETTINGS } from '../lib/settings.ts';
 import { ServiceApi } from './api.ts';
 import { constructIdOf } from './construct-ids.ts';
 import { ServiceFunction } from './function.ts';
@@ -35,12 +36,9 @@ export class ServiceStack extends Stack {
       .update(`shared ${Names.uniqueId(this)}`)
       .digest('hex');
 
-    const environment = {
-      MAX_BODY_BYTES: String(settings.maxBodyBytes),
-      APP_KEY_CACHE_SECONDS: String(settings.appKeyCacheSeconds),
-      RUM_CACHE_SECONDS: String(settings.rumCacheSeconds),
-      SERVICEMAP_ENABLED: String(settings.serviceMapEnabled),
-    };
+    const environment = Object.fromEntries(
+      Object.entries(SETTINGS).map(([name, { env }]) => [env, String(settings[name as keyof typeof SETTINGS])]),
+    );
     const create = functionFactory(this, settings);
     const operationFunctions = Object.fromEntries(
       operations.map(({ name, summary }) => [

@@ -20,7 +20,7 @@ export interface Deps {
 }
 
 /** The composition root: what a deployed function runs on. @throws SettingsError */
-export function createDeps(env: Environment = process.env): Deps {
+export function createDeps(env?: Environment): Deps {
   const settings = readSettings(env);
   const log = createLog(originalFrames);
   return {

@@ -1,18 +1,41 @@
 /** The settings of a deployment, read once from the environment; all problems are reported together. */
 
-export interface Settings {
+/** What values may be. */
+type Values =
+  | { readonly type: 'integer'; readonly default: number; readonly min: number; readonly max: number }
+  | { readonly type: 'flag'; readonly default: boolean };
+
+/**
+ * The one specification of what a deployment may set of its functions. CDK context has its names, the functions' environment and
+ * `npm start` have `env`; docs/deploy.md has it for operators.
+ */
+export const SETTINGS = {
+  /** Largest request body, decoded. Above 3 MiB its event could be larger than Lambda takes. */
+  maxBodyBytes: {
+    env: 'MAX_BODY_BYTES',
+    type: 'integer',
+    default: 256 * 1024,
+    min: 1024,
+    max: 3 * 1024 * 1024,
+  },
+  /** How long a warm handler trusts a key that it has looked up. */
+  appKeyCacheSeconds: { env: 'APP_KEY_CACHE_SECONDS', type: 'integer', default: 30, min: 0, max: 30 },
+  /** How long a warm handler serves a RUM record without reading it again. */
+  rumCacheSeconds: { env: 'RUM_CACHE_SECONDS', type: 'integer', default: 60, min: 0, max: 3600 },
+  /** Whether this deployment has the service-map subsystem. */
+  serviceMapEnabled: { env: 'SERVICEMAP_ENABLED', type: 'flag', default: true },
+} as const satisfies Record<string, Values & { readonly env: string }>;
+
+/** The values of {@link SETTINGS}. */
+export type SettingValues = {
+  [Name in keyof typeof SETTINGS]: (typeof SETTINGS)[Name]['type'] extends 'integer' ? number : boolean;
+};
+
+export interface Settings extends SettingValues {
   /** `TABLE_NAME` */
   tableName: string;
   /** `DYNAMODB_ENDPOINT`: a DynamoDB-compatible server to use in place of AWS. */
   dynamodbEndpoint: string | undefined;
-  /** `MAX_BODY_BYTES`: largest request body, decoded. Above 3 MiB its event could be larger than Lambda takes. */
-  maxBodyBytes: number;
-  /** `APP_KEY_CACHE_SECONDS`: how long a warm handler trusts a key that it has looked up. */
-  appKeyCacheSeconds: number;
-  /** `RUM_CACHE_SECONDS`: how long a warm handler serves a RUM record without reading it again. */
-  rumCacheSeconds: number;
-  /** `SERVICEMAP_ENABLED`: whether this deployment has the service-map subsystem. */
-  serviceMapEnabled: boolean;
   /** `QUIET`: no log line and no metric for each call; for `npm start`, which prints each call itself. */
   quiet: boolean;
 }
@@ -24,38 +47,64 @@ export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }
 
+/** The environment of this function: read here and nowhere else. */
+const OWN: Environment = process.env;
+
+/** A variable that a function cannot do without. @throws SettingsError */
+export function requiredVariable(name: string, env: Environment = OWN): string {
+  const value = env[name];
+  if (!value) throw new SettingsError(`${name} is required`);
+  return value;
+}
+
+/**
+ * The value that a text gives a setting; of no text its default.
+ * @param onWrong told what the value must be
+ */
+export function settingValue(
+  values: Values,
+  text: string | undefined,
+  onWrong: (must: string) => void,
+): number | boolean {
+  if (text === undefined) return values.default;
+  if (values.type === 'flag') {
+    if (text !== 'true' && text !== 'false') onWrong('true or false');
+    return text === 'true';
+  }
+  const { min, max } = values;
+  const number = Number(text);
+  if (!/^\d+$/.test(text) || number < min || number > max) onWrong(`an integer from ${min} to ${max}`);
+  return number;
+}
+
+/** The values of all {@link SETTINGS}. @param textOf the text that gives a setting its value; undefined: the default */
+export const settingValues = (
+  textOf: (name: keyof typeof SETTINGS) => string | undefined,
+  onWrong: (name: keyof typeof SETTINGS, must: string) => void,
+): SettingValues =>
+  Object.fromEntries(
+    Object.entries(SETTINGS).map(([key, setting]) => {
+      const name = key as keyof typeof SETTINGS;
+      return [name, settingValue(setting, textOf(name), (must) => onWrong(name, must))];
+    }),
+  ) as SettingValues;
+
 /** @throws SettingsError naming every variable that is missing or wrong, and what it must be. */
-export function readSettings(env: Environment): Settings {
+export function readSettings(env: Environment = OWN): Settings {
   const problems: string[] = [];
+  const given = (variable: string) => env[variable] || undefined;
+  const wrong = (variable: string, must: string) =>
+    problems.push(`${variable} must be ${must}, not "${env[variable]}"`);
 
-  const text = (name: string) => {
-    const value = env[name] ?? '';
-    if (!value) problems.push(`${name} is required`);
-    return value;
-  };
-  const integer = (name: string, fallback: number, min: number, max: number) => {
-    const value = env[name];
-    if (value === undefined || value === '') return fallback;
-    const number = Number(value);
-    if (!/^\d+$/.test(value) || number < min || number > max)
-      problems.push(`${name} must be an integer from ${min} to ${max}, not "${value}"`);
-    return number;
-  };
-  const flag = (name: string, fallback: boolean) => {
-    const value = env[name];
-    if (value === undefined || value === '') return fallback;
-    if (value !== 'true' && value !== 'false') problems.push(`${name} must be true or false, not "${value}"`);
-    return value === 'true';
-  };
-
+  if (!env.TABLE_NAME) problems.push('TABLE_NAME is required');
   const settings: Settings = {
-    tableName: text('TABLE_NAME'),
-    dynamodbEndpoint: env.DYNAMODB_ENDPOINT || undefined,
-    maxBodyBytes: integer('MAX_BODY_BYTES', 256 * 1024, 1024, 3 * 1024 * 1024),
-    appKeyCacheSeconds: integer('APP_KEY_CACHE_SECONDS', 30, 0, 30),
-    rumCacheSeconds: integer('RUM_CACHE_SECONDS', 60, 0, 3600),
-    serviceMapEnabled: flag('SERVICEMAP_ENABLED', true),
-    quiet: flag('QUIET', false),
+    tableName: env.TABLE_NAME ?? '',
+    dynamodbEndpoint: given('DYNAMODB_ENDPOINT'),
+    ...settingValues(
+      (name) => given(SETTINGS[name].env),
+      (name, must) => wrong(SETTINGS[name].env, must),
+    ),
+    quiet: settingValue({ type: 'flag', default: false }, given('QUIET'), (must) => wrong('QUIET', must)) === true,
   };
   if (problems.length > 0) throw new SettingsError(problems.join('\n'));
   return settings;

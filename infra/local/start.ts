@@ -10,7 +10,7 @@ import { DataError } from '../../lib/data/check.ts';
 import { linesOf } from '../../lib/data/lines.ts';
 import { loadData } from '../../lib/data/load.ts';
 import { line } from '../../lib/printable.ts';
-import { readSettings } from '../../lib/settings.ts';
+import { readSettings, SETTINGS } from '../../lib/settings.ts';
 import { connectTable, PATIENT } from '../../lib/table/client.ts';
 import { TIME_LIMITS } from '../../lib/time-limits.ts';
 import { StartError, startDynamoDb } from './dynamodb-local.ts';
@@ -106,7 +106,8 @@ async function start(
   await checkFirst(options);
   const starting = startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT, dbDirectory: options.db });
   atEnd(async () => (await starting).stop());
-  const template = synthesize({ serviceMapEnabled: process.env.SERVICEMAP_ENABLED || undefined });
+  const context = Object.entries(SETTINGS).map(([name, { env }]) => [name, process.env[env] || undefined]);
+  const template = synthesize(Object.fromEntries(context));
   const dynamoDb = await starting;
   void dynamoDb.lost.then((sentence) => fail(new StartError(sentence)));
   await createTable(dynamoDb.endpoint, LOCAL_TABLE_NAME);

@@ -1,4 +1,5 @@
 /** The settings of a deployment: defaults and bounds, as docs/deploy.md has them. */
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readDeploymentSettings } from '../../infra/settings.ts';
 
@@ -57,4 +58,19 @@ it.each([
     expect(() => read({ [name]: String(value) })).toThrow(
       `Context ${name} must be an integer from ${min} to ${max}, not "${value}".`,
     );
+});
+
+it('are all in docs/deploy.md, with these defaults', () => {
+  const document = readFileSync(new URL('../../docs/deploy.md', import.meta.url), 'utf8');
+  const rows = Array.from(
+    document.matchAll(/^\| (`\w+`(?:, `\w+`)*) \| ([^|]+) \|/gm),
+    ([, names = '', defaults = '']) => names.split(', ').map((name, index) => [name, defaults.split(', ')[index]]),
+  ).flat();
+  const plain = (text = '') => text.replaceAll('`', '');
+  const documented = Object.fromEntries(rows.map(([name, value]) => [plain(name), plain(value)]));
+  expect(documented).toEqual(
+    Object.fromEntries(
+      Object.entries(read()).map(([name, value]) => [name, value === undefined ? 'none' : String(value)]),
+    ),
+  );
 });

@@ -413,8 +413,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a setting reaches the functions under the name of another',
     file: 'infra/stack.ts',
-    find: 'APP_KEY_CACHE_SECONDS: String(settings.appKeyCacheSeconds)',
-    replace: 'APP_KEY_CACHE_SECONDS: String(settings.rumCacheSeconds)',
+    find: 'String(settings[name as keyof typeof SETTINGS])',
+    replace: "String(settings[name === 'appKeyCacheSeconds' ? 'rumCacheSeconds' : (name as keyof typeof SETTINGS)])",
     tests: [infra('functions')],
   },
 ];
