@@ -171,7 +171,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'the nonce of the rate count is gone',
     file: 'lib/api/rate-limit.ts',
     find: 'counts?.nonces?.has(nonce) ?? false',
-    replace: 'passed: false',
+    replace: 'counts === null',
     tests: [integration('rate-limit')],
     only: 'lost',
   },

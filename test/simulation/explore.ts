@@ -111,7 +111,11 @@ async function exploreFrom(
       let todo = steps;
       if (!before) {
         report.states += 1;
-        if (world.isCut()) report.cut += 1;
+        if (world.isCut()) {
+          report.cut += 1;
+          failed = [...world.failures];
+          if (failed.length > 0) break;
+        }
         if (world.isOver() || path.length > LONGEST_RUN) {
           failed =
             path.length > LONGEST_RUN

@@ -27,7 +27,7 @@ export interface MergeActor extends Actor {
   readonly operations: ReadonlyMap<string, Apply>;
 }
 
-interface Own extends Sizes, Partial<Pick<Actor, 'aheadMs'>> {
+interface Own extends Sizes, Partial<Pick<Actor, 'aheadMs' | 'mostCalls'>> {
   /** Of the merge order, which it writes when it is small. */
   shard?: number;
 }
@@ -38,14 +38,18 @@ const bodyOf = ({ alerts, into, title }: Merge) => ({
   ...(title !== undefined && { title }),
 });
 
-export function merge(name: string, what: Merge, { shard = 0, aheadMs, ...own }: Own = {}): MergeActor {
+export function merge(name: string, what: Merge, { shard = 0, aheadMs, mostCalls, ...own }: Own = {}): MergeActor {
   const sizes = { ...SIZES, ...own };
   const act = async ({ deps }: Surroundings) => {
     await createMergeAlerts(deps, sizes)(callOf(bodyOf(what), ACCOUNT, what.key));
     return 'done';
   };
   return {
-    ...actor(name, act, { chance: (shard + 0.5) / sizes.shards, ...(aheadMs !== undefined && { aheadMs }) }),
+    ...actor(name, act, {
+      chance: (shard + 0.5) / sizes.shards,
+      ...(aheadMs !== undefined && { aheadMs }),
+      ...(mostCalls !== undefined && { mostCalls }),
+    }),
     operations: new Map([[name, (state: State) => merged(state, what)]]),
   };
 }

@@ -51,7 +51,7 @@ export const MERGES: readonly Scenario[] = [
   }),
   mergeScenario({
     name: 'a large merge that outlives its holder',
-    cost: 2,
+    cost: 1,
     actors: [merge('three', { alerts: [C, A, B], into: TWO, title: 'second' })],
   }),
   mergeScenario({

@@ -41,7 +41,7 @@ export interface Operation {
   calls: number;
   /** A write that is sent again after its reply was lost is done again. */
   readonly repeats?: boolean;
-  /** At most. */
+  /** More are a failure; absent: they end the run. */
   readonly mostCalls?: number;
   /** Nobody knows whether it was done, or cares. */
   readonly optional?: boolean;
@@ -58,7 +58,7 @@ export interface CallOptions {
   forgets?: boolean;
   /** A write that is sent again after its reply was lost is done again, as an import may be: others can come in between. */
   repeats?: boolean;
-  /** Calls to the table after which it counts as one that loses to others for ever. */
+  /** More calls to the table are a failure; absent: after a dozen it counts as one that loses to others for ever. */
   mostCalls?: number;
 }
 

@@ -100,10 +100,16 @@ export class World {
           await this.#send(process, undefined, undefined, operation);
           await process.sleep(ms);
         },
-        call: async (called, act, { forgets = false, repeats = false, mostCalls = MOST_CALLS } = {}) => {
+        call: async (called, act, { forgets = false, repeats = false, mostCalls } = {}) => {
           process.clockMs += 1;
           const before = this.operations.filter((each) => each.name === called).length;
-          const own: Operation = { name: called, id: `${called} ${before}`, calls: 0, repeats, mostCalls };
+          const own: Operation = {
+            name: called,
+            id: `${called} ${before}`,
+            calls: 0,
+            repeats,
+            ...(mostCalls !== undefined && { mostCalls }),
+          };
           operation = own;
           this.operations.push(own);
           try {
@@ -156,6 +162,8 @@ export class World {
   ): Promise<unknown> {
     if (signal?.aborted) return Promise.reject(abortError());
     if (operation) operation.calls += 1;
+    if (operation?.mostCalls !== undefined && operation.calls === operation.mostCalls + 1)
+      this.#failures.push(`"${operation.name}" makes more than ${operation.mostCalls} calls`);
     const name = process.nextCall();
     return new Promise((resolve, reject) => {
       const onAbort = () => {
