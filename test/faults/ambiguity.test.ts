@@ -10,7 +10,7 @@ import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type Fault, type FaultProxy, type Plan, type ProxiedCall, startFaultProxy } from '../support/fault-proxy.ts';
 import { finishFeed } from '../support/finish.ts';
 import { type Account, newAccount } from '../support/incidents.ts';
-import { measured } from '../support/measured.ts';
+import { measured, ON_TIME } from '../support/measured.ts';
 import {
   connectThrough,
   eventFor,
@@ -307,7 +307,7 @@ describe.each([
     300_000,
   );
 
-  it('a write that is applied and never answered is a success within the deadline', async () => {
+  it('a write that is applied and never answered is a success within the deadline', ON_TIME, async () => {
     const way = { ...(await open()), timeLimits: TIME_LIMITS };
     const { proxy } = way;
     // A page is read after its count, and a large merge moves after its commit: those have more to do in that time.

@@ -7,7 +7,7 @@ import { hasEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type Fault, type FaultProxy, type ProxiedCall, startFaultProxy } from '../support/fault-proxy.ts';
 import { type Fleet, hostId, inventory, live, newFleet } from '../support/fleet.ts';
-import { measured } from '../support/measured.ts';
+import { measured, ON_TIME } from '../support/measured.ts';
 import { conforms } from '../support/schema.ts';
 import { connectAgain, connectThrough, newTable } from '../support/service.ts';
 
@@ -72,7 +72,7 @@ describe('live status that cannot be read', () => {
     expect(first.next_cursor).toBeDefined();
   });
 
-  it('or takes over 1 s does not delay the answer beyond 1.5 s', async () => {
+  it('or takes over 1 s does not delay the answer beyond 1.5 s', ON_TIME, async () => {
     await fleet.browse();
     plan('hang', ofLive);
     const { result, tookMs } = await measured(() => fleet.browse());
@@ -143,7 +143,7 @@ describe('fleet browse', () => {
     else expect(conforms(browseFleet, answer)).toMatchObject({ partial: true, coverage: { returned: 3, failed: 3 } });
   });
 
-  it('is ServiceUnavailable within 3 s when the inventory does not come', async () => {
+  it('is ServiceUnavailable within 3 s when the inventory does not come', ON_TIME, async () => {
     plan('hang', ofInventory);
     const { result, tookMs } = await measured(() => fleet.browse());
     hasEnvelope(result, 503, 'ServiceUnavailable');

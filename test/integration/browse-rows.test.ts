@@ -8,6 +8,7 @@ import { keys } from '../../lib/table/keys.ts';
 import { TIME_LIMITS } from '../../lib/time-limits.ts';
 import { SEED } from '../support/chance.ts';
 import { type Fleet, hostId, inventory, live, newFleet } from '../support/fleet.ts';
+import { ON_TIME } from '../support/measured.ts';
 import { conforms } from '../support/schema.ts';
 import { connectAgain, newTable, putAll } from '../support/service.ts';
 
@@ -223,7 +224,7 @@ describe('whatever the host rows contain', () => {
 });
 
 describe('the second that live status may take', () => {
-  it('is not used up by a slow inventory', async () => {
+  it('is not used up by a slow inventory', ON_TIME, async () => {
     const through = connectAgain(table);
     through.client.middlewareStack.add(
       (next) => async (args) => {

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cpuShareOf } from '../../infra/local/cpu-share.ts';
 import { startFunction } from '../../infra/local/functions.ts';
+import { ON_TIME } from '../support/measured.ts';
 import { descendantsOf, start } from '../support/start.ts';
 
 /** Burns processor time for as long as its event says, and tells how much it got. */
@@ -28,7 +29,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('a function with a share of a processor', () => {
-  it('gets no more than that share, and answers', async () => {
+  it('gets no more than that share, and answers', ON_TIME, async () => {
     const share = cpuShareOf(512);
     expect(share).toBeCloseTo(0.29, 2);
     const limited = startFunction({ entry, env: {}, timeoutMs: 30_000, cpuShare: share });

@@ -7,7 +7,7 @@ import { connectTable, type Table } from '../../lib/table/client.ts';
 import { TIME_LIMITS } from '../../lib/time-limits.ts';
 import { hasEnvelope } from '../support/answers.ts';
 import { startFunctions } from '../support/functions-process.ts';
-import { measured } from '../support/measured.ts';
+import { measured, ON_TIME } from '../support/measured.ts';
 import { connectAgain, eventFor, handlersOver, invoke, newTable, putAppKey, testDeps } from '../support/service.ts';
 import { silentServer, tapWire } from '../support/wire.ts';
 
@@ -43,7 +43,7 @@ async function called(
   return { answer: result, tookMs };
 }
 
-describe.concurrent('DynamoDB that never replies', () => {
+describe.concurrent('DynamoDB that never replies', ON_TIME, () => {
   it('to the authorizer is the 503 of AUTHORIZER_FAILURE within a second, and the log holds no key', async () => {
     const { deps, label } = labelCallerOver(hanging());
     const { answer, tookMs } = await called(label, table, 'key-that-nobody-can-look-up');

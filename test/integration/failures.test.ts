@@ -5,7 +5,7 @@ import { TIME_LIMITS } from '../../lib/time-limits.ts';
 import { newCaller } from '../support/accounts.ts';
 import { hasEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
-import { measured } from '../support/measured.ts';
+import { measured, ON_TIME } from '../support/measured.ts';
 import { eventFor, handlersOver, invoke, invokeAlone, newTable, testDeps } from '../support/service.ts';
 import { silentServer, tapWire } from '../support/wire.ts';
 
@@ -84,6 +84,7 @@ describe('an unforeseen error', () => {
 describe('a dependency that is down', () => {
   it.each(['browseFleet', 'getRumResource', 'deleteWorkItem', 'mergeAlerts'] as const)(
     'makes %s answer ServiceUnavailable with Retry-After within 3 s',
+    ON_TIME,
     async (name) => {
       const down = connectTable({ name: 't', endpoint: 'http://127.0.0.1:9' });
       const event = eventFor(getRumResource, { appKey: 'x' });
@@ -111,7 +112,7 @@ describe('a dependency that is down', () => {
     tap.remove();
   });
 
-  it.concurrent('or never replies does so too', async () => {
+  it.concurrent('or never replies does so too', ON_TIME, async () => {
     const hanging = connectTable({ name: 't', endpoint: `http://127.0.0.1:${silent.port}` });
     const event = eventFor(getRumResource, { appKey: 'x' });
     const { result: answer, tookMs } = await measured(() => invoke(hurried(hanging).getRumResource, event));
@@ -120,7 +121,7 @@ describe('a dependency that is down', () => {
     hanging.client.destroy();
   });
 
-  it.concurrent('or is slow at every one of its calls keeps no caller longer than 3 s', async () => {
+  it.concurrent('or is slow at every one of its calls keeps no caller longer than 3 s', ON_TIME, async () => {
     const own = await newTable();
     const { appKey } = await newCaller(own);
     // With production's timeouts; of each kind of call only the third attempt meets somebody who answers.
