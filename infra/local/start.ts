@@ -22,7 +22,6 @@ import { noteRunning } from './running.ts';
 import { DEMO_KEYS, sampleData, sampleId } from './sample.ts';
 import { startService } from './service.ts';
 import { createTable, LOCAL_TABLE_NAME } from './table.ts';
-import { synthesize } from './template.ts';
 
 const failureLines = () =>
   Object.entries(FAILURES)
@@ -107,8 +106,9 @@ async function start(
   const starting = startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT, dbDirectory: options.db });
   atEnd(async () => (await starting).stop());
   const context = Object.entries(SETTINGS).map(([name, { env }]) => [name, process.env[env] || undefined]);
-  const template = synthesize(Object.fromEntries(context));
-  const dynamoDb = await starting;
+  // Loaded only now, so that wrong options are reported at once.
+  const synthesizing = import('./synthesize.ts').then(({ synthesize }) => synthesize(Object.fromEntries(context)));
+  const [dynamoDb, template] = await Promise.all([starting, synthesizing]);
   void dynamoDb.lost.then((sentence) => fail(new StartError(sentence)));
   await createTable(dynamoDb.endpoint, LOCAL_TABLE_NAME);
   const limits = options.limits ? await startLimitsProxy(dynamoDb.endpoint) : undefined;

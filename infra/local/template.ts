@@ -1,9 +1,6 @@
 /** What the stack's template says of the service that it deploys, for the local gateway and the tests. */
-import { App } from 'aws-cdk-lib';
-import cdk from '../../cdk.json' with { type: 'json' };
 import { constructIdOf } from '../construct-ids.ts';
 import { type FunctionName, GRANTS } from '../grants.ts';
-import { ServiceStack } from '../stack.ts';
 
 /** A resource of a CloudFormation template. */
 export interface Resource {
@@ -16,20 +13,6 @@ export interface Resource {
 export interface Template {
   Resources: Record<string, Resource>;
   Outputs?: Record<string, { Value: unknown }>;
-}
-
-/**
- * The stack's template as `cdk synth` makes it, without the bundles of its functions and without CloudFormation's rules,
- * which take longer to load than all the rest.
- */
-export function synthesize(context: Record<string, unknown> = {}): Template {
-  const app = new App({
-    context: { ...cdk.context, 'aws:cdk:bundling-stacks': [], ...context },
-    analyticsReporting: false,
-    builtinCloudFormationValidation: false,
-  });
-  const stack = new ServiceStack(app, 'Service');
-  return app.synth().getStackArtifact(stack.artifactId).template as Template;
 }
 
 /** All resources of a type, by their logical ids. */

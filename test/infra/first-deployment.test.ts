@@ -1,6 +1,7 @@
 /** What makes the first `cdk deploy` succeed, and an update take effect, by AWS's rules (docs/aws-behaviour.md). */
 import { describe, expect, it } from 'vitest';
-import { resourcesOf, synthesize, type Template } from '../../infra/local/template.ts';
+import { synthesize } from '../../infra/local/synthesize.ts';
+import { resourcesOf, type Template } from '../../infra/local/template.ts';
 import { en } from '../../lib/api/messages/en.ts';
 import { deployed, only } from '../support/stack.ts';
 

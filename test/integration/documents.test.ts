@@ -12,7 +12,7 @@ import { SECTIONS } from '../../cli/certify/sections/index.ts';
 import { createLocalGatewayKeys } from '../../infra/local/gateway-keys.ts';
 import { DEMO_KEYS, sampleData } from '../../infra/local/sample.ts';
 import { type LocalService, startService } from '../../infra/local/service.ts';
-import { synthesize } from '../../infra/local/template.ts';
+import { synthesize } from '../../infra/local/synthesize.ts';
 import { readDeploymentSettings } from '../../infra/settings.ts';
 import { loadData } from '../../lib/data/load.ts';
 import type { Table } from '../../lib/table/client.ts';
