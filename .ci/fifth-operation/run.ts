@@ -188,8 +188,12 @@ try {
   await compilerAsksFor('client', 'client/src/client.ts');
   addClientMethod();
   await npm('fix');
-  await Promise.all([npm('check').then(() => say('checked')), synthesize()]);
-  await Promise.all([inCopy('npm', 'test', '--silent', '--', ...TESTS).then(() => say('tested')), callLocally()]);
+  await Promise.all([
+    npm('check').then(() => say('checked')),
+    synthesize(),
+    inCopy('npm', 'test', '--silent', '--', ...TESTS).then(() => say('tested')),
+    callLocally(),
+  ]);
 } finally {
   rmSync(folder, { recursive: true });
 }
