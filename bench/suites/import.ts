@@ -10,6 +10,8 @@ import { startBenchService } from '../service.ts';
 const ROWS = 100_000;
 const TURNS = 10;
 const AT_ONCE = 8;
+/** The first accounts of those whose hosts are written by hand, and of those whose are imported: one of each a turn. */
+const [WRITTEN, IMPORTED] = [100, 200] as const;
 
 /** What a careful user would write by hand. */
 async function writeBare(table: Table, lines: readonly string[]): Promise<void> {
@@ -29,7 +31,9 @@ async function writeBare(table: Table, lines: readonly string[]): Promise<void> 
 }
 
 export async function run(add: (figure: NewFigure) => void): Promise<void> {
-  const service = await startBenchService(accountLines(1, 'bench'));
+  const turns = Array.from({ length: TURNS + 1 }, (_, index) => index - 1);
+  const accounts = turns.flatMap((turn) => accountLines(IMPORTED + turn, `bench ${turn}`));
+  const service = await startBenchService(accounts);
   const spent = { bare: 0, import: 0 };
   const timed = async (what: keyof typeof spent, act: () => Promise<unknown>) => {
     const began = performance.now();
@@ -37,12 +41,12 @@ export async function run(add: (figure: NewFigure) => void): Promise<void> {
     spent[what] += performance.now() - began;
   };
   try {
-    for (let turn = -1; turn < TURNS; turn += 1) {
+    for (const turn of turns) {
       if (turn === 0) Object.assign(spent, { bare: 0, import: 0 }); // the first turn warmed up
       const size = ROWS / TURNS / 2;
       const linesOf = (account: number) => fleetLines(account, size, Date.now());
       // Other rows for each, for DynamoDB Local replaces rows at another pace than it makes them.
-      const [bare, imported] = [linesOf(100 + turn), linesOf(200 + turn)];
+      const [bare, imported] = [linesOf(WRITTEN + turn), linesOf(IMPORTED + turn)];
       const write = {
         bare: () => timed('bare', () => writeBare(service.table, bare)),
         import: () =>
