@@ -96,9 +96,10 @@ export function readSettings(env: Environment = OWN): Settings {
   const wrong = (variable: string, must: string) =>
     problems.push(`${variable} must be ${must}, not "${env[variable]}"`);
 
-  if (!env.TABLE_NAME) problems.push('TABLE_NAME is required');
+  const { TABLE_NAME: tableName = '' } = env;
+  if (!tableName) problems.push('TABLE_NAME is required');
   const settings: Settings = {
-    tableName: env.TABLE_NAME ?? '',
+    tableName,
     dynamodbEndpoint: given('DYNAMODB_ENDPOINT'),
     ...settingValues(
       (name) => given(SETTINGS[name].env),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readSettings, SettingsError } from '../../lib/settings.ts';
+import { readSettings, requiredVariable, SettingsError } from '../../lib/settings.ts';
 
 const told = (env: Record<string, string>) => {
   try {
@@ -73,7 +73,7 @@ describe('the settings', () => {
 
   it.each(['SERVICEMAP_ENABLED', 'QUIET'])('%s is true or false', (name) => {
     for (const value of ['true', 'false']) expect(told({ TABLE_NAME: 't', [name]: value })).toEqual([]);
-    expect(told({ TABLE_NAME: 't', [name]: 'TRUE' })).toHaveLength(1);
+    expect(told({ TABLE_NAME: 't', [name]: 'TRUE' })).toEqual([`${name} must be true or false, not "TRUE"`]);
     expect(readSettings({ TABLE_NAME: 't', SERVICEMAP_ENABLED: 'true', QUIET: 'false' })).toMatchObject({
       serviceMapEnabled: true,
       quiet: false,
@@ -84,5 +84,15 @@ describe('the settings', () => {
     const env = { MAX_BODY_BYTES: '', SERVICEMAP_ENABLED: '', DYNAMODB_ENDPOINT: '' };
     expect(told({ TABLE_NAME: 't', ...env })).toEqual([]);
     expect(told({ TABLE_NAME: '' })).toEqual(['TABLE_NAME is required']);
+  });
+});
+
+describe('a variable that a function cannot do without', () => {
+  it('is read', () => {
+    expect(requiredVariable('ALLOWED_METHODS', { ALLOWED_METHODS: '{}' })).toBe('{}');
+  });
+
+  it.each([{}, { ALLOWED_METHODS: '' }])('is missing in %j', (env) => {
+    expect(() => requiredVariable('ALLOWED_METHODS', env)).toThrow(new SettingsError('ALLOWED_METHODS is required'));
   });
 });
