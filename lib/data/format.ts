@@ -163,7 +163,7 @@ export function problemsOf(line: unknown): string[] {
   validate(line);
   const problems = (validate.errors ?? []).map((error) => problemText(error, fields));
   if (kind === 'app_key' && 'app_key' in line === 'app_key_hash' in line)
-    problems.push('either app_key or app_key_hash is required');
+    problems.push('exactly one of app_key and app_key_hash is required');
   if (kind === 'work_item') problems.push(...workItemProblems(line));
   if ('' in line) problems.push('field names must not be empty');
   for (const [field, value] of Object.entries(line))

@@ -36,8 +36,8 @@ export async function writeRows(
   entities: readonly Entity[],
   { onWritten, onKeptDeleted, latest, signal }: Writing,
 ): Promise<void> {
-  const batches = Array.from({ length: Math.ceil(entities.length / LARGEST_BATCH) }, (_, at) =>
-    entities.slice(at * LARGEST_BATCH, (at + 1) * LARGEST_BATCH),
+  const batches = Array.from({ length: Math.ceil(entities.length / LARGEST_BATCH) }, (_, index) =>
+    entities.slice(index * LARGEST_BATCH, (index + 1) * LARGEST_BATCH),
   );
   const writeOne = async (entity: Entity) => {
     if (!isMerged(entity)) {
@@ -52,8 +52,11 @@ export async function writeRows(
     const others = batch.filter((entity) => !single.includes(entity));
     await writeBatch(table, others.map(rowOf), signal).catch((error) => findRefused(table, others, error, signal));
     const ended = await Promise.allSettled(single.map(writeOne));
-    for (const [at, { reason }] of (ended as PromiseRejectedResult[]).entries())
-      if (reason !== undefined) throw isRefusal(reason) ? writeError(single[at] as Entity, reason) : reason;
+    for (const [index, result] of ended.entries()) {
+      const entity = single[index];
+      if (result.status === 'rejected' && entity)
+        throw isRefusal(result.reason) ? writeError(entity, result.reason) : result.reason;
+    }
     onWritten(batch.length);
   };
   await forEach(batches, writeSome, { concurrency: CONCURRENCY, signal });

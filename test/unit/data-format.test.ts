@@ -96,7 +96,8 @@ describe('the data format', () => {
       'owner_id',
     ];
     if (optional.includes(field) || (kind === 'alert' && field === 'incident_id')) expect(problems).toEqual([]);
-    else if (field === 'app_key') expect(problems).toEqual(['f:1: either app_key or app_key_hash is required']);
+    else if (field === 'app_key')
+      expect(problems).toEqual(['f:1: exactly one of app_key and app_key_hash is required']);
     else if (field === 'kind') expect(problems).toEqual([`f:1: kind must be one of ${KINDS.join(', ')}`]);
     else
       expect(problems).toEqual([expect.stringMatching(`^f:1: ${field.replace('.', '\\.')} is required and must be `)]);
@@ -164,7 +165,7 @@ describe('the data format', () => {
     const key = { kind: 'app_key', account_id: 7 };
     const hash = hashAppKey('k');
     expect(await problemsOf([account, { ...key, app_key_hash: hash, last_digits: 'k' }])).toEqual([]);
-    expect(await problemsOf([account, key])).toEqual(['f:2: either app_key or app_key_hash is required']);
+    expect(await problemsOf([account, key])).toEqual(['f:2: exactly one of app_key and app_key_hash is required']);
     expect(await problemsOf([account, { ...key, app_key: 'k', app_key_hash: hash }])).toHaveLength(1);
     expect(await problemsOf([account, { ...key, app_key_hash: 'short' }])).toHaveLength(1);
     expect(await problemsOf([account, { ...key, app_key: 'k' }, { ...key, app_key_hash: hash }])).toEqual([
