@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BatchExecuteStatementCommand, paginateScan, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import { cpuShareOf } from '../../infra/local/cpu-share.ts';
-import { startFunction } from '../../infra/local/functions.ts';
+import { startFunctionProcess } from '../../infra/local/function-process.ts';
 import { AWS_LIMITS } from '../../infra/local/limits/capacity.ts';
 import { startLimitsProxy } from '../../infra/local/limits/proxy.ts';
 import { mergeAlerts } from '../../lib/api/operations.ts';
@@ -216,12 +216,8 @@ async function retried(act: () => Promise<unknown>): Promise<number> {
 async function atShareOfCpu(service: BenchService, add: Add): Promise<void> {
   const proxy = await startLimitsProxy(service.endpoint);
   const env = { AWS_REGION: 'local', TABLE_NAME: service.table.name, DYNAMODB_ENDPOINT: proxy.endpoint, QUIET: 'true' };
-  const merging = startFunction({
-    entry: new URL('../../functions/merge-alerts.ts', import.meta.url),
-    env,
-    timeoutMs: 30_000,
-    cpuShare: cpuShareOf(MEMORY_MB),
-  });
+  const entry = new URL('../../functions/merge-alerts.ts', import.meta.url);
+  const merging = startFunctionProcess({ entry, env, timeoutMs: 30_000 }, cpuShareOf(MEMORY_MB));
   const call = async (ids: readonly string[], incident: string) => {
     const { statusCode, body } = (await merging.invoke(eventOf(ids, incident))) as { statusCode: number; body: string };
     if (statusCode !== 200) throw new Error(`${mergeAlerts.name}: ${statusCode} ${body}`);

@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { cpuShareOf } from './cpu-share.ts';
 import { readDeployment } from './deployment.ts';
 import { createDocs } from './docs.ts';
-import { startFunction } from './functions.ts';
+import { startFunctionProcess } from './function-process.ts';
+import { type FunctionSource, startFunction } from './functions.ts';
 import { createGateway, type GatewayOptions, type Served } from './gateway.ts';
 import { startQueue } from './queue.ts';
 import { followStream } from './stream.ts';
@@ -54,15 +55,12 @@ export async function startService(options: LocalServiceOptions): Promise<LocalS
     DYNAMODB_ENDPOINT: functionsEndpoint,
     QUIET: 'true',
   };
+  const start = (source: FunctionSource, memoryMb: number) =>
+    limitCpu ? startFunctionProcess(source, cpuShareOf(memoryMb)) : startFunction(source);
   const functions = Object.fromEntries(
     Object.entries(deployment.functions).map(([name, { environment, timeoutMs, memoryMb }]) => [
       name,
-      startFunction({
-        entry: new URL(`${name}.ts`, functionsFolder),
-        env: { ...environment, ...env },
-        timeoutMs,
-        ...(limitCpu && { cpuShare: cpuShareOf(memoryMb) }),
-      }),
+      start({ entry: new URL(`${name}.ts`, functionsFolder), env: { ...environment, ...env }, timeoutMs }, memoryMb),
     ]),
   );
   const gateway = createGateway({

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cpuShareOf } from '../../infra/local/cpu-share.ts';
-import { startFunction } from '../../infra/local/functions.ts';
+import { startFunctionProcess } from '../../infra/local/function-process.ts';
 import { ON_TIME } from '../support/measured.ts';
 import { descendantsOf, start } from '../support/start.ts';
 
@@ -32,7 +32,7 @@ describe('a function with a share of a processor', () => {
   it('gets no more than that share, and answers', ON_TIME, async () => {
     const share = cpuShareOf(512);
     expect(share).toBeCloseTo(0.29, 2);
-    const limited = startFunction({ entry, env: {}, timeoutMs: 30_000, cpuShare: share });
+    const limited = startFunctionProcess({ entry, env: {}, timeoutMs: 30_000 }, share);
     await limited.invoke({ ms: 1 });
     const usedMs = (await limited.invoke({ ms: 2_000 })) as number;
     await limited.stop();
@@ -54,8 +54,8 @@ describe('npm start -- --limits aws', () => {
     expect([answer.status, await answer.json()]).toMatchObject([200, { data: null }]);
     const processes = await descendantsOf(String(child.pid));
     const { stdout } = await promisify(execFile)('ps', ['-o', 'args=', '-p', processes.join()]);
-    expect(stdout).toMatch(/function-worker.* \S+\/functions\/merge-alerts\.ts/);
-    expect(stdout).toMatch(/function-worker.* \S+\/functions\/usage-key-authorizer\.ts/);
+    expect(stdout).toMatch(/function-process.* \S+\/functions\/merge-alerts\.ts/);
+    expect(stdout).toMatch(/function-process.* \S+\/functions\/usage-key-authorizer\.ts/);
     child.kill('SIGINT');
     expect(await ended).toBe(0);
   });

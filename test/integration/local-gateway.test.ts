@@ -218,15 +218,3 @@ it('the reference page shows an answer as it came, every number in its own text'
   expect(new Function(`${source}; return exactJson('[9007199254740993]')`)()).toBe('[\n  9007199254740993\n]');
   expect(page).toContain('plugins: [showExactly]');
 });
-
-it('a function that ends is started anew for the next call', async () => {
-  const source =
-    "export const handler = async (e) => { if (e.die) process.exit(1); if (e.fail) throw new Error('x'); return e; };";
-  const entry = new URL(`data:text/javascript,${encodeURIComponent(source)}`);
-  const running = startFunction({ entry, env: {}, timeoutMs: 1_000 });
-  await expect(running.invoke({ fail: true })).rejects.toThrow();
-  await expect(running.invoke({ die: true })).rejects.toThrow('ended');
-  await sleep(50);
-  expect(await running.invoke({ n: 1 })).toEqual({ n: 1 });
-  await running.stop();
-});
