@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import type { ApiMiddleware, ApiRequest } from './call.ts';
-import { type FieldError, type FieldSchema, ruleOf } from './field-errors.ts';
+import type { FieldError, FieldSchema } from './field-errors.ts';
 import { refuse } from './refusals.ts';
 
 /** A validator as ajv compiles it: fills in defaults, and leaves what it found in `errors`. */
@@ -49,7 +49,7 @@ function fieldErrorsOf(errors: Partial<ErrorObject>[], fields: Readonly<Record<s
     const schema = fields[field] ?? {};
     const fieldError = fieldErrors.get(field) ?? {
       field,
-      must: ruleOf((item === undefined ? undefined : schema.items) ?? schema),
+      schema: (item === undefined ? undefined : schema.items) ?? schema,
       ...(missing && { missing }),
       ...(item !== undefined && { item: Number(item) }),
       items: new Set(),
@@ -72,9 +72,9 @@ function illFormedStrings(
   for (const [field, schema] of Object.entries(fields)) {
     const value = body[field];
     if (known.has(field)) continue;
-    if (typeof value === 'string' && !value.isWellFormed()) fieldErrors.push({ field, must: ruleOf(schema) });
+    if (typeof value === 'string' && !value.isWellFormed()) fieldErrors.push({ field, schema });
     const item = Array.isArray(value) ? value.findIndex((one) => typeof one === 'string' && !one.isWellFormed()) : -1;
-    if (item >= 0) fieldErrors.push({ field, must: ruleOf(schema.items ?? {}), item });
+    if (item >= 0) fieldErrors.push({ field, schema: schema.items ?? {}, item });
   }
   return fieldErrors;
 }

@@ -1,7 +1,7 @@
 /** The data format: one JSON object a line, its `kind` telling what it is. `docs/data-format.md` describes it for users. */
 import { Ajv, type ErrorObject } from 'ajv';
 import { type AppKeyIdentity, identityOfAppKey } from '../accounts/app-key-admin.ts';
-import { type FieldSchema, ruleOf } from '../api/field-errors.ts';
+import type { FieldSchema } from '../api/field-errors.ts';
 import { en } from '../api/messages/en.ts';
 import { getRumResource } from '../api/operations.ts';
 import { LAST_VERSION } from '../incidents/restore-work-item.ts';
@@ -218,10 +218,10 @@ function problemText(
 ): string {
   if (keyword === 'additionalProperties') return `${params.additionalProperty} is not a field of this kind`;
   const [, field = String(params.missingProperty), item] = instancePath.split('/');
-  const schema = fields[field] ?? {};
-  const must = ruleOf((item === undefined ? undefined : schema.items) ?? schema);
+  const whole = fields[field] ?? {};
+  const schema = (item === undefined ? undefined : whole.items) ?? whole;
   const missing = keyword === 'required';
-  const fieldError = { field, must, ...(missing && { missing }), ...(item !== undefined && { item: Number(item) }) };
+  const fieldError = { field, schema, ...(missing && { missing }), ...(item !== undefined && { item: Number(item) }) };
   return en.explain.invalidFields({ fieldErrors: [fieldError] }).replace(/\.$/, '');
 }
 

@@ -1,5 +1,5 @@
 import type { FieldError } from '../api/field-errors.ts';
-import type { browseFleet, RequestOf } from '../api/operations.ts';
+import { browseFleet, type RequestOf } from '../api/operations.ts';
 
 /** `scan_limit` is at least `limit`, whether that is given or the default. */
 export function checkScanLimit(
@@ -7,5 +7,6 @@ export function checkScanLimit(
   offending: ReadonlySet<string>,
 ): FieldError[] {
   if (offending.has('limit') || offending.has('scan_limit')) return [];
-  return scan_limit < limit ? [{ field: 'scan_limit', must: { is: 'integer', min: limit, max: 2000 } }] : [];
+  const schema = { ...browseFleet.request.properties.scan_limit, minimum: limit };
+  return scan_limit < limit ? [{ field: 'scan_limit', schema }] : [];
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ERROR_CODES, type ErrorCode, type Explanation, type Explanations } from '../../lib/api/errors.ts';
+import type { FieldSchema } from '../../lib/api/field-errors.ts';
 import { CATALOGS, catalogFor, messageOf, ROUTE_CATALOGS } from '../../lib/api/messages/index.ts';
 import { refuse } from '../../lib/api/refusals.ts';
 import { anyText } from '../support/any-text.ts';
@@ -8,7 +9,7 @@ import { anyText } from '../support/any-text.ts';
 /** One example of every sentence, and what it must mention. */
 const EXAMPLES: { [K in keyof Explanations]: [values: Explanations[K], mentions: string[]] } = {
   invalidFields: [
-    { fieldErrors: [{ field: 'limit', must: { is: 'integer', min: 1, max: 100 } }] },
+    { fieldErrors: [{ field: 'limit', schema: { type: 'integer', minimum: 1, maximum: 100 } }] },
     ['limit', '1', '100'],
   ],
   malformedBody: [undefined, ['JSON', 'UTF-8']],
@@ -42,6 +43,49 @@ describe.each(CATALOGS.map((catalog) => [catalog.language, catalog] as const))('
       for (const mention of mentions) expect(text, name).toContain(mention);
       expect(text).not.toMatch(/undefined|null|NaN|\[object/);
     }
+  });
+});
+
+describe('what a field must be', () => {
+  it.each<[FieldSchema, english: string, chinese: string]>([
+    [{}, 'a JSON value', ' JSON 值'],
+    [{ type: 'object' }, 'a JSON value', ' JSON 值'],
+    [{ type: 'boolean' }, 'true or false', ' true 或 false'],
+    [{ type: 'string', enum: ['a', 'b'] }, 'one of a, b', '以下值之一：a、b'],
+    [{ type: 'integer' }, 'an integer', '整数'],
+    [{ type: 'integer', minimum: 0 }, 'an integer of at least 0', '不小于 0 的整数'],
+    [{ type: 'integer', maximum: 5 }, 'an integer of at most 5', '不大于 5 的整数'],
+    [{ type: 'integer', minimum: 0, maximum: 5 }, 'an integer from 0 to 5', '0 到 5 之间的整数'],
+    [{ type: 'integer', format: 'int64' }, 'an integer in the int64 range', ' int64 范围内的整数'],
+    [
+      { type: 'integer', format: 'int64', minimum: 0 },
+      'an integer in the int64 range, at least 0',
+      ' int64 范围内且不小于 0 的整数',
+    ],
+    [{ type: 'integer', format: 'int64', minimum: 0, maximum: 9 }, 'an integer from 0 to 9', ' 0 到 9 之间的整数'],
+    [
+      { type: 'integer', format: 'int64', maximum: 9, 'x-maximum': '8' },
+      'an integer from -9223372036854775808 to 8',
+      ' -9223372036854775808 到 8 之间的整数',
+    ],
+    [{ type: 'string' }, 'a string', '字符串'],
+    [{ type: 'string', maxLength: 1 }, 'a string of at most 1 character', '至多 1 个字符的字符串'],
+    [{ type: 'string', minLength: 0, maxLength: 5 }, 'a string of 0 to 5 characters', '0 到 5 个字符的字符串'],
+    [
+      { type: 'string', format: 'objectid', minLength: 24 },
+      'an ObjectID: a string of 24 hexadecimal digits',
+      ' ObjectID，即 24 位十六进制字符串',
+    ],
+    [{ type: 'array' }, 'an array, each a JSON value', '数组，每一项必须是 JSON 值'],
+    [
+      { type: 'array', minItems: 1, items: { type: 'boolean' } },
+      'an array of at least 1 item, each true or false',
+      '含至少 1 项的数组，每一项必须是 true 或 false',
+    ],
+  ])('by the schema %j is told in both languages', (schema, ...told) => {
+    const fieldErrors = [{ field: 'f', schema }];
+    const messages = CATALOGS.map(({ explain }) => explain.invalidFields({ fieldErrors }));
+    expect(messages).toEqual([`f must be ${told[0]}.`, `f 必须是${told[1]}。`]);
   });
 });
 

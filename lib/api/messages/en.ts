@@ -1,8 +1,8 @@
 import type { Explanations } from '../errors.ts';
-import type { FieldError, Rule } from '../field-errors.ts';
+import type { FieldError, FieldSchema } from '../field-errors.ts';
 import type { Catalog, RouteCatalog } from './catalog.ts';
 
-function range(min: number | undefined, max: number | undefined, unit = ''): string {
+function range(min: number | bigint | undefined, max: number | string | undefined, unit = ''): string {
   if (min !== undefined && max !== undefined) return `${min} to ${max}${unit}`;
   if (min !== undefined) return `at least ${min}${unit}`;
   return max !== undefined ? `at most ${max}${unit}` : '';
@@ -10,40 +10,41 @@ function range(min: number | undefined, max: number | undefined, unit = ''): str
 
 const plural = (count: number | undefined, noun: string) => ` ${noun}${count === 1 ? '' : 's'}`;
 
-function must(rule: Rule): string {
-  switch (rule.is) {
+function must({ type, format, enum: values, minimum, maximum, items = {}, ...schema }: FieldSchema): string {
+  if (values) return `one of ${values.join(', ')}`;
+  if (format === 'objectid') return 'an ObjectID: a string of 24 hexadecimal digits';
+  switch (type) {
     case 'boolean':
       return 'true or false';
     case 'integer': {
-      const bounds = range(rule.min, rule.max);
+      const max = schema['x-maximum'] ?? maximum;
+      if (format === 'int64' && max === undefined)
+        return `an integer in the int64 range${minimum === undefined ? '' : `, at least ${minimum}`}`;
+      const min = minimum ?? (format === 'int64' ? -(2n ** 63n) : undefined);
+      const bounds = range(min, max);
       if (!bounds) return 'an integer';
-      return rule.min !== undefined && rule.max !== undefined ? `an integer from ${bounds}` : `an integer of ${bounds}`;
+      return `an integer ${min !== undefined && max !== undefined ? 'from' : 'of'} ${bounds}`;
     }
-    case 'int64':
-      if (rule.max !== undefined) return `an integer from ${rule.min ?? -(2n ** 63n)} to ${rule.max}`;
-      return `an integer in the int64 range${rule.min === undefined ? '' : `, at least ${rule.min}`}`;
     case 'string': {
-      const bounds = range(rule.min, rule.max, plural(rule.max ?? rule.min, 'character'));
+      const { minLength: min, maxLength: max } = schema;
+      const bounds = range(min, max, plural(max ?? min, 'character'));
       return bounds ? `a string of ${bounds}` : 'a string';
     }
-    case 'objectId':
-      return 'an ObjectID: a string of 24 hexadecimal digits';
-    case 'oneOf':
-      return `one of ${rule.values.join(', ')}`;
     case 'array': {
-      const bounds = range(rule.min, rule.max, plural(rule.max ?? rule.min, 'item'));
-      return `an array${bounds && ` of ${bounds}`}, each ${must(rule.items)}`;
+      const { minItems: min, maxItems: max } = schema;
+      const bounds = range(min, max, plural(max ?? min, 'item'));
+      return `an array${bounds && ` of ${bounds}`}, each ${must(items)}`;
     }
-    case 'anything':
+    default:
       return 'a JSON value';
   }
 }
 
-function fieldError({ field, must: rule, missing, item, moreItems }: FieldError): string {
-  if (missing) return `${field} is required and must be ${must(rule)}`;
-  if (item === undefined) return `${field} must be ${must(rule)}`;
+function fieldError({ field, schema, missing, item, moreItems }: FieldError): string {
+  if (missing) return `${field} is required and must be ${must(schema)}`;
+  if (item === undefined) return `${field} must be ${must(schema)}`;
   const more = moreItems ? ` (and ${moreItems} more)` : '';
-  return `${field}[${item}]${more} must be ${must(rule)}`;
+  return `${field}[${item}]${more} must be ${must(schema)}`;
 }
 
 const routeCodes: RouteCatalog['codes'] = {

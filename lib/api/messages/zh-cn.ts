@@ -1,5 +1,5 @@
 import type { Explanations } from '../errors.ts';
-import type { FieldError, Rule } from '../field-errors.ts';
+import type { FieldError, FieldSchema } from '../field-errors.ts';
 import type { Catalog, RouteCatalog } from './catalog.ts';
 
 function range(min: number | undefined, max: number | undefined): string {
@@ -14,37 +14,36 @@ function integer(min: number | undefined, max: number | undefined): string {
   return max !== undefined ? `不大于 ${max} 的整数` : '整数';
 }
 
-function must(rule: Rule): string {
-  switch (rule.is) {
+function must({ type, format, enum: values, minimum, maximum, items = {}, ...schema }: FieldSchema): string {
+  if (values) return `以下值之一：${values.join('、')}`;
+  if (format === 'objectid') return ' ObjectID，即 24 位十六进制字符串';
+  switch (type) {
     case 'boolean':
       return ' true 或 false';
-    case 'integer':
-      return integer(rule.min, rule.max);
-    case 'int64':
-      if (rule.max !== undefined) return ` ${rule.min ?? -(2n ** 63n)} 到 ${rule.max} 之间的整数`;
-      return ` int64 范围内${rule.min === undefined ? '' : `且不小于 ${rule.min} `}的整数`;
+    case 'integer': {
+      const max = schema['x-maximum'] ?? maximum;
+      if (format !== 'int64') return integer(minimum, maximum);
+      if (max !== undefined) return ` ${minimum ?? -(2n ** 63n)} 到 ${max} 之间的整数`;
+      return ` int64 范围内${minimum === undefined ? '' : `且不小于 ${minimum} `}的整数`;
+    }
     case 'string': {
-      const bounds = range(rule.min, rule.max);
+      const bounds = range(schema.minLength, schema.maxLength);
       return bounds ? `${bounds}个字符的字符串` : '字符串';
     }
-    case 'objectId':
-      return ' ObjectID，即 24 位十六进制字符串';
-    case 'oneOf':
-      return `以下值之一：${rule.values.join('、')}`;
     case 'array': {
-      const bounds = range(rule.min, rule.max);
-      return `${bounds && `含${bounds}项的`}数组，每一项必须是${must(rule.items)}`;
+      const bounds = range(schema.minItems, schema.maxItems);
+      return `${bounds && `含${bounds}项的`}数组，每一项必须是${must(items)}`;
     }
-    case 'anything':
+    default:
       return ' JSON 值';
   }
 }
 
-function fieldError({ field, must: rule, missing, item, moreItems }: FieldError): string {
-  if (missing) return `${field} 为必填项，必须是${must(rule)}`;
-  if (item === undefined) return `${field} 必须是${must(rule)}`;
+function fieldError({ field, schema, missing, item, moreItems }: FieldError): string {
+  if (missing) return `${field} 为必填项，必须是${must(schema)}`;
+  if (item === undefined) return `${field} 必须是${must(schema)}`;
   const more = moreItems ? `（以及另外 ${moreItems} 项）` : '';
-  return `${field}[${item}]${more} 必须是${must(rule)}`;
+  return `${field}[${item}]${more} 必须是${must(schema)}`;
 }
 
 const NOUNS = { incident: '故障', alert: '告警', member: '成员' } as const;
