@@ -1,14 +1,15 @@
 import { type Command, Option } from 'commander';
-import { type ListedAppKey, listAppKeys } from '../lib/accounts/accounts.ts';
+import { appKeyState, type ListedAppKey, listAppKeys } from '../lib/accounts/accounts.ts';
 import { identityOfAppKey, newAppKey, putAppKey, revokeAppKey, rotateAppKey } from '../lib/accounts/app-key-admin.ts';
 import { appKeyIdOf } from '../lib/auth/app-keys.ts';
 import { LONGEST_NOTE } from '../lib/data/format.ts';
 import type { Int64 } from '../lib/json.ts';
+import { timeText } from '../lib/time-text.ts';
 import { requireAccount } from './accounts.ts';
 import { accountId, duration, type Lifetime, lifetime, text } from './arguments.ts';
 import { dryRunOption, jsonOption, type Session, withHelp, withTarget } from './command.ts';
 import { CliError, type Io, print, printJson, say } from './io.ts';
-import { plainTable, timeText } from './output.ts';
+import { plainTable } from './output.ts';
 
 export function addAppKeyCommands(program: Command, io: Io): void {
   const appKey = withHelp(program.command('app-key'), 'Manage app keys', 'app-key list --account 42');
@@ -106,9 +107,9 @@ export function addAppKeyCommands(program: Command, io: Io): void {
       const account = await requireAccount(table, options.account);
       const old = await find(table, options.account, id);
       const ends = secondsOf(io.now() + options.overlap);
-      if (stateOf(old, io.now()) !== 'valid')
+      if (appKeyState(old, io.now()) !== 'valid')
         throw new CliError(
-          `Key ${old.app_key_id} is ${stateOf(old, io.now())}: issue a new one with \`app-key issue\`.`,
+          `Key ${old.app_key_id} is ${appKeyState(old, io.now())}: issue a new one with \`app-key issue\`.`,
         );
       if (dryRun)
         return say(io, `Key ${old.app_key_id} would expire ${timeText(ends * 1000)}, and a new key would be issued.`);
@@ -143,16 +144,11 @@ function announce(io: Io, key: string, { expires_at }: { expires_at?: number }):
   say(io, `The key is shown only once. Its id is ${appKeyIdOf(identityOfAppKey(key).hash)}; it ${until}.`);
 }
 
-function stateOf({ revoked_at, expires_at }: ListedAppKey, nowMs: number): 'revoked' | 'expired' | 'valid' {
-  if (revoked_at !== undefined) return 'revoked';
-  return expires_at !== undefined && expires_at * 1000 <= nowMs ? 'expired' : 'valid';
-}
-
 function shownKey(row: ListedAppKey, nowMs: number) {
   return {
     app_key_id: row.app_key_id,
     last_digits: `…${row.last_digits}`,
-    state: stateOf(row, nowMs),
+    state: appKeyState(row, nowMs),
     created_at: timeText(row.created_at * 1000),
     expires_at: row.expires_at === undefined ? 'never' : timeText(row.expires_at * 1000),
     note: row.note ?? '',

@@ -1,11 +1,12 @@
 import { type Command, Option } from 'commander';
 import { readAudit } from '../lib/accounts/audit.ts';
 import type { Int64 } from '../lib/json.ts';
+import { timeText } from '../lib/time-text.ts';
 import { requireAccount } from './accounts.ts';
 import { accountId, duration } from './arguments.ts';
 import { jsonOption, withHelp, withTarget } from './command.ts';
 import { type Io, print, printJson, say } from './io.ts';
-import { plainTable, timeText } from './output.ts';
+import { plainTable } from './output.ts';
 
 const DAYS_SHOWN = 7;
 

@@ -6,11 +6,12 @@ import { UnmovableAlertsError } from '../lib/incidents/move.ts';
 import type { FeedItem } from '../lib/incidents/read.ts';
 import type { Int64 } from '../lib/json.ts';
 import { line } from '../lib/printable.ts';
+import { timeText } from '../lib/time-text.ts';
 import { requireAccount } from './accounts.ts';
 import { accountId, duration, feedEntry, objectId } from './arguments.ts';
 import { dryRunOption, jsonOption, withHelp, withTarget } from './command.ts';
 import { CliError, type Io, print, printJson, say } from './io.ts';
-import { plainTable, timeText } from './output.ts';
+import { plainTable } from './output.ts';
 
 const accountOption = ['--account <account>', 'the account', accountId] as const;
 /** Alert ids shown of a merge; the others are counted, except with `--json`. */

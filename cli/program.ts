@@ -4,6 +4,7 @@ import { addAppKeyCommands } from './app-keys.ts';
 import { addAuditCommand } from './audit-command.ts';
 import { addCheckCommands } from './check.ts';
 import { withHelp } from './command.ts';
+import { addConsoleCommand } from './console.ts';
 import { addDataCommands } from './data.ts';
 import { explain } from './errors.ts';
 import { addFleetCommands } from './fleet.ts';
@@ -42,6 +43,7 @@ export function createProgram(io: Io): Command {
   addCheckCommands(program, io);
   addFleetCommands(program, io);
   addAuditCommand(program, io);
+  addConsoleCommand(program, io);
   return program;
 }
 

@@ -1,26 +1,21 @@
 import type { Command } from 'commander';
 import { FLEET_STATUSES } from '../lib/api/operations.ts';
+import { explainHost } from '../lib/fleet/explain.ts';
 import { createHostReader } from '../lib/fleet/hosts.ts';
 import { readHost } from '../lib/fleet/read-host.ts';
-import {
-  decodeHost,
-  decodeStatus,
-  type HostRow,
-  type HostStatusRow,
-  type RawRow,
-  UNREADABLE,
-} from '../lib/fleet/rows.ts';
+import { UNREADABLE } from '../lib/fleet/rows.ts';
 import { deriveStatus, type FleetStatus } from '../lib/fleet/status.ts';
 import { listIncidents } from '../lib/incidents/list.ts';
 import { type FeedItem, readAlert, readFeed, readIncident } from '../lib/incidents/read.ts';
 import { readWorkItem } from '../lib/incidents/restore-work-item.ts';
 import { type Int64, stringifyJson } from '../lib/json.ts';
 import { line, printable } from '../lib/printable.ts';
+import { timeText } from '../lib/time-text.ts';
 import { requireAccount } from './accounts.ts';
 import { accountId, objectId } from './arguments.ts';
 import { jsonOption, type Session, withHelp, withTarget } from './command.ts';
 import { CliError, type Io, type Painted, painter, print, printJson, type Style } from './io.ts';
-import { plainTable, timeText } from './output.ts';
+import { plainTable } from './output.ts';
 
 type ShowOptions = { account: Int64; json?: boolean };
 
@@ -216,56 +211,6 @@ function feedText({ entry, moves, stayed, pending }: FeedItem): string {
 }
 
 const plural = (count: number) => (count === 1 ? 'alert' : 'alerts');
-
-const seconds = (milliseconds: number) => `${(milliseconds / 1000).toFixed(milliseconds < 10_000 ? 1 : 0)} s`;
-const DEFAULT_INTERVAL_MS = 60_000;
-
-/** The rule that decided a host's status, with the values it used. */
-/** The status that the API shows for a host with these rows, and why. */
-function explainHost(rawHost: RawRow, rawLive: RawRow | undefined, nowMs: number) {
-  const { host, malformed } = decodeHost(rawHost);
-  const decoded = rawLive && decodeStatus(rawLive);
-  const unreadable = malformed || decoded === UNREADABLE;
-  const live = malformed || decoded === UNREADABLE ? undefined : decoded;
-  const derived = deriveStatus(host, live, nowMs);
-  const why = reasonOf(host, live, derived, nowMs);
-  return {
-    ...derived,
-    why: unreadable
-      ? `Its ${malformed ? 'inventory' : 'live status'} row is malformed, so its live status is ignored. ${why}`
-      : why,
-  };
-}
-
-function reasonOf(
-  host: HostRow,
-  live: HostStatusRow | undefined,
-  { rule, reasons }: ReturnType<typeof deriveStatus>,
-  nowMs: number,
-): string {
-  const received = Number(live?.received_at_ms ?? Number.NaN);
-  const interval = Number(host.report_interval_ms ?? DEFAULT_INTERVAL_MS);
-  switch (rule) {
-    case 1:
-      return 'Its capability_status is unsupported.';
-    case 2:
-      return host.enabled ? 'Its capability_status is disabled.' : 'Collection is not enabled.';
-    case 3:
-      return 'Its capability_status is failed.';
-    case 4:
-      return 'No snapshot has been received and snapshot_ready is false, but the host has a capability_status or has reported health.';
-    case 5:
-      return 'It has reported health, but no snapshot has been received.';
-    case 6:
-      return 'Neither a snapshot nor a health report has been received.';
-    case 7:
-      return `The latest snapshot is ${seconds(nowMs - received)} old: more than twice the report interval of ${seconds(interval)}${host.report_interval_ms === undefined ? ' (the default)' : ''}.`;
-    case 8:
-      return `The latest snapshot is ${seconds(Math.max(0, nowMs - received))} old, but: ${reasons.join(', ')}.`;
-    case 9:
-      return `The latest snapshot is ${seconds(Math.max(0, nowMs - received))} old, within twice the report interval of ${seconds(interval)}, and not degraded.`;
-  }
-}
 
 interface FleetCounts {
   hosts: number;

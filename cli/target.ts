@@ -116,7 +116,7 @@ export async function confirmWrite(target: Target, options: TargetOptions, io: I
   }
 }
 
-async function targetText(target: Target): Promise<string> {
+export async function targetText(target: Target): Promise<string> {
   const { table, endpoint } = target;
   if (endpoint !== undefined) return `table ${table.name} at ${endpoint}`;
   const { account, region } = await identify(target);

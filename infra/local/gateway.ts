@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { APIGatewayAuthorizerResult, APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { createAuthorizer } from './authorizer.ts';
@@ -36,6 +36,8 @@ export interface GatewayOptions {
   readonly onFailed?: (functionName: string, error: Error) => void;
   /** Local pages that no deployment has. */
   readonly pages?: (path: string, accept: string | undefined) => Page | undefined;
+  /** Answers for `/console` and what is below, in place of the deployment. */
+  readonly console?: RequestListener;
 }
 
 /** Bytes of an event, as JSON, that Lambda takes. */
@@ -153,6 +155,7 @@ export function createGateway(options: GatewayOptions): Server {
 
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     const { method, headers } = request;
+    if (options.console && /^\/console(\/|$)/.test(readTarget(request).path)) return options.console(request, response);
     const page = method === 'GET' ? options.pages?.(readTarget(request).path, headers.accept) : undefined;
     if (page) {
       const { type, body, location } = page;

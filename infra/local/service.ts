@@ -16,6 +16,8 @@ export interface LocalService {
   readonly url: string;
   /** Why the table's stream is not followed: then merges that are cut short stay pending. */
   readonly streamProblem: string | undefined;
+  /** Messages that the merge queue gave up. */
+  readonly deadLetters: readonly string[];
   stop(): Promise<void>;
 }
 
@@ -29,6 +31,7 @@ export interface LocalServiceOptions {
   port: number;
   onServed?: (served: Served) => void;
   onFailed?: GatewayOptions['onFailed'];
+  console?: GatewayOptions['console'];
   /** Filled in on the reference page. */
   demoKey?: string;
   /** Gives each function the share of a processor that Lambda gives it by its memory, in a process of its own. */
@@ -45,6 +48,7 @@ export async function startService(options: LocalServiceOptions): Promise<LocalS
     port,
     onServed,
     onFailed,
+    console,
     demoKey,
     limitCpu = false,
   } = options;
@@ -69,6 +73,7 @@ export async function startService(options: LocalServiceOptions): Promise<LocalS
     pages: createDocs(demoKey),
     ...(onServed && { onServed }),
     ...(onFailed && { onFailed }),
+    ...(console && { console }),
   });
   const stopFunctions = () => Promise.all(Object.values(functions).map((each) => each.stop()));
 
@@ -94,6 +99,7 @@ export async function startService(options: LocalServiceOptions): Promise<LocalS
   return {
     url: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`,
     streamProblem,
+    deadLetters: queue.deadLetters,
     async stop() {
       const closed = new Promise((resolve) => gateway.close(resolve));
       gateway.closeAllConnections();

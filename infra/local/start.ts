@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { parseArgs } from 'node:util';
+import { createConsole } from '../../console/console.ts';
 import { listAccounts } from '../../lib/accounts/accounts.ts';
 import { type OperationName, operations } from '../../lib/api/operations.ts';
 import { createAppKeys } from '../../lib/auth/app-keys.ts';
@@ -20,7 +21,7 @@ import { createLocalGatewayKeys } from './gateway-keys.ts';
 import { startLimitsProxy } from './limits/proxy.ts';
 import { noteRunning } from './running.ts';
 import { DEMO_KEYS, sampleData, sampleId } from './sample.ts';
-import { startService } from './service.ts';
+import { type LocalService, startService } from './service.ts';
 import { createTable, LOCAL_TABLE_NAME } from './table.ts';
 
 const failureLines = () =>
@@ -126,11 +127,19 @@ async function start(
   const settings = readSettings({ TABLE_NAME: LOCAL_TABLE_NAME });
   const known = await createAppKeys({ table, now: Date.now, settings, timeLimits: TIME_LIMITS }).find(DEMO_KEYS.demo);
   const demoKey = known && DEMO_KEYS.demo; // a table of the user's own data has no such key
-  table.client.destroy();
+  atEnd(async () => table.client.destroy());
 
   const failing = options.fail.length > 0 ? await startFailingTable(endpoint, options.fail) : undefined;
   if (failing) atEnd(failing.close);
-  const service = await startService({
+  let service: LocalService | undefined;
+  const console = createConsole({
+    table,
+    target: `the table of npm start, at ${dynamoDb.endpoint}`,
+    commandOptions: () => `--service ${service?.url}`,
+    now: Date.now,
+    deadLetters: () => service?.deadLetters.length ?? 0,
+  });
+  service = await startService({
     template,
     endpoint,
     ...(failing && { functionsEndpoint: failing.endpoint }),
@@ -138,6 +147,7 @@ async function start(
     port: options.port,
     onServed,
     onFailed,
+    console: console.listener,
     ...(demoKey !== undefined && { demoKey }),
     limitCpu: options.limits,
   });
@@ -146,7 +156,7 @@ async function start(
   atEnd(async () => unnote());
   if (service.streamProblem)
     show(`Warning: cannot read the table's stream (${service.streamProblem}); interrupted merges stay pending.`);
-  show(welcome(service.url, demoKey, options.fail));
+  show(welcome(service.url, console.entrance, demoKey, options.fail));
   // A last resort: nothing that a request does ends the service.
   process.on('uncaughtException', (error) =>
     process.stderr.write(`Unexpected error (the service keeps running): ${error.stack}\n`),
@@ -158,7 +168,7 @@ const counts = (report: Record<string, number>) =>
     .map(([kind, count]) => `${count} ${kind}`)
     .join(', ');
 
-function welcome(url: string, demoKey: string | undefined, fail: readonly Failure[]): string {
+function welcome(url: string, entrance: string, demoKey: string | undefined, fail: readonly Failure[]): string {
   const appKey = demoKey ?? '<API_KEY>';
   const curl = (path: string, body: object) =>
     `curl -s '${url}${path}?app_key=${appKey}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
@@ -173,6 +183,7 @@ function welcome(url: string, demoKey: string | undefined, fail: readonly Failur
     '',
     `Serving at ${url}`,
     `Reference  ${url}/docs`,
+    `Console    ${url}${entrance}`,
     ...(demoKey === undefined ? [] : [`Demo key   ${demoKey}`]),
     ...fail.map((failure) => `Failing    ${failure}: ${FAILURES[failure]}`),
     '',

@@ -40,6 +40,11 @@ export interface ListedAppKey {
   note?: string;
 }
 
+export function appKeyState({ revoked_at, expires_at }: ListedAppKey, nowMs: number): 'revoked' | 'expired' | 'valid' {
+  if (revoked_at !== undefined) return 'revoked';
+  return expires_at !== undefined && expires_at * 1000 <= nowMs ? 'expired' : 'valid';
+}
+
 const SECRET_BYTES = 32;
 const COPIES_AT_ONCE = 16;
 

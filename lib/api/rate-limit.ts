@@ -29,6 +29,8 @@ export interface Verdict {
 export interface RateLimiter {
   /** Counts a call of an account, unless a window is full. @param signal ends the attempt to count */
   take(account: Int64, signal?: AbortSignal): Promise<Verdict>;
+  /** The windows as they are now, without counting a call. */
+  look(account: Int64): Promise<readonly WindowState[]>;
 }
 
 interface Counts {
@@ -125,6 +127,15 @@ export function createRateLimiter(
   }
 
   return {
+    async look(account) {
+      const atMs = now();
+      const key = keys.rateCount(account, operation.name, indexOf(outer, atMs));
+      const { Item } = await table.client.send(
+        new GetCommand({ TableName: table.name, Key: key, ConsistentRead: true }),
+      );
+      return windowsAt(atMs, Item);
+    },
+
     async take(account, signal) {
       const atMs = now();
       const cached = refusals.get(String(account));

@@ -4,8 +4,9 @@ import type { Table } from '../table/client.ts';
 import { collections, keys, parseKey } from '../table/keys.ts';
 import { forEach } from '../table/pool.ts';
 import { queryAll } from '../table/query-all.ts';
+import { queryPage } from '../table/query-page.ts';
 import type { IncidentRow } from './feed.ts';
-import { type FeedItem, feedOf } from './read.ts';
+import { type FeedItem, feedOf, readFeed } from './read.ts';
 
 /** @returns in the order of their ids */
 export async function listIncidents(table: Table, account: Int64) {
@@ -45,4 +46,24 @@ export async function listMerges(table: Table, account: Int64, fromMs: number): 
     merges.push(...feedOf(await Array.fromAsync(queryAll(table, pk, { from }))).items);
   });
   return merges.sort((one, other) => one.entry.sequence - other.entry.sequence);
+}
+
+/**
+ * The feeds of the newest incidents (ObjectIDs begin with their time), the latest entries first.
+ * @param before an incident's id: those with lower ids; undefined: the newest
+ * @param also further incidents to look into
+ * @returns `next`: the `before` for the following ones; absent when none are left
+ */
+export async function listLatestMerges(
+  table: Table,
+  account: Int64,
+  { incidents: limit, before, also = [] }: { incidents: number; before?: string | undefined; also?: readonly string[] },
+): Promise<{ incidents: ReadonlyMap<string, IncidentRow>; items: FeedItem[]; next: string | undefined }> {
+  const page = await queryPage(table, collections.incidents(account), { limit, after: before, descending: true });
+  const incidents = new Map(page.rows.map((row) => [row.sk, row as unknown as IncidentRow]));
+  const items: FeedItem[] = [];
+  await forEach(new Set([...incidents.keys(), ...also]), async (id) => {
+    items.push(...(await readFeed(table, account, id)));
+  });
+  return { incidents, items: items.sort((one, other) => other.entry.sequence - one.entry.sequence), next: page.next };
 }

@@ -1,0 +1,123 @@
+/** An account: what it may do, its keys, limits and quotas, its work items, and what operators did to it. */
+import { randomUUID } from 'node:crypto';
+import { type AccountRow, appKeyState, type ListedAppKey, listAppKeys } from '../lib/accounts/accounts.ts';
+import type { AuditEntry } from '../lib/accounts/audit.ts';
+import { operations } from '../lib/api/operations.ts';
+import { createRateLimiter } from '../lib/api/rate-limit.ts';
+import type { WorkItemRow } from '../lib/incidents/delete-work-item.ts';
+import { batchGet, rowName } from '../lib/table/batch-get.ts';
+import { collections, keys, parseKey } from '../lib/table/keys.ts';
+import { queryPage } from '../lib/table/query-page.ts';
+import { timeText } from '../lib/time-text.ts';
+import { bar, command, facts, further, type Html, href, html, link, section, type Table, when } from './html.ts';
+import type { View } from './view.ts';
+
+const ROWS = 50;
+
+export async function accountsPage({ table, query }: Omit<View, 'account'>): Promise<Html> {
+  const page = await queryPage(table, collections.accounts(), { limit: ROWS, after: query.after });
+  const wanted = page.rows.map((row) => keys.account(parseKey(row)?.account ?? 0));
+  const found = await batchGet(table, wanted);
+  const rows = wanted
+    .flatMap((key) => (found.get(rowName(key)) as AccountRow | undefined) ?? [])
+    .map(({ account_id: id, name, permissions, suspended }) => [
+      ...[link(href([id, 'fleet']), id), name, permissions.join(' ') || 'none', suspended ? 'suspended' : 'active'],
+    ]);
+  return html`
+${section('All accounts', { head: ['account', 'name', 'permissions', 'state'], rows, none: 'The table has no accounts.' })}
+${further(page.next && href([], { after: page.next }), 'Further accounts')}`;
+}
+
+export async function accountPage(view: View): Promise<Html> {
+  const { table, account, query } = view;
+  const id = account.account_id;
+  const [appKeys, rum, items, audit, limits] = await Promise.all([
+    listAppKeys(table, account),
+    batchGet(table, [keys.rumResource(id), keys.rumUsage(id)]),
+    queryPage(table, collections.workItems(id), { limit: ROWS, after: query.items }),
+    queryPage(table, collections.audit(id), { limit: ROWS, after: query.audit, descending: true }),
+    windows(view),
+  ]);
+  return html`
+${facts([
+  ['permissions', account.permissions.join(' ') || 'none'],
+  ['state', account.suspended ? 'suspended: all calls are refused' : 'active'],
+  ['gateway key', account.gateway_key === undefined ? 'none' : 'attached'],
+])}
+${section('Keys', keyTable(view, appKeys))}
+${section('Rate windows now', limits)}
+${section('RUM quotas', quotas(rum.get(rowName(keys.rumResource(id))), rum.get(rowName(keys.rumUsage(id)))))}
+${section('Work items', itemTable(view, items.rows as unknown as WorkItemRow[]))}
+${further(items.next && href([id, 'account'], { ...query, items: items.next }), 'Further work items')}
+${section('Audit trail', auditTable(view, audit.rows as unknown as AuditEntry[]))}
+${further(audit.next && href([id, 'account'], { ...query, audit: audit.next }), 'Earlier commands')}`;
+}
+
+const keyTable = ({ nowMs }: View, appKeys: ListedAppKey[]): Table => ({
+  head: ['id', 'ends with', 'state', 'created', 'expires', 'note'],
+  rows: appKeys
+    .sort((one, other) => other.created_at - one.created_at)
+    .map((key) => {
+      const [created, expires] = [key.created_at, key.expires_at].map((at) => at && timeText(at * 1000));
+      return [key.app_key_id, `…${key.last_digits}`, appKeyState(key, nowMs), created, expires ?? 'never', key.note];
+    }),
+  none: 'The account has no keys.',
+});
+
+const itemTable = ({ account, nowMs, commandLine }: View, items: WorkItemRow[]): Table => ({
+  head: ['id', 'title', 'version', 'state', 'how to restore it'],
+  rows: items.map(({ work_item_id, title, version, deleted_at_ms, deleted_by }) => {
+    if (deleted_at_ms === undefined) return [work_item_id, title, version, 'active', 'not deleted'];
+    const restore = commandLine(`work-item restore ${quoted(work_item_id)} --account ${account.account_id}`);
+    const state = html`deleted ${when(deleted_at_ms, nowMs)} by key ${deleted_by}`;
+    return [work_item_id, title, version, state, command(restore)];
+  }),
+  none: 'There are none.',
+});
+
+const auditTable = ({ nowMs }: View, entries: AuditEntry[]): Table => ({
+  head: ['when', 'by', 'command', 'target', 'result'],
+  rows: entries.map(({ at_ms, by, command: name, target, result, detail }) => [
+    ...[when(at_ms, nowMs), by, name, target, detail ? `${result}: ${detail}` : result],
+  ]),
+  none: 'No operator has changed this account.',
+});
+
+/** A word of a shell's command line. */
+export const quoted = (word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
+
+async function windows({ table, account, nowMs }: View): Promise<Table> {
+  const rows = [];
+  for (const operation of operations) {
+    if (!('rateWindows' in operation)) continue;
+    const limiter = createRateLimiter(operation, { table, now: () => nowMs, newId: randomUUID });
+    for (const { window, remaining, endsMs } of await limiter.look(account.account_id)) {
+      const used = usage(window.limit - remaining, window.limit);
+      rows.push([operation.name, `${window.limit} calls a ${window.name}`, used, when(endsMs, nowMs)]);
+    }
+  }
+  return { head: ['operation', 'window', 'used', 'ends'], rows, none: 'No operation has an exact limit.' };
+}
+
+const usage = (used: number, of: number) =>
+  html`${bar([
+    [used >= of ? 'full' : 'used', Math.min(used, of)],
+    ['free', Math.max(0, of - used)],
+  ])}
+${used.toLocaleString('en')} of ${of.toLocaleString('en')}`;
+
+type Row = Readonly<Record<string, unknown>>;
+
+const quotas = (resource: Row | undefined, used: Row = {}): Table => ({
+  head: ['quota', 'used'],
+  rows: resource
+    ? [
+        ...['session_investigate', 'session_measure', 'session_replay'].map((name) => [
+          ...[name, usage(Number(used[`${name}.used_cnt`] ?? 0), Number(resource[`${name}.free_cnt`] ?? 0))],
+        ]),
+        ['limit of sessions', used.session_limit_reached === true ? 'reached' : 'not reached'],
+        ['state', resource.deleted ? 'deleted' : `${resource.version}, ${resource.status}`],
+      ]
+    : [],
+  none: 'The account has no RUM resource.',
+});

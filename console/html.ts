@@ -1,0 +1,130 @@
+/** HTML in which stored text is harmless, and the pieces that the pages share. */
+import { html as template } from 'hono/html';
+import ms from 'ms';
+import type { AccountRow } from '../lib/accounts/accounts.ts';
+import type { Int64 } from '../lib/json.ts';
+import { printable } from '../lib/printable.ts';
+import { timeText } from '../lib/time-text.ts';
+
+export type Html = ReturnType<typeof template>;
+type Value = Html | string | number | bigint | false | undefined | readonly Value[];
+
+/** Of a stored text, in UTF-16 units: some may be as long as a row. */
+const LONGEST_TEXT = 4_000;
+
+/** A template that escapes its values, and shows characters that reorder or hide text as escapes, as the commands do. */
+export const html = (strings: TemplateStringsArray, ...values: Value[]): Html =>
+  template(strings, ...values.map(harmless));
+
+function harmless(value: Value): unknown {
+  if (typeof value === 'string')
+    return printable(value.length > LONGEST_TEXT ? `${value.slice(0, LONGEST_TEXT)}…` : value);
+  if (typeof value === 'bigint') return String(value);
+  return Array.isArray(value) ? value.map(harmless) : value;
+}
+
+/** The address of a page: its path under `/console`, and its query without the parts that are not given. */
+export function href(
+  path: readonly (string | Int64)[],
+  query: Readonly<Record<string, string | undefined>> = {},
+): string {
+  const given = Object.entries(query).filter((part): part is [string, string] => (part[1] ?? '') !== '');
+  const search = new URLSearchParams(given).toString();
+  const address = ['/console', ...path.map((part) => encodeURIComponent(String(part)))].join('/');
+  return search === '' ? address : `${address}?${search}`;
+}
+
+export const link = (to: string, text: Value) => html`<a href="${to}">${text}</a>`;
+
+/** A moment in Unix milliseconds, and how long ago it was. */
+export function when(atMs: number, nowMs: number): Html {
+  const distance = ms(Math.abs(nowMs - atMs), { long: true });
+  return html`${timeText(atMs)} <small>(${nowMs >= atMs ? `${distance} ago` : `in ${distance}`})</small>`;
+}
+
+export const count = (number: number, one: string) =>
+  `${number.toLocaleString('en')} ${number === 1 ? one : `${one}s`}`;
+
+export interface Table {
+  head: readonly string[];
+  /** The first cell of each is its heading. */
+  rows: readonly (readonly Value[])[];
+  /** Said in place of a table without rows. */
+  none: string;
+}
+
+/** A heading with a table, which scrolls by itself where it is wider than the screen. */
+export function section(title: string, { head, rows, none }: Table, note?: Html): Html {
+  const table = html`<div class="scroll" role="region" aria-label="${title}" tabindex="0"><table>
+<thead><tr>${head.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+<tbody>${rows.map(
+    ([first, ...rest]) => html`<tr><th scope="row">${first}</th>${rest.map((cell) => html`<td>${cell}</td>`)}</tr>`,
+  )}</tbody>
+</table></div>`;
+  return html`<h2>${title}</h2>${note}${rows.length === 0 ? html`<p>${none}</p>` : table}`;
+}
+
+/** Leads to the rows that follow, if there are any. */
+export const further = (to: string | undefined, text: string) => to !== undefined && html`<p>${link(to, text)}</p>`;
+
+/** Names and values. */
+export const facts = (pairs: readonly (readonly [name: string, value: Value])[]) =>
+  html`<dl>${pairs.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+
+/** A bar of parts that are told by a class each; what it shows must also stand beside it as text. */
+export function bar(parts: readonly (readonly [className: string, size: number])[]): Html {
+  const total = parts.reduce((sum, [, size]) => sum + size, 0);
+  let reached = 0;
+  const pieces = parts.map(([className, size]) => {
+    const start = reached;
+    reached += size;
+    return size > 0 && html`<rect class="${className}" x="${start}" width="${size}" height="1"/>`;
+  });
+  return html`<svg class="bar" viewBox="0 0 ${Math.max(1, total)} 1" preserveAspectRatio="none" aria-hidden="true">${pieces}</svg>`;
+}
+
+/** A command to copy: one click selects it. */
+export const command = (text: string) => html`<code class="command">${text}</code>`;
+
+export interface Page {
+  title: string;
+  /** Of the pages of one account. */
+  account?: AccountRow;
+  /** Which of them it is, or belongs to. */
+  page?: keyof typeof PAGES;
+  body: Html;
+}
+
+const PAGES = { fleet: 'Fleet', merges: 'Incidents and merges', account: 'Account', health: 'Health' };
+
+const pageLink = (to: string, label: string, isCurrent: boolean) =>
+  html`<li><a href="${to}"${isCurrent && html` aria-current="page"`}>${label}</a></li>`;
+
+/** @param footer where it is from */
+export function document({ title, account, page, body }: Page, footer?: string): Html {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} – console</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/console/pico.css">
+<link rel="stylesheet" href="/console/console.css">
+</head>
+<body>
+<a class="skip" href="#content">Skip to the content</a>
+<header><nav aria-label="Pages"><ul>
+${pageLink('/console', 'Accounts', !account)}
+${account && Object.entries(PAGES).map(([name, label]) => pageLink(href([account.account_id, name]), label, name === page))}
+</ul></nav></header>
+<main id="content" tabindex="-1">
+<h1>${title}</h1>
+${account && html`<p>Account ${account.account_id}, ${account.name}</p>`}
+${body}
+</main>
+${footer && html`<footer><small>${footer}</small></footer>`}
+</body>
+</html>`;
+}

@@ -1,0 +1,353 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { putAccount } from '../../lib/accounts/accounts.ts';
+import { auditRow } from '../../lib/accounts/audit.ts';
+import { browseFleet } from '../../lib/api/operations.ts';
+import { createRateLimiter } from '../../lib/api/rate-limit.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { adminOf } from '../support/admin.ts';
+import { serveConsole } from '../support/console.ts';
+import { hostId, inventory, live, NOW, newFleet } from '../support/fleet.ts';
+import { newAccount, objectId } from '../support/incidents.ts';
+import { handlersOver, newTable, put, putAll, testDeps } from '../support/service.ts';
+
+let table: Table;
+let open: Awaited<ReturnType<typeof serveConsole>>;
+beforeAll(async () => {
+  table = await newTable();
+  open = await serveConsole({ table, now: () => NOW });
+  await open.enter();
+});
+afterAll(() => open.close());
+
+/** What a reader sees of a page, in one line. */
+const textOf = (html: string) =>
+  html
+    .replace(/<head>.*<\/head>/s, '')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ');
+
+describe('who is let in', () => {
+  it('is a browser that opens the printed address, once, and then sends its cookie', async () => {
+    const console = await serveConsole({ table });
+    expect((await console.ask('/console')).status).toBe(401);
+    const { status, headers } = await console.enter();
+    expect([status, headers.location]).toEqual([302, '/console']);
+    expect(String(headers['set-cookie'])).toMatch(
+      new RegExp(`^console-${console.port}=[\\w-]{43}; Path=/console; HttpOnly; SameSite=Strict$`),
+    );
+    expect((await console.page('')).status).toBe(200);
+    expect((await console.ask(console.entrance)).status).toBe(401);
+    // Who is in already is only led on.
+    const again = await console.page(console.entrance.replace('/console', ''));
+    expect([again.status, again.headers.location]).toEqual([302, '/console']);
+    await console.close();
+  });
+
+  it.each(['/console', '/console/1/fleet', '/console/1/account', '/console/1/health?check=now', '/console/x'])(
+    '%s tells a stranger nothing',
+    async (path) => {
+      const wrong = { cookie: `console-${open.port}=${'A'.repeat(43)}` };
+      for (const headers of [{}, wrong])
+        expect(await open.ask(path, { headers })).toMatchObject({
+          status: 401,
+          text: expect.not.stringContaining('<table'),
+        });
+      expect((await open.ask(`${path}${path.includes('?') ? '&' : '?'}token=wrong`)).status).toBe(401);
+    },
+  );
+
+  it('is nobody by another name of this machine', async () => {
+    for (const host of [
+      'evil.example',
+      `evil.example:${open.port}`,
+      '127.0.0.1',
+      '127.0.0.1:1',
+      `127.0.0.1:${open.port}.evil.example`,
+    ])
+      expect([403, 400]).toContain((await open.page('', { headers: { host } })).status);
+    for (const host of [`127.0.0.1:${open.port}`, `localhost:${open.port}`])
+      expect([host, (await open.page('', { headers: { host } })).status]).toEqual([host, 200]);
+  });
+
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD'])('%s is refused', async (method) => {
+    const { status, headers } = await open.page('', { method, headers: { origin: 'https://evil.example' } });
+    expect([status, headers.allow, headers['access-control-allow-origin']]).toEqual([405, 'GET', undefined]);
+  });
+
+  it('is no other site, and no script', async () => {
+    for (const { headers } of [await open.page(''), await open.page('/nowhere'), await open.ask('/console')]) {
+      expect(headers['content-security-policy']).toBe(
+        "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+      );
+      expect(headers).toMatchObject({
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+        'cache-control': 'no-store',
+      });
+      expect(headers['access-control-allow-origin']).toBeUndefined();
+    }
+    const { headers } = await open.page('', { headers: { origin: 'https://evil.example' } });
+    expect(headers['access-control-allow-origin']).toBeUndefined();
+  });
+});
+
+const HOSTILE = '<script>alert(1)</script>\u202e"\'&\u0007\u2066';
+const SHOWN = '&lt;script&gt;alert(1)&lt;/script&gt;\\u202e&quot;&#39;&amp;\\u0007\\u2066';
+
+describe('stored text', () => {
+  it('is shown on every page without effect', async () => {
+    const tenant = await newAccount(table);
+    const { account } = tenant;
+    await putAccount(table, { account_id: account, name: HOSTILE, permissions: [HOSTILE] });
+    const incident = await tenant.incident({ title: HOSTILE, owner_id: 7 });
+    await put(table, keys.member(account, 7), { member_id: 7, name: HOSTILE });
+    const [alert = ''] = await tenant.alerts(1);
+    await put(table, keys.alert(account, alert), { alert_id: alert, title: HOSTILE });
+    const { mergeAlerts } = handlersOver(testDeps(table, { now: () => NOW }));
+    const merge = { alert_ids: [alert], incident_id: incident, comment: HOSTILE, title: HOSTILE };
+    expect((await tenant.merge(mergeAlerts, merge)).status).toBe(200);
+    await put(table, keys.host(account, HOSTILE), inventory({ agent_version: HOSTILE, edge_cluster: HOSTILE }));
+    const deletion = { deleted_at_ms: NOW, deleted_by: HOSTILE };
+    const item = { work_item_id: HOSTILE, title: HOSTILE, version: 1, ...deletion };
+    await put(table, keys.workItem(account, HOSTILE), item);
+    const command = { by: HOSTILE, command: HOSTILE, target: HOSTILE, detail: HOSTILE };
+    await putAll(table, [auditRow(account, { id: 'a', at_ms: NOW, result: 'failed', ...command })]);
+    await put(table, keys.rumResource(account), { version: HOSTILE, status: HOSTILE });
+    for (const [path, times] of [
+      ['', 1],
+      [`/${account}/fleet`, 5],
+      [`/${account}/merges`, 2],
+      [`/${account}/incident/${incident}`, 4],
+      [`/${account}/alert/${alert}`, 2],
+      [`/${account}/account`, 9],
+      [`/${account}/fleet?cluster=${encodeURIComponent(HOSTILE)}&version=${encodeURIComponent(HOSTILE)}`, 7],
+    ] as const) {
+      const { status, text } = await open.page(path);
+      expect([path, status]).toEqual([path, 200]);
+      for (const harm of ['<script', '\u202e', '\u2066', '\u0007']) expect(text.includes(harm), path).toBe(false);
+      expect(text.split(SHOWN).length - 1, path).toBeGreaterThanOrEqual(times);
+    }
+  });
+
+  it('of any length is shown cut', async () => {
+    const { account } = await newAccount(table);
+    await put(table, keys.incident(account, objectId()), { title: '🔥'.repeat(100_000) });
+    expect((await open.page(`/${account}/merges`)).text.length).toBeLessThan(30_000);
+  });
+});
+
+describe('the fleet', () => {
+  const statuses = { stale: { received_at_ms: NOW - 600_000 }, active: {} };
+  /** Hosts of two clusters: `bad` has as many stale ones as are asked for. */
+  async function fleetOf(hosts: number, stale: number) {
+    const fleet = await newFleet(table);
+    await putAccount(table, { account_id: fleet.account, name: 'Acme', permissions: ['monit'] });
+    const ids = Array.from({ length: hosts }, (_, index) => hostId(index));
+    const clusterOf = (index: number) => (index % 2 === 0 ? 'bad' : 'good');
+    await fleet.putHosts(
+      Object.fromEntries(
+        ids.map((id, index) => [id, inventory({ edge_cluster: clusterOf(index), report_interval_ms: 30_000 })]),
+      ),
+    );
+    await fleet.putLive(
+      Object.fromEntries(
+        ids.map((id, index) => [id, live(index % 2 === 0 && index / 2 < stale ? statuses.stale : statuses.active)]),
+      ),
+    );
+    return {
+      account: fleet.account,
+      page: async (query = '') => textOf((await open.page(`/${fleet.account}/fleet${query}`)).text),
+    };
+  }
+
+  it('names the worst cluster first, and says why a host is stale as `show host` does', async () => {
+    const { account, page } = await fleetOf(20, 3);
+    const text = await page();
+    expect(text).toMatch(
+      /edge cluster share statuses bad 30 % \(3 of 10\) 7 active 3 stale good 0 % \(0 of 10\) 10 active/,
+    );
+    expect(text).toMatch(/up to 10s 17 .* up to 1h 3 /);
+    const { out } = await adminOf(table)(`show host ${hostId(0)} --account ${account}`, { now: () => NOW });
+    const [, why = ''] = out.split('\n');
+    expect(why).toBe('The latest snapshot is 600 s old: more than twice the report interval of 30 s.');
+    expect(text).toContain(`${hostId(0)} stale ${why} (rule 7) bad 1.0.0 10 minutes ago`);
+    expect(text).toMatch(/Read all 20 hosts: [\d.]+ read units, about \$0\.0000\d+ on demand\./);
+  });
+
+  it('filters by what the address says', async () => {
+    const { page } = await fleetOf(20, 3);
+    const hostsIn = (text: string) => text.match(/host-\d{5}/g) ?? [];
+    expect(hostsIn(await page('?status=stale&cluster=bad'))).toEqual([hostId(0), hostId(2), hostId(4)]);
+    expect(hostsIn(await page('?status=stale&cluster=good'))).toEqual([]);
+    expect(hostsIn(await page('?version=1.0.1'))).toEqual([]);
+    expect(hostsIn(await page('?status=&cluster=&version='))).toHaveLength(20);
+  });
+
+  it('reads at most 2,000 hosts unless asked for all, and leads to each host once', async () => {
+    const { account } = await fleetOf(2_130, 3);
+    const nextOf = (text: string) => /href="\/console([^"]*)">Next hosts/.exec(text)?.[1]?.replaceAll('&amp;', '&');
+    const { text: first } = await open.page(`/${account}/fleet`);
+    expect(textOf(first)).toMatch(/Read 2,000 hosts of more, up to host-01999: [\d.]+ read units/);
+    expect(nextOf(first)).toBe(`/${account}/fleet?after=${hostId(49)}`);
+    const seen: string[] = [];
+    for (let path = nextOf(first)?.replace(hostId(49), hostId(1_899)); path; ) {
+      const { text }: { text: string } = await open.page(path);
+      seen.push(...(textOf(text.slice(text.indexOf('>Hosts<'))).match(/host-\d{5}/g) ?? []));
+      path = nextOf(text);
+    }
+    expect(seen).toEqual(Array.from({ length: 230 }, (_, index) => hostId(1_900 + index)));
+    // Of those that were read none matches: the next page goes on after them.
+    const { text: none } = await open.page(`/${account}/fleet?status=disabled`);
+    expect(nextOf(none)).toBe(`/${account}/fleet?status=disabled&after=${hostId(1_999)}`);
+    expect(textOf((await open.page(`/${account}/fleet?read=all`)).text)).toContain('Read all 2,130 hosts');
+  });
+});
+
+describe('merges', () => {
+  async function merged() {
+    const tenant = await newAccount(table);
+    const [first, second] = [await tenant.incident({ title: 'First' }), await tenant.incident({ title: 'Second' })];
+    const alerts = await tenant.alerts(3);
+    const requests: string[] = [];
+    for (const [nowMs, incident_id] of [
+      [NOW - 3_600_000, first],
+      [NOW - 60_000, second],
+    ] as const) {
+      const { mergeAlerts } = handlersOver(testDeps(table, { now: () => nowMs }));
+      const { body } = await tenant.merge(mergeAlerts, { alert_ids: alerts, incident_id, comment: 'same cause' });
+      requests.push(body.request_id as string);
+    }
+    return { ...tenant, first, second, alert: alerts[0] ?? '', requests };
+  }
+
+  it('are listed with who, when, how many and the request, and the printed command undoes the last one', async () => {
+    const { account, second, requests } = await merged();
+    const show = async () => textOf((await open.page(`/${account}/merges`)).text);
+    const before = await show();
+    expect(before).toMatch(
+      new RegExp(
+        `how to undo it [\\d-]+ [\\d:]+ UTC \\(1 minute ago\\) Second merge, done 3 moved, 0 already there key \\w{16} ${requests[1]} `,
+      ),
+    );
+    expect(before.indexOf(requests[1] ?? '')).toBeLessThan(before.indexOf(requests[0] ?? ''));
+    const [, undo = ''] = /npm run --silent admin -- (merge undo \w+ \d+ --account \d+) --table t/.exec(before) ?? [];
+    expect(undo).toContain(second);
+    expect((await adminOf(table)(undo)).out).toMatch(/^3 of 3 alerts moved back/);
+    expect(await show()).toMatch(/undo of \d+, done .* Second merge, done, undone since 3 moved, .*? nothing to undo/);
+  });
+
+  it('of an incident are a timeline, of an alert its history', async () => {
+    const { account, first, second, alert, requests } = await merged();
+    const timeline = textOf((await open.page(`/${account}/incident/${second}`)).text);
+    expect(timeline).toContain(`3 alerts from ${first} comment: same cause`);
+    expect(timeline).toContain(requests[1]);
+    const history = textOf((await open.page(`/${account}/alert/${alert.toUpperCase()}`)).text);
+    expect(history).toMatch(/incident Second /);
+    expect(history).toMatch(new RegExp(`Second merge, done .*${requests[1]}.* First merge, done .*${requests[0]}`));
+  });
+
+  it('that are elsewhere are not passed over in silence', async () => {
+    const { account, page } = { ...(await merged()), page: open.page };
+    await putAll(
+      table,
+      Array.from({ length: 100 }, (_, index) => ({
+        ...keys.incident(account, `ffffffffffffffffffff${String(index).padStart(4, '0')}`),
+        ...{ title: 't' },
+      })),
+    );
+    const text = textOf((await page(`/${account}/merges`)).text);
+    expect(text).toContain('Looked into the feeds of 100 incidents of more');
+    expect(text).toMatch(/The account's last merge, \d+, is in none of them\./);
+  });
+});
+
+describe('an account', () => {
+  it('shows its keys without them, its windows without counting, and quotas', async () => {
+    const { account } = await newAccount(table);
+    const appKey = (await adminOf(table)(`app-key issue --account ${account} --note pipeline`)).out.trim();
+    await put(table, keys.rumResource(account), { version: 'free', status: 'enabled', 'session_replay.free_cnt': 200 });
+    await put(table, keys.rumUsage(account), { 'session_replay.used_cnt': 50 });
+    const limiter = createRateLimiter(browseFleet, { table, now: () => NOW, newId: () => crypto.randomUUID() });
+    await limiter.take(account);
+    const show = async () => (await open.page(`/${account}/account`)).text;
+    const text = await show();
+    expect(text).not.toContain(appKey);
+    expect(textOf(text)).toContain(`…${appKey.slice(-4)} valid`);
+    expect(textOf(text)).toMatch(/2 calls a second 1 of 2 .* 30 calls a minute 1 of 30 /);
+    expect(textOf(text)).toMatch(/session_replay 50 of 200 /);
+    expect(textOf(await show())).toContain('1 of 30');
+  });
+
+  it('that does not exist is not found', async () => {
+    for (const path of [
+      '/999999999/fleet',
+      '/0/fleet',
+      '/-1/fleet',
+      '/x/account',
+      '/99999999999999999999/health',
+      '/1',
+    ])
+      expect([path, (await open.page(path)).status]).toEqual([path, 404]);
+    const { account } = await newAccount(table);
+    for (const path of [`/${account}/incident/${objectId()}`, `/${account}/alert/x`])
+      expect([path, (await open.page(path)).status]).toEqual([path, 404]);
+  });
+});
+
+describe('health', () => {
+  it('shows pending merges with the command that finishes them, and what a check finds', async () => {
+    const tenant = await newAccount(table);
+    const { account } = tenant;
+    const incident = await tenant.incident();
+    const [alert = ''] = await tenant.alerts(1);
+    await put(table, keys.alert(account, alert), {
+      alert_id: alert,
+      title: 't',
+      incident_id: incident,
+      moved_sequence: 5,
+    });
+    await put(table, keys.mergeOrder(account), { last: 5, last_large: 5, pending: { 5: incident } });
+    const text = textOf((await open.page(`/${account}/health`)).text);
+    expect(text).toContain(`npm run --silent admin -- merge finish ${incident} 5 --account ${account} --table t`);
+    expect(text).not.toContain('alert_entry_missing');
+    const checked = textOf((await open.page(`/${account}/health?check=now`)).text);
+    const { out } = await adminOf(table)(`check --account ${account} --json`, { now: () => NOW });
+    const kinds = (JSON.parse(out) as { kind: string }[]).map(({ kind }) => kind);
+    expect(kinds).toContain('alert_entry_missing');
+    for (const kind of kinds) expect(checked).toContain(kind);
+  });
+
+  it('says that a server does not answer', async () => {
+    const gone = await serveConsole({ table: { ...table, name: 'no-such-table' } });
+    await gone.enter();
+    expect(await gone.page('/1/health')).toMatchObject({
+      status: 502,
+      text: expect.stringContaining('ResourceNotFoundException'),
+    });
+    await gone.close();
+  });
+});
+
+describe('admin console', () => {
+  it('prints an address that works until it is stopped', async () => {
+    const { account } = await newAccount(table);
+    const stop = new AbortController();
+    const printed: string[] = [];
+    const running = adminOf(table)('console', { signal: stop.signal, onOut: (text) => printed.push(text) });
+    await expect.poll(() => printed.join('')).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/console\?token=[\w-]{43}\n$/);
+    const address = printed.join('').trim();
+    const entered = await fetch(address, { redirect: 'manual' });
+    const cookie = String(entered.headers.get('set-cookie')).split(';')[0] ?? '';
+    const page = await fetch(new URL(`/console/${account}/merges`, address), { headers: { cookie } });
+    expect(await page.text()).toContain(`table ${table.name} at http`);
+    stop.abort();
+    expect((await running).exitCode).toBe(0);
+    await expect(fetch(address)).rejects.toThrow();
+  });
+
+  it('says that a port is taken', async () => {
+    const { exitCode, err } = await adminOf(table)(`console --port ${open.port}`);
+    expect([exitCode, err]).toEqual([1, `Cannot listen on port ${open.port} (EADDRINUSE): choose another --port.\n`]);
+  });
+});

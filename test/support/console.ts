@@ -1,0 +1,47 @@
+/** The operator's console on a table, and a browser's cookie for it. */
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type ConsoleOptions, createConsole } from '../../console/console.ts';
+
+export interface Answer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  text: string;
+}
+
+export async function serveConsole(options: Pick<ConsoleOptions, 'table'> & Partial<ConsoleOptions>) {
+  const console = createConsole({ target: 'table t', commandOptions: () => '--table t', now: Date.now, ...options });
+  const server = createServer(console.listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+
+  /** One request as it is told, without redirects. */
+  async function ask(path: string, { method = 'GET', headers = {} as Record<string, string> } = {}): Promise<Answer> {
+    const sent = request({ port, host: '127.0.0.1', path, method, headers }).end();
+    const [answer] = await once(sent, 'response');
+    let text = '';
+    for await (const chunk of answer) text += chunk;
+    return { status: answer.statusCode, headers: answer.headers, text };
+  }
+
+  let cookie = '';
+  return {
+    port,
+    entrance: console.entrance,
+    ask,
+    /** Lets this browser in. */
+    async enter(): Promise<Answer> {
+      const answer = await ask(console.entrance);
+      cookie = String(answer.headers['set-cookie']).split(';')[0] ?? '';
+      return answer;
+    },
+    /** A page below `/console`, for the browser that was let in. */
+    page: (path: string, options: { method?: string; headers?: Record<string, string> } = {}) =>
+      ask(`/console${path}`, { ...options, headers: { cookie, ...options.headers } }),
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
