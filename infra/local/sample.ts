@@ -25,9 +25,13 @@ const chance = (name: string) => createHash('sha256').update(name).digest().read
 const pick = <Value>(values: readonly [Value, ...Value[]], name: string): Value =>
   values[Math.floor(chance(name) * values.length)] ?? values[0];
 
+/** The cluster whose network fails: more of its hosts are stale. */
+const WORST_CLUSTER = 'fra-2';
+
 /** Most hosts are healthy; the others cover every other state. */
-function conditionOf(index: number): string {
+function conditionOf(index: number, cluster: string): string {
   const slot = index % 50;
+  if (cluster === WORST_CLUSTER && slot < 10) return 'stale';
   if (slot < 34) return 'active';
   if (slot < 36) return 'truncated';
   if (slot < 38) return 'degraded';
@@ -54,7 +58,7 @@ const LONG_INTERVAL_MS = 12 * 3_600_000;
 function hostLines(index: number, nowMs: number): Line[] {
   const cluster = CLUSTERS[index % CLUSTERS.length] ?? CLUSTERS[0];
   const host_id = `${cluster}-${pick(ROLES, `role ${index}`)}-${String(index).padStart(4, '0')}`;
-  const condition = conditionOf(Math.floor(index / CLUSTERS.length));
+  const condition = conditionOf(Math.floor(index / CLUSTERS.length), cluster);
   const of = { account_id: 1, host_id };
   const silent = condition === 'no_data' || condition === 'unsupported' || condition === 'disabled';
   const capability = CAPABILITIES[condition] ?? 'running';

@@ -55,6 +55,8 @@ const WHOLE_RUNS = [
   'npm run prove',
   'npm run test:mutation',
   'npm run test:faults',
+  'npm run test:browser',
+  'npm run test:browser -- --pictures',
   'FAULTS=full npm run test:faults',
   'npm start -- --limits aws', // test/integration/cpu-share
   'npm pack -w client',

@@ -61,5 +61,7 @@ export const adminOn =
     const env: Record<string, string> = onAws
       ? { AWS_REGION: 'eu-west-1' }
       : { DYNAMODB_ENDPOINT: dynamodbEndpoint(), TABLE_NAME: table.name };
-    return runCommand([...args, '--yes'], { env, ...options });
+    // The console is served until it is stopped.
+    const signal = args[0] === 'console' && { signal: AbortSignal.timeout(100) };
+    return runCommand([...args, '--yes'], { env, ...signal, ...options });
   };

@@ -1,51 +1,10 @@
-/**
- * `npm run test:browser`: the reference page in headless Chromium (`CHROMIUM`, or /usr/bin/chromium), on a service of its own.
- * `--screenshot FILE` keeps a picture of it.
- */
+/** The reference page: it renders, tries calls, and asks nobody else for anything. */
 import { strict as assert } from 'node:assert';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { chromium } from 'playwright-core';
+import { openPage, overhang, type Surroundings } from './surroundings.ts';
 
-const index = process.argv.indexOf('--screenshot');
-const screenshot = index > 0 ? process.argv[index + 1] : undefined;
-
-const service = spawn(process.execPath, ['infra/local/start.ts', '--port', '0'], {
-  stdio: ['ignore', 'pipe', 'inherit'],
-});
-let output = '';
-const url = await new Promise<string>((resolve, reject) => {
-  service.once('exit', () => reject(new Error(`the service did not start:\n${output}`)));
-  service.stdout.on('data', (chunk: Buffer) => {
-    output += chunk;
-    const served = /Serving at (\S+)/.exec(output)?.[1];
-    if (served && output.includes('Press Ctrl-C to stop')) resolve(served);
-  });
-});
-service.removeAllListeners('exit');
-
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  args: [
-    '--no-sandbox',
-    '--disable-gpu',
-    '--disable-quic',
-    '--disable-background-networking',
-    '--disable-component-update',
-    '--disable-sync',
-  ],
-});
-try {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 1400 } });
-  const problems: string[] = [];
-  const foreign: string[] = [];
-  page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
-  page.on('pageerror', (error) => problems.push(error.message));
-  page.on(
-    'request',
-    (request) => !request.url().startsWith(url) && !request.url().startsWith('data:') && foreign.push(request.url()),
-  );
-
+export async function testReference(surroundings: Surroundings): Promise<void> {
+  const { url } = surroundings;
+  const { page, problems } = await openPage(surroundings, { viewport: { width: 1280, height: 1400 } });
   await page.goto(url);
   await page.waitForSelector('.opblock');
   const paths = (await page.locator('.opblock-summary-path').allInnerTexts()).map((text) =>
@@ -68,10 +27,8 @@ try {
   assert.match(hosts, /\b200\b/);
   assert.match(hosts, /host_id/);
   assert.deepEqual(problems, []);
-  if (screenshot) {
-    await block.locator('.live-responses-table').scrollIntoViewIfNeeded();
-    await page.screenshot({ path: screenshot });
-  }
+  await block.locator('.live-responses-table').scrollIntoViewIfNeeded();
+  await surroundings.picture(page, 'reference-page');
 
   // The bound of a version is beyond 2^53.
   const deletion = page.locator('.opblock', { hasText: '/incident/work-item/delete' });
@@ -93,21 +50,21 @@ try {
   await page.waitForFunction("/Unauthorized/.test(document.querySelector('.live-responses-table')?.textContent)");
   assert.match(await block.locator('.live-responses-table').innerText(), /"code": "Unauthorized"/);
 
-  const phone = await browser.newPage({ viewport: { width: 390, height: 800 }, isMobile: true });
-  await phone.goto(`${url}/docs`);
-  await phone.waitForSelector('.opblock');
-  const fleet = phone.locator('.opblock', { hasText: '/monit/servicemap/fleet' });
+  // The wrong key is refused, which the browser says in its console.
+  assert.deepEqual(
+    problems.filter((problem: string) => !problem.includes('401')),
+    [],
+  );
+
+  const phone = await openPage(surroundings, { viewport: { width: 390, height: 800 }, isMobile: true });
+  await phone.page.goto(`${url}/docs`);
+  await phone.page.waitForSelector('.opblock');
+  const fleet = phone.page.locator('.opblock', { hasText: '/monit/servicemap/fleet' });
   await fleet.locator('.opblock-summary').click();
   await fleet.locator('button.execute').click();
   await fleet.locator('.live-responses-table .response-col_status').first().waitFor();
-  const wide: number = await phone.evaluate('document.documentElement.scrollWidth - window.innerWidth');
+  const wide = await overhang(phone.page);
   assert.ok(wide <= 0, `on a phone the page is ${wide} pixels too wide`);
-
-  assert.deepEqual(foreign, []);
+  assert.deepEqual(phone.problems, []);
   process.stdout.write('ok the reference page renders, tries calls, and asks nobody else for anything\n');
-} finally {
-  await browser.close();
-  const ended = once(service, 'close');
-  service.kill('SIGTERM');
-  await ended;
 }

@@ -1,0 +1,82 @@
+/** The service and the browser that the tests of pages share, and what every page must be. */
+import { strict as assert } from 'node:assert';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import axe from 'axe-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+
+export interface Surroundings {
+  readonly url: string;
+  /** What `npm start` printed. */
+  readonly printed: string;
+  readonly browser: Browser;
+  /** Pictures for the documents, if they are to be taken. */
+  picture(page: Page, file: string): Promise<void>;
+}
+
+/** Starts the service with its sample and the browser, runs the tests and stops both. */
+export async function withService(
+  pictures: boolean,
+  test: (surroundings: Surroundings) => Promise<void>,
+): Promise<void> {
+  const service = spawn(process.execPath, ['infra/local/start.ts', '--port', '0'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let printed = '';
+  await new Promise<void>((resolve, reject) => {
+    service.once('exit', () => reject(new Error(`the service did not start:\n${printed}`)));
+    service.stdout.on('data', (chunk: Buffer) => {
+      printed += chunk;
+      if (printed.includes('Press Ctrl-C to stop')) resolve();
+    });
+  });
+  service.removeAllListeners('exit');
+  const browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+  try {
+    const picture = async (page: Page, file: string) => {
+      if (pictures) await page.screenshot({ path: `docs/${file}.png` });
+    };
+    await test({ url: /Serving at (\S+)/.exec(printed)?.[1] ?? '', printed, browser, picture });
+  } finally {
+    await browser.close();
+    const ended = once(service, 'close');
+    service.kill('SIGTERM');
+    await ended;
+  }
+}
+
+/** A page that keeps what goes wrong on it: errors in the console, and requests to anybody else. */
+export async function openPage({ url, browser }: Surroundings, options: BrowserContextOptions = {}) {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${url}/`) && !request.url().startsWith('data:')) problems.push(request.url());
+  });
+  return { context, page, problems };
+}
+
+/** How many pixels the page is wider than the screen. */
+export const overhang = (page: Page): Promise<number> =>
+  page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
+
+/** Fails unless axe finds nothing. */
+export async function isAccessible(page: Page): Promise<void> {
+  // Evaluated by the debugger, so that the page's policy need not allow it.
+  await page.evaluate(axe.source);
+  const { violations } = (await page.evaluate('axe.run()')) as { violations: axe.Result[] };
+  const found = violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes[0]?.html.slice(0, 200)}`);
+  assert.deepEqual(found, [], `${page.url()} is not accessible`);
+}
