@@ -111,7 +111,7 @@ function addFacts(): void {
     'import { createMergeAlertsHandler',
     `import { createGetWorkItemHandler } from '../../lib/incidents/${NAME}.ts';\n`,
   );
-  insert('infra/local/start.ts', "    'merge-alerts': {", `'${NAME}': { work_item_id: '${work_item_id}' },`);
+  insert('infra/local/serve.ts', "    'merge-alerts': {", `'${NAME}': { work_item_id: '${work_item_id}' },`);
   insert('cli/certify/sections/index.ts', "  'merge-alerts': mergeAlerts,", `'${NAME}': deleteWorkItem,`);
   insert(
     'test/integration/security.test.ts',
@@ -180,7 +180,7 @@ try {
     'infra/generate/examples.ts',
     'infra/grants.ts',
     'infra/local/handlers.ts',
-    'infra/local/start.ts',
+    'infra/local/serve.ts',
     'test/integration/security.test.ts',
   );
   addFacts();

@@ -27,12 +27,15 @@ export class DirectoryInUse extends Error {
   override readonly name = 'DirectoryInUse';
 }
 
-/** @throws DirectoryInUse while the process that holds the lock runs, or the one that writes there */
-export async function lockDirectory(directory: string): Promise<DirectoryLock> {
+/**
+ * @param waitMs for a process that still writes there though its holder has ended
+ * @throws DirectoryInUse while the process that holds the lock runs, or the one that writes there
+ */
+export async function lockDirectory(directory: string, waitMs = WAIT_MS): Promise<DirectoryLock> {
   const file = join(directory, 'in-use.json');
   const holder: Holder = { pid: process.pid, since: new Date().toISOString() };
   const write = (flag: 'wx' | 'w') => writeFileSync(file, `${JSON.stringify(holder)}\n`, { flag });
-  for (const until = Date.now() + WAIT_MS; ; ) {
+  for (const until = Date.now() + waitMs; ; ) {
     try {
       write('wx');
       break;

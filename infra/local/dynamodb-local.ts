@@ -9,11 +9,7 @@ import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { clientConfig } from '../../lib/table/client.ts';
 import { DirectoryInUse, type DirectoryLock, lockDirectory } from './directory-lock.ts';
 import { type KeptOptions, NO_JAVA } from './dynamodb-process.ts';
-
-/** A failure that the user can fix: its message is the one line to show. */
-export class StartError extends Error {
-  override readonly name = 'StartError';
-}
+import { StartError } from './start-error.ts';
 
 /** A DynamoDB-compatible server to talk to. */
 export interface DynamoDb {

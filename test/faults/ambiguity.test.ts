@@ -295,7 +295,7 @@ describe.each([
       const writes = points.filter(({ action }) => !isRead(action) && action !== 'BatchWriteItem');
       const lasting = writes.flatMap(({ at }) => APPLIED.map((fault) => ({ at, fault, plan: forGood })));
       const wrong: string[] = [];
-      for (const { at, fault, plan } of [...some(single, 4), ...some(RESTARTED.includes(name) ? [] : lasting, 2)]) {
+      for (const { at, fault, plan } of [...some(single, 2), ...some(RESTARTED.includes(name) ? [] : lasting, 1)]) {
         const { done, had, inTheEnd } = await withFaults(prepare, way, plan(fault, at));
         // A caller's call succeeds; an operator's command says the truth.
         const truthful = OF_THE_API.includes(name) ? done && had === 1 : had === Number(done);

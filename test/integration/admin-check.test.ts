@@ -18,10 +18,11 @@ import { overwrite, snapshot } from '../support/torn.ts';
 const GONE = 1;
 let table: Table;
 let admin: ReturnType<typeof adminOf>;
-beforeAll(async () => {
+async function startTable(): Promise<void> {
   table = await newTable();
   admin = adminOf(table);
-});
+}
+beforeAll(startTable);
 
 /** An account with a small and a large merge. */
 async function merged() {
@@ -121,11 +122,13 @@ describe('admin check and admin repair', () => {
   });
 
   it.each(Object.keys(FINDINGS) as FindingKind[])('find and fix: %s', async (kind) => {
+    // Only a reading of the whole table finds what an account does not know of. It takes longer the more accounts there are.
+    const ofTable = ['account_missing', 'app_key_unlisted'].includes(kind);
+    if (ofTable) await startTable();
     const broken = await merged();
     const { account } = broken.tenant;
     await BROKEN[kind](broken);
-    // Only a reading of the whole table finds what an account does not know of.
-    const where = ['account_missing', 'app_key_unlisted'].includes(kind) ? '' : ` --account ${account}`;
+    const where = ofTable ? '' : ` --account ${account}`;
     const check = async () => {
       const { exitCode, out } = await admin(`check --json${where}`);
       const owner = OF_ANOTHER.has(kind) ? GONE : account;
@@ -142,7 +145,7 @@ describe('admin check and admin repair', () => {
     expect(await snapshot(table, account)).toEqual(before);
 
     const repaired = await admin(`repair --write${where}`);
-    if (where !== '') expect(repaired).toMatchObject({ exitCode: 0 });
+    if (!ofTable) expect(repaired).toMatchObject({ exitCode: 0 });
     expect((await check()).found).toEqual([]);
   });
 

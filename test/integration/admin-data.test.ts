@@ -474,15 +474,16 @@ describe('fleet simulate', () => {
   it('goes on for as long as said, and statuses change', async () => {
     const id = newAccountId();
     await admin('import -', { stdin: lines(accountLine(id)) });
-    let offset = 0;
-    const now = () => Date.now() + offset;
-    const playing = admin(`fleet simulate --account ${id} --hosts 200 --for 6s --interval 200ms`, { now });
+    // Each host that reports takes a second: a round begins when the one before it ends.
+    let clock = Date.now();
+    const now = () => (clock += 1_000);
+    const playing = admin(`fleet simulate --account ${id} --hosts 200 --for 40m --interval 1s`, { now });
     await expect.poll(async () => (await storedUnder(table, collections.hosts(id))).length).toBe(200);
     const first = JSON.stringify(await storedUnder(table, collections.hosts(id)));
     const { exitCode } = await playing;
     expect(exitCode).toBe(0);
     expect(JSON.stringify(await storedUnder(table, collections.hosts(id)))).not.toBe(first);
-    offset = 3_600_000;
+    clock += 3_600_000;
     const shown = JSON.parse((await admin(`show fleet --account ${id} --json`, { now })).out);
     expect(shown.statuses.active).toBe(0);
     expect(shown.statuses.stale).toBeGreaterThan(150);

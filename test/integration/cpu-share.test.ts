@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cpuShareOf } from '../../infra/local/cpu-share.ts';
 import { startFunctionProcess } from '../../infra/local/function-process.ts';
 import { ON_TIME } from '../support/measured.ts';
-import { descendantsOf, start } from '../support/start.ts';
+import { descendantsOf, start, stopsOn } from '../support/start.ts';
 
 /** Burns processor time for as long as its event says, and tells how much it got. */
 const BURN = `export async function handler({ ms }) {
@@ -44,7 +44,8 @@ describe('a function with a share of a processor', () => {
 
 describe('npm start -- --limits aws', () => {
   it('serves, with its functions in processes of their own', async () => {
-    const { child, ended, output } = await start(['--port', '0', '--limits', 'aws']);
+    const service = await start(['--port', '0', '--limits', 'aws']);
+    const { child, output } = service;
     const [, url, body] = /curl -s '([^']*merge[^']*)'.* -d '([^']*)'/.exec(output()) ?? [];
     const answer = await fetch(url ?? '', {
       method: 'POST',
@@ -52,12 +53,11 @@ describe('npm start -- --limits aws', () => {
       body: body ?? '',
     });
     expect([answer.status, await answer.json()]).toMatchObject([200, { data: null }]);
-    const processes = await descendantsOf(String(child.pid));
+    const processes = await descendantsOf(child.pid as number);
     const { stdout } = await promisify(execFile)('ps', ['-o', 'args=', '-p', processes.join()]);
     expect(stdout).toMatch(/function-process.* \S+\/functions\/merge-alerts\.ts/);
     expect(stdout).toMatch(/function-process.* \S+\/functions\/usage-key-authorizer\.ts/);
-    child.kill('SIGINT');
-    expect(await ended).toBe(0);
+    await stopsOn('SIGHUP', service);
   });
 
   it('refuses any other value', async () => {

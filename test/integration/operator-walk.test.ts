@@ -1,7 +1,7 @@
 /** Runs the first day of docs/operate.md word for word, on the service that `npm start` runs. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { start } from '../support/start.ts';
+import { start, stopsOn } from '../support/start.ts';
 import { steady, stepsOf, walk } from '../support/walk.ts';
 
 const document = readFileSync(new URL('../../docs/operate.md', import.meta.url), 'utf8');
@@ -21,7 +21,7 @@ describe("the operator's walk", () => {
     if (walked.exitCode !== 0)
       throw new Error(`the walk ended with exit code ${walked.exitCode}:\n${printed.join('\n')}`);
   }, 300_000);
-  afterAll(() => service.child.kill('SIGTERM'));
+  afterAll(() => service.child.kill('SIGKILL'));
 
   it('has a step for each part of the first day', () => {
     expect(steps.length).toBeGreaterThan(15);
@@ -33,4 +33,6 @@ describe("the operator's walk", () => {
       expect(steady(printed[index] ?? '')).toBe(steady(output));
     },
   );
+
+  it('ends on SIGTERM', () => stopsOn('SIGTERM', service));
 });

@@ -7,36 +7,15 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { lockDirectory } from '../../infra/local/directory-lock.ts';
+import { isAlive } from '../../infra/local/running.ts';
 import { DEMO_KEYS } from '../../infra/local/sample.ts';
 import { FLEET_STATUSES } from '../../lib/api/operations.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
-import { descendantsOf, start } from '../support/start.ts';
+import { descendantsOf, start, stopsOn } from '../support/start.ts';
 
 const root = new URL('../../', import.meta.url);
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'start-'));
-
-const isRunning = (pid: string) => {
-  try {
-    process.kill(Number(pid), 0);
-    return true;
-  } catch {
-    return false;
-  }
-};
-
-/** @param exitCode null: the process is killed */
-async function stopsOn(
-  signal: NodeJS.Signals,
-  { child, ended }: Awaited<ReturnType<typeof start>>,
-  exitCode: number | null = 0,
-): Promise<void> {
-  const processes = await descendantsOf(String(child.pid));
-  expect(processes).toHaveLength(2); // DynamoDB Local and its keeper
-  child.kill(signal);
-  expect(await ended).toBe(exitCode);
-  await expect.poll(() => processes.filter(isRunning)).toEqual([]);
-}
 
 const takenPort = (server: Server) => {
   const address = server.address();
@@ -80,10 +59,13 @@ describe('npm start', () => {
       .split('\n')
       .filter((line) => line.startsWith('curl '));
     expect(curls).toHaveLength(4);
+    const answerOf = async (curl: string) => JSON.parse((await run('bash', ['-c', curl])).stdout);
     for (const curl of curls) {
-      const { stdout } = await run('bash', ['-c', curl]);
-      answers.push(JSON.parse(stdout));
-      expect(answers.at(-1)).toHaveProperty('data');
+      let answer = await answerOf(curl);
+      // On a busy machine live status may come too late: the README shows a page that has it.
+      for (let again = 0; again < 5 && answer.data?.partial; again += 1) answer = await answerOf(curl);
+      expect(answer).toHaveProperty('data');
+      answers.push(answer);
     }
   });
 
@@ -106,8 +88,8 @@ describe('npm start', () => {
       .toMatch(/POST \/rum\/resource\/info 200 OK [\d.]+ ms [\da-f-]{36}\n/);
     const requests = service.output().slice(service.output().indexOf('Requests:'));
     expect(requests).not.toContain('demo-key');
-    // Its log lines and metrics are for CloudWatch.
-    expect(requests).not.toMatch(/^\{/m);
+    // The lines and metrics of calls that went well are for CloudWatch.
+    expect(requests).not.toMatch(/^\{.*("INFO"|"_aws")/m);
     expect(service.errors()).toBe('');
   });
 
@@ -223,68 +205,66 @@ it('ends when npm is ended by a signal, which npm keeps from it', async () => {
   let output = '';
   npm.stdout.on('data', (chunk) => (output += chunk));
   await expect.poll(() => output, { timeout: 60_000 }).toContain('Press Ctrl-C to stop');
-  const processes = await descendantsOf(String(npm.pid));
+  const processes = await descendantsOf(npm.pid as number);
   expect(processes.length).toBeGreaterThan(0);
   npm.kill('SIGTERM');
-  await expect.poll(() => processes.filter(isRunning)).toEqual([]);
+  await expect.poll(() => processes.filter(isAlive)).toEqual([]);
 });
 
 describe('npm start --db', () => {
-  it('keeps the data over whatever ends the service, and DynamoDB Local with it, and loads no sample over it', async () => {
-    const db = relative(fileURLToPath(root), join(folder, 'db'));
-    const file = join(folder, 'mine.ndjson');
-    const key = 'k'.repeat(43);
-    writeFileSync(
-      file,
-      [
-        { kind: 'account', account_id: 9, name: 'Mine', permissions: ['monit'] },
-        { kind: 'app_key', account_id: 9, app_key: key },
-        {
-          kind: 'host',
-          account_id: 9,
-          host_id: 'only',
-          agent_version: '1',
-          edge_cluster: 'c',
-          enabled: true,
-          snapshot_ready: false,
-        },
-      ]
-        .map((line) => JSON.stringify(line))
-        .join('\n'),
-    );
-    for (const [signal, args] of [
-      ['SIGKILL', ['--data', file]],
-      ['SIGHUP', []],
-      ['SIGTERM', []],
-    ] as const) {
-      const service = await start(['--port', '0', '--db', db, ...args], { DYNAMODB_ENDPOINT: undefined });
-      onTestFinished(() => void service.child.kill('SIGKILL'));
-      const url = /Serving at (\S+)/.exec(service.output())?.[1];
-      const response = await fetch(`${url}/monit/servicemap/fleet?app_key=${key}`, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
-      });
-      expect(await response.json()).toMatchObject({ data: { items: [{ host_id: 'only' }] } });
-      // Its own data has no demo key.
-      expect(service.output()).not.toMatch(/demo/i);
-      const second = await start(['--port', '0', '--db', db], { DYNAMODB_ENDPOINT: undefined });
-      expect(await second.ended).toBe(1);
-      expect(second.errors()).toMatch(new RegExp(`^${db} is in use by process ${service.child.pid} since .*\\.\n$`));
-      await stopsOn(signal, service, signal === 'SIGKILL' ? null : 0);
-    }
-    expect(readdirSync(db)).toEqual(['shared-local-instance.db']);
+  const db = relative(fileURLToPath(root), join(folder, 'db'));
+  const data = join(folder, 'mine.ndjson');
+  const key = 'k'.repeat(43);
+  writeFileSync(
+    data,
+    [
+      { kind: 'account', account_id: 9, name: 'Mine', permissions: ['monit'] },
+      { kind: 'app_key', account_id: 9, app_key: key },
+      {
+        kind: 'host',
+        account_id: 9,
+        host_id: 'only',
+        agent_version: '1',
+        edge_cluster: 'c',
+        enabled: true,
+        snapshot_ready: false,
+      },
+    ]
+      .map((line) => JSON.stringify(line))
+      .join('\n'),
+  );
+
+  /** Starts the service on the directory, and looks for the data there. */
+  async function startAgain(...args: string[]) {
+    const service = await start(['--port', '0', '--db', db, ...args], { DYNAMODB_ENDPOINT: undefined });
+    onTestFinished(() => void service.child.kill('SIGKILL'));
+    const url = /Serving at (\S+)/.exec(service.output())?.[1];
+    const response = await fetch(`${url}/monit/servicemap/fleet?app_key=${key}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+    });
+    expect(await response.json()).toMatchObject({ data: { items: [{ host_id: 'only' }] } });
+    // Its own data has no demo key.
+    expect(service.output()).not.toMatch(/demo/i);
+    return service;
+  }
+
+  it('is for one service at a time, whose DynamoDB Local ends with it even when it is killed', async () => {
+    const service = await startAgain('--data', data);
+    const second = await start(['--port', '0', '--db', db], { DYNAMODB_ENDPOINT: undefined });
+    expect(await second.ended).toBe(1);
+    expect(second.errors()).toMatch(new RegExp(`^${db} is in use by process ${service.child.pid} since .*\\.\n$`));
+    await stopsOn('SIGKILL', service, null);
   }, 180_000);
 
-  it('ends with DynamoDB Local when the keeper of that is killed, and frees the directory', async () => {
-    const db = join(folder, 'kept');
-    const service = await start(['--port', '0', '--db', db], { DYNAMODB_ENDPOINT: undefined });
-    onTestFinished(() => void service.child.kill('SIGKILL'));
-    const processes = await descendantsOf(String(service.child.pid));
+  it('keeps the data, and loads no sample over it; ends when the keeper of DynamoDB Local is killed, and frees the directory', async () => {
+    const service = await startAgain();
+    const processes = await descendantsOf(service.child.pid as number);
     const [keeper] = processes;
-    process.kill(Number(keeper), 'SIGKILL');
+    process.kill(keeper as number, 'SIGKILL');
     expect(await service.ended).toBe(1);
     expect(service.errors()).toMatch(/^DynamoDB Local has ended .*\n$/);
-    await expect.poll(() => processes.filter(isRunning)).toEqual([]);
+    await expect.poll(() => processes.filter(isAlive)).toEqual([]);
     expect(readdirSync(db)).toEqual(['shared-local-instance.db']);
   });
 
@@ -294,7 +274,7 @@ describe('npm start --db', () => {
       join(directory, 'in-use.json'),
       JSON.stringify({ pid: 999_999_999, keeper: process.pid, since: 'x' }),
     );
-    await expect(lockDirectory(directory)).rejects.toThrow(`in use by process ${process.pid} since x: `);
+    await expect(lockDirectory(directory, 200)).rejects.toThrow(`in use by process ${process.pid} since x: `);
   });
 
   it('takes over a lock whose holder has ended', async () => {

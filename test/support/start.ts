@@ -1,5 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { promisify } from 'node:util';
+import { expect } from 'vitest';
+import { isAlive } from '../../infra/local/running.ts';
 
 const root = new URL('../../', import.meta.url);
 
@@ -23,11 +25,28 @@ export async function start(args: string[], env: Record<string, string | undefin
 }
 
 /** Ids of the processes that a process has started, and of those that these have, that still run. */
-export async function descendantsOf(pid: string): Promise<string[]> {
-  const { stdout } = await promisify(execFile)('ps', ['-o', 'pid=', '--ppid', pid]).catch(() => ({ stdout: '' }));
+export async function descendantsOf(pid: number): Promise<number[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-o', 'pid=', '--ppid', String(pid)]).catch(() => ({
+    stdout: '',
+  }));
   const children = stdout
     .split('\n')
     .map((line) => line.trim())
-    .filter(Boolean);
+    .filter(Boolean)
+    .map(Number);
   return [...children, ...(await Promise.all(children.map(descendantsOf))).flat()];
+}
+
+/** Ends a service that `start` started: all that it has started, DynamoDB Local among it, ends with it. @param exitCode null: it is killed */
+export async function stopsOn(
+  signal: NodeJS.Signals,
+  { child, ended }: Awaited<ReturnType<typeof start>>,
+  exitCode: number | null = 0,
+): Promise<void> {
+  const processes = await descendantsOf(child.pid as number);
+  // DynamoDB Local and its keeper.
+  expect(processes.length).toBeGreaterThanOrEqual(2);
+  child.kill(signal);
+  expect(await ended).toBe(exitCode);
+  await expect.poll(() => processes.filter(isAlive)).toEqual([]);
 }

@@ -1,0 +1,137 @@
+/** What `npm start` starts: DynamoDB Local, the table with its data, and the service. */
+import { createReadStream } from 'node:fs';
+import { createConsole } from '../../console/console.ts';
+import { listAccounts } from '../../lib/accounts/accounts.ts';
+import { type OperationName, operations } from '../../lib/api/operations.ts';
+import { createAppKeys } from '../../lib/auth/app-keys.ts';
+import { DataError } from '../../lib/data/check.ts';
+import { linesOf } from '../../lib/data/lines.ts';
+import { loadData } from '../../lib/data/load.ts';
+import { line } from '../../lib/printable.ts';
+import { readSettings, SETTINGS } from '../../lib/settings.ts';
+import { connectTable, PATIENT } from '../../lib/table/client.ts';
+import { TIME_LIMITS } from '../../lib/time-limits.ts';
+import { startDynamoDb } from './dynamodb-local.ts';
+import { FAILURES, type Failure, startFailingTable } from './failing-table.ts';
+import type { Served } from './gateway.ts';
+import { createLocalGatewayKeys } from './gateway-keys.ts';
+import { startLimitsProxy } from './limits/proxy.ts';
+import { noteRunning } from './running.ts';
+import { DEMO_KEYS, sampleData, sampleId } from './sample.ts';
+import { type LocalService, startService } from './service.ts';
+import { StartError } from './start-error.ts';
+import type { Options } from './start-options.ts';
+import { createTable, LOCAL_TABLE_NAME } from './table.ts';
+
+/**
+ * @param atEnd takes what stops a part that has started
+ * @param fail is told what ends the service later
+ * @throws StartError saying what to do
+ */
+export async function serve(
+  options: Options,
+  atEnd: (stop: () => Promise<void>) => void,
+  fail: (error: unknown) => void,
+): Promise<void> {
+  const starting = startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT, dbDirectory: options.db });
+  atEnd(async () => (await starting).stop());
+  const context = Object.entries(SETTINGS).map(([name, { env }]) => [name, process.env[env] || undefined]);
+  // Half a second in which DynamoDB Local starts.
+  const synthesizing = import('./synthesize.ts').then(({ synthesize }) => synthesize(Object.fromEntries(context)));
+  const [dynamoDb, template] = await Promise.all([starting, synthesizing]);
+  void dynamoDb.lost.then((sentence) => fail(new StartError(sentence)));
+  await createTable(dynamoDb.endpoint, LOCAL_TABLE_NAME);
+  const limits = options.limits ? await startLimitsProxy(dynamoDb.endpoint) : undefined;
+  if (limits) atEnd(limits.close);
+  // The sample is loaded without limits: it is there at once.
+  const endpoint = limits?.endpoint ?? dynamoDb.endpoint;
+  const table = connectTable({ name: LOCAL_TABLE_NAME, endpoint: dynamoDb.endpoint, ...PATIENT });
+  const load = { nowSeconds: Math.floor(Date.now() / 1000), gatewayKeys: createLocalGatewayKeys(table) };
+  if (options.data !== undefined) {
+    const lines = linesOf(createReadStream(options.data));
+    const loaded = await loadData(table, options.data, lines, load).catch((error) => {
+      throw error instanceof DataError ? new StartError(error.message) : error;
+    });
+    show(`Loaded ${options.data}: ${counts(loaded)}`);
+  } else if ((await listAccounts(table)).length === 0) {
+    show(`Loaded sample data: ${counts(await loadData(table, 'sample', sampleData(Date.now()), load))}`);
+  } else show('The table already has data: no sample data is loaded.');
+  const settings = readSettings({ TABLE_NAME: LOCAL_TABLE_NAME });
+  const known = await createAppKeys({ table, now: Date.now, settings, timeLimits: TIME_LIMITS }).find(DEMO_KEYS.demo);
+  const demoKey = known && DEMO_KEYS.demo; // a table of the user's own data has no such key
+  atEnd(async () => table.client.destroy());
+
+  const failing = options.fail.length > 0 ? await startFailingTable(endpoint, options.fail) : undefined;
+  if (failing) atEnd(failing.close);
+  let service: LocalService | undefined;
+  const console = createConsole({
+    table,
+    target: `the table of npm start, at ${dynamoDb.endpoint}`,
+    commandOptions: () => `--service ${service?.url}`,
+    now: Date.now,
+    deadLetters: () => service?.deadLetters.length ?? 0,
+  });
+  service = await startService({
+    template,
+    endpoint,
+    ...(failing && { functionsEndpoint: failing.endpoint }),
+    tableName: LOCAL_TABLE_NAME,
+    port: options.port,
+    onServed,
+    onFailed,
+    console: console.listener,
+    ...(demoKey !== undefined && { demoKey }),
+    limitCpu: options.limits,
+  });
+  atEnd(service.stop);
+  const unnote = noteRunning({ pid: process.pid, url: service.url, endpoint, tableName: LOCAL_TABLE_NAME });
+  atEnd(async () => unnote());
+  if (service.streamProblem)
+    show(`Warning: cannot read the table's stream (${service.streamProblem}); interrupted merges stay pending.`);
+  show(welcome(service.url, console.entrance, demoKey, options.fail));
+  // A last resort: nothing that a request does ends the service.
+  process.on('uncaughtException', (error) =>
+    process.stderr.write(`Unexpected error (the service keeps running): ${error.stack}\n`),
+  );
+}
+
+const counts = (report: Record<string, number>) =>
+  Object.entries(report)
+    .map(([kind, count]) => `${count} ${kind}`)
+    .join(', ');
+
+function welcome(url: string, entrance: string, demoKey: string | undefined, fail: readonly Failure[]): string {
+  const appKey = demoKey ?? '<API_KEY>';
+  const curl = (path: string, body: object) =>
+    `curl -s '${url}${path}?app_key=${appKey}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+  const ids = { alert_ids: [sampleId('alert 0'), sampleId('alert 1')], incident_id: sampleId('incident 0') };
+  const bodies: Record<OperationName, object> = {
+    'browse-fleet': { limit: 1, statuses: ['stale', 'degraded'] },
+    'get-rum-resource': {},
+    'delete-work-item': { work_item_id: 'wi-1001', version: 1 },
+    'merge-alerts': { ...ids, comment: 'same cause' },
+  };
+  return [
+    '',
+    `Serving at ${url}`,
+    `Reference  ${url}/docs`,
+    `Console    ${url}${entrance}`,
+    ...(demoKey === undefined ? [] : [`Demo key   ${demoKey}`]),
+    ...fail.map((failure) => `Failing    ${failure}: ${FAILURES[failure]}`),
+    '',
+    ...operations.map(({ name, path }) => curl(path, bodies[name])),
+    '',
+    'Press Ctrl-C to stop. Requests:',
+  ].join('\n');
+}
+
+function onServed({ method, path, status, code, durationMs, requestId }: Served): void {
+  show(line`${new Date().toISOString()} ${method} ${path} ${status} ${code} ${durationMs.toFixed(1)} ms ${requestId}`);
+}
+
+/** Why calls are answered with InternalError: a function of the service is broken. */
+function onFailed(functionName: string, { message }: Error): void {
+  process.stderr.write(`${line`The function ${functionName} failed: ${message}`}\n`);
+}
+
+const show = (text: string) => process.stdout.write(`${text}\n`);

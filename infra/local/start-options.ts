@@ -1,0 +1,80 @@
+/** The options of `npm start`. Loads little, so that wrong ones are reported at once. */
+import { access } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { parseArgs } from 'node:util';
+import { FAILURES, type Failure, isFailure } from './failing-table.ts';
+import { StartError } from './start-error.ts';
+
+const failureLines = () =>
+  Object.entries(FAILURES)
+    .map(([name, seen]) => `                 ${name.padEnd(11)}  ${seen}`)
+    .join('\n');
+
+export const HELP = `Usage: npm start -- [options]
+
+Starts the service on this machine: DynamoDB Local, the table, sample data, and HTTP.
+Set DYNAMODB_ENDPOINT to use another DynamoDB-compatible server instead of DynamoDB Local.
+
+  --port N     listen on 127.0.0.1:N (default 3000)
+  --data FILE  load FILE (newline-delimited JSON, see docs/data-format.md) instead of the sample data
+  --db DIR     keep the database in DIR; if it holds data, no sample data is loaded
+  --limits aws enforce DynamoDB's limits, and Lambda's CPU share for each function
+  --fail PART  make a part of the table fail, to test your program (can be repeated):
+${failureLines()}
+  --help       show this help
+`;
+
+/** Wrong use of the command: exit code 2. */
+export class UsageError extends Error {}
+
+export interface Options {
+  port: number;
+  data: string | undefined;
+  db: string | undefined;
+  limits: boolean;
+  fail: readonly Failure[];
+}
+
+export function readOptions(): Options | 'help' {
+  let values: { port?: string; data?: string; db?: string; limits?: string; fail?: string[]; help?: boolean };
+  try {
+    const options = {
+      port: { type: 'string' },
+      data: { type: 'string' },
+      db: { type: 'string' },
+      limits: { type: 'string' },
+      fail: { type: 'string', multiple: true },
+      help: { type: 'boolean' },
+    } as const;
+    ({ values } = parseArgs({ options }));
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message.split('. ')[0]}. See npm start -- --help.`);
+  }
+  if (values.help) return 'help';
+  const { port = '3000', limits } = values;
+  if (limits !== undefined && limits !== 'aws') throw new UsageError(`--limits must be aws, not "${limits}".`);
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
+    throw new UsageError(`--port must be a number from 0 to 65535, not "${port}".`);
+  const { fail = [] } = values;
+  if (!fail.every(isFailure)) throw new UsageError(`--fail must be one of ${Object.keys(FAILURES).join(', ')}.`);
+  return { port: Number(port), data: values.data, db: values.db, limits: limits !== undefined, fail };
+}
+
+/** Before anything is started: the port is free, and the data file can be read. */
+export async function checkFirst({ port, data }: Options): Promise<void> {
+  const probe = createServer();
+  await new Promise<void>((resolve, reject) => {
+    probe.once('error', reject);
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve()));
+  }).catch((error: NodeJS.ErrnoException) => {
+    throw new StartError(
+      error.code === 'EADDRINUSE'
+        ? `Port ${port} is in use (perhaps by another npm start): stop that process, or choose another port with --port.`
+        : `Cannot listen on port ${port} (${error.code}): choose another port with --port.`,
+    );
+  });
+  if (data !== undefined)
+    await access(data).catch((error: NodeJS.ErrnoException) => {
+      throw new StartError(`Cannot read ${data} (${error.code}): check --data.`);
+    });
+}
