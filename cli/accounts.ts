@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { type AccountRow, changeAccount, listAccounts, putAccount, readAccount } from '../lib/accounts/accounts.ts';
+import { changeAccount, listAccounts, putAccount, readAccount } from '../lib/accounts/accounts.ts';
+import type { AccountRow } from '../lib/accounts/rows.ts';
 import { LONGEST_NAME } from '../lib/data/format.ts';
 import type { Int64 } from '../lib/json.ts';
 import { line } from '../lib/printable.ts';

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { type AuditEntry, auditAction, auditRow } from '../lib/accounts/audit.ts';
+import { auditAction, auditRow } from '../lib/accounts/audit.ts';
+import type { AuditEntry } from '../lib/accounts/rows.ts';
 import type { Int64 } from '../lib/json.ts';
 import type { Table } from '../lib/table/client.ts';
+import { set } from '../lib/table/expression.ts';
 import { forEach } from '../lib/table/pool.ts';
+import { updateRow } from '../lib/table/row.ts';
 import { type Action, putOwnRow } from '../lib/table/transact.ts';
 import { sentenceOf } from './errors.ts';
 import type { Io } from './io.ts';
@@ -32,22 +34,8 @@ export function createAudit(table: Table, command: string, by: string, now: Io['
   /** A committed change stays `done`, even if what followed failed. */
   async function noteFailure(account: Int64, entry: AuditEntry, error: unknown): Promise<void> {
     const { pk, sk, result: _result, ...fields } = auditRow(account, entry);
-    const all = Object.entries({ ...fields, detail: sentenceOf(error) });
-    await table.client.send(
-      new UpdateCommand({
-        TableName: table.name,
-        Key: { pk, sk },
-        UpdateExpression: `SET #result = if_not_exists(#result, :failed), ${all.map((_field, index) => `#${index} = :${index}`).join(', ')}`,
-        ExpressionAttributeNames: {
-          '#result': 'result',
-          ...Object.fromEntries(all.map(([name], index) => [`#${index}`, name])),
-        },
-        ExpressionAttributeValues: {
-          ':failed': 'failed',
-          ...Object.fromEntries(all.map(([, value], index) => [`:${index}`, value])),
-        },
-      }),
-    );
+    const update = set({ ...fields, detail: sentenceOf(error) }, { result: 'failed' });
+    await updateRow(table, { pk, sk }, update);
   }
 
   const writeAll = (accounts: readonly Int64[], entry: AuditEntry) =>
@@ -58,7 +46,7 @@ export function createAudit(table: Table, command: string, by: string, now: Io['
     async inTransaction(account, target, act) {
       const entry = entryOf(target);
       try {
-        return await act([auditAction(table, account, { ...entry, result: 'done' })]);
+        return await act([auditAction(account, { ...entry, result: 'done' })]);
       } catch (error) {
         // The operator must see the original error, even if this cannot be written.
         await noteFailure(account, entry, error).catch(() => undefined);

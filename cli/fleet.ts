@@ -5,6 +5,7 @@ import { rowOf } from '../lib/data/rows.ts';
 import { writeBatch } from '../lib/data/write.ts';
 import { reportOf, type Simulation } from '../lib/fleet/simulate.ts';
 import type { Int64 } from '../lib/json.ts';
+import { withSignal } from '../lib/table/client.ts';
 import { requireAccount } from './accounts.ts';
 import { accountId, duration, integer, interval } from './arguments.ts';
 import { dryRunOption, type Session, withHelp, withTarget } from './command.ts';
@@ -95,7 +96,7 @@ async function reportAll(
         next += 1;
       }
       const hosts = next - first;
-      if (rows.length > 0) await writeBatch(table, rows, io.signal);
+      if (rows.length > 0) await writeBatch(withSignal(table, io.signal), rows);
       written += rows.length;
       onHosts(hosts);
     }

@@ -6,6 +6,7 @@ import { UnmovableAlertsError } from '../lib/incidents/move.ts';
 import type { FeedItem } from '../lib/incidents/read.ts';
 import type { Int64 } from '../lib/json.ts';
 import { line } from '../lib/printable.ts';
+import { withSignal } from '../lib/table/client.ts';
 import { timeText } from '../lib/time-text.ts';
 import { requireAccount } from './accounts.ts';
 import { accountId, duration, feedEntry, objectId } from './arguments.ts';
@@ -68,7 +69,7 @@ export function addMergeCommands(merge: Command, io: Io): void {
         }
         try {
           await audit.around([account], `entry ${one.sequence} of incident ${one.incidentId}`, () =>
-            finishMerge(table, account, one.incidentId, one.sequence, { signal: io.signal }),
+            finishMerge(withSignal(table, io.signal), account, one.incidentId, one.sequence),
           );
         } catch (error) {
           if (!(error instanceof UnmovableAlertsError)) throw error;

@@ -55,15 +55,16 @@ export function addShowCommands(program: Command, io: Io): void {
     async ({ target: { table } }, { account }, id) => {
       const incident = await readIncident(table, account, id);
       if (!incident) throw new CliError(`Account ${account} has no incident ${id}.`);
+      const { pk: _pk, sk: _sk, ...shown } = incident;
       const feed = await readFeed(table, account, id);
       return {
         json: {
-          ...incident,
+          ...shown,
           feed: feed.map(({ entry, moves, stayed, pending }) => ({ ...entry, pending, moves, stayed })),
         },
         text: () =>
           [
-            fieldsText(incident),
+            fieldsText(shown),
             '',
             feed.length === 0 ? 'Its feed is empty.' : 'Feed, oldest first:',
             ...feed.map(feedText),
@@ -102,7 +103,8 @@ export function addShowCommands(program: Command, io: Io): void {
       if (!alert) throw new CliError(`Account ${account} has no alert ${id}.`);
       const incident =
         alert.incident_id === undefined ? undefined : await readIncident(table, account, alert.incident_id);
-      const shown = { ...alert, ...(incident && { incident_title: incident.title }) };
+      const { pk: _pk, sk: _sk, ...fields } = alert;
+      const shown = { ...fields, ...(incident && { incident_title: incident.title }) };
       return { json: shown, text: () => fieldsText({ incident_id: 'none', ...shown }) };
     },
   );

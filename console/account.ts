@@ -1,11 +1,11 @@
 /** An account: what it may do, its keys, limits and quotas, its work items, and what operators did to it. */
 import { randomUUID } from 'node:crypto';
-import { type AccountRow, appKeyState, type ListedAppKey, listAppKeys } from '../lib/accounts/accounts.ts';
-import type { AuditEntry } from '../lib/accounts/audit.ts';
+import { appKeyState, type ListedAppKey, listAppKeys } from '../lib/accounts/accounts.ts';
+import type { AuditEntry } from '../lib/accounts/rows.ts';
 import { operations } from '../lib/api/operations.ts';
 import { createRateLimiter } from '../lib/api/rate-limit.ts';
-import type { WorkItemRow } from '../lib/incidents/delete-work-item.ts';
-import { batchGet, rowName } from '../lib/table/batch-get.ts';
+import type { WorkItemRow } from '../lib/incidents/rows.ts';
+import { batchGet } from '../lib/table/batch-get.ts';
 import { collections, keys, parseKey } from '../lib/table/keys.ts';
 import { queryPage } from '../lib/table/query-page.ts';
 import { timeText } from '../lib/time-text.ts';
@@ -17,9 +17,9 @@ const ROWS = 50;
 export async function accountsPage({ table, query }: Omit<View, 'account'>): Promise<Html> {
   const page = await queryPage(table, collections.accounts(), { limit: ROWS, after: query.after });
   const wanted = page.rows.map((row) => keys.account(parseKey(row)?.account ?? 0));
-  const found = await batchGet(table, wanted);
+  const { rows: accounts } = await batchGet(table, wanted);
   const rows = wanted
-    .flatMap((key) => (found.get(rowName(key)) as AccountRow | undefined) ?? [])
+    .flatMap((key) => accounts.of(key) ?? [])
     .map(({ account_id: id, name, permissions, suspended }) => [
       ...[link(href([id, 'fleet']), id), name, permissions.join(' ') || 'none', suspended ? 'suspended' : 'active'],
     ]);
@@ -46,10 +46,10 @@ ${facts([
 ])}
 ${section('Keys', keyTable(view, appKeys))}
 ${section('Rate windows now', limits)}
-${section('RUM quotas', quotas(rum.get(rowName(keys.rumResource(id))), rum.get(rowName(keys.rumUsage(id)))))}
-${section('Work items', itemTable(view, items.rows as unknown as WorkItemRow[]))}
+${section('RUM quotas', quotas(rum.rows.of(keys.rumResource(id)), rum.rows.of(keys.rumUsage(id))))}
+${section('Work items', itemTable(view, items.rows))}
 ${further(items.next && href([id, 'account'], { ...query, items: items.next }), 'Further work items')}
-${section('Audit trail', auditTable(view, audit.rows as unknown as AuditEntry[]))}
+${section('Audit trail', auditTable(view, audit.rows))}
 ${further(audit.next && href([id, 'account'], { ...query, audit: audit.next }), 'Earlier commands')}`;
 }
 

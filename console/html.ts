@@ -1,7 +1,7 @@
 /** HTML in which stored text is harmless, and the pieces that the pages share. */
 import { html as template } from 'hono/html';
 import ms from 'ms';
-import type { AccountRow } from '../lib/accounts/accounts.ts';
+import type { AccountRow } from '../lib/accounts/rows.ts';
 import type { Int64 } from '../lib/json.ts';
 import { printable } from '../lib/printable.ts';
 import { timeText } from '../lib/time-text.ts';

@@ -3,8 +3,8 @@ import { listAppKeys } from '../lib/accounts/accounts.ts';
 import { listLatestMerges } from '../lib/incidents/list.ts';
 import { lastOf, readMergeOrder } from '../lib/incidents/merge-order.ts';
 import { type FeedItem, readAlert, readFeed, readIncident } from '../lib/incidents/read.ts';
-import { batchGet } from '../lib/table/batch-get.ts';
 import { keys } from '../lib/table/keys.ts';
+import { getRow } from '../lib/table/row.ts';
 import { command, count, facts, further, type Html, href, html, link, section, type Table, when } from './html.ts';
 import { NotFound, type View } from './view.ts';
 
@@ -102,13 +102,13 @@ export async function incidentPage(view: View, incidentId: string): Promise<Html
   ]);
   if (!incident) throw new NotFound(`Account ${id} has no incident ${incidentId}.`);
   const { title, owner_id: owner } = incident;
-  const members = owner === undefined ? [] : [...(await batchGet(table, [keys.member(id, owner)])).values()];
+  const member = owner === undefined ? undefined : await getRow(table, keys.member(id, owner));
   const incidentOf = (one: string) => link(href([id, 'incident', one]), one);
   return html`
 ${facts([
   ['id', incidentId],
   ['title', title],
-  ['owner', [owner ?? 'none', ...members.map(({ name }) => ` (${name})`)]],
+  ['owner', [owner ?? 'none', member ? ` (${member.name})` : '']],
 ])}
 <h2>Feed, the last entry first</h2>
 ${all.length === 0 && html`<p>It is empty: nothing was merged into this incident.</p>`}

@@ -1,5 +1,6 @@
 /** What a page is made from. */
-import type { AccountRow } from '../lib/accounts/accounts.ts';
+
+import type { AccountRow } from '../lib/accounts/rows.ts';
 import type { Table } from '../lib/table/client.ts';
 
 export interface View {

@@ -1,29 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { type AppKeyRow, appKeyIdOf } from '../auth/app-keys.ts';
+import { appKeyIdOf } from '../auth/app-keys.ts';
 import type { Int64 } from '../json.ts';
 import { batchGet } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
+import { expression, is, set } from '../table/expression.ts';
 import { collections, keys, parseKey } from '../table/keys.ts';
-import { queryAll } from '../table/query-all.ts';
-import type { SendOptions } from '../table/settle.ts';
-import { type Action, transact } from '../table/transact.ts';
-
-export interface AccountRow {
-  account_id: Int64;
-  name: string;
-  permissions: string[];
-  /** Signs the cursors of the account; made once. */
-  cursor_secret: Uint8Array;
-  suspended?: boolean;
-  /** The account's key of the usage plan, once there is one. */
-  gateway_key?: string;
-  /** Hashes of the account's app keys; absent: it has none. */
-  app_keys?: Set<string>;
-  /** Incremented by changes, so that an older state never overwrites a newer one. */
-  revision: number;
-}
+import { queryRows } from '../table/query-all.ts';
+import { getRow, updateRow } from '../table/row.ts';
+import { type Action, putAction, transact, updateAction } from '../table/transact.ts';
+import type { AccountRow } from './rows.ts';
 
 /** What an account's list of keys holds of each: never the key. */
 export interface ListedAppKey {
@@ -48,21 +33,12 @@ export function appKeyState({ revoked_at, expires_at }: ListedAppKey, nowMs: num
 const SECRET_BYTES = 32;
 const COPIES_AT_ONCE = 16;
 
-export async function readAccount(
-  table: Table,
-  account: Int64,
-  options: SendOptions = {},
-): Promise<AccountRow | undefined> {
-  const { Item } = await table.client.send(
-    new GetCommand({ TableName: table.name, Key: keys.account(account), ConsistentRead: true }),
-    options,
-  );
-  return Item as AccountRow | undefined;
-}
+export const readAccount = (table: Table, account: Int64): Promise<AccountRow | undefined> =>
+  getRow(table, keys.account(account));
 
 /** The ids of all accounts, ascending. */
 export async function listAccounts(table: Table): Promise<Int64[]> {
-  const rows = await Array.fromAsync(queryAll(table, collections.accounts()));
+  const rows = await queryRows(table, collections.accounts());
   return rows.map((row) => parseKey(row)?.account as Int64);
 }
 
@@ -76,27 +52,13 @@ export async function putAccount(
   { account_id, name, permissions, suspended }: Pick<AccountRow, 'account_id' | 'name' | 'permissions' | 'suspended'>,
   also: readonly Action[] = [],
 ): Promise<AccountRow> {
+  const cursor_secret = randomBytes(SECRET_BYTES);
   await transact(table, [
-    { Put: { TableName: table.name, Item: keys.listedAccount(account_id) } },
-    {
-      Update: {
-        TableName: table.name,
-        Key: keys.account(account_id),
-        UpdateExpression:
-          'SET account_id = :id, #name = :name, #permissions = :permissions,' +
-          ` cursor_secret = if_not_exists(cursor_secret, :secret)${suspended ? ', suspended = :suspended' : ''}` +
-          ' ADD revision :one',
-        ExpressionAttributeNames: { '#name': 'name', '#permissions': 'permissions' },
-        ExpressionAttributeValues: {
-          ':id': account_id,
-          ':name': name,
-          ':permissions': permissions,
-          ':secret': randomBytes(SECRET_BYTES),
-          ':one': 1,
-          ...(suspended && { ':suspended': true }),
-        },
-      },
-    },
+    putAction(keys.listedAccount(account_id)),
+    updateAction(
+      keys.account(account_id),
+      expression`${set({ account_id, name, permissions, ...(suspended && { suspended }) }, { cursor_secret })} ADD revision ${1}`,
+    ),
     ...also,
   ]);
   return copyToAppKeys(table, account_id);
@@ -119,21 +81,11 @@ export async function changeAccount(
     if (!row) return undefined;
     const { permissions, suspended = false } = { ...row, ...change(row) };
     const failed = await transact(table, [
-      {
-        Update: {
-          TableName: table.name,
-          Key: keys.account(account),
-          UpdateExpression: 'SET #permissions = :permissions, suspended = :suspended ADD revision :one',
-          ConditionExpression: 'revision = :revision',
-          ExpressionAttributeNames: { '#permissions': 'permissions' },
-          ExpressionAttributeValues: {
-            ':permissions': permissions,
-            ':suspended': suspended,
-            ':revision': row.revision,
-            ':one': 1,
-          },
-        },
-      },
+      updateAction(
+        keys.account(account),
+        expression`${set({ permissions, suspended })} ADD revision ${1}`,
+        is('revision', row.revision),
+      ),
       ...also,
     ]);
     // A concurrent change: read the account again.
@@ -144,9 +96,8 @@ export async function changeAccount(
 /** The rows of an account's keys. Hashes of another account's keys are skipped. */
 export async function listAppKeys(table: Table, account: AccountRow): Promise<ListedAppKey[]> {
   const hashes = [...(account.app_keys ?? [])];
-  const rows = await batchGet(table, hashes.map(keys.appKey));
+  const { rows } = await batchGet(table, hashes.map(keys.appKey));
   return [...rows.values()]
-    .map((row) => row as unknown as StoredAppKey)
     .filter(({ account_id }) => account_id === account.account_id)
     .map(({ pk, last_digits = '', created_at = 0, expires_at, revoked_at, lifetime, note }) => {
       const hash = String(parseKey({ pk, sk: '' })?.parts[0]);
@@ -163,8 +114,6 @@ export async function listAppKeys(table: Table, account: AccountRow): Promise<Li
     });
 }
 
-type StoredAppKey = AppKeyRow & { pk: string };
-
 /** What a key's row copies of its account, so that a call finds all in one read. */
 export function copiedFields({ permissions, suspended, cursor_secret, gateway_key, revision }: AccountRow) {
   return {
@@ -180,31 +129,12 @@ export function copiedFields({ permissions, suspended, cursor_secret, gateway_ke
 export async function copyToAppKeys(table: Table, account: Int64): Promise<AccountRow> {
   const row = await readAccount(table, account);
   if (!row) throw new Error(`account ${account} no longer exists`);
-  const fields = Object.entries(copiedFields(row));
-  const sets = fields.map((_field, index) => `#${index} = :${index}`);
+  const copied = set({ gateway_key: undefined, ...copiedFields(row) });
+  const isNewer = expression`account_id = ${account} AND (attribute_not_exists(account_revision) OR account_revision <= ${row.revision})`;
   const hashes = [...(row.app_keys ?? [])].values();
   const copy = async () => {
-    for (const hash of hashes)
-      try {
-        await table.client.send(
-          new UpdateCommand({
-            TableName: table.name,
-            Key: keys.appKey(hash),
-            UpdateExpression: `SET ${sets.join(', ')}${row.gateway_key === undefined ? ' REMOVE gateway_key' : ''}`,
-            ConditionExpression:
-              'account_id = :account AND (attribute_not_exists(account_revision) OR account_revision <= :revision)',
-            ExpressionAttributeNames: Object.fromEntries(fields.map(([name], index) => [`#${index}`, name])),
-            ExpressionAttributeValues: {
-              ...Object.fromEntries(fields.map(([, value], index) => [`:${index}`, value])),
-              ':account': account,
-              ':revision': row.revision,
-            },
-          }),
-        );
-      } catch (error) {
-        // A newer state is there already, or the key is another account's.
-        if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      }
+    // Otherwise a newer state is there already, or the key is another account's.
+    for (const hash of hashes) await updateRow(table, keys.appKey(hash), copied, isNewer);
   };
   await Promise.all(Array.from({ length: COPIES_AT_ONCE }, copy));
   return row;

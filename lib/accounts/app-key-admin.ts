@@ -1,12 +1,15 @@
 /** Issuing and revoking app keys, for the operator's commands. A key is one row; its account's row lists its hash. */
 import { randomBytes } from 'node:crypto';
-import { GetCommand } from '@aws-sdk/lib-dynamodb';
-import { type AppKeyRow, hashAppKey } from '../auth/app-keys.ts';
+import { hashAppKey } from '../auth/app-keys.ts';
+import type { AppKeyRow } from '../auth/rows.ts';
 import type { Int64 } from '../json.ts';
 import type { Table } from '../table/client.ts';
+import { all, expression, IS_NEW, is, set } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
-import { type Action, transact } from '../table/transact.ts';
-import { type AccountRow, copiedFields, type ListedAppKey, readAccount } from './accounts.ts';
+import { getRow } from '../table/row.ts';
+import { type Action, transact, updateAction } from '../table/transact.ts';
+import { copiedFields, type ListedAppKey, readAccount } from './accounts.ts';
+import type { AccountRow } from './rows.ts';
 
 const KEY_BYTES = 32;
 const LAST_DIGITS = 4;
@@ -39,14 +42,6 @@ export const identityOfAppKey = (appKey: string): AppKeyIdentity => ({
   lastDigits: appKey.slice(-LAST_DIGITS),
 });
 
-/** The row of a key; undefined when none is stored. */
-async function readAppKey(table: Table, hash: string): Promise<AppKeyRow | undefined> {
-  const { Item } = await table.client.send(
-    new GetCommand({ TableName: table.name, Key: keys.appKey(hash), ConsistentRead: true }),
-  );
-  return Item as AppKeyRow | undefined;
-}
-
 /**
  * Puts a key of an account into the table: only its hash is stored. Of a key that is stored already the creation and a
  * revocation stay, and its expiry can only come nearer.
@@ -61,12 +56,12 @@ export async function putAppKey(
   also: readonly Action[] = [],
 ): Promise<void> {
   for (let row: AccountRow | undefined = account; row; row = await readAccount(table, account.account_id)) {
-    const stored = await readAppKey(table, identity.hash);
+    const stored = await getRow(table, keys.appKey(identity.hash));
     if (stored && stored.account_id !== row.account_id)
       throw new AppKeyError('the key belongs to another account: issue a new one');
     if ((row.app_keys?.size ?? 0) >= MOST_KEYS && !row.app_keys?.has(identity.hash))
       throw new AppKeyError(`account ${row.account_id} has ${MOST_KEYS} app keys, which is the maximum`);
-    const actions = [listAction(table, row, identity.hash), keyAction(table, row, identity, limits, stored), ...also];
+    const actions = [listAction(row, identity.hash), keyAction(row, identity, limits, stored), ...also];
     const failed = await transact(table, actions);
     if (failed === undefined) return;
     // What was read has changed: the account, so that the key must not keep what it no longer may, or the key.
@@ -76,19 +71,11 @@ export async function putAppKey(
 }
 
 /** Lists the key with its account, if that is as it was read. */
-const listAction = (table: Table, { account_id, revision }: AccountRow, hash: string): Action => ({
-  Update: {
-    TableName: table.name,
-    Key: keys.account(account_id),
-    UpdateExpression: 'ADD app_keys :hashes',
-    ConditionExpression: 'revision = :revision',
-    ExpressionAttributeValues: { ':hashes': new Set([hash]), ':revision': revision },
-  },
-});
+const listAction = ({ account_id, revision }: AccountRow, hash: string) =>
+  updateAction(keys.account(account_id), expression`ADD app_keys ${new Set([hash])}`, is('revision', revision));
 
 /** Writes the key's row, if it is as it was read. */
 function keyAction(
-  table: Table,
   account: AccountRow,
   { hash, lastDigits }: AppKeyIdentity,
   { created_at, expires_at, revoked_at, note }: AppKeyLimits,
@@ -96,39 +83,20 @@ function keyAction(
 ): Action {
   const expiries = [expires_at, stored?.expires_at].filter((expiry) => expiry !== undefined);
   const fields = {
+    note,
     account_id: account.account_id,
     ...copiedFields(account),
     last_digits: lastDigits || (stored?.last_digits ?? ''),
     ...(expiries.length > 0 && { expires_at: Math.min(...expiries) }),
-    ...(note !== undefined && { note }),
   };
   const lasting = {
     created_at,
-    ...(revoked_at !== undefined && { revoked_at }),
+    revoked_at,
     // A rotation brings the expiry nearer: it is no measure of how long such keys are to live.
-    ...(expires_at !== undefined && !stored && { lifetime: Math.max(0, expires_at - created_at) }),
+    lifetime: expires_at !== undefined && !stored ? Math.max(0, expires_at - created_at) : undefined,
   };
-  const all = Object.entries({ ...fields, ...lasting });
-  const sets = all.map(
-    ([name], index) => `#${index} = ${name in lasting ? `if_not_exists(#${index}, :${index})` : `:${index}`}`,
-  );
-  const unchanged = !stored
-    ? 'attribute_not_exists(pk)'
-    : `account_id = :account AND ${stored.expires_at === undefined ? 'attribute_not_exists(expires_at)' : 'expires_at = :expires'}`;
-  return {
-    Update: {
-      TableName: table.name,
-      Key: keys.appKey(hash),
-      UpdateExpression: `SET ${sets.join(', ')}${note === undefined ? ' REMOVE note' : ''}`,
-      ConditionExpression: unchanged,
-      ExpressionAttributeNames: Object.fromEntries(all.map(([name], index) => [`#${index}`, name])),
-      ExpressionAttributeValues: {
-        ...Object.fromEntries(all.map(([, value], index) => [`:${index}`, value])),
-        ...(stored && { ':account': account.account_id }),
-        ...(stored?.expires_at !== undefined && { ':expires': stored.expires_at }),
-      },
-    },
-  };
+  const isUnchanged = stored ? all(is('account_id', account.account_id), is('expires_at', stored.expires_at)) : IS_NEW;
+  return updateAction(keys.appKey(hash), set(fields, lasting), isUnchanged);
 }
 
 /**
@@ -143,15 +111,7 @@ export async function revokeAppKey(
   nowSeconds: number,
   also: readonly Action[] = [],
 ): Promise<void> {
-  const revoked = {
-    Update: {
-      TableName: table.name,
-      Key: keys.appKey(hash),
-      UpdateExpression: 'SET revoked_at = if_not_exists(revoked_at, :now)',
-      ConditionExpression: 'account_id = :account',
-      ExpressionAttributeValues: { ':now': nowSeconds, ':account': account },
-    },
-  };
+  const revoked = updateAction(keys.appKey(hash), set({}, { revoked_at: nowSeconds }), is('account_id', account));
   if ((await transact(table, [revoked, ...also])) !== undefined)
     throw new AppKeyError(`account ${account} has no such key`);
 }
@@ -170,17 +130,10 @@ export async function rotateAppKey(
   expiresAt: number,
   also: readonly Action[] = [],
 ): Promise<void> {
-  const ending: Action = {
-    Update: {
-      TableName: table.name,
-      Key: keys.appKey(old.hash),
-      UpdateExpression: 'SET expires_at = :at',
-      ConditionExpression: 'account_id = :account AND attribute_not_exists(revoked_at)',
-      ExpressionAttributeValues: {
-        ':at': Math.min(expiresAt, old.expires_at ?? expiresAt),
-        ':account': account.account_id,
-      },
-    },
-  };
+  const ending = updateAction(
+    keys.appKey(old.hash),
+    set({ expires_at: Math.min(expiresAt, old.expires_at ?? expiresAt) }),
+    all(is('account_id', account.account_id), is('revoked_at', undefined)),
+  );
   await putAppKey(table, account, fresh.identity, fresh.limits, [ending, ...also]);
 }

@@ -1,8 +1,9 @@
 /** Where calls find the gateway key of an account: on the account and on each of its app keys. */
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Int64 } from '../json.ts';
 import type { Table } from '../table/client.ts';
+import { EXISTS, expression, set } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
+import { updateRow } from '../table/row.ts';
 import { settle } from '../table/settle.ts';
 import { copyToAppKeys, listAccounts, readAccount } from './accounts.ts';
 
@@ -19,17 +20,11 @@ export async function forgetGatewayKeys(table: Table): Promise<void> {
 
 /** @param value absent: takes the note away */
 async function change(table: Table, account: Int64, value: string | undefined): Promise<void> {
-  const update = new UpdateCommand({
-    TableName: table.name,
-    Key: keys.account(account),
-    UpdateExpression: `${value === undefined ? 'REMOVE gateway_key' : 'SET gateway_key = :value'} ADD revision :one`,
-    ConditionExpression: 'attribute_exists(pk)',
-    ExpressionAttributeValues: { ':one': 1, ...(value !== undefined && { ':value': value }) },
-  });
-  await settle<unknown>({
-    send: (options) => table.client.send(update, options),
-    async look(options) {
-      const row = await readAccount(table, account, options);
+  const update = expression`${set({ gateway_key: value })} ADD revision ${1}`;
+  await settle<unknown>(table, {
+    send: (table) => updateRow(table, keys.account(account), update, EXISTS),
+    async look(table) {
+      const row = await readAccount(table, account);
       return row?.gateway_key === value ? row : undefined;
     },
   });

@@ -1,10 +1,11 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import QuickLRU from 'quick-lru';
 import { isCurrent } from '../current.ts';
 import type { Deps } from '../deps.ts';
 import type { Int64 } from '../json.ts';
+import { withSignal } from '../table/client.ts';
+import { all, attribute, expression } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
+import { getRow, updateRow } from '../table/row.ts';
 import { settle } from '../table/settle.ts';
 import type { ApiMiddleware, ApiRequest } from './call.ts';
 import { callerOf } from './caller.ts';
@@ -40,6 +41,12 @@ interface Counts {
   nonces?: Set<string>;
   /** Calls in an inner window, by `w` and its number within the outer one. */
   [inner: `w${number}`]: number | undefined;
+}
+
+declare module '../table/keys.ts' {
+  interface Rows {
+    rateCount: Counts & { ttl?: number };
+  }
 }
 
 const CACHED_REFUSALS = 10_000;
@@ -80,44 +87,30 @@ export function createRateLimiter(
     signal: AbortSignal | undefined,
   ): Promise<{ passed: boolean; counts: Counts }> {
     const nonce = newId().slice(0, 8);
-    const row = { TableName: table.name, Key: keys.rateCount(account, operation.name, indexOf(outer, atMs)) };
-    const update = new UpdateCommand({
-      ...row,
-      UpdateExpression: 'ADD #total :one, #inner :one, #nonces :nonces SET #ttl = :ttl',
-      ConditionExpression:
-        '(attribute_not_exists(#total) OR #total < :outerLimit)' +
-        ' AND (attribute_not_exists(#inner) OR #inner < :innerLimit)' +
-        ' AND NOT contains(#nonces, :nonce)',
-      ExpressionAttributeNames: { '#total': 'total', '#inner': innerName(atMs), '#nonces': 'nonces', '#ttl': 'ttl' },
-      ExpressionAttributeValues: {
-        ':one': 1,
-        ':nonce': nonce,
-        ':nonces': new Set([nonce]),
-        ':outerLimit': outer.limit,
-        ':innerLimit': inner.limit,
-        ':ttl': (indexOf(outer, atMs) + 1) * outer.seconds + KEPT_SECONDS,
-      },
-      ReturnValues: 'ALL_NEW',
-      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-    });
+    const key = keys.rateCount(account, operation.name, indexOf(outer, atMs));
+    const used = attribute(innerName(atMs));
+    const ttl = (indexOf(outer, atMs) + 1) * outer.seconds + KEPT_SECONDS;
     const isCounted = (counts: Counts | undefined) => counts?.nonces?.has(nonce) ?? false;
-    try {
-      const counts = await settle(
-        {
-          send: async (options) => (await table.client.send(update, options)).Attributes as Counts,
-          async look(options) {
-            const { Item } = await table.client.send(new GetCommand({ ...row, ConsistentRead: true }), options);
-            return isCounted(Item) ? (Item as Counts) : undefined;
-          },
-        },
-        signal,
-      );
-      return { passed: true, counts };
-    } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException) || !error.Item) throw error;
-      const counts = table.unmarshall<Counts>(error.Item);
-      return { passed: isCounted(counts), counts };
-    }
+    const { done, row } = await settle(withSignal(table, signal), {
+      send: (table) =>
+        updateRow(
+          table,
+          key,
+          expression`ADD #total ${1}, ${used} ${1}, #nonces ${new Set([nonce])} SET #ttl = ${ttl}`,
+          all(
+            expression`(attribute_not_exists(#total) OR #total < ${outer.limit})`,
+            expression`(attribute_not_exists(${used}) OR ${used} < ${inner.limit})`,
+            expression`NOT contains(#nonces, ${nonce})`,
+          ),
+          { ReturnValues: 'ALL_NEW', ReturnValuesOnConditionCheckFailure: 'ALL_OLD' },
+        ),
+      async look(table) {
+        const row = await getRow(table, key);
+        return isCounted(row) ? { done: true, row } : undefined;
+      },
+    });
+    if (!row) throw new Error('the write of a count returned no row');
+    return { passed: done || isCounted(row), counts: row };
   }
 
   /** The windows of a cached refusal as of now: an inner window that has ended since was followed by unused ones. */
@@ -130,10 +123,7 @@ export function createRateLimiter(
     async look(account) {
       const atMs = now();
       const key = keys.rateCount(account, operation.name, indexOf(outer, atMs));
-      const { Item } = await table.client.send(
-        new GetCommand({ TableName: table.name, Key: key, ConsistentRead: true }),
-      );
-      return windowsAt(atMs, Item);
+      return windowsAt(atMs, await getRow(table, key));
     },
 
     async take(account, signal) {

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
-import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import QuickLRU from 'quick-lru';
 import { isCurrent } from '../current.ts';
 import type { Deps } from '../deps.ts';
 import type { Int64 } from '../json.ts';
+import { withSignal } from '../table/client.ts';
 import { keys } from '../table/keys.ts';
+import { getRow } from '../table/row.ts';
+import type { AppKeyRow } from './rows.ts';
 
 /** Who a valid key belongs to, and what that account may do. */
 export interface Caller {
@@ -16,31 +18,6 @@ export interface Caller {
   readonly cursorSecret: Uint8Array;
   /** The account's key of the usage plan, where there is one. */
   readonly gatewayKey?: string;
-}
-
-/**
- * The one row of an app key, found by its hash. What the account may do is copied into it, so that one read is enough.
- */
-export interface AppKeyRow {
-  /** The account that the key was first stored for; never another. */
-  account_id: Int64;
-  permissions: string[];
-  suspended?: boolean;
-  cursor_secret: Uint8Array;
-  gateway_key?: string;
-  /** Revision of the account that these copies are of. */
-  account_revision?: number;
-  /** Unix seconds. */
-  expires_at?: number;
-  /** Unix seconds; its presence revokes, whatever the clock says. */
-  revoked_at?: number;
-  /** The key's last four characters. */
-  last_digits?: string;
-  /** Unix seconds. */
-  created_at?: number;
-  /** Seconds for which the key was issued; absent: until it is revoked. */
-  lifetime?: number;
-  note?: string;
 }
 
 const CACHE_SIZE = 10_000;
@@ -77,12 +54,8 @@ export function createAppKeys(
     row === NO_ROW ? Math.min(trustedMs, UNKNOWN_KEY_MS) : trustedMs;
 
   async function read(hash: string): Promise<AppKeyRow | typeof NO_ROW> {
-    const { Item } = await table.client.send(
-      new GetCommand({ TableName: table.name, Key: keys.appKey(hash), ConsistentRead: true }),
-      // A signal of its own: the lookup serves many calls, which started while it ran.
-      { abortSignal: AbortSignal.timeout(lookUpMs) },
-    );
-    return (Item as AppKeyRow | undefined) ?? NO_ROW;
+    // A signal of its own: the lookup serves many calls, which started while it ran.
+    return (await getRow(withSignal(table, AbortSignal.timeout(lookUpMs)), keys.appKey(hash))) ?? NO_ROW;
   }
 
   const rows = new QuickLRU<string, { row: AppKeyRow | typeof NO_ROW; sinceMs: number }>({ maxSize: cacheSize });

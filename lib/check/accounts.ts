@@ -1,11 +1,14 @@
 /** Whether accounts, the list of them and their app keys agree. */
 import { isDeepStrictEqual } from 'node:util';
-import { type AccountRow, copiedFields } from '../accounts/accounts.ts';
-import { type AppKeyRow, appKeyIdOf } from '../auth/app-keys.ts';
-import { Condition, updateOf } from '../incidents/transaction.ts';
+import { copiedFields } from '../accounts/accounts.ts';
+import type { AccountRow } from '../accounts/rows.ts';
+import { appKeyIdOf } from '../auth/app-keys.ts';
+import type { AppKeyRow } from '../auth/rows.ts';
 import type { Int64 } from '../json.ts';
+import { all, EXISTS, expression, IS_NEW, is, set } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
-import type { Finding, Fix } from './finding.ts';
+import { type Action, checkAction, deleteAction, putAction, updateAction } from '../table/transact.ts';
+import type { Finding } from './finding.ts';
 
 /** Accounts and keys as stored. */
 export interface AccountRows {
@@ -17,13 +20,12 @@ export interface AccountRows {
   readonly appKeys: ReadonlyMap<string, AppKeyRow>;
 }
 
-/** @param tableName what the fixes are written to */
-export function* checkAccounts({ listed, accounts, appKeys }: AccountRows, tableName: string): Generator<Finding> {
+export function* checkAccounts({ listed, accounts, appKeys }: AccountRows): Generator<Finding> {
   for (const [account, row] of accounts) {
-    const list = { TableName: tableName, Key: keys.listedAccount(account) };
+    const list = keys.listedAccount(account);
     if (!row) {
       const [what, fixes] = listed.has(account)
-        ? (['the list of accounts has it', [{ Delete: list }]] as const)
+        ? (['the list of accounts has it', [deleteAction(list)]] as const)
         : (['it has rows', []] as const);
       yield { kind: 'account_missing', account, ids: {}, detail: `${what}, but the account does not exist`, fixes };
       continue;
@@ -34,7 +36,7 @@ export function* checkAccounts({ listed, accounts, appKeys }: AccountRows, table
         account,
         ids: {},
         detail: '`account list` and exports of all accounts do not show it',
-        fixes: [{ Put: { TableName: tableName, Item: keys.listedAccount(account) } }],
+        fixes: [putAction(list)],
       };
     for (const hash of row.app_keys ?? [])
       if (appKeys.get(hash)?.account_id !== account)
@@ -43,7 +45,7 @@ export function* checkAccounts({ listed, accounts, appKeys }: AccountRows, table
           account,
           ids: { app_key_id: appKeyIdOf(hash) },
           detail: appKeys.has(hash) ? 'the key belongs to another account' : 'calls with it are refused',
-          fixes: listing(tableName, account, 'DELETE', hash),
+          fixes: listing(account, 'DELETE', hash),
         };
   }
   for (const [hash, appKey] of appKeys) {
@@ -56,7 +58,7 @@ export function* checkAccounts({ listed, accounts, appKeys }: AccountRows, table
         account: account.account_id,
         ids,
         detail: 'it works, but is neither listed nor changed with its account',
-        fixes: listing(tableName, account.account_id, 'ADD', hash),
+        fixes: listing(account.account_id, 'ADD', hash),
       };
     const should = copiedFields(account);
     const { permissions, suspended = false, cursor_secret, gateway_key, account_revision } = appKey;
@@ -73,57 +75,30 @@ export function* checkAccounts({ listed, accounts, appKeys }: AccountRows, table
       account: account.account_id,
       ids,
       detail: `it has the permissions of revision ${account_revision ?? 0}; the account is at revision ${account.revision}`,
-      fixes: copying(tableName, hash, appKey, account),
+      fixes: copying(hash, appKey, account),
     };
   }
 }
 
 /** Adds a key to its account's list, or takes it from there, if it is still the account's, or still not. */
-function listing(tableName: string, account: Int64, verb: 'ADD' | 'DELETE', hash: string): Fix[] {
-  const isOwn = verb === 'ADD';
-  return [
-    {
-      Update: {
-        TableName: tableName,
-        Key: keys.account(account),
-        UpdateExpression: `${verb} app_keys :hashes`,
-        ConditionExpression: 'attribute_exists(pk)',
-        ExpressionAttributeValues: { ':hashes': new Set([hash]) },
-      },
-    },
-    {
-      ConditionCheck: {
-        TableName: tableName,
-        Key: keys.appKey(hash),
-        ConditionExpression: isOwn ? 'account_id = :account' : 'attribute_not_exists(pk) OR account_id <> :account',
-        ExpressionAttributeValues: { ':account': account },
-      },
-    },
-  ];
+function listing(account: Int64, verb: 'ADD' | 'DELETE', hash: string): Action[] {
+  const hashes = new Set([hash]);
+  const [change, isStill] =
+    verb === 'ADD'
+      ? [expression`ADD app_keys ${hashes}`, is('account_id', account)]
+      : [expression`DELETE app_keys ${hashes}`, expression`${IS_NEW} OR account_id <> ${account}`];
+  return [updateAction(keys.account(account), change, EXISTS), checkAction(keys.appKey(hash), isStill)];
 }
 
 /** Copies the account's permissions to a key, if neither has changed. The account decides, even if the key has a later state. */
-function copying(tableName: string, hash: string, appKey: AppKeyRow, account: AccountRow): Fix[] {
-  const condition = new Condition();
-  const { expression, values } = updateOf({ gateway_key: undefined, ...copiedFields(account) });
-  const conditions = ['account_id = :account', condition.is('account_revision', appKey.account_revision)];
+function copying(hash: string, { account_revision }: AppKeyRow, account: AccountRow): Action[] {
+  const { account_id, revision } = account;
   return [
-    {
-      Update: {
-        TableName: tableName,
-        Key: keys.appKey(hash),
-        ...expression,
-        ConditionExpression: conditions.join(' AND '),
-        ExpressionAttributeValues: { ...values, ...condition.values, ':account': account.account_id },
-      },
-    },
-    {
-      ConditionCheck: {
-        TableName: tableName,
-        Key: keys.account(account.account_id),
-        ConditionExpression: 'revision = :revision',
-        ExpressionAttributeValues: { ':revision': account.revision },
-      },
-    },
+    updateAction(
+      keys.appKey(hash),
+      set({ gateway_key: undefined, ...copiedFields(account) }),
+      all(is('account_id', account_id), is('account_revision', account_revision)),
+    ),
+    checkAction(keys.account(account_id), is('revision', revision)),
   ];
 }

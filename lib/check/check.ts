@@ -8,21 +8,21 @@ import { readAccountRows, readMergeRows, readRowsOfAccount } from './read.ts';
 
 /** What is wrong with an account. Keys that it does not list are looked for in a check of the whole table only. */
 export async function checkAccount(table: Table, account: Int64, nowMs?: number): Promise<Finding[]> {
-  const ofAccount = () => twice(async () => [...checkAccounts(await readRowsOfAccount(table, account), table.name)]);
+  const ofAccount = () => twice(async () => [...checkAccounts(await readRowsOfAccount(table, account))]);
   return [...(await ofAccount()), ...(await checkMergesOf(table, account, nowMs))];
 }
 
 /** What is wrong in the whole table: accounts and keys, then the merges of one account after the other. */
 export async function* checkTable(table: Table, nowMs?: number): AsyncGenerator<Finding[]> {
   const rows = await readAccountRows(table);
-  const first = [...checkAccounts(rows, table.name)];
-  yield first.length === 0 ? [] : agreeing(first, [...checkAccounts(await readAccountRows(table), table.name)]);
+  const first = [...checkAccounts(rows)];
+  yield first.length === 0 ? [] : agreeing(first, [...checkAccounts(await readAccountRows(table))]);
   const accounts = [...rows.accounts.keys()].sort((one, other) => (one < other ? -1 : 1));
   for (const account of accounts) yield await checkMergesOf(table, account, nowMs);
 }
 
 const checkMergesOf = (table: Table, account: Int64, nowMs?: number) =>
-  twice(async () => checkMerges(await readMergeRows(table, account), table.name, nowMs));
+  twice(async () => checkMerges(await readMergeRows(table, account), nowMs));
 
 /**
  * Findings that two readings have in common. Rows are read one by one while calls change them: what only seems

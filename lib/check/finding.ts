@@ -1,9 +1,6 @@
 /** What a check finds wrong, and the writes that fix it. */
-import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { Int64 } from '../json.ts';
-
-/** A write with its condition: that the row is still as it was read. */
-export type Fix = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
+import type { Action } from '../table/transact.ts';
 
 /** By kind: what it means. The names go into the output of `admin check --json`. */
 export const FINDINGS = {
@@ -34,6 +31,6 @@ export interface Finding {
   readonly ids: Readonly<Record<string, string | number>>;
   /** What is stored and what should be, as a clause; contains no text of callers. */
   readonly detail: string;
-  /** Empty: the right state is unknown. */
-  readonly fixes: readonly Fix[];
+  /** Each if the row is still as it was read. Empty: the right state is unknown. */
+  readonly fixes: readonly Action[];
 }

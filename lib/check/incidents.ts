@@ -1,9 +1,11 @@
-import { changeOf, type FeedEntry, type IncidentChange, type IncidentRow } from '../incidents/feed.ts';
+import { changeOf } from '../incidents/feed.ts';
 import type { FeedItem } from '../incidents/read.ts';
-import { Condition, updateOf, valuesOf } from '../incidents/transaction.ts';
+import type { FeedEntry, IncidentChange, IncidentRow } from '../incidents/rows.ts';
 import type { Int64 } from '../json.ts';
+import { isAsRead, set } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
-import type { Finding, Fix } from './finding.ts';
+import { type Action, updateAction } from '../table/transact.ts';
+import type { Finding } from './finding.ts';
 import { changesOf, type MergeRows } from './merge-rows.ts';
 
 /** What merges change of an incident. */
@@ -13,11 +15,7 @@ type Fields = Pick<IncidentRow, 'title' | 'owner_id' | 'last_change'>;
  * Whether incidents have the titles and owners that their feeds gave them last. What others have written since stays: an
  * incident notes which entry changed it last, and what was before.
  */
-export function* checkIncidents(
-  { account, incidents }: MergeRows,
-  entries: readonly FeedItem[],
-  tableName: string,
-): Generator<Finding> {
+export function* checkIncidents({ account, incidents }: MergeRows, entries: readonly FeedItem[]): Generator<Finding> {
   for (const [incidentId, incident] of incidents) {
     const { loaded_after: loadedAfter = 0, last_change: noted } = incident;
     const changes = changesOf(entries, incidentId).filter(({ sequence }) => sequence > loadedAfter);
@@ -39,7 +37,7 @@ export function* checkIncidents(
       detail: isUnknown
         ? 'its title and owner go back to what they were'
         : `its title and owner are as before entry ${last?.sequence}`,
-      fixes: [put(tableName, account, incidentId, incident, should)],
+      fixes: [put(account, incidentId, incident, should)],
     };
   }
 }
@@ -55,23 +53,10 @@ const applied = ({ title, owner_id }: Fields, { new_title, new_owner_id }: FeedE
 };
 
 /** Gives an incident these fields, if it is as it was read. */
-function put(tableName: string, account: Int64, incidentId: string, was: IncidentRow, should: Fields): Fix {
-  const condition = new Condition();
-  const conditions = [
-    'attribute_exists(pk)',
-    condition.is('title', was.title),
-    condition.is('owner_id', was.owner_id),
-    condition.is('last_change', was.last_change),
-  ];
-  const { title, owner_id, last_change } = should;
-  const { expression, values } = updateOf({ title, owner_id, last_change });
-  return {
-    Update: {
-      TableName: tableName,
-      Key: keys.incident(account, incidentId),
-      ...expression,
-      ConditionExpression: conditions.join(' AND '),
-      ...valuesOf({ ...condition.values, ...values }),
-    },
-  };
+function put(account: Int64, incidentId: string, was: IncidentRow, { title, owner_id, last_change }: Fields): Action {
+  return updateAction(
+    keys.incident(account, incidentId),
+    set({ title, owner_id, last_change }),
+    isAsRead(was, ['title', 'owner_id', 'last_change']),
+  );
 }

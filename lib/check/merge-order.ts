@@ -1,7 +1,9 @@
 import { lastOf } from '../incidents/merge-order.ts';
 import type { FeedItem } from '../incidents/read.ts';
+import { attribute, expression, is, set } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
-import type { Finding, Fix } from './finding.ts';
+import { checkAction, updateAction } from '../table/transact.ts';
+import type { Finding } from './finding.ts';
 import type { MergeRows } from './merge-rows.ts';
 
 /** Milliseconds after its commit; finish-merges begins within a minute. */
@@ -11,10 +13,11 @@ const OVERDUE_MS = 5 * 60_000;
 export function* checkMergeOrder(
   { account, order }: MergeRows,
   entries: readonly FeedItem[],
-  tableName: string,
   nowMs: number,
 ): Generator<Finding> {
-  const row = { TableName: tableName, Key: keys.mergeOrder(account) };
+  const key = keys.mergeOrder(account);
+  const isPending = (sequence: number, incidentId: string) =>
+    expression`#pending.${attribute(String(sequence))} = ${incidentId}`;
   const latest = (of: readonly FeedItem[]) => of.reduce((last, { entry }) => Math.max(last, entry.sequence), 0);
   const largeEntries = entries.filter(({ entry }) => entry.large);
   for (const [name, known, last] of [
@@ -28,15 +31,11 @@ export function* checkMergeOrder(
         ids: { sequence: last },
         detail: `its ${name} is ${known || 'absent'}`,
         fixes: [
-          {
-            Update: {
-              ...row,
-              UpdateExpression: 'SET #name = :last',
-              ConditionExpression: 'attribute_not_exists(#name) OR #name < :last',
-              ExpressionAttributeNames: { '#name': name },
-              ExpressionAttributeValues: { ':last': last },
-            },
-          },
+          updateAction(
+            key,
+            set({ [name]: last }),
+            expression`attribute_not_exists(${attribute(name)}) OR ${attribute(name)} < ${last}`,
+          ),
         ],
       };
 
@@ -47,24 +46,9 @@ export function* checkMergeOrder(
   let hasMap = order.pending !== undefined;
   for (const [sequence, incidentId] of pending) {
     if (marked.get(sequence) === incidentId) continue;
-    const mark: Fix = hasMap
-      ? {
-          Update: {
-            ...row,
-            UpdateExpression: 'SET #pending.#sequence = :incident',
-            ExpressionAttributeNames: { '#pending': 'pending', '#sequence': String(sequence) },
-            ExpressionAttributeValues: { ':incident': incidentId },
-          },
-        }
-      : {
-          Update: {
-            ...row,
-            UpdateExpression: 'SET #pending = :pending',
-            ConditionExpression: 'attribute_not_exists(#pending)',
-            ExpressionAttributeNames: { '#pending': 'pending' },
-            ExpressionAttributeValues: { ':pending': { [sequence]: incidentId } },
-          },
-        };
+    const mark = hasMap
+      ? updateAction(key, expression`SET ${isPending(sequence, incidentId)}`)
+      : updateAction(key, set({ pending: { [sequence]: incidentId } }), is('pending', undefined));
     hasMap = true;
     const detail = 'nothing would finish it';
     yield { kind: 'pending_mark_missing', account, ids: { incident_id: incidentId, sequence }, detail, fixes: [mark] };
@@ -77,37 +61,20 @@ export function* checkMergeOrder(
       ids: { incident_id: incidentId, sequence },
       detail: 'every further merge would check it',
       fixes: [
-        {
-          Update: {
-            ...row,
-            UpdateExpression: 'REMOVE #pending.#sequence',
-            ConditionExpression: '#pending.#sequence = :incident',
-            ExpressionAttributeNames: { '#pending': 'pending', '#sequence': String(sequence) },
-            ExpressionAttributeValues: { ':incident': incidentId },
-          },
-        },
+        updateAction(key, expression`REMOVE #pending.${attribute(String(sequence))}`, isPending(sequence, incidentId)),
       ],
     };
   }
 
   // A table that was restored to a moment within a merge has no message to finish it.
-  for (const { entry, pending: isPending } of entries)
-    if (isPending && nowMs - entry.at_ms > OVERDUE_MS && marked.get(entry.sequence) === entry.incident_id)
+  for (const { entry, pending: isLeft } of entries)
+    if (isLeft && nowMs - entry.at_ms > OVERDUE_MS && marked.get(entry.sequence) === entry.incident_id)
       yield {
         kind: 'merge_unfinished',
         account,
         ids: { incident_id: entry.incident_id, sequence: entry.sequence },
         detail: 'alerts of it are left to move',
         // There is nothing to write: a repair finishes what is pending.
-        fixes: [
-          {
-            ConditionCheck: {
-              ...row,
-              ConditionExpression: '#pending.#sequence = :incident',
-              ExpressionAttributeNames: { '#pending': 'pending', '#sequence': String(entry.sequence) },
-              ExpressionAttributeValues: { ':incident': entry.incident_id },
-            },
-          },
-        ],
+        fixes: [checkAction(key, isPending(entry.sequence, entry.incident_id))],
       };
 }

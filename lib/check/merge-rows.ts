@@ -1,13 +1,13 @@
 /** What a check of an account's merges looks at. */
-import type { AlertRow, FeedEntry, IncidentRow } from '../incidents/feed.ts';
 import type { MergeOrder } from '../incidents/merge-order.ts';
 import type { FeedItem } from '../incidents/read.ts';
+import type { AlertRow, FeedEntry, IncidentRow } from '../incidents/rows.ts';
 import type { Int64 } from '../json.ts';
-import type { Row } from '../table/batch-get.ts';
-import type { Key } from '../table/keys.ts';
+import type { Key, Stored } from '../table/keys.ts';
 
-/** Of an alert, all that its place depends on. */
-export type CheckedAlert = Pick<AlertRow, 'incident_id' | 'moved_sequence' | 'moved_from' | 'loaded_after'>;
+/** Of an alert, all that its place depends on: the rest may be large. */
+export const ALERT_ATTRIBUTES = ['incident_id', 'moved_sequence', 'moved_from', 'loaded_after'] as const;
+export type CheckedAlert = Pick<AlertRow, (typeof ALERT_ATTRIBUTES)[number]>;
 
 /** All rows that an account's merges read and write. */
 export interface MergeRows {
@@ -22,7 +22,7 @@ export interface MergeRows {
   /** The further rows of entries: their lists of alerts, and the moves. */
   readonly rowsOfEntries: readonly Key[];
   /** Remembered Idempotency-Keys. */
-  readonly idempotencyKeys: readonly (Key & Row)[];
+  readonly idempotencyKeys: readonly Stored<'idempotency'>[];
 }
 
 /** The entries that changed title or owner of an incident, ascending. */

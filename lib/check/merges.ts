@@ -3,21 +3,20 @@
  * follows them. A restored table may hold any part of the last transactions before its moment: an entry that is in a feed
  * is done, one that is not has never been.
  */
-import type { AlertRow, Move } from '../incidents/feed.ts';
+import type { Move } from '../incidents/feed.ts';
 import type { FeedItem } from '../incidents/read.ts';
-import { Condition, updateOf, valuesOf } from '../incidents/transaction.ts';
+import type { AlertRow } from '../incidents/rows.ts';
 import type { Int64 } from '../json.ts';
+import { isAsRead, set } from '../table/expression.ts';
 import { type Key, keys, parseKey } from '../table/keys.ts';
-import type { Finding, Fix } from './finding.ts';
+import { type Action, deleteAction, updateAction } from '../table/transact.ts';
+import type { Finding } from './finding.ts';
 import { checkIncidents } from './incidents.ts';
 import { checkMergeOrder } from './merge-order.ts';
 import type { CheckedAlert, MergeRows } from './merge-rows.ts';
 
-/**
- * @param tableName what the fixes are written to
- * @param nowMs tells merges that should be finished; absent: they are not looked for
- */
-export function checkMerges(rows: MergeRows, tableName: string, nowMs = 0): Finding[] {
+/** @param nowMs tells merges that should be finished; absent: they are not looked for */
+export function checkMerges(rows: MergeRows, nowMs = 0): Finding[] {
   const { account, orphans, idempotencyKeys } = rows;
   const isWhole = ({ entry, alertIds }: FeedItem) => !entry.large || alertIds.length === entry.alerts;
   const incomplete = rows.entries.filter((item) => !isWhole(item));
@@ -28,18 +27,17 @@ export function checkMerges(rows: MergeRows, tableName: string, nowMs = 0): Find
     return incomplete.some(({ entry }) => entry.incident_id === incidentId && entry.sequence === sequence);
   };
   const orphaned = incomplete.length === 0 ? orphans : [...orphans, ...rows.rowsOfEntries.filter(isOfIncomplete)];
-  const remove = (key: Key): Fix => ({ Delete: { TableName: tableName, Key: { pk: key.pk, sk: key.sk } } });
 
   return [
-    ...checkAlerts(rows, entries, tableName),
-    ...checkIncidents(rows, entries, tableName),
+    ...checkAlerts(rows, entries),
+    ...checkIncidents(rows, entries),
     ...incomplete.map(
       ({ entry, alertIds }): Finding => ({
         kind: 'entry_incomplete',
         account,
         ids: { incident_id: entry.incident_id, sequence: entry.sequence },
         detail: `it takes ${entry.alerts} alerts and lists ${alertIds.length}: its commit is incomplete`,
-        fixes: [remove(keys.feedEntry(account, entry.incident_id, entry.sequence))],
+        fixes: [deleteAction(keys.feedEntry(account, entry.incident_id, entry.sequence))],
       }),
     ),
     ...orphaned.map((key): Finding => {
@@ -49,20 +47,20 @@ export function checkMerges(rows: MergeRows, tableName: string, nowMs = 0): Find
         account,
         ids: { incident_id: String(incidentId), sequence: Number(sequence) },
         detail: `row ${key.sk} of a missing entry`,
-        fixes: [remove(key)],
+        fixes: [deleteAction(key)],
       };
     }),
-    ...checkMergeOrder(rows, entries, tableName, nowMs),
-    ...idempotencyKeys.flatMap(({ pk, sk, incident_id, sequence }): Finding[] =>
-      sequence === undefined || has.has(entryName(String(incident_id), Number(sequence)))
+    ...checkMergeOrder(rows, entries, nowMs),
+    ...idempotencyKeys.flatMap((row): Finding[] =>
+      row.sequence === undefined || has.has(entryName(row.incident_id, row.sequence))
         ? []
         : [
             {
               kind: 'idempotency_entry_missing',
               account,
-              ids: { incident_id: String(incident_id), sequence: Number(sequence) },
+              ids: { incident_id: row.incident_id, sequence: row.sequence },
               detail: 'a repeated call would be answered as done',
-              fixes: [remove({ pk, sk })],
+              fixes: [deleteAction(row)],
             },
           ],
     ),
@@ -95,11 +93,7 @@ function replay(entries: readonly FeedItem[], alerts: MergeRows['alerts']): Map<
 
 const placeText = (incidentId: string | undefined) => incidentId ?? 'no incident';
 
-function* checkAlerts(
-  { account, alerts }: MergeRows,
-  entries: readonly FeedItem[],
-  tableName: string,
-): Generator<Finding> {
+function* checkAlerts({ account, alerts }: MergeRows, entries: readonly FeedItem[]): Generator<Finding> {
   const told = replay(entries, alerts);
   for (const [alertId, alert] of alerts) {
     const { incident_id: current, moved_sequence: by, moved_from: from } = alert;
@@ -113,7 +107,7 @@ function* checkAlerts(
       ids: { alert_id: alertId, ...(by !== undefined && { sequence: by }) },
       detail: `it is in ${placeText(current)} and belongs in ${placeText(should)}${last ? `, by entry ${last.sequence}` : ', where it came from'}`,
       fixes: [
-        place(tableName, account, alertId, alert, {
+        place(account, alertId, alert, {
           incident_id: should,
           moved_sequence: last?.sequence,
           moved_from: last?.move.from,
@@ -124,27 +118,9 @@ function* checkAlerts(
 }
 
 /** Puts an alert where it belongs, if it is where it was read. */
-function place(
-  tableName: string,
+const place = (
   account: Int64,
   alertId: string,
-  { incident_id, moved_sequence }: CheckedAlert,
+  was: CheckedAlert,
   should: { [Name in 'incident_id' | 'moved_sequence' | 'moved_from']: AlertRow[Name] | undefined },
-): Fix {
-  const condition = new Condition();
-  const { expression, values } = updateOf(should);
-  const conditions = [
-    'attribute_exists(pk)',
-    condition.is('incident_id', incident_id),
-    condition.is('moved_sequence', moved_sequence),
-  ];
-  return {
-    Update: {
-      TableName: tableName,
-      Key: keys.alert(account, alertId),
-      ...expression,
-      ConditionExpression: conditions.join(' AND '),
-      ...valuesOf({ ...condition.values, ...values }),
-    },
-  };
-}
+): Action => updateAction(keys.alert(account, alertId), set(should), isAsRead(was, ['incident_id', 'moved_sequence']));

@@ -1,53 +1,58 @@
 /** Reads what a check looks at. */
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
-import { type AccountRow, readAccount } from '../accounts/accounts.ts';
-import type { AppKeyRow } from '../auth/app-keys.ts';
-import type { IncidentRow } from '../incidents/feed.ts';
+import { readAccount } from '../accounts/accounts.ts';
+import type { AccountRow } from '../accounts/rows.ts';
+import type { AppKeyRow } from '../auth/rows.ts';
 import { mergeOrderOf } from '../incidents/merge-order.ts';
 import { feedOf } from '../incidents/read.ts';
 import type { Int64 } from '../json.ts';
-import { batchGet, type Row, rowName } from '../table/batch-get.ts';
+import { batchGet } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
-import { collections, type Key, keys, parseKey, type RowKind } from '../table/keys.ts';
+import { expression, expressionsOf } from '../table/expression.ts';
+import { collections, type Key, keys, ofKind, parseKey, type RowKind, type Stored } from '../table/keys.ts';
 import { forEach } from '../table/pool.ts';
-import { queryAll } from '../table/query-all.ts';
+import { queryRows } from '../table/query-all.ts';
 import type { AccountRows } from './accounts.ts';
-import type { CheckedAlert, MergeRows } from './merge-rows.ts';
+import { ALERT_ATTRIBUTES, type CheckedAlert, type MergeRows } from './merge-rows.ts';
 
 /** Reads all rows that an account's merges read and write. */
 export async function readMergeRows(table: Table, account: Int64): Promise<MergeRows> {
-  const rows: (Key & Row)[] = [];
-  const read = async (partition: string, attributes?: readonly string[]) => {
-    for await (const row of queryAll(table, partition, attributes && { attributes })) rows.push(row);
+  const rows: MergeRow[] = [];
+  const add = (some: readonly MergeRow[]) => {
+    for (const row of some) rows.push(row);
   };
-  await read(collections.mergeOrder(account));
-  await forEach(collections.alertShards(account), (shard) => read(shard, ALERT_ATTRIBUTES));
-  await read(collections.incidents(account));
-  const incidents = rows.filter((row) => parseKey(row)?.kind === 'incident');
-  await forEach(incidents, ({ sk }) => read(collections.feed(account, sk)));
-  await read(collections.idempotency(account));
+  add(await queryRows(table, collections.mergeOrder(account)));
+  await forEach(collections.alertShards(account), async (shard) =>
+    add(await queryRows(table, shard, { attributes: ['pk', 'sk', ...ALERT_ATTRIBUTES] })),
+  );
+  const incidents = await queryRows(table, collections.incidents(account));
+  add(incidents);
+  await forEach(incidents, async ({ sk }) => add(await queryRows(table, collections.feed(account, sk))));
+  add(await queryRows(table, collections.idempotency(account)));
   return mergeRowsOf(account, rows);
 }
 
-/** What a check looks at of an alert: the rest may be large. */
-const ALERT_ATTRIBUTES = ['pk', 'sk', 'incident_id', 'moved_sequence', 'moved_from', 'loaded_after'];
+type MergeRow = Key & (CheckedAlert | Stored<'incident' | FeedKind | OrderKind | 'idempotency'>);
+type FeedKind = 'feedEntry' | 'feedAlerts' | 'feedMoves';
+type OrderKind = 'mergeOrder' | 'mergeOrderShard';
 
 /** Rows of one account, told apart. */
-export function mergeRowsOf(account: Int64, rows: readonly (Key & Row)[]): MergeRows {
+export function mergeRowsOf(account: Int64, rows: readonly MergeRow[]): MergeRows {
   const rowsOf = Map.groupBy(rows, (row) => parseKey(row)?.kind);
-  const rowsOfKinds = (...kinds: RowKind[]) => kinds.flatMap((kind) => rowsOf.get(kind) ?? []);
-  const byId = <RowType>(kind: RowKind) => new Map(rowsOfKinds(kind).map((row) => [row.sk, row as unknown as RowType]));
-  const feeds = Map.groupBy(rowsOfKinds('feedEntry', 'feedAlerts', 'feedMoves'), ({ pk }) => pk);
+  const ofKinds = <Kind extends RowKind>(...kinds: Kind[]) =>
+    kinds.flatMap((kind) => rowsOf.get(kind) ?? []) as Stored<Kind>[];
+  const byId = <Kind extends RowKind>(kind: Kind) => new Map(ofKinds(kind).map((row) => [row.sk, row]));
+  const feeds = Map.groupBy(ofKinds('feedEntry', 'feedAlerts', 'feedMoves'), ({ pk }) => pk);
   const read = [...feeds.values()].map(feedOf);
   return {
     account,
-    order: mergeOrderOf(rowsOfKinds('mergeOrder', 'mergeOrderShard')),
-    incidents: byId<IncidentRow>('incident'),
-    alerts: byId<CheckedAlert>('alert'),
+    order: mergeOrderOf(ofKinds('mergeOrder', 'mergeOrderShard')),
+    incidents: byId('incident'),
+    alerts: byId('alert'),
     entries: read.flatMap(({ items }) => items),
     orphans: read.flatMap(({ orphans }) => orphans),
-    rowsOfEntries: rowsOfKinds('feedAlerts', 'feedMoves'),
-    idempotencyKeys: rowsOfKinds('idempotency'),
+    rowsOfEntries: ofKinds('feedAlerts', 'feedMoves'),
+    idempotencyKeys: ofKinds('idempotency'),
   };
 }
 
@@ -66,22 +71,19 @@ export async function readAccountRows(table: Table): Promise<AccountRows> {
         Segment,
         TotalSegments: SEGMENTS,
         ConsistentRead: true,
-        FilterExpression: 'pk = :list OR sk = :account OR begins_with(sk, :merge_order) OR begins_with(pk, :app_key)',
-        ExpressionAttributeValues: {
-          ':list': collections.accounts(),
-          ':account': 'ACCOUNT',
-          ':merge_order': 'LEDGER',
-          ':app_key': 'APP_KEY#',
-        },
+        ...expressionsOf({
+          FilterExpression: expression`pk = ${collections.accounts()} OR sk = ${'ACCOUNT'} OR begins_with(sk, ${'LEDGER'}) OR begins_with(pk, ${'APP_KEY#'})`,
+        }),
       },
     );
     for await (const { Items = [] } of pages)
-      for (const row of Items as (Key & Row)[]) {
+      for (const row of Items as Stored<'appKey' | 'listedAccount' | 'account' | OrderKind>[]) {
         const { kind, account, parts = [] } = parseKey(row) ?? {};
-        if (kind === 'appKey') appKeys.set(String(parts[0]), row as unknown as AppKeyRow);
+        const [appKey] = ofKind('appKey', [row]);
+        if (appKey) appKeys.set(String(parts[0]), appKey);
         if (kind === 'listedAccount' && account !== undefined) listed.add(account);
-        if (kind === 'account' && account !== undefined) accounts.set(account, row as unknown as AccountRow);
-        const owner = kind === 'appKey' ? (row.account_id as Int64) : account;
+        for (const own of ofKind('account', [row])) accounts.set(own.account_id, own);
+        const owner = appKey?.account_id ?? account;
         if (owner !== undefined && !accounts.has(owner)) accounts.set(owner, undefined);
       }
   });
@@ -93,13 +95,13 @@ export async function readRowsOfAccount(table: Table, account: Int64): Promise<A
   const listKey = keys.listedAccount(account);
   const row = await readAccount(table, account);
   const hashes = [...(row?.app_keys ?? [])];
-  const rows = await batchGet(table, [listKey, ...hashes.map(keys.appKey)]);
+  const { rows } = await batchGet(table, [listKey, ...hashes.map(keys.appKey)]);
   const appKeys = hashes.flatMap((hash): [string, AppKeyRow][] => {
-    const appKey = rows.get(rowName(keys.appKey(hash)));
-    return appKey ? [[hash, appKey as unknown as AppKeyRow]] : [];
+    const appKey = rows.of(keys.appKey(hash));
+    return appKey ? [[hash, appKey]] : [];
   });
   return {
-    listed: new Set(rows.has(rowName(listKey)) ? [account] : []),
+    listed: new Set(rows.of(listKey) ? [account] : []),
     accounts: new Map([[account, row]]),
     appKeys: new Map(appKeys),
   };

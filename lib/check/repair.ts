@@ -1,12 +1,12 @@
 /** Repairs what a check has found. */
 import { finishMerge } from '../incidents/finish.ts';
 import { readMergeOrder } from '../incidents/merge-order.ts';
-import { transact } from '../incidents/transaction.ts';
 import type { Int64 } from '../json.ts';
 import { backoff, CONFLICT, THROTTLED } from '../table/backoff.ts';
 import type { Table } from '../table/client.ts';
 import { forEach } from '../table/pool.ts';
-import type { Finding, Fix } from './finding.ts';
+import { type Action, transactOnce } from '../table/transact.ts';
+import type { Finding } from './finding.ts';
 
 /** Of one transaction. Few, since calls may conflict with it. */
 const MOST_FIXES = 50;
@@ -51,9 +51,9 @@ export async function repair(
 }
 
 /** @returns whether the fixes are written: none is where one of their rows has changed */
-async function write(table: Table, fixes: readonly Fix[]): Promise<boolean> {
+async function write(table: Table, fixes: readonly Action[]): Promise<boolean> {
   for (let attempt = 1; ; attempt += 1) {
-    const result = await transact(table, fixes);
+    const result = await transactOnce(table, fixes);
     if (result.outcome === 'applied') return true;
     if (result.outcome === 'changed') return false;
     if (result.outcome === 'refused') throw result.error;
@@ -89,7 +89,7 @@ function batchesOf(findings: readonly Finding[]): Finding[][] {
   return batches.map((batch) => batch.findings);
 }
 
-function rowOf({ Put, Update, Delete, ConditionCheck }: Fix): string {
+function rowOf({ Put, Update, Delete, ConditionCheck }: Action): string {
   const { pk, sk } = Put?.Item ?? (Update ?? Delete ?? ConditionCheck)?.Key ?? {};
   return `${pk}\n${sk}`;
 }

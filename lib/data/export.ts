@@ -1,9 +1,8 @@
 import { listAccounts, listAppKeys, readAccount } from '../accounts/accounts.ts';
 import { readSnapshot } from '../incidents/snapshot.ts';
 import type { Int64 } from '../json.ts';
-import type { Row } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
-import { collections, type Key, parseKey } from '../table/keys.ts';
+import { collections, parseKey, type RowKind, type Stored } from '../table/keys.ts';
 import { queryAll } from '../table/query-all.ts';
 import type { Entity, Kind } from './format.ts';
 
@@ -27,7 +26,7 @@ const KIND_OF: Readonly<Record<string, Kind>> = {
 };
 
 /** The entity that a row holds: what {@link rowOf} in `rows.ts` makes a row of. */
-function entityOf({ pk, sk, ...fields }: Key & Row): Entity {
+function entityOf({ pk, sk, ...fields }: Stored<RowKind>): Entity {
   const parsed = parseKey({ pk, sk });
   const kind = KIND_OF[parsed?.kind ?? ''];
   if (!kind || parsed?.account === undefined) throw new Error(`no data format for a row of kind ${parsed?.kind}`);
@@ -39,7 +38,7 @@ function entityOf({ pk, sk, ...fields }: Key & Row): Entity {
     last_change: _change,
     loaded_after: _after,
     ...rest
-  } = fields;
+  }: Record<string, unknown> = fields;
   const unordered = kind === 'alert' || kind === 'incident' ? rest : fields;
   const host = kind === 'host' || kind === 'host_status' ? { host_id: sk } : {};
   return { kind, account_id: parsed.account, ...host, ...unordered };

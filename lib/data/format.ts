@@ -7,7 +7,7 @@ import { getRumResource } from '../api/operations.ts';
 import { LAST_VERSION } from '../incidents/restore-work-item.ts';
 import { int64Keyword, withInt64 } from '../int64-keyword.ts';
 import { type Int64, isInt64 } from '../json.ts';
-import { USAGE_FIELDS } from '../rum/resource.ts';
+import { USAGE_FIELDS } from '../rum/rows.ts';
 
 /** Of an account's name, in code points. */
 export const LONGEST_NAME = 512;

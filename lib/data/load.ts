@@ -1,10 +1,10 @@
-import { type AccountRow, putAccount, readAccount } from '../accounts/accounts.ts';
+import { putAccount, readAccount } from '../accounts/accounts.ts';
 import { putAppKey } from '../accounts/app-key-admin.ts';
 import type { GatewayKeys } from '../accounts/gateway-keys.ts';
+import type { AccountRow } from '../accounts/rows.ts';
 import { lastOf, readMergeOrder } from '../incidents/merge-order.ts';
-import type { Int64 } from '../json.ts';
 import { batchGet } from '../table/batch-get.ts';
-import type { Table } from '../table/client.ts';
+import { type Table, withSignal } from '../table/client.ts';
 import { type Key, keys, parseKey } from '../table/keys.ts';
 import { checkData, type Lines } from './check.ts';
 import { appKeyOf, type Entity, type Kind } from './format.ts';
@@ -41,8 +41,8 @@ export function checkAgainst(table: Table, source: string, lines: Lines): Promis
   return checkData(source, lines, {
     hasAccount: async (account) => (await readAccount(table, account)) !== undefined,
     async ownersOf(hashes) {
-      const rows = await batchGet(table, hashes.map(keys.appKey));
-      return new Map([...rows.values()].map((row) => [hashOf(row as unknown as Key), row.account_id as Int64]));
+      const { rows } = await batchGet(table, hashes.map(keys.appKey));
+      return new Map([...rows.values()].map((row) => [hashOf(row), row.account_id]));
     },
   });
 }
@@ -96,7 +96,7 @@ export async function writeData(
   }
   const rest = entities.filter(({ kind }) => kind !== 'account' && kind !== 'app_key');
   const latest = await latestSequences(table, rest.filter(isMerged));
-  await writeRows(table, rest, { onWritten, onKeptDeleted, latest, signal });
+  await writeRows(withSignal(table, signal), rest, { onWritten, onKeptDeleted, latest });
   return countKinds(entities);
 }
 

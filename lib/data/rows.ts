@@ -1,8 +1,11 @@
 /** The rows of the entities of a data file. */
 import type { Int64 } from '../json.ts';
-import { type Key, keys } from '../table/keys.ts';
+import { type KeyOf, keys, type RowKind } from '../table/keys.ts';
 import type { Entity } from './format.ts';
 import { storable } from './storable.ts';
+
+/** The row of an entity. */
+export type StoredRow = KeyOf<RowKind> & Record<string, unknown>;
 
 const lower = (id: unknown) => String(id).toLowerCase();
 
@@ -11,7 +14,7 @@ const storableFields = (fields: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, storable(value)]));
 
 /** The row of an entity; accounts and keys are written one by one, by rules of their own. */
-export function rowOf({ kind, account_id: account, ...fields }: Entity): Key & Record<string, unknown> {
+export function rowOf({ kind, account_id: account, ...fields }: Entity): StoredRow {
   const { host_id, ...host } = fields as { host_id?: unknown };
   switch (kind) {
     case 'member':

@@ -1,9 +1,10 @@
 /** Writes the rows of a data file, a few batches at once. */
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { BatchWriteCommand, type BatchWriteCommandInput, PutCommand } from '@aws-sdk/lib-dynamodb';
-import type { Table } from '../table/client.ts';
+import { BatchWriteCommand, type BatchWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import { optionsOf, type Table } from '../table/client.ts';
+import { attribute, expression } from '../table/expression.ts';
 import { isThrottled, isUnavailable } from '../table/failures.ts';
 import { forEach } from '../table/pool.ts';
+import { putRow } from '../table/row.ts';
 import { writeError } from './check.ts';
 import type { Entity, Kind } from './format.ts';
 import { isMerged, putMerged } from './put-merged.ts';
@@ -27,30 +28,29 @@ export interface Writing {
   onKeptDeleted: () => void;
   /** Sequence of each account's latest merge, by account id. */
   latest: ReadonlyMap<string, number>;
-  signal: AbortSignal | undefined;
 }
 
 /** Replaces whole rows. */
 export async function writeRows(
   table: Table,
   entities: readonly Entity[],
-  { onWritten, onKeptDeleted, latest, signal }: Writing,
+  { onWritten, onKeptDeleted, latest }: Writing,
 ): Promise<void> {
   const batches = Array.from({ length: Math.ceil(entities.length / LARGEST_BATCH) }, (_, index) =>
     entities.slice(index * LARGEST_BATCH, (index + 1) * LARGEST_BATCH),
   );
   const writeOne = async (entity: Entity) => {
     if (!isMerged(entity)) {
-      if (!(await putUnlessDeleted(table, entity, signal))) onKeptDeleted();
+      if (!(await putUnlessDeleted(table, entity))) onKeptDeleted();
       return;
     }
-    await putMerged(table, rowOf(entity), latest.get(String(entity.account_id)) ?? 0, signal);
+    await putMerged(table, rowOf(entity), latest.get(String(entity.account_id)) ?? 0);
   };
   // Running work ends with its batch when other work fails.
   const writeSome = async (batch: readonly Entity[]) => {
     const single = batch.filter((entity) => isAlive(entity) || isMerged(entity));
     const others = batch.filter((entity) => !single.includes(entity));
-    await writeBatch(table, others.map(rowOf), signal).catch((error) => findRefused(table, others, error, signal));
+    await writeBatch(table, others.map(rowOf)).catch((error) => findRefused(table, others, error));
     const ended = await Promise.allSettled(single.map(writeOne));
     for (const [index, result] of ended.entries()) {
       const entity = single[index];
@@ -59,7 +59,7 @@ export async function writeRows(
     }
     onWritten(batch.length);
   };
-  await forEach(batches, writeSome, { concurrency: CONCURRENCY, signal });
+  await forEach(batches, writeSome, { concurrency: CONCURRENCY, signal: table.signal });
 }
 
 /** Whether DynamoDB or its client rejected the data, as opposed to other failures. */
@@ -67,52 +67,34 @@ const isRefusal = (error: unknown): error is Error =>
   error instanceof Error && !isUnavailable(error) && !isThrottled(error) && error.name !== 'AbortError';
 
 /** Writes the rows of a refused batch one by one. @throws DataError of the row that DynamoDB refuses */
-async function findRefused(
-  table: Table,
-  entities: readonly Entity[],
-  error: unknown,
-  signal: AbortSignal | undefined,
-): Promise<void> {
+async function findRefused(table: Table, entities: readonly Entity[], error: unknown): Promise<void> {
   if (!isRefusal(error)) throw error;
   for (const entity of entities)
-    await writeBatch(table, [rowOf(entity)], signal).catch((refusal) => {
+    await writeBatch(table, [rowOf(entity)]).catch((refusal) => {
       throw isRefusal(refusal) ? writeError(entity, refusal) : refusal;
     });
 }
 
 /** Writes the row of an entity, unless the table holds it as deleted. @returns whether it was written */
-async function putUnlessDeleted(table: Table, entity: Entity, signal?: AbortSignal): Promise<boolean> {
-  const condition = {
-    ConditionExpression: 'attribute_not_exists(#deleted) OR #deleted = :no',
-    ExpressionAttributeNames: { '#deleted': DELETED[entity.kind] ?? '' },
-    ExpressionAttributeValues: { ':no': false },
-  };
-  const command = new PutCommand({ TableName: table.name, Item: rowOf(entity), ...condition });
-  let written = true;
+async function putUnlessDeleted(table: Table, entity: Entity): Promise<boolean> {
+  const deleted = attribute(DELETED[entity.kind] ?? '');
+  const condition = expression`attribute_not_exists(${deleted}) OR ${deleted} = ${false}`;
+  let written = false;
   await untilNotThrottled(async () => {
-    try {
-      await table.client.send(command, signal ? { abortSignal: signal } : {});
-    } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      written = false;
-    }
+    ({ done: written } = await putRow(table, rowOf(entity), condition));
     return true;
-  }, signal);
+  }, table.signal);
   return written;
 }
 
 /** Writes up to 25 rows; throttled and unprocessed rows are sent again. */
-export async function writeBatch(
-  table: Table,
-  rows: readonly Record<string, unknown>[],
-  signal?: AbortSignal,
-): Promise<void> {
+export async function writeBatch(table: Table, rows: readonly Record<string, unknown>[]): Promise<void> {
   let left: BatchWriteCommandInput['RequestItems'] = { [table.name]: rows.map((Item) => ({ PutRequest: { Item } })) };
   if (rows.length > 0)
     await untilNotThrottled(async () => {
       const command = new BatchWriteCommand({ RequestItems: left });
-      const answer = await table.client.send(command, signal ? { abortSignal: signal } : {});
+      const answer = await table.client.send(command, optionsOf(table.signal));
       left = answer.UnprocessedItems ?? {};
       return !left[table.name]?.length;
-    }, signal);
+    }, table.signal);
 }

@@ -1,6 +1,6 @@
 import type { Int64 } from '../json.ts';
-import { batchGet, rowName } from '../table/batch-get.ts';
-import type { Table } from '../table/client.ts';
+import { batchGet } from '../table/batch-get.ts';
+import { type Table, withSignal } from '../table/client.ts';
 import { collections, keys } from '../table/keys.ts';
 import { queryRange } from '../table/query-range.ts';
 import {
@@ -208,10 +208,10 @@ function createStatusSide(table: Table, account: Int64, after: string | undefine
   /** Where most rows of a range are of no use, rows by their keys cost less. */
   async function readEach(hosts: readonly RawRow[]): Promise<void> {
     const wanted = hosts.map(({ host_id }) => keys.hostStatus(account, host_id));
-    const found = await batchGet(table, wanted, signal, false);
-    rowsRead += found.size;
+    const { rows } = await batchGet(withSignal(table, signal), wanted, { consistent: false });
+    rowsRead += rows.size;
     for (const { host_id } of hosts) {
-      const row = found.get(rowName(keys.hostStatus(account, host_id)));
+      const row = rows.of(keys.hostStatus(account, host_id));
       if (row) statuses.set(host_id, { ...row, host_id });
     }
   }

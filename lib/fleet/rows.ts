@@ -32,6 +32,16 @@ export interface HostStatusRow {
   reason_codes?: string[];
 }
 
+/** Other systems write the rows: an attribute may have any value. */
+type Unchecked<Row> = { [Name in Exclude<keyof Row, 'host_id'>]?: unknown };
+
+declare module '../table/keys.ts' {
+  interface Rows {
+    host: Unchecked<HostRow>;
+    hostStatus: Unchecked<HostStatusRow>;
+  }
+}
+
 /** A live row that could not be read or is malformed. */
 export const UNREADABLE = Symbol('status unreadable');
 export type LiveStatus = HostStatusRow | typeof UNREADABLE | undefined;

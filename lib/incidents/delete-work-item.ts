@@ -1,56 +1,37 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type Call, createOperationHandler, type Handler } from '../api/operation-handler.ts';
 import { deleteWorkItem, type RequestOf } from '../api/operations.ts';
 import { refuse } from '../api/refusals.ts';
 import validate from '../api/validators/delete-work-item.ts';
 import type { Deps } from '../deps.ts';
 import type { Int64 } from '../json.ts';
+import { withSignal } from '../table/client.ts';
+import { expression } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
+import { getRow, updateRow } from '../table/row.ts';
 import { settle } from '../table/settle.ts';
-
-export interface WorkItemRow {
-  work_item_id: string;
-  version: Int64;
-  title: string;
-  /** Unix milliseconds; absent: not deleted. */
-  deleted_at_ms?: number;
-  /** The key that deleted it. */
-  deleted_by?: string;
-  /** The deletion undone last; `version` is the version that it produced. */
-  undone_deletion?: { version: Int64; at_ms: number; by?: string };
-}
+import type { WorkItemRow } from './rows.ts';
 
 /** Marks a work item deleted if it is at the caller's version. */
 export function createDeleteWorkItem({ table, now }: Deps) {
   return async function deleteItem({ body, caller, signal }: Call<RequestOf<typeof deleteWorkItem>>) {
     const { work_item_id: workItemId, version } = body;
     const deletion = { atMs: now(), by: caller.appKeyId, version };
-    const row = { TableName: table.name, Key: keys.workItem(caller.accountId, workItemId) };
-    const update = new UpdateCommand({
-      ...row,
-      UpdateExpression: 'SET deleted_at_ms = :now, deleted_by = :by, #version = #version + :one',
-      ConditionExpression: '#version = :version AND attribute_not_exists(deleted_at_ms)',
-      ExpressionAttributeNames: { '#version': 'version' },
-      ExpressionAttributeValues: { ':now': deletion.atMs, ':by': deletion.by, ':one': 1, ':version': version },
-      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    const key = keys.workItem(caller.accountId, workItemId);
+    const { done, row } = await settle(withSignal(table, signal), {
+      send: (table) =>
+        updateRow(
+          table,
+          key,
+          expression`SET deleted_at_ms = ${deletion.atMs}, deleted_by = ${deletion.by}, #version = #version + ${1}`,
+          expression`#version = ${version} AND attribute_not_exists(deleted_at_ms)`,
+          { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' },
+        ),
+      async look(table) {
+        const row = await getRow(table, key);
+        return isDone(row, deletion) ? { done: true, row } : undefined;
+      },
     });
-    try {
-      await settle<unknown>(
-        {
-          send: (options) => table.client.send(update, options),
-          async look(options) {
-            const { Item } = await table.client.send(new GetCommand({ ...row, ConsistentRead: true }), options);
-            return isDone(Item as WorkItemRow | undefined, deletion) ? Item : undefined;
-          },
-        },
-        signal,
-      );
-    } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      const stored = error.Item && table.unmarshall<WorkItemRow>(error.Item);
-      refuseUnlessDone(stored, workItemId, deletion);
-    }
+    if (!done) refuseUnlessDone(row, workItemId, deletion);
     return { data: {} };
   };
 }

@@ -1,81 +1,12 @@
 import type { Int64 } from '../json.ts';
-import type { Row } from '../table/batch-get.ts';
-import { type Key, keys } from '../table/keys.ts';
-
-export interface IncidentRow {
-  incident_id: string;
-  title: string;
-  owner_id?: Int64;
-  last_change?: IncidentChange;
-  /** Sequence of the account's latest entry when the row was loaded: earlier ones do not apply to it. */
-  loaded_after?: number;
-}
-
-/** The entry that last changed an incident, and the previous values of what it changed. */
-export interface IncidentChange {
-  sequence: number;
-  old_title?: string;
-  /** null: it had none. */
-  old_owner_id?: Int64 | null;
-}
-
-export interface AlertRow {
-  alert_id: string;
-  title: string;
-  /** Absent: in no incident. */
-  incident_id?: string;
-  /** Sequence of the feed entry that moved it last. */
-  moved_sequence?: number;
-  /** The incident that this entry took it from; absent: none. */
-  moved_from?: string;
-  /** Sequence of the small entry that last found it already in its incident. */
-  stayed_sequence?: number;
-  /** Sequence of the account's latest entry when the row was loaded: earlier ones do not apply to it. */
-  loaded_after?: number;
-}
+import { keys, type Stored } from '../table/keys.ts';
+import type { AlertListRow, FeedEntry, IncidentChange, MovedAlerts } from './rows.ts';
 
 /** One alert's move from an incident to another; undefined: no incident. Ids in lower case. */
 export interface Move {
   alertId: string;
   from: string | undefined;
   to: string | undefined;
-}
-
-/** What a merge or its undo did: an entry of the incident's feed. */
-export interface FeedEntry {
-  kind: 'merge' | 'merge_undone';
-  incident_id: string;
-  /** Place in the order of all merges of the account; also the sort key. */
-  sequence: number;
-  /** Random: distinguishes a merge's entry from another's with the same key. */
-  merge_id: string;
-  /** Unix milliseconds. */
-  at_ms: number;
-  /** The key that called, or the operator. */
-  by: string;
-  request_id: string;
-  comment?: string;
-  old_title?: string;
-  new_title?: string;
-  old_owner_id?: Int64;
-  new_owner_id?: Int64;
-  /** Of an undo: the sequence of the undone merge. */
-  undone_sequence?: number;
-  /** Committed before its alerts are moved: separate rows list them, and where they came from. */
-  large?: true;
-  /** Of a large entry: how many alerts it takes. */
-  alerts?: number;
-}
-
-/** Alerts that moved by the other incident (from which, or back to which), and those that stayed. */
-export interface MovedAlerts {
-  moved: Record<string, string[]>;
-  stayed: string[];
-}
-
-/** A row of a large entry: what happened to `count` alerts of its list. */
-export interface MovesRow extends MovedAlerts {
-  count: number;
 }
 
 /** A stretch of the list of a large entry. */
@@ -91,7 +22,7 @@ const ID_BYTES = 12;
 const IDS_IN_A_ROW = 30_000;
 
 /** The row of an entry whose alerts are moved in the transaction that writes it. */
-export function smallEntryRow(account: Int64, entry: FeedEntry, moves: Move[], stayed: string[]): Key & Row {
+export function smallEntryRow(account: Int64, entry: FeedEntry, moves: Move[], stayed: string[]): Stored<'feedEntry'> {
   return {
     ...keys.feedEntry(account, entry.incident_id, entry.sequence),
     ...entry,
@@ -100,9 +31,13 @@ export function smallEntryRow(account: Int64, entry: FeedEntry, moves: Move[], s
 }
 
 /** The rows that commit a large entry: itself, then which alerts it takes. */
-export function largeEntryRows(account: Int64, entry: FeedEntry, alertIds: readonly string[]): (Key & Row)[] {
+export function largeEntryRows(
+  account: Int64,
+  entry: FeedEntry,
+  alertIds: readonly string[],
+): Stored<'feedEntry' | 'feedAlerts'>[] {
   const { incident_id: incidentId, sequence } = entry;
-  const rows: (Key & Row)[] = [
+  const rows: Stored<'feedEntry' | 'feedAlerts'>[] = [
     { ...keys.feedEntry(account, incidentId, sequence), ...entry, large: true, alerts: alertIds.length },
   ];
   for (let index = 0; index < alertIds.length; index += IDS_IN_A_ROW)
@@ -120,7 +55,7 @@ export function movesRow(
   { start, end }: Range,
   moves: readonly Move[],
   stayed: readonly string[],
-): Key & Row {
+): Stored<'feedMoves'> {
   return {
     ...keys.feedMoves(account, incidentId, sequence, start),
     count: end - start,
@@ -157,9 +92,9 @@ export function readMovedAlerts(
 }
 
 /** The alert ids that rows of a large entry's list hold, in their order. */
-export function readAlertList(rows: readonly Row[]): string[] {
+export function readAlertList(rows: readonly AlertListRow[]): string[] {
   return rows.flatMap(({ alert_ids }) => {
-    const text = Buffer.from(alert_ids as Uint8Array).toString('hex');
+    const text = Buffer.from(alert_ids).toString('hex');
     const digits = 2 * ID_BYTES;
     return Array.from({ length: text.length / digits }, (_, index) => text.slice(index * digits, (index + 1) * digits));
   });

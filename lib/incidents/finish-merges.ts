@@ -1,5 +1,6 @@
 import type { Context, SQSEvent } from 'aws-lambda';
 import type { Deps } from '../deps.ts';
+import { withSignal } from '../table/client.ts';
 import { type Key, parseKey } from '../table/keys.ts';
 import { finishMerge } from './finish.ts';
 import { UnmovableAlertsError } from './move.ts';
@@ -26,7 +27,7 @@ export function createFinishMerges(
       const [incidentId, sequence] = [String(parts?.[0]), Number(parts?.[1])];
       const fields = { account_id: account, incident_id: incidentId, sequence };
       try {
-        const result = await finishMerge(table, account, incidentId, sequence, { signal, transactionItems });
+        const result = await finishMerge(withSignal(table, signal), account, incidentId, sequence, transactionItems);
         if (result === 'nothing to do') continue;
       } catch (error) {
         const alerts = error instanceof UnmovableAlertsError ? { alert_ids: error.alertIds.slice(0, 100) } : {};

@@ -1,7 +1,7 @@
 import type { Int64 } from '../json.ts';
 import type { Table } from '../table/client.ts';
 import { readMergeOrder } from './merge-order.ts';
-import { type MoveOptions, moveAlerts } from './move.ts';
+import { moveAlerts } from './move.ts';
 import { readLargeEntry } from './read.ts';
 
 /**
@@ -13,12 +13,12 @@ export async function finishMerge(
   account: Int64,
   incidentId: string,
   sequence: number,
-  options: Omit<MoveOptions, 'known'> = {},
+  transactionItems?: number,
 ): Promise<'finished' | 'nothing to do'> {
-  const { pending = [] } = await readMergeOrder(table, account, options.signal);
+  const { pending = [] } = await readMergeOrder(table, account);
   if (!pending.some((one) => one.sequence === sequence)) return 'nothing to do';
-  const large = await readLargeEntry(table, account, { incidentId, sequence }, options.signal);
+  const large = await readLargeEntry(table, account, { incidentId, sequence });
   if (!large) return 'nothing to do';
-  await moveAlerts(table, large, options);
+  await moveAlerts(table, large, { transactionItems });
   return 'finished';
 }

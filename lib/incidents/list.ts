@@ -3,14 +3,14 @@ import type { Int64 } from '../json.ts';
 import type { Table } from '../table/client.ts';
 import { collections, keys, parseKey } from '../table/keys.ts';
 import { forEach } from '../table/pool.ts';
-import { queryAll } from '../table/query-all.ts';
+import { queryAll, queryRows } from '../table/query-all.ts';
 import { queryPage } from '../table/query-page.ts';
-import type { IncidentRow } from './feed.ts';
 import { type FeedItem, feedOf, readFeed } from './read.ts';
+import type { IncidentRow } from './rows.ts';
 
 /** @returns in the order of their ids */
 export async function listIncidents(table: Table, account: Int64) {
-  const rows = (await Array.fromAsync(queryAll(table, collections.incidents(account)))) as unknown as IncidentRow[];
+  const rows = await queryRows(table, collections.incidents(account));
   const incidents = rows.map(({ incident_id, title, owner_id }) => ({
     incident_id,
     title,
@@ -40,10 +40,10 @@ export async function listIncidents(table: Table, account: Int64) {
  */
 export async function listMerges(table: Table, account: Int64, fromMs: number): Promise<FeedItem[]> {
   const merges: FeedItem[] = [];
-  const incidents = await Array.fromAsync(queryAll(table, collections.incidents(account), { attributes: ['sk'] }));
+  const incidents = await queryRows(table, collections.incidents(account), { attributes: ['sk'] });
   await forEach(incidents, async ({ sk: incidentId }) => {
-    const { pk, sk: from } = keys.feedEntry(account, incidentId, Math.max(0, Math.floor(fromMs)));
-    merges.push(...feedOf(await Array.fromAsync(queryAll(table, pk, { from }))).items);
+    const { sk: from } = keys.feedEntry(account, incidentId, Math.max(0, Math.floor(fromMs)));
+    merges.push(...feedOf(await queryRows(table, collections.feed(account, incidentId), { from })).items);
   });
   return merges.sort((one, other) => one.entry.sequence - other.entry.sequence);
 }
@@ -60,7 +60,7 @@ export async function listLatestMerges(
   { incidents: limit, before, also = [] }: { incidents: number; before?: string | undefined; also?: readonly string[] },
 ): Promise<{ incidents: ReadonlyMap<string, IncidentRow>; items: FeedItem[]; next: string | undefined }> {
   const page = await queryPage(table, collections.incidents(account), { limit, after: before, descending: true });
-  const incidents = new Map(page.rows.map((row) => [row.sk, row as unknown as IncidentRow]));
+  const incidents = new Map(page.rows.map((row) => [row.sk, row]));
   const items: FeedItem[] = [];
   await forEach(new Set([...incidents.keys(), ...also]), async (id) => {
     items.push(...(await readFeed(table, account, id)));

@@ -7,10 +7,11 @@ import validate from '../api/validators/merge-alerts.ts';
 import type { Deps } from '../deps.ts';
 import { stringifyJson } from '../json.ts';
 import { backoff } from '../table/backoff.ts';
-import { type ReadBatch, type Row, readBatches, rowName } from '../table/batch-get.ts';
-import { type Key, keys } from '../table/keys.ts';
+import { batchGet, type ReadBatch, RowMap, rowName } from '../table/batch-get.ts';
+import { type Table, withSignal } from '../table/client.ts';
+import { type KeyOf, keys } from '../table/keys.ts';
+import { TRANSACTION_ITEMS } from '../table/transact.ts';
 import type { Idempotency } from './commit.ts';
-import type { IncidentRow } from './feed.ts';
 import { MERGE_ORDER_ATTRIBUTES, mergeOrderOf, randomShard, readMergeOrder } from './merge-order.ts';
 import { decideMerge, PLACEMENT_ATTRIBUTES, type Placement } from './placement.ts';
 import {
@@ -23,7 +24,7 @@ import {
   relocate,
   type Sizes,
 } from './relocate.ts';
-import { TRANSACTION_ITEMS } from './transaction.ts';
+import type { IdempotencyRow } from './rows.ts';
 import { findUnmovable } from './unmovable.ts';
 
 type MergeCall = Call<RequestOf<typeof mergeAlerts>>;
@@ -44,20 +45,20 @@ interface Merge {
 
 /** Merges alerts into an incident, all or nothing at any size: `relocate.ts` says how. */
 export function createMergeAlerts(deps: Deps, sizes: Sizes = {}) {
-  const { table, log, metrics, timeLimits } = deps;
-  const readLarge = largeEntryReader(table);
+  const { log, metrics, timeLimits } = deps;
+  const readLarge = largeEntryReader();
 
   return async function merge(call: MergeCall) {
+    const { signal } = call;
+    const table = withSignal(deps.table, signal);
     const request = mergeOf(call, deps);
-    const reading: Reading = { rows: new Map(), batches: [], large: false, checked: false };
+    const reading: Reading = { rows: new RowMap(), batches: [], large: false, checked: false };
     const waiting = notWaiting();
     for (let attempt = 1; ; attempt += 1) {
-      const relocation = await prepare({ call, request, deps, reading, readLarge, attempt, sizes });
+      const relocation = await prepare({ call, request, deps, table, reading, readLarge, attempt, sizes });
       if (relocation === 'done already') return { data: null, headers: { 'Idempotent-Replayed': 'true' } };
-      const { signal } = call;
       const result = await relocate(table, relocation, {
         waiting,
-        signal,
         moveSignal: () => AbortSignal.any([signal, AbortSignal.timeout(timeLimits.movesMs)]),
         ...sizes,
       });
@@ -105,11 +106,16 @@ function mergeOf({ body, caller, idempotencyKey }: MergeCall, { now }: Deps): Me
   };
 }
 
+/** What a merge reads of all rows; of its incident also what it changes. */
+const ATTRIBUTES = [...PLACEMENT_ATTRIBUTES, ...MERGE_ORDER_ATTRIBUTES, 'body_hash', 'ttl', 'last_change'] as const;
+type MergeAttribute = (typeof ATTRIBUTES)[number] | 'title' | 'owner_id';
+type MergeKind = 'alert' | 'incident' | 'member' | 'mergeOrder' | 'mergeOrderShard' | 'idempotency';
+
 /** What a call has read so far. */
 interface Reading {
-  rows: Map<string, Row>;
+  rows: RowMap<MergeKind, MergeAttribute>;
   /** Of the alerts. */
-  batches: ReadBatch[];
+  batches: ReadBatch<MergeKind>[];
   /** The merge cannot be small. */
   large: boolean;
   /** The alerts' rows have room for a move. */
@@ -120,6 +126,7 @@ interface Preparation {
   call: MergeCall;
   request: Merge;
   deps: Deps;
+  table: Table;
   reading: Reading;
   readLarge: LargeEntryReader;
   attempt: number;
@@ -132,9 +139,9 @@ interface Preparation {
  * @throws ApiError when something is missing or cannot be moved, or the Idempotency-Key was used for another body
  */
 async function prepare(preparation: Preparation): Promise<Relocation | 'done already'> {
-  const { call, request, deps, reading, readLarge, attempt, sizes } = preparation;
+  const { call, request, deps, table, reading, readLarge, attempt, sizes } = preparation;
   const { transactionItems = TRANSACTION_ITEMS, shards } = sizes;
-  const { body, caller, requestId, signal } = call;
+  const { body, caller, requestId } = call;
   const { accountId: account } = caller;
   const { alertIds, incidentId, idempotency } = request;
   const owner = body.owner_id;
@@ -151,30 +158,30 @@ async function prepare(preparation: Preparation): Promise<Relocation | 'done alr
   const ownerKeys = owner === undefined ? [] : [keys.member(account, owner)];
   const otherKeys = [...orderKeys, incidentKey, ...ownerKeys, ...(idempotency ? [idempotency.key] : [])];
   await read(preparation, otherKeys, alertKeys);
-  const rowOf = (key: Key) => reading.rows.get(rowName(key));
+  const { rows } = reading;
 
-  if (idempotency && isRepeat(rowOf(idempotency.key), idempotency)) return 'done already';
-  const incident = rowOf(incidentKey) as unknown as IncidentRow | undefined;
+  if (idempotency && isRepeat(rows.of(idempotency.key), idempotency)) return 'done already';
+  const incident = rows.of(incidentKey);
   const placements = new Map<string, Placement>();
   const missing = incident ? [] : [{ what: 'incident' as Missing['what'], id: incidentId }];
   for (const [index, key] of alertKeys.entries()) {
-    const [id = '', row] = [alertIds[index], rowOf(key)];
-    if (row) placements.set(id, row as Placement);
+    const [id = '', row] = [alertIds[index], rows.of(key)];
+    if (row) placements.set(id, row);
     else missing.push({ what: 'alert', id });
   }
-  if (!ownerKeys.every(rowOf)) missing.push({ what: 'member', id: String(owner) });
+  if (!ownerKeys.every((key) => rows.of(key))) missing.push({ what: 'member', id: String(owner) });
   if (!incident || missing.length > 0) throw notFound(missing);
   if (!reading.checked) {
-    const full = await findUnmovable(deps.table, reading.batches, signal);
+    const full = await findUnmovable(table, reading.batches);
     if (full.length > 0) throw refuse('alertsTooLarge', named(full));
     reading.checked = true;
   }
 
-  let order = mergeOrderOf(orderKeys.map(rowOf));
+  let order = mergeOrderOf(orderKeys.map((key) => rows.of(key)));
   const units = reading.batches.reduce((sum, batch) => sum + batch.units, 0);
   const large =
-    reading.large || units > SMALL_UNITS || (await claimsOn(readLarge, account, order, placements, signal)).length > 0;
-  if (large) order = await readMergeOrder(deps.table, account, signal);
+    reading.large || units > SMALL_UNITS || (await claimsOn(table, readLarge, account, order, placements)).length > 0;
+  if (large) order = await readMergeOrder(table, account);
   const atMs = deps.now();
   const entry: Relocation['entry'] = {
     kind: 'merge',
@@ -208,35 +215,34 @@ async function prepare(preparation: Preparation): Promise<Relocation | 'done alr
 
 /** Reads all rows; in a further attempt of a large merge all but the alerts. */
 async function read(
-  { call: { body, signal }, deps, reading }: Preparation,
-  otherKeys: readonly Key[],
-  alertKeys: readonly Key[],
+  { call: { body }, table, reading }: Preparation,
+  otherKeys: readonly KeyOf<MergeKind>[],
+  alertKeys: readonly KeyOf<'alert'>[],
 ): Promise<void> {
-  const attributes = [
-    ...PLACEMENT_ATTRIBUTES,
-    ...MERGE_ORDER_ATTRIBUTES,
-    'body_hash',
-    'ttl',
-    'last_change',
+  const attributes: MergeAttribute[] = [
+    ...ATTRIBUTES,
     // Of the incident; it is read of the alerts, too.
-    ...(body.title ? ['title'] : []),
-    ...(body.owner_id === undefined ? [] : ['owner_id']),
+    ...(body.title ? ['title' as const] : []),
+    ...(body.owner_id === undefined ? [] : ['owner_id' as const]),
   ];
   if (reading.large && reading.batches.length > 0) {
-    const { rows } = await readBatches(deps.table, otherKeys, { signal, attributes });
+    const { rows } = await batchGet(table, otherKeys, { attributes });
     for (const key of otherKeys) {
-      const row = rows.get(rowName(key));
+      const row = rows.of(key);
       if (row) reading.rows.set(rowName(key), row);
       else reading.rows.delete(rowName(key));
     }
     return;
   }
-  Object.assign(reading, await readBatches(deps.table, [...otherKeys, ...alertKeys], { signal, attributes }));
+  Object.assign(reading, await batchGet(table, [...otherKeys, ...alertKeys], { attributes }));
 }
 
 /** Whether the key's row shows that this call was done before. @throws ApiError when it was another body */
-function isRepeat(row: Row | undefined, { bodyHash, nowSeconds }: Idempotency): boolean {
-  if (!row || Number(row.ttl) <= nowSeconds) return false;
+function isRepeat(
+  row: Pick<IdempotencyRow, 'body_hash' | 'ttl'> | undefined,
+  { bodyHash, nowSeconds }: Idempotency,
+): boolean {
+  if (!row || row.ttl <= nowSeconds) return false;
   if (row.body_hash !== bodyHash) throw refuse('idempotencyKeyReused');
   return true;
 }

@@ -3,17 +3,17 @@
  * one announces itself in all shards, one by one, and is then committed in the merge order's own row, which small ones only read:
  * so it meets none of them, however many there are. In between small ones wait. `relocate.ts` says what follows.
  */
-import { ConditionalCheckFailedException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { TransactionConflictException } from '@aws-sdk/client-dynamodb';
 import type { Int64 } from '../json.ts';
 import { backoff, CONFLICT } from '../table/backoff.ts';
-import type { Row } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
+import { all, attribute, expression, is, set } from '../table/expression.ts';
 import { isUnavailable } from '../table/failures.ts';
-import { collections, type Key, keys, parseKey } from '../table/keys.ts';
-import { queryAll } from '../table/query-all.ts';
-import type { FeedEntry } from './feed.ts';
-import { type Action, Condition } from './transaction.ts';
+import { collections, type KeyOf, keys, parseKey, type Stored } from '../table/keys.ts';
+import { queryRows } from '../table/query-all.ts';
+import { updateRow } from '../table/row.ts';
+import { type Action, updateAction } from '../table/transact.ts';
+import type { FeedEntry } from './rows.ts';
 
 /**
  * Of 50 small merges a second, the rate of one account, about one in five conflicts with another on a shard if a transaction takes
@@ -49,22 +49,21 @@ export interface MergeOrder {
 /** What of the rows is read. */
 export const MERGE_ORDER_ATTRIBUTES = ['last', 'last_large', 'pending'] as const;
 
-const latestOf = (row: Row | undefined): Latest => ({
-  last: row?.last as number | undefined,
-  lastLarge: row?.last_large as number | undefined,
-});
+const latestOf = (row: OrderRow | undefined): Latest => ({ last: row?.last, lastLarge: row?.last_large });
 
-/** @param rows of the merge order and its shards, with their keys; undefined: there is no such row */
-export function mergeOrderOf(rows: Iterable<Row | undefined>): MergeOrder {
-  let own: Row | undefined;
+type OrderRow = Stored<'mergeOrder' | 'mergeOrderShard'>;
+
+/** @param rows of the merge order and its shards; undefined: there is no such row */
+export function mergeOrderOf(rows: Iterable<OrderRow | undefined>): MergeOrder {
+  let own: Stored<'mergeOrder'> | undefined;
   const shards = new Map<number, Latest>();
   for (const row of rows) {
     if (!row) continue;
-    const { kind, parts } = parseKey(row as Key & Row) ?? {};
+    const { kind, parts } = parseKey(row) ?? {};
     if (kind === 'mergeOrder') own = row;
     else shards.set(Number(parts?.[0]), latestOf(row));
   }
-  const pending = own?.pending as Record<string, string> | undefined;
+  const pending = own?.pending;
   return {
     own: latestOf(own),
     shards,
@@ -77,8 +76,8 @@ export function mergeOrderOf(rows: Iterable<Row | undefined>): MergeOrder {
 }
 
 /** Reads the merge order with all of its shards. */
-export async function readMergeOrder(table: Table, account: Int64, signal?: AbortSignal): Promise<MergeOrder> {
-  return mergeOrderOf(await Array.fromAsync(queryAll(table, collections.mergeOrder(account), { signal })));
+export async function readMergeOrder(table: Table, account: Int64): Promise<MergeOrder> {
+  return mergeOrderOf(await queryRows(table, collections.mergeOrder(account)));
 }
 
 /** Sequence of the latest merge that the rows know; 0: none. */
@@ -101,118 +100,70 @@ export function announcedIn({ own, shards }: MergeOrder, shard: number): number 
   return announced > (own.lastLarge ?? 0) ? announced : undefined;
 }
 
-const BEHIND = '(attribute_not_exists(#last) OR #last < :sequence)';
+const isBehind = (sequence: number) => expression`(attribute_not_exists(#last) OR #last < ${sequence})`;
 
-const RAISE = 'SET #last = :sequence, last_large = :sequence';
-
-/** What raises `last` of a row, and `last_large` with it. */
-const raiseOf = (table: Table, key: Key, sequence: number) => ({
-  TableName: table.name,
-  Key: key,
-  UpdateExpression: RAISE,
-  ConditionExpression: BEHIND,
-  ExpressionAttributeNames: { '#last': 'last' },
-  ExpressionAttributeValues: { ':sequence': sequence },
-});
+/** Raises `last` of a row, and `last_large` with it. */
+const raiseTo = (sequence: number) => expression`SET #last = ${sequence}, last_large = ${sequence}`;
 
 /** Puts a small entry after all large ones: none has been announced since the shard and the merge order were read. */
-export function smallAction(table: Table, account: Int64, sequence: number, order: MergeOrder, shard: number): Action {
-  const { lastLarge: known } = order.own;
-  const condition = new Condition();
-  const isAsRead = condition.is('last_large', order.shards.get(shard)?.lastLarge);
-  return {
-    Update: {
-      TableName: table.name,
-      Key: keys.mergeOrderShard(account, shard),
-      // A new shard knows of no large entry yet.
-      UpdateExpression: `SET #last = :sequence${known === undefined ? '' : ', last_large = :known'}`,
-      ConditionExpression: `${BEHIND} AND ${isAsRead}`,
-      ExpressionAttributeNames: { '#last': 'last' },
-      ExpressionAttributeValues: {
-        ...condition.values,
-        ':sequence': sequence,
-        ...(known !== undefined && { ':known': known }),
-      },
-    },
-  };
+export function smallAction(account: Int64, sequence: number, { own, shards }: MergeOrder, shard: number): Action {
+  // A new shard knows of no large entry yet.
+  const last_large = own.lastLarge === undefined ? {} : { last_large: own.lastLarge };
+  const isAsRead = is('last_large', shards.get(shard)?.lastLarge);
+  return updateAction(
+    keys.mergeOrderShard(account, shard),
+    set({ last: sequence, ...last_large }),
+    all(isBehind(sequence), isAsRead),
+  );
 }
 
 /** Commits a large entry, and names it as pending, if no other was committed, or took its place, with this sequence or a higher one. */
 export function largeAction(
-  table: Table,
   account: Int64,
   { sequence, incident_id: incidentId }: Pick<FeedEntry, 'sequence' | 'incident_id'>,
   { pending }: MergeOrder,
 ): Action {
-  const raise = raiseOf(table, keys.mergeOrder(account), sequence);
-  const [path, value, names] = pending
-    ? ['#pending.#sequence', incidentId, { '#sequence': String(sequence) }]
-    : ['#pending', { [sequence]: incidentId }, {}];
-  return {
-    Update: {
-      ...raise,
-      UpdateExpression: `${RAISE}, ${path} = :pending`,
-      ConditionExpression: `${BEHIND} AND ${pending ? 'attribute_exists' : 'attribute_not_exists'}(#pending)`,
-      ExpressionAttributeNames: { ...raise.ExpressionAttributeNames, '#pending': 'pending', ...names },
-      ExpressionAttributeValues: { ...raise.ExpressionAttributeValues, ':pending': value },
-    },
-  };
+  const [named, isAsRead] = pending
+    ? [expression`#pending.${attribute(String(sequence))} = ${incidentId}`, expression`attribute_exists(#pending)`]
+    : [expression`#pending = ${{ [sequence]: incidentId }}`, expression`attribute_not_exists(#pending)`];
+  return updateAction(
+    keys.mergeOrder(account),
+    expression`${raiseTo(sequence)}, ${named}`,
+    all(isBehind(sequence), isAsRead),
+  );
 }
 
 /**
  * Announces a large entry: until it is committed, or given up, small ones wait.
  * @returns whether its sequence is higher than those of all entries before it
  */
-export async function announce(
-  table: Table,
-  account: Int64,
-  sequence: number,
-  { signal, shards = SHARDS }: { signal?: AbortSignal | undefined; shards?: number | undefined } = {},
-): Promise<boolean> {
+export async function announce(table: Table, account: Int64, sequence: number, shards = SHARDS): Promise<boolean> {
   // In sequence: an interruption has few possible states, not one for each set of shards.
   for (let shard = 0; shard < shards; shard += 1)
-    if (!(await raise(table, keys.mergeOrderShard(account, shard), sequence, signal))) return false;
+    if (!(await raise(table, keys.mergeOrderShard(account, shard), sequence))) return false;
   return true;
 }
 
 /** Takes the place of a large entry that is announced and not committed: its caller may have died. If not, it announces another. */
-export async function giveUp(table: Table, account: Int64, sequence: number, signal?: AbortSignal): Promise<void> {
-  await raise(table, keys.mergeOrder(account), sequence, signal);
+export async function giveUp(table: Table, account: Int64, sequence: number): Promise<void> {
+  await raise(table, keys.mergeOrder(account), sequence);
 }
 
 /** @returns whether the row is certainly raised */
-async function raise(table: Table, key: Key, sequence: number, signal?: AbortSignal): Promise<boolean> {
+async function raise(table: Table, key: KeyOf<'mergeOrder' | 'mergeOrderShard'>, sequence: number): Promise<boolean> {
   for (let attempt = 1; ; attempt += 1)
     try {
-      const update = new UpdateCommand(raiseOf(table, key, sequence));
-      await table.client.send(update, signal ? { abortSignal: signal } : {});
-      return true;
+      return (await updateRow(table, key, raiseTo(sequence), isBehind(sequence))).done;
     } catch (error) {
-      if (error instanceof TransactionConflictException) await backoff(attempt, CONFLICT, signal);
-      else if (error instanceof ConditionalCheckFailedException || isUnavailable(error)) return false;
+      if (error instanceof TransactionConflictException) await backoff(attempt, CONFLICT, table.signal);
+      else if (isUnavailable(error)) return false;
       else throw error;
     }
 }
 
-/** Removes a merge without moves left from the pending ones. */
-export async function removePending(
-  table: Table,
-  account: Int64,
-  sequence: number,
-  signal?: AbortSignal,
-): Promise<void> {
-  try {
-    await table.client.send(
-      new UpdateCommand({
-        TableName: table.name,
-        Key: keys.mergeOrder(account),
-        UpdateExpression: 'REMOVE #pending.#sequence',
-        ConditionExpression: 'attribute_exists(#pending.#sequence)',
-        ExpressionAttributeNames: { '#pending': 'pending', '#sequence': String(sequence) },
-      }),
-      signal ? { abortSignal: signal } : {},
-    );
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error; // otherwise it is gone already
-  }
+/** Removes a merge without moves left from the pending ones, unless it is gone already. */
+export async function removePending(table: Table, account: Int64, sequence: number): Promise<void> {
+  const pending = expression`#pending.${attribute(String(sequence))}`;
+  const key = keys.mergeOrder(account);
+  await updateRow(table, key, expression`REMOVE ${pending}`, expression`attribute_exists(${pending})`);
 }

@@ -3,8 +3,10 @@
  * time: see `relocate.ts` for what holds then.
  */
 import { backoff, CONFLICT, THROTTLED } from '../table/backoff.ts';
-import type { Table } from '../table/client.ts';
+import { type Table, withSignal } from '../table/client.ts';
+import { IS_NEW } from '../table/expression.ts';
 import { forEach } from '../table/pool.ts';
+import { putAction, TRANSACTION_ITEMS, type TransactionResult, transactOnce } from '../table/transact.ts';
 import { movesRow, type Range, uncovered } from './feed.ts';
 import { readMergeOrder, removePending } from './merge-order.ts';
 import {
@@ -18,7 +20,6 @@ import {
   readPlacements,
 } from './placement.ts';
 import { type LargeEntry, readEntry, readLargeEntry, readMovedRanges } from './read.ts';
-import { type Action, TRANSACTION_ITEMS, type TransactionResult, transact } from './transaction.ts';
 
 /** Transactions under way at once: one for each partition key of an account's alerts. */
 const LANES = 16;
@@ -34,7 +35,6 @@ export class UnmovableAlertsError extends Error {
 }
 
 export interface MoveOptions {
-  signal?: AbortSignal | undefined;
   /** Placements read before the commit: unchanged alerts need not be read again. */
   known?: Placements | undefined;
   /** What one transaction holds. */
@@ -50,10 +50,10 @@ export interface MoveOptions {
 export async function moveAlerts(table: Table, large: LargeEntry, options: MoveOptions = {}): Promise<void> {
   const { account, entry } = large;
   const whole = { start: 0, end: large.alertIds.length };
-  const moved = options.known ? [] : await readMovedRanges(table, large, options.signal);
+  const moved = options.known ? [] : await readMovedRanges(table, large);
   const unmovable = await moveRanges(table, large, uncovered(whole, moved), options);
   if (unmovable.length > 0) throw new UnmovableAlertsError(unmovable);
-  await removePending(table, account, entry.sequence, options.signal);
+  await removePending(table, account, entry.sequence);
 }
 
 /**
@@ -66,7 +66,7 @@ async function moveSome(
   alertIds: ReadonlySet<string>,
   options: MoveOptions,
 ): Promise<string[]> {
-  const { transactionItems = TRANSACTION_ITEMS, signal } = options;
+  const { transactionItems = TRANSACTION_ITEMS } = options;
   const wanted: Range[] = [];
   for (const [index, alertId] of large.alertIds.entries()) {
     if (!alertIds.has(alertId)) continue;
@@ -75,7 +75,7 @@ async function moveSome(
     wanted.push({ start: index, end: Math.min(large.alertIds.length, index + transactionItems - 1) });
   }
   if (wanted.length === 0) return [];
-  const moved = await readMovedRanges(table, large, signal);
+  const moved = await readMovedRanges(table, large);
   const gaps = wanted.flatMap((range) => uncovered(range, moved));
   return (await moveRanges(table, large, gaps, options)).filter((id) => alertIds.has(id));
 }
@@ -88,17 +88,17 @@ async function moveEarlier(
   table: Table,
   { account, entry, alertIds }: LargeEntry,
   ranges: readonly Range[],
-  { signal, transactionItems }: MoveOptions,
+  { transactionItems }: MoveOptions,
 ): Promise<{ any: boolean; unmovable: Set<string> }> {
-  const { pending = [] } = await readMergeOrder(table, account, signal);
+  const { pending = [] } = await readMergeOrder(table, account);
   const earlier = pending.filter(({ sequence }) => sequence < entry.sequence);
   const unmovable = new Set<string>();
   if (earlier.length === 0) return { any: false, unmovable };
   const wanted = new Set(ranges.flatMap(({ start, end }) => alertIds.slice(start, end)));
   for (const one of earlier) {
-    const large = await readLargeEntry(table, account, one, signal);
+    const large = await readLargeEntry(table, account, one);
     if (!large) continue;
-    for (const id of await moveSome(table, large, wanted, { signal, transactionItems })) unmovable.add(id);
+    for (const id of await moveSome(table, large, wanted, { transactionItems })) unmovable.add(id);
   }
   return { any: true, unmovable };
 }
@@ -107,10 +107,9 @@ async function moveEarlier(
 export async function decideFor(
   table: Table,
   { account, entry }: Pick<LargeEntry, 'account' | 'entry'>,
-  signal?: AbortSignal,
 ): Promise<Decide> {
   if (entry.kind === 'merge') return decideMerge(entry);
-  const undone = await readEntry(table, account, entry.incident_id, entry.undone_sequence ?? 0, signal);
+  const undone = await readEntry(table, account, entry.incident_id, entry.undone_sequence ?? 0);
   return decideUndo(entry, new Map(undone?.moves.map(({ alertId, from }) => [alertId, from])));
 }
 
@@ -124,12 +123,11 @@ async function moveRanges(
   if (ranges.length === 0) return [];
   const { transactionItems = TRANSACTION_ITEMS } = options;
   const earlier = await moveEarlier(table, large, ranges, options);
-  const decide = await decideFor(table, large, options.signal);
+  const decide = await decideFor(table, large);
   const most = transactionItems - 1; // and the row that tells of them
   const pieces = ranges.flatMap((range) => piecesOf(range, most));
   const lanes = Math.min(LANES, pieces.length);
-  const context: Omit<Lane, 'signal'> = {
-    table,
+  const context: Omit<Lane, 'table'> = {
     large,
     decide,
     most,
@@ -141,9 +139,9 @@ async function moveRanges(
   const shares = Array.from({ length: lanes }, (_, lane) =>
     pieces.slice(Math.floor((lane * pieces.length) / lanes), Math.floor(((lane + 1) * pieces.length) / lanes)),
   );
-  await forEach(shares, (share, signal) => runLane({ ...context, signal }, share.reverse()), {
+  await forEach(shares, (share, signal) => runLane({ ...context, table: withSignal(table, signal) }, share.reverse()), {
     concurrency: lanes,
-    signal: options.signal,
+    signal: table.signal,
   });
   return context.unmovable;
 }
@@ -160,7 +158,6 @@ interface Lane {
   decide: Decide;
   /** Alerts in one transaction. */
   most: number;
-  signal: AbortSignal;
   /** Alerts that an earlier entry should move but cannot: they must wait. */
   blocked: ReadonlySet<string>;
   /** Filled with the alerts that cannot be moved. */
@@ -173,11 +170,11 @@ interface Lane {
  * succeed; oversized ones are halved.
  */
 async function runLane(lane: Lane, todo: Range[]): Promise<void> {
-  const { table, large, signal } = lane;
+  const { table, large } = lane;
   let { most, known } = lane;
   let attempt = 0;
   for (let range = todo.pop(); range; range = todo.pop()) {
-    signal.throwIfAborted();
+    table.signal?.throwIfAborted();
     if (range.end - range.start > most) {
       todo.push({ start: range.start + most, end: range.end });
       range = { start: range.start, end: range.start + most };
@@ -191,7 +188,7 @@ async function runLane(lane: Lane, todo: Range[]): Promise<void> {
       case 'changed':
         // By another caller making the same moves, or by an import: the stored rows decide.
         known = undefined;
-        todo.push(...uncovered(range, await readMovedRanges(table, large, signal)).reverse());
+        todo.push(...uncovered(range, await readMovedRanges(table, large)).reverse());
         break;
       case 'refused':
         if (range.end - range.start === 1) lane.unmovable.push(...large.alertIds.slice(range.start, range.end));
@@ -208,13 +205,13 @@ async function runLane(lane: Lane, todo: Range[]): Promise<void> {
         todo.push(range);
     }
     attempt += 1;
-    await backoff(attempt, outcome === 'throttled' ? THROTTLED : CONFLICT, signal);
+    await backoff(attempt, outcome === 'throttled' ? THROTTLED : CONFLICT, table.signal);
   }
 }
 
 /** Moves the alerts of a stretch and writes the row that records them, in one transaction. */
 async function moveRange(
-  { table, large, decide, signal, blocked }: Lane,
+  { table, large, decide, blocked }: Lane,
   range: Range,
   known: Placements | undefined,
 ): Promise<TransactionResult['outcome']> {
@@ -225,28 +222,20 @@ async function moveRange(
   let placing = known && place(ids, known, decide);
   // Where an alert was before the commit is enough to move it, for the move is conditional on it; not to leave it there.
   if (!placements || placing?.moves.length !== ids.length) {
-    ({ placements } = await readPlacements(table, account, ids, signal));
+    placements = await readPlacements(table, account, ids);
     const isOvertaken = (id: string) => placedAfter(placements?.get(id) ?? {}) >= entry.sequence;
     // Later entries take an alert only when this one has moved it: another caller has done so. Or it was loaded again since.
     if (ids.some(isOvertaken)) {
-      const [gap] = uncovered(range, await readMovedRanges(table, large, signal));
+      const [gap] = uncovered(range, await readMovedRanges(table, large));
       if (gap?.start !== range.start || gap.end !== range.end) return 'changed';
     }
     // A restored table may have lost the row that tells of it; even then nothing is taken from a later entry.
     placing = place(ids, placements, (id, placement) => (isOvertaken(id) ? 'left' : decide(id, placement)));
   }
-  const actions: Action[] = [
-    {
-      Put: {
-        TableName: table.name,
-        Item: movesRow(account, entry, range, placing.moves, placing.stayed),
-        ConditionExpression: 'attribute_not_exists(pk)',
-      },
-    },
-  ];
+  const actions = [putAction(movesRow(account, entry, range, placing.moves, placing.stayed), IS_NEW)];
   for (const move of placing.moves) {
     const placement = placements.get(move.alertId);
-    if (placement) actions.push(moveAction(table, account, entry.sequence, move, placement));
+    if (placement) actions.push(moveAction(account, entry.sequence, move, placement));
   }
-  return (await transact(table, actions, signal)).outcome;
+  return (await transactOnce(table, actions)).outcome;
 }

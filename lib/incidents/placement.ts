@@ -1,10 +1,12 @@
 /** Which incident alerts are in: read, and written by the feed entry that moves them. */
 import type { Int64 } from '../json.ts';
-import { type ReadBatch, readBatches, rowName } from '../table/batch-get.ts';
+import { batchGet } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
+import { isAsRead, set } from '../table/expression.ts';
 import { alertShard, keys } from '../table/keys.ts';
-import type { AlertRow, FeedEntry, Move } from './feed.ts';
-import { type Action, Condition, updateOf } from './transaction.ts';
+import { type Action, updateAction } from '../table/transact.ts';
+import type { Move } from './feed.ts';
+import type { AlertRow, FeedEntry } from './rows.ts';
 
 /** The attributes of an alert that its placement depends on. */
 export type Placement = Pick<AlertRow, (typeof PLACEMENT_ATTRIBUTES)[number]>;
@@ -23,17 +25,16 @@ export async function readPlacements(
   table: Table,
   account: Int64,
   alertIds: readonly string[],
-  signal?: AbortSignal,
-): Promise<{ placements: Map<string, Placement>; batches: ReadBatch[] }> {
+): Promise<Map<string, Placement>> {
   const alertKeys = alertIds.map((id) => keys.alert(account, id));
-  const { rows, batches } = await readBatches(table, alertKeys, { signal, attributes: PLACEMENT_ATTRIBUTES });
+  const { rows } = await batchGet(table, alertKeys, { attributes: PLACEMENT_ATTRIBUTES });
   const placements = new Map<string, Placement>();
   for (const [index, id] of alertIds.entries()) {
     const key = alertKeys[index];
-    const row = key && rows.get(rowName(key));
-    if (row) placements.set(id, row as Placement);
+    const row = key && rows.of(key);
+    if (row) placements.set(id, row);
   }
-  return { placements, batches };
+  return placements;
 }
 
 /** Alerts in the order of a large entry's list: sorted by partition key. */
@@ -92,36 +93,21 @@ export function place(alertIds: readonly string[], placements: Placements, decid
 }
 
 /** Updates an alert if its placement is as read. */
-function updateAction(
-  table: Table,
+const alertAction = (
   account: Int64,
   alertId: string,
   placement: Placement,
   fields: Partial<Record<keyof AlertRow, unknown>>,
-): Action {
-  const condition = new Condition();
-  const isAsRead = PLACEMENT_ATTRIBUTES.map((name) => condition.is(name, placement[name]));
-  const { expression, values } = updateOf(fields);
-  return {
-    Update: {
-      TableName: table.name,
-      Key: keys.alert(account, alertId),
-      ...expression,
-      ConditionExpression: ['attribute_exists(pk)', ...isAsRead].join(' AND '),
-      ExpressionAttributeValues: { ...values, ...condition.values },
-    },
-  };
-}
+): Action => updateAction(keys.alert(account, alertId), set(fields), isAsRead(placement, PLACEMENT_ATTRIBUTES));
 
 /** Moves an alert if its placement is as read. It records where it came from: a restored table may lack the entry. */
 export const moveAction = (
-  table: Table,
   account: Int64,
   sequence: number,
   { alertId, from, to }: Move,
   placement: Placement,
 ): Action =>
-  updateAction(table, account, alertId, placement, {
+  alertAction(account, alertId, placement, {
     incident_id: to,
     moved_sequence: sequence,
     moved_from: from,
@@ -129,10 +115,5 @@ export const moveAction = (
   });
 
 /** Leaves an alert where it is, and records the entry: later moves have higher sequences. */
-export const stayAction = (
-  table: Table,
-  account: Int64,
-  sequence: number,
-  alertId: string,
-  placement: Placement,
-): Action => updateAction(table, account, alertId, placement, { stayed_sequence: sequence });
+export const stayAction = (account: Int64, sequence: number, alertId: string, placement: Placement): Action =>
+  alertAction(account, alertId, placement, { stayed_sequence: sequence });

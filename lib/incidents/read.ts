@@ -1,22 +1,13 @@
 /** Incidents, their feeds and alerts as they are stored. */
-import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import type { Int64 } from '../json.ts';
-import type { Row } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
-import { collections, type Key, keys, parseKey } from '../table/keys.ts';
-import { queryAll } from '../table/query-all.ts';
-import {
-  type AlertRow,
-  type FeedEntry,
-  type IncidentRow,
-  type Move,
-  type MovedAlerts,
-  type MovesRow,
-  type Range,
-  readAlertList,
-  readMovedAlerts,
-  uncovered,
-} from './feed.ts';
+import { collections, keys, ofKind, parseKey, type Stored } from '../table/keys.ts';
+import { queryAll, queryRows } from '../table/query-all.ts';
+import { getRow } from '../table/row.ts';
+import { type Move, type Range, readAlertList, readMovedAlerts, uncovered } from './feed.ts';
+import type { FeedEntry } from './rows.ts';
+
+type FeedRow = Stored<'feedEntry' | 'feedAlerts' | 'feedMoves'>;
 
 /** A feed entry with all its alerts. */
 export interface FeedItem {
@@ -29,29 +20,20 @@ export interface FeedItem {
   pending: boolean;
 }
 
-async function readRow<RowType>(table: Table, key: Key): Promise<RowType | undefined> {
-  const { Item } = await table.client.send(new GetCommand({ TableName: table.name, Key: key, ConsistentRead: true }));
-  if (!Item) return undefined;
-  const { pk: _pk, sk: _sk, ...row } = Item;
-  return row as RowType;
-}
+export const readIncident = (table: Table, account: Int64, id: string) => getRow(table, keys.incident(account, id));
 
-export const readIncident = (table: Table, account: Int64, id: string) =>
-  readRow<IncidentRow>(table, keys.incident(account, id));
-
-export const readAlert = (table: Table, account: Int64, id: string) =>
-  readRow<AlertRow>(table, keys.alert(account, id));
+export const readAlert = (table: Table, account: Int64, id: string) => getRow(table, keys.alert(account, id));
 
 /** An incident's feed, oldest first. */
 export async function readFeed(table: Table, account: Int64, incidentId: string): Promise<FeedItem[]> {
-  return feedOf(await Array.fromAsync(queryAll(table, collections.feed(account, incidentId)))).items;
+  return feedOf(await queryRows(table, collections.feed(account, incidentId))).items;
 }
 
 /** The entries in a feed's rows, in their order, and rows whose entry is missing. */
-export function feedOf(rows: readonly (Key & Row)[]): { items: FeedItem[]; orphans: (Key & Row)[] } {
+export function feedOf(rows: readonly FeedRow[]): { items: FeedItem[]; orphans: FeedRow[] } {
   const rowsOf = Map.groupBy(rows, (row) => Number(parseKey(row)?.parts[1]));
   const items: FeedItem[] = [];
-  const orphans: (Key & Row)[] = [];
+  const orphans: FeedRow[] = [];
   for (const some of rowsOf.values()) {
     const item = itemOf(some);
     if (item) items.push(item);
@@ -66,20 +48,16 @@ export async function readEntry(
   account: Int64,
   incidentId: string,
   sequence: number,
-  signal?: AbortSignal,
 ): Promise<FeedItem | undefined> {
-  const { pk, sk } = keys.feedEntry(account, incidentId, sequence);
-  const rows: (Key & Row)[] = [];
-  for await (const row of queryAll(table, pk, { prefix: sk, signal })) rows.push(row);
-  return itemOf(rows);
+  const { sk } = keys.feedEntry(account, incidentId, sequence);
+  return itemOf(await queryRows(table, collections.feed(account, incidentId), { prefix: sk }));
 }
 
 /** An entry from all its rows; undefined when the entry itself is not among them. */
-function itemOf(rows: readonly (Key & Row)[]): FeedItem | undefined {
-  const ofKind = (kind: string) => rows.filter((row) => parseKey(row)?.kind === kind);
-  const [row] = ofKind('feedEntry');
+function itemOf(rows: readonly FeedRow[]): FeedItem | undefined {
+  const [row] = ofKind('feedEntry', rows);
   if (!row) return undefined;
-  const { pk: _pk, sk: _sk, moved, stayed, ...entry } = row as unknown as Key & FeedEntry & MovedAlerts;
+  const { pk: _pk, sk: _sk, moved = {}, stayed = [], ...entry } = row;
   if (!entry.large) {
     const alerts = readMovedAlerts(entry, [{ moved, stayed }]);
     return {
@@ -89,18 +67,18 @@ function itemOf(rows: readonly (Key & Row)[]): FeedItem | undefined {
       pending: false,
     };
   }
-  const movesRows = ofKind('feedMoves');
+  const movesRows = ofKind('feedMoves', rows);
   return {
     entry,
-    alertIds: readAlertList(ofKind('feedAlerts')),
-    ...readMovedAlerts(entry, movesRows as unknown as MovesRow[]),
+    alertIds: readAlertList(ofKind('feedAlerts', rows)),
+    ...readMovedAlerts(entry, movesRows),
     pending: uncovered({ start: 0, end: entry.alerts ?? 0 }, movesRows.map(rangeOf)).length > 0,
   };
 }
 
-function rangeOf(row: Key & Row): Range {
+function rangeOf(row: Pick<Stored<'feedMoves'>, 'pk' | 'sk' | 'count'>): Range {
   const start = Number(parseKey(row)?.parts[2]);
-  return { start, end: start + Number(row.count) };
+  return { start, end: start + row.count };
 }
 
 /** A large entry and its alerts: the immutable part. */
@@ -115,11 +93,10 @@ export async function readLargeEntry(
   table: Table,
   account: Int64,
   { incidentId, sequence }: { incidentId: string; sequence: number },
-  signal?: AbortSignal,
 ): Promise<LargeEntry | undefined> {
-  const { pk, sk } = keys.feedEntry(account, incidentId, sequence);
-  const rows: (Key & Row)[] = [];
-  for await (const row of queryAll(table, pk, { prefix: sk, signal })) {
+  const { sk } = keys.feedEntry(account, incidentId, sequence);
+  const rows: FeedRow[] = [];
+  for await (const row of queryAll(table, collections.feed(account, incidentId), { prefix: sk })) {
     if (parseKey(row)?.kind === 'feedMoves') break;
     rows.push(row);
   }
@@ -128,15 +105,8 @@ export async function readLargeEntry(
 }
 
 /** The stretches of a large entry's list whose alerts are moved. */
-export async function readMovedRanges(
-  table: Table,
-  { account, entry }: LargeEntry,
-  signal?: AbortSignal,
-): Promise<Range[]> {
+export async function readMovedRanges(table: Table, { account, entry }: LargeEntry): Promise<Range[]> {
   const { pk, sk } = keys.feedMoves(account, entry.incident_id, entry.sequence, 0);
-  const ranges: Range[] = [];
   const prefix = sk.slice(0, sk.lastIndexOf('#') + 1);
-  for await (const row of queryAll(table, pk, { prefix, signal, attributes: ['pk', 'sk', 'count'] }))
-    ranges.push(rangeOf(row));
-  return ranges;
+  return (await queryRows(table, pk, { prefix, attributes: ['pk', 'sk', 'count'] })).map(rangeOf);
 }

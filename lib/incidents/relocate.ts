@@ -35,7 +35,7 @@
  * sequence. From 4: whoever reads the merge order can finish what others began.
  */
 import type { Int64 } from '../json.ts';
-import type { Table } from '../table/client.ts';
+import { type Table, withSignal } from '../table/client.ts';
 import { type CommitOutcome, commit, type Relocation } from './commit.ts';
 import { announce, announcedIn, giveUp, lastOf, type MergeOrder, type PendingMerge } from './merge-order.ts';
 import { moveAlerts } from './move.ts';
@@ -65,8 +65,6 @@ export interface Sizes {
 export interface RelocateOptions extends Sizes {
   /** The same object in all attempts of a call. */
   waiting: Waiting;
-  /** Ends the attempts to commit. */
-  signal?: AbortSignal;
   /** Begins when the entry is committed, and ends its moves. */
   moveSignal?: () => AbortSignal;
 }
@@ -81,12 +79,13 @@ export const notWaiting = (): Waiting => ({ sequence: 0, attempts: 0 });
 
 /**
  * Commits an entry and moves its alerts.
+ * @param table its signal ends the attempts to commit
  * @returns `done`, or why nothing is committed; what ended the moves of an entry that is committed is no failure
  */
 export async function relocate(
   table: Table,
   relocation: Relocation,
-  { waiting, signal, moveSignal, transactionItems, shards, patientAttempts = PATIENT_ATTEMPTS }: RelocateOptions,
+  { waiting, moveSignal, transactionItems, shards, patientAttempts = PATIENT_ATTEMPTS }: RelocateOptions,
 ): Promise<{ outcome: 'done' | Exclude<CommitOutcome, 'committed'> } | LeftPending> {
   const { account, entry, order, shard } = relocation;
   if (!relocation.large) {
@@ -97,19 +96,20 @@ export async function relocate(
         sequence: announced,
         attempts: waiting.sequence === announced ? waiting.attempts + 1 : 1,
       });
-      if (waiting.attempts > patientAttempts) await giveUp(table, account, announced, signal);
+      if (waiting.attempts > patientAttempts) await giveUp(table, account, announced);
       return { outcome: 'changed' };
     }
-    const outcome = await commit(table, relocation, signal);
+    const outcome = await commit(table, relocation);
     return { outcome: outcome === 'committed' ? 'done' : outcome };
   }
   // One list for the stored rows and for the moves: its indexes tell what is moved.
   const large = { ...relocation, alertIds: inListOrder(relocation.alertIds) };
-  if (!(await announce(table, account, entry.sequence, { signal, shards }))) return { outcome: 'changed' };
-  const outcome = await commit(table, large, signal);
+  if (!(await announce(table, account, entry.sequence, shards))) return { outcome: 'changed' };
+  const outcome = await commit(table, large);
   if (outcome !== 'committed') return { outcome };
   try {
-    await moveAlerts(table, large, { signal: moveSignal?.(), known: relocation.placements, transactionItems });
+    const moving = withSignal(table, moveSignal?.());
+    await moveAlerts(moving, large, { known: relocation.placements, transactionItems });
     return { outcome: 'done' };
   } catch (error) {
     return { outcome: 'left pending', error };
@@ -143,21 +143,17 @@ export function nextSequence(
 }
 
 /** Reads large entries, which never change: the latest are kept. */
-export type LargeEntryReader = (
-  account: Int64,
-  pending: PendingMerge,
-  signal?: AbortSignal,
-) => Promise<LargeEntry | undefined>;
+export type LargeEntryReader = (table: Table, account: Int64, pending: PendingMerge) => Promise<LargeEntry | undefined>;
 
 const KEPT_ENTRIES = 4;
 
-export function largeEntryReader(table: Table): LargeEntryReader {
+export function largeEntryReader(): LargeEntryReader {
   const kept = new Map<string, LargeEntry>();
-  return async (account, pending, signal) => {
+  return async (table, account, pending) => {
     const name = `${account} ${pending.incidentId} ${pending.sequence}`;
     const known = kept.get(name);
     if (known) return known;
-    const read = await readLargeEntry(table, account, pending, signal);
+    const read = await readLargeEntry(table, account, pending);
     if (!read) return undefined;
     for (const oldest of [...kept.keys()].slice(0, Math.max(0, kept.size + 1 - KEPT_ENTRIES))) kept.delete(oldest);
     kept.set(name, read);
@@ -167,15 +163,15 @@ export function largeEntryReader(table: Table): LargeEntryReader {
 
 /** The pending entries that take some of these alerts and, as read, have not moved them. */
 export async function claimsOn(
+  table: Table,
   read: LargeEntryReader,
   account: Int64,
   { pending = [] }: MergeOrder,
   placements: Placements,
-  signal?: AbortSignal,
 ): Promise<PendingMerge[]> {
   const claims: PendingMerge[] = [];
   for (const one of pending) {
-    const large = await read(account, one, signal);
+    const large = await read(table, account, one);
     const isClaimed = (id: string) => {
       const placement = placements.get(id);
       return placement !== undefined && placedAfter(placement) < one.sequence;

@@ -1,21 +1,14 @@
-import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import type { Int64 } from '../json.ts';
 import type { Table } from '../table/client.ts';
+import { expression } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
-import { type Action, transact } from '../table/transact.ts';
-import type { WorkItemRow } from './delete-work-item.ts';
+import { getRow } from '../table/row.ts';
+import { type Action, transact, updateAction } from '../table/transact.ts';
+import type { WorkItemRow } from './rows.ts';
 
 /** A work item as stored; undefined when there is none. */
-export async function readWorkItem(
-  table: Table,
-  account: Int64,
-  workItemId: string,
-): Promise<(WorkItemRow & Record<string, unknown>) | undefined> {
-  const { Item } = await table.client.send(
-    new GetCommand({ TableName: table.name, Key: keys.workItem(account, workItemId), ConsistentRead: true }),
-  );
-  return Item as (WorkItemRow & Record<string, unknown>) | undefined;
-}
+export const readWorkItem = (table: Table, account: Int64, workItemId: string) =>
+  getRow(table, keys.workItem(account, workItemId));
 
 /** The last version at which a work item can be deleted: deletion adds 1, and a version is an int64. */
 export const LAST_VERSION = 2n ** 63n - 2n;
@@ -33,20 +26,11 @@ export async function restoreWorkItem(
   deleted: WorkItemRow,
   also: readonly Action[] = [],
 ): Promise<boolean> {
-  const restored = {
-    Update: {
-      TableName: table.name,
-      Key: keys.workItem(account, deleted.work_item_id),
-      UpdateExpression: 'SET #version = #version + :one, undone_deletion = :deletion REMOVE deleted_at_ms, deleted_by',
-      ConditionExpression: '#version = :version AND deleted_at_ms = :at',
-      ExpressionAttributeNames: { '#version': 'version' },
-      ExpressionAttributeValues: {
-        ':one': 1,
-        ':version': deleted.version,
-        ':at': deleted.deleted_at_ms,
-        ':deletion': { version: deleted.version, at_ms: deleted.deleted_at_ms, by: deleted.deleted_by },
-      },
-    },
-  };
+  const { work_item_id: id, version, deleted_at_ms: at_ms, deleted_by: by } = deleted;
+  const restored = updateAction(
+    keys.workItem(account, id),
+    expression`SET #version = #version + ${1}, undone_deletion = ${{ version, at_ms, by }} REMOVE deleted_at_ms, deleted_by`,
+    expression`#version = ${version} AND deleted_at_ms = ${at_ms}`,
+  );
   return (await transact(table, [restored, ...also])) === undefined;
 }

@@ -3,22 +3,19 @@
  * merge follow its commit, so the rows may show half of a merge: each visible merge is then applied in full.
  */
 import type { Int64 } from '../json.ts';
-import type { Row } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
-import { collections, type Key } from '../table/keys.ts';
+import { collections, type Stored } from '../table/keys.ts';
 import { forEach } from '../table/pool.ts';
-import { queryAll } from '../table/query-all.ts';
-import type { AlertRow, FeedEntry, IncidentRow } from './feed.ts';
+import { queryAll, queryRows } from '../table/query-all.ts';
 import { lowestNext, type PendingMerge, readMergeOrder } from './merge-order.ts';
 import { decideFor } from './move.ts';
 import { type Decide, placedAfter } from './placement.ts';
 import { type FeedItem, readEntry } from './read.ts';
-
-type Stored<RowType> = Key & Row & RowType;
+import type { AlertRow, FeedEntry, IncidentRow } from './rows.ts';
 
 export interface Snapshot {
-  incidents: Stored<IncidentRow>[];
-  alerts: Stored<AlertRow>[];
+  incidents: Stored<'incident'>[];
+  alerts: Stored<'alert'>[];
 }
 
 /**
@@ -29,8 +26,10 @@ export async function readSnapshot(table: Table, account: Int64): Promise<Snapsh
   const order = await readMergeOrder(table, account);
   const lowest = lowestNext(order);
   // Incidents first: an alert that is read later shows every merge that they show.
-  const incidents = await readAll<IncidentRow>(table, [collections.incidents(account)]);
-  const alerts = await readAll<AlertRow>(table, collections.alertShards(account));
+  const incidents = await queryRows(table, collections.incidents(account));
+  const alerts: Stored<'alert'>[] = [];
+  for (const shard of collections.alertShards(account))
+    for await (const alert of queryAll(table, shard)) alerts.push(alert);
 
   /** Incidents whose feeds may hold entries committed meanwhile, or pending. */
   const places = new Map<string, PendingMerge>();
@@ -71,11 +70,4 @@ function changeWith({ sequence, new_title: title, new_owner_id: owner }: FeedEnt
   if (Math.max(incident.last_change?.sequence ?? 0, incident.loaded_after ?? 0) >= sequence) return;
   if (title !== undefined) incident.title = title;
   if (owner !== undefined) incident.owner_id = owner;
-}
-
-async function readAll<RowType>(table: Table, partitions: readonly string[]): Promise<Stored<RowType>[]> {
-  const rows: Stored<RowType>[] = [];
-  for (const partition of partitions)
-    for await (const row of queryAll(table, partition)) rows.push(row as Stored<RowType>);
-  return rows;
 }

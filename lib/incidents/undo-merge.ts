@@ -1,10 +1,11 @@
 import type { Deps } from '../deps.ts';
 import type { Int64 } from '../json.ts';
 import { backoff } from '../table/backoff.ts';
-import { batchGet, rowName } from '../table/batch-get.ts';
+import { batchGet } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
 import { keys } from '../table/keys.ts';
-import type { IncidentRow, Move } from './feed.ts';
+import { TRANSACTION_ITEMS } from '../table/transact.ts';
+import type { Move } from './feed.ts';
 import { finishMerge } from './finish.ts';
 import { randomShard, readMergeOrder } from './merge-order.ts';
 import { decideUndo, place, readPlacements } from './placement.ts';
@@ -18,7 +19,6 @@ import {
   relocate,
   type Sizes,
 } from './relocate.ts';
-import { TRANSACTION_ITEMS } from './transaction.ts';
 
 /** Which merge to undo, and on whose behalf. */
 export interface UndoRequest {
@@ -65,7 +65,7 @@ export async function undoMerge(deps: UndoDeps, request: UndoRequest, sizes: Siz
     const { undo, relocation, pending } = await prepare(deps, request, attempt, sizes.shards);
     if (pending.length > 0) {
       for (const { incidentId, sequence } of pending)
-        await finishMerge(table, request.account, incidentId, sequence, { transactionItems });
+        await finishMerge(table, request.account, incidentId, sequence, transactionItems);
       continue;
     }
     if (undo.moves.length === 0) return withEarlier(table, request, undo);
@@ -122,8 +122,8 @@ async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest, at
   // The merge order before the alerts: which merges it names decides how much of them can be relied on.
   const order = await readMergeOrder(table, account);
   const alertIds = merge.alertIds;
-  const { placements } = await readPlacements(table, account, alertIds);
-  const pending = await claimsOn(largeEntryReader(table), account, order, placements);
+  const placements = await readPlacements(table, account, alertIds);
+  const pending = await claimsOn(table, largeEntryReader(), account, order, placements);
   if (merge.pending && !pending.some(({ sequence }) => sequence === undone)) {
     // Its last moves were done after its rows were read; separate rows record where they took their alerts from.
     if (!order.pending?.some(({ sequence }) => sequence === undone))
@@ -132,12 +132,12 @@ async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest, at
   }
 
   const incidentIds = [...new Set([incidentId, ...merge.moves.flatMap(({ from }) => from ?? [])])];
-  const incidents = await batchGet(
+  const { rows } = await batchGet(
     table,
     incidentIds.map((id) => keys.incident(account, id)),
   );
-  const incidentOf = (id: string): unknown => incidents.get(rowName(keys.incident(account, id)));
-  const incident = incidentOf(incidentId) as IncidentRow | undefined;
+  const incidentOf = (id: string) => rows.of(keys.incident(account, id));
+  const incident = incidentOf(incidentId);
   const gone = incidentIds.filter((id) => !incidentOf(id));
   if (!incident || gone.length > 0)
     throw new UndoError(`incident ${gone[0]} no longer exists: its alerts cannot be moved back`);

@@ -1,4 +1,3 @@
-import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import QuickLRU from 'quick-lru';
 import { ApiError } from '../api/errors.ts';
 import { type Call, createOperationHandler, type Handler } from '../api/operation-handler.ts';
@@ -8,19 +7,13 @@ import validate from '../api/validators/get-rum-resource.ts';
 import { isCurrent } from '../current.ts';
 import type { Deps } from '../deps.ts';
 import { type Int64, isInt64 } from '../json.ts';
+import { withSignal } from '../table/client.ts';
 import { collections, keys } from '../table/keys.ts';
+import { queryAll } from '../table/query-all.ts';
+import { getRow } from '../table/row.ts';
+import { type RumUsage, USAGE_FIELDS } from './rows.ts';
 
 type RumResource = ResponseOf<typeof getRumResource>;
-
-/** Fields from the usage row; all others are the record's. */
-export const USAGE_FIELDS = [
-  'session_limit_reached',
-  'session_investigate.used_cnt',
-  'session_measure.used_cnt',
-  'session_replay.used_cnt',
-] as const;
-
-export type RumUsage = Pick<RumResource, (typeof USAGE_FIELDS)[number]>;
 
 /** Defaults until the metering side has written them. */
 const NO_USAGE: RumUsage = {
@@ -69,25 +62,13 @@ export function createGetRumResource({ table, now, log, settings }: Deps, cacheS
   const records = new QuickLRU<string, CachedRecord>({ maxSize: cacheSize });
 
   async function readUsage(account: Int64, signal: AbortSignal): Promise<Row> {
-    const { Item } = await table.client.send(
-      new GetCommand({ TableName: table.name, Key: keys.rumUsage(account), ConsistentRead: true }),
-      { abortSignal: signal },
-    );
-    return usageOf(Item);
+    return usageOf(await getRow(withSignal(table, signal), keys.rumUsage(account)));
   }
 
   async function readBoth(account: Int64, signal: AbortSignal): Promise<{ cached: CachedRecord; usage: Row }> {
     const readAtMs = now();
-    const { Items = [] } = await table.client.send(
-      new QueryCommand({
-        TableName: table.name,
-        KeyConditionExpression: 'pk = :pk',
-        ExpressionAttributeValues: { ':pk': collections.rum(account) },
-        ConsistentRead: true,
-      }),
-      { abortSignal: signal },
-    );
-    const row = (sk: string) => Items.find((item) => item.sk === sk);
+    const rows = await Array.fromAsync(queryAll(withSignal(table, signal), collections.rum(account)));
+    const row = (sk: string): Row | undefined => rows.find((one) => one.sk === sk);
     const [record, usage] = [row(keys.rumResource(account).sk), row(keys.rumUsage(account).sk)];
     records.delete(String(account));
     if (!record || record.deleted) throw refuse('rumResourceNotFound');

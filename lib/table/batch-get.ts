@@ -1,84 +1,76 @@
 import { BatchGetCommand, type BatchGetCommandInput, type BatchGetCommandOutput } from '@aws-sdk/lib-dynamodb';
 import { backoff, THROTTLED } from './backoff.ts';
-import type { Table } from './client.ts';
+import { optionsOf, type Table } from './client.ts';
+import { expressionsOf, projection } from './expression.ts';
 import { isThrottled } from './failures.ts';
-import type { Key } from './keys.ts';
+import type { AttributeOf, Key, KeyOf, Read, RowKind } from './keys.ts';
 import { forEach } from './pool.ts';
 
 const LARGEST_BATCH = 100;
 /** Without a signal: some ten seconds. */
 const MOST_ATTEMPTS = 50;
 
-export type Row = Record<string, unknown>;
-
 /** Identifies a row among those read together. */
 export const rowName = ({ pk, sk }: Key) => `${pk}\n${sk}`;
 
-export interface BatchGetOptions {
-  signal?: AbortSignal | undefined;
+/** Rows by {@link rowName}. */
+export class RowMap<Kind extends RowKind, Name extends AttributeOf<Kind> = AttributeOf<Kind>> extends Map<
+  string,
+  Key & Read<Kind, Name>
+> {
+  /** The row of a key. */
+  of<Own extends Kind>(key: KeyOf<Own>): (Key & Read<Own, Name & AttributeOf<Own>>) | undefined {
+    return this.get(rowName(key)) as (Key & Read<Own, Name & AttributeOf<Own>>) | undefined;
+  }
+}
+
+export interface BatchGetOptions<Name> {
   consistent?: boolean;
   /** Beside the key; absent: all. */
-  attributes?: readonly string[];
+  attributes?: readonly Name[];
 }
 
 /** Keys that were read in one call. */
-export interface ReadBatch {
-  keys: readonly Key[];
+export interface ReadBatch<Kind extends RowKind> {
+  keys: readonly KeyOf<Kind>[];
   /** How many of the rows exist. */
   found: number;
   /** Read units used: one per row for each started 4 KB. */
   units: number;
 }
 
-/** Reads rows by their keys: see {@link readBatches}. @returns the rows that exist, by {@link rowName} */
-export async function batchGet(
-  table: Table,
-  keys: readonly Key[],
-  signal?: AbortSignal,
-  consistent = true,
-): Promise<Map<string, Row>> {
-  return (await readBatches(table, keys, { signal, consistent })).rows;
-}
-
 /**
  * Reads rows by their keys, strongly consistent unless said otherwise, a hundred per call and a few calls in parallel. Throttled
- * and unprocessed keys are retried until the signal aborts.
+ * and unprocessed keys are retried until the table's signal aborts.
+ * @returns the rows that exist
  */
-export async function readBatches(
-  table: Table,
-  keys: readonly Key[],
-  { signal, consistent = true, attributes }: BatchGetOptions = {},
-): Promise<{ rows: Map<string, Row>; batches: ReadBatch[] }> {
-  const rows = new Map<string, Row>();
-  const batches: ReadBatch[] = [];
+export async function batchGet<Kind extends RowKind, Name extends AttributeOf<Kind>>(
+  { client, name: tableName, signal }: Table,
+  keys: readonly KeyOf<Kind>[],
+  { consistent = true, attributes }: BatchGetOptions<Name> = {},
+): Promise<{ rows: RowMap<Kind, Name>; batches: ReadBatch<Kind>[] }> {
+  const rows = new RowMap<Kind, Name>();
+  const batches: ReadBatch<Kind>[] = [];
   for (let index = 0; index < keys.length; index += LARGEST_BATCH)
     batches.push({ keys: keys.slice(index, index + LARGEST_BATCH), found: 0, units: 0 });
-  const names = attributes && ['pk', 'sk', ...attributes];
-  const projection = names && {
-    ProjectionExpression: names.map((_name, index) => `#${index}`).join(', '),
-    ExpressionAttributeNames: Object.fromEntries(names.map((name, index) => [`#${index}`, name])),
-  };
+  const projected = attributes && expressionsOf({ ProjectionExpression: projection(['pk', 'sk', ...attributes]) });
 
-  async function readBatch(batch: ReadBatch, ending: AbortSignal): Promise<void> {
+  async function readBatch(batch: ReadBatch<Kind>, ending: AbortSignal): Promise<void> {
     let request: BatchGetCommandInput['RequestItems'] = {
-      [table.name]: {
-        Keys: batch.keys.map(({ pk, sk }) => ({ pk, sk })),
-        ConsistentRead: consistent,
-        ...projection,
-      },
+      [tableName]: { Keys: batch.keys.map(({ pk, sk }) => ({ pk, sk })), ConsistentRead: consistent, ...projected },
     };
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const answer: BatchGetCommandOutput = await table.client.send(
+        const answer: BatchGetCommandOutput = await client.send(
           new BatchGetCommand({ RequestItems: request, ReturnConsumedCapacity: 'TOTAL' }),
-          { abortSignal: ending },
+          optionsOf(ending),
         );
-        const items = answer.Responses?.[table.name] ?? [];
-        for (const item of items) rows.set(rowName(item as unknown as Key), item);
+        const items = (answer.Responses?.[tableName] ?? []) as (Key & Read<Kind, Name>)[];
+        for (const item of items) rows.set(rowName(item), item);
         batch.found += items.length;
         for (const { CapacityUnits = 0 } of answer.ConsumedCapacity ?? []) batch.units += CapacityUnits;
         request = answer.UnprocessedKeys;
-        if (!request?.[table.name]) return;
+        if (!request?.[tableName]) return;
       } catch (error) {
         if (!isThrottled(error) || (!signal && attempt === MOST_ATTEMPTS)) throw error;
       }

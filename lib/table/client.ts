@@ -15,7 +15,15 @@ export interface Table {
   readonly client: DynamoDBDocumentClient;
   /** Reads a row that the document client leaves raw: those in stream records and in failed conditions. */
   readonly unmarshall: <Row>(item: Record<string, AttributeValue>) => Row;
+  /** Ends the calls: see {@link withSignal}. */
+  readonly signal?: AbortSignal | undefined;
 }
+
+/** The table for calls that a signal ends; undefined: nothing does. */
+export const withSignal = (table: Table, signal: AbortSignal | undefined): Table => ({ ...table, signal });
+
+/** What each call of the client is given. */
+export const optionsOf = (signal: AbortSignal | undefined) => (signal ? { abortSignal: signal } : {});
 
 export interface TableOptions {
   name: string;

@@ -4,12 +4,46 @@
  */
 import { type Int64, toInt64 } from '../json.ts';
 
-export interface Key {
+export type Key = {
   readonly pk: string;
   readonly sk: string;
+};
+
+/** The attributes of the rows of each kind, beside the key. Each feature adds its own kinds, in its `rows.ts`. */
+export interface Rows {
+  /** Its key says all. */
+  listedAccount: Record<never, never>;
 }
 
-const tenantPartition = (account: Int64, collection: string) => `ACCOUNT#${account}#${collection}`;
+export type RowKind = keyof Rows;
+
+declare const kind: unique symbol;
+
+/** A partition key, and the kinds of the rows that it has. */
+export type PartitionOf<Kind extends RowKind> = string & { readonly [kind]?: Kind };
+
+/** The key of a row of this kind. */
+export interface KeyOf<Kind extends RowKind> extends Key {
+  readonly pk: PartitionOf<Kind>;
+}
+
+/** A row as it is stored. */
+export type Stored<Kind extends RowKind> = Kind extends RowKind ? Key & Rows[Kind] : never;
+
+/** The names of the attributes of a kind. */
+export type AttributeOf<Kind extends RowKind> = Kind extends RowKind ? keyof Stored<Kind> & string : never;
+
+/** Of a row, the attributes that are read. */
+export type Read<Kind extends RowKind, Name extends AttributeOf<Kind>> = Kind extends RowKind
+  ? Pick<Stored<Kind>, Name & keyof Stored<Kind>>
+  : never;
+
+const tenantPartition = <Kind extends RowKind>(account: Int64, collection: string) =>
+  `ACCOUNT#${account}#${collection}` as PartitionOf<Kind>;
+
+const feedPartition = <Kind extends RowKind>(account: Int64, incidentId: string) =>
+  tenantPartition<Kind>(account, `FEED#${incidentId.toLowerCase()}`);
+
 const SEQUENCE_DIGITS = 15;
 
 /** A feed entry's place in the order of all merges of its account: sorts as text as it does as a number. */
@@ -26,26 +60,28 @@ const ACCOUNT_DIGITS = 19;
 /** Partition keys that are read as a range. */
 export const collections = {
   /** The operator's list of all accounts; no call of a tenant reads it. */
-  accounts: () => 'ACCOUNTS',
-  audit: (account: Int64) => tenantPartition(account, 'AUDIT'),
-  members: (account: Int64) => tenantPartition(account, 'MEMBERS'),
-  hosts: (account: Int64) => tenantPartition(account, 'HOSTS'),
-  hostStatuses: (account: Int64) => tenantPartition(account, 'HOST_STATUSES'),
-  rum: (account: Int64) => tenantPartition(account, 'RUM'),
-  workItems: (account: Int64) => tenantPartition(account, 'WORK_ITEMS'),
-  incidents: (account: Int64) => tenantPartition(account, 'INCIDENTS'),
+  accounts: () => 'ACCOUNTS' as PartitionOf<'listedAccount'>,
+  audit: (account: Int64) => tenantPartition<'audit'>(account, 'AUDIT'),
+  members: (account: Int64) => tenantPartition<'member'>(account, 'MEMBERS'),
+  hosts: (account: Int64) => tenantPartition<'host'>(account, 'HOSTS'),
+  hostStatuses: (account: Int64) => tenantPartition<'hostStatus'>(account, 'HOST_STATUSES'),
+  rum: (account: Int64) => tenantPartition<'rumResource' | 'rumUsage'>(account, 'RUM'),
+  workItems: (account: Int64) => tenantPartition<'workItem'>(account, 'WORK_ITEMS'),
+  incidents: (account: Int64) => tenantPartition<'incident'>(account, 'INCIDENTS'),
   /** One of the partition keys of the account's alerts: that of the ids that end in this hexadecimal digit. */
-  alerts: (account: Int64, shard: string) => tenantPartition(account, `ALERTS#${shard}`),
-  alertShards: (account: Int64) => [...ALERT_SHARDS].map((shard) => tenantPartition(account, `ALERTS#${shard}`)),
-  feed: (account: Int64, incidentId: string) => tenantPartition(account, `FEED#${incidentId.toLowerCase()}`),
-  mergeOrder: (account: Int64) => tenantPartition(account, 'MERGES'),
-  idempotency: (account: Int64) => tenantPartition(account, 'IDEMPOTENCY'),
+  alerts: (account: Int64, shard: string) => tenantPartition<'alert'>(account, `ALERTS#${shard}`),
+  alertShards: (account: Int64) =>
+    [...ALERT_SHARDS].map((shard) => tenantPartition<'alert'>(account, `ALERTS#${shard}`)),
+  feed: (account: Int64, incidentId: string) =>
+    feedPartition<'feedEntry' | 'feedAlerts' | 'feedMoves'>(account, incidentId),
+  mergeOrder: (account: Int64) => tenantPartition<'mergeOrder' | 'mergeOrderShard'>(account, 'MERGES'),
+  idempotency: (account: Int64) => tenantPartition<'idempotency'>(account, 'IDEMPOTENCY'),
 } as const;
 
 /** The key of each kind of row. ObjectIDs go in lower case, so that they compare without it. */
 export const keys = {
-  account: (account: Int64) => ({ pk: tenantPartition(account, 'ACCOUNT'), sk: 'ACCOUNT' }),
-  appKey: (hash: string) => ({ pk: `APP_KEY#${hash}`, sk: 'APP_KEY' }),
+  account: (account: Int64) => ({ pk: tenantPartition<'account'>(account, 'ACCOUNT'), sk: 'ACCOUNT' }),
+  appKey: (hash: string) => ({ pk: `APP_KEY#${hash}` as PartitionOf<'appKey'>, sk: 'APP_KEY' }),
   listedAccount: (account: Int64) => ({
     pk: collections.accounts(),
     sk: String(account).padStart(ACCOUNT_DIGITS, '0'),
@@ -58,8 +94,8 @@ export const keys = {
   member: (account: Int64, memberId: Int64) => ({ pk: collections.members(account), sk: String(memberId) }),
   host: (account: Int64, hostId: string) => ({ pk: collections.hosts(account), sk: hostId }),
   hostStatus: (account: Int64, hostId: string) => ({ pk: collections.hostStatuses(account), sk: hostId }),
-  rumResource: (account: Int64) => ({ pk: collections.rum(account), sk: 'RESOURCE' }),
-  rumUsage: (account: Int64) => ({ pk: collections.rum(account), sk: 'USAGE' }),
+  rumResource: (account: Int64) => ({ pk: tenantPartition<'rumResource'>(account, 'RUM'), sk: 'RESOURCE' }),
+  rumUsage: (account: Int64) => ({ pk: tenantPartition<'rumUsage'>(account, 'RUM'), sk: 'USAGE' }),
   workItem: (account: Int64, workItemId: string) => ({ pk: collections.workItems(account), sk: workItemId }),
   incident: (account: Int64, incidentId: string) => ({
     pk: collections.incidents(account),
@@ -70,34 +106,35 @@ export const keys = {
     return { pk: collections.alerts(account, alertShard(id)), sk: id };
   },
   feedEntry: (account: Int64, incidentId: string, sequence: number) => ({
-    pk: collections.feed(account, incidentId),
+    pk: feedPartition<'feedEntry'>(account, incidentId),
     sk: sequenceText(sequence),
   }),
   /** Which alerts a large entry takes; `part` counts from 0. */
   feedAlerts: (account: Int64, incidentId: string, sequence: number, part: number) => ({
-    pk: collections.feed(account, incidentId),
+    pk: feedPartition<'feedAlerts'>(account, incidentId),
     sk: `${sequenceText(sequence)}#ALERTS#${String(part).padStart(4, '0')}`,
   }),
   /** Moves of a large entry's alerts from index `start` on. */
   feedMoves: (account: Int64, incidentId: string, sequence: number, start: number) => ({
-    pk: collections.feed(account, incidentId),
+    pk: feedPartition<'feedMoves'>(account, incidentId),
     sk: `${sequenceText(sequence)}#MOVES#${String(start).padStart(6, '0')}`,
   }),
   // Stored by the name that the merge order had first.
-  mergeOrder: (account: Int64) => ({ pk: collections.mergeOrder(account), sk: 'LEDGER' }),
-  mergeOrderShard: (account: Int64, shard: number) => ({ pk: collections.mergeOrder(account), sk: `LEDGER#${shard}` }),
+  mergeOrder: (account: Int64) => ({ pk: tenantPartition<'mergeOrder'>(account, 'MERGES'), sk: 'LEDGER' }),
+  mergeOrderShard: (account: Int64, shard: number) => ({
+    pk: tenantPartition<'mergeOrderShard'>(account, 'MERGES'),
+    sk: `LEDGER#${shard}`,
+  }),
   /** One row for each outer window, named by its number since the epoch. */
   rateCount: (account: Int64, operation: string, window: number) => ({
-    pk: tenantPartition(account, `RATE#${operation}`),
+    pk: tenantPartition<'rateCount'>(account, `RATE#${operation}`),
     sk: String(window),
   }),
   idempotency: (account: Int64, operation: string, keyHash: string) => ({
     pk: collections.idempotency(account),
     sk: `${operation}#${keyHash}`,
   }),
-} as const satisfies Record<string, (...parts: never[]) => Key>;
-
-export type RowKind = keyof typeof keys;
+} as const satisfies { [Kind in RowKind]: (...parts: never[]) => KeyOf<Kind> };
 
 /** A parsed key: the kind of row, and the values it was built from. */
 export interface ParsedKey {
@@ -105,6 +142,10 @@ export interface ParsedKey {
   account?: Int64;
   parts: (string | number | Int64)[];
 }
+
+/** The rows of one kind. */
+export const ofKind = <Kind extends RowKind, Row extends Key>(kind: Kind, rows: readonly Row[]) =>
+  rows.filter((row): row is Row & Stored<Kind> => parseKey(row)?.kind === kind);
 
 const TENANT = /^ACCOUNT#(-?\d+)#([A-Z_]+)(?:#(.*))?$/s;
 

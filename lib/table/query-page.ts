@@ -1,7 +1,7 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
-import type { Row } from './batch-get.ts';
-import type { Table } from './client.ts';
-import type { Key } from './keys.ts';
+import { optionsOf, type Table } from './client.ts';
+import { expression, expressionsOf } from './expression.ts';
+import type { PartitionOf, RowKind, Stored } from './keys.ts';
 
 export interface PageOptions {
   limit: number;
@@ -12,21 +12,21 @@ export interface PageOptions {
 }
 
 /** Some rows of a partition, strongly consistent. `next` is the `after` of the following page; absent after the last row. */
-export async function queryPage(
-  table: Table,
-  partition: string,
+export async function queryPage<Kind extends RowKind>(
+  { client, name, signal }: Table,
+  partition: PartitionOf<Kind>,
   { limit, after, descending = false }: PageOptions,
-): Promise<{ rows: (Key & Row)[]; next: string | undefined }> {
-  const { Items = [], LastEvaluatedKey } = await table.client.send(
+): Promise<{ rows: Stored<Kind>[]; next: string | undefined }> {
+  const { Items = [], LastEvaluatedKey } = await client.send(
     new QueryCommand({
-      TableName: table.name,
-      KeyConditionExpression: 'pk = :pk',
-      ExpressionAttributeValues: { ':pk': partition },
+      TableName: name,
+      ...expressionsOf({ KeyConditionExpression: expression`pk = ${partition}` }),
       ConsistentRead: true,
       Limit: limit,
       ScanIndexForward: !descending,
       ...(after !== undefined && { ExclusiveStartKey: { pk: partition, sk: after } }),
     }),
+    optionsOf(signal),
   );
-  return { rows: Items as (Key & Row)[], next: LastEvaluatedKey?.sk };
+  return { rows: Items as Stored<Kind>[], next: LastEvaluatedKey?.sk };
 }

@@ -1,15 +1,91 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
-import { GetCommand, PutCommand, TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import { TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { backoff, THROTTLED } from './backoff.ts';
-import type { Row } from './batch-get.ts';
-import type { Table } from './client.ts';
-import { isUnavailable } from './failures.ts';
-import { type SendOptions, settle } from './settle.ts';
+import { optionsOf, type Table } from './client.ts';
+import { type Expression, expressionsOf } from './expression.ts';
+import { isThrottled, isUnavailable } from './failures.ts';
+import type { Key, KeyOf, RowKind } from './keys.ts';
+import { getRow, putRow } from './row.ts';
+import { settle } from './settle.ts';
+
+/** What one DynamoDB transaction holds. */
+export const TRANSACTION_ITEMS = 100;
+
+type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
 /** One write or condition of a transaction. */
-export type Action = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
+export type Action = { [Verb in keyof TransactItem]?: Omit<NonNullable<TransactItem[Verb]>, 'TableName'> };
+
+export const putAction = (row: Key & object, condition?: Expression): Action => ({
+  Put: { Item: row, ...expressionsOf({ ConditionExpression: condition }) },
+});
+
+export const updateAction = (key: Key, update: Expression, condition?: Expression): Action => ({
+  Update: { Key: key, ...expressionsOf({ UpdateExpression: update, ConditionExpression: condition }) },
+});
+
+export const deleteAction = ({ pk, sk }: Key): Action => ({ Delete: { Key: { pk, sk } } });
+
+/** Writes nothing. */
+export const checkAction = (key: Key, condition: Expression): Action => ({
+  ConditionCheck: { Key: key, ...expressionsOf({ ConditionExpression: condition }) },
+});
+
+function send({ name: TableName, client, signal }: Table, actions: readonly Action[], ClientRequestToken?: string) {
+  const TransactItems = actions.map(
+    ({ Put, Update, Delete, ConditionCheck }): TransactItem => ({
+      ...(Put && { Put: { TableName, ...Put } }),
+      ...(Update && { Update: { TableName, ...Update } }),
+      ...(Delete && { Delete: { TableName, ...Delete } }),
+      ...(ConditionCheck && { ConditionCheck: { TableName, ...ConditionCheck } }),
+    }),
+  );
+  const command = new TransactWriteCommand({ TransactItems, ...(ClientRequestToken && { ClientRequestToken }) });
+  return client.send(command, optionsOf(signal));
+}
+
+/**
+ * Outcome of a transaction. Unless `applied`, nothing is written:
+ * - `changed`: a condition does not hold
+ * - `conflict`: another transaction has one of the rows, or an earlier attempt of this one is running
+ * - `throttled`: there were not enough write units
+ * - `refused`: DynamoDB rejects it: it, or a resulting row, is too large
+ */
+export type TransactionResult =
+  | { outcome: 'applied' | 'changed' | 'conflict' | 'throttled' }
+  | { outcome: 'refused'; error: Error };
+
+/**
+ * Sends a transaction once; the caller decides by its outcome.
+ * @throws errors that leave the outcome unknown, and bugs
+ */
+export async function transactOnce(table: Table, actions: readonly Action[]): Promise<TransactionResult> {
+  try {
+    await send(table, actions);
+    return { outcome: 'applied' };
+  } catch (error) {
+    const result = resultOf(error);
+    if (!result) throw error;
+    return result;
+  }
+}
+
+/** The worst of several reasons decides: a failed condition outweighs all others. */
+function resultOf(error: unknown): TransactionResult | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if (isThrottled(error)) return { outcome: 'throttled' };
+  if (error.name === 'TransactionInProgressException') return { outcome: 'conflict' };
+  if (error.name === 'ValidationException') return { outcome: 'refused', error };
+  if (!(error instanceof TransactionCanceledException)) return undefined;
+  const codes = new Set(error.CancellationReasons?.map(({ Code }) => Code));
+  if (codes.has('ConditionalCheckFailed')) return { outcome: 'changed' };
+  if (codes.has('ValidationError')) return { outcome: 'refused', error };
+  if (codes.has('ThrottlingError') || codes.has('ProvisionedThroughputExceeded')) return { outcome: 'throttled' };
+  if (codes.has('TransactionConflict')) return { outcome: 'conflict' };
+  return undefined;
+}
 
 const MOST_ATTEMPTS = 8;
 /** Of a request with unknown outcome; each is several attempts of the SDK. */
@@ -23,43 +99,38 @@ const MOST_REPEATS = 2;
  * @returns the index of the first action whose condition does not hold; undefined when all are written
  */
 export async function transact(table: Table, actions: readonly Action[]): Promise<number | undefined> {
-  const own = actions.at(-1)?.Put?.Item;
+  const own = actions.at(-1)?.Put?.Item as Row | undefined;
   let token = randomUUID();
   let repeats = 0;
   for (let attempt = 1; ; attempt += 1)
     try {
-      const transaction = new TransactWriteCommand({ TransactItems: [...actions], ClientRequestToken: token });
-      await settle<unknown>({
-        send: (options) => table.client.send(transaction, options),
-        look: (options) => findRow(table, own, options),
+      await settle<unknown>(table, {
+        send: (table) => send(table, actions, token),
+        look: (table) => findRow(table, own),
       });
       return undefined;
     } catch (error) {
       if (error instanceof TransactionCanceledException) {
         const failed = (error.CancellationReasons ?? []).findIndex(({ Code }) => Code === 'ConditionalCheckFailed');
         // An earlier attempt may have been applied late, after its check.
-        if (failed >= 0) return attempt > 1 && (await findRow(table, own, {})) ? undefined : failed;
+        if (failed >= 0) return attempt > 1 && (await findRow(table, own)) ? undefined : failed;
         token = randomUUID();
       } else repeats += 1;
       if (!isUnavailable(error) || attempt === MOST_ATTEMPTS || repeats > MOST_REPEATS) throw error;
-      await backoff(attempt, THROTTLED);
+      await backoff(attempt, THROTTLED, table.signal);
     }
 }
 
+type Row = KeyOf<RowKind> & Record<string, unknown>;
+
 /** Puts a row that no other writer puts; a lost reply is no failure. */
 export async function putOwnRow(table: Table, row: Row): Promise<void> {
-  await settle<unknown>({
-    send: (options) => table.client.send(new PutCommand({ TableName: table.name, Item: row }), options),
-    look: (options) => findRow(table, row, options),
-  });
+  await settle<unknown>(table, { send: (table) => putRow(table, row), look: (table) => findRow(table, row) });
 }
 
 /** The row if it is stored as put. */
-async function findRow(table: Table, put: Row | undefined, options: SendOptions): Promise<Row | undefined> {
+async function findRow(table: Table, put: Row | undefined): Promise<object | undefined> {
   if (!put) return undefined;
-  const Key = { pk: put.pk, sk: put.sk };
-  const read = new GetCommand({ TableName: table.name, Key, ConsistentRead: true });
-  const { Item } = await table.client.send(read, options);
-  const isSame = Object.entries(put).every(([name, value]) => isDeepStrictEqual(Item?.[name], value));
-  return isSame ? Item : undefined;
+  const stored: Readonly<Record<string, unknown>> | undefined = await getRow(table, { pk: put.pk, sk: put.sk });
+  return Object.entries(put).every(([name, value]) => isDeepStrictEqual(stored?.[name], value)) ? stored : undefined;
 }

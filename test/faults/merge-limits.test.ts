@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type LimitsProxy, startLimitsProxy } from '../../infra/local/limits/proxy.ts';
 import { finishMerge } from '../../lib/incidents/finish.ts';
-import { connectTable, type Table } from '../../lib/table/client.ts';
+import { connectTable, type Table, withSignal } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { hasEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
@@ -43,7 +43,7 @@ describe('a merge at the limits of DynamoDB', () => {
       200,
     );
     const [{ sequence }] = await tenant.feed(to);
-    await finishMerge(own, tenant.account, to, sequence, { signal: AbortSignal.timeout(120_000) });
+    await finishMerge(withSignal(own, AbortSignal.timeout(120_000)), tenant.account, to, sequence);
     await isMerged(tenant, to, alerts);
   }, 180_000);
 });

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createAudit } from '../../cli/audit.ts';
 import { changeAccount } from '../../lib/accounts/accounts.ts';
-import type { AuditEntry } from '../../lib/accounts/audit.ts';
+import type { AuditEntry } from '../../lib/accounts/rows.ts';
 import { mergeAlerts } from '../../lib/api/operations.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { collections, keys } from '../../lib/table/keys.ts';

@@ -2,7 +2,7 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { putAccount } from '../../lib/accounts/accounts.ts';
-import type { MovedAlerts } from '../../lib/incidents/feed.ts';
+import type { MovedAlerts } from '../../lib/incidents/rows.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { itemBytes, LARGEST_ITEM_BYTES } from '../../lib/table/item-size.ts';
 import { keys } from '../../lib/table/keys.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { batchGet, readBatches, rowName } from '../../lib/table/batch-get.ts';
+import { batchGet, rowName } from '../../lib/table/batch-get.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
@@ -34,7 +34,7 @@ it('after a storm reads 9,600 keys, 16 calls at once, though every call loses it
     sent.add(body);
     throw replyLost();
   });
-  const rows = await batchGet(through, wanted);
+  const { rows } = await batchGet(through, wanted);
   through.client.destroy();
 
   expect([...rows.keys()].sort()).toEqual([first, last].map((key) => key && rowName(key)).sort());
@@ -65,7 +65,7 @@ it('asks again for the keys that DynamoDB leaves unprocessed, until it has them 
     },
     { step: 'initialize', priority: 'high', name: 'leavesKeys' },
   );
-  const { rows, batches } = await readBatches(table, wanted, { attributes: ['title'] });
+  const { rows, batches } = await batchGet(table, wanted, { attributes: ['title'] });
   expect([...rows.keys()].sort()).toEqual(wanted.map(rowName).sort());
   expect(new Set([...rows.values()].map(({ title }) => title))).toEqual(new Set(['t']));
   expect(calls).toBeGreaterThan(4);

@@ -5,6 +5,7 @@ import { createAppKeys } from '../../lib/auth/app-keys.ts';
 import { createUsageKeyAuthorizer } from '../../lib/auth/usage-key-authorizer.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
+import { partitionValue } from '../simulation/table-double.ts';
 import { connectionLost } from '../support/faults.ts';
 import { finishFeed } from '../support/finish.ts';
 import { hostId, inventory, live, newFleet } from '../support/fleet.ts';
@@ -28,6 +29,7 @@ function kindOf(pk: string): KeyKind {
 interface Input {
   Key?: { pk: string };
   RequestItems?: Record<string, { Keys: { pk: string }[] }>;
+  KeyConditionExpression?: string;
   ExpressionAttributeValues?: Record<string, unknown>;
   TransactItems?: Record<string, { Key?: { pk: string }; Item?: { pk: string } }>[];
 }
@@ -40,7 +42,7 @@ function asked(command: string, input: Input): [action: string, pk: string][] {
     case 'UpdateItem':
       return [[name, input.Key?.pk ?? '']];
     case 'Query':
-      return [[name, partitionOf(input.ExpressionAttributeValues?.[':pk'])]];
+      return [[name, partitionOf(input.ExpressionAttributeValues?.[partitionValue(input)])]];
     case 'BatchGetItem':
       return Object.values(input.RequestItems ?? {}).flatMap(({ Keys }) =>
         Keys.map(({ pk }): [string, string] => [name, pk]),

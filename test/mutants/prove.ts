@@ -9,7 +9,7 @@ import { copySources, withBug } from './plant.ts';
 
 /** What the scenarios run. */
 const PROVED =
-  /^lib\/(incidents|accounts|auth)\/|^lib\/api\/rate-limit|^lib\/table\/(batch-get|settle)|^lib\/(data|check)\//;
+  /^lib\/(incidents|accounts|auth)\/|^lib\/api\/rate-limit|^lib\/table\/(batch-get|row|settle)|^lib\/(data|check)\//;
 
 /** Bugs that no schedule can show, and why. */
 const BEYOND: Readonly<Record<string, string>> = {

@@ -7,15 +7,16 @@ import {
   revokeAppKey,
   rotateAppKey,
 } from '../../lib/accounts/app-key-admin.ts';
-import { type AuditEntry, auditAction } from '../../lib/accounts/audit.ts';
-import { type AppKeyRow, createAppKeys } from '../../lib/auth/app-keys.ts';
+import { auditAction } from '../../lib/accounts/audit.ts';
+import type { AuditEntry } from '../../lib/accounts/rows.ts';
+import { createAppKeys } from '../../lib/auth/app-keys.ts';
+import type { AppKeyRow } from '../../lib/auth/rows.ts';
 import type { AccountRows } from '../../lib/check/accounts.ts';
 import { checkAccounts } from '../../lib/check/accounts.ts';
 import { DataError } from '../../lib/data/check.ts';
 import { loadData } from '../../lib/data/load.ts';
 import { type Key, parseKey } from '../../lib/table/keys.ts';
 import { TIME_LIMITS } from '../../lib/time-limits.ts';
-import { TABLE_NAME } from './double-client.ts';
 import type { Scenario } from './explore.ts';
 import { type Actor, type Judgement, rowsAfter, scenarioOf } from './scenario.ts';
 import type { Script, Surroundings } from './surroundings.ts';
@@ -62,9 +63,9 @@ function operator(name: string, act: (at: Surroundings) => Promise<unknown>, app
 
 const isRefusal = (error: unknown) => error instanceof AppKeyError || error instanceof DataError;
 
-const also = ({ deps: { table } }: Surroundings, account: number, id: string) => {
+const also = (account: number, id: string) => {
   const entry: AuditEntry = { id, at_ms: 1, by: 'operator', command: id, result: 'done' };
-  return [auditAction(table, account, entry)];
+  return [auditAction(account, entry)];
 };
 
 async function requireAccount({ deps: { table } }: Surroundings, account: number) {
@@ -91,7 +92,7 @@ const issue = (key: string, account = OWN) =>
         await requireAccount(at, account),
         identityOfAppKey(key),
         { created_at: 1 },
-        also(at, account, `issue ${key}`),
+        also(account, `issue ${key}`),
       ),
     (state) =>
       state.keys[key] && state.keys[key].account !== account
@@ -102,7 +103,7 @@ const issue = (key: string, account = OWN) =>
 const revoke = (key: string) =>
   operator(
     `revoke ${key}`,
-    (at) => revokeAppKey(at.deps.table, OWN, identityOfAppKey(key).hash, 2, also(at, OWN, `revoke ${key}`)),
+    (at) => revokeAppKey(at.deps.table, OWN, identityOfAppKey(key).hash, 2, also(OWN, `revoke ${key}`)),
     (state) => withKey(state, key, (before) => ({ ...(before as KeyState), revoked: true })),
   );
 
@@ -113,14 +114,7 @@ const rotate = (key: string, fresh: string) =>
     async (at) => {
       const next = { identity: identityOfAppKey(fresh), limits: { created_at: 1 } };
       const { hash } = identityOfAppKey(key);
-      await rotateAppKey(
-        at.deps.table,
-        await requireAccount(at, OWN),
-        { hash },
-        next,
-        FAR,
-        also(at, OWN, `rotate ${key}`),
-      );
+      await rotateAppKey(at.deps.table, await requireAccount(at, OWN), { hash }, next, FAR, also(OWN, `rotate ${key}`));
     },
     (state) =>
       // Said again after it was done, the old key may have been revoked since: that refuses it.
@@ -135,7 +129,7 @@ const FAR = 9_000_000_000;
 const change = (name: string, changed: Partial<{ permissions: string[]; suspended: boolean }>) =>
   operator(
     name,
-    (at) => changeAccount(at.deps.table, OWN, () => changed, also(at, OWN, name)),
+    (at) => changeAccount(at.deps.table, OWN, () => changed, also(OWN, name)),
     (state) => withAccount(state, OWN, changed),
   );
 const suspend = change('suspend', { suspended: true });
@@ -271,7 +265,7 @@ const judgement: Judgement<State> = {
   isSettled: ({ name }) => /^(issue|revoke|rotate)/.test(name),
   describe: (world) => canonical(stateOf(world)),
   check: (world) =>
-    [...checkAccounts(rowsOf(world), TABLE_NAME)].map(
+    [...checkAccounts(rowsOf(world))].map(
       ({ kind, account, ids, detail }) => `${kind} ${account} ${canonical(ids)}: ${detail}`,
     ),
 };

@@ -31,7 +31,7 @@ const restore = (name: string) =>
     const row = await readWorkItem(table, ACCOUNT, ITEM);
     if (row?.deleted_at_ms === undefined) return 'not deleted';
     const entry = { id: name, at_ms: 1, by: 'operator', command: 'work-item restore', result: 'done' } as const;
-    return (await restoreWorkItem(table, ACCOUNT, row, [auditAction(table, ACCOUNT, entry)])) ? 'restored' : 'changed';
+    return (await restoreWorkItem(table, ACCOUNT, row, [auditAction(ACCOUNT, entry)])) ? 'restored' : 'changed';
   });
 
 const load = actor('import', async ({ deps: { table } }) => {

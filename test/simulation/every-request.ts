@@ -38,7 +38,7 @@ export async function everyRequest(): Promise<{ requests: Request[]; items: Item
   const deps = depsOver(table);
   const account = 1;
   const also = (index: number) => [
-    auditAction(table, account, { id: `a${index}`, at_ms: index, by: 'op', command: 'c', result: 'started' }),
+    auditAction(account, { id: `a${index}`, at_ms: index, by: 'op', command: 'c', result: 'started' }),
   ];
   for (const each of [1, 2]) await putAccount(table, { account_id: each, name: 'Acme', permissions: ['monit'] });
   await putAccount(table, { account_id: 2, name: 'Other', permissions: [], suspended: true });

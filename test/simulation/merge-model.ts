@@ -4,7 +4,6 @@ import { checkMerges } from '../../lib/check/merges.ts';
 import { mergeRowsOf } from '../../lib/check/read.ts';
 import type { FeedItem } from '../../lib/incidents/read.ts';
 import { UndoError } from '../../lib/incidents/undo-merge.ts';
-import { TABLE_NAME } from './double-client.ts';
 import type { Judgement } from './scenario.ts';
 import { canonical } from './values.ts';
 import type { World } from './world.ts';
@@ -148,7 +147,7 @@ export const judgement = (initial: State, operations: ReadonlyMap<string, Apply>
   describe: (world) => canonical(stateOf(world)).replace(/0{8,}/g, '…'),
   check: (world) => [
     ...unkept(world),
-    ...checkMerges(rowsOf(world), TABLE_NAME).map(({ kind, ids, detail }) => `${kind} ${canonical(ids)}: ${detail}`),
+    ...checkMerges(rowsOf(world)).map(({ kind, ids, detail }) => `${kind} ${canonical(ids)}: ${detail}`),
   ],
 });
 

@@ -6,7 +6,7 @@ import { SEED, seededRandom } from '../support/chance.ts';
 import { newTable } from '../support/service.ts';
 import { TABLE_NAME } from './double-client.ts';
 import { everyRequest } from './every-request.ts';
-import { type Request, TableDouble } from './table-double.ts';
+import { partitionValue, type Request, TableDouble } from './table-double.ts';
 import { canonical, type Item, typeOf, type Value } from './values.ts';
 
 /** Random requests, by the form of the tests under fault. */
@@ -59,7 +59,7 @@ function generator({ requests, items }: Awaited<ReturnType<typeof everyRequest>>
         ExpressionAttributeValues:
           KeyConditionExpression === undefined
             ? others(ExpressionAttributeValues)
-            : { ...ExpressionAttributeValues, ':pk': chance(0.3) ? pick(keys).pk : ExpressionAttributeValues[':pk'] },
+            : { ...ExpressionAttributeValues, ...(chance(0.3) && { [partitionValue(input)]: pick(keys).pk }) },
       }),
       ...(KeyConditionExpression !== undefined && chance(0.3) && { Limit: pick([1, 2, 3]) }),
     };

@@ -294,6 +294,13 @@ export class TableDouble {
 const failedItem = ({ ReturnValuesOnConditionCheckFailure: wanted }: Write, { before }: ConditionFailed) =>
   wanted === 'ALL_OLD' && before ? { Item: marshall(before) } : {};
 
+/** The placeholder of the partition key that a query reads. */
+export function partitionValue({ KeyConditionExpression = '' }: { KeyConditionExpression?: string }): string {
+  const [, placeholder] = /^pk = (:\w+)/.exec(KeyConditionExpression) ?? [];
+  if (placeholder === undefined) throw new Error(`no partition key in ${KeyConditionExpression}`);
+  return placeholder;
+}
+
 /** The rows that a request reads or writes. */
 export function accessesOf({ name, input }: Request): Access[] {
   const row = ({ pk, sk }: Key, write: boolean): Access => ({ pk, sk, write });
@@ -305,7 +312,7 @@ export function accessesOf({ name, input }: Request): Access[] {
         Keys.map((key) => row(key, false)),
       );
     case 'QueryCommand':
-      return [{ pk: String(input.ExpressionAttributeValues[':pk']), write: false }];
+      return [{ pk: String(input.ExpressionAttributeValues[partitionValue(input)]), write: false }];
     case 'ScanCommand':
       return [{ write: false }];
     case 'BatchWriteCommand':

@@ -1,6 +1,6 @@
 /** Accounts that no other test uses. */
 import { randomInt } from 'node:crypto';
-import type { AppKeyRow } from '../../lib/auth/app-keys.ts';
+import type { AppKeyRow } from '../../lib/auth/rows.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { putAppKey } from './service.ts';
 

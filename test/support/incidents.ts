@@ -5,7 +5,7 @@ import { putAccount } from '../../lib/accounts/accounts.ts';
 import type { Handler } from '../../lib/api/operation-handler.ts';
 import { mergeAlerts } from '../../lib/api/operations.ts';
 import { finishMerge } from '../../lib/incidents/finish.ts';
-import { batchGet, rowName } from '../../lib/table/batch-get.ts';
+import { batchGet } from '../../lib/table/batch-get.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { collections, keys } from '../../lib/table/keys.ts';
 import {
@@ -75,8 +75,8 @@ export async function newAccount(table: Table) {
     /** The incident of each alert. */
     async placements(ids: string[]): Promise<(string | undefined)[]> {
       const alertKeys = ids.map((id) => keys.alert(account, id));
-      const rows = await batchGet(table, alertKeys);
-      return alertKeys.map((key) => rows.get(rowName(key))?.incident_id as string | undefined);
+      const { rows } = await batchGet(table, alertKeys);
+      return alertKeys.map((key) => rows.of(key)?.incident_id);
     },
     /** Entries of an incident's feed, each with what all its rows tell, and `pending` where that is not all. */
     feed: async (id: string) => entriesOf(await storedUnder(table, collections.feed(account, id))),

@@ -1,13 +1,14 @@
 /** An account's rows before and after something, and any mixture of the two: what a restored table may hold. */
 import { isDeepStrictEqual } from 'node:util';
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
-import type { Finding, Fix } from '../../lib/check/finding.ts';
-import type { Row } from '../../lib/table/batch-get.ts';
+import type { Finding } from '../../lib/check/finding.ts';
 import { rowName } from '../../lib/table/batch-get.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { collections, type Key, keys } from '../../lib/table/keys.ts';
+import type { Action } from '../../lib/table/transact.ts';
 import { put, storedUnder } from './service.ts';
 
+type Row = Record<string, unknown>;
 export type Rows = ReadonlyMap<string, Key & Row>;
 
 /** All rows that the merges of an account read and write. */
@@ -58,7 +59,7 @@ export function applied(rows: Rows, findings: readonly Finding[]): Rows {
   return result;
 }
 
-function apply(rows: Map<string, Key & Row>, { Put, Delete, Update }: Fix): void {
+function apply(rows: Map<string, Key & Row>, { Put, Delete, Update }: Action): void {
   if (Put) rows.set(rowName(Put.Item as unknown as Key), Put.Item as Key & Row);
   if (Delete) rows.delete(rowName(Delete.Key as unknown as Key));
   if (!Update) return;

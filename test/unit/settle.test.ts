@@ -1,44 +1,43 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { look, type SendOptions, settle } from '../../lib/table/settle.ts';
+import { type Table, withSignal } from '../../lib/table/client.ts';
+import { look, settle } from '../../lib/table/settle.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
+const table = { name: 't' } as Table;
 const lost = () => Object.assign(new Error('reply lost'), { code: 'ECONNRESET' });
 
 describe('a write', () => {
   it('whose reply came is not looked for, whatever the reply', async () => {
     const read = vi.fn();
-    expect(await settle({ send: async () => 'written', look: read })).toBe('written');
+    expect(await settle(table, { send: async () => 'written', look: read })).toBe('written');
     const mistake = new TypeError('of ours');
-    await expect(settle({ send: () => Promise.reject(mistake), look: read })).rejects.toBe(mistake);
+    await expect(settle(table, { send: () => Promise.reject(mistake), look: read })).rejects.toBe(mistake);
     expect(read).not.toHaveBeenCalled();
   });
 
   it('whose reply was lost is what the table says', async () => {
     const failure = lost();
     const send = () => Promise.reject(failure);
-    expect(await settle<string>({ send, look: async () => 'found' })).toBe('found');
-    await expect(settle<string>({ send, look: async () => undefined })).rejects.toBe(failure);
-    await expect(settle<string>({ send, look: () => Promise.reject(new Error('away')) })).rejects.toBe(failure);
+    expect(await settle<string>(table, { send, look: async () => 'found' })).toBe('found');
+    await expect(settle<string>(table, { send, look: async () => undefined })).rejects.toBe(failure);
+    await expect(settle<string>(table, { send, look: () => Promise.reject(new Error('away')) })).rejects.toBe(failure);
   });
 
   it('is sent with the signal that ends it, and looked for with one that ends 250 ms later', async () => {
     const call = new AbortController();
     const signals: (AbortSignal | undefined)[] = [];
-    const settled = settle<string>(
-      {
-        send({ abortSignal }) {
-          signals.push(abortSignal);
-          return new Promise((_resolve, reject) => abortSignal?.addEventListener('abort', () => reject(lost())));
-        },
-        async look({ abortSignal }) {
-          signals.push(abortSignal);
-          return 'found';
-        },
+    const settled = settle<string>(withSignal(table, call.signal), {
+      send({ signal }) {
+        signals.push(signal);
+        return new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(lost())));
       },
-      call.signal,
-    );
+      async look({ signal }) {
+        signals.push(signal);
+        return 'found';
+      },
+    });
     call.abort();
     expect(await settled).toBe('found');
     expect(signals[0]).toBe(call.signal);
@@ -50,11 +49,11 @@ describe('a look at the table', () => {
   /** A look that waits for its signal, which it gives. */
   function looking(signal?: AbortSignal) {
     let given: AbortSignal | undefined;
-    const read = ({ abortSignal }: SendOptions) => {
-      given = abortSignal;
-      return new Promise<never>((_resolve, reject) => abortSignal?.addEventListener('abort', () => reject(lost())));
+    const read = ({ signal }: Table) => {
+      given = signal;
+      return new Promise<never>((_resolve, reject) => signal?.addEventListener('abort', () => reject(lost())));
     };
-    const ended = look(read, signal).catch(() => 'ended');
+    const ended = look(withSignal(table, signal), read).catch(() => 'ended');
     return { ended, isEnded: () => given?.aborted };
   }
 
@@ -75,13 +74,13 @@ describe('a look at the table', () => {
   });
 
   it('has no signal where its call has none, and leaves no timer behind', async () => {
-    expect(await look(async (options) => options)).toEqual({});
+    expect(await look(table, async ({ signal }) => signal)).toBeUndefined();
     const call = new AbortController();
     call.abort();
-    await look(async () => 'found', call.signal);
+    await look(withSignal(table, call.signal), async () => 'found');
     expect(vi.getTimerCount()).toBe(0);
     const running = new AbortController();
-    await look(async () => 'found', running.signal);
+    await look(withSignal(table, running.signal), async () => 'found');
     running.abort();
     expect(vi.getTimerCount()).toBe(0);
   });

@@ -1,0 +1,113 @@
+/**
+ * DynamoDB's expressions in their own words, with the values in their places:
+ *
+ *     expression`SET title = ${title}, #version = #version + ${1}`
+ *
+ * `#word` is the attribute `word`, for names that are reserved words. A value that is undefined is left out, and an
+ * expression in place of a value becomes a part of this one.
+ */
+export class Expression {
+  /** One more than there are values. */
+  readonly texts: readonly string[];
+  readonly values: readonly unknown[];
+
+  constructor(texts: readonly string[], values: readonly unknown[] = []) {
+    this.texts = texts;
+    this.values = values;
+  }
+}
+
+export const expression = (texts: TemplateStringsArray, ...values: readonly unknown[]) => new Expression(texts, values);
+
+/** No reserved word has an underscore: DynamoDB Developer Guide, "Reserved words in DynamoDB". */
+const nameText = (name: string) => (name.includes('_') ? name : `#${name}`);
+
+/** An attribute, by a name of letters, digits and underscores. */
+export const attribute = (name: string) => new Expression([nameText(name)]);
+
+export const EXISTS = expression`attribute_exists(pk)`;
+export const IS_NEW = expression`attribute_not_exists(pk)`;
+
+/** The attribute has the value; undefined: the row does not have the attribute. */
+export const is = (name: string, value: unknown) =>
+  value === undefined
+    ? new Expression([`attribute_not_exists(${nameText(name)})`])
+    : new Expression([`${nameText(name)} = `, ''], [value]);
+
+function joined(before: string, parts: readonly Expression[], between: string): Expression {
+  const texts = Array<string>(parts.length + 1).fill(between);
+  texts[0] = before;
+  texts[parts.length] = '';
+  return new Expression(texts, parts);
+}
+
+/** All of the conditions hold. */
+export const all = (...conditions: readonly Expression[]) => joined('', conditions, ' AND ');
+
+/** The row exists, and these attributes are as they were read. */
+export const isAsRead = <Row extends object>(row: Row, names: readonly (keyof Row & string)[]) =>
+  all(EXISTS, ...names.map((name) => is(name, row[name])));
+
+/**
+ * Sets attributes of a row, and removes those that are undefined.
+ * @param initial set where the row does not have them yet; undefined ones are left out
+ */
+export function set(attributes: object, initial: object = {}): Expression {
+  const sets: Expression[] = [];
+  const removed: Expression[] = [];
+  for (const [name, value] of Object.entries(attributes))
+    if (value === undefined) removed.push(attribute(name));
+    else sets.push(is(name, value));
+  for (const [name, value] of Object.entries(initial))
+    if (value !== undefined) sets.push(expression`${attribute(name)} = if_not_exists(${attribute(name)}, ${value})`);
+  const clauses = [joined('SET ', sets, ', '), joined('REMOVE ', removed, ', ')];
+  return joined(
+    '',
+    clauses.filter(({ values }) => values.length > 0),
+    ' ',
+  );
+}
+
+/** These attributes of the rows that are read. */
+export const projection = (names: readonly string[]) => joined('', names.map(attribute), ', ');
+
+type Members<Given> = {
+  [Member in keyof Given]: string | (undefined extends Given[Member] ? undefined : never);
+} & { ExpressionAttributeNames?: Record<string, string>; ExpressionAttributeValues?: Record<string, unknown> };
+
+/** The members of a request that its expressions make: their texts, and the names and values in them. */
+export function expressionsOf<Given extends Readonly<Record<string, Expression | undefined>>>(given: Given) {
+  const names: Record<string, string> = {};
+  const values: Record<string, unknown> = {};
+  let count = 0;
+  function textOf({ texts, values: own }: Expression): string {
+    let text = texts[0] as string;
+    for (let index = 0; index < own.length; index += 1) {
+      const value = own[index];
+      if (value instanceof Expression) text += textOf(value);
+      else if (value !== undefined) {
+        const placeholder = `:${count++}`;
+        values[placeholder] = value;
+        text += placeholder;
+      }
+      text += texts[index + 1];
+    }
+    return text;
+  }
+  const members: Record<string, unknown> = {};
+  let hasNames = false;
+  for (const member in given) {
+    const one = given[member];
+    if (!one) continue;
+    const text = textOf(one);
+    members[member] = text;
+    for (const alias of text.match(/#\w+/g) ?? []) {
+      names[alias] = alias.slice(1);
+      hasNames = true;
+    }
+  }
+  // DynamoDB refuses empty maps.
+  if (hasNames) members.ExpressionAttributeNames = names;
+  if (count > 0) members.ExpressionAttributeValues = values;
+  return members as Members<Given>;
+}

@@ -1,0 +1,66 @@
+/** Reads and writes single rows, with the name and the signal of their table. */
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { GetCommand, PutCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
+import { optionsOf, type Table } from './client.ts';
+import { type Expression, expressionsOf, projection } from './expression.ts';
+import type { AttributeOf, KeyOf, Read, RowKind, Stored } from './keys.ts';
+
+/** Reads a row, strongly consistent. @returns undefined when there is none */
+export async function getRow<Kind extends RowKind, Name extends AttributeOf<Kind>>(
+  { client, name, signal }: Table,
+  key: KeyOf<Kind>,
+  /** Absent: all. */
+  attributes?: readonly Name[],
+): Promise<Read<Kind, Name> | undefined> {
+  const projected = attributes && expressionsOf({ ProjectionExpression: projection(attributes) });
+  const command = new GetCommand({ TableName: name, Key: key, ConsistentRead: true, ...projected });
+  const { Item } = await client.send(command, optionsOf(signal));
+  return Item as Read<Kind, Name> | undefined;
+}
+
+/** Whether a write was done, or its condition did not hold; and the row, where the write asks for it. */
+export interface Written<Row> {
+  done: boolean;
+  row: Row | undefined;
+}
+
+/** What a write asks for: the row after it, or the stored one where the condition does not hold. */
+export type Returned = Pick<UpdateCommandInput, 'ReturnValues' | 'ReturnValuesOnConditionCheckFailure'>;
+
+/** Changes a row, or makes it, if the condition holds. */
+export function updateRow<Kind extends RowKind>(
+  table: Table,
+  key: KeyOf<Kind>,
+  update: Expression,
+  condition?: Expression,
+  returned?: Returned,
+): Promise<Written<Stored<Kind>>> {
+  const expressions = expressionsOf({ UpdateExpression: update, ConditionExpression: condition });
+  const command = new UpdateCommand({ TableName: table.name, Key: key, ...expressions, ...returned });
+  return written(table, table.client.send(command, optionsOf(table.signal)));
+}
+
+/** Puts a row in place of the one that is stored, if the condition holds. */
+export function putRow<Kind extends RowKind>(
+  table: Table,
+  row: KeyOf<Kind> & Readonly<Record<string, unknown>>,
+  condition?: Expression,
+  returned?: Pick<Returned, 'ReturnValuesOnConditionCheckFailure'>,
+): Promise<Written<Stored<Kind>>> {
+  const expressions = expressionsOf({ ConditionExpression: condition });
+  const command = new PutCommand({ TableName: table.name, Item: row, ...expressions, ...returned });
+  return written(table, table.client.send(command, optionsOf(table.signal)));
+}
+
+async function written<Row>(
+  { unmarshall }: Table,
+  sent: Promise<{ Attributes?: Record<string, unknown> | undefined }>,
+): Promise<Written<Row>> {
+  try {
+    const { Attributes } = await sent;
+    return { done: true, row: Attributes as Row | undefined };
+  } catch (error) {
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    return { done: false, row: error.Item && unmarshall<Row>(error.Item) };
+  }
+}
