@@ -160,6 +160,8 @@ describe('fleet browse', () => {
 });
 
 describe('a count', () => {
+  /** One over each number of seconds. */
+  const TRIALS = 4;
   const limiterOver = (on: Table, clock = { now: NOW }) =>
     createRateLimiter(browseFleet, testDeps(on, { now: () => clock.now }));
 
@@ -177,9 +179,13 @@ describe('a count', () => {
   });
 
   it('passes exactly what is allowed while 8 % of the replies are lost', async () => {
-    const trials = await limiterTrials(() => connectAgain(table), 6, 0.08);
+    const trials = await limiterTrials(() => connectAgain(table), TRIALS, 0.08);
     expect(trials.map(({ seed, passed, counted }) => ({ seed, passed, counted }))).toEqual(
-      Array.from({ length: 6 }, (_, seed) => ({ seed, passed: trials[seed]?.allowed, counted: trials[seed]?.allowed })),
+      Array.from({ length: TRIALS }, (_, seed) => ({
+        seed,
+        passed: trials[seed]?.allowed,
+        counted: trials[seed]?.allowed,
+      })),
     );
     expect(trials.reduce((sum, { lost }) => sum + lost, 0)).toBeGreaterThan(0);
   });

@@ -5,6 +5,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { cpus } from 'node:os';
+import { startDynamoDb } from '../../infra/local/dynamodb-local.ts';
 import { MUTANTS, type Mutant } from './mutants.ts';
 import { copySources, root, withBug } from './plant.ts';
 
@@ -23,7 +24,7 @@ function runTests(folder: string, { tests, only, form }: Mutant): Promise<string
   rmSync(out, { force: true });
   const args = [`${root}node_modules/vitest/vitest.mjs`, 'run', ...tests, '--reporter=json', `--outputFile=${out}`];
   if (only) args.push('-t', only);
-  const env = { ...process.env, ...(form && { FAULTS: form }) };
+  const env = { ...process.env, DYNAMODB_ENDPOINT: dynamoDb.endpoint, ...(form && { FAULTS: form }) };
   return new Promise((resolve, reject) => {
     execFile(process.execPath, args, { cwd: folder, maxBuffer: 2 ** 28, env }, () => {
       try {
@@ -49,6 +50,8 @@ const chosen = MUTANTS.filter(({ name }) => wanted.length === 0 || wanted.some((
 const results: Result[] = [];
 const left = chosen.values();
 const lanes: string[] = [];
+// Each test has tables of its own: one DynamoDB Local serves all.
+const dynamoDb = await startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT });
 await Promise.all(
   Array.from({ length: Math.min(4, cpus().length, chosen.length) }, async (_, lane) => {
     const folder = copySources(String(lane));
@@ -61,6 +64,7 @@ await Promise.all(
     }
   }),
 );
+await dynamoDb.stop();
 for (const folder of lanes) rmSync(folder, { recursive: true, force: true });
 const survivors = results.filter(({ failed }) => failed.length === 0);
 process.stdout.write(`\n${results.length - survivors.length} of ${results.length} noticed.\n`);

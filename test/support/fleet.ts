@@ -1,5 +1,5 @@
 /** Fleets of hosts, and calls of fleet browse that are not held up by the rate limit. */
-import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
+import { BatchWriteCommand, DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { browseFleet } from '../../lib/api/operations.ts';
 import type { BrowseOptions } from '../../lib/fleet/browse.ts';
 import type { HostRow, HostStatusRow } from '../../lib/fleet/rows.ts';
@@ -87,8 +87,12 @@ export async function newFleet(
     removeHost: (id: string) =>
       table.client.send(new DeleteCommand({ TableName: table.name, Key: keys.host(account, id) })),
     async removeLive(ids: string[]): Promise<void> {
-      for (const id of ids)
-        await table.client.send(new DeleteCommand({ TableName: table.name, Key: keys.hostStatus(account, id) }));
+      for (let first = 0; first < ids.length; first += 25) {
+        const batch = ids
+          .slice(first, first + 25)
+          .map((id) => ({ DeleteRequest: { Key: keys.hostStatus(account, id) } }));
+        await table.client.send(new BatchWriteCommand({ RequestItems: { [table.name]: batch } }));
+      }
     },
     async browse(body: object = {}): Promise<Answer> {
       await resting();
