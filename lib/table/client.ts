@@ -8,6 +8,9 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { StandardRetryStrategy } from '@smithy/core/retry';
 import { toInt64 } from '../json.ts';
+import { createHttpHandler } from './http-handler.ts';
+import { shortenPath } from './lean-path.ts';
+import { createSigner } from './signer.ts';
 
 /** A DynamoDB table through its document client; an integer beyond 2^53 is a bigint on both sides. */
 export interface Table {
@@ -52,8 +55,6 @@ export const PATIENT = {
 /** Maximum delay before the first retry; the default of the SDK's DynamoDB client. */
 const RETRY_DELAY_MS = 25;
 
-const SOCKETS = { keepAlive: true, maxSockets: 100 };
-
 /** How the client reaches DynamoDB: its own retries are the only ones. */
 export function clientConfig({
   endpoint,
@@ -64,7 +65,7 @@ export function clientConfig({
   return {
     maxAttempts,
     retryMode: 'standard',
-    requestHandler: { ...timeouts, throwOnRequestTimeout: true, httpAgent: SOCKETS, httpsAgent: SOCKETS },
+    requestHandler: createHttpHandler(timeouts),
     ...(region && { region }),
     ...(endpoint && { endpoint, region: 'local', credentials: LOCAL_CREDENTIALS }),
   };
@@ -77,9 +78,9 @@ const unmarshallOptions = () => ({
 
 /** Connects to a table. Nothing is sent until the first call. */
 export function connectTable(options: TableOptions): Table {
-  const bare = new DynamoDBClient(clientConfig(options));
-  // Without a logger it would still copy each input and output.
-  bare.middlewareStack.remove('loggerMiddleware');
+  const signer = createSigner(() => bare.config);
+  const bare: DynamoDBClient = new DynamoDBClient({ ...clientConfig(options), signer });
+  shortenPath(bare);
   retryConflicts(bare);
   retryByCall(bare);
   const client = DynamoDBDocumentClient.from(bare, {

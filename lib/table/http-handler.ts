@@ -1,0 +1,97 @@
+import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http';
+import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
+import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import { type HttpRequest, HttpResponse } from '@smithy/core/protocols';
+
+/** Milliseconds. */
+export interface Timeouts {
+  /** Until a new connection stands, its TLS included. */
+  readonly connectionTimeout: number;
+  /** Until the reply begins, and then between two parts of it. */
+  readonly requestTimeout: number;
+}
+
+const SOCKETS = { keepAlive: true, maxSockets: 100 } as const;
+
+/** As the SDK's own handler names these: each is a transient error, which the SDK tries again. */
+const LOST = new Set<unknown>(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
+
+const timeoutError = (message: string) =>
+  Object.assign(new Error(message), { name: 'TimeoutError', code: 'ETIMEDOUT' });
+
+type Send = Extract<DynamoDBClientConfig['requestHandler'], { handle: unknown }>;
+
+/**
+ * Sends the SDK's requests over `node:http` and `node:https`, in place of the SDK's handler: head and body in one write, one timer, the
+ * reply read whole. Time-outs, aborts and lost connections are the errors that the SDK's handler throws.
+ */
+export function createHttpHandler({ connectionTimeout, requestTimeout }: Timeouts): Send {
+  const agents = { 'http:': new PlainAgent(SOCKETS), 'https:': new TlsAgent(SOCKETS) };
+
+  function handle(
+    { protocol, hostname, port, path, method, headers, body }: HttpRequest,
+    options: { abortSignal?: unknown } = {},
+  ): Promise<{ response: HttpResponse }> {
+    const abortSignal = options.abortSignal as AbortSignal | undefined;
+    return new Promise((resolve, reject) => {
+      const isPlain = protocol === 'http:';
+      const target = { method, path, host: hostname, port, headers, agent: agents[isPlain ? 'http:' : 'https:'] };
+      if (abortSignal?.aborted) return reject(abortError(abortSignal));
+      const sent = (isPlain ? plainRequest : tlsRequest)(target as object);
+      let connecting: NodeJS.Timeout | undefined;
+      const waiting = setTimeout(
+        () => sent.destroy(timeoutError(`no reply within ${requestTimeout} ms`)),
+        requestTimeout,
+      );
+      const onAbort = () => sent.destroy(abortError(abortSignal as AbortSignal));
+      const end = () => {
+        clearTimeout(waiting);
+        clearTimeout(connecting);
+        abortSignal?.removeEventListener('abort', onAbort);
+      };
+      const fail = (error: Error & { code?: string }) => {
+        end();
+        reject(LOST.has(error.code) ? Object.assign(error, { name: 'TimeoutError' }) : error);
+      };
+      abortSignal?.addEventListener('abort', onAbort);
+      sent.on('error', fail);
+      sent.on('socket', (socket) => {
+        if (!socket.connecting) return;
+        const late = timeoutError(`no connection within ${connectionTimeout} ms`);
+        connecting = setTimeout(() => sent.destroy(late), connectionTimeout);
+        socket.once(isPlain ? 'connect' : 'secureConnect', () => clearTimeout(connecting));
+      });
+      sent.on('response', (reply: IncomingMessage) => {
+        const parts: Buffer[] = [];
+        reply.on('data', (part: Buffer) => {
+          waiting.refresh();
+          parts.push(part);
+        });
+        reply.on('error', fail);
+        reply.on('end', () => {
+          end();
+          const { statusCode = -1, statusMessage: reason = '' } = reply;
+          const whole = parts.length === 1 ? parts[0] : Buffer.concat(parts);
+          const response = { statusCode, reason, headers: reply.headers as Record<string, string>, body: whole };
+          resolve({ response: new HttpResponse(response) });
+        });
+      });
+      // A text goes out with the head, in one write.
+      sent.end(body);
+    });
+  }
+
+  return {
+    handle,
+    destroy() {
+      agents['http:'].destroy();
+      agents['https:'].destroy();
+    },
+    metadata: { handlerProtocol: 'http/1.1' },
+    updateHttpClientConfig() {},
+    httpHandlerConfigs: () => ({}),
+  };
+}
+
+const abortError = ({ reason }: AbortSignal) =>
+  Object.assign(new Error('Request aborted', { cause: reason }), { name: 'AbortError' });
