@@ -5,6 +5,7 @@ import { batchGet } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
 import { expression, is, set } from '../table/expression.ts';
 import { collections, keys, parseKey } from '../table/keys.ts';
+import { forEach } from '../table/pool.ts';
 import { queryRows } from '../table/query-all.ts';
 import { getRow, updateRow } from '../table/row.ts';
 import { type Action, putAction, transact, updateAction } from '../table/transact.ts';
@@ -31,7 +32,6 @@ export function appKeyState({ revoked_at, expires_at }: ListedAppKey, nowMs: num
 }
 
 const SECRET_BYTES = 32;
-const COPIES_AT_ONCE = 16;
 
 export const readAccount = (table: Table, account: Int64): Promise<AccountRow | undefined> =>
   getRow(table, keys.account(account));
@@ -130,12 +130,8 @@ export async function copyToAppKeys(table: Table, account: Int64): Promise<Accou
   const row = await readAccount(table, account);
   if (!row) throw new Error(`account ${account} no longer exists`);
   const copied = set({ gateway_key: undefined, ...copiedFields(row) });
-  const isNewer = expression`account_id = ${account} AND (attribute_not_exists(account_revision) OR account_revision <= ${row.revision})`;
-  const hashes = [...(row.app_keys ?? [])].values();
-  const copy = async () => {
-    // Otherwise a newer state is there already, or the key is another account's.
-    for (const hash of hashes) await updateRow(table, keys.appKey(hash), copied, isNewer);
-  };
-  await Promise.all(Array.from({ length: COPIES_AT_ONCE }, copy));
+  // Otherwise a newer state is there already, or the key is another account's.
+  const isOlder = expression`account_id = ${account} AND (attribute_not_exists(account_revision) OR account_revision <= ${row.revision})`;
+  await forEach(row.app_keys ?? [], (hash) => updateRow(table, keys.appKey(hash), copied, isOlder));
   return row;
 }

@@ -2,8 +2,8 @@
  * The list of operations: what is served, to whom, how often, and which bodies go in and out. Handlers, stack, local
  * gateway, reference and tests all read it; each entry is exported alone so that a bundle carries only its own.
  */
-import type { FromSchema, JSONSchema } from 'json-schema-to-ts';
-import type { Int64 } from '../json.ts';
+import type { JSONSchema } from 'json-schema-to-ts';
+import type { TypeOf } from '../schema.ts';
 import { fleetPage, fleetStatus, rumResource } from './resources.ts';
 
 export { FLEET_STATUSES } from './resources.ts';
@@ -34,13 +34,10 @@ export interface Operation {
   readonly response: JSONSchema;
 }
 
-type Int64Pattern = { pattern: { type: 'integer'; format: 'int64' }; output: Int64 };
-type Typed<S extends JSONSchema> = FromSchema<S, { deserialize: [Int64Pattern] }>;
-
 /** The validated body of an operation, defaults filled in. */
-export type RequestOf<O extends Operation> = Typed<O['request']>;
+export type RequestOf<O extends Operation> = TypeOf<O['request']>;
 /** The `data` of an operation's answer. */
-export type ResponseOf<O extends Operation> = Typed<O['response']>;
+export type ResponseOf<O extends Operation> = TypeOf<O['response']>;
 
 const objectId = { type: 'string', format: 'objectid', pattern: '^[0-9a-fA-F]{24}$' } as const;
 

@@ -4,27 +4,24 @@ import { type AppKeyIdentity, identityOfAppKey } from '../accounts/app-key-admin
 import type { FieldSchema } from '../api/field-errors.ts';
 import { en } from '../api/messages/en.ts';
 import { getRumResource } from '../api/operations.ts';
+import { HOST_SCHEMA, STATUS_SCHEMA } from '../fleet/rows.ts';
 import { LAST_VERSION } from '../incidents/restore-work-item.ts';
 import { int64Keyword, withInt64 } from '../int64-keyword.ts';
 import { type Int64, isInt64 } from '../json.ts';
 import { USAGE_FIELDS } from '../rum/rows.ts';
+import { flag, natural, text } from '../schema.ts';
 
 /** Of an account's name, in code points. */
 export const LONGEST_NAME = 512;
 /** Of an app key's note, in code points. */
 export const LONGEST_NOTE = 512;
 
-const text = { type: 'string' } as const;
 const name = { type: 'string', minLength: 1, maxLength: LONGEST_NAME } as const;
-const flag = { type: 'boolean' } as const;
 const accountId = { type: 'integer', format: 'int64', minimum: 1 } as const;
-const natural = { type: 'integer', format: 'int64', minimum: 0 } as const;
 const int64 = { type: 'integer', format: 'int64' } as const;
 /** Unix seconds that JavaScript's dates reach. */
 const seconds = { type: 'integer', format: 'int64', minimum: 0, maximum: 8_640_000_000_000 } as const;
-const codes = { type: 'array', items: text } as const;
 const objectId = { type: 'string', format: 'objectid', pattern: '^[0-9a-fA-F]{24}$' } as const;
-const hostId = { type: 'string', minLength: 1, maxLength: 256 } as const;
 
 const rumFields = getRumResource.response.properties as Readonly<Record<string, object>>;
 const usageNames: readonly string[] = USAGE_FIELDS;
@@ -58,43 +55,10 @@ const SCHEMAS = {
   },
   member: { required: ['member_id', 'name'], properties: { member_id: int64, name } },
   host: {
-    required: ['host_id', 'agent_version', 'edge_cluster', 'enabled', 'snapshot_ready'],
-    properties: {
-      host_id: hostId,
-      agent_version: text,
-      edge_cluster: text,
-      enabled: flag,
-      capability_status: text,
-      capture_mode: { type: 'string', enum: ['ebpf', 'polling'] },
-      report_interval_ms: { type: 'integer', format: 'int64', minimum: 1 },
-      snapshot_ready: flag,
-      reason_codes: codes,
-    },
+    required: HOST_SCHEMA.required,
+    properties: { ...HOST_SCHEMA.properties, capture_mode: { type: 'string', enum: ['ebpf', 'polling'] } },
   },
-  host_status: {
-    required: [
-      'host_id',
-      'node_count',
-      'edge_count',
-      'authoritative',
-      'graph_available',
-      'snapshot_truncated',
-      'snapshot_degraded',
-    ],
-    properties: {
-      host_id: hostId,
-      received_at_ms: natural,
-      observed_at_ms: natural,
-      node_count: natural,
-      edge_count: natural,
-      authoritative: flag,
-      graph_available: flag,
-      snapshot_truncated: flag,
-      snapshot_degraded: flag,
-      health_at_ms: natural,
-      reason_codes: codes,
-    },
-  },
+  host_status: STATUS_SCHEMA,
   rum_resource: { required: recordNames, properties: { ...pick(recordNames), deleted: flag } },
   rum_usage: { required: USAGE_FIELDS, properties: pick(USAGE_FIELDS) },
   work_item: {

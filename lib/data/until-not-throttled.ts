@@ -1,18 +1,18 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { backoff } from '../table/backoff.ts';
 import { isThrottled } from '../table/failures.ts';
 
-const FIRST_PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 5_000;
+/** An import has time, and leaves the table's units to calls. */
+const UNHURRIED = { firstMs: 50, longestMs: 5_000 };
 
-/** Retries while DynamoDB throttles, with a growing pause. */
+/** Repeats an act while DynamoDB throttles it, or it is not done. */
 export async function untilNotThrottled(act: () => Promise<boolean>, signal: AbortSignal | undefined): Promise<void> {
-  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+  for (let attempt = 1; ; attempt += 1) {
     signal?.throwIfAborted();
     try {
       if (await act()) return;
     } catch (error) {
       if (!isThrottled(error)) throw error;
     }
-    await sleep(pause * (0.5 + Math.random() / 2), undefined, signal ? { signal } : {});
+    await backoff(attempt, UNHURRIED, signal);
   }
 }

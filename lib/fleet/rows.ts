@@ -2,35 +2,59 @@
  * The rows of a host and their form. Other systems write them, so a row can hold anything: both ways of
  * reading (a range, a key) decode it here.
  */
-import { type Int64, isInt64 } from '../json.ts';
+import { isInt64 } from '../json.ts';
+import { flag, natural, type TypeOf, text } from '../schema.ts';
+
+const codes = { type: 'array', items: text } as const;
+const hostId = { type: 'string', minLength: 1, maxLength: 256 } as const;
 
 /** What the inventory knows of a host. */
-export interface HostRow {
-  host_id: string;
-  agent_version: string;
-  edge_cluster: string;
-  enabled: boolean;
-  capability_status?: string;
-  capture_mode?: string;
-  report_interval_ms?: Int64;
-  snapshot_ready: boolean;
-  reason_codes?: string[];
-}
+export const HOST_SCHEMA = {
+  type: 'object',
+  required: ['host_id', 'agent_version', 'edge_cluster', 'enabled', 'snapshot_ready'],
+  properties: {
+    host_id: hostId,
+    agent_version: text,
+    edge_cluster: text,
+    enabled: flag,
+    capability_status: text,
+    capture_mode: text,
+    report_interval_ms: { type: 'integer', format: 'int64', minimum: 1 },
+    snapshot_ready: flag,
+    reason_codes: codes,
+  },
+  additionalProperties: false,
+} as const;
+export type HostRow = TypeOf<typeof HOST_SCHEMA>;
 
 /** What a host last reported of its graph and its health. Times are Unix milliseconds. */
-export interface HostStatusRow {
-  host_id: string;
-  received_at_ms?: Int64;
-  observed_at_ms?: Int64;
-  node_count: Int64;
-  edge_count: Int64;
-  authoritative: boolean;
-  graph_available: boolean;
-  snapshot_truncated: boolean;
-  snapshot_degraded: boolean;
-  health_at_ms?: Int64;
-  reason_codes?: string[];
-}
+export const STATUS_SCHEMA = {
+  type: 'object',
+  required: [
+    'host_id',
+    'node_count',
+    'edge_count',
+    'authoritative',
+    'graph_available',
+    'snapshot_truncated',
+    'snapshot_degraded',
+  ],
+  properties: {
+    host_id: hostId,
+    received_at_ms: natural,
+    observed_at_ms: natural,
+    node_count: natural,
+    edge_count: natural,
+    authoritative: flag,
+    graph_available: flag,
+    snapshot_truncated: flag,
+    snapshot_degraded: flag,
+    health_at_ms: natural,
+    reason_codes: codes,
+  },
+  additionalProperties: false,
+} as const;
+export type HostStatusRow = TypeOf<typeof STATUS_SCHEMA>;
 
 /** Other systems write the rows: an attribute may have any value. */
 type Unchecked<Row> = { [Name in Exclude<keyof Row, 'host_id'>]?: unknown };
@@ -49,43 +73,34 @@ export type LiveStatus = HostStatusRow | typeof UNREADABLE | undefined;
 /** What an attribute must be; `fallback` makes it required and replaces a missing or malformed one. */
 interface Form {
   readonly is: (value: unknown) => boolean;
-  readonly fallback?: string | boolean | number;
+  readonly fallback: string | boolean | number | undefined;
 }
-type Forms<Row> = { readonly [Name in Exclude<keyof Row, 'host_id'>]-?: Form };
+type Forms = Readonly<Record<string, Form>>;
+
+interface RowSchema {
+  readonly required: readonly string[];
+  readonly properties: Readonly<Record<string, { readonly type: string; readonly minimum?: number }>>;
+}
 
 const isText = (value: unknown) => typeof value === 'string';
-const isFlag = (value: unknown) => typeof value === 'boolean';
-const isTextList = (value: unknown) => Array.isArray(value) && value.every(isText);
-const isNatural = (value: unknown) => isInt64(value) && value >= 0;
-const isPositive = (value: unknown) => isInt64(value) && value >= 1;
-
-const TEXT: Form = { is: isText, fallback: '' };
-const FLAG: Form = { is: isFlag, fallback: false };
-const COUNT: Form = { is: isNatural, fallback: 0 };
-
-const HOST_FORMS: Forms<HostRow> = {
-  agent_version: TEXT,
-  edge_cluster: TEXT,
-  enabled: FLAG,
-  capability_status: { is: isText },
-  capture_mode: { is: isText },
-  report_interval_ms: { is: isPositive },
-  snapshot_ready: FLAG,
-  reason_codes: { is: isTextList },
+const CHECKS: Readonly<Record<string, Form['is']>> = {
+  string: isText,
+  boolean: (value) => typeof value === 'boolean',
+  array: (value) => Array.isArray(value) && value.every(isText),
 };
+const FALLBACKS: Readonly<Record<string, Form['fallback']>> = { string: '', boolean: false, integer: 0 };
 
-const STATUS_FORMS: Forms<HostStatusRow> = {
-  received_at_ms: { is: isNatural },
-  observed_at_ms: { is: isNatural },
-  node_count: COUNT,
-  edge_count: COUNT,
-  authoritative: FLAG,
-  graph_available: FLAG,
-  snapshot_truncated: FLAG,
-  snapshot_degraded: FLAG,
-  health_at_ms: { is: isNatural },
-  reason_codes: { is: isTextList },
-};
+function formsOf({ required, properties }: RowSchema): Forms {
+  const { host_id: _key, ...attributes } = properties;
+  const forms = Object.entries(attributes).map(([name, { type, minimum = 0 }]) => {
+    const is = CHECKS[type] ?? ((value: unknown) => isInt64(value) && value >= minimum);
+    return [name, { is, fallback: required.includes(name) ? FALLBACKS[type] : undefined }];
+  });
+  return Object.fromEntries(forms);
+}
+
+const HOST_FORMS = formsOf(HOST_SCHEMA);
+const STATUS_FORMS = formsOf(STATUS_SCHEMA);
 
 /** The attributes that a page reads. */
 export const HOST_ATTRIBUTES = Object.keys(HOST_FORMS);
@@ -107,10 +122,10 @@ export function decodeStatus(raw: RawRow): HostStatusRow | typeof UNREADABLE {
 }
 
 /** An attribute that is null counts as absent, and a set as the list of its members. A valid row is not copied: a page reads thousands. */
-function decode<Row>(forms: Forms<Row>, raw: RawRow): { row: Row; malformed: boolean } {
+function decode<Row>(forms: Forms, raw: RawRow): { row: Row; malformed: boolean } {
   let fits = true;
   for (const name in forms) {
-    const { is, fallback } = forms[name as keyof Forms<Row>];
+    const { is, fallback } = forms[name] as Form;
     const value = raw[name];
     if (value === undefined ? fallback !== undefined : !is(value)) fits = false;
   }
@@ -118,7 +133,7 @@ function decode<Row>(forms: Forms<Row>, raw: RawRow): { row: Row; malformed: boo
 
   const row: Record<string, unknown> = { host_id: raw.host_id };
   let malformed = false;
-  for (const [name, { is, fallback }] of Object.entries<Form>(forms)) {
+  for (const [name, { is, fallback }] of Object.entries(forms)) {
     const given = raw[name] ?? undefined;
     const value = given instanceof Set ? [...given] : given;
     const wrong = value === undefined ? fallback !== undefined : !is(value);

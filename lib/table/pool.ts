@@ -13,7 +13,7 @@ export interface PoolOptions {
  */
 export async function forEach<Item>(
   items: Iterable<Item>,
-  work: (item: Item, signal: AbortSignal) => Promise<void>,
+  work: (item: Item, signal: AbortSignal) => Promise<unknown>,
   { concurrency = CONCURRENCY, signal }: PoolOptions = {},
 ): Promise<void> {
   const left = [...items].values();
