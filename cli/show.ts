@@ -226,7 +226,9 @@ const HOSTS_AT_ONCE = 1_000;
 async function countFleet(table: Session['target']['table'], account: Int64, io: Io): Promise<FleetCounts> {
   const none = () => Object.fromEntries(FLEET_STATUSES.map((status) => [status, 0])) as Record<FleetStatus, number>;
   const counts: FleetCounts = { hosts: 0, statuses: none(), edge_clusters: new Map() };
-  const reader = createHostReader(table, account, {
+  const reader = createHostReader({
+    table,
+    account,
     signal: io.signal,
     onUnreadable: () => {
       throw new CliError('Cannot read the live statuses.');

@@ -37,7 +37,7 @@ async function readFleet({ table, account, nowMs, query, signal }: View) {
   const onUnreadable = (error: unknown) => {
     throw error;
   };
-  const reader = createHostReader(table, account.account_id, { after, signal, onUnreadable });
+  const reader = createHostReader({ table, account: account.account_id, after, signal, onUnreadable });
   const [clusters, versions, ages] = [new Map<string, Counts>(), new Map<string, Counts>(), new Map<string, number>()];
   const add = (counts: Map<string, Counts>, name: string, of: FleetStatus) => {
     const row = counts.get(name) ?? (Object.fromEntries(FLEET_STATUSES.map((one) => [one, 0])) as Counts);

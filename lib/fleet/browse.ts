@@ -24,7 +24,7 @@ export type ChunkSize = (request: BrowseRequest, examined: number, matched: numb
 
 /**
  * Without filters the first chunk fills the page. With them it shows how many hosts match, and the second is as large as
- * is likely to fill the page; when it does not, the third is the rest. So no page reads more than six ranges.
+ * is likely to fill the page; when it does not, the third is the rest. So a page is read in three chunks at the most.
  */
 const chunkSize: ChunkSize = (request, examined, matched) => {
   if (!isFiltered(request)) return request.limit - matched;
@@ -63,7 +63,9 @@ function createBrowse({ table, now, log, settings, timeLimits }: Deps, { size = 
   async function operate({ body, caller, requestId, signal }: Call<BrowseRequest>) {
     const after = hostBefore(body, caller);
     const generatedAtMs = now();
-    const reader = createHostReader(table, caller.accountId, {
+    const reader = createHostReader({
+      table,
+      account: caller.accountId,
       after,
       signal,
       inventoryMs: timeLimits.inventoryMs,

@@ -33,8 +33,8 @@ export const BREAKING: readonly Breaking[] = [
   {
     name: 'a cursor leads to the first page',
     file: 'lib/fleet/hosts.ts',
-    find: 'let position = after;',
-    replace: 'let position: string | undefined;',
+    find: 'startAfter(options.after)',
+    replace: 'startAfter()',
     sentence: ['4.1', 'cursor: left out'],
   },
   {

@@ -12,6 +12,7 @@ const FILES = [
   'json',
   'messages',
   'printable',
+  'read-plan',
   'field-errors',
   'settings',
   'table-keys',

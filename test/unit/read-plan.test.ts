@@ -1,0 +1,160 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  nextRead,
+  type Progress,
+  type Read,
+  startAfter,
+  uncovered,
+  withHosts,
+  withStatuses,
+} from '../../lib/fleet/read-plan.ts';
+
+const rows = (...ids: string[]) => ids.map((host_id) => ({ host_id }));
+const progress = (fields: Partial<Progress> = {}): Progress => ({ ...startAfter(), ...fields });
+/** Three hosts were read for a chunk of two; their status is known up to `covered`. */
+const read = (fields: Partial<Progress>) => progress({ hosts: rows('b', 'd', 'f'), lastHost: 'f', ...fields });
+
+describe('the next read for two hosts', () => {
+  it.each<[string, Progress, Read | undefined]>([
+    [
+      'at first is both ranges, for a host more',
+      progress(),
+      { hosts: { after: undefined, limit: 3 }, statuses: { after: undefined, limit: 3 } },
+    ],
+    [
+      'after a cursor is both ranges after its host',
+      startAfter('b'),
+      { hosts: { after: 'b', limit: 3 }, statuses: { after: 'b', limit: 3 } },
+    ],
+    ['is none when three hosts were read and the status of two is known', read({ covered: 'e' }), undefined],
+    [
+      'is none when the last hosts were read and all status is known',
+      read({ complete: true, allCovered: true }),
+      undefined,
+    ],
+    [
+      'is the rest of the hosts when fewer came, and of their status what was not read ahead',
+      progress({ hosts: rows('b'), lastHost: 'b', covered: 'c', ahead: rows('c') }),
+      { hosts: { after: 'b', limit: 2 }, statuses: { after: 'c', limit: 1 } },
+    ],
+    [
+      'is hosts alone when enough status was read ahead',
+      progress({ hosts: rows('b'), lastHost: 'b', covered: 'd', ahead: rows('c', 'd') }),
+      { hosts: { after: 'b', limit: 2 } },
+    ],
+    [
+      'is hosts alone when all status is known',
+      progress({ hosts: rows('b'), lastHost: 'b', allCovered: true }),
+      { hosts: { after: 'b', limit: 2 } },
+    ],
+    [
+      'is hosts alone when the status of those that were read is not known yet',
+      progress({ hosts: rows('b'), lastHost: 'b', covered: 'a' }),
+      { hosts: { after: 'b', limit: 2 } },
+    ],
+    [
+      'is a range of status, of two rows a host, when that beside the inventory ended before them',
+      read({ covered: 'a' }),
+      { statuses: { between: ['b', 'd'], limit: 4 } },
+    ],
+    [
+      'is such a range for those hosts alone whose status is not known',
+      read({ covered: 'c' }),
+      { statuses: { between: ['d', 'd'], limit: 2 } },
+    ],
+    [
+      'is status by keys of what that range did not reach',
+      read({ covered: 'c', searched: 'd' }),
+      { statuses: { of: ['d'] } },
+    ],
+    [
+      'is hosts alone once a range of status had ended before its hosts',
+      progress({ lastHost: 'f', covered: 'f', searched: 'd' }),
+      { hosts: { after: 'f', limit: 3 } },
+    ],
+    [
+      'is hosts alone once live status could not be read',
+      progress({ unreadable: true }),
+      { hosts: { after: undefined, limit: 3 } },
+    ],
+    ['is none when live status cannot be read', read({ covered: 'a', unreadable: true }), undefined],
+  ])('%s', (_what, state, next) => expect(nextRead(state, 2)).toEqual(next));
+
+  it.each([
+    ['of one host reads on', rows('b'), { hosts: { after: 'b', limit: 2 }, statuses: { after: 'b', limit: 2 } }],
+    ['of two hosts does not', rows('b', 'd'), undefined],
+  ])('when it is late %s', (_what, hosts, next) => {
+    const lastHost = hosts.at(-1)?.host_id ?? '';
+    expect(nextRead(progress({ hosts, lastHost, covered: lastHost }), 2, true)).toEqual(next);
+  });
+});
+
+it('status rows are ahead until their hosts are read', () => {
+  const range = { after: undefined, limit: 3 };
+  const found = withStatuses(progress({ lastHost: 'b' }), range, { rows: rows('a', 'c', 'd'), reached: 'd' });
+  expect(found).toEqual(progress({ lastHost: 'b', covered: 'd', ahead: rows('c', 'd') }));
+  const { ahead } = withHosts(found, { rows: rows('c'), reached: 'c' });
+  expect(ahead).toEqual(rows('d'));
+});
+
+const ids = fc.uniqueArray(fc.stringMatching(/^[a-dé\uffee\u{1f600}]{1,2}$/u), { maxLength: 20 });
+const byBytes = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other));
+
+/** A range of these ids, of which a page holds so many at the most. */
+function page(
+  all: readonly string[],
+  range: { after?: string | undefined; between?: readonly [string, string]; limit: number },
+  most: number,
+) {
+  const { after = '', between: [from, to] = ['', '\u{10ffff}'], limit } = range;
+  const inside = all
+    .toSorted(byBytes)
+    .filter((id) => byBytes(id, after) > 0 && byBytes(id, from) >= 0 && byBytes(id, to) <= 0);
+  const found = inside.slice(0, Math.min(limit, most));
+  return {
+    rows: rows(...found),
+    reached: found.length < inside.length || found.length === limit ? found.at(-1) : undefined,
+  };
+}
+
+it('however pages are cut, each host is read once and in order, its status with it, for four rows of status a host', () => {
+  const cuts = fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 5 });
+  const sizes = fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 3 });
+  fc.assert(
+    fc.property(ids, ids, sizes, cuts, (hosts, statuses, chunks, most) => {
+      let state = startAfter();
+      const known = new Set<string>();
+      const given: string[] = [];
+      let steps = 0;
+      for (let chunk = 0; chunk === 0 || state.hosts.length > 0; chunk += 1) {
+        const size = chunks[chunk % chunks.length] as number;
+        let statusRows = 0;
+        for (let next = nextRead(state, size); next; next = nextRead(state, size)) {
+          steps += 1;
+          const cut = most[steps % most.length] as number;
+          if (next.hosts) state = withHosts(state, page(hosts, next.hosts, cut));
+          if (next.statuses && 'of' in next.statuses) {
+            const found = next.statuses.of.filter((id) => statuses.includes(id));
+            statusRows += next.statuses.of.length;
+            for (const id of found) known.add(id);
+            state = withStatuses(state, next.statuses, { rows: rows(...found), reached: undefined });
+          } else if (next.statuses) {
+            const found = page(statuses, next.statuses, most[(steps + 1) % most.length] as number);
+            statusRows += found.rows.length;
+            for (const { host_id } of found.rows) known.add(host_id);
+            state = withStatuses(state, next.statuses, found);
+          }
+          expect(steps).toBeLessThan(200);
+        }
+        const out = state.hosts.slice(0, size);
+        expect(uncovered(state, out)).toEqual([]);
+        expect(statusRows).toBeLessThanOrEqual(4 * size + 1);
+        state = { ...state, hosts: state.hosts.slice(out.length) };
+        given.push(...out.map(({ host_id }) => host_id));
+        for (const { host_id } of out) expect(known.has(host_id)).toBe(statuses.includes(host_id));
+      }
+      expect(given).toEqual(hosts.toSorted(byBytes));
+    }),
+  );
+});
