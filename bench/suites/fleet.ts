@@ -1,4 +1,4 @@
-/** Fleet browse: what a page reads, what reading costs the processor, and whether it grows with the fleet. */
+/** Fleet browse: what reading costs the processor, how long a page takes, and whether that grows with the fleet. */
 import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { runAdmin } from '../../cli/program.ts';
 import { readAccount } from '../../lib/accounts/accounts.ts';
@@ -10,7 +10,7 @@ import { collections, keys } from '../../lib/table/keys.ts';
 import { cpuClock, takeTurns } from '../compare.ts';
 import { accountLines, fleetLines, hostFields, hostName, statusFields } from '../fleet-data.ts';
 import type { NewFigure } from '../report.ts';
-import { type BenchService, countUnits, startBenchService } from '../service.ts';
+import { type BenchService, startBenchService } from '../service.ts';
 
 type Add = (figure: NewFigure) => void;
 
@@ -31,7 +31,6 @@ export async function run(add: Add): Promise<void> {
     ...fleetLines(REFERENCE.account, 2_100, Date.now()),
   ]);
   try {
-    await measureUnits(service, add);
     await measureTime(service, add);
     for (const { account, hosts } of [SMALL, LARGE]) await simulate(service, account, hosts);
     await measureFlatness(service, add);
@@ -103,23 +102,6 @@ async function measureCpu(add: Add): Promise<void> {
   const baseline = { name: 'JSON.parse of the same bytes', value: parse.p50 };
   add({ name: 'CPU of joining 2,000 + 2,000 rows', value: ours.p50, unit: 'ms', baseline, target: { most: 2 } });
   add({ name: 'the same read by the document client', value: documentClient.p50, unit: 'ms', baseline });
-}
-
-async function measureUnits(service: BenchService, add: Add): Promise<void> {
-  const count = countUnits(service.table);
-  const browse = (body: object) => service.call(browseFleet, REFERENCE.appKey, body);
-  await browse({});
-  service.stepClock(1_000); // the key stays cached
-  const page = await count(() => browse({}));
-  service.stepClock(1_000);
-  const scan = await count(() => browse({ scan_limit: 2_000, edge_clusters: ['none'] }));
-  // One write, before the reads, is the rate limit's.
-  add({ name: 'page of 50: rounds of reads', value: page.rounds - 1, unit: 'rounds', target: { most: 1 } });
-  add({ name: 'page of 50: read', value: page.read, unit: 'units', target: { most: 6 } });
-  add({ name: '2,000 examined: rounds of reads', value: scan.rounds - 1, unit: 'rounds', target: { most: 2 } });
-  add({ name: '2,000 examined: calls that read', value: scan.calls - 1, unit: 'calls', target: { most: 4 } });
-  add({ name: '2,000 examined: read', value: scan.read, unit: 'units', target: { most: 120 } });
-  add({ name: '2,000 examined: rows read', value: scan.rows, unit: 'rows' });
 }
 
 /** A page of 50 against the same calls to DynamoDB by hand. */
