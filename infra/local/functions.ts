@@ -66,18 +66,14 @@ function contextOf(timeoutMs: number): Context {
   };
 }
 
-/** How often each module was imported. */
-const imports = new Map<string, number>();
-let lastImport: Promise<unknown> = Promise.resolve();
-
 /**
  * Imports a module again, however often it was imported: from the second time on with a fragment of its own. Functions read
  * their environment while they are imported, so one is imported at a time.
  */
 function importHandler({ href }: URL, env: FunctionSource['env']): Promise<Handler> {
-  const importing = lastImport.then(async () => {
-    const times = imports.get(href) ?? 0;
-    imports.set(href, times + 1);
+  const importing = imported.last.then(async () => {
+    const times = imported.times.get(href) ?? 0;
+    imported.times.set(href, times + 1);
     const before = { ...process.env };
     Object.assign(process.env, env);
     try {
@@ -89,16 +85,30 @@ function importHandler({ href }: URL, env: FunctionSource['env']): Promise<Handl
         else process.env[name] = before[name];
     }
   });
-  lastImport = importing.catch(() => undefined);
+  imported.last = importing.catch(() => undefined);
   return importing;
 }
 
-/** What a module with a fragment imports of the service has the same fragment, and so is imported again with it. */
-registerHooks({
-  resolve(specifier, context, next) {
-    const found = next(specifier, context);
-    const fragment = /#\d+$/.exec(context.parentURL ?? '')?.[0];
-    const ofService = found.url.startsWith('file:') && !found.url.includes('/node_modules/');
-    return fragment && ofService ? { ...found, url: found.url + fragment } : found;
-  },
-});
+interface Imports {
+  /** How often each module was imported. */
+  times: Map<string, number>;
+  last: Promise<unknown>;
+}
+
+/** Of the whole process, as Node's modules are: a test runner evaluates this file again for each file of tests. */
+const everywhere = globalThis as { importsOfFunctions?: Imports };
+everywhere.importsOfFunctions ??= begin();
+const imported = everywhere.importsOfFunctions;
+
+function begin(): Imports {
+  // What a module with a fragment imports of the service has the same fragment, and so is imported again with it.
+  registerHooks({
+    resolve(specifier, context, next) {
+      const found = next(specifier, context);
+      const fragment = /#\d+$/.exec(context.parentURL ?? '')?.[0];
+      const ofService = found.url.startsWith('file:') && !found.url.includes('/node_modules/');
+      return fragment && ofService ? { ...found, url: found.url + fragment } : found;
+    },
+  });
+  return { times: new Map(), last: Promise.resolve() };
+}
