@@ -8,29 +8,38 @@ import { readAccountRows, readMergeRows, readRowsOfAccount } from './read.ts';
 
 /** What is wrong with an account. Keys that it does not list are looked for in a check of the whole table only. */
 export async function checkAccount(table: Table, account: Int64, nowMs?: number): Promise<Finding[]> {
-  const ofAccount = () => twice(async () => [...checkAccounts(await readRowsOfAccount(table, account))]);
-  return [...(await ofAccount()), ...(await checkMergesOf(table, account, nowMs))];
+  const ofAccount = async () => [...checkAccounts(await readRowsOfAccount(table, account))];
+  return [...(await untilAgreed(ofAccount)), ...(await checkMergesOf(table, account, nowMs))];
 }
 
 /** What is wrong in the whole table: accounts and keys, then the merges of one account after the other. */
 export async function* checkTable(table: Table, nowMs?: number): AsyncGenerator<Finding[]> {
   const rows = await readAccountRows(table);
   const first = [...checkAccounts(rows)];
-  yield first.length === 0 ? [] : agreeing(first, [...checkAccounts(await readAccountRows(table))]);
+  yield await untilAgreed(async () => [...checkAccounts(await readAccountRows(table))], first);
   const accounts = [...rows.accounts.keys()].sort((one, other) => (one < other ? -1 : 1));
   for (const account of accounts) yield await checkMergesOf(table, account, nowMs);
 }
 
 const checkMergesOf = (table: Table, account: Int64, nowMs?: number) =>
-  twice(async () => checkMerges(await readMergeRows(table, account), nowMs));
+  untilAgreed(async () => checkMerges(await readMergeRows(table, account), nowMs));
+
+/** Of a busy account: what each of them finds is gone at the next. */
+const MOST_READINGS = 5;
 
 /**
- * Findings that two readings have in common. Rows are read one by one while calls change them: what only seems
- * wrong because of that is gone at the second reading.
+ * Findings that two readings in a row have in common. Rows are read one by one while calls change them: what only seems
+ * wrong because of that is gone at the next reading. What is new at it may be what such a call has left: it is read again.
  */
-async function twice(look: () => Promise<Finding[]>): Promise<Finding[]> {
-  const first = await look();
-  return first.length === 0 ? [] : agreeing(first, await look());
+async function untilAgreed(look: () => Promise<Finding[]>, first?: Finding[]): Promise<Finding[]> {
+  let before = first ?? (await look());
+  for (let readings = 1; before.length > 0 && readings < MOST_READINGS; readings += 1) {
+    const findings = await look();
+    const both = agreeing(before, findings);
+    if (both.length > 0) return both;
+    before = findings;
+  }
+  return [];
 }
 
 function agreeing(first: readonly Finding[], second: readonly Finding[]): Finding[] {
