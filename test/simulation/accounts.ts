@@ -21,7 +21,7 @@ import type { Scenario } from './explore.ts';
 import { type Actor, type Judgement, rowsAfter, scenarioOf } from './scenario.ts';
 import type { Script, Surroundings } from './surroundings.ts';
 import { canonical } from './values.ts';
-import type { World } from './world.ts';
+import type { Outcome as Run } from './world.ts';
 
 /** Keys are named by their text. */
 const [OWN, OTHER] = [1, 2];
@@ -198,11 +198,11 @@ function lookUps(key: string): Actor {
   };
 }
 
-function rowsOf({ double }: World): AccountRows {
+function rowsOf({ items }: Run): AccountRows {
   const listed = new Set<number>();
   const accounts = new Map<number, never>();
   const appKeys = new Map<string, AppKeyRow>();
-  for (const item of double.items()) {
+  for (const item of items) {
     const { kind, account, parts = [] } = parseKey(item as unknown as Key) ?? {};
     if (kind === 'listedAccount') listed.add(Number(account));
     if (kind === 'account') accounts.set(Number(account), item as never);
@@ -213,8 +213,8 @@ function rowsOf({ double }: World): AccountRows {
 
 const NAMES = ['first', 'second', 'third'];
 
-function stateOf(world: World): State {
-  const { accounts, appKeys } = rowsOf(world);
+function stateOf(run: Run): State {
+  const { accounts, appKeys } = rowsOf(run);
   return {
     accounts: Object.fromEntries(
       [...accounts].map(([account, row]) => {
@@ -260,12 +260,12 @@ const judgement: Judgement<State> = {
     if (error) return String(error);
     return name.startsWith('look') ? String(answer) : 'done';
   },
-  isFinal: (state, world) => canonical(state) === canonical(stateOf(world)),
+  isFinal: (state, run) => canonical(state) === canonical(stateOf(run)),
   // Copying an account into its keys, and an import, are done again.
   isSettled: ({ name }) => /^(issue|revoke|rotate)/.test(name),
-  describe: (world) => canonical(stateOf(world)),
-  check: (world) =>
-    [...checkAccounts(rowsOf(world))].map(
+  describe: (run) => canonical(stateOf(run)),
+  check: (run) =>
+    [...checkAccounts(rowsOf(run))].map(
       ({ kind, account, ids, detail }) => `${kind} ${account} ${canonical(ids)}: ${detail}`,
     ),
 };

@@ -8,7 +8,7 @@ import { keys } from '../../lib/table/keys.ts';
 import type { Scenario } from './explore.ts';
 import { type Actor, actor, inTurn, type Judgement, rowsAfter, scenarioOf } from './scenario.ts';
 import { callOf, type Surroundings } from './surroundings.ts';
-import type { World } from './world.ts';
+import type { Outcome } from './world.ts';
 
 const ACCOUNT = 1;
 const ITEM = 'w';
@@ -53,8 +53,8 @@ function apply({ version, deleted }: State, operation: string): { state: State; 
   return [{ state: same, answer: 'InvalidParameter' }];
 }
 
-function stateOf({ double }: World): State {
-  const item = double.items().find(({ pk }) => pk === keys.workItem(ACCOUNT, ITEM).pk);
+function stateOf({ items }: Outcome): State {
+  const item = items.find(({ pk }) => pk === keys.workItem(ACCOUNT, ITEM).pk);
   return { version: Number(item?.version), deleted: item?.deleted_at_ms !== undefined };
 }
 
@@ -65,9 +65,9 @@ const judgement: Judgement<State> = {
     if (error) return error instanceof ApiError ? error.code : String(error);
     return typeof answer === 'string' ? answer : 'deleted';
   },
-  isFinal: ({ version, deleted }, world) => stateOf(world).version === version && stateOf(world).deleted === deleted,
+  isFinal: ({ version, deleted }, run) => stateOf(run).version === version && stateOf(run).deleted === deleted,
   isSettled: ({ name }) => name !== 'import',
-  describe: (world) => JSON.stringify(stateOf(world)),
+  describe: (run) => JSON.stringify(stateOf(run)),
 };
 
 const scenario = (name: string, ...actors: Actor[]): Scenario =>

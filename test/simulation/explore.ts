@@ -1,66 +1,83 @@
 /**
- * Tries all schedules of a scenario: depth first, each run from the start, since the code under test cannot be copied half-way.
+ * Tries all schedules of a scenario, depth first.
  *
  * Left out is only what cannot differ from what was tried:
  * - a state that was met before (the same rows, and processes that were told the same), and
- * - of two steps that touch no common row, in neither of which an operation begins or both of which are faults, one of the two
- *   orders (sleep sets, kept with each state: Godefroid, Holzmann and Pirottin, "State-space caching revisited").
+ * - of two steps that touch no common row, neither of which begins an operation while the other ends one, and which are not both
+ *   faults, one of the two orders (sleep sets, kept with each state: Godefroid, Holzmann and Pirottin, "State-space caching
+ *   revisited"); and where one process is left, what is late arrives only next to calls that have a row in common with it.
  */
-import type { Access, Rows } from './table-double.ts';
-import type { Step, World } from './world.ts';
+import type { Rows } from './table-double.ts';
+import {
+  type Cast,
+  describe,
+  haveRowInCommon,
+  isCut,
+  isOver,
+  type Outcome,
+  outcomeOfRun,
+  type State,
+  type Step,
+  World,
+} from './world.ts';
 
 /** Steps after which a run counts as one that does not end. */
 const LONGEST_RUN = 400;
 
-export interface Scenario {
+export interface Scenario extends Cast {
   readonly name: string;
-  /** How many schedules there are with one fault: hundreds, thousands, tens of thousands, more; 5: as many with none. */
-  readonly cost: 1 | 2 | 3 | 4 | 5;
+  /** How many states there are with one fault: hundreds, thousands, tens of thousands, a hundred thousand, millions, more. */
+  readonly cost: 1 | 2 | 3 | 4 | 5 | 6;
   /** Rows that runs begin with: each of these. */
   readonly starts: () => Promise<readonly Rows[]>;
-  /** Begins the processes. */
-  readonly begin: (world: World) => Promise<void>;
   /** What is wrong with a run that is over. */
-  readonly judge: (world: World) => string[] | Promise<string[]>;
+  readonly judge: (run: Outcome) => string[];
 }
 
 export interface Report {
   readonly scenario: string;
   /** At most. */
   readonly faults: number;
-  /** Runs from the start. */
+  /** Ways through it, each to its end or to a state that was met before. */
   schedules: number;
-  /** Steps that were not tried, for their order does not matter; and runs that ended in a state that was met before. */
+  /** Steps that were not tried, for their order does not matter; or the state was met before. */
   pruned: number;
   states: number;
   /** States that were not gone on from, for a call had lost to others too often. */
   cut: number;
   /** Steps of the longest run. */
   depth: number;
-  ms: number;
+  /** Of processor time. */
+  cpuMs: number;
   /** Absent: nothing is wrong in any schedule. */
   failure?: { problems: string[]; schedule: string[]; steps: string[]; start?: number };
   /** Not all was tried. */
   stoppedEarly?: boolean;
 }
 
+/** A state on the way. */
 interface Node {
-  chosen: Step;
-  /** Left to try, the chosen one first. */
-  todo: Step[];
-  done: Step[];
-  sleeping: readonly Step[];
+  readonly state: State;
+  /** Left to try. */
+  readonly todo: Step[];
+  readonly done: Taken[];
+  readonly sleeping: readonly Taken[];
 }
 
-export type NewWorld = (rows: Rows, faults: number) => World;
+interface Taken {
+  readonly step: Step;
+  /** It ended an operation. */
+  readonly ends: boolean;
+}
+
+const NONE: readonly string[] = [];
 
 export async function explore(
   scenario: Scenario,
-  newWorld: NewWorld,
   faults: number,
   mostSchedules = Number.POSITIVE_INFINITY,
 ): Promise<Report> {
-  const began = performance.now();
+  const began = process.cpuUsage();
   const report: Report = {
     scenario: scenario.name,
     faults,
@@ -69,147 +86,153 @@ export async function explore(
     states: 0,
     cut: 0,
     depth: 0,
-    ms: 0,
+    cpuMs: 0,
   };
-  /** Of each state that was met, the steps that were asleep in it each time. */
-  const met = new Map<string, readonly string[]>();
+  const search = new Search(scenario, report, mostSchedules);
   const starts = await scenario.starts();
   for (const [index, rows] of starts.entries()) {
-    const found = await exploreFrom(rows, scenario, newWorld, report, met, mostSchedules);
+    const found = await search.from(rows);
     if (!found) continue;
-    report.failure = await shortest(scenario, newWorld, rows, faults, found);
+    report.failure = await shortest(scenario, rows, faults, found);
     if (starts.length > 1) report.failure.start = index;
     break;
   }
-  report.ms = performance.now() - began;
+  const { user, system } = process.cpuUsage(began);
+  report.cpuMs = (user + system) / 1_000;
   return report;
 }
 
-/** @returns a schedule that fails */
-async function exploreFrom(
-  rows: Rows,
-  scenario: Scenario,
-  newWorld: NewWorld,
-  report: Report,
-  met: Map<string, readonly string[]>,
-  mostSchedules: number,
-): Promise<string[] | undefined> {
-  const path: Node[] = [];
-  let failed: string[] | undefined;
-  while (report.schedules < mostSchedules) {
-    report.schedules += 1;
-    const world = newWorld(rows, report.faults);
-    await scenario.begin(world);
-    for (const { chosen } of path) await take(world, chosen);
-    for (;;) {
-      const last = path.at(-1);
-      const sleeping = last ? [...last.sleeping, ...last.done].filter((step) => areIndependent(step, last.chosen)) : [];
-      const asleep = sleeping.map(({ name }) => name);
-      const key = world.key();
-      const before = met.get(key);
-      const steps = world.isCut() ? [] : world.steps();
-      let todo = steps;
-      if (!before) {
-        report.states += 1;
-        if (world.isCut()) {
-          report.cut += 1;
-          failed = [...world.failures];
-          if (failed.length > 0) break;
-        }
-        if (world.isOver() || path.length > LONGEST_RUN) {
-          failed =
-            path.length > LONGEST_RUN
-              ? [`it does not end within ${LONGEST_RUN} steps`]
-              : await problemsOf(scenario, world);
-          if (failed.length > 0) break;
-        }
-        met.set(key, asleep);
-        todo = todo.filter(({ name }) => !asleep.includes(name));
-      } else {
-        met.set(
-          key,
-          before.filter((name) => asleep.includes(name)),
-        );
-        todo = todo.filter(({ name }) => before.includes(name) && !asleep.includes(name));
-      }
-      report.pruned += steps.length - todo.length;
-      const [chosen] = todo;
-      if (!chosen) break;
-      path.push({ chosen, todo, done: [], sleeping });
-      report.depth = Math.max(report.depth, path.length);
-      await take(world, chosen);
-    }
-    world.close();
-    if (failed && failed.length > 0) return path.map(({ chosen }) => chosen.name);
-    while (path.length > 0) {
-      const top = path.at(-1) as Node;
-      top.done.push(...top.todo.splice(0, 1));
-      const [next] = top.todo;
-      if (next) {
-        top.chosen = next;
-        break;
-      }
-      path.pop();
-    }
-    if (path.length === 0) return undefined;
+class Search {
+  readonly #scenario: Scenario;
+  readonly #report: Report;
+  readonly #mostSchedules: number;
+  readonly #world: World;
+  /** Of each state that was met, the steps that were asleep in it each time. */
+  readonly #met = new Map<string, readonly string[]>();
+  /** By what they were judged by. */
+  readonly #judged = new Map<string, string[]>();
+  #failed: string[] = [];
+
+  constructor(scenario: Scenario, report: Report, mostSchedules: number) {
+    this.#scenario = scenario;
+    this.#report = report;
+    this.#mostSchedules = mostSchedules;
+    this.#world = new World(scenario, report.faults);
   }
-  report.stoppedEarly = true;
-  return undefined;
+
+  /** @returns a schedule that fails */
+  async from(rows: Rows): Promise<string[] | undefined> {
+    const report = this.#report;
+    const first = this.#enter(await this.#world.begin(rows), [], 0);
+    const path: { node: Node; chosen?: Step }[] = [{ node: first }];
+    const failing = () => path.flatMap(({ chosen }) => (chosen ? [chosen.name] : []));
+    if (this.#failed.length > 0) return failing();
+    for (let top = path.at(-1); top; top = path.at(-1)) {
+      const { state, todo, done, sleeping } = top.node;
+      const step = todo.shift();
+      if (!step) {
+        path.pop();
+        continue;
+      }
+      top.chosen = step;
+      const after = await this.#world.take(state, step);
+      const ends = after.operations !== state.operations && endedIn(after) > endedIn(state);
+      const taken: Taken = { step, ends };
+      const asleep = [...sleeping, ...done].filter((other) => areIndependent(other, taken));
+      done.push(taken);
+      const node = this.#enter(after, asleep, path.length);
+      if (this.#failed.length > 0) return failing();
+      report.depth = Math.max(report.depth, path.length);
+      if (node.todo.length > 0) path.push({ node });
+      else {
+        report.schedules += 1;
+        if (report.schedules >= this.#mostSchedules) {
+          report.stoppedEarly = true;
+          return undefined;
+        }
+      }
+    }
+    return undefined;
+  }
+
+  #enter(state: State, sleeping: readonly Taken[], depth: number): Node {
+    const asleep = sleeping.length === 0 ? NONE : sleeping.map(({ step }) => step.name);
+    const key = this.#world.key(state);
+    const before = this.#met.get(key);
+    const cut = isCut(state);
+    const steps = cut ? [] : this.#world.steps(state);
+    let todo: Step[];
+    if (before) {
+      const still = before.filter((name) => asleep.includes(name));
+      todo = steps.filter(({ name }) => before.includes(name) && !asleep.includes(name));
+      if (still.length < before.length) this.#met.set(key, still.length > 0 ? still : NONE);
+    } else {
+      this.#report.states += 1;
+      if (cut) this.#report.cut += 1;
+      this.#failed = this.#problemsOf(state, depth);
+      this.#met.set(key, asleep);
+      todo = steps.filter(({ name }) => !asleep.includes(name));
+    }
+    this.#report.pruned += steps.length - todo.length;
+    return { state, todo, done: [], sleeping };
+  }
+
+  #problemsOf(state: State, depth: number): string[] {
+    if (depth > LONGEST_RUN) return [`it does not end within ${LONGEST_RUN} steps`];
+    if (!isOver(state)) return isCut(state) ? [...state.failures] : [];
+    const judged = this.#world.judged(state);
+    let problems = this.#judged.get(judged);
+    if (!problems) {
+      problems = problemsOf(this.#scenario, state);
+      this.#judged.set(judged, problems);
+    }
+    return problems;
+  }
 }
 
-async function take(world: World, { name }: Step): Promise<void> {
-  if (!(await world.take(name)))
-    throw new Error(`a run is not the same when it is repeated: there is no step "${name}"`);
-}
+const endedIn = ({ operations }: State) => operations.filter(({ ended }) => ended).length;
 
-const problemsOf = async ({ judge }: Scenario, world: World) => [...world.failures, ...(await judge(world))];
+const problemsOf = ({ judge }: Scenario, state: State) => [...state.failures, ...judge(outcomeOfRun(state))];
 
-function areIndependent(one: Step, other: Step): boolean {
-  if (one.process === other.process || one.begins || other.begins || (one.fault && other.fault)) return false;
-  return !one.accesses.some((access) => other.accesses.some((another) => collide(access, another)));
-}
-
-function collide(one: Access, other: Access): boolean {
-  if (!one.write && !other.write) return false;
-  const meets = (a: string | undefined, b: string | undefined) => a === undefined || b === undefined || a === b;
-  return meets(one.pk, other.pk) && meets(one.sk, other.sk);
+function areIndependent({ step: one, ends }: Taken, { step: other, ends: otherEnds }: Taken): boolean {
+  if (one.process === other.process || (one.fault && other.fault)) return false;
+  if ((one.begins && otherEnds) || (other.begins && ends)) return false;
+  return !haveRowInCommon(one.accesses, other.accesses);
 }
 
 /** Runs a schedule; after its end each process to its own. Steps that are not there are passed over. */
-export async function replay(
-  scenario: Scenario,
-  newWorld: NewWorld,
-  rows: Rows,
-  faults: number,
-  schedule: readonly string[],
-) {
-  const world = newWorld(rows, faults);
-  await scenario.begin(world);
-  const taken: string[] = [];
-  const take = async (name: string) => {
-    if (await world.take(name)) taken.push(name);
+export async function replay(scenario: Scenario, rows: Rows, faults: number, schedule: readonly string[]) {
+  return run(scenario, new World(scenario, faults), rows, schedule);
+}
+
+async function run(scenario: Scenario, world: World, rows: Rows, schedule: readonly string[]) {
+  let state = await world.begin(rows);
+  const taken: Step[] = [];
+  const take = async (step: Step | undefined) => {
+    if (!step) return;
+    state = await world.take(state, step);
+    taken.push(step);
   };
-  for (const name of schedule) await take(name);
-  while (!world.isOver() && taken.length <= LONGEST_RUN) await take((world.steps()[0] as Step).name);
+  for (const name of schedule) await take(world.steps(state).find((step) => step.name === name));
+  while (!isOver(state) && taken.length <= LONGEST_RUN) await take(world.steps(state)[0]);
   const problems =
-    taken.length > LONGEST_RUN ? [`it does not end within ${LONGEST_RUN} steps`] : await problemsOf(scenario, world);
-  return { problems, schedule: taken, steps: world.taken };
+    taken.length > LONGEST_RUN ? [`it does not end within ${LONGEST_RUN} steps`] : problemsOf(scenario, state);
+  return { problems, schedule: taken.map(({ name }) => name), steps: taken.map(describe) };
 }
 
 /** Leaves out of a schedule that fails whatever it fails without: parts of it first, then single steps. */
 async function shortest(
   scenario: Scenario,
-  newWorld: NewWorld,
   rows: Rows,
   faults: number,
   found: readonly string[],
 ): Promise<NonNullable<Report['failure']>> {
-  const run = (schedule: readonly string[]) => replay(scenario, newWorld, rows, faults, schedule);
-  let best = { forced: found, result: await run(found) };
+  const world = new World(scenario, faults);
+  let best = { forced: found, result: await run(scenario, world, rows, found) };
   for (let size = Math.ceil(found.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2))
     for (let position = 0; position < best.forced.length; ) {
       const forced = best.forced.filter((_name, index) => index < position || index >= position + size);
-      const result = await run(forced);
+      const result = await run(scenario, world, rows, forced);
       if (result.problems.length > 0) best = { forced, result };
       else position += size;
     }

@@ -19,8 +19,6 @@ export const FAULTS = {
 } as const;
 export type Fault = keyof typeof FAULTS;
 
-export const isFault = (text: string): text is Fault => text in FAULTS;
-
 /** How DynamoDB refuses a call that it does not do. */
 export function refusal(fault: Fault, { name, input }: Request): { reply?: unknown; error?: unknown } {
   const $metadata = { httpStatusCode: 400 };

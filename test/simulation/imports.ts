@@ -67,7 +67,7 @@ export const IMPORTS: readonly Scenario[] = [
   }),
   mergeScenario({
     name: 'a large merge against a repair',
-    cost: 4,
+    cost: 5,
     actors: [merge('large', { ...LARGE, title: 'second', key: 'k' }), repairing('repair')],
   }),
   mergeScenario({
@@ -79,7 +79,7 @@ export const IMPORTS: readonly Scenario[] = [
   }),
   mergeScenario({
     name: 'a large merge that a restore has torn, repaired',
-    cost: 4,
+    cost: 6,
     torn: { ...LARGE, title: 'second', key: 'k' },
     actors: [repairing('repair')],
   }),

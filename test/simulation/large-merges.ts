@@ -2,19 +2,12 @@
 import type { Scenario } from './explore.ts';
 import { A, B, C, merge, ONE, oneByOne, THREE, TWO, undo, withRetry } from './merge-actors.ts';
 import { mergeScenario } from './merge-scenario.ts';
-import type { World } from './world.ts';
 
 const SMALL = { alerts: [A], into: TWO };
 const LARGE = { alerts: [A, B], into: THREE };
 /** One alert is moved at once. */
 const IN_PARTS = { transactionItems: 2 };
 const TWO_SHARDS = { shards: 2 };
-
-/** However many small merges come and go, and do not lose patience: a large one loses to them once at the most. */
-function isStarved({ taken }: World): string[] {
-  const attempts = taken.filter((step) => /^large \d+: BatchGet .*INCIDENTS/.test(step)).length;
-  return attempts > 2 ? [`a large merge has lost ${attempts - 1} times to small ones`] : [];
-}
 
 export const LARGE_MERGES: readonly Scenario[] = [
   // Whose clock is ahead is told by their order.
@@ -77,7 +70,7 @@ export const LARGE_MERGES: readonly Scenario[] = [
   }),
   mergeScenario({
     name: 'a large merge whose message comes at once',
-    cost: 4,
+    cost: 3,
     actors: [merge('large', LARGE)],
     early: 1,
   }),
@@ -90,15 +83,16 @@ export const LARGE_MERGES: readonly Scenario[] = [
   }),
   mergeScenario({
     name: 'a large merge whose message comes at once, twice',
-    cost: 5,
+    cost: 4,
     actors: [merge('large', LARGE)],
     early: 2,
   }),
   mergeScenario({
     name: 'small merges one after the other, and a large one',
-    cost: 4,
+    cost: 5,
     actors: [
-      merge('large', { alerts: [B, C], into: THREE }, { patientAttempts: 100, mostCalls: 20 }),
+      // It loses once at the most, however many small ones come and go.
+      merge('large', { alerts: [B, C], into: THREE }, { patientAttempts: 100, mostCalls: 10 }),
       oneByOne(
         'small',
         ...[TWO, ONE, TWO].map((into, index) =>
@@ -106,6 +100,5 @@ export const LARGE_MERGES: readonly Scenario[] = [
         ),
       ),
     ],
-    check: isStarved,
   }),
 ];

@@ -7,7 +7,7 @@ import type { Scenario } from './explore.ts';
 import { type Actor, inTurn, type Judgement, rowsAfter, scenarioOf } from './scenario.ts';
 import { type Script, START_MS } from './surroundings.ts';
 import { canonical } from './values.ts';
-import type { World } from './world.ts';
+import type { Outcome } from './world.ts';
 
 const ACCOUNT = 1;
 /** As many in one second, and in two. */
@@ -36,15 +36,12 @@ const caller = (name: string, second: number): Actor => ({ name, script: take(na
 
 /** Two calls of one warm handler, the second of which may know that the window is full. */
 function warm(name: string, ...seconds: readonly [number, number]): Actor {
-  let second = 0;
-  let limiter: ReturnType<typeof createRateLimiter> | undefined;
   return {
     name,
     async script(at) {
-      limiter = createRateLimiter(LIMITED, { ...at.deps, now: () => START_MS + second * 1_000 });
-      const scripts = seconds.map((each, index) =>
-        take(`${name}${index + 1}`, each, () => limiter as NonNullable<typeof limiter>),
-      );
+      let second = 0;
+      const limiter = createRateLimiter(LIMITED, { ...at.deps, now: () => START_MS + second * 1_000 });
+      const scripts = seconds.map((each, index) => take(`${name}${index + 1}`, each, () => limiter));
       for (const [index, script] of scripts.entries()) {
         second = seconds[index] as number;
         await script(at).catch(() => undefined);
@@ -61,10 +58,10 @@ function apply(counts: State, operation: string): { state: State; answer: string
 }
 
 /** What the table has counted. */
-function countsOf({ double }: World): State {
+function countsOf({ items }: Outcome): State {
   const counts: Record<string, number> = {};
   const first = START_MS / 1_000 / OUTER.seconds;
-  for (const item of double.items()) {
+  for (const item of items) {
     const { kind, parts = [] } = parseKey(item as never) ?? {};
     if (kind !== 'rateCount') continue;
     const from = (Number(parts[1]) - first) * OUTER.seconds;
@@ -79,7 +76,7 @@ const judgement: Judgement<State> = {
   initial: {},
   apply,
   answerOf: ({ answer, error }) => String(error ?? answer),
-  isFinal: (state, world) => canonical(state) === canonical(countsOf(world)),
+  isFinal: (state, run) => canonical(state) === canonical(countsOf(run)),
   isSettled: () => true,
   // A window that is known to be full is not asked about again.
   check: ({ operations }) =>
@@ -91,7 +88,7 @@ const judgement: Judgement<State> = {
     )
       ? ['a call after a refusal in the same window went to the table']
       : [],
-  describe: (world) => canonical(countsOf(world)),
+  describe: (run) => canonical(countsOf(run)),
 };
 
 const ACCOUNT_LINE = { kind: 'account', account_id: ACCOUNT, name: 'Acme', permissions: [] };

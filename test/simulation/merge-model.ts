@@ -6,7 +6,7 @@ import type { FeedItem } from '../../lib/incidents/read.ts';
 import { UndoError } from '../../lib/incidents/undo-merge.ts';
 import type { Judgement } from './scenario.ts';
 import { canonical } from './values.ts';
-import type { World } from './world.ts';
+import type { Outcome as Run } from './world.ts';
 
 export const ACCOUNT = 1;
 
@@ -112,10 +112,10 @@ function tells(told: readonly Entry[], entries: readonly Entry[]): boolean {
   );
 }
 
-const rowsOf = ({ double }: World) => mergeRowsOf(ACCOUNT, double.items() as never);
+const rowsOf = ({ items }: Run) => mergeRowsOf(ACCOUNT, items as never);
 
-function stateOf(world: World): Pick<State, 'at' | 'entries' | 'titles'> {
-  const { alerts, incidents, entries } = rowsOf(world);
+function stateOf(run: Run): Pick<State, 'at' | 'entries' | 'titles'> {
+  const { alerts, incidents, entries } = rowsOf(run);
   const entryOf = ({ entry, moves, stayed }: FeedItem): Entry => ({
     kind: entry.kind,
     incident: entry.incident_id,
@@ -139,20 +139,20 @@ export const judgement = (initial: State, operations: ReadonlyMap<string, Apply>
     if (error instanceof ApiError) return error.code;
     return error instanceof UndoError ? error.message : String(error ?? answer);
   },
-  isFinal({ at, entries, titles }, world) {
-    const { entries: told, ...is } = stateOf(world);
+  isFinal({ at, entries, titles }, run) {
+    const { entries: told, ...is } = stateOf(run);
     return canonical(is) === canonical({ at, titles }) && tells(told, entries);
   },
   isSettled: ({ name }) => !/^(undo|import|repair)/.test(name),
-  describe: (world) => canonical(stateOf(world)).replace(/0{8,}/g, '…'),
-  check: (world) => [
-    ...unkept(world),
-    ...checkMerges(rowsOf(world)).map(({ kind, ids, detail }) => `${kind} ${canonical(ids)}: ${detail}`),
+  describe: (run) => canonical(stateOf(run)).replace(/0{8,}/g, '…'),
+  check: (run) => [
+    ...unkept(run),
+    ...checkMerges(rowsOf(run)).map(({ kind, ids, detail }) => `${kind} ${canonical(ids)}: ${detail}`),
   ],
 });
 
 /** Promises that the rows do not tell of. */
-function* unkept({ isThrottled, faults, events }: World): Generator<string> {
-  if (faults.length === 1 && isThrottled && events.includes('merge_left_pending'))
+function* unkept({ isThrottled, faults, events }: Run): Generator<string> {
+  if (faults === 1 && isThrottled && events.includes('merge_left_pending'))
     yield 'throttling has ended the moves of a merge';
 }

@@ -3,7 +3,6 @@ import type { Scenario } from './explore.ts';
 import { afterMerge, finishingOf, fresh, type MergeActor, SIZES, TWO, torn, UNTOUCHED } from './merge-actors.ts';
 import { judgement, type Merge, merged } from './merge-model.ts';
 import { scenarioOf } from './scenario.ts';
-import type { World } from './world.ts';
 
 interface Setting {
   readonly name: string;
@@ -17,32 +16,23 @@ interface Setting {
   readonly transactionItems?: number;
   /** The message of a large merge comes at once, so often. */
   readonly early?: 1 | 2;
-  readonly check?: (world: World) => string[];
 }
 
 export function mergeScenario(setting: Setting): Scenario {
-  const { name, cost, actors, after, torn: part, transactionItems = SIZES.transactionItems, early, check } = setting;
+  const { name, cost, actors, after, torn: part, transactionItems = SIZES.transactionItems, early } = setting;
   const initial = after ? merged(UNTOUCHED, { alerts: after, into: TWO }).state : UNTOUCHED;
   const operations = new Map(actors.flatMap((one) => [...one.operations]));
   if (part) operations.set('merge', (state) => merged(state, part));
   const starts = part ? torn(part, { transactionItems }) : after ? afterMerge(after) : fresh;
-  const judged = judgement(initial, operations);
-  const checked = check && { check: (world: World) => [...(judged.check?.(world) ?? []), ...check(world)] };
-  return scenarioOf(
-    name,
-    starts,
-    actors,
-    { ...judged, ...checked },
-    {
-      cost,
-      maybe: part ? ['merge'] : [],
-      onRecord(item) {
-        const message = finishingOf(item, transactionItems);
-        if (!message) return [];
-        if (!early) return [message];
-        const names = [message.name, `${message.name} again`].slice(0, early);
-        return names.map((each) => ({ ...message, name: each, early: true }));
-      },
+  return scenarioOf(name, starts, actors, judgement(initial, operations), {
+    cost,
+    maybe: part ? ['merge'] : [],
+    onRecord(item) {
+      const message = finishingOf(item, transactionItems);
+      if (!message) return [];
+      if (!early) return [message];
+      const names = [message.name, `${message.name} again`].slice(0, early);
+      return names.map((each) => ({ ...message, name: each, early: true }));
     },
-  );
+  });
 }

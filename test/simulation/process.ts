@@ -14,7 +14,7 @@ const realImmediate = setImmediate;
 export const drained = () => new Promise((resolve) => realImmediate(resolve));
 
 /** The process whose code is running: one at a time. */
-export let running: Process | undefined;
+let running: Process | undefined;
 export const setRunning = (process: Process | undefined): void => {
   running = process;
 };
@@ -36,7 +36,6 @@ export class Process {
   readonly message: boolean;
   clockMs: number;
   timers: Timer[] = [];
-  alive = true;
   /** All that it has been told: decides all that it does. */
   history: string;
   /** To the table, since it has forgotten what came before. */

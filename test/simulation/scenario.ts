@@ -6,7 +6,7 @@ import type { Scenario } from './explore.ts';
 import { isLinearizable, type Model } from './linearize.ts';
 import { depsOver, type Operation, type Script, type Surroundings } from './surroundings.ts';
 import { type Rows, TableDouble } from './table-double.ts';
-import type { World } from './world.ts';
+import type { Cast, Outcome } from './world.ts';
 
 export interface Actor {
   readonly name: string;
@@ -62,13 +62,13 @@ export async function rowsAfter(
 export interface Judgement<State> extends Omit<Model<State>, 'isFinal' | 'answerOf'> {
   /** An answer as the model has it. */
   readonly answerOf: (operation: Operation) => string;
-  readonly isFinal: (state: State, world: World) => boolean;
+  readonly isFinal: (state: State, run: Outcome) => boolean;
   /** What is left, for people. */
-  readonly describe: (world: World) => string;
+  readonly describe: (run: Outcome) => string;
   /** Whether a reply that is lost must not fail it: otherwise it is to be done again. */
   readonly isSettled: (operation: Operation) => boolean;
   /** Other things that must hold in the end. */
-  readonly check?: (world: World) => string[];
+  readonly check?: (run: Outcome) => string[];
 }
 
 /** @param maybe operations that may have been done before, or not */
@@ -77,7 +77,7 @@ export function scenarioOf<State>(
   starts: () => Promise<readonly Rows[]>,
   actors: readonly Actor[],
   judgement: Judgement<State>,
-  { cost, onRecord, maybe = [] }: { cost: Scenario['cost']; onRecord?: World['onRecord']; maybe?: readonly string[] },
+  { cost, onRecord, maybe = [] }: Pick<Scenario, 'cost'> & Pick<Cast, 'onRecord'> & { maybe?: readonly string[] },
 ): Scenario {
   /** undefined: the caller was told that nobody knows. */
   const answerOf = (operation: Operation) =>
@@ -86,30 +86,33 @@ export function scenarioOf<State>(
     name,
     cost,
     starts,
-    async begin(world) {
-      if (onRecord) world.onRecord = onRecord;
-      for (const each of maybe) world.operations.push({ name: each, id: each, calls: 1, after: [], optional: true });
-      for (const [at, { name: own, script, again = false, aheadMs = 1_000 * at, chance }] of actors.entries())
-        await world.begin(own, script, { message: again, aheadMs, ...(chance !== undefined && { chance }) });
-    },
-    judge(world) {
-      const problems = [...(judgement.check?.(world) ?? [])];
+    ...(onRecord && { onRecord }),
+    operations: maybe.map((each) => ({ name: each, id: each, calls: 1, after: [], optional: true })),
+    processes: actors.map(({ name: own, script, again = false, aheadMs, chance }, at) => ({
+      name: own,
+      script,
+      message: again,
+      aheadMs: aheadMs ?? 1_000 * at,
+      ...(chance !== undefined && { chance }),
+    })),
+    judge(run) {
+      const problems = [...(judgement.check?.(run) ?? [])];
       const { initial, apply } = judgement;
-      const isFinal = (state: State) => judgement.isFinal(state, world);
-      if (!isLinearizable(world.operations, { initial, apply, answerOf, isFinal })) {
-        const told = world.operations.map(
+      const isFinal = (state: State) => judgement.isFinal(state, run);
+      if (!isLinearizable(run.operations, { initial, apply, answerOf, isFinal })) {
+        const told = run.operations.map(
           (one) => `"${one.name}" ${one.ended ? (answerOf(one) ?? 'unknown') : 'never ended'}`,
         );
         problems.push(
-          `no order of the calls leads to these answers and rows: ${told.join(', ')}; ${judgement.describe(world)}`,
+          `no order of the calls leads to these answers and rows: ${told.join(', ')}; ${judgement.describe(run)}`,
         );
       }
-      if (world.isSettled())
-        for (const one of world.operations)
+      if (run.isSettled)
+        for (const one of run.operations)
           if (
             !one.optional &&
             (!one.ended || answerOf(one) === undefined) &&
-            (world.faults.length === 0 || judgement.isSettled(one))
+            (run.faults === 0 || judgement.isSettled(one))
           )
             problems.push(`"${one.name}" has failed, though it was done`);
       return problems;

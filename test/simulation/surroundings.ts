@@ -32,34 +32,36 @@ export function callOf<Body>(body: Body, accountId: Int64, idempotencyKey?: stri
 /** Unix milliseconds. */
 export const START_MS = 1_800_000_000_000;
 
+export interface OperationLimits {
+  /** A write that is sent again after its reply was lost is done again, as an import may be: others can come in between. */
+  readonly repeats?: boolean;
+  /**
+   * More calls to the table, and some for each fault, are a failure; absent: after a dozen it counts as one that loses to others
+   * for ever.
+   */
+  readonly mostCalls?: number;
+}
+
 /** A call of an operation, as its caller sees it. */
-export interface Operation {
+export interface Operation extends OperationLimits {
   readonly name: string;
   /** Tells it from others of its name. */
   readonly id: string;
   /** Calls to the table. */
-  calls: number;
-  /** A write that is sent again after its reply was lost is done again. */
-  readonly repeats?: boolean;
-  /** More are a failure; absent: they end the run. */
-  readonly mostCalls?: number;
+  readonly calls: number;
   /** Nobody knows whether it was done, or cares. */
   readonly optional?: boolean;
   /** Ids of operations that had ended when its first call was taken; undefined: none was. */
-  after?: readonly string[];
-  ended?: true;
-  answer?: unknown;
+  readonly after?: readonly string[];
+  readonly ended?: true;
+  readonly answer?: unknown;
   /** In place of an answer. */
-  error?: unknown;
+  readonly error?: unknown;
 }
 
-export interface CallOptions {
+export interface CallOptions extends OperationLimits {
   /** Nothing that it was told decides what its process does after it. */
   forgets?: boolean;
-  /** A write that is sent again after its reply was lost is done again, as an import may be: others can come in between. */
-  repeats?: boolean;
-  /** More calls to the table are a failure; absent: after a dozen it counts as one that loses to others for ever. */
-  mostCalls?: number;
 }
 
 /** What runs in one process knows of its surroundings. */

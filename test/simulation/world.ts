@@ -1,14 +1,21 @@
 /**
- * One run of real code under a scheduler: processes, each with a clock of its own, and their calls to the table, each of which
- * waits until the scheduler takes it. Between two of its calls a process runs alone and to its end, so it is a function of the
- * replies that it got; and a run is a function of the steps that were taken.
+ * Processes under a scheduler: each of their calls to the table waits until the scheduler takes it. What there is at one time is a
+ * state, which is never changed: a step makes another.
  */
 import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
-import { connectDouble } from './double-client.ts';
-import { type Fault, isFault, refusal } from './faults.ts';
-import { abortError, drained, intern, Process, type ProcessOptions, running, setRunning } from './process.ts';
-import { depsOver, type Operation, type Script, START_MS, type Surroundings, silent } from './surroundings.ts';
-import { type Access, accessesOf, type Request, type Rows, TableDouble } from './table-double.ts';
+import {
+  Behavior,
+  type BehaviorOptions,
+  type Call,
+  type Effect,
+  outcomeOf,
+  type Position,
+  type Reaction,
+  type Told,
+} from './behavior.ts';
+import { type Fault, refusal } from './faults.ts';
+import type { Operation, Script } from './surroundings.ts';
+import { type Access, type Request, type Rows, TableDouble } from './table-double.ts';
 import { canonical, type Item } from './values.ts';
 
 /** What the scheduler may do next. */
@@ -17,378 +24,516 @@ export interface Step {
   readonly name: string;
   readonly process: string;
   readonly fault: Fault | undefined;
+  /** Absent: it is the process that the fault is of. */
+  readonly call?: Call;
+  /** The call was sent by what waits for it no more. */
+  readonly late: boolean;
   readonly accesses: readonly Access[];
-  /** The order of this step and any other matters: it begins an operation, and which others have ended shows. */
+  /** It begins an operation, and which others have ended shows. */
   readonly begins: boolean;
 }
 
-/** A process that a message begins. */
-export interface Message {
-  name: string;
-  script: Script;
-  /** At once; otherwise when the process is over whose write it tells of: the queue holds messages back so long. */
-  early?: boolean;
-}
-
-interface BeginOptions extends Pick<ProcessOptions, 'message' | 'chance'> {
-  /** Of its clock. */
-  aheadMs?: number;
-}
-
-interface Pending {
+/** A process that begins with the others, or that a message begins. */
+export interface Beginning extends BehaviorOptions {
   readonly name: string;
-  readonly process: Process;
-  /** undefined: a pause between operations. */
-  readonly request: Request | undefined;
-  readonly operation: Operation | undefined;
-  readonly resolve: (reply: unknown) => void;
-  readonly reject: (error: unknown) => void;
-  /** Waits for the signal of the call no more: Node keeps signals that somebody waits for. */
-  leave: () => void;
+  readonly script: Script;
+}
+
+/** A process that a message begins. */
+export interface Message extends Beginning {
+  /** At once; otherwise when the process is over whose write it tells of: the queue holds messages back so long. */
+  readonly early?: boolean;
+}
+
+export interface Cast {
+  readonly processes: readonly Beginning[];
+  /** What has happened, or may have, before. */
+  readonly operations: readonly Operation[];
+  /** Processes that a written row begins: what the stream and the queue bring. */
+  readonly onRecord?: (item: Item) => readonly Message[];
+}
+
+interface ProcessState {
+  readonly name: string;
+  readonly position: Position;
+  readonly alive: boolean;
+}
+
+export interface State {
+  readonly table: Table;
+  readonly processes: readonly ProcessState[];
+  readonly operations: readonly Operation[];
+  /** Sent by what waits for it no more: may arrive at any time, or never. */
+  readonly late: readonly Call[];
+  /** Messages, and the process after which each begins one. */
+  readonly held: readonly (Message & { readonly after?: string })[];
+  /** Of transactions that are applied and may be sent again; those that the code repeats as long as their process is there. */
+  readonly tokens: readonly { readonly token: string; readonly process: string; readonly own: boolean }[];
+  /** Those that have happened. */
+  readonly faults: readonly Fault[];
+  /** What the code has counted of itself: names of metrics. */
+  readonly events: readonly string[];
+  /** Mistakes of the code that no run is to make, and of the simulation itself. */
+  readonly failures: readonly string[];
+  /** A reply that was lost was a refusal: that leaves no trace. */
+  readonly isUnclear: boolean;
+  /** A transaction was throttled. */
+  readonly isThrottled: boolean;
+}
+type Draft = { -readonly [Name in keyof State]: State[Name] };
+
+/** Rows, and what requests do to them. */
+interface Table {
+  readonly id: number;
+  readonly rows: Rows;
+  readonly known: Map<string, Applied>;
+}
+
+interface Applied {
+  readonly table: Table;
+  readonly error?: Error;
+  readonly told: Told;
+  readonly written: readonly Item[];
+  readonly failures: readonly string[];
+}
+
+/** What a run is judged by. */
+export interface Outcome extends Pick<State, 'operations' | 'events' | 'isThrottled'> {
+  readonly items: readonly Item[];
+  /** How many have happened. */
+  readonly faults: number;
+  /** Whether all that went wrong are lost replies: the table can tell what they were. */
+  readonly isSettled: boolean;
 }
 
 /** Of one operation. A merge that loses once has some ten. */
 const MOST_CALLS = 12;
+/** More where it is limited: by a call that is made again, and by what is done again. */
+const MOST_CALLS_BY_FAULT = 10;
+const GONE: readonly Call[] = [];
+const GOES_ON: Told = { id: 'goes on', text: 'goes on', give: () => ({}) };
+const TIMED_OUT = Object.assign(new Error('no reply'), { name: 'TimeoutError' });
+const NO_REPLY: Told = { id: 'no reply', text: 'no reply', give: () => ({ error: TIMED_OUT }) };
 
-export class World {
-  readonly double: TableDouble;
-  readonly operations: Operation[] = [];
-  readonly taken: string[] = [];
-  /** Those that have happened. */
-  readonly faults: Fault[] = [];
-  /** What the code has counted of itself: names of metrics. */
-  readonly events: string[] = [];
-  readonly #mostFaults: number;
-  /** Processes that a written row begins: what the stream and the queue bring. */
-  onRecord: (item: Item) => readonly Message[] = () => [];
-  #processes: Process[] = [];
-  #pending: Pending[] = [];
-  /** Sent by what waits for it no more: may arrive at any time, or never. */
-  #onTheirWay: Pending[] = [];
-  #failures: string[] = [];
-  #begun: (Message & { of?: Process | undefined })[] = [];
-
-  constructor(rows: Rows, faults: number) {
-    this.double = new TableDouble(rows);
-    this.#mostFaults = faults;
-    this.double.onWrite = (item) => {
-      for (const message of this.onRecord(item))
-        if (!this.#processes.some(({ name }) => name === message.name))
-          this.#begun.push({ ...message, ...(!message.early && { of: running }) });
-    };
-  }
-
-  get #faultsLeft(): number {
-    return this.#mostFaults - this.faults.length;
-  }
-
-  /** Begins a process: it runs until it waits for the table. */
-  async begin(as: string, script: Script, { aheadMs = 0, ...options }: BeginOptions = {}): Promise<void> {
-    let name = as;
-    while (this.#processes.some((other) => other.name === name)) name += "'";
-    const process = new Process(name, script, { ...options, clockMs: START_MS + aheadMs });
-    this.#processes.push(process);
-    await this.#run(process, () => {
-      let operation: Operation | undefined;
-      const table = connectDouble((request, signal) => this.#send(process, request, signal, operation));
-      const surroundings: Surroundings = {
-        deps: {
-          ...depsOver(table, { now: () => process.clockMs, newId: process.newId }),
-          metrics: { call: silent, event: (event) => void this.events.push(event) },
-        },
-        pause: async (ms = 0) => {
-          await this.#send(process, undefined, undefined, operation);
-          await process.sleep(ms);
-        },
-        call: async (called, act, { forgets = false, repeats = false, mostCalls } = {}) => {
-          process.clockMs += 1;
-          const before = this.operations.filter((each) => each.name === called).length;
-          const own: Operation = {
-            name: called,
-            id: `${called} ${before}`,
-            calls: 0,
-            repeats,
-            ...(mostCalls !== undefined && { mostCalls }),
-          };
-          operation = own;
-          this.operations.push(own);
-          try {
-            const answer = await act();
-            own.answer = answer;
-            return answer;
-          } catch (error) {
-            own.error = error;
-            throw error;
-          } finally {
-            own.ended = true;
-            operation = undefined;
-            if (forgets) process.forget(outcomeOf(own));
-          }
-        },
-      };
-      script(surroundings).then(
-        () => {
-          process.alive = false;
-        },
-        () => {
-          process.alive = false;
-          // The queue brings the message again.
-          if (process.message) this.#begun.push({ name: `${name}'`, script });
-        },
-      );
-    });
-  }
-
-  async #run(process: Process, act: () => void): Promise<void> {
-    setRunning(process);
-    act();
-    await drained();
-    setRunning(undefined);
-    await this.#beginDue();
-  }
-
-  async #beginDue(): Promise<void> {
-    for (const next of this.#begun.filter(({ of }) => !of?.alive)) {
-      this.#begun.splice(this.#begun.indexOf(next), 1);
-      await this.begin(next.name, next.script, { message: true });
+/** Numbers for texts. */
+class Numbers {
+  readonly #of = new Map<string, number>();
+  of(text: string): number {
+    let number = this.#of.get(text);
+    if (number === undefined) {
+      number = this.#of.size;
+      this.#of.set(text, number);
     }
-  }
-
-  #send(
-    process: Process,
-    request: Request | undefined,
-    signal: AbortSignal | undefined,
-    operation: Operation | undefined,
-  ): Promise<unknown> {
-    if (signal?.aborted) return Promise.reject(abortError());
-    if (operation) operation.calls += 1;
-    if (operation?.mostCalls !== undefined && operation.calls === operation.mostCalls + 1)
-      this.#failures.push(`"${operation.name}" makes more than ${operation.mostCalls} calls`);
-    const name = process.nextCall();
-    return new Promise((resolve, reject) => {
-      const onAbort = () => {
-        if (!this.#remove(pending)) return;
-        this.#arriveLater(pending);
-        reject(abortError());
-      };
-      const leave = () => signal?.removeEventListener('abort', onAbort);
-      const pending: Pending = { name, process, request: withToken(request, name), operation, resolve, reject, leave };
-      this.#pending.push(pending);
-      signal?.addEventListener('abort', onAbort);
-    });
-  }
-
-  #remove(pending: Pending): boolean {
-    const index = this.#pending.indexOf(pending);
-    if (index >= 0) this.#pending.splice(index, 1);
-    pending.leave();
-    return index >= 0;
-  }
-
-  #arriveLater(pending: Pending): void {
-    if (pending.request && writes(pending.request)) this.#onTheirWay.push(pending);
-  }
-
-  /** The operation of a call begins with the first of its calls that is taken. */
-  #beginOperation({ process, operation }: Pending): void {
-    if (!operation || operation.after) return;
-    operation.after = this.operations.filter(({ ended }) => ended).map(({ id: ended }) => ended);
-    process.history = `${intern(process.history)} begins after ${operation.after}`;
-  }
-
-  /** All that can happen next. */
-  steps(): Step[] {
-    const steps: Step[] = [];
-    const add = (name: string, process: string, request: Request | undefined, begins: boolean, fault?: Fault) =>
-      steps.push({
-        name: fault ? `${name} ${fault}` : name,
-        process,
-        fault,
-        begins,
-        accesses: request && (fault === undefined || fault.startsWith('is applied')) ? accessesOf(request) : [],
-      });
-    // What a process has under way at once is taken in the order in which it was sent.
-    const alive = [...new Map(this.#pending.toReversed().map((pending) => [pending.process, pending])).values()];
-    for (const { name, process, request, operation } of alive) {
-      const begins = operation !== undefined && operation.after === undefined;
-      add(name, process.name, request, begins);
-      if (this.#faultsLeft === 0 || !request) continue;
-      if (writes(request)) {
-        add(name, process.name, request, begins, 'is applied, its reply lost, and sent again');
-        add(name, process.name, request, begins, 'is applied, and all its replies lost');
-      }
-      add(name, process.name, request, begins, 'gets no reply');
-      add(name, process.name, request, begins, 'is throttled');
-      if (writes(request) && request.name !== 'BatchWriteCommand')
-        add(name, process.name, request, begins, 'meets another transaction');
-    }
-    for (const { name, request, operation } of this.#onTheirWay)
-      add(`${name} arrives late`, name, request, operation !== undefined && operation.after === undefined);
-    if (this.#faultsLeft > 0)
-      for (const process of new Set(alive.map((pending) => pending.process))) {
-        add(process.name, process.name, undefined, false, 'dies');
-        if (process.timers.length > 0) add(process.name, process.name, undefined, false, 'runs out of time');
-        if (process.message && process.calls === 1) add(process.name, process.name, undefined, false, 'comes twice');
-      }
-    return steps;
-  }
-
-  /** Whether all that went wrong are lost replies: the table can tell what they were. */
-  isSettled = () => !this.#isUnclear && this.faults.every((fault) => fault.startsWith('is applied'));
-  /** A reply that was lost was a refusal: that leaves no trace. */
-  #isUnclear = false;
-
-  /** A transaction was throttled. */
-  isThrottled = false;
-
-  /**
-   * Whether an operation has lost to others so often that nothing new can happen to it: under a scheduler that is against it,
-   * it would go on so until its time is over.
-   */
-  isCut = () => this.operations.some(({ calls, mostCalls = MOST_CALLS }) => calls > mostCalls);
-
-  /** Whether nobody waits for anything: only what is late can still arrive. */
-  isOver = () => this.#pending.length === 0;
-
-  /** @returns false when there is no such step now */
-  async take(step: string): Promise<boolean> {
-    const late = this.#onTheirWay.findIndex(({ name }) => step === `${name} arrives late`);
-    if (late >= 0) {
-      const [pending] = this.#onTheirWay.splice(late, 1) as [Pending];
-      this.taken.push(describe(step, pending.request));
-      this.#beginOperation(pending);
-      await this.#run(pending.process, () => void this.#apply(pending.request as Request, pending.process));
-      return true;
-    }
-    const pending = this.#pending.find(
-      ({ name }) => step === name || (step.startsWith(`${name} `) && isFault(step.slice(name.length + 1))),
-    );
-    if (pending) {
-      const fault = step.slice(pending.name.length + 1) as Fault | '';
-      if (fault && this.#faultsLeft === 0) return false;
-      this.taken.push(describe(step, pending.request));
-      await this.#reply(pending, fault || undefined);
-      return true;
-    }
-    const process = this.#processes.find(
-      ({ name, alive }) => alive && step.startsWith(`${name} `) && isFault(step.slice(name.length + 1)),
-    );
-    if (!process || this.#faultsLeft === 0) return false;
-    this.taken.push(step);
-    await this.#disturb(process, step.slice(process.name.length + 1) as Fault);
-    return true;
-  }
-
-  async #disturb(process: Process, fault: Fault): Promise<void> {
-    this.faults.push(fault);
-    process.history = `${intern(process.history)} ${fault}`;
-    if (fault === 'comes twice') return this.begin(`${process.name} again`, process.script, { message: true });
-    if (fault === 'runs out of time') return this.#run(process, () => void process.fireNext());
-    process.alive = false;
-    for (const pending of this.#pending.filter((each) => each.process === process)) {
-      this.#remove(pending);
-      this.#arriveLater(pending);
-    }
-    if (process.message) this.#begun.push({ name: `${process.name}'`, script: process.script });
-    await this.#beginDue();
-  }
-
-  async #reply(pending: Pending, fault: Fault | undefined): Promise<void> {
-    const { process, request } = pending;
-    this.#beginOperation(pending);
-    if (fault) this.faults.push(fault);
-    if (fault === 'is throttled' && request?.name === 'TransactWriteCommand') this.isThrottled = true;
-    if (fault === 'is applied, its reply lost, and sent again') {
-      if (pending.operation?.repeats) {
-        const { name, id, after = [] } = pending.operation;
-        this.operations.push({ name, id: `${id}, first time`, calls: 1, after, optional: true });
-      }
-      // It goes on waiting: for the reply to the next attempt.
-      process.history = `${intern(process.history)} ${pending.name} sent again`;
-      return this.#run(process, () => void this.#apply(request as Request, process));
-    }
-    this.#remove(pending);
-    let [reply, error]: [unknown, unknown] = [undefined, undefined];
-    if (fault === 'gets no reply' || fault === 'is applied, and all its replies lost') {
-      if (fault === 'gets no reply') this.#arriveLater(pending);
-      else if (this.#apply(request as Request, process).error) this.#isUnclear = true;
-      error = Object.assign(new Error('no reply'), { name: 'TimeoutError' });
-    } else if (fault) ({ reply, error } = refusal(fault, request as Request));
-    else if (request) ({ reply, error } = this.#apply(request, process));
-    process.history = `${intern(process.history)} ${pending.name} ${canonical(reply)} ${error ? `${(error as Error).name} ${canonical(error)}` : ''}`;
-    await this.#run(process, () => (error ? pending.reject(error) : pending.resolve(reply)));
-  }
-
-  #apply(request: Request, process: Process): { reply?: unknown; error?: unknown } {
-    setRunning(process);
-    if (request.name !== 'TransactWriteCommand' && !writes(request) && !isConsistent(request))
-      this.#failures.push(`${request.name} is not strongly consistent`);
-    try {
-      return { reply: this.double.apply(request) };
-    } catch (error) {
-      if (!(error instanceof DynamoDBServiceException)) this.#failures.push(String(error));
-      return { error };
-    } finally {
-      setRunning(undefined);
-    }
-  }
-
-  /** Mistakes of the code that no run is to make, and of the simulation itself. */
-  get failures(): readonly string[] {
-    return this.#failures;
-  }
-
-  /** Forgets all that it waits for: nobody needs it any more. */
-  close(): void {
-    for (const pending of this.#pending) pending.leave();
-  }
-
-  /** Two runs with the same key have the same future, and the same things to be judged by. */
-  key(): string {
-    // What a process was told that is over, nobody will know again: but for the answers that it gave.
-    const processes = this.#processes.map(({ name, history, alive }) => `${name} ${alive ? intern(history) : 'over'}`);
-    const operations = this.operations.map(
-      (one) => `${one.id} after ${one.after} ${one.calls > 0} ${one.ended ? outcomeOf(one) : ''}`,
-    );
-    const late = this.#onTheirWay.map(({ name, request }) => intern(`${name} ${canonical(request?.input)}`));
-    const mayComeAgain = [...this.#pending, ...this.#onTheirWay].map(
-      ({ request }) => request?.input.ClientRequestToken,
-    );
-    const tokens = mayComeAgain.filter((token) => this.double.tokens.has(token));
-    const judged = [this.isSettled(), this.faults, this.isThrottled, new Set(this.events), this.#failures.length];
-    return [
-      intern(this.double.state()),
-      intern(processes.sort().join()),
-      intern(operations.sort().join()),
-      intern(canonical(judged)),
-      late.sort(),
-      tokens.sort(),
-    ].join(' ');
+    return number;
   }
 }
 
-/** The answer that an operation gave, or the error. */
-const outcomeOf = ({ answer, error }: Operation) =>
-  error === undefined ? canonical(answer) : `${(error as Error).name} ${(error as Error).message} ${canonical(error)}`;
+export class World {
+  readonly #cast: Cast;
+  readonly #mostFaults: number;
+  readonly #behaviors = new Map<string, Behavior>();
+  readonly #tables = new Map<string, Table>();
+  readonly #rows = new Numbers();
+  readonly #parts = new Numbers();
+  readonly #steps = new Map<Call, Map<string, readonly Step[]>>();
 
-const writes = (request: Request) => accessesOf(request).some(({ write }) => write);
+  constructor(cast: Cast, mostFaults: number) {
+    this.#cast = cast;
+    this.#mostFaults = mostFaults;
+  }
 
-const isConsistent = ({ input }: Request) =>
-  (input.ConsistentRead ??
-    Object.values((input.RequestItems ?? {}) as Record<string, { ConsistentRead?: boolean }>)[0]?.ConsistentRead) ===
-  true;
+  /** All processes wait for their first call. */
+  async begin(rows: Rows): Promise<State> {
+    const draft: Draft = {
+      table: this.#tableOf(rows),
+      processes: [],
+      operations: this.#cast.operations,
+      late: [],
+      held: [],
+      tokens: [],
+      faults: [],
+      events: [],
+      failures: [],
+      isUnclear: false,
+      isThrottled: false,
+    };
+    for (const each of this.#cast.processes) await this.#begin(draft, each);
+    return draft;
+  }
 
-/** The SDK gives each transaction that has none a token, the same for all its attempts. */
-const withToken = (request: Request | undefined, token: string): Request | undefined =>
-  request?.name === 'TransactWriteCommand'
-    ? { ...request, input: { ClientRequestToken: token, ...request.input } }
-    : request;
+  /** All that can happen next. */
+  steps(state: State): Step[] {
+    const steps: Step[] = [];
+    const faulty = state.faults.length < this.#mostFaults;
+    // What a process has under way at once is taken in the order in which it was sent.
+    for (const { position } of state.processes) {
+      const [call] = position.calls;
+      if (call) steps.push(...this.#stepsOf(call, isFirst(state, call), faulty));
+    }
+    const late = this.#mayWait(state) ? [] : state.late;
+    for (const call of late)
+      steps.push({
+        name: `${call.name} arrives late`,
+        process: call.process,
+        fault: undefined,
+        call,
+        late: true,
+        accesses: call.accesses,
+        begins: isFirst(state, call),
+      });
+    if (!faulty) return steps;
+    for (const { name, position, alive } of state.processes) {
+      if (position.calls.length === 0) continue;
+      const add = (fault: Fault) =>
+        steps.push({ name: `${name} ${fault}`, process: name, fault, late: false, accesses: [], begins: false });
+      if (alive) add('dies');
+      if (position.hasTimers) add('runs out of time');
+      if (position.isFresh && this.#isMessage(name)) add('comes twice');
+    }
+    return steps;
+  }
+
+  /**
+   * Whether what is late can as well arrive after the next step: one process is left, its call has no row in common with it, and
+   * no message comes of it.
+   */
+  #mayWait(state: State): boolean {
+    const [one, ...others] = state.late;
+    const [next, ...more] = state.processes.filter(({ position }) => position.calls.length > 0);
+    const call = next?.position.calls[0];
+    if (!one?.request || others.length > 0 || !call || more.length > 0) return false;
+    if (isFirst(state, one) || haveRowInCommon(one.accesses, call.accesses)) return false;
+    const { written } = this.#known(state.table, one.request, one.text, this.#tokenIn(state, one.request));
+    return !written.some((item) => this.#cast.onRecord?.(item).length);
+  }
+
+  #stepsOf(call: Call, begins: boolean, faulty: boolean): readonly Step[] {
+    const kind = `${begins} ${faulty}`;
+    let kinds = this.#steps.get(call);
+    if (!kinds) {
+      kinds = new Map();
+      this.#steps.set(call, kinds);
+    }
+    let steps = kinds.get(kind);
+    if (!steps) {
+      const { name, process, accesses, writes, request } = call;
+      const faults: Fault[] = [];
+      if (faulty && request) {
+        if (writes) faults.push('is applied, its reply lost, and sent again', 'is applied, and all its replies lost');
+        faults.push('gets no reply', 'is throttled');
+        if (writes && request.name !== 'BatchWriteCommand') faults.push('meets another transaction');
+      }
+      steps = [undefined, ...faults].map((fault) => ({
+        name: fault ? `${name} ${fault}` : name,
+        process,
+        fault,
+        call,
+        late: false,
+        accesses: fault === undefined || fault.startsWith('is applied') ? accesses : [],
+        begins,
+      }));
+      kinds.set(kind, steps);
+    }
+    return steps;
+  }
+
+  readonly #messages = new Map<string, Beginning>();
+  #isMessage = (name: string) => this.#messages.get(name)?.message === true;
+
+  async take(state: State, { call, fault, late, process }: Step): Promise<State> {
+    const draft: Draft = { ...state };
+    if (fault) draft.faults = [...draft.faults, fault];
+    if (!call) await this.#disturb(draft, process, fault as Fault);
+    else {
+      beginOperation(draft, call);
+      if (late) {
+        draft.late = draft.late.filter((other) => other !== call);
+        this.#apply(draft, call);
+      } else await this.#reply(draft, call, fault);
+    }
+    await this.#beginDue(draft);
+    draft.tokens = draft.tokens.filter((each) => mayComeAgain(draft, each));
+    return draft;
+  }
+
+  async #reply(draft: Draft, call: Call, fault: Fault | undefined): Promise<void> {
+    const { request } = call;
+    if (fault === 'is throttled' && request?.name === 'TransactWriteCommand') draft.isThrottled = true;
+    if (fault === 'is applied, its reply lost, and sent again') {
+      const operation = operationOf(draft, call);
+      if (operation?.repeats) {
+        const { name: called, id, after = [] } = operation;
+        draft.operations = [
+          ...draft.operations,
+          { name: called, id: `${id}, first time`, calls: 1, after, optional: true },
+        ];
+      }
+      // It goes on waiting: for the reply to the next attempt.
+      this.#apply(draft, call);
+      return;
+    }
+    let told: Told = GOES_ON;
+    if (fault === 'gets no reply' || fault === 'is applied, and all its replies lost') {
+      if (fault === 'gets no reply') arriveLater(draft, call);
+      else if (this.#apply(draft, call).error) draft.isUnclear = true;
+      told = NO_REPLY;
+    } else if (fault) told = { id: fault, text: fault, give: () => refusal(fault, request as Request) };
+    else if (request) told = this.#apply(draft, call).told;
+    await this.#tell(draft, call.process, told);
+  }
+
+  async #disturb(draft: Draft, name: string, fault: Fault): Promise<void> {
+    const own = this.#messages.get(name) as Beginning;
+    if (fault === 'comes twice')
+      return this.#begin(draft, { name: `${name} again`, script: own.script, message: true });
+    if (fault === 'runs out of time') return this.#tell(draft, name, fault);
+    const { position } = draft.processes.find((each) => each.name === name) as ProcessState;
+    change(draft, { name, position: { ...position, calls: GONE }, alive: false });
+    for (const call of position.calls) arriveLater(draft, call);
+    if (own.message) draft.held = [...draft.held, { name: `${name}'`, script: own.script }];
+  }
+
+  async #tell(draft: Draft, name: string, told: Told): Promise<void> {
+    const { position } = draft.processes.find((each) => each.name === name) as ProcessState;
+    this.#react(draft, name, await (this.#behaviors.get(name) as Behavior).tell(position, told));
+  }
+
+  #react(draft: Draft, name: string, { to, effects }: Reaction): void {
+    change(draft, { name, position: to, alive: to.over === undefined });
+    for (const effect of effects) this.#effect(draft, effect);
+    const own = this.#messages.get(name) as Beginning;
+    // The queue brings the message again.
+    if (to.over === 'failed' && own.message) draft.held = [...draft.held, { name: `${name}'`, script: own.script }];
+  }
+
+  #effect(draft: Draft, effect: Effect): void {
+    if (effect.kind === 'event') {
+      if (!draft.events.includes(effect.name)) draft.events = [...draft.events, effect.name].sort();
+    } else if (effect.kind === 'left') arriveLater(draft, effect.call);
+    else if (effect.kind === 'operation') {
+      const { kind, ...operation } = effect;
+      draft.operations = [...draft.operations, { ...operation, calls: 0 }];
+    } else {
+      const { kind, ...changed } = effect;
+      const before = draft.operations.find(({ id }) => id === effect.id) as Operation;
+      const after = { ...before, ...changed, ...(kind === 'ended' && { ended: true as const }) };
+      draft.operations = draft.operations.map((each) => (each === before ? after : each));
+      if (kind === 'calls' && after.mostCalls !== undefined && isTooMuch(draft, after) && !isTooMuch(draft, before))
+        draft.failures = [...draft.failures, `"${after.name}" makes ${after.calls} calls`];
+    }
+  }
+
+  async #begin(draft: Draft, beginning: Beginning): Promise<void> {
+    let { name } = beginning;
+    while (draft.processes.some((other) => other.name === name)) name += "'";
+    let behavior = this.#behaviors.get(name);
+    if (!behavior) {
+      behavior = new Behavior(name, beginning.script, beginning);
+      this.#behaviors.set(name, behavior);
+      this.#messages.set(name, beginning);
+    }
+    const first = await behavior.first();
+    draft.processes = [...draft.processes, { name, position: first.to, alive: true }];
+    this.#react(draft, name, first);
+    await this.#beginDue(draft);
+  }
+
+  async #beginDue(draft: Draft): Promise<void> {
+    for (;;) {
+      const isOver = (process: string) => !draft.processes.find(({ name }) => name === process)?.alive;
+      const next = draft.held.find(({ after }) => after === undefined || isOver(after));
+      if (!next) return;
+      draft.held = draft.held.filter((other) => other !== next);
+      await this.#begin(draft, { name: next.name, script: next.script, message: true });
+    }
+  }
+
+  /** Does what a call asks of the table. */
+  #apply(draft: Draft, { request, text, process, ownToken }: Call): Applied {
+    const { name, input } = request as Request;
+    const token: string | undefined = input.ClientRequestToken;
+    const known = this.#tokenIn(draft, request as Request);
+    const applied = this.#known(draft.table, request as Request, text, known);
+    draft.table = applied.table;
+    if (applied.failures.length > 0) draft.failures = [...draft.failures, ...applied.failures];
+    if (name === 'TransactWriteCommand' && token !== undefined && !applied.error && known === undefined)
+      draft.tokens = [...draft.tokens, { token, process, own: ownToken }];
+    for (const item of applied.written)
+      for (const message of this.#cast.onRecord?.(item) ?? [])
+        if (!draft.processes.some((other) => other.name === message.name))
+          draft.held = [...draft.held, { ...message, ...(!message.early && { after: process }) }];
+    return applied;
+  }
+
+  /** Of a transaction that was applied before. */
+  #tokenIn({ tokens }: State, { input }: Request): string | undefined {
+    return tokens.find(({ token }) => token === input.ClientRequestToken)?.token;
+  }
+
+  #known(table: Table, request: Request, text: string, token: string | undefined): Applied {
+    const name = token === undefined ? text : `again ${text}`;
+    let applied = table.known.get(name);
+    if (!applied) {
+      const double = new TableDouble(table.rows);
+      if (token !== undefined) double.tokens.set(token, canonical(request.input.TransactItems));
+      const written: Item[] = [];
+      double.onWrite = (item) => void written.push(item);
+      const failures = isConsistent(request) ? [] : [`${request.name} is not strongly consistent`];
+      let result: { reply?: unknown; error?: Error };
+      try {
+        result = { reply: double.apply(request) };
+      } catch (error) {
+        if (!(error instanceof DynamoDBServiceException)) failures.push(String(error));
+        result = { error: error as Error };
+      }
+      const after = written.length > 0 || changes(request) ? this.#tableOf(double.rows) : table;
+      const reply = result.error ? outcomeOf(result) : canonical(result.reply);
+      const told = { id: this.#parts.of(reply), text: reply, give: () => result };
+      applied = { table: after, ...(result.error && { error: result.error }), told, written, failures };
+      table.known.set(name, applied);
+    }
+    return applied;
+  }
+
+  #tableOf(rows: Rows): Table {
+    const ids: number[] = [];
+    for (const row of rows.values()) {
+      row.text ??= canonical(row.item);
+      row.id ??= this.#rows.of(row.text);
+      ids.push(row.id);
+    }
+    const name = ids.sort((one, other) => one - other).join();
+    let table = this.#tables.get(name);
+    if (!table) {
+      table = { id: this.#tables.size, rows, known: new Map() };
+      this.#tables.set(name, table);
+    }
+    return table;
+  }
+
+  /** Two states with the same key have the same future, and the same things to be judged by. */
+  key(state: State): string {
+    const { table, processes, late, held, tokens } = state;
+    const part = (text: string) => this.#parts.of(text);
+    // What a process was told that is over, nobody will know again: but for the answers that it gave.
+    const positions = processes
+      .map(({ name, position, alive }) =>
+        alive || position.calls.length > 0 ? position.id : -1 - part(`${name} is over`),
+      )
+      .sort((one, other) => one - other);
+    const rest = [
+      ...late.map(({ name, text }) => part(`${name} ${text}`)).sort(),
+      ...held.map(({ name, after }) => part(`${name} after ${after}`)).sort(),
+      ...tokens.map(({ token }) => part(token)).sort(),
+    ];
+    return `${table.id} ${positions} ${this.#judgedBy(state)} ${rest}`;
+  }
+
+  #judgedBy(state: State): string {
+    const { faults, isThrottled, events, failures } = state;
+    const operations = this.#operationsIn(state);
+    return `${operations} ${faults.length} ${isSettled(state)} ${isThrottled} ${events} ${failures.length}`;
+  }
+
+  readonly #operations = new WeakMap<State['operations'], number>();
+  #operationsIn({ operations }: State): number {
+    let number = this.#operations.get(operations);
+    if (number === undefined) {
+      const each = operations.map((one) => {
+        return `${one.id} after ${one.after} ${one.calls > 0} ${one.ended ? outcomeOf(one) : ''}`;
+      });
+      number = this.#parts.of(each.sort().join(';'));
+      this.#operations.set(operations, number);
+    }
+    return number;
+  }
+
+  /** Stands for all that a run is judged by. */
+  judged = (state: State): string => `${state.table.id} ${this.#judgedBy(state)}`;
+}
+
+const isSettled = ({ isUnclear, faults }: State) =>
+  !isUnclear && faults.every((fault) => fault.startsWith('is applied'));
+
+export const outcomeOfRun = (state: State): Outcome => ({
+  items: [...state.table.rows.values()].map(({ item }) => item),
+  operations: state.operations,
+  faults: state.faults.length,
+  events: state.events,
+  isThrottled: state.isThrottled,
+  isSettled: isSettled(state),
+});
+
+/** Whether nobody waits for anything: only what is late can still arrive. */
+export const isOver = ({ processes }: State) => processes.every(({ position }) => position.calls.length === 0);
+
+/**
+ * Whether an operation has lost to others so often that nothing new can happen to it: under a scheduler that is against it,
+ * it would go on so until its time is over.
+ */
+export const isCut = (state: State) => state.operations.some((operation) => isTooMuch(state, operation));
+
+const isTooMuch = ({ faults }: State, { calls, mostCalls }: Operation) =>
+  calls > (mostCalls === undefined ? MOST_CALLS : mostCalls + MOST_CALLS_BY_FAULT * faults.length);
+
+const operationOf = ({ operations }: State, { operation }: Call) =>
+  operation === undefined ? undefined : operations.find(({ id }) => id === operation);
+
+/** Whether it is the first of its operation's calls that is taken. */
+function isFirst(state: State, call: Call): boolean {
+  const operation = operationOf(state, call);
+  return operation !== undefined && operation.after === undefined;
+}
+
+/** An operation begins with the first of its calls that is taken. */
+function beginOperation(draft: Draft, call: Call): void {
+  if (!isFirst(draft, call)) return;
+  const begun = operationOf(draft, call);
+  const after = draft.operations.filter(({ ended }) => ended).map(({ id }) => id);
+  draft.operations = draft.operations.map((each) => (each === begun ? { ...each, after: after.sort() } : each));
+}
+
+function change(draft: Draft, changed: ProcessState): void {
+  draft.processes = draft.processes.map((each) => (each.name === changed.name ? changed : each));
+}
+
+function arriveLater(draft: Draft, call: Call): void {
+  if (call.writes) draft.late = [...draft.late, call];
+}
+
+function mayComeAgain({ processes, late }: State, { token, process, own }: State['tokens'][number]): boolean {
+  const has = ({ request }: Call) => request?.input.ClientRequestToken === token;
+  return (
+    late.some(has) ||
+    processes.some(({ name, position, alive }) => position.calls.some(has) || (own && alive && name === process))
+  );
+}
+
+export const haveRowInCommon = (some: readonly Access[], others: readonly Access[]) =>
+  some.some((one) => others.some((other) => collide(one, other)));
+
+/** Two reads do not. */
+function collide(one: Access, other: Access): boolean {
+  if (!one.write && !other.write) return false;
+  const meets = (a: string | undefined, b: string | undefined) => a === undefined || b === undefined || a === b;
+  return meets(one.pk, other.pk) && meets(one.sk, other.sk);
+}
+
+const changes = ({ name }: Request) => /^(Put|Update|Delete|BatchWrite|TransactWrite)/.test(name);
+
+/** A read; writes are always. */
+const isConsistent = (request: Request) => {
+  const { ConsistentRead, RequestItems = {} } = request.input;
+  const [batch] = Object.values(RequestItems as Record<string, { ConsistentRead?: boolean }>);
+  return changes(request) || (ConsistentRead ?? batch?.ConsistentRead) === true;
+};
 
 /** A step for people: what is asked of which rows. */
-function describe(step: string, request: Request | undefined): string {
-  if (!request) return `${step} (goes on)`;
-  const rows = accessesOf(request).map(({ pk = '*', sk = '*', write }) =>
+export function describe({ name, fault, call }: Step): string {
+  if (!call) return name;
+  if (!call.request) return `${name} (goes on)`;
+  const rows = call.accesses.map(({ pk = '*', sk = '*', write }) =>
     `${write ? 'write' : 'read'} ${pk} ${sk}`.replace(/0{8,}/g, '…'),
   );
-  return `${step}: ${request.name.replace('Command', '')} ${rows.join('; ')}`;
+  return `${fault ? `${call.name} ${fault}` : name}: ${call.request.name.replace('Command', '')} ${rows.join('; ')}`;
 }
