@@ -13,7 +13,7 @@ export const withTable = (document: string, figures: readonly Figure[]) =>
     (_all, begin: string, end: string) => `${begin}\n${tableOf(figures)}\n${end}`,
   );
 
-export async function writeDocument(figures: readonly Figure[]): Promise<void> {
+export function writeDocument(figures: readonly Figure[]): void {
   writeFileSync(DOCUMENT, withTable(readFileSync(DOCUMENT, 'utf8'), figures));
-  writeFileSync(CHART, await drawChart(figures));
+  writeFileSync(CHART, drawChart(figures));
 }
