@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { startFunctionProcess } from '../../infra/local/function-process.ts';
 import { type FunctionSource, startFunction } from '../../infra/local/functions.ts';
 
@@ -97,13 +97,4 @@ it('a function whose process ends gets another for the next call', async () => {
   onTestFinished(() => running.stop());
   await expect(running.invoke({ die: true })).rejects.toThrow('ended');
   expect(await running.invoke({ n: 1 })).toEqual({ n: 1 });
-});
-
-it('has its own environment, also when another file of tests has run it in this process', async () => {
-  const source = written('const { NAME } = process.env; export const handler = async () => NAME;');
-  expect(await startFunction({ ...source, env: { NAME: 'one' } }).invoke({})).toBe('one');
-  vi.resetModules();
-  const again = await import('../../infra/local/functions.ts');
-  expect(again.startFunction).not.toBe(startFunction);
-  expect(await again.startFunction({ ...source, env: { NAME: 'other' } }).invoke({})).toBe('other');
 });
