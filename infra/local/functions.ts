@@ -66,18 +66,25 @@ function contextOf(timeoutMs: number): Context {
   };
 }
 
+/** All functions that are loaded from now on share modules that are imported anew: sources have changed. */
+export function forgetModules(): void {
+  imported.changes += 1;
+  imported.times.clear();
+}
+
 /**
  * Imports a module again, however often it was imported: from the second time on with a fragment of its own. Functions read
  * their environment while they are imported, so one is imported at a time.
  */
 function importHandler({ href }: URL, env: FunctionSource['env']): Promise<Handler> {
   const importing = imported.last.then(async () => {
-    const times = imported.times.get(href) ?? 0;
-    imported.times.set(href, times + 1);
+    const { changes, times } = imported;
+    const again = times.get(href) ?? 0;
+    times.set(href, again + 1);
     const before = { ...process.env };
     Object.assign(process.env, env);
     try {
-      const module: { handler: Handler } = await import(times === 0 ? href : `${href}#${times}`);
+      const module: { handler: Handler } = await import(changes + again === 0 ? href : `${href}#${changes}.${again}`);
       return module.handler;
     } finally {
       for (const name of Object.keys(env))
@@ -90,7 +97,9 @@ function importHandler({ href }: URL, env: FunctionSource['env']): Promise<Handl
 }
 
 interface Imports {
-  /** How often each module was imported. */
+  /** How often the sources have changed. */
+  changes: number;
+  /** How often each module was imported since then. */
   times: Map<string, number>;
   last: Promise<unknown>;
 }
@@ -105,10 +114,10 @@ function begin(): Imports {
   registerHooks({
     resolve(specifier, context, next) {
       const found = next(specifier, context);
-      const fragment = /#\d+$/.exec(context.parentURL ?? '')?.[0];
+      const fragment = /#[\d.]+$/.exec(context.parentURL ?? '')?.[0];
       const ofService = found.url.startsWith('file:') && !found.url.includes('/node_modules/');
       return fragment && ofService ? { ...found, url: found.url + fragment } : found;
     },
   });
-  return { times: new Map(), last: Promise.resolve() };
+  return { changes: 0, times: new Map(), last: Promise.resolve() };
 }

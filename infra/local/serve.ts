@@ -1,5 +1,6 @@
 /** What `npm start` starts: DynamoDB Local, the table with its data, and the service. */
 import { createReadStream } from 'node:fs';
+import inspector from 'node:inspector';
 import { createConsole } from '../../console/console.ts';
 import { listAccounts } from '../../lib/accounts/accounts.ts';
 import { type OperationName, operations } from '../../lib/api/operations.ts';
@@ -13,6 +14,7 @@ import { connectTable, PATIENT } from '../../lib/table/client.ts';
 import { TIME_LIMITS } from '../../lib/time-limits.ts';
 import { startDynamoDb } from './dynamodb-local.ts';
 import { FAILURES, type Failure, startFailingTable } from './failing-table.ts';
+import { forgetModules } from './functions.ts';
 import type { Served } from './gateway.ts';
 import { createLocalGatewayKeys } from './gateway-keys.ts';
 import { startLimitsProxy } from './limits/proxy.ts';
@@ -22,6 +24,7 @@ import { type LocalService, startService } from './service.ts';
 import { StartError } from './start-error.ts';
 import type { Options } from './start-options.ts';
 import { createTable, LOCAL_TABLE_NAME } from './table.ts';
+import { watchSources } from './watch.ts';
 
 /**
  * @param atEnd takes what stops a part that has started
@@ -33,6 +36,10 @@ export async function serve(
   atEnd: (stop: () => Promise<void>) => void,
   fail: (error: unknown) => void,
 ): Promise<void> {
+  // In the terminal of an editor a debugger may be there already.
+  if (options.inspect && !inspector.url()) inspector.open();
+  if (options.inspect && !inspector.url())
+    throw new StartError('The port of the debugger is in use: stop what uses it.');
   const starting = startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT, dbDirectory: options.db });
   atEnd(async () => (await starting).stop());
   const context = Object.entries(SETTINGS).map(([name, { env }]) => [name, process.env[env] || undefined]);
@@ -46,15 +53,15 @@ export async function serve(
   // The sample is loaded without limits: it is there at once.
   const endpoint = limits?.endpoint ?? dynamoDb.endpoint;
   const table = connectTable({ name: LOCAL_TABLE_NAME, endpoint: dynamoDb.endpoint, ...PATIENT });
-  const load = { nowSeconds: Math.floor(Date.now() / 1000), gatewayKeys: createLocalGatewayKeys(table) };
+  const loading = { nowSeconds: Math.floor(Date.now() / 1000), gatewayKeys: createLocalGatewayKeys(table) };
   if (options.data !== undefined) {
     const lines = linesOf(createReadStream(options.data));
-    const loaded = await loadData(table, options.data, lines, load).catch((error) => {
+    const loaded = await loadData(table, options.data, lines, loading).catch((error) => {
       throw error instanceof DataError ? new StartError(error.message) : error;
     });
     show(`Loaded ${options.data}: ${counts(loaded)}`);
   } else if ((await listAccounts(table)).length === 0) {
-    show(`Loaded sample data: ${counts(await loadData(table, 'sample', sampleData(Date.now()), load))}`);
+    show(`Loaded sample data: ${counts(await loadData(table, 'sample', sampleData(Date.now()), loading))}`);
   } else show('The table already has data: no sample data is loaded.');
   const settings = readSettings({ TABLE_NAME: LOCAL_TABLE_NAME });
   const known = await createAppKeys({ table, now: Date.now, settings, timeLimits: TIME_LIMITS }).find(DEMO_KEYS.demo);
@@ -84,6 +91,15 @@ export async function serve(
     limitCpu: options.limits,
   });
   atEnd(service.stop);
+  if (options.watch) {
+    const { load } = service;
+    await load();
+    const unwatch = watchSources(() => {
+      forgetModules();
+      return load();
+    }, show);
+    atEnd(async () => unwatch());
+  }
   const unnote = noteRunning({ pid: process.pid, url: service.url, endpoint, tableName: LOCAL_TABLE_NAME });
   atEnd(async () => unnote());
   if (service.streamProblem)

@@ -18,6 +18,8 @@ export interface LocalService {
   readonly streamProblem: string | undefined;
   /** Messages that the merge queue gave up. */
   readonly deadLetters: readonly string[];
+  /** Loads all functions, again if they are loaded. @throws why one cannot be loaded */
+  load(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -67,9 +69,25 @@ export async function startService(options: LocalServiceOptions): Promise<LocalS
       start({ entry: new URL(`${name}.ts`, functionsFolder), env: { ...environment, ...env }, timeoutMs }, memoryMb),
     ]),
   );
+  let loading: Promise<unknown> = Promise.resolve();
+  async function load(): Promise<void> {
+    // Not all at once: the first to fail tells what is wrong with all.
+    const all = (async () => {
+      for (const each of Object.values(functions)) await each.load();
+    })();
+    loading = all.catch(() => undefined);
+    await all;
+  }
+  // A call that comes while sources are loaded again is answered by the new ones.
+  const current = Object.fromEntries(
+    Object.entries(functions).map(([name, { invoke }]) => [
+      name,
+      { invoke: (event: unknown) => loading.then(() => invoke(event)) },
+    ]),
+  );
   const gateway = createGateway({
     deployment,
-    functions,
+    functions: current,
     pages: createDocs(demoKey),
     ...(onServed && { onServed }),
     ...(onFailed && { onFailed }),
@@ -100,6 +118,7 @@ export async function startService(options: LocalServiceOptions): Promise<LocalS
     url: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`,
     streamProblem,
     deadLetters: queue.deadLetters,
+    load,
     async stop() {
       const closed = new Promise((resolve) => gateway.close(resolve));
       gateway.closeAllConnections();

@@ -21,6 +21,8 @@ Set DYNAMODB_ENDPOINT to use another DynamoDB-compatible server instead of Dynam
   --limits aws enforce DynamoDB's limits, and Lambda's CPU share for each function
   --fail PART  make a part of the table fail, to test your program (can be repeated):
 ${failureLines()}
+  --watch      load a changed file of lib/ or functions/ at the next call; data is kept
+  --inspect    let a debugger attach to port 9229
   --help       show this help
 `;
 
@@ -33,10 +35,14 @@ export interface Options {
   db: string | undefined;
   limits: boolean;
   fail: readonly Failure[];
+  watch: boolean;
+  inspect: boolean;
 }
 
 export function readOptions(): Options | 'help' {
-  let values: { port?: string; data?: string; db?: string; limits?: string; fail?: string[]; help?: boolean };
+  let values: { [Name in 'port' | 'data' | 'db' | 'limits']?: string } & { fail?: string[] } & {
+    [Name in 'watch' | 'inspect' | 'help']?: boolean;
+  };
   try {
     const options = {
       port: { type: 'string' },
@@ -44,6 +50,8 @@ export function readOptions(): Options | 'help' {
       db: { type: 'string' },
       limits: { type: 'string' },
       fail: { type: 'string', multiple: true },
+      watch: { type: 'boolean' },
+      inspect: { type: 'boolean' },
       help: { type: 'boolean' },
     } as const;
     ({ values } = parseArgs({ options }));
@@ -57,7 +65,8 @@ export function readOptions(): Options | 'help' {
     throw new UsageError(`--port must be a number from 0 to 65535, not "${port}".`);
   const { fail = [] } = values;
   if (!fail.every(isFailure)) throw new UsageError(`--fail must be one of ${Object.keys(FAILURES).join(', ')}.`);
-  return { port: Number(port), data: values.data, db: values.db, limits: limits !== undefined, fail };
+  const { data, db, watch = false, inspect = false } = values;
+  return { port: Number(port), data, db, limits: limits !== undefined, fail, watch, inspect };
 }
 
 /** Before anything is started: the port is free, and the data file can be read. */

@@ -59,6 +59,8 @@ const WHOLE_RUNS = [
   'npm run test:browser -- --pictures',
   'FAULTS=full npm run test:faults',
   'npm start -- --limits aws', // test/integration/cpu-share
+  'npm start -- --watch', // test/integration/watch
+  'npm start -- --inspect', // test/integration/watch
   'npm pack -w client',
   'bash .ci/run',
   'npm run prove -- --form short',
@@ -98,7 +100,6 @@ const NO_COMMANDS = [
   'caller not labelled',
   'not shown',
   '--enable-source-maps',
-  'npm exec --no -- node --inspect infra/local/start.ts', // waits for a debugger
 ];
 
 const folder = mkdtempSync(join(tmpdir(), 'documents-'));

@@ -6,9 +6,9 @@ import { isAlive } from '../../infra/local/running.ts';
 const root = new URL('../../', import.meta.url);
 
 /** Runs the start command and waits until it serves, or ends. */
-export async function start(args: string[], env: Record<string, string | undefined> = {}) {
+export async function start(args: string[], env: Record<string, string | undefined> = {}, cwd: URL | string = root) {
   const child = spawn(process.execPath, ['infra/local/start.ts', ...args], {
-    cwd: root,
+    cwd,
     env: { ...process.env, ...env },
   });
   let [output, errors] = ['', ''];

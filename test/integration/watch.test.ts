@@ -1,0 +1,106 @@
+/** `npm start -- --watch --inspect`, on a copy of the sources that the tests can change. */
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
+import { start } from '../support/start.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const copy = mkdtempSync(join(tmpdir(), 'watch-'));
+let service: Awaited<ReturnType<typeof start>>;
+let url: string;
+beforeAll(async () => {
+  for (const name of [
+    'lib',
+    'functions',
+    'infra',
+    'console',
+    'cdk.json',
+    'package.json',
+    'package-lock.json',
+    'tsconfig.json',
+    'openapi.json',
+  ])
+    cpSync(join(root, name), join(copy, name), { recursive: true });
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+  const env = { DYNAMODB_ENDPOINT: dynamodbEndpoint(), NODE_OPTIONS: '--inspect-port=0' };
+  service = await start(['--port', '0', '--watch', '--inspect'], env, copy);
+  url = /Serving at (\S+)/.exec(service.output())?.[1] ?? '';
+});
+afterAll(async () => {
+  service.child.kill('SIGTERM');
+  await service.ended;
+  rmSync(copy, { recursive: true, force: true });
+});
+
+/** A message that every operation has. */
+const FILE = 'lib/api/messages/en.ts';
+const sources = readFileSync(join(root, FILE), 'utf8');
+const SENTENCE = 'The app_key is missing, invalid or expired.';
+const write = (text: string) => writeFileSync(join(copy, FILE), text);
+/** API Gateway itself would answer a call without a key. */
+const messageOf = async (path: string) => {
+  const answer = await fetch(`${url}${path}?app_key=unknown`, { method: 'POST' });
+  return ((await answer.json()) as { error: { message: string } }).error.message;
+};
+/** Waits until the service has printed this since the last look. */
+let looked = 0;
+async function printed(pattern: RegExp): Promise<string> {
+  await expect.poll(() => service.output().slice(looked)).toMatch(pattern);
+  const text = service.output().slice(looked);
+  looked = service.output().length;
+  return text;
+}
+
+it('what is changed is live at the next call, for a function that was called and for one that was not', async () => {
+  expect(await messageOf('/rum/resource/info')).toContain(SENTENCE);
+  for (const times of ['once', 'twice']) {
+    write(sources.replace(SENTENCE, `Changed ${times}.`));
+    await printed(/Loaded again in \d+ ms: lib\/api\/messages\/en\.ts\n/);
+    for (const path of ['/rum/resource/info', '/incident/work-item/delete'])
+      expect(await messageOf(path)).toContain(`Changed ${times}.`);
+  }
+});
+
+it('a syntax error is told with its line, and the old code answers until it is fixed', async () => {
+  write(sources.replace(SENTENCE, 'Before.'));
+  await printed(/Loaded again/);
+  const line = sources.slice(0, sources.indexOf(SENTENCE)).split('\n').length;
+  write(sources.replace(`'${SENTENCE}`, `' + (; '${SENTENCE}`));
+  expect(await printed(/Not loaded, .*SyntaxError.*\n/s)).toContain(`the old code answers: ${FILE}:${line}\n`);
+  expect(await messageOf('/rum/resource/info')).toContain('Before.');
+  write(sources);
+  await printed(/Loaded again/);
+  expect(await messageOf('/rum/resource/info')).toContain(SENTENCE);
+});
+
+it('a debugger stops in a function', async () => {
+  const [address = ''] = /ws:\/\/\S+/.exec(service.errors()) ?? [];
+  const socket = new WebSocket(address);
+  const paused = Promise.withResolvers<string>();
+  const answers = new Map<number, () => void>();
+  socket.addEventListener('message', ({ data }) => {
+    const { id, method, params } = JSON.parse(String(data));
+    answers.get(id)?.();
+    if (method === 'Debugger.paused') paused.resolve(params.callFrames[0].functionName);
+  });
+  await new Promise((resolve) => socket.addEventListener('open', resolve));
+  let sent = 0;
+  const send = (method: string, params = {}) => {
+    sent += 1;
+    socket.send(JSON.stringify({ id: sent, method, params }));
+    return new Promise<void>((resolve) => answers.set(sent, resolve));
+  };
+  await send('Debugger.enable');
+  const lines = readFileSync(join(root, 'lib/api/caller.ts'), 'utf8').split('\n');
+  const lineNumber = lines.findIndex((line) => line.includes('Unauthorized'));
+  expect(lineNumber).toBeGreaterThan(0);
+  await send('Debugger.setBreakpointByUrl', { urlRegex: '/lib/api/caller\\.ts(#|$)', lineNumber });
+  const calling = messageOf('/rum/resource/info');
+  expect(await paused.promise).toMatch(/Before$/);
+  await send('Debugger.resume');
+  expect(await calling).toContain('app_key');
+  socket.close();
+});
