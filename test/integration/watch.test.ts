@@ -42,10 +42,12 @@ const sources = readFileSync(join(root, FILE), 'utf8');
 const SENTENCE = 'The app_key is missing, invalid or expired.';
 const write = (text: string) => writeFileSync(join(copy, FILE), text);
 /** API Gateway itself would answer a call without a key. */
-const messageOf = async (path: string) => {
+async function messageOf(path: string): Promise<string> {
   const answer = await fetch(`${url}${path}?app_key=unknown`, { method: 'POST' });
+  // On a busy machine DynamoDB Local may be slower than a call waits.
+  if (answer.status === 503) return messageOf(path);
   return ((await answer.json()) as { error: { message: string } }).error.message;
-};
+}
 /** Waits until the service has printed this since the last look. */
 let looked = 0;
 async function printed(pattern: RegExp): Promise<string> {
