@@ -74,10 +74,10 @@ export function nextRead(progress: Progress, size: number, late = false): Read |
     };
   }
   const waiting = unreadable ? [] : uncovered(progress, hosts.slice(0, size)).map(({ host_id }) => host_id);
-  const [from, to] = [waiting[0], waiting.at(-1)];
-  if (from === undefined || to === undefined) return undefined;
-  if (searched === to) return { statuses: { of: waiting } };
-  return { statuses: { between: [from, to], limit: ROWS_PER_HOST * waiting.length } };
+  const last = waiting.at(-1);
+  if (last === undefined) return undefined;
+  if (searched === last) return { statuses: { of: waiting } };
+  return { statuses: { between: [waiting[0] ?? last, last], limit: ROWS_PER_HOST * waiting.length } };
 }
 
 export function withHosts(progress: Progress, { rows, reached }: Found): Progress {

@@ -4,6 +4,7 @@ import {
   nextRead,
   type Progress,
   type Read,
+  type StatusRead,
   startAfter,
   uncovered,
   withHosts,
@@ -87,6 +88,19 @@ describe('the next read for two hosts', () => {
   ])('when it is late %s', (_what, hosts, next) => {
     const lastHost = hosts.at(-1)?.host_id ?? '';
     expect(nextRead(progress({ hosts, lastHost, covered: lastHost }), 2, true)).toEqual(next);
+  });
+});
+
+describe('the status that is known', () => {
+  const before = progress({ lastHost: 'd', covered: 'a' });
+  it.each<[string, StatusRead, string | undefined, Partial<Progress>]>([
+    ['a range that goes on', { after: 'a', limit: 1 }, 'b', { covered: 'b' }],
+    ['a range that ends', { after: 'a', limit: 9 }, undefined, { allCovered: true }],
+    ['a range of hosts that goes on', { between: ['b', 'd'], limit: 1 }, 'b', { covered: 'b', searched: 'd' }],
+    ['a range of hosts that ends', { between: ['b', 'd'], limit: 9 }, undefined, { covered: 'd', searched: 'd' }],
+    ['rows by their keys', { of: ['b', 'c'] }, undefined, { covered: 'c' }],
+  ])('after %s', (_what, statuses, reached, changed) => {
+    expect(withStatuses(before, statuses, { rows: rows('b'), reached })).toEqual({ ...before, ...changed });
   });
 });
 
