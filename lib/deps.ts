@@ -4,6 +4,7 @@ import { createMetrics, type MetricsSink } from './metrics.ts';
 import { type Environment, readSettings, type Settings } from './settings.ts';
 import { originalFrames } from './source-map.ts';
 import { connectTable, type Table } from './table/client.ts';
+import { connectEarly } from './table/connect-early.ts';
 import { TIME_LIMITS, type TimeLimits } from './time-limits.ts';
 
 /** External dependencies: table, clock, randomness, log, settings. */
@@ -19,12 +20,14 @@ export interface Deps {
   readonly timeLimits: TimeLimits;
 }
 
-/** The composition root: what a deployed function runs on. @throws SettingsError */
-export function createDeps(env?: Environment): Deps {
+/** The composition root: what a deployed function runs on, with its connections to DynamoDB. @throws SettingsError */
+export async function createDeps(env?: Environment): Promise<Deps> {
   const settings = readSettings(env);
   const log = createLog(originalFrames);
+  const table = connectTable({ name: settings.tableName, endpoint: settings.dynamodbEndpoint });
+  await connectEarly(table);
   return {
-    table: connectTable({ name: settings.tableName, endpoint: settings.dynamodbEndpoint }),
+    table,
     now: Date.now,
     newId: randomUUID,
     log: settings.quiet ? { ...log, info: () => undefined } : log,

@@ -18,6 +18,7 @@ import {
 import { HttpRequest } from '@smithy/core/protocols';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { connectTable } from '../../lib/table/client.ts';
+import { connectEarly } from '../../lib/table/connect-early.ts';
 import { shortenPath } from '../../lib/table/lean-path.ts';
 import { createSigner } from '../../lib/table/signer.ts';
 
@@ -279,13 +280,16 @@ describe('an error', () => {
 
   it('is not what a reply is that comes slowly', async () => {
     reply = async (response) => {
-      for (const part of ['{"Item":', '{"a":{"S"', ':"b"}}', '}']) {
+      for (const part of ['{', '"Item"', ':', '{"a"', ':', '{"S"', ':"b"}}', '}']) {
         response.write(part);
-        await new Promise((resolve) => setTimeout(resolve, TIMEOUTS.requestTimeout * 0.6));
+        await new Promise((resolve) => setTimeout(resolve, 150));
       }
       response.end();
     };
-    expect(await outcomeOf(ours, COMMANDS.get())).toMatchObject({ output: { Item: { a: 'b' } }, received: [{}] });
+    const timeouts = { connectionTimeout: 1_000, requestTimeout: 1_000 };
+    const { client } = connectTable({ name: 't', endpoint, timeouts });
+    expect(await outcomeOf(client, COMMANDS.get())).toMatchObject({ output: { Item: { a: 'b' } }, received: [{}] });
+    client.destroy();
   });
 
   it('for a clock that is wrong leads to an attempt by the clock of DynamoDB', async () => {
@@ -299,6 +303,40 @@ describe('an error', () => {
     const [first, second] = attempts.map(({ headers }) => String(headers['x-amz-date']));
     const time = (text = '') => Date.parse(text.replace(/(....)(..)(..T..)(..)/, '$1-$2-$3:$4:'));
     expect(time(second) - time(first)).toBeGreaterThan(ahead - 60_000);
+  });
+});
+
+describe('connecting early', () => {
+  it('opens connections that the first calls take, and sends nothing', async () => {
+    const sockets: unknown[] = [];
+    const counting = createServer(listener)
+      .on('connection', (socket) => sockets.push(socket))
+      .listen(0, '127.0.0.1');
+    await once(counting, 'listening');
+    const { port } = counting.address() as AddressInfo;
+    const table = connectTable({ name: 't', endpoint: `http://127.0.0.1:${port}` });
+    await connectEarly(table);
+    expect(received).toHaveLength(0);
+    reply = answering({});
+    await Promise.all([COMMANDS.get(), COMMANDS.update()].map((command) => send(table.client, command)));
+    await send(table.client, COMMANDS.get());
+    expect([sockets.length, received.length]).toEqual([2, 3]);
+    table.client.destroy();
+    counting.closeAllConnections();
+    counting.close();
+  });
+
+  it('ends without an error, and within the time-out, when nobody answers', async () => {
+    await connectEarly(connectTable({ name: 't', endpoint: 'http://127.0.0.1:9' }));
+    const silent = createTcpServer((socket) => socket.on('error', () => {}).resume()).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const began = performance.now();
+    const timeouts = { connectionTimeout: 50, requestTimeout: 60_000 };
+    const table = connectTable({ name: 't', endpoint: `https://127.0.0.1:${port}`, timeouts });
+    await connectEarly(table);
+    expect(performance.now() - began).toBeLessThan(5_000);
+    silent.close();
   });
 });
 
