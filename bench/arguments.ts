@@ -10,6 +10,7 @@ const SUITES = [
   'overhead',
   'end-to-end',
   'merges',
+  'lambda',
 ] as const;
 
 const USAGE = `Usage: npm run bench -- [${SUITES.join('|')}]… [--against REV [--turns N]]`;

@@ -1,5 +1,7 @@
 /** The service on a DynamoDB of its own, for benchmarks: handlers in this process, a clock that steps, counted calls. */
 import { randomBytes } from 'node:crypto';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import { startDynamoDb } from '../infra/local/dynamodb-local.ts';
 import { createHandlers } from '../infra/local/handlers.ts';
@@ -27,6 +29,10 @@ export async function startBenchService(
   const timeouts = { connectionTimeout: 5_000, requestTimeout: 10_000 };
   const connect = (): Table => connectTable({ name, endpoint: dynamoDb.endpoint, timeouts });
   const table = connect();
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  const byHand = DynamoDBDocumentClient.from(
+    new DynamoDBClient({ endpoint: dynamoDb.endpoint, region: 'local', credentials }),
+  );
   await loadData(table, 'bench', lines, { nowSeconds: Math.floor(Date.now() / 1000) });
   let clock = Date.now();
   const deps: Deps = {
@@ -46,6 +52,8 @@ export async function startBenchService(
     table,
     deps,
     connect,
+    /** A client as anybody has it, for what is compared with. */
+    byHand,
     /** A new window of the rate limit begins; keys and records in the caches are too old. */
     stepClock(byMs = A_MINUTE): void {
       clock += byMs;
@@ -64,7 +72,7 @@ export async function startBenchService(
       return JSON.parse(answer.body).data;
     },
     async stop(): Promise<void> {
-      table.client.destroy();
+      for (const client of [table.client, byHand]) client.destroy();
       await dynamoDb.stop();
     },
   };

@@ -10,7 +10,6 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts } from '../../lib/api/operations.ts';
 import { HOST_ATTRIBUTES, STATUS_ATTRIBUTES } from '../../lib/fleet/rows.ts';
-import type { Table } from '../../lib/table/client.ts';
 import { collections, type Key, keys } from '../../lib/table/keys.ts';
 import { RUM_RECORD } from '../../test/support/rum.ts';
 import { type Task, type Turns, takeTurns } from '../compare.ts';
@@ -45,8 +44,8 @@ export async function run(add: (figure: NewFigure) => void): Promise<void> {
   };
   try {
     const most = { p50: 1.15, p99: 1.5 };
-    await compare('browse, page of 50', QUICK, browse(service), bareBrowse(service.connect()), most);
-    await compare('read the RUM resource', QUICKEST, await readRum(service), bareRum(service.connect()), most);
+    await compare('browse, page of 50', QUICK, browse(service), bareBrowse(service), most);
+    await compare('read the RUM resource', QUICKEST, await readRum(service), bareRum(service), most);
     await compare('delete a work item', QUICK, await remove(service), await bareRemove(service), most);
     await compare('merge 10 alerts', SMALL, await merge(service, 10, 700), await bareMerge(service, 10, 700), most);
     await compare('merge 1,000 alerts', LARGE, await merge(service, 1_000, 20), await bareMerge(service, 1_000, 20), {
@@ -73,7 +72,7 @@ function browse(service: BenchService): Task {
   };
 }
 
-function bareBrowse({ client, name }: Table): Task {
+function bareBrowse({ byHand: client, table: { name } }: BenchService): Task {
   let minute = 0;
   const query = (pk: string, attributes: string[]) =>
     client.send(
@@ -127,7 +126,7 @@ async function readRum(service: BenchService): Promise<Task> {
 }
 
 const bareRum =
-  ({ client, name }: Table): Task =>
+  ({ byHand: client, table: { name } }: BenchService): Task =>
   () =>
     client.send(new GetCommand({ TableName: name, Key: keys.rumUsage(ACCOUNT), ConsistentRead: true }));
 
@@ -147,7 +146,10 @@ async function remove(service: BenchService): Promise<Task> {
 
 async function bareRemove(service: BenchService): Promise<Task> {
   await fill(service, items(OTHER));
-  const { client, name } = service.connect();
+  const {
+    byHand: client,
+    table: { name },
+  } = service;
   let index = 0;
   return () =>
     client.send(
@@ -190,7 +192,10 @@ async function merge(service: BenchService, count: number, merges: number): Prom
 /** Reads and writes of a merge without its order and its way back from a crash: the entry, and each alert. */
 async function bareMerge(service: BenchService, count: number, merges: number): Promise<Task> {
   const { incident, next } = await alertsOf(service, OTHER, count, merges);
-  const { client, name } = service.connect();
+  const {
+    byHand: client,
+    table: { name },
+  } = service;
   let sequence = 0;
   const get = (all: Key[]) =>
     client.send(new BatchGetCommand({ RequestItems: { [name]: { Keys: all, ConsistentRead: true } } }));

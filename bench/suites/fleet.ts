@@ -106,7 +106,10 @@ async function measureCpu(add: Add): Promise<void> {
 
 /** A page of 50 against the same calls to DynamoDB by hand. */
 async function measureTime(service: BenchService, add: Add): Promise<void> {
-  const { client, name } = service.connect();
+  const {
+    byHand: client,
+    table: { name },
+  } = service;
   const query = (pk: string) =>
     client.send(
       new QueryCommand({

@@ -1,0 +1,32 @@
+/** TLS in front of a DynamoDB-compatible server, so far away: `KEY`, `CERT`, `TARGET_PORT`, `ROUND_TRIP_MS`. Tells its port. */
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+
+const { KEY = '', CERT = '', TARGET_PORT, ROUND_TRIP_MS } = process.env;
+const oneWayMs = Number(ROUND_TRIP_MS) / 2;
+
+const inner = createTlsServer({ key: KEY, cert: CERT, noDelay: true }, (socket) => {
+  const target = connect(Number(TARGET_PORT), '127.0.0.1').setNoDelay();
+  socket.pipe(target).pipe(socket);
+  for (const end of [socket, target]) end.on('error', () => [socket, target].map((one) => one.destroy()));
+}).listen(0, '127.0.0.1');
+
+/** Bytes arrive later, in their order; the first ones also wait for the TCP handshake, which takes no time here. */
+function later(from: Socket, to: Socket, firstMs: number): void {
+  let extraMs = firstMs;
+  from.on('data', (part) => {
+    setTimeout(() => to.write(part), oneWayMs + extraMs);
+    extraMs = 0;
+  });
+  from.on('close', () => setTimeout(() => to.destroy(), oneWayMs + firstMs));
+  from.on('error', () => from.destroy());
+}
+
+inner.once('listening', () => {
+  const outer = createServer({ noDelay: true }, (socket) => {
+    const within = connect((inner.address() as AddressInfo).port, '127.0.0.1').setNoDelay();
+    later(socket, within, 2 * oneWayMs);
+    later(within, socket, 0);
+  }).listen(0, '127.0.0.1', () => process.send?.((outer.address() as AddressInfo).port));
+});
+process.on('disconnect', () => process.exit());

@@ -1,0 +1,386 @@
+/**
+ * Functions as Lambda runs them: bundles in processes that have the share of a processor of their memory, once they are
+ * initialized, and a DynamoDB behind TLS that is 1 or 5 ms away. Against a bare handler that makes the same calls to
+ * DynamoDB; and the CPU of one call through the client of the table, against a plain document client.
+ * `PLANT=no-early-connection` or `PLANT=plain-client` takes one of the savings away: targets must be missed.
+ */
+import { execFileSync, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import {
+  DynamoDBDocumentClient,
+  GetCommand,
+  QueryCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
+import { build } from 'esbuild';
+import { ALIASES } from '../../infra/bundle/aliases.ts';
+import { cpuShareOf, limitCpu } from '../../infra/local/cpu-share.ts';
+import { browseFleet, deleteWorkItem, getRumResource, type ListedOperation } from '../../lib/api/operations.ts';
+import { connectTable, type Table } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { RUM_RECORD } from '../../test/support/rum.ts';
+import { cpuClock, takeTurns } from '../compare.ts';
+import { accountLines, fleetLines, hostFields } from '../fleet-data.ts';
+import type { WireCall } from '../lambda/bare.ts';
+import type { NewFigure } from '../report.ts';
+import { type BenchService, startBenchService } from '../service.ts';
+
+type Add = (figure: NewFigure) => void;
+
+const { PLANT } = process.env;
+const ACCOUNT = 1;
+const KEY = 'bench-key-of-functions';
+const ROUNDS = 3;
+const WARM_CALLS = 100;
+/** Memory, and the round trip to DynamoDB in milliseconds. */
+const SETTINGS = [
+  [512, 1],
+  [512, 5],
+  [1_024, 1],
+  [1_769, 1],
+] as const;
+/** The limit of browsing allows thirty calls a minute. */
+const BROWSE_STEP_MS = 2_100;
+const CALLS = SETTINGS.length * ROUNDS * (WARM_CALLS + 1);
+
+interface Operation {
+  name: string;
+  listed: ListedOperation;
+  stepMs: number;
+  body(index: number): object;
+}
+
+const OPERATIONS: readonly Operation[] = [
+  { name: 'browse-fleet', listed: browseFleet, stepMs: BROWSE_STEP_MS, body: () => ({}) },
+  { name: 'get-rum-resource', listed: getRumResource, stepMs: 0, body: () => ({ no_cache: true }) },
+  {
+    name: 'delete-work-item',
+    listed: deleteWorkItem,
+    stepMs: 0,
+    body: (index) => ({ work_item_id: `w${index}`, version: 1 }),
+  },
+];
+
+function* lines(nowMs: number): Generator<string> {
+  yield* accountLines(ACCOUNT, KEY);
+  yield* fleetLines(ACCOUNT, 200, nowMs);
+  const line = (kind: string, fields: object) => JSON.stringify({ kind, account_id: ACCOUNT, ...fields });
+  for (let index = 0; index < CALLS; index += 1)
+    yield line('work_item', { work_item_id: `w${index}`, version: 1, title: 'Raise the timeout' });
+}
+
+/** What the calls of an operation ask of DynamoDB: each as rounds of calls that go out together. */
+async function record(service: BenchService, { listed, body, stepMs }: Operation): Promise<WireCall[][][]> {
+  let rounds: WireCall[][] = [];
+  let underWay = 0;
+  const name = `record ${listed.name}`;
+  service.table.client.middlewareStack.add(
+    (next, context) => async (args) => {
+      if (underWay === 0) rounds.push([]);
+      underWay += 1;
+      rounds.at(-1)?.push({ name: context.commandName as WireCall['name'], input: plain(args.input) });
+      return next(args).finally(() => {
+        underWay -= 1;
+      });
+    },
+    { step: 'initialize', priority: 'high', name },
+  );
+  const all: WireCall[][][] = [];
+  for (let index = 0; index < CALLS; index += 1) {
+    // A new environment reads the key.
+    service.stepClock(index % (WARM_CALLS + 1) === 0 ? 120_000 : stepMs);
+    rounds = [];
+    await service.call(listed, KEY, body(index));
+    all.push(rounds);
+  }
+  service.table.client.middlewareStack.remove(name);
+  return all;
+}
+
+/** The input for the document client, where ours went past it. */
+function plain(input: object): object {
+  const { ExpressionAttributeValues: values } = input as { ExpressionAttributeValues?: Record<string, AttributeValue> };
+  const isRaw = Object.values(values ?? {}).some((value) => typeof value === 'object' && 'S' in value);
+  return isRaw && values ? { ...input, ExpressionAttributeValues: unmarshall(values) } : { ...input };
+}
+
+async function bundle(entry: string, outfile: string): Promise<string> {
+  await build({
+    entryPoints: [fileURLToPath(new URL(entry, import.meta.url))],
+    outfile,
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    mainFields: ['module', 'main'],
+    ...(entry.includes('functions') && { alias: ALIASES }),
+    banner: {
+      js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
+    },
+    plugins: [
+      {
+        name: 'plant',
+        setup({ onLoad }) {
+          if (PLANT === 'no-early-connection')
+            onLoad({ filter: /connect-early\.ts$/ }, () => ({
+              contents: 'export const connectEarly = async () => {};',
+            }));
+          if (PLANT === 'plain-client')
+            onLoad({ filter: /lean-path\.ts$/ }, () => ({ contents: 'export const shortenPath = () => {};' }));
+        },
+      },
+    ],
+  });
+  return outfile;
+}
+
+interface Measured {
+  init: number[];
+  first: number[];
+  warm: number[];
+}
+const nothing = (): Measured => ({ init: [], first: [], warm: [] });
+
+/** Runs a bundle in an environment of its own: its initialization, its first call and the others. */
+async function runOnce(file: string, env: Record<string, string>, share: number, events: unknown[], into: Measured) {
+  const child = fork(fileURLToPath(new URL('../lambda/process.ts', import.meta.url)), {
+    env: { ...env, BUNDLE: file, PATH: process.env.PATH },
+    serialization: 'advanced',
+    silent: true,
+  });
+  const next = async () => (await once(child, 'message'))[0] as { tookMs: number; status?: unknown };
+  const { tookMs } = await next();
+  const unlimit = share < 1 ? limitCpu(child.pid as number, share) : () => {};
+  const took: number[] = [];
+  for (const event of events) {
+    child.send(event as object);
+    const { tookMs: ofCall, status } = await next();
+    if (status !== 200) throw new Error(`${file} answers ${status}`);
+    took.push(ofCall);
+  }
+  unlimit();
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
+  into.init.push(tookMs);
+  into.first.push(took[0] as number);
+  into.warm.push(...took.slice(1));
+}
+
+const quantile = (values: readonly number[], fraction: number) =>
+  [...values].sort((one, other) => one - other)[Math.floor(values.length * fraction)] as number;
+
+interface Comparison {
+  setting: string;
+  ours: Measured;
+  bare: Measured;
+}
+
+const sums = ({ init, first }: Measured) => init.map((one, index) => one + (first[index] as number));
+
+/** What is compared, and its target. */
+const FIGURES = [
+  ['init + first call', (one: Measured) => quantile(sums(one), 0.5), 0.7],
+  ['first call', ({ first }: Measured) => quantile(first, 0.5), 0.5],
+  ['p50', ({ warm }: Measured) => quantile(warm, 0.5), 0.9],
+  ['p99', ({ warm }: Measured) => quantile(warm, 0.99), 1],
+] as const;
+
+/** Prints all settings; the figure is that of the worst. */
+function addFigures(add: Add, name: string, all: readonly Comparison[]): void {
+  for (const [what, of, most] of FIGURES) {
+    const values = all.map(({ setting, ours, bare }) => ({ setting, value: of(ours), baseline: of(bare) }));
+    const ratios = values.map(({ setting, value, baseline }) => `${setting} ${(value / baseline).toFixed(2)} x`);
+    process.stdout.write(`  ${name}, ${what}: ${ratios.join('; ')}\n`);
+    const [worst] = values.sort((one, other) => other.value / other.baseline - one.value / one.baseline);
+    if (!worst) throw new Error(`nothing was measured of ${name}`);
+    add({
+      name: `${name}: ${what}, worst setting`,
+      value: worst.value,
+      unit: 'ms',
+      baseline: { name: `a bare handler, ${worst.setting}`, value: worst.baseline },
+      target: { most },
+    });
+  }
+}
+
+const eventOf = (listed: ListedOperation, body: object) => ({
+  path: listed.path,
+  headers: { 'Content-Type': 'application/json' },
+  queryStringParameters: { app_key: KEY },
+  requestContext: { requestId: 'bench' },
+  body: JSON.stringify(body),
+});
+
+function certificate(folder: string): { key: string; cert: string } {
+  const [keyFile, certFile] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'];
+  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+  const args = ['req', '-x509', ...curve, '-nodes', '-keyout', keyFile, '-out', certFile, '-days', '2', ...names];
+  execFileSync('openssl', args, { stdio: 'ignore' });
+  return { key: readFileSync(keyFile, 'utf8'), cert: readFileSync(certFile, 'utf8') };
+}
+
+async function startServer(name: 'canned' | 'proxy', { key, cert }: { key: string; cert: string }, env: object) {
+  const child = fork(fileURLToPath(new URL(`../lambda/${name}.ts`, import.meta.url)), {
+    env: { ...env, KEY: key, CERT: cert, PATH: process.env.PATH },
+  });
+  const [port] = await once(child, 'message');
+  return { endpoint: `https://localhost:${port}`, stop: () => child.disconnect() };
+}
+
+const startProxy = (endpoint: string, files: { key: string; cert: string }, roundTripMs: number) =>
+  startServer('proxy', files, { TARGET_PORT: new URL(endpoint).port, ROUND_TRIP_MS: String(roundTripMs) });
+
+/** Rows that are not part of the data format's import. */
+const fillRum = ({ table }: BenchService) =>
+  table.client.send(
+    new TransactWriteCommand({
+      TransactItems: [
+        { Put: { TableName: table.name, Item: { ...keys.rumResource(ACCOUNT), ...RUM_RECORD } } },
+        { Put: { TableName: table.name, Item: { ...keys.rumUsage(ACCOUNT), session_limit_reached: false } } },
+      ],
+    }),
+  );
+
+async function functions(add: Add, folder: string): Promise<void> {
+  const all = [...lines(Date.now())];
+  const recorder = await startBenchService(all, { stream: false });
+  const [forOurs, forBare] = await Promise.all(
+    [0, 1].map(() => startBenchService(all, { endpoint: recorder.endpoint, stream: false })),
+  );
+  if (!forOurs || !forBare) throw new Error('no tables');
+  await Promise.all([recorder, forOurs, forBare].map(fillRum));
+  const files = certificate(folder);
+  const bare = await bundle('../lambda/bare.ts', join(folder, 'bare.mjs'));
+  for (const operation of OPERATIONS) {
+    const { name, listed, body, stepMs } = operation;
+    const ours = await bundle(`../../functions/${name}.ts`, join(folder, `${name}.mjs`));
+    const calls = await record(recorder, operation);
+    let next = 0;
+    const compared: Comparison[] = [];
+    for (const [memoryMb, roundTripMs] of SETTINGS) {
+      const proxy = await startProxy(recorder.endpoint, files, roundTripMs);
+      const env = {
+        AWS_REGION: 'local',
+        AWS_ACCESS_KEY_ID: 'local',
+        AWS_SECRET_ACCESS_KEY: 'local',
+        DYNAMODB_ENDPOINT: proxy.endpoint,
+        NODE_EXTRA_CA_CERTS: join(folder, 'cert.pem'),
+        STEP_MS: String(stepMs),
+      };
+      const measured = { ours: nothing(), bare: nothing() };
+      const share = cpuShareOf(memoryMb);
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const indexes = Array.from({ length: WARM_CALLS + 1 }, (_, call) => next + call);
+        next += indexes.length;
+        const own = () =>
+          runOnce(
+            ours,
+            { ...env, TABLE_NAME: forOurs.table.name, AHEAD_MS: String(stepMs * (indexes[0] as number)) },
+            share,
+            indexes.map((index) => eventOf(listed, body(index))),
+            measured.ours,
+          );
+        const theirs = () =>
+          runOnce(
+            bare,
+            env,
+            share,
+            indexes.map((index) => ({ rounds: inTable(calls[index] ?? [], forBare.table) })),
+            measured.bare,
+          );
+        for (const act of round % 2 === 0 ? [own, theirs] : [theirs, own]) await act();
+      }
+      proxy.stop();
+      compared.push({ setting: `${memoryMb} MB and ${roundTripMs} ms`, ...measured });
+    }
+    addFigures(add, name, compared);
+  }
+  await Promise.all([forOurs, forBare].map((service) => service.stop()));
+  await recorder.stop();
+}
+
+/** Recorded calls, in another table. */
+function inTable(rounds: readonly WireCall[][], { name }: Table): WireCall[][] {
+  const renamed = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(renamed);
+    if (typeof value !== 'object' || value === null || value instanceof Set || value instanceof Uint8Array)
+      return value;
+    return Object.fromEntries(
+      Object.entries(value).flatMap(([key, inner]) => {
+        if (key === 'ClientRequestToken') return [];
+        if (key === 'RequestItems') return [[key, Object.fromEntries(Object.values(inner).map((one) => [name, one]))]];
+        return [[key, key === 'TableName' ? name : renamed(inner)]];
+      }),
+    );
+  };
+  return rounds.map((round) => round.map((call) => ({ ...call, input: renamed(call.input) as object })));
+}
+
+/** CPU of this process for one call over TLS, to a server that answers at once. */
+async function wireCalls(add: Add, folder: string): Promise<void> {
+  const Item = marshall({ ...keys.host(ACCOUNT, 'a'), ...hostFields() });
+  const replies = { GetItem: { Item }, Query: { Items: Array(50).fill(Item), Count: 50, ScannedCount: 50 } };
+  const server = await startServer('canned', certificate(folder), { REPLIES: JSON.stringify(replies) });
+  process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+  const name = 'table';
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  const theirs = DynamoDBDocumentClient.from(
+    new DynamoDBClient({ endpoint: server.endpoint, region: 'local', credentials }),
+  );
+  const ours = PLANT === 'plain-client' ? theirs : connectTable({ name, endpoint: server.endpoint }).client;
+  const key = keys.workItem(ACCOUNT, 'one');
+  const update = (sk: string) => ({
+    TableName: name,
+    Key: { ...key, sk },
+    UpdateExpression: 'SET incident_id = :to, moved_sequence = :sequence',
+    ExpressionAttributeValues: { ':to': 'incident', ':sequence': 3 },
+  });
+  const hosts = keys.host(ACCOUNT, 'a').pk;
+  const query = { KeyConditionExpression: 'pk = :pk', ExpressionAttributeValues: { ':pk': hosts }, Limit: 50 };
+  const commands = {
+    GetItem: () => new GetCommand({ TableName: name, Key: key }),
+    UpdateItem: () => new UpdateCommand(update('one')),
+    'Query of 50 rows': () => new QueryCommand({ TableName: name, ...query }),
+    'TransactWriteItems of 10': () =>
+      new TransactWriteCommand({
+        TransactItems: Array.from({ length: 10 }, (_, index) => ({ Update: update(String(index)) })),
+      }),
+  };
+  for (const [what, command] of Object.entries(commands)) {
+    const calling = (client: DynamoDBDocumentClient) => async () => {
+      for (let call = 0; call < 20; call += 1) await client.send(command() as never);
+    };
+    const tasks = { ours: calling(ours), plain: calling(theirs) };
+    const spent = await takeTurns(tasks, { rounds: 20, calls: 5, clock: cpuClock });
+    add({
+      name: `CPU of a call over TLS: ${what}`,
+      value: (spent.ours.p50 / 20) * 1_000,
+      unit: 'us',
+      baseline: { name: 'a plain document client', value: (spent.plain.p50 / 20) * 1_000 },
+      target: { most: 0.6 },
+    });
+  }
+  delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+  for (const client of [ours, theirs]) client.destroy();
+  server.stop();
+}
+
+export async function run(add: Add): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'lambda-'));
+  try {
+    await wireCalls(add, folder);
+    await functions(add, folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
