@@ -128,7 +128,10 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
       const before = { ...process.env };
       Object.assign(process.env, environment);
       return () => {
-        process.env = before;
+        // In place: modules that were loaded meanwhile hold this object.
+        for (const name of Object.keys(environment))
+          if (before[name] === undefined) delete process.env[name];
+          else process.env[name] = before[name];
       };
     },
     forget: () =>
