@@ -291,7 +291,7 @@ export const ACCOUNTS: readonly Scenario[] = [
   scenario('a key is rotated while its account is suspended', 3, rotate('first', 'second'), suspend, lookUps('second')),
   scenario(
     'an account is suspended, permitted and imported',
-    3,
+    6,
     suspend,
     permit,
     load('import the account', [accountLine(OWN)], (state) => withAccount(state, OWN, { permissions: [] })),

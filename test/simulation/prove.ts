@@ -34,8 +34,8 @@ import { virtualize } from './process.ts';
 const FORMS: Readonly<Record<string, Readonly<Partial<Record<Scenario['cost'], number>>>>> = {
   quick: { 1: 1, 2: 0, 3: 0 },
   short: { 1: 1, 2: 1, 3: 1, 4: 1, 5: 0, 6: 0 },
-  two: { 1: 2, 2: 2 },
-  default: { 1: 2, 2: 2, 3: 1, 4: 1, 5: 1, 6: 0 },
+  two: { 1: 2 },
+  default: { 1: 2, 2: 1, 3: 1, 4: 1, 5: 1, 6: 0 },
   long: { 1: 2, 2: 2, 3: 2, 4: 2, 5: 1, 6: 1 },
 };
 const SCENARIOS: readonly Scenario[] = [...MERGES, ...LARGE_MERGES, ...IMPORTS, ...DELETES, ...ACCOUNTS, ...LIMITS];
