@@ -3,14 +3,10 @@
  * reading (a range, a key) decode it here.
  */
 import { isInt64 } from '../json.ts';
-import { flag, natural, type TypeOf, text } from '../schema.ts';
-
-const codes = { type: 'array', items: text } as const;
-const hostId = { type: 'string', minLength: 1, maxLength: 256 } as const;
+import { codes, flag, hostId, natural, type RowOf, text } from '../schema.ts';
 
 /** What the inventory knows of a host. */
 export const HOST_SCHEMA = {
-  type: 'object',
   required: ['host_id', 'agent_version', 'edge_cluster', 'enabled', 'snapshot_ready'],
   properties: {
     host_id: hostId,
@@ -19,17 +15,15 @@ export const HOST_SCHEMA = {
     enabled: flag,
     capability_status: text,
     capture_mode: text,
-    report_interval_ms: { type: 'integer', format: 'int64', minimum: 1 },
+    report_interval_ms: { ...natural, minimum: 1 },
     snapshot_ready: flag,
     reason_codes: codes,
   },
-  additionalProperties: false,
 } as const;
-export type HostRow = TypeOf<typeof HOST_SCHEMA>;
+export type HostRow = RowOf<typeof HOST_SCHEMA>;
 
 /** What a host last reported of its graph and its health. Times are Unix milliseconds. */
 export const STATUS_SCHEMA = {
-  type: 'object',
   required: [
     'host_id',
     'node_count',
@@ -52,9 +46,8 @@ export const STATUS_SCHEMA = {
     health_at_ms: natural,
     reason_codes: codes,
   },
-  additionalProperties: false,
 } as const;
-export type HostStatusRow = TypeOf<typeof STATUS_SCHEMA>;
+export type HostStatusRow = RowOf<typeof STATUS_SCHEMA>;
 
 /** Other systems write the rows: an attribute may have any value. */
 type Unchecked<Row> = { [Name in Exclude<keyof Row, 'host_id'>]?: unknown };
