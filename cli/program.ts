@@ -4,6 +4,7 @@ import { addAppKeyCommands } from './app-keys.ts';
 import { addAuditCommand } from './audit-command.ts';
 import { addCheckCommands } from './check.ts';
 import { withHelp } from './command.ts';
+import { addCompletionCommands } from './completion.ts';
 import { addConsoleCommand } from './console.ts';
 import { addDataCommands } from './data.ts';
 import { explain } from './errors.ts';
@@ -44,6 +45,7 @@ export function createProgram(io: Io): Command {
   addFleetCommands(program, io);
   addAuditCommand(program, io);
   addConsoleCommand(program, io);
+  addCompletionCommands(program);
   return program;
 }
 
