@@ -64,6 +64,8 @@ const WHOLE_RUNS = [
   'npm pack -w client',
   'bash .ci/run',
   'npm run prove -- --form short',
+  'npm run prove:mutants',
+  'PLANT=no-early-connection npm run bench -- lambda',
   'npm test -- test/unit/validation',
   'npm test -- test/integration/delete-work-item',
   'npm test -- test/infra',
