@@ -53,15 +53,17 @@ export async function putAccount(
   also: readonly Action[] = [],
 ): Promise<AccountRow> {
   const cursor_secret = randomBytes(SECRET_BYTES);
-  await transact(table, [
-    putAction(keys.listedAccount(account_id)),
-    updateAction(
-      keys.account(account_id),
-      expression`${set({ account_id, name, permissions, ...(suspended && { suspended }) }, { cursor_secret })} ADD revision ${1}`,
-    ),
-    ...also,
-  ]);
-  return copyToAppKeys(table, account_id);
+  const change = set({ account_id, name, permissions, ...(suspended && { suspended }) }, { cursor_secret });
+  for (;;) {
+    const row = await readAccount(table, account_id);
+    const failed = await transact(table, [
+      putAction(keys.listedAccount(account_id)),
+      // So a write that arrives after later ones changes nothing: it could not copy itself to the keys.
+      updateAction(keys.account(account_id), expression`${change} ADD revision ${1}`, is('revision', row?.revision)),
+      ...also,
+    ]);
+    if (failed === undefined) return copyToAppKeys(table, account_id);
+  }
 }
 
 /**

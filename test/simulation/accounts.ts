@@ -290,8 +290,14 @@ export const ACCOUNTS: readonly Scenario[] = [
   scenario('a key is rotated while it is imported', 2, rotate('first', 'second'), loadKey('first', OWN)),
   scenario('a key is rotated while its account is suspended', 3, rotate('first', 'second'), suspend, lookUps('second')),
   scenario(
+    'an account is suspended and imported',
+    3,
+    suspend,
+    load('import the account', [accountLine(OWN)], (state) => withAccount(state, OWN, { permissions: [] })),
+  ),
+  scenario(
     'an account is suspended, permitted and imported',
-    6,
+    5,
     suspend,
     permit,
     load('import the account', [accountLine(OWN)], (state) => withAccount(state, OWN, { permissions: [] })),
