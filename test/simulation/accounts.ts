@@ -297,7 +297,7 @@ export const ACCOUNTS: readonly Scenario[] = [
   ),
   scenario(
     'an account is suspended, permitted and imported',
-    5,
+    6,
     suspend,
     permit,
     load('import the account', [accountLine(OWN)], (state) => withAccount(state, OWN, { permissions: [] })),
