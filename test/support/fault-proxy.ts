@@ -59,6 +59,8 @@ export interface FaultProxy {
   readonly calls: readonly ProxiedCall[];
   /** Plans faults anew, counts from 1 again, and lets the process live. */
   plan(plan?: Plan): void;
+  /** From now on calls with this text are refused and not counted: late attempts of what is over. */
+  ignore(text: string): void;
   /** Whether a kill has happened since. */
   killed(): boolean;
   close(): Promise<void>;
@@ -71,6 +73,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   let planned: Plan = () => undefined;
   let dead = false;
   let era = 0;
+  let ignored: string | undefined;
   const hanging = new Set<ServerResponse>();
 
   async function apply(fault: Fault | undefined, call: ProxiedCall, reply: ServerResponse, send: Send): Promise<void> {
@@ -116,6 +119,10 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
 
   const { endpoint, close } = await startDynamoDbProxy(target, async ({ action, body }, reply, send) => {
     const call = { number: calls.length + 1, action, body: body.toString() };
+    if (ignored !== undefined && call.body.includes(ignored)) {
+      reply.destroy();
+      return;
+    }
     calls.push(call);
     await apply(dead ? 'refuse' : planned(call), call, reply, send);
   });
@@ -131,6 +138,9 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
       calls = [];
       planned = plan;
       dead = false;
+    },
+    ignore(text) {
+      ignored = text;
     },
     killed: () => dead,
     close,
