@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 const FILES = [
   'current',
   'errors',
+  'expression',
   'feed-rows',
   'fleet-cursor',
   'fleet-status',

@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest';
 import {
   all,
   attribute,
+  EXISTS,
   expression,
   expressionsOf,
+  IS_NEW,
   is,
   isAsRead,
   projection,
@@ -73,6 +75,11 @@ describe('a condition', () => {
       ExpressionAttributeNames: { '#title': 'title', '#owner': 'owner' },
       ExpressionAttributeValues: { ':0': 't' },
     });
+  });
+
+  it('is that a row exists, or that it is new', () => {
+    const texts = [EXISTS, IS_NEW].map((is) => expressionsOf({ ConditionExpression: is }).ConditionExpression);
+    expect(texts).toEqual(['attribute_exists(pk)', 'attribute_not_exists(pk)']);
   });
 
   it('of one part is that part', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toInt64 } from '../../lib/json.ts';
-import { collections, type Key, keys, parseKey, type RowKind } from '../../lib/table/keys.ts';
+import { collections, type Key, keys, ofKind, parseKey, type RowKind } from '../../lib/table/keys.ts';
 
 const account = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map((value) => toInt64(String(value)));
 const text = fc.string({ unit: 'grapheme', minLength: 1 });
@@ -141,5 +141,10 @@ describe('a key', () => {
     expect(parseKey({ pk: 'OTHER', sk: 'x' })).toBeUndefined();
     expect(parseKey({ pk: 'ACCOUNT#1#UNHEARD_OF', sk: 'x' })).toBeUndefined();
     expect(parseKey({ pk: 'ACCOUNT#x#HOSTS', sk: 'x' })).toBeUndefined();
+  });
+
+  it('finds the rows of a kind, also among rows of others', () => {
+    const rows = [keys.workItem(1, 'w'), { pk: 'OTHER', sk: 'x' }, keys.member(1, 7)];
+    expect(ofKind('workItem', rows)).toEqual([keys.workItem(1, 'w')]);
   });
 });
