@@ -8,6 +8,7 @@ import {
   rotateAppKey,
 } from '../../lib/accounts/app-key-admin.ts';
 import { auditAction } from '../../lib/accounts/audit.ts';
+import { noteGatewayKey } from '../../lib/accounts/gateway-key-notes.ts';
 import type { AuditEntry } from '../../lib/accounts/rows.ts';
 import { createAppKeys } from '../../lib/auth/app-keys.ts';
 import type { AppKeyRow } from '../../lib/auth/rows.ts';
@@ -289,6 +290,16 @@ export const ACCOUNTS: readonly Scenario[] = [
   scenario('a key is rotated while it is revoked', 1, rotate('first', 'second'), revoke('first')),
   scenario('a key is rotated while it is imported', 2, rotate('first', 'second'), loadKey('first', OWN)),
   scenario('a key is rotated while its account is suspended', 3, rotate('first', 'second'), suspend, lookUps('second')),
+  scenario(
+    'an account gets its gateway key while it is suspended',
+    3,
+    suspend,
+    operator(
+      'note the gateway key',
+      ({ deps: { table } }) => noteGatewayKey(table, OWN, 'gateway'),
+      (state) => state,
+    ),
+  ),
   scenario(
     'an account is suspended and imported',
     3,
