@@ -6,14 +6,10 @@ import { Architecture, type CfnFunction, LoggingFormat, Runtime } from 'aws-cdk-
 import { Charset, NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { ALIASES } from './bundle/aliases.ts';
+import { ALIASES, REQUIRE_BANNER } from './bundle/aliases.ts';
 import { type FunctionName, GRANTS, LEADING_KEYS } from './grants.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-
-/** Some CommonJS packages of the SDK ask for `require` also in a bundle of ES modules. */
-const REQUIRE_BANNER =
-  "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);";
 
 export interface ServiceFunctionProps {
   readonly name: FunctionName;

@@ -9,17 +9,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { App } from 'aws-cdk-lib';
-import { build } from 'esbuild';
 import { functionsOf, type Template } from '../../infra/local/template.ts';
 import { ServiceStack } from '../../infra/stack.ts';
+import { bundle } from '../bundle.ts';
 import type { NewFigure } from '../report.ts';
 
 const execute = promisify(execFile);
 const ROUNDS = 31;
 const BUDGET_BYTES = 260_000;
 const REFUSE_ROUTE_BYTES = 15_000;
-const REQUIRE =
-  "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);";
 
 interface Bundle {
   file: string;
@@ -54,25 +52,14 @@ export async function run(add: (figure: NewFigure) => void): Promise<void> {
       });
     }
     const bare: Bundle = { file: join(folder, 'bare.mjs'), env: { TABLE_NAME: 'table' } };
-    await build({
-      entryPoints: [fileURLToPath(new URL('../bare-handler.ts', import.meta.url))],
-      outfile: bare.file,
-      bundle: true,
-      minify: true,
-      format: 'esm',
-      platform: 'node',
-      target: 'node24',
-      mainFields: ['module', 'main'],
-      banner: { js: REQUIRE },
-    });
+    await bundle(fileURLToPath(new URL('../bare-handler.ts', import.meta.url)), bare.file);
 
     const times = new Map<string, number[]>([
       ['bare', []],
       ...[...bundles.keys()].map((name) => [name, []] as const),
     ] as [string, number[]][]);
     for (let round = 0; round < ROUNDS; round += 1)
-      for (const [name, bundle] of [['bare', bare] as const, ...bundles])
-        times.get(name)?.push(await importTime(bundle));
+      for (const [name, built] of [['bare', bare] as const, ...bundles]) times.get(name)?.push(await importTime(built));
 
     const baseline = { name: 'a bare handler', value: median(times.get('bare') as number[]) };
     for (const [name, { file }] of bundles) {

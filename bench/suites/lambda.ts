@@ -19,13 +19,14 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
-import { build } from 'esbuild';
+import type { PluginBuild } from 'esbuild';
 import { ALIASES } from '../../infra/bundle/aliases.ts';
 import { cpuShareOf, limitCpu } from '../../infra/local/cpu-share.ts';
 import { browseFleet, deleteWorkItem, getRumResource, type ListedOperation } from '../../lib/api/operations.ts';
 import { connectTable, type Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { RUM_RECORD } from '../../test/support/rum.ts';
+import { bundle } from '../bundle.ts';
 import { cpuClock, takeTurns } from '../compare.ts';
 import { accountLines, fleetLines, hostFields } from '../fleet-data.ts';
 import type { WireCall } from '../lambda/bare.ts';
@@ -111,33 +112,19 @@ function plain(input: object): object {
   return isRaw && values ? { ...input, ExpressionAttributeValues: unmarshall(values) } : { ...input };
 }
 
-async function bundle(entry: string, outfile: string): Promise<string> {
-  await build({
-    entryPoints: [fileURLToPath(new URL(entry, import.meta.url))],
-    outfile,
-    bundle: true,
-    minify: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node24',
-    mainFields: ['module', 'main'],
-    ...(entry.includes('functions') && { alias: ALIASES }),
-    banner: {
-      js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
+async function bundled(entry: string, outfile: string): Promise<string> {
+  const plant = {
+    name: 'plant',
+    setup({ onLoad }: PluginBuild) {
+      if (PLANT === 'no-early-connection')
+        onLoad({ filter: /connect-early\.ts$/ }, () => ({ contents: 'export const connectEarly = async () => {};' }));
+      if (PLANT === 'plain-client')
+        onLoad({ filter: /lean-path\.ts$/ }, () => ({ contents: 'export const shortenPath = () => {};' }));
     },
-    plugins: [
-      {
-        name: 'plant',
-        setup({ onLoad }) {
-          if (PLANT === 'no-early-connection')
-            onLoad({ filter: /connect-early\.ts$/ }, () => ({
-              contents: 'export const connectEarly = async () => {};',
-            }));
-          if (PLANT === 'plain-client')
-            onLoad({ filter: /lean-path\.ts$/ }, () => ({ contents: 'export const shortenPath = () => {};' }));
-        },
-      },
-    ],
+  };
+  await bundle(fileURLToPath(new URL(entry, import.meta.url)), outfile, {
+    ...(entry.includes('functions') && { alias: ALIASES }),
+    plugins: [plant],
   });
   return outfile;
 }
@@ -260,10 +247,10 @@ async function functions(add: Add, folder: string): Promise<void> {
   if (!forOurs || !forBare) throw new Error('no tables');
   await Promise.all([recorder, forOurs, forBare].map(fillRum));
   const files = certificate(folder);
-  const bare = await bundle('../lambda/bare.ts', join(folder, 'bare.mjs'));
+  const bare = await bundled('../lambda/bare.ts', join(folder, 'bare.mjs'));
   for (const operation of OPERATIONS) {
     const { name, listed, body, stepMs } = operation;
-    const ours = await bundle(`../../functions/${name}.ts`, join(folder, `${name}.mjs`));
+    const ours = await bundled(`../../functions/${name}.ts`, join(folder, `${name}.mjs`));
     const calls = await record(recorder, operation);
     let next = 0;
     const compared: Comparison[] = [];

@@ -12,3 +12,7 @@ export const ALIASES: Readonly<Record<string, string>> = {
   'node:http': here('node-http.ts'),
   '@aws-sdk/endpoint-cache': here('endpoint-cache.ts'),
 };
+
+/** Some CommonJS packages of the SDK ask for `require` also in a bundle of ES modules. */
+export const REQUIRE_BANNER =
+  "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);";

@@ -1,0 +1,18 @@
+import { type BuildOptions, build } from 'esbuild';
+import { REQUIRE_BANNER } from '../infra/bundle/aliases.ts';
+
+/** Bundles a handler as a careful user deploys it: one ES module, minified. */
+export async function bundle(entry: string, outfile: string, more: BuildOptions = {}): Promise<void> {
+  await build({
+    entryPoints: [entry],
+    outfile,
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    mainFields: ['module', 'main'],
+    banner: { js: REQUIRE_BANNER },
+    ...more,
+  });
+}
