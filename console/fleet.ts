@@ -5,7 +5,7 @@ import { type Explained, explainCandidate } from '../lib/fleet/explain.ts';
 import { type Candidate, createHostReader } from '../lib/fleet/hosts.ts';
 import { UNREADABLE } from '../lib/fleet/rows.ts';
 import type { FleetStatus } from '../lib/fleet/status.ts';
-import { bar, count, further, type Html, href, html, link, section, type Table } from './html.ts';
+import { bar, count, duration, further, type Html, href, html, link, section, type Table } from './html.ts';
 import type { View } from './view.ts';
 
 /** Hosts that a page reads, unless the reader asks for all; and those that it lists. */
@@ -82,7 +82,7 @@ export async function fleetPage(view: View): Promise<Html> {
   const rows = fleet.shown.map(({ candidate, explained }) => {
     const { host_id, edge_cluster, agent_version } = candidate.host;
     const age = ageOf(candidate, nowMs);
-    const snapshot = age === undefined ? 'none' : `${ms(age, { long: true })} ago`;
+    const snapshot = age === undefined ? 'none' : `${duration(age)} ago`;
     const why = `${explained.why} (rule ${explained.rule})`;
     return [host_id, label(explained.status, explained.status), why, edge_cluster, agent_version, snapshot];
   });

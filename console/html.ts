@@ -12,6 +12,8 @@ type Value = Html | string | number | bigint | false | undefined | readonly Valu
 /** Of a stored text, in UTF-16 units: some may be as long as a row. */
 const LONGEST_TEXT = 4_000;
 
+const SECOND_MS = 1_000;
+
 /** A template that escapes its values, and shows characters that reorder or hide text as escapes, as the commands do. */
 export const html = (strings: TemplateStringsArray, ...values: Value[]): Html =>
   template(strings, ...values.map(harmless));
@@ -38,9 +40,12 @@ export const link = (to: string, text: Value) => html`<a href="${to}">${text}</a
 
 /** A moment in Unix milliseconds, and how long ago it was. */
 export function when(atMs: number, nowMs: number): Html {
-  const distance = ms(Math.abs(nowMs - atMs), { long: true });
+  const distance = duration(Math.abs(nowMs - atMs));
   return html`${timeText(atMs)} <small>(${nowMs >= atMs ? `${distance} ago` : `in ${distance}`})</small>`;
 }
+
+export const duration = (durationMs: number) =>
+  durationMs < SECOND_MS ? 'less than a second' : ms(Math.round(durationMs / SECOND_MS) * SECOND_MS, { long: true });
 
 export const count = (number: number, one: string) =>
   `${number.toLocaleString('en')} ${number === 1 ? one : `${one}s`}`;
