@@ -30,9 +30,11 @@ export async function createDeps(env?: Environment): Promise<Deps> {
     table,
     now: Date.now,
     newId: randomUUID,
-    log: settings.quiet ? { ...log, info: () => undefined } : log,
-    metrics: settings.quiet ? { call: () => undefined, event: () => undefined } : createMetrics(),
+    log: settings.quiet ? { info: nothing, warn: nothing, error: log.error } : log,
+    metrics: settings.quiet ? { call: nothing, event: nothing } : createMetrics(),
     settings,
     timeLimits: TIME_LIMITS,
   };
 }
+
+const nothing = () => undefined;
