@@ -1,7 +1,6 @@
 /** A proxy between the SDK and DynamoDB Local where wire calls fail as they do in the world: real sockets, real HTTP. */
 import type { ServerResponse } from 'node:http';
 import { type Send, startDynamoDbProxy } from '../../infra/local/dynamodb-proxy.ts';
-import { AWS_LIMITS } from '../../infra/local/limits/capacity.ts';
 import {
   CONFLICT,
   cancelled,
@@ -10,8 +9,8 @@ import {
   NO_REASON,
   type Reason,
   Refusal,
+  THROTTLED,
   throttled,
-  throttledReason,
 } from '../../infra/local/limits/errors.ts';
 
 /**
@@ -90,7 +89,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
       case 'error-before':
         return refuse(reply, 500, SERVER_ERROR);
       case 'throttle':
-        return refuseAs(call, reply, throttledReason(AWS_LIMITS), throttled(AWS_LIMITS, 'write', 'planted'));
+        return refuseAs(call, reply, THROTTLED, throttled('write', 'planted'));
       case 'conflict':
         return refuseAs(call, reply, CONFLICT, conflict());
       case 'invalid':

@@ -1,8 +1,7 @@
 /** Limits of each DynamoDB API call. */
 import type { Call } from './call.ts';
 import type { Json } from './engine.ts';
-import { batchExecuteStatement } from './partiql.ts';
-import { batchGetItem, getItem, query, transactGetItems } from './reads.ts';
+import { batchGetItem, getItem, query } from './reads.ts';
 import { batchWriteItem, deleteItem, putItem, transactWriteItems, updateItem } from './writes.ts';
 
 /** By action; others are passed through. */
@@ -10,11 +9,9 @@ export const HANDLERS: Readonly<Record<string, (call: Call) => Promise<Json>>> =
   GetItem: getItem,
   Query: query,
   BatchGetItem: batchGetItem,
-  TransactGetItems: transactGetItems,
   PutItem: putItem,
   UpdateItem: updateItem,
   DeleteItem: deleteItem,
   BatchWriteItem: batchWriteItem,
   TransactWriteItems: transactWriteItems,
-  BatchExecuteStatement: batchExecuteStatement,
 };

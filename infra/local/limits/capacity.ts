@@ -4,8 +4,7 @@ import QuickLRU from 'quick-lru';
 /**
  * The limits that the proxy enforces. Sources, all in the *DynamoDB Developer Guide* (as it was in 2025):
  * units a second: "Best practices for designing and using partition keys effectively"; burst: "Burst and adaptive capacity"
- * (AWS keeps up to 300 seconds of unused capacity, and does not promise it); throttling by capacity mode: API Reference,
- * `TransactionCanceledException`.
+ * (AWS keeps up to 300 seconds of unused capacity, and does not promise it).
  */
 export interface Limits {
   /** Write units a second of one partition key. */
@@ -14,8 +13,6 @@ export interface Limits {
   readonly readUnits: number;
   /** Seconds of unused capacity that a partition key keeps. */
   readonly burstSeconds: number;
-  /** Decides how a throttled call is told. */
-  readonly capacityMode: 'on-demand' | 'provisioned';
   /** The shortest time that a call takes, in milliseconds: the engine may be nearer than DynamoDB is. */
   readonly callMs: number;
   /** The same of a transaction that writes, which has its rows for so long. */
@@ -26,7 +23,6 @@ export const AWS_LIMITS: Limits = {
   writeUnits: 1_000,
   readUnits: 3_000,
   burstSeconds: 1,
-  capacityMode: 'on-demand',
   callMs: 0,
   transactionMs: 0,
 };

@@ -17,8 +17,8 @@ export interface LimitsProxy {
   close(): Promise<void>;
 }
 
-/** Reads and writes whose units the double does not know. */
-const NOT_FOLLOWED = new Set(['ExecuteStatement', 'ExecuteTransaction']);
+/** Reads and writes whose units the double does not know: the service does not use them. */
+const NOT_FOLLOWED = new Set(['ExecuteStatement', 'BatchExecuteStatement', 'ExecuteTransaction', 'TransactGetItems']);
 
 const encode = (answer: Json) => Buffer.from(JSON.stringify(answer));
 const HEADERS = { 'content-type': 'application/x-amz-json-1.0' };

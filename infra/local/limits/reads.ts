@@ -1,23 +1,23 @@
 /** Reads are executed, measured, and then granted or dropped, so that each counts with its actual size. */
 import type { Item } from '../../../lib/table/item-size.ts';
 import type { Call } from './call.ts';
-import { IN_TRANSACTION, readUnitsOf } from './capacity.ts';
+import { readUnitsOf } from './capacity.ts';
 import { type Json, partitionName, type RowKey } from './engine.ts';
 import { invalid, throttled } from './errors.ts';
-import { consumed, refuseLargeTransaction, TRANSACTION_ITEMS, transact } from './transactions.ts';
+import { consumed } from './transactions.ts';
 
 const BATCH_KEYS = 100;
 const BATCH_BYTES = 16 * 1024 * 1024;
 /** API Reference, `BatchGetItem`: more than 1 MB of one partition is left unprocessed. */
 const BATCH_BYTES_OF_A_PARTITION = 1024 * 1024;
 
-export async function getItem({ request, engine, partitions, limits }: Call): Promise<Json> {
+export async function getItem({ request, engine, partitions }: Call): Promise<Json> {
   const { TableName, Key, ConsistentRead = false } = request;
   const row = { table: TableName, key: Key };
   const reply = await engine.call('GetItem', request);
   const [bytes = 0] = await engine.storedBytes([row]);
   const units = readUnitsOf(bytes, ConsistentRead);
-  if (!partitions.take(await engine.partitionOf(row), 'read', units)) throw throttled(limits, 'read', TableName);
+  if (!partitions.take(await engine.partitionOf(row), 'read', units)) throw throttled('read', TableName);
   return { ...reply, ...consumed(request, [[TableName, units]], 'read') };
 }
 
@@ -25,7 +25,7 @@ export async function getItem({ request, engine, partitions, limits }: Call): Pr
  * A page of a query. What it read is the engine's figure: rows that a filter left out count, and only it knows them.
  * A scan is not held to a limit: it reads partition after partition, and which, its request does not say.
  */
-export async function query({ request, engine, partitions, limits }: Call): Promise<Json> {
+export async function query({ request, engine, partitions }: Call): Promise<Json> {
   const { TableName, KeyConditionExpression = '', ExpressionAttributeNames = {} } = request;
   const [partitionKey = ''] = await engine.keyNames(TableName);
   const equalities = [...KeyConditionExpression.matchAll(/([#\w.-]+)\s*=\s*(:\w+)/g)];
@@ -35,7 +35,7 @@ export async function query({ request, engine, partitions, limits }: Call): Prom
   const { ConsumedCapacity, ...rest } = reply;
   const units = Math.max(request.ConsistentRead ? 1 : 0.5, ConsumedCapacity?.CapacityUnits ?? 0);
   const partition = partitionName(TableName, request.ExpressionAttributeValues[value]);
-  if (!partitions.take(partition, 'read', units)) throw throttled(limits, 'read', TableName);
+  if (!partitions.take(partition, 'read', units)) throw throttled('read', TableName);
   return { ...rest, ...consumed(request, [[TableName, units]], 'read') };
 }
 
@@ -43,7 +43,7 @@ export async function query({ request, engine, partitions, limits }: Call): Prom
  * Keys beyond the limits are left unprocessed; where none is processed for lack of capacity the call is throttled.
  * Source: API Reference, `BatchGetItem`.
  */
-export async function batchGetItem({ request, engine, partitions, limits }: Call): Promise<Json> {
+export async function batchGetItem({ request, engine, partitions }: Call): Promise<Json> {
   const tables = Object.entries<Json>(request.RequestItems);
   const rows = tables.flatMap(([table, { Keys }]) => (Keys as Item[]).map((key): RowKey => ({ table, key })));
   if (rows.length > BATCH_KEYS) throw invalid('Too many items requested for the BatchGetItem call');
@@ -71,19 +71,7 @@ export async function batchGetItem({ request, engine, partitions, limits }: Call
     bytesOf.set(partition, ofPartition);
     used.push([table, units]);
   }
-  if (used.length === 0 && throttledTable !== undefined) throw throttled(limits, 'read', throttledTable);
+  if (used.length === 0 && throttledTable !== undefined) throw throttled('read', throttledTable);
   const reply = await engine.call('BatchGetItem', { RequestItems: granted });
   return { ...reply, UnprocessedKeys: left, ...consumed(request, used, 'read') };
-}
-
-/** Source: API Reference, `TransactGetItems`: 100 rows, 4 MB together. */
-export async function transactGetItems(call: Call): Promise<Json> {
-  const { request, engine } = call;
-  const rows = (request.TransactItems as Json[]).map(({ Get }): RowKey => ({ table: Get.TableName, key: Get.Key }));
-  if (rows.length > TRANSACTION_ITEMS)
-    throw invalid(`Member must have length less than or equal to ${TRANSACTION_ITEMS}`);
-  const sizes = await engine.storedBytes(rows);
-  refuseLargeTransaction(sizes);
-  const units = sizes.map((size) => IN_TRANSACTION * readUnitsOf(size, true));
-  return transact(call, rows, units, 'read', () => engine.call('TransactGetItems', request));
 }

@@ -1,12 +1,11 @@
-/** What transactions of both kinds share. */
-
+/** What calls that use units share, and transactions. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Call } from './call.ts';
 import type { Side } from './capacity.ts';
 import { type Json, type RowKey, rowName } from './engine.ts';
-import { CONFLICT, cancelled, invalid, NO_REASON, throttledReason } from './errors.ts';
+import { CONFLICT, cancelled, invalid, NO_REASON, THROTTLED } from './errors.ts';
 
-/** API Reference, `TransactWriteItems` and `TransactGetItems`. */
+/** API Reference, `TransactWriteItems`. */
 export const TRANSACTION_ITEMS = 100;
 const TRANSACTION_BYTES = 4 * 1024 * 1024;
 
@@ -31,35 +30,32 @@ export function consumed(request: Json, used: readonly (readonly [string, number
 }
 
 /**
- * Does a transaction: all its units are granted, or it is cancelled with the reasons in the order of its items. That what
- * was granted to a cancelled one is given back is not confirmed.
+ * Does a transaction that writes: all its units are granted, or it is cancelled with the reasons in the order of its items. That
+ * what was granted to a cancelled one is given back is not confirmed.
  */
 export async function transact(
   { request, engine, partitions, limits, inUse }: Call,
   rows: readonly RowKey[],
   units: readonly number[],
-  side: Side,
   act: () => Promise<Json>,
 ): Promise<Json> {
   const names = rows.map(rowName);
   const partitionsOf = await Promise.all(rows.map((row) => engine.partitionOf(row)));
   // No await from here until the rows are marked in use.
-  if (side === 'write') {
-    const busy = names.map((name) => (inUse.writes.has(name) || inUse.transactions.has(name) ? CONFLICT : NO_REASON));
-    if (busy.includes(CONFLICT)) throw cancelled(busy);
-  }
-  const granted = partitionsOf.map((partition, index) => partitions.take(partition, side, units[index] ?? 0));
+  const busy = names.map((name) => (inUse.writes.has(name) || inUse.transactions.has(name) ? CONFLICT : NO_REASON));
+  if (busy.includes(CONFLICT)) throw cancelled(busy);
+  const granted = partitionsOf.map((partition, index) => partitions.take(partition, 'write', units[index] ?? 0));
   if (granted.includes(false)) {
     for (const [index, partition] of partitionsOf.entries())
-      if (granted[index]) partitions.charge(partition, side, -(units[index] ?? 0));
-    throw cancelled(granted.map((each) => (each ? NO_REASON : throttledReason(limits))));
+      if (granted[index]) partitions.charge(partition, 'write', -(units[index] ?? 0));
+    throw cancelled(granted.map((each) => (each ? NO_REASON : THROTTLED)));
   }
-  if (side === 'write') for (const name of names) inUse.transactions.add(name);
+  for (const name of names) inUse.transactions.add(name);
   try {
-    const [reply] = await Promise.all([act(), side === 'write' ? sleep(limits.transactionMs) : undefined]);
+    const [reply] = await Promise.all([act(), sleep(limits.transactionMs)]);
     const used = rows.map(({ table }, index): [string, number] => [table, units[index] ?? 0]);
-    return { ...reply, ...consumed(request, used, side) };
+    return { ...reply, ...consumed(request, used, 'write') };
   } finally {
-    if (side === 'write') for (const name of names) inUse.transactions.delete(name);
+    for (const name of names) inUse.transactions.delete(name);
   }
 }

@@ -27,10 +27,10 @@ const writeKey = (call: Call, action: string) =>
   writeOne(call, action, { table: call.request.TableName, key: call.request.Key }, 0);
 
 async function writeOne(call: Call, action: string, row: RowKey, bytesWritten: number): Promise<Json> {
-  const { request, engine, limits } = call;
+  const { request, engine } = call;
   return writeEach(call, [row], [bytesWritten], async ([verdict], settle) => {
     if (verdict === 'conflict') throw conflict();
-    if (verdict === 'throttled') throw throttled(limits, 'write', row.table);
+    if (verdict === 'throttled') throw throttled('write', row.table);
     // A condition that fails costs what the row that is there would.
     const reply = await engine.call(action, request);
     const [units = 0] = await settle();
@@ -38,13 +38,13 @@ async function writeOne(call: Call, action: string, row: RowKey, bytesWritten: n
   });
 }
 
-export type Verdict = 'granted' | 'throttled' | 'conflict';
+type Verdict = 'granted' | 'throttled' | 'conflict';
 
 /**
  * Takes the units of writes, each for itself, by what is known before them, and marks their rows as being written.
  * @param act does those that are granted; `settle` charges what their rows have grown by, and tells the units of each
  */
-export async function writeEach<Result>(
+async function writeEach<Result>(
   { engine, partitions, inUse }: Call,
   rows: readonly RowKey[],
   bytesWritten: readonly number[],
@@ -79,7 +79,7 @@ export async function writeEach<Result>(
  * That members whose row a transaction has are left unprocessed is not confirmed.
  */
 export async function batchWriteItem(call: Call): Promise<Json> {
-  const { request, engine, limits } = call;
+  const { request, engine } = call;
   const members = Object.entries<Json[]>(request.RequestItems).flatMap(([table, requests]) =>
     requests.map((member) => ({ table, member })),
   );
@@ -100,7 +100,7 @@ export async function batchWriteItem(call: Call): Promise<Json> {
         if ((verdicts[index] === 'granted') === wanted) items[table] = [...(items[table] ?? []), member];
       return items;
     };
-    if (!verdicts.includes('granted')) throw throttled(limits, 'write', members[0]?.table ?? '');
+    if (!verdicts.includes('granted')) throw throttled('write', members[0]?.table ?? '');
     const reply = await engine.call('BatchWriteItem', { RequestItems: requestOf(true) });
     const units = await settle();
     const used = rows.map(({ table }, index): [string, number] => [table, units[index] ?? 0]);
@@ -132,7 +132,7 @@ export async function transactWriteItems(call: Call): Promise<Json> {
     const bytes = known[index] ?? 0;
     return writeUnitsOf(bytes + mostGrowth(actions[index])) > writeUnitsOf(bytes);
   });
-  return transact(call, rows, units, 'write', async () => {
+  return transact(call, rows, units, async () => {
     const reply = await engine.call('TransactWriteItems', request);
     const after = await engine.storedBytes(growing.map(([, row]) => row));
     for (const [index, [position, row]] of growing.entries()) {
