@@ -29,6 +29,7 @@ export async function validatorSource(operation: Operation): Promise<string> {
     format: 'esm',
     platform: 'node',
     target: 'node24',
+    minifySyntax: true,
     write: false,
   });
   const code = outputFiles[0]?.text ?? '';
