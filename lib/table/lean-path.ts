@@ -152,16 +152,18 @@ function toJson(this: Record<string, unknown>, key: string, value: unknown): unk
   return Buffer.from(given.buffer, given.byteOffset, given.byteLength).toString('base64');
 }
 
-/** @returns undefined for what is better left to the SDK: errors, binary values, no JSON */
+/** @returns undefined for what is better left to the SDK: errors, binary values */
 function toOutput({ statusCode, headers, body }: HttpResponse): object | undefined {
   if (statusCode >= 300 || !(body instanceof Uint8Array) || body.length === 0) return undefined;
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString();
-  if (text.includes('"B"') || text.includes('"BS"')) return undefined;
+  // The quick test first: quotes, with which the other begins, are everywhere.
+  if ((text.includes('B"') || text.includes('BS"')) && /"BS?"/.test(text)) return undefined;
   let output: Record<string, unknown>;
   try {
     output = JSON.parse(text);
   } catch {
-    return undefined;
+    // Cut short: to the SDK a lost connection, which it tries again. The parser's error quotes the reply, so it is dropped.
+    throw Object.assign(new Error('reply cut short'), { code: 'ECONNRESET' });
   }
   for (const name in output) if (output[name] === null) delete output[name];
   const $metadata = {

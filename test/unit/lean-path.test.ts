@@ -211,7 +211,6 @@ describe('an error', () => {
     ['an unknown one', 400, { __type: 'SomethingNewException', message: 'm' }],
     ['a failing service', 500, { __type: type('InternalServerError'), message: 'm' }],
     ['no JSON', 503, '<html>'],
-    ['half a reply', 200, '{"Item":{"pk":{"S'],
   ])('(%s) is the one of a plain client, after as many attempts', async (what, status, body) => {
     reply = answering(body, status);
     const own = await outcomeOf(ours, COMMANDS.update());
@@ -249,6 +248,12 @@ describe('an error', () => {
       setTimeout(() => response.destroy(), 20);
     };
     expect(await outcomeOf(ours, COMMANDS.get())).toMatchObject({ code: 'ECONNRESET', metadata: { attempts: 3 } });
+  });
+
+  it('is a lost connection when half of a reply ends as if it were whole', async () => {
+    reply = answering('{"Item":{"pk":{"S');
+    const outcome = await outcomeOf(ours, COMMANDS.get());
+    expect(outcome).toMatchObject({ code: 'ECONNRESET', message: 'reply cut short', metadata: { attempts: 3 } });
   });
 
   it('is a time-out when no TLS connection is made in time', async () => {
