@@ -1,18 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
-import type { Kind } from '../lib/data/format.ts';
 import { rowOf } from '../lib/data/rows.ts';
 import { writeBatch } from '../lib/data/write.ts';
 import { reportOf, type Simulation } from '../lib/fleet/simulate.ts';
 import type { Int64 } from '../lib/json.ts';
 import { withSignal } from '../lib/table/client.ts';
+import { forEach } from '../lib/table/pool.ts';
 import { requireAccount } from './accounts.ts';
 import { accountId, duration, integer, interval } from './arguments.ts';
 import { dryRunOption, type Session, withHelp, withTarget } from './command.ts';
 import { type Io, print, say } from './io.ts';
 import { startProgress } from './progress.ts';
 
-const BATCH = 25;
+/** A host gives at most two rows, and a batch has 25. */
+const HOSTS_IN_BATCH = 12;
 const CONCURRENCY = 8;
 
 interface SimulateOptions {
@@ -81,33 +82,23 @@ async function reportAll(
   io: Io,
   onHosts: (count: number) => void,
 ): Promise<number> {
-  let next = 0;
   let written = 0;
-  const worker = async () => {
-    while (next < simulation.hosts) {
-      const rows: Record<string, unknown>[] = [];
-      const first = next;
-      // A host gives at most two rows.
-      while (next < simulation.hosts && rows.length + 2 <= BATCH) {
-        const { host, status } = reportOf(simulation, next, round, io.now());
-        const add = (kind: Kind, row: object) => rows.push(rowOf({ kind, account_id: account, ...row }));
-        if (host) add('host', host);
-        if (status) add('host_status', status);
-        next += 1;
-      }
-      const hosts = next - first;
-      if (rows.length > 0) await writeBatch(withSignal(table, io.signal), rows);
-      written += rows.length;
-      onHosts(hosts);
-    }
+  const rowsOf = (index: number) => {
+    const { host, status } = reportOf(simulation, index, round, io.now());
+    return [
+      ...(host ? [rowOf({ kind: 'host', account_id: account, ...host })] : []),
+      ...(status ? [rowOf({ kind: 'host_status', account_id: account, ...status })] : []),
+    ];
   };
-  const workers = Array.from({ length: CONCURRENCY }, worker);
-  try {
-    await Promise.all(workers);
-  } catch (error) {
-    next = simulation.hosts;
-    await Promise.allSettled(workers);
-    throw error;
-  }
+  const batches = Array.from({ length: Math.ceil(simulation.hosts / HOSTS_IN_BATCH) }, (_, batch) => batch);
+  const reportBatch = async (batch: number, signal: AbortSignal) => {
+    const first = batch * HOSTS_IN_BATCH;
+    const hosts = Math.min(HOSTS_IN_BATCH, simulation.hosts - first);
+    const rows = Array.from({ length: hosts }, (_, index) => rowsOf(first + index)).flat();
+    await writeBatch(withSignal(table, signal), rows);
+    written += rows.length;
+    onHosts(hosts);
+  };
+  await forEach(batches, reportBatch, { concurrency: CONCURRENCY, signal: io.signal });
   return written;
 }

@@ -1,37 +1,15 @@
 /** The fleet of the certificate: hosts in every state, with what the contract says of each. */
+import type { HostRow, HostStatusRow } from '../../lib/fleet/rows.ts';
 
 /** Hosts with this interval keep their status for hours after loading. */
 const INTERVAL_MS = 12 * 3_600_000;
 /** An integer that a double cannot hold. */
 export const BIG = 9_007_199_254_740_993n;
 
-interface Inventory {
-  host_id: string;
-  agent_version: string;
-  edge_cluster: string;
-  enabled: boolean;
-  capability_status?: string;
-  capture_mode?: string;
-  report_interval_ms?: number | bigint;
-  snapshot_ready: boolean;
-  reason_codes?: string[];
-}
-
-interface Live {
-  received_at_ms?: number;
-  observed_at_ms?: number;
-  node_count: number;
-  edge_count: number;
-  authoritative: boolean;
-  graph_available: boolean;
-  snapshot_truncated: boolean;
-  snapshot_degraded: boolean;
-  health_at_ms?: number;
-  reason_codes?: string[];
-}
+type Live = Omit<HostStatusRow, 'host_id'>;
 
 export interface CertifiedHost {
-  readonly host: Inventory;
+  readonly host: HostRow;
   /** Its last report, relative to the time of loading; absent: never reported. */
   readonly live?: (nowMs: number) => Live;
   readonly status: string;
@@ -110,12 +88,12 @@ export const HOSTS: readonly CertifiedHost[] = UNNUMBERED.map((one, index) => {
 });
 
 /** A host that reports. */
-function at(host_id: string, agent_version: string, edge_cluster: string, more: Partial<Inventory> = {}) {
+function at(host_id: string, agent_version: string, edge_cluster: string, more: Partial<HostRow> = {}) {
   return { host: { host_id, agent_version, edge_cluster, ...running, ...more } };
 }
 
 /** A host that never sent a snapshot. */
-function silent(host_id: string, more: Partial<Inventory> = {}) {
+function silent(host_id: string, more: Partial<HostRow> = {}) {
   const host = { host_id, agent_version: '3.0', edge_cluster: 'core-c', enabled: true, snapshot_ready: false };
   return { host: { ...host, ...more } };
 }
@@ -123,7 +101,7 @@ function silent(host_id: string, more: Partial<Inventory> = {}) {
 /** Hosts of the large fleet: more than the default of `scan_limit`. */
 export const LARGE_FLEET = 1_040;
 /** After the others in order, in a cluster of their own. */
-export const FILLERS: readonly Inventory[] = Array.from({ length: LARGE_FLEET }, (_, index) => ({
+export const FILLERS: readonly HostRow[] = Array.from({ length: LARGE_FLEET }, (_, index) => ({
   host_id: `filler-${String(index).padStart(4, '0')}`,
   agent_version: '4.0',
   edge_cluster: 'filler',

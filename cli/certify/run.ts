@@ -1,4 +1,5 @@
 /** Checks the sentences and reports each result. */
+import { forEach } from '../../lib/table/pool.ts';
 import { CliError } from '../io.ts';
 import type { Lab } from './lab.ts';
 import { Broken, Skipped } from './outcome.ts';
@@ -62,14 +63,7 @@ export async function certify(
   };
   // The first rejection is reported; later ones are ignored.
   for (const { promise } of results.values()) promise.catch(() => {});
-  const inLanes = (queue: readonly Job[], count: number) => {
-    const left = queue.values();
-    return Promise.all(
-      Array.from({ length: count }, async () => {
-        for (const job of left) await show(job);
-      }),
-    );
-  };
+  const inLanes = (queue: readonly Job[], concurrency: number) => forEach(queue, show, { concurrency });
   const slow = jobs.filter(({ sentence }) => 'slow' in sentence);
   const others = jobs.filter((job) => !slow.includes(job));
   const showAll = async () => {

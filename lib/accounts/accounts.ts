@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { appKeyIdOf } from '../auth/app-keys.ts';
+import type { AppKeyRow } from '../auth/rows.ts';
 import type { Int64 } from '../json.ts';
 import { batchGet } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
@@ -12,18 +13,11 @@ import { type Action, putAction, transact, updateAction } from '../table/transac
 import type { AccountRow } from './rows.ts';
 
 /** What an account's list of keys holds of each: never the key. */
-export interface ListedAppKey {
+export interface ListedAppKey
+  extends Required<Pick<AppKeyRow, 'last_digits' | 'created_at'>>,
+    Pick<AppKeyRow, 'expires_at' | 'revoked_at' | 'lifetime' | 'note'> {
   hash: string;
   app_key_id: string;
-  /** The key's last four characters. */
-  last_digits: string;
-  /** Unix seconds, as all times here. */
-  created_at: number;
-  expires_at?: number;
-  revoked_at?: number;
-  /** Seconds for which the key was issued; absent: until it is revoked. */
-  lifetime?: number;
-  note?: string;
 }
 
 export function appKeyState({ revoked_at, expires_at }: ListedAppKey, nowMs: number): 'revoked' | 'expired' | 'valid' {

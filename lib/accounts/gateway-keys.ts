@@ -3,7 +3,6 @@
  * operator's command, never the app key itself. A region holds 10,000 of them (docs/deploy.md says what to do beyond).
  */
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type APIGatewayClient,
   CreateApiKeyCommand,
@@ -15,11 +14,12 @@ import {
   paginateGetApiKeys,
 } from '@aws-sdk/client-api-gateway';
 import type { Int64 } from '../json.ts';
+import { backoff } from '../table/backoff.ts';
 import type { Table } from '../table/client.ts';
 import { noteGatewayKey } from './gateway-key-notes.ts';
 
 const MOST_ATTEMPTS = 8;
-const FIRST_PAUSE_MS = 100;
+const BUSY_BACKOFF = { firstMs: 100, longestMs: 12_800 };
 /** Most that API Gateway gives in one page. */
 const PAGE = 500;
 /** API Gateway changes one key or plan at a time and answers others with a conflict; its rate for these calls is low. */
@@ -129,7 +129,7 @@ async function retried<Result>(act: () => Promise<Result>): Promise<Result> {
       return await act();
     } catch (error) {
       if (!BUSY.has((error as Error).name) || attempt === MOST_ATTEMPTS) throw error;
-      await sleep(FIRST_PAUSE_MS * 2 ** (attempt - 1) * (0.5 + Math.random() / 2));
+      await backoff(attempt, BUSY_BACKOFF);
     }
   }
 }

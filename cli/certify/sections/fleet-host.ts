@@ -120,7 +120,8 @@ export const capability = section('2.2', 'Fleet host capability (servicemap obje
     const { items, generated_at_ms } = await certifiedPage(t);
     const [youngest, oldest] = [items[0].servicemap.received_at_ms, items[2].servicemap.received_at_ms];
     for (const [index, { live }] of HOSTS.entries()) {
-      const ageOfFirst = live ? (live(0).received_at_ms ?? 0) - (HOSTS[0]?.live?.(0).received_at_ms ?? 0) : undefined;
+      const receivedAt = (one = live) => Number(one?.(0).received_at_ms ?? 0);
+      const ageOfFirst = live ? receivedAt() - receivedAt(HOSTS[0]?.live) : undefined;
       const expected = ageOfFirst === undefined ? undefined : youngest + ageOfFirst;
       equal(items[index].servicemap.received_at_ms, expected, `received_at_ms of ${items[index].host_id}`);
     }
