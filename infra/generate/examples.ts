@@ -1,10 +1,20 @@
-/** The examples of openapi.json. Tests execute each of them. */
-
+/** The examples of openapi.json, with the sample data. Tests execute each of them. */
 import type { ErrorCode } from '../../lib/api/errors.ts';
 import { en } from '../../lib/api/messages/en.ts';
-import type { OperationName } from '../../lib/api/operations.ts';
+import { getRumResource, type OperationName } from '../../lib/api/operations.ts';
+import type { HostRow, HostStatusRow } from '../../lib/fleet/rows.ts';
+import { fleetHost } from '../../lib/fleet/status.ts';
+import { sampleData } from '../local/sample.ts';
 
 export const REQUEST_ID = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
+
+/** When the examples were answered: also the time of the sample data. Unix milliseconds. */
+const NOW = 1_795_231_227_854;
+const SHOWN_HOST = 'fra-1-cache-0216';
+const sample = sampleData(NOW).map((line): Record<string, unknown> => JSON.parse(line));
+const sampleRow = (kind: string, hostId?: string) =>
+  sample.find((row) => row.kind === kind && row.account_id === 1 && (hostId === undefined || row.host_id === hostId));
+const rum = { ...sampleRow('rum_resource'), ...sampleRow('rum_usage') };
 
 /** The groups of operations in the description. */
 export const TAGS = {
@@ -41,28 +51,7 @@ export const DOCUMENTATION: Readonly<Record<OperationName, OperationDocumentatio
     request: { limit: 1, statuses: ['degraded', 'stale'] },
     data: {
       items: [
-        {
-          host_id: 'fra-1-cache-0216',
-          agent_version: '4.10.7',
-          edge_cluster: 'fra-1',
-          servicemap: {
-            enabled: true,
-            status: 'degraded',
-            capability_status: 'running',
-            capture_mode: 'ebpf',
-            report_interval_ms: 43_200_000,
-            snapshot_ready: true,
-            authoritative: true,
-            graph_available: true,
-            freshness_status: 'fresh',
-            max_age_ms: 17_898,
-            observed_at_ms: 1_795_231_209_606,
-            received_at_ms: 1_795_231_209_956,
-            node_count: 15,
-            edge_count: 30,
-            reason_codes: ['snapshot_degraded'],
-          },
-        },
+        fleetHost(sampleRow('host', SHOWN_HOST) as HostRow, sampleRow('host_status', SHOWN_HOST) as HostStatusRow, NOW),
       ],
       coverage: {
         scanned: 7,
@@ -74,7 +63,7 @@ export const DOCUMENTATION: Readonly<Record<OperationName, OperationDocumentatio
       partial: false,
       truncated: false,
       next_cursor: 'SSAMowHlNqTmsu2IPHdy42ZyYS0xLWNhY2hlLTAyMTY',
-      generated_at_ms: 1_795_231_227_854,
+      generated_at_ms: NOW,
     },
   },
   'get-rum-resource': {
@@ -84,33 +73,7 @@ export const DOCUMENTATION: Readonly<Record<OperationName, OperationDocumentatio
     description:
       'The record may be as old as the header `Age` says, unless `no_cache` is true; the usage is read at every call.',
     request: { no_cache: true },
-    data: {
-      account_id: 1,
-      product: 'rum',
-      version: 'professional',
-      status: 'enabled',
-      offering_id: 30_211,
-      order_id: 'ord-20260418-0017',
-      resource_id: 'rum-1-primary',
-      resource_name: 'Web and mobile',
-      created_at: 1_777_087_227,
-      updated_at: 1_794_972_027,
-      window_start_time: 1_794_194_427,
-      window_end_time: 1_796_786_427,
-      'action.days': 30,
-      'error.days': 30,
-      'long_task.days': 15,
-      'resource.days': 15,
-      'session.days': 30,
-      'view.days': 30,
-      session_limit_reached: false,
-      'session_investigate.free_cnt': 100_000,
-      'session_investigate.used_cnt': 41_873,
-      'session_measure.free_cnt': 500_000,
-      'session_measure.used_cnt': 203_114,
-      'session_replay.free_cnt': 20_000,
-      'session_replay.used_cnt': 7_950,
-    },
+    data: Object.fromEntries(Object.keys(getRumResource.response.properties).map((field) => [field, rum[field]])),
   },
   'delete-work-item': {
     tag: 'Incidents',
