@@ -19,40 +19,43 @@ import { plainTable } from './output.ts';
 
 type ShowOptions = { account: Int64; json?: boolean };
 
+interface Showing<Id> {
+  name: string;
+  argument?: [name: string, description: string, read?: (value: string) => Id];
+  description: string;
+  example: string;
+  look(session: Session, options: ShowOptions, id: Id): Promise<{ json: unknown; text: () => string }>;
+}
+
 export function addShowCommands(program: Command, io: Io): void {
   const show = withHelp(program.command('show'), 'Show what is stored', 'show fleet --account 42');
 
-  const showing = <Id>(
-    name: string,
-    argument: [name: string, description: string, read?: (value: string) => Id],
-    description: string,
-    example: string,
-    look: (session: Session, options: ShowOptions, id: Id) => Promise<{ json: unknown; text: () => string }>,
-  ) => {
-    const [argumentName, what, read] = argument;
+  const showing = <Id>({ name, argument, description, example, look }: Showing<Id>) => {
     const command = show.command(name);
-    if (read) command.argument(argumentName, what, read);
-    else command.argument(argumentName, what);
-    return withHelp(
+    if (argument?.[2]) command.argument(argument[0], argument[1], argument[2]);
+    else if (argument) command.argument(argument[0], argument[1]);
+    withHelp(
       command.requiredOption('--account <account>', 'the account', accountId).option(...jsonOption),
       description,
       example,
-    ).action((id: Id, options: ShowOptions, used: Command) =>
-      withTarget(io, used, 'reads', async (session) => {
+    ).action((...given: unknown[]) => {
+      const used = given.at(-1) as Command;
+      const options = used.opts<ShowOptions>();
+      return withTarget(io, used, 'reads', async (session) => {
         await requireAccount(session.target.table, options.account);
-        const { json, text } = await look(session, options, id);
+        const { json, text } = await look(session, options, given[0] as Id);
         if (options.json) printJson(io, json);
         else print(io, text());
-      }),
-    );
+      });
+    });
   };
 
-  showing(
-    'incident',
-    ['<incident-id>', 'its ObjectID', objectId],
-    'Show an incident and its feed: what was merged into it, and undone',
-    'show incident 64f000000000000000000001 --account 42',
-    async ({ target: { table } }, { account }, id) => {
+  showing({
+    name: 'incident',
+    argument: ['<incident-id>', 'its ObjectID', objectId],
+    description: 'Show an incident and its feed: what was merged into it, and undone',
+    example: 'show incident 64f000000000000000000001 --account 42',
+    look: async ({ target: { table } }, { account }, id) => {
       const incident = await readIncident(table, account, id);
       if (!incident) throw new CliError(`Account ${account} has no incident ${id}.`);
       const { pk: _pk, sk: _sk, ...shown } = incident;
@@ -71,34 +74,31 @@ export function addShowCommands(program: Command, io: Io): void {
           ].join('\n'),
       };
     },
-  );
+  });
 
-  withHelp(
-    show
-      .command('incidents')
-      .requiredOption('--account <account>', 'the account', accountId)
-      .option(...jsonOption),
-    'List the incidents of an account, with the numbers of their alerts and feed entries',
-    'show incidents --account 42',
-  ).action(({ account, json }: ShowOptions, used: Command) =>
-    withTarget(io, used, 'reads', async ({ target: { table } }) => {
-      await requireAccount(table, account);
+  showing({
+    name: 'incidents',
+    description: 'List the incidents of an account, with the numbers of their alerts and feed entries',
+    example: 'show incidents --account 42',
+    look: async ({ target: { table } }, { account }) => {
       const incidents = await listIncidents(table, account);
-      if (json) return printJson(io, incidents);
-      if (incidents.length === 0) return print(io, `Account ${account} has no incidents.`);
       const rows = incidents.map(({ incident_id, alerts, entries, owner_id = 'none', title }) =>
         [incident_id, alerts, entries, owner_id, title].map(String),
       );
-      print(io, plainTable(rows, ['incident_id', 'alerts', 'entries', 'owner_id', 'title']));
-    }),
-  );
+      const head = ['incident_id', 'alerts', 'entries', 'owner_id', 'title'];
+      return {
+        json: incidents,
+        text: () => (rows.length === 0 ? `Account ${account} has no incidents.` : plainTable(rows, head)),
+      };
+    },
+  });
 
-  showing(
-    'alert',
-    ['<alert-id>', 'its ObjectID', objectId],
-    'Show an alert and the incident that it is in',
-    'show alert 64f0000000000000000000a1 --account 42',
-    async ({ target: { table } }, { account }, id) => {
+  showing({
+    name: 'alert',
+    argument: ['<alert-id>', 'its ObjectID', objectId],
+    description: 'Show an alert and the incident that it is in',
+    example: 'show alert 64f0000000000000000000a1 --account 42',
+    look: async ({ target: { table } }, { account }, id) => {
       const alert = await readAlert(table, account, id);
       if (!alert) throw new CliError(`Account ${account} has no alert ${id}.`);
       const incident =
@@ -107,28 +107,28 @@ export function addShowCommands(program: Command, io: Io): void {
       const shown = { ...fields, ...(incident && { incident_title: incident.title }) };
       return { json: shown, text: () => fieldsText({ incident_id: 'none', ...shown }) };
     },
-  );
+  });
 
-  showing(
-    'work-item',
-    ['<work-item-id>', 'its id'],
-    'Show a work item, also a deleted one',
-    'show work-item wi-1001 --account 42',
-    async ({ target: { table } }, { account }, id: string) => {
+  showing({
+    name: 'work-item',
+    argument: ['<work-item-id>', 'its id'],
+    description: 'Show a work item, also a deleted one',
+    example: 'show work-item wi-1001 --account 42',
+    look: async ({ target: { table } }, { account }, id: string) => {
       const stored = await readWorkItem(table, account, id);
       if (!stored) throw new CliError(`Account ${account} has no work item ${id}.`);
       const { pk: _pk, sk: _sk, ...item } = stored;
       const shown = { ...item, state: stored.deleted_at_ms === undefined ? 'active' : 'deleted' };
       return { json: shown, text: () => fieldsText(shown) };
     },
-  );
+  });
 
-  showing(
-    'host',
-    ['<host-id>', 'its id'],
-    'Show the stored rows of a host, its status and the reason for it',
-    'show host fra-1-web-0001 --account 42',
-    async ({ target: { table } }, { account }, id: string) => {
+  showing({
+    name: 'host',
+    argument: ['<host-id>', 'its id'],
+    description: 'Show the stored rows of a host, its status and the reason for it',
+    example: 'show host fra-1-web-0001 --account 42',
+    look: async ({ target: { table } }, { account }, id: string) => {
       const { host, live } = await readHost(table, account, id);
       if (!host && !live) throw new CliError(`Account ${account} has no host ${id}.`);
       const nowMs = io.now();
@@ -156,28 +156,18 @@ export function addShowCommands(program: Command, io: Io): void {
           ].join('\n'),
       };
     },
-  );
+  });
 
-  withHelp(
-    show
-      .command('fleet')
-      .requiredOption('--account <account>', 'the account', accountId)
-      .option(...jsonOption),
-    'Show how many hosts of each status each edge cluster has',
-    'show fleet --account 42',
-  ).action((options: ShowOptions, used: Command) =>
-    withTarget(io, used, 'reads', async ({ target: { table } }) => {
-      await requireAccount(table, options.account);
-      const counts = await countFleet(table, options.account, io);
-      if (options.json)
-        printJson(io, {
-          account_id: options.account,
-          ...counts,
-          edge_clusters: Object.fromEntries(counts.edge_clusters),
-        });
-      else print(io, fleetText(counts, io));
-    }),
-  );
+  showing({
+    name: 'fleet',
+    description: 'Show how many hosts of each status each edge cluster has',
+    example: 'show fleet --account 42',
+    look: async ({ target: { table } }, { account }) => {
+      const counts = await countFleet(table, account, io);
+      const edge_clusters = Object.fromEntries(counts.edge_clusters);
+      return { json: { account_id: account, ...counts, edge_clusters }, text: () => fleetText(counts, io) };
+    },
+  });
 }
 
 /** Fields in lines; times also in readable form. */

@@ -87,6 +87,8 @@ export const HOSTS: readonly CertifiedHost[] = UNNUMBERED.map((one, index) => {
   return { ...one, host: { ...one.host, host_id: `certify-${number}-${one.host.host_id}` } };
 });
 
+export const HOST_IDS = HOSTS.map(({ host }) => host.host_id);
+
 /** A host that reports. */
 function at(host_id: string, agent_version: string, edge_cluster: string, more: Partial<HostRow> = {}) {
   return { host: { host_id, agent_version, edge_cluster, ...running, ...more } };

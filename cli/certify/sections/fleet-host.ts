@@ -1,5 +1,5 @@
 import { data, equal, holds } from '../expect.ts';
-import { BIG, HOSTS } from '../hosts.ts';
+import { BIG, type CertifiedHost, HOSTS } from '../hosts.ts';
 import { type Sentence, section, shown } from '../sentence.ts';
 import type { Trial } from '../trial.ts';
 
@@ -12,50 +12,36 @@ export async function certifiedPage(t: Trial) {
 // biome-ignore lint/suspicious/noExplicitAny: a check looks at whatever the answer holds
 export type Item = any;
 
-/** Compares a field of every host with what was loaded. */
+/** @param compared of a host what was answered, and what was loaded */
 async function compareHosts(
   t: Trial,
-  of: (item: Item) => unknown,
-  expected: (host: (typeof HOSTS)[number]) => unknown,
+  compared: (item: Item, host: CertifiedHost) => [got: unknown, expected: unknown],
 ) {
   const { items } = await certifiedPage(t);
   equal(items.length, HOSTS.length, 'number of hosts');
-  for (const [index, host] of HOSTS.entries()) equal(of(items[index]), expected(host), host.host.host_id);
+  for (const [index, host] of HOSTS.entries()) equal(...compared(items[index], host), host.host.host_id);
 }
 
-type Inventory = (typeof HOSTS)[number]['host'];
+type Inventory = CertifiedHost['host'];
 
 const hostField = (name: keyof Inventory & string, text: string): Sentence =>
-  shown(`${name}: ${text}`, (t) =>
-    compareHosts(
-      t,
-      (item) => item[name],
-      ({ host }) => host[name],
-    ),
-  );
+  shown(`${name}: ${text}`, (t) => compareHosts(t, (item, { host }) => [item[name], host[name]]));
 
 export const fleetHost = section('2.1', 'Fleet host (ServiceMapFleetHost)', [
   hostField('host_id', 'string, the host’s stable identifier'),
   hostField('agent_version', 'string, as the host reported'),
   hostField('edge_cluster', 'string, the cluster that the host belongs to'),
   shown('servicemap: object, joined from inventory and live state', (t) =>
-    compareHosts(
-      t,
-      ({ servicemap }) => [servicemap.enabled, servicemap.node_count],
-      ({ host, live }) => [host.enabled, live?.(0).node_count ?? 0],
-    ),
+    compareHosts(t, ({ servicemap }, { host, live }) => [
+      [servicemap.enabled, servicemap.node_count],
+      [host.enabled, live?.(0).node_count ?? 0],
+    ]),
   ),
 ]);
 
 /** A field of the capability that comes from the inventory; optional: absent where the inventory has none. */
 const inventoryField = (name: keyof Inventory & string, text: string): Sentence =>
-  shown(`${name}: ${text}`, (t) =>
-    compareHosts(
-      t,
-      ({ servicemap }) => servicemap[name],
-      ({ host }) => host[name],
-    ),
-  );
+  shown(`${name}: ${text}`, (t) => compareHosts(t, ({ servicemap }, { host }) => [servicemap[name], host[name]]));
 
 /** A field that comes from what the host reported; `otherwise` where it never did. */
 const liveField = (
@@ -64,21 +50,13 @@ const liveField = (
   otherwise: unknown,
 ) =>
   shown(`${name}: ${text}`, (t) =>
-    compareHosts(
-      t,
-      ({ servicemap }) => servicemap[name],
-      ({ live }) => live?.(0)[name] ?? otherwise,
-    ),
+    compareHosts(t, ({ servicemap }, { live }) => [servicemap[name], live?.(0)[name] ?? otherwise]),
   );
 
 export const capability = section('2.2', 'Fleet host capability (servicemap object)', [
   inventoryField('enabled', 'boolean, whether collection is enabled on the host'),
   shown('status: one of seven values', (t) =>
-    compareHosts(
-      t,
-      ({ servicemap }) => servicemap.status,
-      ({ status }) => status,
-    ),
+    compareHosts(t, ({ servicemap }, { status }) => [servicemap.status, status]),
   ),
   inventoryField('capability_status', 'optional string, as the agent reported'),
   inventoryField('capture_mode', 'optional string, such as ebpf or polling'),
@@ -94,11 +72,7 @@ export const capability = section('2.2', 'Fleet host capability (servicemap obje
   liveField('authoritative', 'boolean, whether the host has an authoritative current graph', false),
   liveField('graph_available', 'boolean, whether a graph can be fetched now', false),
   shown('freshness_status: optional, one of fresh, stale, unknown', (t) =>
-    compareHosts(
-      t,
-      ({ servicemap }) => servicemap.freshness_status,
-      ({ freshness }) => freshness,
-    ),
+    compareHosts(t, ({ servicemap }, { freshness }) => [servicemap.freshness_status, freshness]),
   ),
   shown('max_age_ms: optional int64, the age of the graph when the answer was generated', async (t) => {
     const { items, generated_at_ms } = await certifiedPage(t);
