@@ -1,4 +1,4 @@
 import { createDeps } from '../lib/deps.ts';
 import { createDeleteWorkItemHandler } from '../lib/incidents/delete-work-item.ts';
 
-export const handler = createDeleteWorkItemHandler(await createDeps());
+export const handler = createDeleteWorkItemHandler(await createDeps({ connections: 1 }));

@@ -1,4 +1,4 @@
 import { createDeps } from '../lib/deps.ts';
 import { createGetRumResourceHandler } from '../lib/rum/resource.ts';
 
-export const handler = createGetRumResourceHandler(await createDeps());
+export const handler = createGetRumResourceHandler(await createDeps({ connections: 1 }));

@@ -3,7 +3,7 @@ import { createUsageKeyAuthorizer } from '../lib/auth/usage-key-authorizer.ts';
 import { createDeps } from '../lib/deps.ts';
 import { requiredVariable } from '../lib/settings.ts';
 
-const deps = await createDeps();
+const deps = await createDeps({ connections: 1 });
 
 export const handler = createUsageKeyAuthorizer({
   appKeys: createAppKeys(deps, { lookUpMs: deps.timeLimits.authorizerMs }),

@@ -20,12 +20,16 @@ export interface Deps {
   readonly timeLimits: TimeLimits;
 }
 
-/** The composition root: what a deployed function runs on, with its connections to DynamoDB. @throws SettingsError */
-export async function createDeps(env?: Environment): Promise<Deps> {
+/**
+ * The composition root: what a deployed function runs on.
+ * @param connections to DynamoDB, opened before the first call: as many as its first reads that go out at once
+ * @throws SettingsError
+ */
+export async function createDeps({ connections, env }: { connections: number; env?: Environment }): Promise<Deps> {
   const settings = readSettings(env);
   const log = createLog(originalFrames);
   const table = connectTable({ name: settings.tableName, endpoint: settings.dynamodbEndpoint });
-  await connectEarly(table);
+  await connectEarly(table, connections);
   return {
     table,
     now: Date.now,

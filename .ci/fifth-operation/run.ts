@@ -82,7 +82,7 @@ function addOperation(): void {
     `import { createDeps } from '../lib/deps.ts';
     import { createGetWorkItemHandler } from '../lib/incidents/${NAME}.ts';
 
-    export const handler = createGetWorkItemHandler(await createDeps());
+    export const handler = createGetWorkItemHandler(await createDeps({ connections: 1 }));
     `,
   );
 }

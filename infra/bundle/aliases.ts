@@ -1,16 +1,27 @@
 /**
  * Replacements in the bundles for parts of libraries that a Lambda function cannot use, or that are not worth
- * their cost. No other place changes what is bundled. `test/infra/bundles.test.ts` fails when the SDK asks these modules for something else.
+ * their cost. No other place changes what is bundled. A bundle that asks these modules for something else is not built, and
+ * `test/infra/bundles.test.ts` fails.
  */
 import { fileURLToPath } from 'node:url';
 
 const here = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 
+const UNUSED = here('unused.ts');
+const NODE_BUILTINS = here('node-builtins.ts');
+
 export const ALIASES: Readonly<Record<string, string>> = {
   '@aws-sdk/credential-provider-node': here('credential-provider-node.ts'),
-  '@smithy/core/event-streams': here('event-streams.ts'),
+  '@aws-sdk/endpoint-cache': UNUSED,
+  '@aws/lambda-invoke-store': UNUSED,
+  '@smithy/core/event-streams': UNUSED,
+  '@smithy/node-http-handler': UNUSED,
+  '@smithy/signature-v4': UNUSED,
+  'node:crypto': NODE_BUILTINS,
+  'node:fs': NODE_BUILTINS,
+  'node:fs/promises': UNUSED,
   'node:http': here('node-http.ts'),
-  '@aws-sdk/endpoint-cache': here('endpoint-cache.ts'),
+  'node:process': NODE_BUILTINS,
 };
 
 /** Some CommonJS packages of the SDK ask for `require` also in a bundle of ES modules. */

@@ -1,27 +1,17 @@
-import { GetItemCommand } from '@aws-sdk/client-dynamodb';
-import { HttpResponse } from '@smithy/core/protocols';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Table } from './client.ts';
-import type { HttpHandler } from './http-handler.ts';
+import { keys } from './keys.ts';
+import { getRow } from './row.ts';
 
-/** A key's row and the rate limit's are read one after the other, what follows at most two at a time. */
-const CONNECTIONS = 2;
-
-const NOTHING = { statusCode: 200, reason: '', headers: {}, body: Buffer.from('{}') };
+/** Milliseconds. Near DynamoDB a connection and a read take a tenth of it; a longer wait would save no later call anything. */
+const LONGEST_WAIT_MS = 100;
 
 /**
- * Opens connections to DynamoDB before the first call, and looks up credentials and endpoint: by a call that stops where it would be
- * sent. @returns once they stand, or cannot be made in time: no error, for the calls will meet it
+ * Reads a row that no table has, so that the first call finds connections to DynamoDB, and the code of a read compiled.
+ * @param connections reads that go out at once: each opens a connection
+ * @returns when they are answered, or after 100 ms: they go on then. No error: a call will meet it too
  */
-export async function connectEarly({ client, name }: Table): Promise<void> {
-  const command = new GetItemCommand({ TableName: name, Key: {} });
-  command.middlewareStack.add(
-    () =>
-      async ({ request }) => {
-        const { connect } = client.config.requestHandler as HttpHandler;
-        await Promise.all(Array.from({ length: CONNECTIONS }, () => connect(request as never)));
-        return { response: new HttpResponse(NOTHING), output: { $metadata: {} } };
-      },
-    { step: 'deserialize', priority: 'low', name: 'connectEarly' },
-  );
-  await client.send(command).catch(() => undefined);
+export async function connectEarly(table: Table, connections: number): Promise<void> {
+  const reads = Array.from({ length: connections }, () => getRow(table, keys.appKey('')).catch(() => undefined));
+  await Promise.race([Promise.all(reads), sleep(LONGEST_WAIT_MS, undefined, { ref: false })]);
 }

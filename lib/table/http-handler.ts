@@ -1,6 +1,5 @@
 import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
-import type { Socket } from 'node:net';
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { type HttpRequest, HttpResponse } from '@smithy/core/protocols';
 
@@ -14,27 +13,20 @@ export interface Timeouts {
 
 const SOCKETS = { keepAlive: true, maxSockets: 100 } as const;
 
-/** The handler of a client, which can also open connections ahead of their first use. */
-export type HttpHandler = Send & {
-  /** Opens a connection to the host of a request. @returns once it stands, or cannot be made in time: no error */
-  connect(request: HttpRequest): Promise<void>;
-};
-
 /** As the SDK's own handler names these: each is a transient error, which the SDK tries again. */
 const LOST = new Set<unknown>(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
 
 const timeoutError = (message: string) =>
   Object.assign(new Error(message), { name: 'TimeoutError', code: 'ETIMEDOUT' });
 
-type Send = Extract<DynamoDBClientConfig['requestHandler'], { handle: unknown }>;
+type Handler = Extract<DynamoDBClientConfig['requestHandler'], { handle: unknown }>;
 
 /**
  * Sends the SDK's requests over `node:http` and `node:https`, in place of the SDK's handler: head and body in one write, one timer, the
  * reply read whole. Time-outs, aborts and lost connections are the errors that the SDK's handler throws.
  */
-export function createHttpHandler({ connectionTimeout, requestTimeout }: Timeouts): HttpHandler {
+export function createHttpHandler({ connectionTimeout, requestTimeout }: Timeouts): Handler {
   const agents = { 'http:': new PlainAgent(SOCKETS), 'https:': new TlsAgent(SOCKETS) };
-  const early = { 'http:': openEarly(agents['http:']), 'https:': openEarly(agents['https:']) };
 
   function handle(
     { protocol, hostname, port, path, method, headers, body }: HttpRequest,
@@ -91,18 +83,6 @@ export function createHttpHandler({ connectionTimeout, requestTimeout }: Timeout
 
   return {
     handle,
-    connect({ protocol, hostname, port }) {
-      const isPlain = protocol === 'http:';
-      const socket = early[isPlain ? 'http:' : 'https:'](hostname, port);
-      return new Promise((resolve) => {
-        const limit = setTimeout(() => socket.destroy(), connectionTimeout);
-        const end = () => {
-          clearTimeout(limit);
-          resolve();
-        };
-        socket.once(isPlain ? 'connect' : 'secureConnect', end).once('close', end);
-      });
-    },
     destroy() {
       agents['http:'].destroy();
       agents['https:'].destroy();
@@ -110,32 +90,6 @@ export function createHttpHandler({ connectionTimeout, requestTimeout }: Timeout
     metadata: { handlerProtocol: 'http/1.1' },
     updateHttpClientConfig() {},
     httpHandlerConfigs: () => ({}),
-  };
-}
-
-/** Lets an agent take connections that were opened before. @returns opens one, which does not keep the process alive */
-function openEarly(agent: PlainAgent | TlsAgent): (host: string, port: number | undefined) => Socket {
-  const ready: Socket[] = [];
-  const create = agent.createConnection.bind(agent) as (options: object, callback?: unknown) => Socket;
-  agent.createConnection = (options: object, callback?: unknown) => {
-    const socket = ready.find(({ destroyed }) => !destroyed);
-    if (!socket) return create(options, callback);
-    ready.splice(ready.indexOf(socket), 1);
-    return socket.ref();
-  };
-  return (host, port) => {
-    const isTls = agent instanceof TlsAgent;
-    const own = (agent as { options?: object }).options;
-    const socket = create({
-      ...own,
-      host,
-      port: port ?? (isTls ? 443 : 80),
-      ...(isTls && { servername: host }),
-    }).unref();
-    // Whoever calls meets the same error again, and its retries.
-    socket.on('error', () => socket.destroy());
-    ready.push(socket);
-    return socket;
   };
 }
 

@@ -75,8 +75,8 @@ const call = {
 };
 
 /** What takes the place of parts of libraries in a bundle. */
-const OF_THE_SDK = ['credential-provider-node', 'endpoint-cache', 'event-streams', 'node-http'];
-const REPLACED: Readonly<Record<string, string[]>> = { 'fallback-route': [], 'openapi-document': [] };
+const OF_THE_SDK = ['credential-provider-node', 'node-builtins', 'node-http', 'unused'];
+const REPLACED: Readonly<Record<string, string[]>> = { 'fallback-route': [], 'openapi-document': ['node-builtins'] };
 
 describe('every bundle, started as Lambda would', () => {
   it.each(['browse-fleet', 'get-rum-resource', 'delete-work-item', 'merge-alerts'])(
@@ -208,6 +208,14 @@ describe('what takes the place of parts of libraries (infra/bundle/aliases.ts)',
   it.each([
     ['@aws-sdk/credential-provider-node', ['@aws-sdk/client-dynamodb/dist-es'], ['defaultProvider']],
     ['@aws-sdk/endpoint-cache', ['@aws-sdk/middleware-endpoint-discovery'], ['EndpointCache']],
+    ['@aws/lambda-invoke-store', ['@aws-sdk/core/dist-es', '@aws-sdk/client-dynamodb/dist-es'], ['InvokeStore']],
+    [
+      '@smithy/node-http-handler',
+      ['@aws-sdk/core/dist-es', '@aws-sdk/client-dynamodb/dist-es', '@smithy/core/dist-es'],
+      ['NodeHttpHandler', 'streamCollector'],
+    ],
+    ['@smithy/signature-v4', ['@aws-sdk/core/dist-es', '@aws-sdk/client-dynamodb/dist-es'], ['SignatureV4']],
+    ['node:fs/promises', ['@aws-sdk/core/dist-es', '@smithy/core/dist-es/submodules/config'], ['readFile']],
     [
       '@smithy/core/event-streams',
       ['@aws-sdk/client-dynamodb/dist-es', '@aws-sdk/core/dist-es', '@smithy/core/dist-es/submodules/protocols'],

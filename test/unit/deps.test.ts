@@ -10,7 +10,7 @@ test.each([
   const lines: string[] = [];
   // Nothing listens there: to connect early is no more than an attempt.
   const env = { TABLE_NAME: 'table', DYNAMODB_ENDPOINT: 'http://127.0.0.1:1', QUIET };
-  const { log, metrics, table } = await createDeps(env);
+  const { log, metrics, table } = await createDeps({ connections: 1, env });
   vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
     const { level = 'METRIC' } = JSON.parse(String(text));
     return lines.push(level) > 0;

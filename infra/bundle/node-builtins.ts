@@ -1,0 +1,15 @@
+/**
+ * Modules of Node by `require`: as an ES module Node 24 evaluates each of their exports on import, and so loads
+ * Web Crypto, file streams and more that no function uses.
+ */
+import { createRequire } from 'node:module';
+
+const load = createRequire(import.meta.url);
+
+export const { createHash, createHmac, createSecretKey, getRandomValues, hash, randomUUID, timingSafeEqual } = load(
+  'node:crypto',
+) as typeof import('node:crypto');
+export const { createReadStream, fstatSync, lstatSync, ReadStream, readFileSync } = load(
+  'node:fs',
+) as typeof import('node:fs');
+export const { env, versions } = process;
