@@ -119,7 +119,7 @@ async function answersTheMerge(page: Page, surroundings: Surroundings): Promise<
   const text = await last.innerText();
   assert.match(
     text,
-    /second.*ago\)\s+Checkout latency above 2 s in eu-central\s+merge, done\s+2 moved, 0 already there\s+key 761bd8953979144b \(…y-00\)/,
+    /\(.+ ago\)\s+Checkout latency above 2 s in eu-central\s+merge, done\s+2 moved, 0 already there\s+key 761bd8953979144b \(…y-00\)/,
   );
   assert.ok(text.includes(requestId));
   await surroundings.picture(page, 'console-merges');

@@ -56,8 +56,15 @@ interface Sent {
   body?: string | Buffer;
 }
 
-/** Sends a request as it stands: `fetch` would tidy up its path. */
-function send({ method = 'POST', path, headers = { 'content-type': 'application/json' }, body }: Sent) {
+/** Sends a request as it stands, and again where a busy machine stands in its way: the functions have production's time limits. */
+async function send(sent: Sent) {
+  let answer = await sendOnce(sent);
+  for (let again = 0; again < 20 && answer.status === 503; again += 1) answer = await sendOnce(sent);
+  return answer;
+}
+
+/** `fetch` would tidy up its path. */
+function sendOnce({ method = 'POST', path, headers = { 'content-type': 'application/json' }, body }: Sent) {
   const { port } = new URL(service.url);
   return new Promise<{ status: number; headers: Record<string, string | string[] | undefined>; text: string }>(
     (resolve, reject) => {
@@ -101,10 +108,7 @@ describe('over real HTTP', () => {
   it('60 unknown keys at once are Unauthorized, and none is throttled', async () => {
     const strangers = Array.from({ length: 60 }, () => ({ path: `/rum/resource/info?app_key=${newAppKey()}` }));
     const answers = await Promise.all(strangers.map(send));
-    const statuses = answers.map(({ status }) => status);
-    // On a busy machine a key may not be looked up in time.
-    expect(statuses.filter((status) => status !== 503)).toContain(401);
-    expect(new Set(statuses)).not.toContain(429);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
   });
 
   it.each(
@@ -192,7 +196,7 @@ describe('over real HTTP', () => {
 it('a function that cannot be loaded is named with its error', async () => {
   const entry = new URL(`data:text/javascript,${encodeURIComponent("throw new Error('no such table');")}`);
   const failures: string[] = [];
-  const broken = startFunction({ entry, env: {}, timeoutMs: 1_000 });
+  const broken = startFunction({ entry, env: {}, timeoutMs: 30_000 });
   const gateway = createGateway({
     deployment: readDeployment(inject('template'), table.name),
     functions: { 'openapi-document': broken, 'fallback-route': broken },

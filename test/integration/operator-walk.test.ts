@@ -14,7 +14,9 @@ describe("the operator's walk", () => {
     service = await start(['--port', '0'], { DYNAMODB_ENDPOINT: undefined });
     const url = /Serving at (\S+)/.exec(service.output())?.[1] ?? '';
     const walked = await walk(steps, {
-      adapt: (script) => `set -e\n${script.replace('http://127.0.0.1:3000', url)}`,
+      // On a busy machine a call may be answered 503.
+      adapt: (script) =>
+        `set -e\ncurl() { command curl --fail --retry 9 "$@"; }\n${script.replace('http://127.0.0.1:3000', url)}`,
       env: { SERVICE_URL: url, DYNAMODB_ENDPOINT: undefined },
     });
     printed = walked.printed;
