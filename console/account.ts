@@ -58,7 +58,7 @@ const keyTable = ({ nowMs }: View, appKeys: ListedAppKey[]): Table => ({
   rows: appKeys
     .sort((one, other) => other.created_at - one.created_at)
     .map((key) => {
-      const [created, expires] = [key.created_at, key.expires_at].map((at) => at && timeText(at * 1000));
+      const [created, expires] = [key.created_at, key.expires_at].map((seconds) => seconds && timeText(seconds * 1000));
       return [key.app_key_id, `…${key.last_digits}`, appKeyState(key, nowMs), created, expires ?? 'never', key.note];
     }),
   none: 'The account has no keys.',

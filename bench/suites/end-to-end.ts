@@ -32,14 +32,14 @@ export async function run(add: (figure: NewFigure) => void): Promise<void> {
   const service = await startBenchService([...accountLines(ACCOUNT, KEY), ...fleetLines(ACCOUNT, 200, Date.now())]);
   const compare = async (what: string, turns: Turns, ours: Task, bare: Task, most: { p50: number; p99?: number }) => {
     const times = await takeTurns({ ours, bare }, turns);
-    for (const at of ['p50', 'p99'] as const)
-      if (most[at] !== undefined)
+    for (const quantile of ['p50', 'p99'] as const)
+      if (most[quantile] !== undefined)
         add({
-          name: `${what}: ${at}`,
-          value: times.ours[at],
+          name: `${what}: ${quantile}`,
+          value: times.ours[quantile],
           unit: 'ms',
-          baseline: { name: 'its calls to DynamoDB by hand', value: times.bare[at] },
-          target: { most: most[at] },
+          baseline: { name: 'its calls to DynamoDB by hand', value: times.bare[quantile] },
+          target: { most: most[quantile] },
         });
   };
   try {

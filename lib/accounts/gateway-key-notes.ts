@@ -30,8 +30,8 @@ async function change(table: Table, account: Int64, value: string | undefined): 
       // A write that arrives after later ones changes nothing: nobody would copy it to the app keys.
       send: (table) => updateRow(table, keys.account(account), update, is('revision', row.revision)),
       async look(table) {
-        const now = await readAccount(table, account);
-        return now?.gateway_key === value ? { done: true, row: now } : undefined;
+        const found = await readAccount(table, account);
+        return found?.gateway_key === value ? { done: true, row: found } : undefined;
       },
     });
     if (!done) continue; // A concurrent change: read the account again.

@@ -180,10 +180,10 @@ export function parseKey({ pk, sk }: Key): ParsedKey | undefined {
     case 'ALERTS':
       return row('alert', sk);
     case 'FEED': {
-      const [sequence, list, at] = sk.split('#');
+      const [sequence, list, part] = sk.split('#');
       const entry = [rest, Number(sequence)];
       if (list === undefined) return row('feedEntry', ...entry);
-      return row(list === 'ALERTS' ? 'feedAlerts' : 'feedMoves', ...entry, Number(at));
+      return row(list === 'ALERTS' ? 'feedAlerts' : 'feedMoves', ...entry, Number(part));
     }
     case 'MERGES':
       return sk === 'LEDGER' ? row('mergeOrder') : row('mergeOrderShard', Number(sk.slice('LEDGER#'.length)));

@@ -9,7 +9,7 @@ import { writeBatch } from '../../lib/data/write.ts';
 import { connectTable, PATIENT, type Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { forEach } from '../../lib/table/pool.ts';
-import { isAccessible, openPage, overhang, type Surroundings } from './surroundings.ts';
+import { expectAccessible, openPage, overhang, type Surroundings } from './surroundings.ts';
 
 const shell = promisify(execFile);
 const LARGE = { account: 3, hosts: 50_000, reporting: 2_500 };
@@ -46,9 +46,9 @@ export async function testConsole(surroundings: Surroundings): Promise<void> {
   await dark.context.addCookies(cookies);
   for (const path of pages) {
     await page.goto(`${url}/console${path}`);
-    await isAccessible(page);
+    await expectAccessible(page);
     await dark.page.goto(`${url}/console${path}`);
-    await isAccessible(dark.page);
+    await expectAccessible(dark.page);
     assert.ok((await overhang(dark.page)) <= 0, `${path} is too wide for a phone`);
     if (path === '/1/fleet') await surroundings.picture(dark.page, 'console-phone');
   }
@@ -68,7 +68,7 @@ export async function testConsole(surroundings: Surroundings): Promise<void> {
     assert.ok(text.includes('<script>alert(1)</script>\\u202e'), `${path} shows the text as it is`);
     assert.ok(!/[\u202e\u2066]/.test(await dark.page.content()), `${path} escapes what reorders text`);
     assert.equal(await dark.page.locator('script, b.injected').count(), 0);
-    await isAccessible(dark.page);
+    await expectAccessible(dark.page);
     assert.ok((await overhang(dark.page)) <= 0, `${path} is too wide for a phone`);
   }
   assert.ok((await dark.page.innerText('body')).includes('🔥'.repeat(1_024)));
@@ -151,10 +151,10 @@ async function answersTheLargeFleet(page: Page, url: string): Promise<void> {
   assert.ok(Number(units) > 0 && Number(units) < 100, `${units} read units`);
   await page.getByRole('link', { name: 'Next hosts' }).click();
   assert.match(await page.innerText('main'), /of more, after h-00049 up to h-02049/);
-  await isAccessible(page);
+  await expectAccessible(page);
   for (const path of ['merges', 'account', 'health?check=now']) {
     await page.goto(`${url}/console/${LARGE.account}/${path}`);
-    await isAccessible(page);
+    await expectAccessible(page);
   }
   await page.goto(`${url}/console/${LARGE.account}/fleet`);
   await page.getByRole('link', { name: 'Read the whole fleet' }).click();

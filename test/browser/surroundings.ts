@@ -73,7 +73,7 @@ export const overhang = (page: Page): Promise<number> =>
   page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
 
 /** Fails unless axe finds nothing. */
-export async function isAccessible(page: Page): Promise<void> {
+export async function expectAccessible(page: Page): Promise<void> {
   // Evaluated by the debugger, so that the page's policy need not allow it.
   await page.evaluate(axe.source);
   const { violations } = (await page.evaluate('axe.run()')) as { violations: axe.Result[] };

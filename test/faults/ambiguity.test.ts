@@ -205,17 +205,17 @@ const WRITERS: Record<string, (way: Way) => Promise<Prepared>> = {
 };
 
 /** One wire call has a fault. */
-const once = (fault: Fault, at: number): Plan => {
+const once = (fault: Fault, nth: number): Plan => {
   // Only a write can meet a transaction on its row.
   const applies = ({ action }: ProxiedCall) => fault !== 'conflict' || !isRead(action);
-  return (one) => (one.number === at && applies(one) ? fault : undefined);
+  return (one) => (one.number === nth && applies(one) ? fault : undefined);
 };
 /** One wire call has a fault, and whenever the SDK sends it again it fails. */
-const forGood = (fault: Fault, at: number): Plan => {
+const forGood = (fault: Fault, nth: number): Plan => {
   let lost: string | undefined;
   return ({ number, body }) => {
-    if (number === at) lost = body;
-    return body !== lost ? undefined : number === at ? fault : 'error-before';
+    if (number === nth) lost = body;
+    return body !== lost ? undefined : number === nth ? fault : 'error-before';
   };
 };
 const isRead = (action: string) => /Get|Query/.test(action);
@@ -240,8 +240,8 @@ async function withFaults(prepare: (way: Way) => Promise<Prepared>, way: Way, pl
 /** Wire calls in the middle of a long row of like calls: a few stand for them. */
 const pointsOf = (actions: readonly string[]) =>
   actions
-    .map((action, index) => ({ action, at: index + 1 }))
-    .filter(({ at }) => at <= 12 || at > actions.length - 3 || at % 20 === 0);
+    .map((action, index) => ({ action, nth: index + 1 }))
+    .filter(({ nth }) => nth <= 12 || nth > actions.length - 3 || nth % 20 === 0);
 
 const SHORT = process.env.FAULTS === undefined;
 
@@ -290,17 +290,19 @@ describe.each([
       const { actions, ...clean } = await withFaults(prepare, way);
       expect(clean).toEqual({ done: true, had: 1, inTheEnd: 1 });
       const points = pointsOf(actions);
-      const single = points.flatMap(({ at }) => AMBIGUOUS.map((fault) => ({ at, fault, plan: once })));
+      const single = points.flatMap(({ nth }) => AMBIGUOUS.map((fault) => ({ nth, fault, plan: once })));
       // Batches hold imported rows and the ends of audit entries: rows that are whole in themselves.
       const writes = points.filter(({ action }) => !isRead(action) && action !== 'BatchWriteItem');
-      const lasting = writes.flatMap(({ at }) => APPLIED.map((fault) => ({ at, fault, plan: forGood })));
+      const lasting = writes.flatMap(({ nth }) => APPLIED.map((fault) => ({ nth, fault, plan: forGood })));
       const wrong: string[] = [];
-      for (const { at, fault, plan } of [...some(single, 2), ...some(RESTARTED.includes(name) ? [] : lasting, 1)]) {
-        const { done, had, inTheEnd } = await withFaults(prepare, way, plan(fault, at));
+      for (const { nth, fault, plan } of [...some(single, 2), ...some(RESTARTED.includes(name) ? [] : lasting, 1)]) {
+        const { done, had, inTheEnd } = await withFaults(prepare, way, plan(fault, nth));
         // A caller's call succeeds; an operator's command says the truth.
         const truthful = OF_THE_API.includes(name) ? done && had === 1 : had === Number(done);
         if (!truthful || inTheEnd !== 1)
-          wrong.push(`${fault} ${plan.name} at ${at}, ${actions[at - 1]}: ${JSON.stringify({ done, had, inTheEnd })}`);
+          wrong.push(
+            `${fault} ${plan.name} at call ${nth}, ${actions[nth - 1]}: ${JSON.stringify({ done, had, inTheEnd })}`,
+          );
       }
       expect(wrong).toEqual([]);
     },

@@ -39,11 +39,11 @@ const AFTER_STORM: Readonly<Record<string, Sweep[]>> = {
 function cutsOf({ alerts, most }: Sweep, calls: number): Cut[] {
   const random = seededRandom(SEED + alerts);
   const all: Cut[] = [];
-  for (let at = 1; at <= calls; at += 1)
-    for (const fault of FAULTS) for (const first of ORDERS) all.push({ alerts, at, fault, first });
+  for (let nth = 1; nth <= calls; nth += 1)
+    for (const fault of FAULTS) for (const first of ORDERS) all.push({ alerts, nth, fault, first });
   if (all.length <= most) return all;
   // The calls around the commit, and the last one, are where most can go wrong.
-  const isStructural = ({ at }: Cut) => at <= calls - alerts || at > calls - 2;
+  const isStructural = ({ nth }: Cut) => nth <= calls - alerts || nth > calls - 2;
   const others = all.filter((cut) => !isStructural(cut));
   return [
     ...sample(all.filter(isStructural), Math.ceil(most / 2), random),

@@ -5,7 +5,7 @@ import { readMergeOrder } from '../../lib/incidents/merge-order.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
-import { isMerged, newAccount, objectId } from '../support/incidents.ts';
+import { expectMerged, newAccount, objectId } from '../support/incidents.ts';
 import { connectThrough, handlersOver, invokeAlone, newTable, putAll, testDeps } from '../support/service.ts';
 
 /** With a twentieth of AWS's units, so that they, and not the machine, decide how fast it goes. */
@@ -51,7 +51,7 @@ describe(`a merge of ${alerts} alerts of 2 KB, with ${1_000 * share} write units
     const usages = [...proxy.usages().values()];
     expect(usages.reduce((sum, { throttled }) => sum + throttled, 0)).toBeGreaterThan(0);
     expect(progress.at(-1), `${calls} calls; moved after each attempt: ${progress}`).toBe(alerts);
-    await isMerged(tenant, to, ids);
+    await expectMerged(tenant, to, ids);
     through.client.destroy();
   }, 300_000);
 });

@@ -4,9 +4,9 @@ import { type LimitsProxy, startLimitsProxy } from '../../infra/local/limits/pro
 import { finishMerge } from '../../lib/incidents/finish.ts';
 import { connectTable, type Table, withSignal } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { hasEnvelope } from '../support/answers.ts';
+import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
-import { isMerged, newAccount } from '../support/incidents.ts';
+import { expectMerged, newAccount } from '../support/incidents.ts';
 import { handlersOver, invokeAlone, newTable, PATIENCE, putAll, testDeps } from '../support/service.ts';
 
 const QUICK = process.env.FAULTS === undefined;
@@ -38,13 +38,13 @@ describe('a merge at the limits of DynamoDB', () => {
       table,
       alerts.map((id) => ({ ...keys.alert(tenant.account, id), alert_id: id, title })),
     );
-    hasEnvelope(
+    expectEnvelope(
       await invokeAlone(handlersOver(testDeps(own)).mergeAlerts, tenant.event({ alert_ids: alerts, incident_id: to })),
       200,
     );
     const [{ sequence }] = await tenant.feed(to);
     await finishMerge(withSignal(own, AbortSignal.timeout(120_000)), tenant.account, to, sequence);
-    await isMerged(tenant, to, alerts);
+    await expectMerged(tenant, to, alerts);
   }, 180_000);
 });
 

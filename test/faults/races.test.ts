@@ -65,7 +65,7 @@ describe.each(FORMS)(
               expect(await callMerge(real, first, 'first')).toBe(200);
               const [entry] = await entriesOf(real, 0);
               const own = scheduled(scheduler);
-              const racing = merges.map((merge, at) => callMerge({ ...real, through: own }, merge, `race ${at}`));
+              const racing = merges.map((merge, index) => callMerge({ ...real, through: own }, merge, `race ${index}`));
               const { account } = real.tenant;
               const request = {
                 account,

@@ -47,13 +47,13 @@ function statementsOf(role: string, of: Template) {
 
 const sorted = (statements: object[]) => statements.map((each) => JSON.stringify(each)).sort();
 const withSortedKeys = (statement: object) => Object.fromEntries(Object.entries(statement).sort());
-const same = (actual: object[], expected: object[]) =>
+const expectSame = (actual: object[], expected: object[]) =>
   expect(sorted(actual.map(withSortedKeys))).toEqual(sorted(expected.map(withSortedKeys)));
 
 describe('a role', () => {
   it.each(FUNCTIONS)('%s may write its own logs, traces, and do with the table what its grants say', (name) => {
     const id = idOfFunction(name);
-    same(statementsOf(`${id}Role`, template), [
+    expectSame(statementsOf(`${id}Role`, template), [
       allow(['logs:CreateLogStream', 'logs:PutLogEvents'], `${id}Logs.Arn`),
       allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], '*'),
       ...GRANTS[name].map(({ actions, on }) =>
@@ -93,7 +93,7 @@ describe('a role', () => {
     );
 
   it('the pipe may read the stream of the table, and send to the queue and to the dead letters', () => {
-    same(statementsOf('MergesPipeRole', template), [allow(STREAM, 'Table.StreamArn'), send()]);
+    expectSame(statementsOf('MergesPipeRole', template), [allow(STREAM, 'Table.StreamArn'), send()]);
   });
 
   it('is for one AWS service: the functions, the pipe or the access log', () => {
@@ -126,7 +126,7 @@ describe('a role', () => {
     const renamed = (text: string) => text.replaceAll('Table.StreamArn', stream).replaceAll('Table.Arn', table);
     for (const role of FUNCTIONS.map((name) => `${idOfFunction(name)}Role`))
       expect(sorted(statementsOf(role, adopting))).toEqual(sorted(statementsOf(role, template)).map(renamed));
-    same(statementsOf('MergesPipeRole', adopting), [allow(STREAM, stream), send()]);
+    expectSame(statementsOf('MergesPipeRole', adopting), [allow(STREAM, stream), send()]);
   });
 });
 

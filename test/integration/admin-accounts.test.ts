@@ -186,8 +186,8 @@ describe('an app key', () => {
     const fresh = out.trim();
     expect(await callerOf(old)).toBeDefined();
     expect(await callerOf(fresh)).toBeDefined();
-    const at = (nowMs: number) => createAppKeys(testDeps(table, { now: () => nowMs }));
-    const later = at(Date.now() + 2 * 3_600_000 + 1_000);
+    const appKeysAt = (nowMs: number) => createAppKeys(testDeps(table, { now: () => nowMs }));
+    const later = appKeysAt(Date.now() + 2 * 3_600_000 + 1_000);
     expect(await later.find(old)).toBeUndefined();
     expect(await later.find(fresh)).toBeDefined();
     const list = JSON.parse((await admin(`app-key list --account ${id} --json`)).out) as { note: string }[];
@@ -196,10 +196,10 @@ describe('an app key', () => {
 
   it('is rotated to one with the same lifetime, unless given another', async () => {
     const id = await newAccount();
-    const at = (days: number) => ({ now: () => Date.now() + days * 86_400_000 });
+    const clockIn = (days: number) => ({ now: () => Date.now() + days * 86_400_000 });
     const expiryOf = async (appKey: string) => (await stored(table, keys.appKey(hashAppKey(appKey)))).expires_at;
     const rotate = async (appKey: string, days: number, ...more: string[]) =>
-      (await admin(['app-key', 'rotate', idOf(appKey), '--account', String(id), ...more], at(days))).out.trim();
+      (await admin(['app-key', 'rotate', idOf(appKey), '--account', String(id), ...more], clockIn(days))).out.trim();
     const inDays = (days: number) => Math.floor(Date.now() / 1000) + days * 86_400;
     const first = await issue(id, '--expires', '90d');
     const second = await rotate(first, 30);

@@ -6,7 +6,7 @@ import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { newAccountId } from '../support/accounts.ts';
 import { adminOf } from '../support/admin.ts';
-import { hasEnvelope } from '../support/answers.ts';
+import { expectEnvelope } from '../support/answers.ts';
 import { newAccount } from '../support/incidents.ts';
 import { handlersOver, newTable, put, testDeps } from '../support/service.ts';
 
@@ -70,13 +70,13 @@ describe('show host', () => {
     const row = { ...HOST, ...host };
     await put(table, keys.host(account, 'h 1'), row);
     if (live) await put(table, keys.hostStatus(account, 'h 1'), live);
-    const at = { now: () => NOW };
+    const clock = { now: () => NOW };
     const command = ['show', 'host', 'h 1', '--account', String(account)];
-    const shown = JSON.parse((await admin([...command, '--json'], at)).out);
+    const shown = JSON.parse((await admin([...command, '--json'], clock)).out);
     const derived = deriveStatus(row as never, live as never, NOW);
     expect(shown).toMatchObject({ rule, status: derived.status, reasons: derived.reasons });
     expect(shown.why).toMatch(why);
-    const { out } = await admin(command, at);
+    const { out } = await admin(command, clock);
     expect(out).toContain(`h 1 is ${derived.status} (rule ${rule}).\n${shown.why}\n`);
     expect(out).toMatch(live ? /Live status\n {2}host_id/ : /Live status\n {2}none/);
   });
@@ -135,7 +135,7 @@ describe('show incident, alert and work-item', () => {
     const alerts = [...(await tenant.alerts(2, from)), ...(await tenant.alerts(1)), ...(await tenant.alerts(1, to))];
     const { mergeAlerts: handler } = handlersOver(testDeps(table));
     const body = { alert_ids: alerts, incident_id: to, title: 'New', owner_id: 7, comment: 'one cause' };
-    hasEnvelope(await tenant.merge(handler, body), 200);
+    expectEnvelope(await tenant.merge(handler, body), 200);
 
     const shown = await json(`show incident ${to.toUpperCase()} --account ${tenant.account}`);
     expect(shown).toMatchObject({

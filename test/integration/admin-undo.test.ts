@@ -6,7 +6,7 @@ import { UndoError, undoMerge } from '../../lib/incidents/undo-merge.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { adminOf } from '../support/admin.ts';
-import { hasEnvelope } from '../support/answers.ts';
+import { expectEnvelope } from '../support/answers.ts';
 import { aroundCalls, connectionLost } from '../support/faults.ts';
 import { finishFeed } from '../support/finish.ts';
 import { type Account, newAccount } from '../support/incidents.ts';
@@ -43,7 +43,7 @@ async function merged(count: number) {
   return { tenant, from, to, alerts, sequence };
 }
 async function merge(tenant: Account, alert_ids: string[], incident_id: string) {
-  hasEnvelope(await tenant.merge(handlers.mergeAlerts, { alert_ids, incident_id }), 200);
+  expectEnvelope(await tenant.merge(handlers.mergeAlerts, { alert_ids, incident_id }), 200);
 }
 const entriesOf = (tenant: Account, incidentId: string) => tenant.feed(incidentId);
 const lastEntry = async (tenant: Account, incidentId: string) => (await entriesOf(tenant, incidentId)).at(-1);
@@ -238,7 +238,7 @@ describe('restoring a work item', () => {
         handlers.deleteWorkItem,
         eventFor(deleteWorkItem, { appKey: tenant.appKey, body: { work_item_id: 'wi-1', version: 4 } }),
       );
-    hasEnvelope(await remove(), 200);
+    expectEnvelope(await remove(), 200);
     return { tenant, key, remove };
   }
 
@@ -249,7 +249,7 @@ describe('restoring a work item', () => {
     const { undone_deletion, ...item } = await stored(table, key);
     expect(item).toEqual({ ...key, work_item_id: 'wi-1', version: 6, title: 't' });
     expect(undone_deletion).toEqual({ version: 5, by: expect.any(String), at_ms: expect.any(Number) });
-    hasEnvelope(await remove(), 400, 'InvalidParameter');
+    expectEnvelope(await remove(), 400, 'InvalidParameter');
     const again = await admin(`work-item restore wi-1 --account ${tenant.account}`);
     expect([again.exitCode, again.out]).toEqual([0, 'Work item wi-1 is not deleted; it is at version 6.\n']);
   });

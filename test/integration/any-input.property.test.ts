@@ -21,7 +21,7 @@ beforeAll(async () => {
   ({ appKey } = await newCaller(table));
 });
 
-function wellFormed(answer: Answer, requestId: string): void {
+function expectWellFormed(answer: Answer, requestId: string): void {
   const { status, headers, body } = answer;
   expect(status).toBeLessThan(500);
   expect(headers['Svc-Request-Id']).toBe(requestId);
@@ -97,7 +97,7 @@ describe('any bytes as body, any headers, any query', () => {
             },
           } as ReturnType<typeof eventFor>;
           const answer = await invokeAlone(handlers[index] as Handler, event);
-          wellFormed(answer, event.requestContext.requestId);
+          expectWellFormed(answer, event.requestContext.requestId);
           reached.add(`${index} ${answer.body.error?.code ?? 'OK'}`);
         },
       ),
@@ -112,7 +112,7 @@ describe('any bytes as body, any headers, any query', () => {
     await fc.assert(
       fc.asyncProperty(text, text, headers, async (path, httpMethod, given) => {
         const event = { ...eventFor(operations[0]), path, httpMethod, headers: given } as ReturnType<typeof eventFor>;
-        wellFormed(await invokeAlone(refuse, event), event.requestContext.requestId);
+        expectWellFormed(await invokeAlone(refuse, event), event.requestContext.requestId);
       }),
     );
   });

@@ -4,7 +4,7 @@ import { createAppKeys, hashAppKey } from '../../lib/auth/app-keys.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { newAccountId, newCaller } from '../support/accounts.ts';
-import { hasEnvelope } from '../support/answers.ts';
+import { expectEnvelope } from '../support/answers.ts';
 import { aroundCalls } from '../support/faults.ts';
 import {
   connectAgain,
@@ -57,7 +57,7 @@ describe('the answer to a caller without a valid key', () => {
       Object.entries(given).map(async ([kind, appKey]) => {
         const event = eventFor(getRumResource, appKey === undefined ? {} : { appKey });
         const answer = await invoke(handlers.getRumResource, event);
-        hasEnvelope(answer, 401, 'Unauthorized');
+        expectEnvelope(answer, 401, 'Unauthorized');
         const headers = Object.entries(answer.headers).sort();
         const seen = JSON.stringify([answer.status, headers, answer.text]).replaceAll(answer.body.request_id, 'ID');
         return [kind, seen] as const;
@@ -71,7 +71,11 @@ describe('the answer to a caller without a valid key', () => {
       await putAppKey(table, { account_id: newAccountId() }, 'z'.repeat(256)),
       await putAppKey(table, { account_id: newAccountId(), expires_at: SECONDS + 1 }),
     ])
-      hasEnvelope(await invoke(handlers.getRumResource, eventFor(getRumResource, { appKey })), 400, 'ResourceNotFound');
+      expectEnvelope(
+        await invoke(handlers.getRumResource, eventFor(getRumResource, { appKey })),
+        400,
+        'ResourceNotFound',
+      );
   });
 });
 

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { browseFleet } from '../../lib/api/operations.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { hostId, inventory, live, newFleet } from '../support/fleet.ts';
-import { conforms } from '../support/schema.ts';
+import { expectData } from '../support/schema.ts';
 import { newTable } from '../support/service.ts';
 
 /** What reads of a side of the fleet, the inventory or live status, returned. */
@@ -54,7 +54,7 @@ async function reads(fleet: Awaited<ReturnType<typeof newFleet>>, body: object) 
   const side = () => ({ calls: 0, rows: 0, units: 0, consistent: 0 });
   sides = { hosts: side(), statuses: side() };
   rounds = 0;
-  const { coverage, items } = conforms(browseFleet, await fleet.browse(body));
+  const { coverage, items } = expectData(browseFleet, await fleet.browse(body));
   const { hosts, statuses } = sides;
   expect(hosts.consistent + statuses.consistent).toBe(0);
   return {
@@ -173,7 +173,7 @@ describe.each(shapes)('with %s', (_name, hosts, statuses, page, fullPage, scan) 
     let cursor: string | undefined;
     const seen: string[] = [];
     do {
-      const { items, next_cursor } = conforms(
+      const { items, next_cursor } = expectData(
         browseFleet,
         await fleet.browse({ limit: 100, ...(cursor && { cursor }) }),
       );

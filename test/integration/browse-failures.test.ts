@@ -2,12 +2,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { browseFleet } from '../../lib/api/operations.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { TIME_LIMITS } from '../../lib/time-limits.ts';
-import { hasEnvelope } from '../support/answers.ts';
+import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type Fault, type FaultProxy, type ProxiedCall, startFaultProxy } from '../support/fault-proxy.ts';
 import { type Fleet, hostId, inventory, live, newFleet } from '../support/fleet.ts';
 import { measured, ON_TIME } from '../support/measured.ts';
-import { conforms } from '../support/schema.ts';
+import { expectData } from '../support/schema.ts';
 import { connectAgain, connectThrough, newTable } from '../support/service.ts';
 
 let proxy: FaultProxy;
@@ -41,7 +41,7 @@ describe('live status that cannot be read', () => {
     '(%s) leaves the answer built from the inventory, with failed, error_code and partial',
     async (fault) => {
       plan(fault, ofLive);
-      const page = conforms(browseFleet, await fleet.browse());
+      const page = expectData(browseFleet, await fleet.browse());
       expect(page).toMatchObject({ partial: true, truncated: false });
       expect(page.coverage).toMatchObject({ scanned: 3, matched: 3, returned: 3, failed: 3 });
       expect(page.coverage.states).toMatchObject({ no_data: 1, disabled: 1, initializing: 1, active: 0 });
@@ -64,9 +64,9 @@ describe('live status that cannot be read', () => {
 
   it('counts as failed for every examined candidate, matched or not', async () => {
     plan('invalid', ofLive);
-    const page = conforms(browseFleet, await fleet.browse({ statuses: ['disabled'] }));
+    const page = expectData(browseFleet, await fleet.browse({ statuses: ['disabled'] }));
     expect(page.coverage).toMatchObject({ scanned: 3, matched: 1, failed: 3 });
-    const first = conforms(browseFleet, await fleet.browse({ limit: 1, statuses: ['disabled'] }));
+    const first = expectData(browseFleet, await fleet.browse({ limit: 1, statuses: ['disabled'] }));
     expect(first.coverage).toMatchObject({ scanned: 2, matched: 1, failed: 2 });
     expect(first.next_cursor).toBeDefined();
   });
@@ -75,7 +75,7 @@ describe('live status that cannot be read', () => {
     await fleet.browse();
     plan('hang', ofLive);
     const { result, tookMs } = await measured(() => fleet.browse());
-    const page = conforms(browseFleet, result);
+    const page = expectData(browseFleet, result);
     expect(tookMs).toBeLessThan(1_500);
     expect(page.coverage.failed).toBe(3);
     expect(page.partial).toBe(true);
@@ -100,7 +100,7 @@ describe('live status that cannot be read', () => {
       reads += 1;
       return reads > 1;
     });
-    const page = conforms(browseFleet, await fleet.browse({ limit: 100, edge_clusters: ['us'] }));
+    const page = expectData(browseFleet, await fleet.browse({ limit: 100, edge_clusters: ['us'] }));
     // The first read reaches one host further than a hundred: three of eu and 98 of us; then the fault begins.
     expect(page.items.filter((item: { servicemap: object }) => 'error_code' in item.servicemap)).toHaveLength(2);
     expect(page.coverage).toMatchObject({ scanned: 103, matched: 100, failed: 2 });
@@ -113,7 +113,7 @@ describe('fleet browse', () => {
     async (fault) => {
       plan(fault, ofInventory);
       const answer = await fleet.browse();
-      hasEnvelope(answer, 503, 'ServiceUnavailable');
+      expectEnvelope(answer, 503, 'ServiceUnavailable');
       expect(answer.headers['Retry-After']).toBe('1');
       expect(answer.headers).toHaveProperty('RateLimit');
     },
@@ -136,14 +136,14 @@ describe('fleet browse', () => {
     );
     const tenant = await newFleet(table, { through: own, caller: fleet });
     const answer = await tenant.browse();
-    if (what === 'the inventory') hasEnvelope(answer, 503, 'ServiceUnavailable');
-    else expect(conforms(browseFleet, answer)).toMatchObject({ partial: true, coverage: { returned: 3, failed: 3 } });
+    if (what === 'the inventory') expectEnvelope(answer, 503, 'ServiceUnavailable');
+    else expect(expectData(browseFleet, answer)).toMatchObject({ partial: true, coverage: { returned: 3, failed: 3 } });
   });
 
   it('is ServiceUnavailable within 3 s when the inventory does not come', ON_TIME, async () => {
     plan('hang', ofInventory);
     const { result, tookMs } = await measured(() => fleet.browse());
-    hasEnvelope(result, 503, 'ServiceUnavailable');
+    expectEnvelope(result, 503, 'ServiceUnavailable');
     expect(tookMs).toBeLessThan(3_000);
   });
 
@@ -151,7 +151,7 @@ describe('fleet browse', () => {
     const off = await newFleet(table, { through, settings: { serviceMapEnabled: false } });
     proxy.plan();
     const answer = await off.browse();
-    hasEnvelope(answer, 503, 'ServiceUnavailable');
+    expectEnvelope(answer, 503, 'ServiceUnavailable');
     expect(answer.headers['Retry-After']).toBe('60');
     expect(proxy.calls.map(({ action }) => action)).toEqual(['GetItem']);
   });
@@ -160,7 +160,7 @@ describe('fleet browse', () => {
     const own = await newFleet(table, { through: connectThrough(table, proxy) });
     plan('throttle', ({ action }) => action === 'UpdateItem');
     const answer = await own.browse();
-    hasEnvelope(answer, 503, 'ServiceUnavailable');
+    expectEnvelope(answer, 503, 'ServiceUnavailable');
     expect(Object.keys(answer.headers).filter((name) => /rate-?limit/i.test(name))).toEqual([]);
   });
 });
@@ -168,9 +168,9 @@ describe('fleet browse', () => {
 describe('an outage of DynamoDB', () => {
   it('ends for the client when it ends: the first call afterwards is answered at once and in full', async () => {
     plan('error-before');
-    for (let call = 0; call < 30; call += 1) hasEnvelope(await fleet.browse(), 503, 'ServiceUnavailable');
+    for (let call = 0; call < 30; call += 1) expectEnvelope(await fleet.browse(), 503, 'ServiceUnavailable');
     proxy.plan();
-    const page = conforms(browseFleet, await fleet.browse());
+    const page = expectData(browseFleet, await fleet.browse());
     expect(page).toMatchObject({ partial: false, coverage: { returned: 3, failed: 0 } });
     expect(proxy.calls.map(({ action }) => action).sort()).toEqual(['GetItem', 'Query', 'Query', 'UpdateItem']);
   });

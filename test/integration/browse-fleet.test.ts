@@ -4,9 +4,9 @@ import { identityOfAppKey, newAppKey, putAppKey } from '../../lib/accounts/app-k
 import { browseFleet, FLEET_STATUSES } from '../../lib/api/operations.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { newAccountId } from '../support/accounts.ts';
-import { hasEnvelope } from '../support/answers.ts';
+import { expectEnvelope } from '../support/answers.ts';
 import { hostId, type Inventory, inventory, live, NOW, newFleet } from '../support/fleet.ts';
-import { conforms } from '../support/schema.ts';
+import { expectData } from '../support/schema.ts';
 import { newTable } from '../support/service.ts';
 
 let table: Table;
@@ -20,7 +20,7 @@ async function given(count: number) {
   const ids = Array.from({ length: count }, (_, index) => hostId(index + 1));
   await fleet.putHosts(Object.fromEntries(ids.map((id) => [id, inventory()])));
   await fleet.putLive(Object.fromEntries(ids.map((id) => [id, live()])));
-  const data = async (body: object = {}) => conforms(browseFleet, await fleet.browse(body));
+  const data = async (body: object = {}) => expectData(browseFleet, await fleet.browse(body));
   const idsOf = async (body: object) => (await data(body)).items.map((item: { host_id: string }) => item.host_id);
   return { ...fleet, ids, data, idsOf };
 }
@@ -115,7 +115,7 @@ describe('scan_limit', () => {
     [{ limit: 100, scan_limit: 99 }, 'scan_limit must be an integer from 100 to 2000.'],
   ])('below limit is InvalidParameter: %j', async (body, message) => {
     const answer = await (await given(0)).browse(body);
-    hasEnvelope(answer, 400, 'InvalidParameter');
+    expectEnvelope(answer, 400, 'InvalidParameter');
     expect(answer.body.error.message).toBe(message);
   });
 
@@ -178,7 +178,7 @@ describe('a cursor', () => {
     'that was never issued, such as %j, is InvalidParameter',
     async (cursor) => {
       const answer = await (await given(1)).browse({ cursor });
-      hasEnvelope(answer, 400, 'InvalidParameter');
+      expectEnvelope(answer, 400, 'InvalidParameter');
       expect(answer.body.error.message).toContain('cursor');
     },
   );
@@ -191,10 +191,10 @@ describe('a cursor', () => {
     };
     const first = await browseWith(newAppKey());
     await first.putHosts({ a: inventory(), b: inventory(), c: inventory() });
-    const { next_cursor: cursor } = conforms(browseFleet, await first.browse({ limit: 1 }));
+    const { next_cursor: cursor } = expectData(browseFleet, await first.browse({ limit: 1 }));
     const second = await browseWith(newAppKey());
     for (const each of [second, first]) {
-      const { items } = conforms(browseFleet, await each.browse({ cursor }));
+      const { items } = expectData(browseFleet, await each.browse({ cursor }));
       expect(items.map(({ host_id }: { host_id: string }) => host_id)).toEqual(['b', 'c']);
     }
   });
@@ -202,7 +202,7 @@ describe('a cursor', () => {
   it('of another account is InvalidParameter', async () => {
     const [mine, theirs] = [await given(3), await given(3)];
     const { next_cursor: cursor } = await theirs.data({ limit: 1 });
-    hasEnvelope(await mine.browse({ cursor }), 400, 'InvalidParameter');
+    expectEnvelope(await mine.browse({ cursor }), 400, 'InvalidParameter');
     expect((await theirs.data({ cursor })).items).toHaveLength(2);
   });
 });
@@ -228,7 +228,7 @@ describe('an answer', () => {
     await fleet.putHosts({ bare: inventory(), full: inventory({ capture_mode: 'ebpf', report_interval_ms: 5_000 }) });
     const answer = await fleet.browse();
     expect(answer.text).not.toContain('null');
-    const [bare] = conforms(browseFleet, answer).items;
+    const [bare] = expectData(browseFleet, answer).items;
     expect(Object.keys(bare.servicemap).sort()).toEqual(
       ['authoritative', 'edge_count', 'enabled', 'freshness_status', 'graph_available', 'node_count'].concat([
         'reason_codes',
@@ -242,7 +242,7 @@ describe('an answer', () => {
     const fleet = await newFleet(table);
     const row = { ...inventory(), capability_status: null, reason_codes: new Set(['b']) };
     await fleet.putHosts({ [hostId(1)]: row as unknown as Inventory });
-    const { items } = conforms(browseFleet, await fleet.browse());
+    const { items } = expectData(browseFleet, await fleet.browse());
     expect(items[0].servicemap.reason_codes).toEqual(['b', 'no_reports']);
     expect(items[0].servicemap).not.toHaveProperty('capability_status');
   });

@@ -9,7 +9,7 @@ import { TIME_LIMITS } from '../../lib/time-limits.ts';
 import { SEED } from '../support/chance.ts';
 import { type Fleet, hostId, inventory, live, newFleet } from '../support/fleet.ts';
 import { ON_TIME } from '../support/measured.ts';
-import { conforms } from '../support/schema.ts';
+import { expectData } from '../support/schema.ts';
 import { connectAgain, newTable, putAll } from '../support/service.ts';
 
 let table: Table;
@@ -38,10 +38,10 @@ const rowsOf = (count: number, row: () => Record<string, unknown>) =>
 
 /** All pages from the first to the one without a cursor. */
 async function walk(tenant: Fleet, body: object, most = 100) {
-  const pages: ReturnType<typeof conforms>[] = [];
+  const pages: ReturnType<typeof expectData>[] = [];
   for (let cursor: string | undefined; pages.length < most; ) {
     const answer = await tenant.browse({ ...body, ...(cursor && { cursor }) });
-    const page = conforms(browseFleet, answer);
+    const page = expectData(browseFleet, answer);
     expect(Buffer.byteLength(answer.text)).toBeLessThan(4_000_000);
     pages.push(page);
     cursor = page.next_cursor;
@@ -126,7 +126,7 @@ describe('a malformed row', () => {
       ...rowsOf(3, () => ({ ...live() })),
       [hostId(1)]: { ...live(), reason_codes: { not: 'a list' } },
     });
-    const page = conforms(browseFleet, await fleet.browse());
+    const page = expectData(browseFleet, await fleet.browse());
     expect(page.coverage).toMatchObject({ scanned: 3, returned: 3, failed: 1 });
     expect(page.partial).toBe(true);
     expect(page.items[0].servicemap.status).toBe('active');
@@ -152,7 +152,7 @@ describe('a malformed row', () => {
   it('of the inventory shows what can be shown', async () => {
     await putHosts(fleet, { a: { ...inventory(), agent_version: 4, edge_cluster: null, capture_mode: ['ebpf'] } });
     await putLive(fleet, { a: { ...live() } });
-    const page = conforms(browseFleet, await fleet.browse());
+    const page = expectData(browseFleet, await fleet.browse());
     expect(page.coverage.failed).toBe(1);
     expect(page.items[0]).toMatchObject({ agent_version: '', edge_cluster: '', servicemap: unavailable });
     expect(page.items[0].servicemap).not.toHaveProperty('capture_mode');
@@ -246,7 +246,7 @@ describe('the second that live status may take', () => {
       tenant,
       rowsOf(4, () => ({ ...live() })),
     );
-    const page = conforms(browseFleet, await tenant.browse());
+    const page = expectData(browseFleet, await tenant.browse());
     expect(page.coverage).toMatchObject({ returned: 4, failed: 0 });
   });
 });

@@ -4,7 +4,7 @@ import { browseFleet, FLEET_STATUSES } from '../../lib/api/operations.ts';
 import type { FleetStatus } from '../../lib/fleet/status.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { type Inventory, inventory, type Live, live, NOW, newFleet } from '../support/fleet.ts';
-import { conforms } from '../support/schema.ts';
+import { expectData } from '../support/schema.ts';
 import { newTable } from '../support/service.ts';
 
 let table: Table;
@@ -117,7 +117,7 @@ describe('a walk from the first page to the one without a cursor', () => {
           let cursor: string | undefined;
           for (let page = 0; ; page += 1) {
             const [body, between] = steps[page % steps.length] as (typeof steps)[number];
-            const data = conforms(browseFleet, await tenant.browse({ ...body, ...(cursor && { cursor }) }));
+            const data = expectData(browseFleet, await tenant.browse({ ...body, ...(cursor && { cursor }) }));
             const expected = oracle(hosts, after, body);
             const items = data.items as { host_id: string; servicemap: { status: FleetStatus } }[];
             expect(items.map(({ host_id }) => host_id)).toEqual(expected.found);
@@ -165,7 +165,10 @@ describe('a walk from the first page to the one without a cursor', () => {
         let scanned = 0;
         let cursor: string | undefined;
         do {
-          const data = conforms(browseFleet, await tenant.browse({ ...body, statuses: [], ...(cursor && { cursor }) }));
+          const data = expectData(
+            browseFleet,
+            await tenant.browse({ ...body, statuses: [], ...(cursor && { cursor }) }),
+          );
           found.push(...data.items.map(({ host_id }: { host_id: string }) => host_id));
           scanned += data.coverage.scanned;
           cursor = data.next_cursor;

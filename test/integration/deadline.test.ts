@@ -5,7 +5,7 @@ import { createAppKeys } from '../../lib/auth/app-keys.ts';
 import { createUsageKeyAuthorizer } from '../../lib/auth/usage-key-authorizer.ts';
 import { connectTable, type Table } from '../../lib/table/client.ts';
 import { TIME_LIMITS } from '../../lib/time-limits.ts';
-import { hasEnvelope } from '../support/answers.ts';
+import { expectEnvelope } from '../support/answers.ts';
 import { startFunctions } from '../support/functions-process.ts';
 import { measured, ON_TIME } from '../support/measured.ts';
 import { connectAgain, eventFor, handlersOver, invoke, newTable, putAppKey, testDeps } from '../support/service.ts';
@@ -47,7 +47,7 @@ describe.concurrent('DynamoDB that never replies', ON_TIME, () => {
   it('to the authorizer is the 503 of AUTHORIZER_FAILURE within a second, and the log holds no key', async () => {
     const { deps, label } = labelCallerOver(hanging());
     const { answer, tookMs } = await called(label, table, 'key-that-nobody-can-look-up');
-    hasEnvelope(answer, 503, 'ServiceUnavailable');
+    expectEnvelope(answer, 503, 'ServiceUnavailable');
     expect(answer.headers['Retry-After']).toBe('1');
     expect(tookMs).toBeLessThan(1_500);
     expect(deps.log.lines).toMatchObject([{ level: 'warn', fields: { error_name: expect.any(String) } }]);
@@ -57,10 +57,10 @@ describe.concurrent('DynamoDB that never replies', ON_TIME, () => {
   it('is not remembered: the next call of the same key is labelled', async () => {
     const appKey = await putAppKey(table, { account_id: 1, gateway_key: 'local-account-1' });
     const { label: failing } = labelCallerOver(hanging());
-    hasEnvelope((await called(failing, table, appKey)).answer, 503, 'ServiceUnavailable');
+    expectEnvelope((await called(failing, table, appKey)).answer, 503, 'ServiceUnavailable');
     const { label } = labelCallerOver(connectAgain(table));
     // No RUM resource is there; it is the handler that says so.
-    hasEnvelope((await called(label, table, appKey)).answer, 400, 'ResourceNotFound');
+    expectEnvelope((await called(label, table, appKey)).answer, 400, 'ResourceNotFound');
   });
 
   it('to the handler, after it was slow to the authorizer, is its 503 within 3 s of the first byte', async () => {
@@ -72,7 +72,7 @@ describe.concurrent('DynamoDB that never replies', ON_TIME, () => {
     });
     const { label } = labelCallerOver(slow);
     const { answer, tookMs } = await called(label, hanging(), appKey);
-    hasEnvelope(answer, 503, 'ServiceUnavailable');
+    expectEnvelope(answer, 503, 'ServiceUnavailable');
     expect(tookMs).toBeGreaterThan(1_500); // the handler answered, not the authorizer
     expect(tookMs).toBeLessThan(LONGEST_MS);
   });
@@ -89,7 +89,7 @@ describe.concurrent('DynamoDB that never replies', ON_TIME, () => {
     });
     const { label } = labelCallerOver(connectAgain(table));
     const { answer, tookMs } = await called(label, half, appKey);
-    hasEnvelope(answer, 503, 'ServiceUnavailable');
+    expectEnvelope(answer, 503, 'ServiceUnavailable');
     expect(tookMs).toBeLessThan(LONGEST_MS);
   });
 });

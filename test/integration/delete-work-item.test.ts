@@ -7,7 +7,7 @@ import type { Int64 } from '../../lib/json.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { newCaller } from '../support/accounts.ts';
-import { hasEnvelope } from '../support/answers.ts';
+import { expectEnvelope } from '../support/answers.ts';
 import { aroundCalls, connectionLost } from '../support/faults.ts';
 import {
   connectAgain,
@@ -57,7 +57,7 @@ describe('deleting a work item', () => {
     const item = await newItem();
     const before = await item.row();
     const answer = await item.remove();
-    hasEnvelope(answer, 200);
+    expectEnvelope(answer, 200);
     expect(answer.body.data).toEqual({});
     expect(await item.row()).toEqual({
       ...before,
@@ -74,7 +74,7 @@ describe('deleting a work item', () => {
     const later = handlersOver(testDeps(table, { now: () => NOW + 9_000 }));
     const event = eventFor(deleteWorkItem, { appKey: item.appKey, body: { work_item_id: item.id, version: 3 } });
     const answer = await invoke(later.deleteWorkItem, event);
-    hasEnvelope(answer, 200);
+    expectEnvelope(answer, 200);
     expect(answer.body.data).toEqual({});
     expect(await item.row()).toEqual(done);
   });
@@ -88,30 +88,30 @@ describe('deleting a work item', () => {
     const item = await newItem({ version: BigInt(version) });
     const before = await item.row();
     const answer = await item.remove(given);
-    hasEnvelope(answer, 400, 'InvalidParameter');
+    expectEnvelope(answer, 400, 'InvalidParameter');
     expect(answer.body.error.message).toContain(`which is ${version}, not ${given}.`);
     expect(await item.row()).toEqual(before);
   });
 
   it('works exactly with versions beyond 2^53', async () => {
     const item = await newItem({ version: 9_007_199_254_740_993n });
-    hasEnvelope(await item.remove('9007199254740993'), 200);
+    expectEnvelope(await item.remove('9007199254740993'), 200);
     expect((await item.row()).version).toBe(9_007_199_254_740_994n);
-    hasEnvelope(await item.remove('9007199254740993'), 200);
-    hasEnvelope(await item.remove('9007199254740992'), 400, 'ResourceNotFound');
+    expectEnvelope(await item.remove('9007199254740993'), 200);
+    expectEnvelope(await item.remove('9007199254740992'), 400, 'ResourceNotFound');
   });
 
   it.each([1, 2, 4, 5])('that was deleted at version 3 is not found at version %i', async (version) => {
     const item = await newItem({ version: 4, deleted_at_ms: NOW - 1 });
     const before = await item.row();
-    hasEnvelope(await item.remove(version), 400, 'ResourceNotFound');
+    expectEnvelope(await item.remove(version), 400, 'ResourceNotFound');
     expect(await item.row()).toEqual(before);
   });
 
   it('that is missing is not found, and nothing is written', async () => {
     const item = await newItem();
     const answer = await item.remove(3, 'no-such-item');
-    hasEnvelope(answer, 400, 'ResourceNotFound');
+    expectEnvelope(answer, 400, 'ResourceNotFound');
     expect(answer.body.error.message).toBe('Work item no-such-item does not exist.');
     expect(await stored(table, keys.workItem(item.account, 'no-such-item'))).toBeUndefined();
   });
@@ -121,7 +121,7 @@ describe('deleting a work item', () => {
     const before = await theirs.row();
     for (const version of [3, 4]) {
       const answer = await mine.remove(version, theirs.id);
-      hasEnvelope(answer, 400, 'ResourceNotFound');
+      expectEnvelope(answer, 400, 'ResourceNotFound');
       expect(answer.body.error.message).toBe(`Work item ${theirs.id} does not exist.`);
     }
     expect(await theirs.row()).toEqual(before);
@@ -132,14 +132,14 @@ describe('deleting a work item', () => {
     await item.remove();
     const { deleted_at_ms: _at, deleted_by: _by, ...restored } = await item.row();
     await put(table, item.key, { ...restored, version: 5 });
-    hasEnvelope(await item.remove(3), 400, 'InvalidParameter');
-    hasEnvelope(await item.remove(5), 200);
+    expectEnvelope(await item.remove(3), 400, 'InvalidParameter');
+    expectEnvelope(await item.remove(5), 200);
   });
 
   it('by 16 callers with one version: one deletes, all answer 200, and the version rose by one', async () => {
     const item = await newItem();
     const answers = await Promise.all(Array.from({ length: 16 }, () => item.remove()));
-    for (const answer of answers) hasEnvelope(answer, 200);
+    for (const answer of answers) expectEnvelope(answer, 200);
     expect(await item.row()).toMatchObject({ version: 4, deleted_at_ms: NOW });
   });
 
@@ -153,7 +153,7 @@ describe('deleting a work item', () => {
     );
     const { deleteWorkItem: handler } = handlersOver(testDeps(own));
     const answer = await invoke(handler, eventFor(deleteWorkItem, { appKey, body: { work_item_id: 'w', version: 1 } }));
-    hasEnvelope(answer, 200);
+    expectEnvelope(answer, 200);
     expect(tap.attempts.filter(({ command }) => command.startsWith('Update'))).toHaveLength(2);
     tap.remove();
     expect((await stored(own, keys.workItem(account, 'w'))).version).toBe(2);
@@ -168,7 +168,7 @@ describe('deleting a work item', () => {
       await send();
     });
     const event = eventFor(deleteWorkItem, { appKey: item.appKey, body: { work_item_id: item.id, version: 3 } });
-    hasEnvelope(await invoke(handlersOver(testDeps(own)).deleteWorkItem, event), 503, 'ServiceUnavailable');
+    expectEnvelope(await invoke(handlersOver(testDeps(own)).deleteWorkItem, event), 503, 'ServiceUnavailable');
     expect(await item.row()).toEqual(before);
   });
 
@@ -187,7 +187,7 @@ describe('deleting a work item', () => {
     );
     const { deleteWorkItem: handler } = handlersOver(testDeps(own));
     const event = eventFor(deleteWorkItem, { appKey, body: { work_item_id: 'w', version: 1 } });
-    hasEnvelope(await invoke(handler, event), 200);
+    expectEnvelope(await invoke(handler, event), 200);
     expect(await stored(aside, key)).not.toHaveProperty('deleted_at_ms');
     // Sent by its caller again, it is a call of its own.
     expect((await invoke(handler, event)).body.error.code).toBe('InvalidParameter');
@@ -198,6 +198,6 @@ describe('deleting a work item', () => {
     const id = '\u{1f600}'.repeat(128);
     await put(table, keys.workItem(account, id), { work_item_id: id, version: 1, title: 't' });
     const event = eventFor(deleteWorkItem, { appKey, body: { work_item_id: id, version: 1 } });
-    hasEnvelope(await invoke(handlers.deleteWorkItem, event), 200);
+    expectEnvelope(await invoke(handlers.deleteWorkItem, event), 200);
   });
 });

@@ -54,7 +54,7 @@ const SOMETIMES = (status: number) =>
   status < 500 ? ['idempotent-replayed'] : ['idempotent-replayed', /^(x-)?ratelimit/];
 
 /** The answer has the headers and the body that the description declares for its status. */
-function isDescribed({ path }: ListedOperation, { status, headers, body }: Answer): void {
+function expectDescribed({ path }: ListedOperation, { status, headers, body }: Answer): void {
   const response = document.paths[path].post.responses[status];
   const validate = ajv.compile(withInt64(response.content['application/json'].schema) as object);
   expect(validate(body), ajv.errorsText(validate.errors)).toBe(true);
@@ -71,7 +71,7 @@ describe.each(operations)('the worked example of $name', (operation) => {
     const event = eventFor(operation, { appKey: DEMO_KEYS.demo, body: request });
     const answer = await invoke(handlerOf(operation), event);
     expect(answer.status).toBe(200);
-    isDescribed(operation, answer);
+    expectDescribed(operation, answer);
     // A cursor is encrypted with a random nonce.
     const steady = (value: unknown) =>
       value && typeof value === 'object' && 'next_cursor' in value ? { ...value, next_cursor: 'opaque' } : value;
@@ -120,7 +120,7 @@ describe('the worked example of an error', () => {
     const call = (): Promise<Answer> => (over ? invokeAlone(handler, event()) : invoke(handler, event()));
     for (let passed = 0; passed < before; passed += 1) expect((await call()).status).toBe(200);
     const answer = await call();
-    isDescribed(operation, answer);
+    expectDescribed(operation, answer);
     expect(answer.body.error).toEqual({ code, message: ERROR_EXAMPLES[code].message });
     const { examples } = document.paths[operation.path].post.responses[answer.status].content['application/json'];
     expect(examples[code].value.error).toEqual(answer.body.error);

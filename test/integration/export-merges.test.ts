@@ -5,7 +5,7 @@ import { exportData } from '../../lib/data/export.ts';
 import { undoMerge } from '../../lib/incidents/undo-merge.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { hasEnvelope } from '../support/answers.ts';
+import { expectEnvelope } from '../support/answers.ts';
 import { aroundCalls, connectionLost } from '../support/faults.ts';
 import { type Account, newAccount } from '../support/incidents.ts';
 import { connectAgain, type Handlers, handlersOver, newTable, putAll, testDeps } from '../support/service.ts';
@@ -38,7 +38,7 @@ interface Line {
 }
 async function exported(of: Table, { account }: Account) {
   const lines: Line[] = [];
-  for await (const line of exportData(of, [account])) lines.push(line as unknown as Line);
+  for await (const line of exportData(of, [account])) lines.push(line as typeof line & Line);
   return {
     /** The incidents that hold alerts. */
     places: new Set(lines.filter(({ kind }) => kind === 'alert').map(({ incident_id }) => incident_id)),
@@ -72,7 +72,7 @@ async function mergeCutShort(tenant: Account, alert_ids: string[], incident_id: 
     await send();
     committed ||= command === 'TransactWriteCommand' || command === 'TransactWriteItemsCommand';
   });
-  hasEnvelope(await tenant.merge(handlersOver(testDeps(own)).mergeAlerts, { alert_ids, incident_id }), 200);
+  expectEnvelope(await tenant.merge(handlersOver(testDeps(own)).mergeAlerts, { alert_ids, incident_id }), 200);
 }
 
 describe('an export', () => {

@@ -3,7 +3,7 @@ import { browseFleet, deleteWorkItem, getRumResource } from '../../lib/api/opera
 import { connectTable, type Table } from '../../lib/table/client.ts';
 import { TIME_LIMITS } from '../../lib/time-limits.ts';
 import { newCaller } from '../support/accounts.ts';
-import { hasEnvelope } from '../support/answers.ts';
+import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { measured, ON_TIME } from '../support/measured.ts';
 import { eventFor, handlersOver, invoke, invokeAlone, newTable, testDeps } from '../support/service.ts';
@@ -27,7 +27,7 @@ describe('an unforeseen error', () => {
       handlersOver(deps).getRumResource,
       eventFor(getRumResource, { appKey: 'secret-key' }),
     );
-    hasEnvelope(answer, 500, 'InternalError');
+    expectEnvelope(answer, 500, 'InternalError');
     expect(answer.body.error.message).toBe('Internal error. Report it with the request_id.');
     expect(answer.headers).not.toHaveProperty('Retry-After');
     for (const leak of ['no-such-table', '127.0.0.1', 'ResourceNotFoundException', ' at ', 'secret-key'])
@@ -52,7 +52,7 @@ describe('an unforeseen error', () => {
       });
     });
     const answer = await invokeAlone(handlersOver(deps).getRumResource, eventFor(getRumResource, { appKey }));
-    hasEnvelope(answer, 500, 'InternalError');
+    expectEnvelope(answer, 500, 'InternalError');
     const { request_id } = answer.body;
     const failed = deps.log.lines.filter(({ message }) => message === 'call failed');
     expect(failed).toEqual([
@@ -75,7 +75,7 @@ describe('an unforeseen error', () => {
     const missing = connectTable({ name: 'no-such-table', endpoint: dynamodbEndpoint() });
     const event = eventFor(getRumResource, { appKey: 'x', headers: { 'accept-language': 'zh-CN,zh;q=0.9' } });
     const answer = await invokeAlone(handlersOver(testDeps(missing)).getRumResource, event);
-    hasEnvelope(answer, 500, 'InternalError');
+    expectEnvelope(answer, 500, 'InternalError');
     expect(answer.headers['Content-Language']).toBe('zh-CN');
     expect(answer.body.error.message).toBe('服务内部错误，请携带 request_id 反馈。');
   });
@@ -89,7 +89,7 @@ describe('a dependency that is down', () => {
       const down = connectTable({ name: 't', endpoint: 'http://127.0.0.1:9' });
       const event = eventFor(getRumResource, { appKey: 'x' });
       const { result: answer, tookMs } = await measured(() => invoke(hurried(down)[name], event));
-      hasEnvelope(answer, 503, 'ServiceUnavailable');
+      expectEnvelope(answer, 503, 'ServiceUnavailable');
       expect(answer.headers['Retry-After']).toMatch(/^[1-9]\d*$/);
       expect(tookMs).toBeLessThan(SOON);
     },
@@ -104,7 +104,7 @@ describe('a dependency that is down', () => {
     });
     const event = eventFor(deleteWorkItem, { appKey, body: { work_item_id: 'x', version: 1 } });
     const deps = testDeps(own);
-    hasEnvelope(await invoke(handlersOver(deps).deleteWorkItem, event), 503, 'ServiceUnavailable');
+    expectEnvelope(await invoke(handlersOver(deps).deleteWorkItem, event), 503, 'ServiceUnavailable');
     // No mistake of the service.
     const levels = deps.log.lines.filter(({ message }) => message === 'call failed').map(({ level }) => level);
     expect(levels).toEqual(['warn']);
@@ -116,7 +116,7 @@ describe('a dependency that is down', () => {
     const hanging = connectTable({ name: 't', endpoint: `http://127.0.0.1:${silent.port}` });
     const event = eventFor(getRumResource, { appKey: 'x' });
     const { result: answer, tookMs } = await measured(() => invoke(hurried(hanging).getRumResource, event));
-    hasEnvelope(answer, 503, 'ServiceUnavailable');
+    expectEnvelope(answer, 503, 'ServiceUnavailable');
     expect(tookMs).toBeLessThan(SOON);
     hanging.client.destroy();
   });
@@ -135,7 +135,7 @@ describe('a dependency that is down', () => {
     });
     const event = eventFor(browseFleet, { appKey, body: {} });
     const { result: answer, tookMs } = await measured(() => invoke(hurried(patient).browseFleet, event));
-    hasEnvelope(answer, 503, 'ServiceUnavailable');
+    expectEnvelope(answer, 503, 'ServiceUnavailable');
     expect(tookMs).toBeLessThan(SOON);
     expect([...tried.keys()]).toEqual(['GetItemCommand', 'UpdateItemCommand']);
   });

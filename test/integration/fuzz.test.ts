@@ -138,7 +138,7 @@ const ajv = new Ajv({ strict: false, allErrors: true });
 ajv.addKeyword(int64Keyword);
 const compiled = new Map<string, ValidateFunction>();
 /** The answer is as the document describes an answer with its status. */
-function conforms({ path }: Operation, { status, body }: Answer): void {
+function expectDescribed({ path }: Operation, { status, body }: Answer): void {
   const described = document.paths[path].post.responses[status];
   expect(described, `${path} is not to answer ${status}`).toBeDefined();
   const key = `${path} ${status}`;
@@ -160,7 +160,7 @@ describe.each(operations)(`requests made from openapi.json (SEED=${SEED}): $name
     await fc.assert(
       fc.asyncProperty(requests(operation), async (body) => {
         const answer = await send(operation, body);
-        conforms(operation, answer);
+        expectDescribed(operation, answer);
         // Nothing of what they name is there.
         expect(['OK', 'ResourceNotFound']).toContain(answer.body.error?.code ?? 'OK');
       }),
@@ -172,7 +172,7 @@ describe.each(operations)(`requests made from openapi.json (SEED=${SEED}): $name
     await fc.assert(
       fc.asyncProperty(mutants(operation), async (body) => {
         const answer = await send(operation, body);
-        conforms(operation, answer);
+        expectDescribed(operation, answer);
         expect(answer.body.error?.code).toBe('InvalidParameter');
       }),
       { numRuns: RUNS, seed: SEED },

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { appKeyIdOf, hashAppKey } from '../../lib/auth/app-keys.ts';
 import { stringifyJson } from '../../lib/json.ts';
 import type { Table } from '../../lib/table/client.ts';
-import { hasEnvelope } from '../support/answers.ts';
+import { expectEnvelope } from '../support/answers.ts';
 import { newAccount, objectId } from '../support/incidents.ts';
 import { type Handlers, handlersOver, invokeAlone, newTable, testDeps } from '../support/service.ts';
 
@@ -20,7 +20,7 @@ describe('a merge', () => {
     const [from, to] = [await tenant.incident(), await tenant.incident()];
     const alerts = [...(await tenant.alerts(2, from)), ...(await tenant.alerts(1))];
     const answer = await tenant.merge(handlers.mergeAlerts, { alert_ids: alerts, incident_id: to });
-    hasEnvelope(answer, 200);
+    expectEnvelope(answer, 200);
     expect(answer.body.data).toBeNull();
     expect(await tenant.placements(alerts)).toEqual([to, to, to]);
   });
@@ -36,7 +36,7 @@ describe('a merge', () => {
     const before = Date.now();
     const alert_ids = [first, second, loose, there];
     const rawBody = `{"alert_ids":${JSON.stringify(alert_ids)},"incident_id":"${to}","title":"New","comment":"same cause","owner_id":9007199254740993}`;
-    hasEnvelope(await tenant.merge(handlers.mergeAlerts, undefined, { rawBody }), 200);
+    expectEnvelope(await tenant.merge(handlers.mergeAlerts, undefined, { rawBody }), 200);
 
     const feed = await tenant.feed(to);
     expect(feed).toHaveLength(1);
@@ -61,7 +61,10 @@ describe('a merge', () => {
     const tenant = await given();
     const to = await tenant.incident({ title: 'Kept' });
     const alert_ids = await tenant.alerts(1);
-    hasEnvelope(await tenant.merge(handlers.mergeAlerts, { alert_ids, incident_id: to, title: '', comment: '' }), 200);
+    expectEnvelope(
+      await tenant.merge(handlers.mergeAlerts, { alert_ids, incident_id: to, title: '', comment: '' }),
+      200,
+    );
     const [entry] = await tenant.feed(to);
     for (const absent of ['comment', 'new_title', 'old_title', 'new_owner_id'])
       expect(entry).not.toHaveProperty(absent);
@@ -73,7 +76,7 @@ describe('a merge', () => {
     const to = await tenant.incident();
     const [alert] = (await tenant.alerts(1)) as [string];
     const alert_ids = [alert, alert.toUpperCase(), alert];
-    hasEnvelope(await tenant.merge(handlers.mergeAlerts, { alert_ids, incident_id: to.toUpperCase() }), 200);
+    expectEnvelope(await tenant.merge(handlers.mergeAlerts, { alert_ids, incident_id: to.toUpperCase() }), 200);
     expect((await tenant.feed(to))[0].moved).toEqual({ none: [alert] });
   });
 
@@ -84,7 +87,7 @@ describe('a merge', () => {
     const unknown = Array.from({ length: 12 }, objectId);
     const body = { alert_ids: [alert, ...unknown], incident_id: to, owner_id: 404, title: 'New' };
     const answer = await tenant.merge(handlers.mergeAlerts, body);
-    hasEnvelope(answer, 400, 'ResourceNotFound');
+    expectEnvelope(answer, 400, 'ResourceNotFound');
     for (const id of unknown.slice(0, 10)) expect(answer.body.error.message).toContain(`alert ${id}`);
     expect(answer.body.error.message).toContain('and 3 more');
     expect(answer.body.error.message).not.toContain(alert);
@@ -100,7 +103,7 @@ describe('a merge', () => {
     const alert_ids = await tenant.alerts(1);
     const owner = what === 'member' ? { owner_id: 12 } : {};
     const answer = await tenant.merge(handlers.mergeAlerts, { alert_ids, incident_id: to, ...owner });
-    hasEnvelope(answer, 400, 'ResourceNotFound');
+    expectEnvelope(answer, 400, 'ResourceNotFound');
     expect(answer.body.error.message).toContain(what === 'member' ? 'member 12' : `incident ${to}`);
     expect(await tenant.placements(alert_ids)).toEqual([undefined]);
   });
@@ -115,7 +118,7 @@ describe('a merge', () => {
       { alert_ids, incident_id: foreign.incident },
       { alert_ids, incident_id: to, owner_id: 3 },
     ])
-      hasEnvelope(await mine.merge(handlers.mergeAlerts, body), 400, 'ResourceNotFound');
+      expectEnvelope(await mine.merge(handlers.mergeAlerts, body), 400, 'ResourceNotFound');
     expect(await theirs.placements(foreign.alerts)).toEqual([undefined]);
   });
 
@@ -131,7 +134,7 @@ describe('a merge', () => {
     const tenant = await given();
     const body = { alert_ids: [objectId()], incident_id: objectId(), ...change };
     const answer = await tenant.merge(handlers.mergeAlerts, body);
-    hasEnvelope(answer, 400, 'InvalidParameter');
+    expectEnvelope(answer, 400, 'InvalidParameter');
     expect(answer.body.error.message).toContain(message);
   });
 
@@ -140,7 +143,7 @@ describe('a merge', () => {
     const to = await tenant.incident();
     const alert_ids = await tenant.alerts(1);
     const [title, comment] = ['🔥'.repeat(512), '🔥'.repeat(1024)];
-    hasEnvelope(await tenant.merge(handlers.mergeAlerts, { alert_ids, incident_id: to, title, comment }), 200);
+    expectEnvelope(await tenant.merge(handlers.mergeAlerts, { alert_ids, incident_id: to, title, comment }), 200);
     expect(await tenant.incidentRow(to)).toMatchObject({ title });
   });
 
@@ -149,7 +152,7 @@ describe('a merge', () => {
     const [from, to] = [await tenant.incident(), await tenant.incident()];
     const before = await tenant.incidentRow(from);
     const alert_ids = await tenant.alerts(3, from);
-    hasEnvelope(await tenant.merge(handlers.mergeAlerts, { alert_ids, incident_id: to }), 200);
+    expectEnvelope(await tenant.merge(handlers.mergeAlerts, { alert_ids, incident_id: to }), 200);
     expect(await tenant.incidentRow(from)).toEqual(before);
   });
 });
@@ -162,11 +165,11 @@ describe('an Idempotency-Key', () => {
     const again = { headers: { 'idempotency-key': 'deploy 42' } };
     const body = { alert_ids, incident_id: to };
     const first = await tenant.merge(handlers.mergeAlerts, body, again);
-    hasEnvelope(first, 200);
+    expectEnvelope(first, 200);
     expect(first.headers).not.toHaveProperty('Idempotent-Replayed');
-    hasEnvelope(await tenant.merge(handlers.mergeAlerts, { alert_ids, incident_id: elsewhere }), 200);
+    expectEnvelope(await tenant.merge(handlers.mergeAlerts, { alert_ids, incident_id: elsewhere }), 200);
     const answer = await tenant.merge(handlers.mergeAlerts, body, again);
-    hasEnvelope(answer, 200);
+    expectEnvelope(answer, 200);
     expect(answer.body.data).toBeNull();
     expect(answer.headers['Idempotent-Replayed']).toBe('true');
     expect(await tenant.feed(to)).toHaveLength(1);
@@ -189,8 +192,8 @@ describe('an Idempotency-Key', () => {
     const tenant = await given();
     const body = { alert_ids: await tenant.alerts(2), incident_id: await tenant.incident() };
     const headers = { 'Idempotency-Key': 'k' };
-    hasEnvelope(await tenant.merge(handlers.mergeAlerts, body, { headers }), 200);
-    hasEnvelope(await tenant.merge(handlers.mergeAlerts, rewrite(body), { headers }), 200);
+    expectEnvelope(await tenant.merge(handlers.mergeAlerts, body, { headers }), 200);
+    expectEnvelope(await tenant.merge(handlers.mergeAlerts, rewrite(body), { headers }), 200);
     expect(await tenant.feed(body.incident_id)).toHaveLength(1);
   });
 
@@ -207,8 +210,8 @@ describe('an Idempotency-Key', () => {
         rawBody: stringifyJson(body),
         headers: { 'Idempotency-Key': key },
       });
-    hasEnvelope(await merge('whole', whole), 200);
-    hasEnvelope(await merge('bare', bare), 200);
+    expectEnvelope(await merge('whole', whole), 200);
+    expectEnvelope(await merge('bare', bare), 200);
     const { comment: _comment, ...noComment } = whole;
     const { title: _title, ...noTitle } = whole;
     const { owner_id: _owner, ...noOwner } = whole;
@@ -225,11 +228,11 @@ describe('an Idempotency-Key', () => {
         { ...whole, alert_ids: [first, second] },
       ],
     ];
-    for (const body of others) hasEnvelope(await merge('whole', body), 400, 'InvalidParameter');
+    for (const body of others) expectEnvelope(await merge('whole', body), 400, 'InvalidParameter');
     for (const more of [{ comment: 'x' }, { title: 'x' }, { owner_id: 0 }])
-      hasEnvelope(await merge('bare', { ...bare, ...more }), 400, 'InvalidParameter');
+      expectEnvelope(await merge('bare', { ...bare, ...more }), 400, 'InvalidParameter');
     const again = await merge('whole', whole);
-    hasEnvelope(again, 200);
+    expectEnvelope(again, 200);
     expect(again.headers['Idempotent-Replayed']).toBe('true');
     expect(await tenant.feed(to)).toHaveLength(2);
   });
@@ -238,7 +241,7 @@ describe('an Idempotency-Key', () => {
     const tenant = await given();
     const body = { alert_ids: await tenant.alerts(1), incident_id: await tenant.incident() };
     for (const key of ['k', 'K', 'k k', 'x'.repeat(255)])
-      hasEnvelope(await tenant.merge(handlers.mergeAlerts, body, { headers: { 'Idempotency-Key': key } }), 200);
+      expectEnvelope(await tenant.merge(handlers.mergeAlerts, body, { headers: { 'Idempotency-Key': key } }), 200);
     expect(await tenant.feed(body.incident_id)).toHaveLength(4);
   });
 
@@ -248,7 +251,7 @@ describe('an Idempotency-Key', () => {
   ])('that is given %s is InvalidParameter, and nothing is written', async (_how, headers) => {
     const tenant = await given();
     const body = { alert_ids: await tenant.alerts(1), incident_id: await tenant.incident() };
-    hasEnvelope(await tenant.merge(handlers.mergeAlerts, body, { headers }), 400, 'InvalidParameter');
+    expectEnvelope(await tenant.merge(handlers.mergeAlerts, body, { headers }), 400, 'InvalidParameter');
     expect(await tenant.feed(body.incident_id)).toEqual([]);
   });
 
@@ -257,7 +260,7 @@ describe('an Idempotency-Key', () => {
     const body = { alert_ids: await tenant.alerts(1), incident_id: await tenant.incident() };
     // Without a gateway: Node's client sends one of the two.
     const event = tenant.event(body, { headers: { 'Idempotency-Key': 'a', 'idempotency-KEY': 'b' } });
-    hasEnvelope(await invokeAlone(handlers.mergeAlerts, event), 400, 'InvalidParameter');
+    expectEnvelope(await invokeAlone(handlers.mergeAlerts, event), 400, 'InvalidParameter');
     expect(await tenant.feed(body.incident_id)).toEqual([]);
   });
 
@@ -265,7 +268,7 @@ describe('an Idempotency-Key', () => {
     const tenant = await given();
     const body = { alert_ids: await tenant.alerts(1), incident_id: await tenant.incident() };
     for (const key of ['a, b', 'a', 'b', 'a, b'])
-      hasEnvelope(await tenant.merge(handlers.mergeAlerts, body, { headers: { 'Idempotency-Key': key } }), 200);
+      expectEnvelope(await tenant.merge(handlers.mergeAlerts, body, { headers: { 'Idempotency-Key': key } }), 200);
     expect(await tenant.feed(body.incident_id)).toHaveLength(3);
   });
 
@@ -274,9 +277,9 @@ describe('an Idempotency-Key', () => {
     const to = await tenant.incident();
     const [first, second] = [await tenant.alerts(1), await tenant.alerts(1)];
     const headers = { 'Idempotency-Key': 'k' };
-    hasEnvelope(await tenant.merge(handlers.mergeAlerts, { alert_ids: first, incident_id: to }, { headers }), 200);
+    expectEnvelope(await tenant.merge(handlers.mergeAlerts, { alert_ids: first, incident_id: to }, { headers }), 200);
     const answer = await tenant.merge(handlers.mergeAlerts, { alert_ids: second, incident_id: to }, { headers });
-    hasEnvelope(answer, 400, 'InvalidParameter');
+    expectEnvelope(answer, 400, 'InvalidParameter');
     expect(answer.body.error.message).toContain('Idempotency-Key');
     expect(await tenant.placements(second)).toEqual([undefined]);
   });
@@ -289,10 +292,10 @@ describe('an Idempotency-Key', () => {
     const body = { alert_ids, incident_id: to };
     const mergeAt = (ms: number) =>
       tenant.merge(handlersOver(testDeps(table, { now: () => Date.now() + ms })).mergeAlerts, body, { headers });
-    hasEnvelope(await mergeAt(0), 200);
-    hasEnvelope(await mergeAt(24 * 3_600_000 - 5_000), 200);
+    expectEnvelope(await mergeAt(0), 200);
+    expectEnvelope(await mergeAt(24 * 3_600_000 - 5_000), 200);
     expect(await tenant.feed(to)).toHaveLength(1);
-    hasEnvelope(await mergeAt(24 * 3_600_000 + 5_000), 200);
+    expectEnvelope(await mergeAt(24 * 3_600_000 + 5_000), 200);
     expect(await tenant.feed(to)).toHaveLength(2);
   });
 
@@ -304,7 +307,7 @@ describe('an Idempotency-Key', () => {
     const tenant = await given();
     const body = { alert_ids: [objectId()], incident_id: objectId() };
     const answer = await tenant.merge(handlers.mergeAlerts, body, { headers: { 'Idempotency-Key': key } });
-    hasEnvelope(answer, 400, 'InvalidParameter');
+    expectEnvelope(answer, 400, 'InvalidParameter');
   });
 
   it('sent with five concurrent calls is one merge, and all answer 200', async () => {
@@ -315,7 +318,7 @@ describe('an Idempotency-Key', () => {
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => tenant.merge(handlers.mergeAlerts, { alert_ids, incident_id: to }, { headers })),
     );
-    for (const answer of answers) hasEnvelope(answer, 200);
+    for (const answer of answers) expectEnvelope(answer, 200);
     expect(await tenant.feed(to)).toHaveLength(1);
   });
 });

@@ -7,10 +7,10 @@ import { fillTemplate, matches } from '../../infra/local/stream.ts';
 import { createFinishMerges } from '../../lib/incidents/finish-merges.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { hasEnvelope } from '../support/answers.ts';
+import { expectEnvelope } from '../support/answers.ts';
 import { aroundCalls, connectionLost } from '../support/faults.ts';
 import { finishFeed } from '../support/finish.ts';
-import { isMerged, newAccount } from '../support/incidents.ts';
+import { expectMerged, newAccount } from '../support/incidents.ts';
 import { connectAgain, handlersOver, newTable, testDeps } from '../support/service.ts';
 import { insertsOf } from '../support/stream.ts';
 
@@ -67,7 +67,7 @@ describe('a merge that is cut short after its commit', () => {
 
   it('answers success, since the merge is committed', async () => {
     const { tenant, from, to, alerts, answer } = await cutShort();
-    hasEnvelope(answer, 200);
+    expectEnvelope(answer, 200);
     expect(new Set(await tenant.placements(alerts))).toEqual(new Set([from]));
     expect((await tenant.feed(to))[0]).toMatchObject({ pending: true });
     expect(await tenant.pending()).toHaveLength(1);
@@ -87,9 +87,9 @@ describe('a merge that is cut short after its commit', () => {
         getRemainingTimeInMillis: () => 30_000,
       });
     await finish();
-    await isMerged(tenant, to, alerts);
+    await expectMerged(tenant, to, alerts);
     await finish();
-    await isMerged(tenant, to, alerts);
+    await expectMerged(tenant, to, alerts);
   });
 
   it('goes on where the last attempt ended, when its time is over', async () => {
@@ -112,7 +112,7 @@ describe('a merge that is cut short after its commit', () => {
     });
     expect(slow.deps.metrics.events).toEqual([]);
     await finishFeed(table, feed);
-    await isMerged(tenant, to, alerts);
+    await expectMerged(tenant, to, alerts);
   });
 
   it('fails the message when DynamoDB is down, so that the queue retries it', async () => {
@@ -126,14 +126,14 @@ describe('a merge that is cut short after its commit', () => {
     await expect(finishFeed(away.table, feed, { deps: away.deps })).rejects.toThrow('connection lost');
     back();
     await finishFeed(away.table, feed);
-    await isMerged(tenant, to, alerts);
+    await expectMerged(tenant, to, alerts);
   });
 
   it('yields to a later merge, whose feed records that its alerts came from it', async () => {
     const { tenant, from, to, alerts } = await cutShort();
     const later = await tenant.incident();
     const taken = alerts.slice(0, 20);
-    hasEnvelope(await tenant.merge(instance().handler, { alert_ids: taken, incident_id: later }), 200);
+    expectEnvelope(await tenant.merge(instance().handler, { alert_ids: taken, incident_id: later }), 200);
     await tenant.finish(later);
     const [entry] = await tenant.feed(later);
     expect(entry.moved).toEqual({ [to]: expect.arrayContaining(taken) }); // not `from`, where the rows still had them
@@ -145,7 +145,7 @@ describe('a merge that is cut short after its commit', () => {
 
   it('lets a merge into the same incident see its alerts as there already', async () => {
     const { tenant, to, alerts } = await cutShort();
-    hasEnvelope(await tenant.merge(instance().handler, { alert_ids: alerts.slice(0, 3), incident_id: to }), 200);
+    expectEnvelope(await tenant.merge(instance().handler, { alert_ids: alerts.slice(0, 3), incident_id: to }), 200);
     await tenant.finish(to);
     const [, second] = await tenant.feed(to);
     expect(second).toMatchObject({ moved: {}, stayed: expect.arrayContaining(alerts.slice(0, 3)) });
@@ -154,11 +154,11 @@ describe('a merge that is cut short after its commit', () => {
   it('lets a later merge that is large too see where its alerts are', async () => {
     const { tenant, to, alerts } = await cutShort();
     const later = await tenant.incident();
-    hasEnvelope(await tenant.merge(instance().handler, { alert_ids: alerts, incident_id: later }), 200);
+    expectEnvelope(await tenant.merge(instance().handler, { alert_ids: alerts, incident_id: later }), 200);
     await tenant.finish(later);
     expect((await tenant.feed(later))[0].moved).toEqual({ [to]: expect.arrayContaining(alerts) });
     await finishFeed(table, await tenant.feed(to));
-    await isMerged(tenant, later, alerts);
+    await expectMerged(tenant, later, alerts);
   });
 });
 

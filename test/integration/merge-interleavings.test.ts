@@ -6,9 +6,9 @@ import { UnmovableAlertsError } from '../../lib/incidents/move.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { itemBytes, LARGEST_ITEM_BYTES } from '../../lib/table/item-size.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { hasEnvelope } from '../support/answers.ts';
+import { expectEnvelope } from '../support/answers.ts';
 import { aroundCalls, connectionLost } from '../support/faults.ts';
-import { type Account, isMerged, newAccount } from '../support/incidents.ts';
+import { type Account, expectMerged, newAccount } from '../support/incidents.ts';
 import { connectAgain, handlersOver, newTable, put, testDeps } from '../support/service.ts';
 
 let table: Table;
@@ -28,7 +28,7 @@ async function merge(
   change: { title?: string } = {},
 ): Promise<void> {
   const deps = testDeps(aroundEach(act), { now: () => Date.now() + aheadMs });
-  hasEnvelope(await tenant.merge(handlersOver(deps).mergeAlerts, { alert_ids, incident_id, ...change }), 200);
+  expectEnvelope(await tenant.merge(handlersOver(deps).mergeAlerts, { alert_ids, incident_id, ...change }), 200);
 }
 
 function aroundEach(act: Act | undefined): Table {
@@ -81,7 +81,7 @@ describe('a merge too large for one transaction', () => {
     expect(entry).toMatchObject({ pending: true, listed: 250 });
     expect(Object.values(entry.moved).flat().length).toBeGreaterThan(0);
     await tenant.finish(to);
-    await isMerged(tenant, to, alerts);
+    await expectMerged(tenant, to, alerts);
     expect(Object.keys(await movedBy(tenant, to))).toEqual([from]);
   });
 
@@ -95,7 +95,7 @@ describe('a merge too large for one transaction', () => {
       before('TransactWrite', () => merge(tenant, [taken], later)),
     );
     await tenant.finish(to);
-    await isMerged(tenant, to, alerts);
+    await expectMerged(tenant, to, alerts);
     const moved = await movedBy(tenant, to);
     expect(moved[later]).toEqual([taken]);
     expect(moved[from].toSorted()).toEqual(rest.toSorted());
@@ -111,7 +111,7 @@ describe('a merge too large for one transaction', () => {
       before('TransactWrite', () => merge(tenant, [there], later)),
     );
     await tenant.finish(to);
-    await isMerged(tenant, to, [...alerts, there]);
+    await expectMerged(tenant, to, [...alerts, there]);
     expect((await movedBy(tenant, to))[later]).toEqual([there]);
   });
 
@@ -152,7 +152,7 @@ describe('an alert whose row cannot be updated', () => {
       alert_ids: alerts,
       incident_id: to,
     });
-    hasEnvelope(answer, 400, 'BadRequest');
+    expectEnvelope(answer, 400, 'BadRequest');
     expect(answer.body.error.message).toContain(full);
     expect(await tenant.feed(to)).toEqual([]);
 
@@ -161,7 +161,7 @@ describe('an alert whose row cannot be updated', () => {
     await put(table, key, { alert_id: full, title: 'x'.repeat(room - widest) });
     await merge(tenant, alerts, to);
     await tenant.finish(to);
-    await isMerged(tenant, to, alerts);
+    await expectMerged(tenant, to, alerts);
   });
 
   it('does not keep the others of its merge from being moved, and is named', async () => {
@@ -206,9 +206,9 @@ describe('a small merge', () => {
       await send();
     });
     const { mergeAlerts } = handlersOver(testDeps(own), { patientAttempts: 3 });
-    hasEnvelope(await tenant.merge(mergeAlerts, { alert_ids: alerts, incident_id: to }), 200);
+    expectEnvelope(await tenant.merge(mergeAlerts, { alert_ids: alerts, incident_id: to }), 200);
     expect(placesTakenAfter).toEqual([3 + 4]);
-    await isMerged(tenant, to, alerts);
+    await expectMerged(tenant, to, alerts);
   });
 
   it('notices a large one that is committed between its reading and its commit', async () => {
@@ -231,13 +231,13 @@ describe('a small merge', () => {
       alert_ids: alerts,
       incident_id: to,
     });
-    hasEnvelope(answer, 503, 'ServiceUnavailable');
+    expectEnvelope(answer, 503, 'ServiceUnavailable');
     await merge(tenant, alerts.slice(0, 1), later);
     await merge(tenant, alerts.slice(1, 2), later);
     expect(await tenant.feed(to)).toEqual([]);
     await merge(tenant, alerts, to);
     await tenant.finish(to);
-    await isMerged(tenant, to, alerts);
+    await expectMerged(tenant, to, alerts);
     const moved = await movedBy(tenant, to);
     expect([moved[from].length, moved[later].length]).toEqual([148, 2]);
   });

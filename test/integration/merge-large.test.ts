@@ -4,9 +4,9 @@ import { putAccount } from '../../lib/accounts/accounts.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { adminOf } from '../support/admin.ts';
-import { hasEnvelope } from '../support/answers.ts';
+import { expectEnvelope } from '../support/answers.ts';
 import { aroundCalls, connectionLost } from '../support/faults.ts';
-import { isMerged, newAccount, objectId } from '../support/incidents.ts';
+import { expectMerged, newAccount, objectId } from '../support/incidents.ts';
 import { connectAgain, handlersOver, newTable, put, putAll, stored, testDeps } from '../support/service.ts';
 import { tapWire } from '../support/wire.ts';
 
@@ -48,9 +48,9 @@ describe('a merge at the border of one transaction, which holds 100 rows', () =>
       const { table: own, handler } = instance();
       const tap = tapWire(own);
       const headers = key ? { 'Idempotency-Key': key } : {};
-      hasEnvelope(await tenant.merge(handler, { alert_ids: alerts, incident_id: to, ...fields }, { headers }), 200);
+      expectEnvelope(await tenant.merge(handler, { alert_ids: alerts, incident_id: to, ...fields }, { headers }), 200);
       await tenant.finish(to);
-      await isMerged(tenant, to, alerts);
+      await expectMerged(tenant, to, alerts);
       expect(await tenant.incidentRow(to)).toMatchObject(fields);
       const sizes = tap.attempts
         .filter(({ command }) => command.startsWith('TransactWrite'))
@@ -74,9 +74,9 @@ describe('a merge of few alerts with large rows', () => {
     const alerts = Array.from({ length: count }, objectId);
     const row = (id: string) => ({ ...keys.alert(tenant.account, id), alert_id: id, notes: 'x'.repeat(60_000) });
     await putAll(table, alerts.map(row));
-    hasEnvelope(await tenant.merge(instance().handler, { alert_ids: alerts, incident_id: to }), 200);
+    expectEnvelope(await tenant.merge(instance().handler, { alert_ids: alerts, incident_id: to }), 200);
     await tenant.finish(to);
-    await isMerged(tenant, to, alerts);
+    await expectMerged(tenant, to, alerts);
     expect((await tenant.feed(to))[0].large).toBe(when === 'after' ? true : undefined);
   });
 });
@@ -87,9 +87,9 @@ describe('a merge of more alerts than one transaction holds', () => {
     await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: [] });
     const [from, to] = [await tenant.incident(), await tenant.incident()];
     const alerts = [...(await tenant.alerts(990, from)), ...(await tenant.alerts(11))];
-    hasEnvelope(await tenant.merge(instance().handler, { alert_ids: alerts, incident_id: to }), 200);
+    expectEnvelope(await tenant.merge(instance().handler, { alert_ids: alerts, incident_id: to }), 200);
     await tenant.finish(to);
-    await isMerged(tenant, to, alerts);
+    await expectMerged(tenant, to, alerts);
     const [entry] = await tenant.feed(to);
     expect(Object.keys(entry.moved).sort()).toEqual([from, 'none'].sort());
     const shown = await adminOf(table)(`show incident ${to} --account ${tenant.account} --json`);
@@ -104,7 +104,7 @@ describe('a merge of more alerts than one transaction holds', () => {
     const alerts = await tenant.alerts(299);
     const missing = 'f'.repeat(24);
     const answer = await tenant.merge(instance().handler, { alert_ids: [...alerts, missing], incident_id: to });
-    hasEnvelope(answer, 400, 'ResourceNotFound');
+    expectEnvelope(answer, 400, 'ResourceNotFound');
     expect(answer.body.error.message).toContain(`alert ${missing}`);
     expect(await tenant.feed(to)).toEqual([]);
     expect(new Set(await tenant.placements(alerts))).toEqual(new Set([undefined]));
@@ -125,9 +125,9 @@ describe('a lost reply', () => {
         throw connectionLost();
       }
     });
-    hasEnvelope(await tenant.merge(handler, { alert_ids: alerts, incident_id: to }), 200);
+    expectEnvelope(await tenant.merge(handler, { alert_ids: alerts, incident_id: to }), 200);
     expect(lost).toBe(1);
-    await isMerged(tenant, to, alerts);
+    await expectMerged(tenant, to, alerts);
   });
 
   it('to a commit that was never applied is ServiceUnavailable, and nothing has changed', async () => {
@@ -140,7 +140,7 @@ describe('a lost reply', () => {
       await send();
     });
     const answer = await tenant.merge(handler, { alert_ids: alerts, incident_id: to });
-    hasEnvelope(answer, 503, 'ServiceUnavailable');
+    expectEnvelope(answer, 503, 'ServiceUnavailable');
     expect(answer.headers['Retry-After']).toMatch(/^[1-9]\d*$/);
     expect(await tenant.feed(to)).toEqual([]);
   });
@@ -160,7 +160,7 @@ describe('an alert that changes between reading and commit', () => {
       }
       await send();
     });
-    hasEnvelope(await tenant.merge(handler, { alert_ids: [alert], incident_id: to }), 200);
+    expectEnvelope(await tenant.merge(handler, { alert_ids: [alert], incident_id: to }), 200);
     expect((await tenant.feed(to))[0].moved).toEqual({ [other]: [alert] });
     expect(await stored(table, keys.alert(tenant.account, alert))).toMatchObject({ incident_id: to });
   });
@@ -189,7 +189,7 @@ describe('what a merge names and is deleted between reading and commit', () => {
     });
     const body = { alert_ids: alerts, incident_id: to, title: 'New', owner_id: 12 };
     const answer = await tenant.merge(handler, body);
-    hasEnvelope(answer, 400, 'ResourceNotFound');
+    expectEnvelope(answer, 400, 'ResourceNotFound');
     expect(answer.body.error.message).toContain(what === 'member' ? 'member 12' : `incident ${to}`);
     expect(await tenant.feed(to)).toEqual([]);
     expect(new Set(await tenant.placements(alerts))).toEqual(new Set([undefined]));

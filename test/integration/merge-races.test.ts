@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../lib/table/client.ts';
-import { hasEnvelope } from '../support/answers.ts';
+import { expectEnvelope } from '../support/answers.ts';
 import { type Account, newAccount, objectId } from '../support/incidents.ts';
 import { type Answer, connectAgain, handlersOver, newTable, testDeps } from '../support/service.ts';
 
@@ -64,7 +64,7 @@ describe('merges that share alerts', () => {
     const answers = await Promise.all(
       [one, other].map((incident_id) => mergeUntilDone(tenant, { alert_ids: alerts, incident_id })),
     );
-    for (const answer of answers) hasEnvelope(answer, 200);
+    for (const answer of answers) expectEnvelope(answer, 200);
     for (const id of [one, other]) await tenant.finish(id);
     const entries = await history(tenant, [one, other]);
     expect(entries).toHaveLength(2);
@@ -87,7 +87,7 @@ describe('merges that share alerts', () => {
         }),
       ),
     );
-    for (const answer of answers) hasEnvelope(answer, 200);
+    for (const answer of answers) expectEnvelope(answer, 200);
     for (const id of incidents) await tenant.finish(id);
     expect(await history(tenant, incidents)).toHaveLength(sizes.length);
     await feedsTellTheTruth(tenant, incidents, alerts);
@@ -103,7 +103,7 @@ describe('merges that share alerts', () => {
         tenant.merge(instance(), { alert_ids: [id], incident_id: to, title: `Title ${index}` }),
       ),
     );
-    for (const answer of answers) hasEnvelope(answer, 200);
+    for (const answer of answers) expectEnvelope(answer, 200);
     const feed = await tenant.feed(to);
     let title = 'Start';
     for (const { old_title, new_title } of feed) {

@@ -12,7 +12,7 @@ import {
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { newAccountId, newCaller } from '../support/accounts.ts';
-import { hasEnvelope } from '../support/answers.ts';
+import { expectEnvelope } from '../support/answers.ts';
 import {
   type EventOptions,
   eventFor,
@@ -62,7 +62,7 @@ describe('an earlier check wins over every later one, and nothing runs after it:
     const appKey = await putAppKey(table, { account_id: account, permissions: [], expires_at: 1 });
     const event = eventFor(operation, { ...FAULTS.type, ...FAULTS.size, appKey });
     const before = tap.attempts.length;
-    hasEnvelope(await invoke(handler, event), 401, 'Unauthorized');
+    expectEnvelope(await invoke(handler, event), 401, 'Unauthorized');
     expect(tap.attempts.slice(before).map(({ command }) => command)).toEqual(['GetItemCommand']);
   });
 
@@ -72,7 +72,7 @@ describe('an earlier check wins over every later one, and nothing runs after it:
     const event = eventFor(browseFleet, { appKey, ...FAULTS.type, ...FAULTS.size });
     const before = tap.attempts.length;
     const answer = await invoke(handlers[0]?.[1] as Handler, event);
-    hasEnvelope(answer, 403, 'AccessDenied');
+    expectEnvelope(answer, 403, 'AccessDenied');
     expect(answer.body.error.message).toContain('monit');
     expect(answer.headers).not.toHaveProperty('X-RateLimit-Limit');
     expect(tap.attempts.slice(before).map(({ command }) => command)).toEqual(['GetItemCommand']);
@@ -92,26 +92,26 @@ describe('an earlier check wins over every later one, and nothing runs after it:
       [{ body: { cursor: 'never issued' } }, 400, 'InvalidParameter'],
     ] as [EventOptions, number, string][]) {
       const answer = await browse(options);
-      hasEnvelope(answer, status, code);
+      expectEnvelope(answer, status, code);
       expect(Object.keys(answer.headers).filter((name) => /rate-?limit/i.test(name))).toEqual([]);
     }
     expect(tap.attempts.slice(before).map(({ command }) => command)).toEqual(['GetItemCommand']);
-    hasEnvelope(await browse({ body: {} }), 429, 'RequestTooFrequently');
+    expectEnvelope(await browse({ body: {} }), 429, 'RequestTooFrequently');
   });
 
   it.each([0, 1, 2, 3])('content type before size and body (operation %i)', async (index) => {
     const [operation, handler] = handlers[index] as [Operation, Handler];
     const { appKey } = await newCaller(table);
     const event = eventFor(operation, { appKey, ...FAULTS.type, ...FAULTS.size });
-    hasEnvelope(await invoke(handler, event), 400, 'InvalidContentType');
+    expectEnvelope(await invoke(handler, event), 400, 'InvalidContentType');
   });
 
   it.each([0, 1, 2, 3])('size before body, and body before the operation (operation %i)', async (index) => {
     const [operation, handler] = handlers[index] as [Operation, Handler];
     const { appKey } = await newCaller(table);
     const before = tap.attempts.length;
-    hasEnvelope(await invoke(handler, eventFor(operation, { appKey, ...FAULTS.size })), 413, 'EntityTooLarge');
-    hasEnvelope(await invoke(handler, eventFor(operation, { appKey, ...FAULTS.body })), 400, 'InvalidParameter');
+    expectEnvelope(await invoke(handler, eventFor(operation, { appKey, ...FAULTS.size })), 413, 'EntityTooLarge');
+    expectEnvelope(await invoke(handler, eventFor(operation, { appKey, ...FAULTS.body })), 400, 'InvalidParameter');
     expect(tap.attempts.slice(before).map(({ command }) => command)).toEqual(['GetItemCommand']);
   });
 });
@@ -129,7 +129,7 @@ describe('a path and method that is no operation', () => {
     ['/{proxy+}', '/alert/merge//'],
   ])('%s for %s is RouteNotFound whatever the method', async (resource, path) => {
     for (const httpMethod of ['POST', 'GET', 'OPTIONS'])
-      hasEnvelope(await sent(resource, path, httpMethod), 404, 'RouteNotFound');
+      expectEnvelope(await sent(resource, path, httpMethod), 404, 'RouteNotFound');
   });
 
   const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
@@ -138,7 +138,7 @@ describe('a path and method that is no operation', () => {
     async (path, method) => {
       for (const httpMethod of METHODS.filter((each) => each !== method)) {
         const answer = await sent(path, path, httpMethod);
-        hasEnvelope(answer, 405, 'MethodNotAllowed');
+        expectEnvelope(answer, 405, 'MethodNotAllowed');
         expect(answer.headers.Allow).toBe(method);
         expect(answer.body.error.message).toContain(method);
       }
@@ -148,8 +148,8 @@ describe('a path and method that is no operation', () => {
   it.each(['/alert/merge/', '/base/alert/merge', '/alert/merge/list/'])(
     'goes by the resource, not by the path %s',
     async (path) => {
-      hasEnvelope(await sent('/alert/merge', path, 'GET'), 405, 'MethodNotAllowed');
-      hasEnvelope(await sent('/{proxy+}', path, 'GET'), 404, 'RouteNotFound');
+      expectEnvelope(await sent('/alert/merge', path, 'GET'), 405, 'MethodNotAllowed');
+      expectEnvelope(await sent('/{proxy+}', path, 'GET'), 404, 'RouteNotFound');
     },
   );
 });

@@ -4,7 +4,7 @@ import { createRateLimiter } from '../../lib/api/rate-limit.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { newAccountId, newCaller } from '../support/accounts.ts';
-import { hasEnvelope } from '../support/answers.ts';
+import { expectEnvelope } from '../support/answers.ts';
 import { aroundCalls, connectionLost } from '../support/faults.ts';
 import { limiterTrials } from '../support/limiter-trials.ts';
 import {
@@ -55,27 +55,27 @@ describe('fleet browse', () => {
     const { clock, call, instance, counted } = await given();
     for (let second = 0; second < 15; second += 1) {
       clock.now = NOW + second * 1000;
-      for (const _ of [1, 2]) hasEnvelope(await call(), 200);
+      for (const _ of [1, 2]) expectEnvelope(await call(), 200);
     }
     // Both windows are full: the longer one says how long to wait, to an instance that was asked before and to another.
     clock.now = NOW + 14_500;
     for (const each of [call, instance()]) {
       const full = await each();
-      hasEnvelope(full, 429, 'RequestTooFrequently');
+      expectEnvelope(full, 429, 'RequestTooFrequently');
       expect(full.headers).toMatchObject({ 'Retry-After': '46', RateLimit: '"second";r=0;t=1, "minute";r=0;t=46' });
       expect(full.headers).toMatchObject({ 'X-RateLimit-Limit': '30', 'X-RateLimit-Reset': String(NOW / 1000 + 60) });
       expect(full.body.error.message).toContain('30 per 60 seconds');
     }
     clock.now = NOW + 20_250;
     const refused = await call();
-    hasEnvelope(refused, 429, 'RequestTooFrequently');
+    expectEnvelope(refused, 429, 'RequestTooFrequently');
     expect(refused.headers['Retry-After']).toBe('40');
     expect(refused.body.error.message).toContain('30 per 60 seconds');
     clock.now = NOW + 59_999;
-    hasEnvelope(await call(), 429, 'RequestTooFrequently');
+    expectEnvelope(await call(), 429, 'RequestTooFrequently');
     expect(await counted()).toBe(30);
     clock.now = NOW + 60_000;
-    hasEnvelope(await call(), 200);
+    expectEnvelope(await call(), 200);
     expect(await counted(MINUTE + 1)).toBe(1);
   });
 
@@ -93,14 +93,14 @@ describe('fleet browse', () => {
     for (const _ of [1, 2, 3]) await instance()();
     expect(await counted()).toBe(2);
     clock.now += 1_000;
-    hasEnvelope(await call(), 200);
+    expectEnvelope(await call(), 200);
     expect(await counted()).toBe(3);
   });
 
   it('counts each account by itself', async () => {
     const [one, other] = [await given(), await given()];
-    for (const { call } of [one, one, other, other]) hasEnvelope(await call(), 200);
-    hasEnvelope(await one.call(), 429, 'RequestTooFrequently');
+    for (const { call } of [one, one, other, other]) expectEnvelope(await call(), 200);
+    expectEnvelope(await one.call(), 429, 'RequestTooFrequently');
   });
 
   it('reports what is left with every counted or refused call', async () => {
@@ -118,7 +118,7 @@ describe('fleet browse', () => {
     expect(second.headers.RateLimit).toBe('"second";r=0;t=1, "minute";r=28;t=60');
     for (const each of [call, call, instance()]) {
       const refused = await each();
-      hasEnvelope(refused, 429, 'RequestTooFrequently');
+      expectEnvelope(refused, 429, 'RequestTooFrequently');
       expect(refused.headers).toMatchObject({
         'Retry-After': '1',
         'X-RateLimit-Limit': '2',
@@ -136,7 +136,7 @@ describe('fleet browse', () => {
       clock.now = NOW + second * 1000;
       for (const _ of [1, 2]) await call();
     }
-    hasEnvelope(await call(), 429, 'RequestTooFrequently');
+    expectEnvelope(await call(), 429, 'RequestTooFrequently');
     clock.now = NOW + 30_500;
     expect((await call()).headers).toMatchObject({
       RateLimit: '"second";r=2;t=1, "minute";r=0;t=30',

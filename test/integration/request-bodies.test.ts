@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { deleteWorkItem, getRumResource } from '../../lib/api/operations.ts';
 import { newCaller } from '../support/accounts.ts';
-import { hasEnvelope } from '../support/answers.ts';
+import { expectEnvelope } from '../support/answers.ts';
 import {
   type Answer,
   type EventOptions,
@@ -25,7 +25,7 @@ beforeAll(async () => {
 const call = (options: EventOptions): Promise<Answer> =>
   invoke(handlers.getRumResource, eventFor(getRumResource, { appKey, ...options }));
 /** The account has no RUM resource: a body that passed gets here. */
-const accepted = (answer: Answer) => hasEnvelope(answer, 400, 'ResourceNotFound');
+const accepted = (answer: Answer) => expectEnvelope(answer, 400, 'ResourceNotFound');
 const base64 = (bytes: Uint8Array | string) => ({
   rawBody: Buffer.from(bytes).toString('base64'),
   isBase64Encoded: true,
@@ -56,13 +56,13 @@ describe('the content type', () => {
     'application /json',
   ])('%j is InvalidContentType', async (type) => {
     for (const rawBody of ['{}', null])
-      hasEnvelope(await call({ headers: { 'Content-Type': type }, rawBody }), 400, 'InvalidContentType');
+      expectEnvelope(await call({ headers: { 'Content-Type': type }, rawBody }), 400, 'InvalidContentType');
   });
 
   const NONE = [{}, null, { 'Content-Type': '' }] as { 'Content-Type'?: string }[];
   it.each(NONE)('that is absent or empty (%j) is InvalidContentType with a body', async (headers) => {
     const event = eventFor(getRumResource, { appKey, rawBody: '{}' });
-    hasEnvelope(await invoke(handlers.getRumResource, { ...event, headers }), 400, 'InvalidContentType');
+    expectEnvelope(await invoke(handlers.getRumResource, { ...event, headers }), 400, 'InvalidContentType');
   });
 
   it.each(NONE)('is not needed without a body (%j), which counts as {}', async (headers) => {
@@ -78,23 +78,23 @@ describe('the size of the body', () => {
     expect(Buffer.byteLength(ofSize(MAX))).toBe(MAX);
     accepted(await call({ rawBody: ofSize(MAX) }));
     const answer = await call({ rawBody: ofSize(MAX + 1) });
-    hasEnvelope(answer, 413, 'EntityTooLarge');
+    expectEnvelope(answer, 413, 'EntityTooLarge');
     expect(answer.body.error.message).toContain('262144');
   });
 
   it('is measured decoded when it comes as base64', async () => {
     accepted(await call(base64(ofSize(MAX))));
-    hasEnvelope(await call(base64(ofSize(MAX + 1))), 413, 'EntityTooLarge');
+    expectEnvelope(await call(base64(ofSize(MAX + 1))), 413, 'EntityTooLarge');
   });
 
   it('is a setting', async () => {
     const table = await newTable();
     const small = handlersOver(testDeps(table, { settings: { maxBodyBytes: 1024 } }));
     const caller = await newCaller(table);
-    const at = (bytes: number) =>
+    const sendBytes = (bytes: number) =>
       invoke(small.getRumResource, eventFor(getRumResource, { appKey: caller.appKey, rawBody: ofSize(bytes) }));
-    accepted(await at(1024));
-    hasEnvelope(await at(1025), 413, 'EntityTooLarge');
+    accepted(await sendBytes(1024));
+    expectEnvelope(await sendBytes(1025), 413, 'EntityTooLarge');
   });
 });
 
@@ -105,7 +105,7 @@ describe('a body', () => {
 
   it.each(['null', '[]', '[{}]', '1', '"{}"', 'true'])('%s is no JSON object: InvalidParameter', async (rawBody) => {
     const answer = await call({ rawBody });
-    hasEnvelope(answer, 400, 'InvalidParameter');
+    expectEnvelope(answer, 400, 'InvalidParameter');
     expect(answer.body.error.message).toBe('The request body must be a JSON object.');
   });
 
@@ -113,7 +113,7 @@ describe('a body', () => {
     '%j is malformed: InvalidParameter that does not quote it',
     async (rawBody) => {
       const answer = await call({ rawBody });
-      hasEnvelope(answer, 400, 'InvalidParameter');
+      expectEnvelope(answer, 400, 'InvalidParameter');
       expect(answer.body.error.message).toBe('The request body must be valid JSON in UTF-8.');
     },
   );
@@ -123,11 +123,11 @@ describe('a body', () => {
     [0x7b, 0x22, 0xc3, 0x22, 0x3a, 0x31, 0x7d],
     [0x7b, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x3a, 0x31, 0x7d],
   ])('that is not UTF-8 is InvalidParameter: %i %i %i', async (...bytes) => {
-    hasEnvelope(await call(base64(Uint8Array.from(bytes))), 400, 'InvalidParameter');
+    expectEnvelope(await call(base64(Uint8Array.from(bytes))), 400, 'InvalidParameter');
   });
 
   it('in base64 is read as the text it holds', async () => {
-    hasEnvelope(await call(base64('{"no_cache":"é"}')), 400, 'InvalidParameter');
+    expectEnvelope(await call(base64('{"no_cache":"é"}')), 400, 'InvalidParameter');
     accepted(await call(base64('{"no_cache":true,"é":1}')));
   });
 
@@ -143,7 +143,7 @@ describe('a body', () => {
 
   it('that is nested too deeply has a message of its own, also in an ignored field', async () => {
     const answer = await call({ rawBody: `{"x":${'['.repeat(30_000)}1e3${']'.repeat(30_000)}}` });
-    hasEnvelope(answer, 400, 'InvalidParameter');
+    expectEnvelope(answer, 400, 'InvalidParameter');
     expect(answer.body.error.message).toMatch(/nested too deeply/);
     const malformed = await call({ rawBody: '{"x":[}' });
     expect(malformed.body.error.message).toMatch(/valid JSON/);
@@ -175,7 +175,7 @@ describe('a body', () => {
   it('cannot give a field by way of __proto__', async () => {
     const rawBody = '{"__proto__":{"work_item_id":"x","version":1}}';
     const answer = await invoke(handlers.deleteWorkItem, eventFor(deleteWorkItem, { appKey, rawBody }));
-    hasEnvelope(answer, 400, 'InvalidParameter');
+    expectEnvelope(answer, 400, 'InvalidParameter');
     expect(answer.body.error.message).toContain('work_item_id is required');
     expect(({} as Record<string, unknown>).work_item_id).toBeUndefined();
   });
@@ -185,7 +185,7 @@ describe('a body', () => {
     async (version) => {
       const rawBody = `{"work_item_id":"x","version":${version}}`;
       const answer = await invoke(handlers.deleteWorkItem, eventFor(deleteWorkItem, { appKey, rawBody }));
-      hasEnvelope(answer, 400, 'InvalidParameter');
+      expectEnvelope(answer, 400, 'InvalidParameter');
       expect(answer.body.error.message).toBe('version must be an integer from 1 to 9223372036854775806.');
     },
   );
@@ -193,7 +193,7 @@ describe('a body', () => {
   it('with half of a surrogate pair in a field is InvalidParameter', async () => {
     const rawBody = '{"work_item_id":"\\ud83d","version":1}';
     const answer = await invoke(handlers.deleteWorkItem, eventFor(deleteWorkItem, { appKey, rawBody }));
-    hasEnvelope(answer, 400, 'InvalidParameter');
+    expectEnvelope(answer, 400, 'InvalidParameter');
     expect(answer.body.error.message).toContain('work_item_id');
   });
 });

@@ -3,10 +3,10 @@ import { getRumResource } from '../../lib/api/operations.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { newCaller } from '../support/accounts.ts';
-import { hasEnvelope } from '../support/answers.ts';
+import { expectEnvelope } from '../support/answers.ts';
 import { aroundCalls } from '../support/faults.ts';
 import { RUM_RECORD } from '../support/rum.ts';
-import { conforms } from '../support/schema.ts';
+import { expectData } from '../support/schema.ts';
 import { eventFor, handlersOver, invoke, newTable, put, testDeps } from '../support/service.ts';
 import { tapWire } from '../support/wire.ts';
 
@@ -41,7 +41,7 @@ async function given(rows: { account_id?: number | bigint; record?: object | nul
   if (record) await putRecord(record);
   if (usage) await putUsage(usage);
   const call = (body: object = {}) => invoke(handler, eventFor(getRumResource, { appKey, body }));
-  const read = async () => conforms(getRumResource, await call());
+  const read = async () => expectData(getRumResource, await call());
   return { account, clock, deps, putRecord, putUsage, call, read };
 }
 
@@ -49,23 +49,23 @@ describe('the RUM resource', () => {
   it('is the record with the usage, every integer exact', async () => {
     const tenant = await given({ account_id: 9_007_199_254_740_993n });
     const answer = await tenant.call();
-    hasEnvelope(answer, 200);
+    expectEnvelope(answer, 200);
     expect(answer.text).toContain('"account_id":9007199254740993,');
     expect(answer.text).toContain('"offering_id":9007199254740993,');
     expect(answer.text).toContain('"session_replay.used_cnt":9007199254740995}');
-    expect(conforms(getRumResource, answer)).toEqual({ account_id: tenant.account, ...RUM_RECORD, ...USAGE });
+    expect(expectData(getRumResource, answer)).toEqual({ account_id: tenant.account, ...RUM_RECORD, ...USAGE });
   });
 
   it('has counts of 0 and no limit reached while there is no usage row', async () => {
     const tenant = await given({ usage: null });
-    expect(conforms(getRumResource, await tenant.call())).toMatchObject(NO_USAGE);
-    expect(conforms(getRumResource, await tenant.call())).toMatchObject(NO_USAGE);
+    expect(expectData(getRumResource, await tenant.call())).toMatchObject(NO_USAGE);
+    expect(expectData(getRumResource, await tenant.call())).toMatchObject(NO_USAGE);
   });
 
   it('shows 0 for a count that the metering side has not written yet', async () => {
     const tenant = await given({ usage: { 'session_measure.used_cnt': 5 } });
     for (const no_cache of [true, false])
-      expect(conforms(getRumResource, await tenant.call({ no_cache }))).toMatchObject({
+      expect(expectData(getRumResource, await tenant.call({ no_cache }))).toMatchObject({
         ...NO_USAGE,
         'session_measure.used_cnt': 5,
       });
@@ -85,7 +85,7 @@ describe('the RUM resource', () => {
     ['usage', { usage: { ...USAGE, 'session_measure.used_cnt': 1.5 } }, ['session_measure.used_cnt']],
   ] as const)('is InternalError, with the fields in the log, when the %s is malformed', async (_row, rows, fields) => {
     const rum = await given(rows);
-    hasEnvelope(await rum.call(), 500, 'InternalError');
+    expectEnvelope(await rum.call(), 500, 'InternalError');
     const lines = rum.deps.log.lines.filter(({ message }) => message === 'RUM rows malformed');
     expect(lines.map((line) => line.fields)).toEqual([
       { request_id: expect.any(String), account_id: rum.account, fields },
@@ -180,21 +180,21 @@ describe('the RUM resource', () => {
   });
 
   it('is ResourceNotFound when there is no record, or it is marked deleted', async () => {
-    hasEnvelope(await (await given({ record: null })).call(), 400, 'ResourceNotFound');
-    hasEnvelope(await (await given({ record: { ...RUM_RECORD, deleted: true } })).call(), 400, 'ResourceNotFound');
+    expectEnvelope(await (await given({ record: null })).call(), 400, 'ResourceNotFound');
+    expectEnvelope(await (await given({ record: { ...RUM_RECORD, deleted: true } })).call(), 400, 'ResourceNotFound');
   });
 
   it('that was deleted is gone at once with no_cache, and from then on for all', async () => {
     const tenant = await given();
-    hasEnvelope(await tenant.call(), 200);
+    expectEnvelope(await tenant.call(), 200);
     await tenant.putRecord({ ...RUM_RECORD, deleted: true });
-    hasEnvelope(await tenant.call({ no_cache: true }), 400, 'ResourceNotFound');
-    hasEnvelope(await tenant.call(), 400, 'ResourceNotFound');
+    expectEnvelope(await tenant.call({ no_cache: true }), 400, 'ResourceNotFound');
+    expectEnvelope(await tenant.call(), 400, 'ResourceNotFound');
   });
 
   it('of one account is never shown to another', async () => {
     const [one, other] = [await given(), await given({ record: null, usage: null })];
-    hasEnvelope(await one.call(), 200);
-    hasEnvelope(await other.call(), 400, 'ResourceNotFound');
+    expectEnvelope(await one.call(), 200);
+    expectEnvelope(await other.call(), 400, 'ResourceNotFound');
   });
 });

@@ -38,7 +38,7 @@ interface Merge {
   title: string | undefined;
 }
 type Call = { by: number } & (
-  | { kind: 'merge'; merge: Merge; cut: { at: number; fault: Fault } | undefined }
+  | { kind: 'merge'; merge: Merge; cut: { nth: number; fault: Fault } | undefined }
   | { kind: 'again' }
   | { kind: 'delete'; versionOff: number }
   | { kind: 'finish' }
@@ -116,7 +116,7 @@ async function run(scene: Scene, one: Call): Promise<void> {
     const key = `k${merges.length}`;
     const { proxy } = releases[by] as Release;
     const before = (await entriesOf(scene, merge.into)).length;
-    proxy.plan(({ number }) => (number === cut?.at ? cut.fault : undefined));
+    proxy.plan(({ number }) => (number === cut?.nth ? cut.fault : undefined));
     const { status } = await callMerge(scene, by, merge, key, cut && 1);
     proxy.plan();
     const committed = (await entriesOf(scene, merge.into)).length > before;
@@ -167,7 +167,7 @@ const someMerge = fc.record({
   title: fc.option(fc.constantFrom('second', 'third'), { nil: undefined, freq: 3 }),
 });
 const cut = fc.record({
-  at: fc.integer({ min: 1, max: 12 }),
+  nth: fc.integer({ min: 1, max: 12 }),
   fault: fc.constantFrom<Fault>('kill', 'kill-before', 'drop', 'throttle', 'conflict'),
 });
 const someCall: fc.Arbitrary<Call> = fc.oneof(

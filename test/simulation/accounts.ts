@@ -204,10 +204,10 @@ function rowsOf({ items }: Run): AccountRows {
   const accounts = new Map<number, never>();
   const appKeys = new Map<string, AppKeyRow>();
   for (const item of items) {
-    const { kind, account, parts = [] } = parseKey(item as unknown as Key) ?? {};
+    const { kind, account, parts = [] } = parseKey(item as Key) ?? {};
     if (kind === 'listedAccount') listed.add(Number(account));
     if (kind === 'account') accounts.set(Number(account), item as never);
-    if (kind === 'appKey') appKeys.set(String(parts[0]), item as unknown as AppKeyRow);
+    if (kind === 'appKey') appKeys.set(String(parts[0]), item as typeof item & AppKeyRow);
   }
   return { listed, accounts, appKeys };
 }

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { Answer } from './service.ts';
 
 /** Checks the whole envelope of an answer: status, request id in body and header, and either `data` or the error's code. */
-export function hasEnvelope(answer: Answer, status: number, code?: string): void {
+export function expectEnvelope(answer: Answer, status: number, code?: string): void {
   const { body, headers } = answer;
   expect({ status: answer.status, code: body.error?.code, message: body.error?.message }).toMatchObject({
     status,

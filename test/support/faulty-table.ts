@@ -63,8 +63,8 @@ function refusal(fault: 'throttle' | 'conflict', { name, input }: Request): { er
     return { error: new Refusal({ message: fault, $metadata }), again: true };
   }
   const Code = fault === 'throttle' ? 'ThrottlingError' : 'TransactionConflict';
-  const CancellationReasons = (input.TransactItems as unknown[]).map((_item, at) => ({
-    Code: at === 0 ? Code : 'None',
+  const CancellationReasons = (input.TransactItems as unknown[]).map((_item, index) => ({
+    Code: index === 0 ? Code : 'None',
   }));
   return { error: new TransactionCanceledException({ message: Code, $metadata, CancellationReasons }), again: false };
 }

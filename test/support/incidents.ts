@@ -94,7 +94,7 @@ export async function newAccount(table: Table) {
 export type Account = Awaited<ReturnType<typeof newAccount>>;
 
 /** All that must hold once a merge is done: every alert moved, one entry that tells of each, no mark left. */
-export async function isMerged(tenant: Account, to: string, alerts: string[], entries = 1): Promise<void> {
+export async function expectMerged(tenant: Account, to: string, alerts: string[], entries = 1): Promise<void> {
   expect(new Set(await tenant.placements(alerts))).toEqual(new Set([to]));
   const feed = await tenant.feed(to);
   expect(feed.filter(({ kind }) => kind === 'merge')).toHaveLength(entries);

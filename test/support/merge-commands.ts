@@ -29,7 +29,7 @@ interface Entry {
 /** What ought to be: no merge order, no marks, no sequences. */
 interface Model {
   /** Where each alert is, and the entry that put it there. */
-  alerts: { at: number | undefined; by: Entry | undefined }[];
+  alerts: { incident: number | undefined; by: Entry | undefined }[];
   titles: string[];
   feeds: Entry[][];
   item: { version: number; deletedFrom: number | undefined };
@@ -76,7 +76,7 @@ export async function newReal(faulty: FaultyTable): Promise<{ model: Model; real
   return {
     real: { tenant, alerts, incidents, faulty, through: faulty.connect(), ahead: 0 },
     model: {
-      alerts: Array.from({ length: ALERTS }, () => ({ at: undefined, by: undefined })),
+      alerts: Array.from({ length: ALERTS }, () => ({ incident: undefined, by: undefined })),
       titles: Array.from({ length: INCIDENTS }, () => 'first'),
       feeds: Array.from({ length: INCIDENTS }, () => []),
       item: { version: 1, deletedFrom: undefined },
@@ -115,9 +115,9 @@ async function applyMerge(model: Model, real: Real, { alerts, into, title }: Mer
   const entry: Entry = { incident: into, kind: 'merge', moves: new Map(), sequence: entries.at(-1).sequence };
   for (const alert of alerts) {
     const place = model.alerts[alert];
-    if (!place || place.at === into) continue;
-    entry.moves.set(alert, place.at);
-    Object.assign(place, { at: into, by: entry });
+    if (!place || place.incident === into) continue;
+    entry.moves.set(alert, place.incident);
+    Object.assign(place, { incident: into, by: entry });
   }
   if (title) model.titles[into] = title;
   model.feeds[into]?.push(entry);
@@ -139,11 +139,11 @@ class Merge implements Command {
 
 class CutMerge implements Command {
   readonly merge: MergeArguments;
-  readonly at: number;
+  readonly nth: number;
   readonly fault: 'kill' | 'kill-before';
-  constructor(merge: MergeArguments, at: number, fault: 'kill' | 'kill-before') {
+  constructor(merge: MergeArguments, nth: number, fault: 'kill' | 'kill-before') {
     this.merge = merge;
-    this.at = at;
+    this.nth = nth;
     this.fault = fault;
   }
   check = () => true;
@@ -151,14 +151,14 @@ class CutMerge implements Command {
     model.serial += 1;
     const key = `k${model.serial}`;
     const before = (await entriesOf(real, this.merge.into)).length;
-    real.faulty.plan(({ number }) => (number === this.at ? this.fault : undefined));
+    real.faulty.plan(({ number }) => (number === this.nth ? this.fault : undefined));
     await callMerge(real, this.merge, key);
     real.faulty.plan();
     const done = (await entriesOf(real, this.merge.into)).length > before;
     if (done) await applyMerge(model, real, this.merge);
     model.cut.push({ merge: this.merge, key, done });
   }
-  toString = () => `merge ${JSON.stringify(this.merge)} with ${this.fault} at ${this.at}`;
+  toString = () => `merge ${JSON.stringify(this.merge)} with ${this.fault} at call ${this.nth}`;
 }
 
 class Retry implements Command {
@@ -197,7 +197,7 @@ class Undo implements Command {
     for (const [alert, from] of entry.moves) {
       const place = model.alerts[alert];
       // Moved since, by whatever: it stays. What was imported since is judged by its place.
-      if (!place || place.at !== entry.incident || (place.by !== undefined && place.by !== entry)) continue;
+      if (!place || place.incident !== entry.incident || (place.by !== undefined && place.by !== entry)) continue;
       back.set(alert, from);
     }
     if (back.size === 0) return;
@@ -209,10 +209,10 @@ class Undo implements Command {
       moves: back,
       sequence: entries.at(-1).sequence,
     };
-    for (const [alert, from] of back) Object.assign(model.alerts[alert] as object, { at: from, by: own });
+    for (const [alert, from] of back) Object.assign(model.alerts[alert] as object, { incident: from, by: own });
     model.feeds[entry.incident]?.push(own);
   }
-  toString = () => `undo merge ${this.which}${this.cutAt === undefined ? '' : `, killed at ${this.cutAt}`}`;
+  toString = () => `undo merge ${this.which}${this.cutAt === undefined ? '' : `, killed at call ${this.cutAt}`}`;
 }
 
 class Finish implements Command {
@@ -239,7 +239,7 @@ class Import implements Command {
       ...(this.into !== undefined && { incident_id: real.incidents[this.into] }),
     });
     await loadData(real.faulty.table, 'alert', [line], { nowSeconds: 1 });
-    model.alerts[this.alert] = { at: this.into, by: undefined };
+    model.alerts[this.alert] = { incident: this.into, by: undefined };
   }
   toString = () => `import alert ${this.alert} into ${this.into}`;
 }
@@ -285,7 +285,7 @@ export async function compare(model: Model, real: Real): Promise<void> {
   await finish(real);
   const { tenant, alerts, incidents, faulty } = real;
   const idOf = (incident: number | undefined) => (incident === undefined ? undefined : incidents[incident]);
-  expect(await tenant.placements(alerts)).toEqual(model.alerts.map((place) => idOf(place.at)));
+  expect(await tenant.placements(alerts)).toEqual(model.alerts.map((place) => idOf(place.incident)));
   for (const [incident, entries] of model.feeds.entries()) {
     const rows = await entriesOf(real, incident);
     const told = rows.map(({ kind, moved }) => ({
@@ -318,7 +318,7 @@ export const commands = [
   mergeArguments.map((merge) => new Merge(merge)),
   fc
     .tuple(mergeArguments, fc.integer({ min: 1, max: 12 }), fc.constantFrom('kill' as const, 'kill-before' as const))
-    .map(([merge, at, fault]) => new CutMerge(merge, at, fault)),
+    .map(([merge, nth, fault]) => new CutMerge(merge, nth, fault)),
   fc.constant(new Retry()),
   fc
     .tuple(fc.nat(5), fc.option(fc.integer({ min: 1, max: 10 }), { nil: undefined }))

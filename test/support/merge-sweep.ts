@@ -10,7 +10,7 @@ import { handlersOver, invokeAlone, put, testDeps } from './service.ts';
 /** What happens to a merge: `fault` at wire call `at`; then whether finish-merges or the caller's retry comes first. */
 export interface Cut {
   alerts: number;
-  at: number;
+  nth: number;
   fault: Fault;
   first: 'finish' | 'retry';
 }
@@ -101,13 +101,13 @@ export async function openArena(faulty: FaultyTable, mostAlerts: number): Promis
       return faulty.calls();
     },
 
-    async run({ alerts: count, at: number, fault, first }) {
+    async run({ alerts: count, nth, fault, first }) {
       const { to, alerts, body, key } = await prepare(count);
       const problems: string[] = [];
       const check = (holds: boolean, problem: string) => {
         if (!holds) problems.push(problem);
       };
-      faulty.plan((call) => (call.number === number ? fault : undefined));
+      faulty.plan((call) => (call.number === nth ? fault : undefined));
       const through = faulty.connect();
       const began = Date.now();
       const status = await callMerge(through, body, key);

@@ -12,7 +12,7 @@ export function inlined(document: unknown): any {
     const named = $ref
       .split('/')
       .slice(1)
-      .reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], document);
+      .reduce<unknown>((inner, key) => (inner as Record<string, unknown>)[key], document);
     return { ...(follow(named) as object), ...members };
   };
   return follow(document);

@@ -3,7 +3,7 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import { expect } from 'vitest';
 import type { Operation } from '../../lib/api/operations.ts';
 import { isInt64, parseJson } from '../../lib/json.ts';
-import { hasEnvelope } from './answers.ts';
+import { expectEnvelope } from './answers.ts';
 import type { Answer } from './service.ts';
 
 const ajv = new Ajv({ strict: true, allErrors: true });
@@ -20,8 +20,8 @@ function exact(schema: unknown): unknown {
 
 /** Demands a success whose `data` is what the operation's schema says. @returns `data`, its integers exact */
 // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever the answer holds
-export function conforms(operation: Operation, answer: Answer): any {
-  hasEnvelope(answer, 200);
+export function expectData(operation: Operation, answer: Answer): any {
+  expectEnvelope(answer, 200);
   const validate = compiled.get(operation) ?? ajv.compile(exact(operation.response) as object);
   compiled.set(operation, validate);
   const { data } = parseJson(answer.text) as { data: unknown };

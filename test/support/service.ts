@@ -30,10 +30,10 @@ import { type Functions, throughGateway } from './gateway.ts';
 /** A log that keeps its lines, so that tests can look at them. */
 export function recordingLog() {
   const lines: { level: string; message: string; fields: Record<string, unknown> }[] = [];
-  const at = (level: string) => (message: string, fields: Record<string, unknown>) => {
+  const writer = (level: string) => (message: string, fields: Record<string, unknown>) => {
     lines.push({ level, message, fields });
   };
-  return { lines, info: at('info'), warn: at('warn'), error: at('error') };
+  return { lines, info: writer('info'), warn: writer('warn'), error: writer('error') };
 }
 
 /** DynamoDB Local on a busy machine is slower than DynamoDB: tests that are not about time give it more. */

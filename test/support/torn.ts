@@ -60,11 +60,11 @@ export function applied(rows: Rows, findings: readonly Finding[]): Rows {
 }
 
 function apply(rows: Map<string, Key & Row>, { Put, Delete, Update }: Action): void {
-  if (Put) rows.set(rowName(Put.Item as unknown as Key), Put.Item as Key & Row);
-  if (Delete) rows.delete(rowName(Delete.Key as unknown as Key));
+  if (Put) rows.set(rowName(Put.Item as Key), Put.Item as Key & Row);
+  if (Delete) rows.delete(rowName(Delete.Key as Key));
   if (!Update) return;
   const { Key: key, UpdateExpression = '', ExpressionAttributeNames = {}, ExpressionAttributeValues = {} } = Update;
-  const row: Row = structuredClone(rows.get(rowName(key as unknown as Key))) ?? { ...key };
+  const row: Row = structuredClone(rows.get(rowName(key as Key))) ?? { ...key };
   const placeOf = (path: string): [Row, string] => {
     const names = path.split('.').map((name) => ExpressionAttributeNames[name] ?? name);
     const last = names.pop() ?? '';
@@ -80,5 +80,5 @@ function apply(rows: Map<string, Key & Row>, { Put, Delete, Update }: Action): v
     const [from, name] = placeOf(path);
     delete from[name];
   }
-  rows.set(rowName(key as unknown as Key), row as Key & Row);
+  rows.set(rowName(key as Key), row as Key & Row);
 }

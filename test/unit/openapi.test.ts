@@ -65,10 +65,10 @@ describe('openapi.json', () => {
 
   it('leaves every object open to new fields, and describes every field', () => {
     const undescribed: string[] = [];
-    const look = (at: string, value: unknown): void => {
+    const look = (path: string, value: unknown): void => {
       if (typeof value !== 'object' || value === null) return;
-      expect(value, at).not.toHaveProperty('additionalProperties');
-      for (const [key, member] of Object.entries(value)) look(`${at}.${key}`, member);
+      expect(value, path).not.toHaveProperty('additionalProperties');
+      for (const [key, member] of Object.entries(value)) look(`${path}.${key}`, member);
     };
     look('', document.components.schemas);
     for (const [name, { properties = {} }] of Object.entries<Schema>(inlined(document).components.schemas))
