@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { checkAccount, checkTable } from '../lib/check/check.ts';
 import type { Finding } from '../lib/check/finding.ts';
 import { repair } from '../lib/check/repair.ts';
+import { countText } from '../lib/count-text.ts';
 import type { Int64 } from '../lib/json.ts';
 import { line } from '../lib/printable.ts';
 import type { Table } from '../lib/table/client.ts';
@@ -29,7 +30,7 @@ export function addCheckCommands(program: Command, io: Io): void {
       const findings = await look(table, options, io);
       if (options.json) printJson(io, findings.map(jsonOf));
       if (findings.length > 0)
-        throw new CliError(`${countText(findings.length)}. Run \`repair\` to see what it would change.`);
+        throw new CliError(`${countText(findings.length, 'finding')}. Run \`repair\` to see what it would change.`);
       if (!options.json) print(io, 'No problems found.');
     }),
   );
@@ -53,13 +54,16 @@ export function addCheckCommands(program: Command, io: Io): void {
         return;
       }
       const fixable = findings.filter(({ fixes }) => fixes.length > 0);
-      if (!options.write) return say(io, `${fixable.length} of ${countText(findings.length)} would be repaired.`);
+      if (!options.write)
+        return say(io, `${fixable.length} of ${countText(findings.length, 'finding')} would be repaired.`);
       const progress = startProgress(io, 'repair', fixable.length);
       const accounts = new Map(fixable.map(({ account }) => [String(account), account]));
       const { fixed, left } = await audit
-        .around([...accounts.values()], countText(fixable.length), () => repair(table, findings, progress.add))
+        .around([...accounts.values()], countText(fixable.length, 'finding'), () =>
+          repair(table, findings, progress.add),
+        )
         .finally(progress.end);
-      say(io, `${fixed} of ${countText(findings.length)} repaired.`);
+      say(io, `${fixed} of ${countText(findings.length, 'finding')} repaired.`);
       if (left.length > 0)
         throw new CliError('The others have changed meanwhile or cannot be repaired automatically: run `check` again.');
     }),
@@ -94,5 +98,3 @@ const jsonOf = ({ kind, account, ids, detail, fixes }: Finding) => ({
   detail,
   repairable: fixes.length > 0,
 });
-
-const countText = (count: number) => `${count} ${count === 1 ? 'finding' : 'findings'}`;

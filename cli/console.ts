@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Command, Option } from 'commander';
-import { quoted } from '../console/account.ts';
 import { createConsole } from '../console/console.ts';
+import { shellWord } from '../lib/shell-word.ts';
 import { integer } from './arguments.ts';
 import { withHelp, withTarget } from './command.ts';
 import { CliError, type Io, print, say } from './io.ts';
@@ -25,6 +25,8 @@ export function addConsoleCommand(program: Command, io: Io): void {
         target: await targetText(target),
         commandOptions: () => optionsFor(target, command.optsWithGlobals<TargetOptions>()),
         now: io.now,
+        deadLetters: async () => target.deadLetters?.(),
+        onFailed: (text) => say(io, text),
       });
       const server = createServer(listener);
       await new Promise<void>((resolve, reject) => {
@@ -49,5 +51,5 @@ function optionsFor({ table, endpoint }: Target, { stack, region }: TargetOption
   const options = stack === undefined ? [['--table', table.name]] : [['--stack', stack]];
   if (endpoint !== undefined) options.push(['--endpoint', endpoint]);
   else if (region !== undefined) options.push(['--region', region]);
-  return options.map(([name, value = '']) => `${name} ${quoted(value)}`).join(' ');
+  return options.map(([name, value = '']) => `${name} ${shellWord(value)}`).join(' ');
 }

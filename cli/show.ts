@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { FLEET_STATUSES } from '../lib/api/operations.ts';
 import { explainHost } from '../lib/fleet/explain.ts';
-import { createHostReader } from '../lib/fleet/hosts.ts';
+import { readOverview } from '../lib/fleet/overview.ts';
 import { readHost } from '../lib/fleet/read-host.ts';
-import { UNREADABLE } from '../lib/fleet/rows.ts';
-import { deriveStatus, type FleetStatus } from '../lib/fleet/status.ts';
+import type { FleetStatus } from '../lib/fleet/status.ts';
+import { effectsOf } from '../lib/incidents/effects.ts';
 import { listIncidents } from '../lib/incidents/list.ts';
 import { type FeedItem, readAlert, readFeed, readIncident } from '../lib/incidents/read.ts';
 import { readWorkItem } from '../lib/incidents/restore-work-item.ts';
@@ -182,27 +182,15 @@ function fieldsText(row: object): string {
   return plainTable(rows);
 }
 
-function feedText({ entry, moves, stayed, pending }: FeedItem): string {
-  const sources = new Map<string, number>();
-  for (const { from, to } of moves) {
-    const other = (entry.kind === 'merge' ? from : to) ?? 'no incident';
-    sources.set(other, (sources.get(other) ?? 0) + 1);
-  }
-  const undone = entry.kind === 'merge_undone';
-  const way = undone ? 'back to' : 'from';
+function feedText(item: FeedItem): string {
+  const { entry, pending } = item;
+  const sequenceText = (sequence?: number) => String(sequence).padStart(15, '0');
+  const what = entry.kind === 'merge' ? 'merge' : `undo of ${sequenceText(entry.undone_sequence)}`;
   return [
-    line`  ${String(entry.sequence).padStart(15, '0')}  ${timeText(entry.at_ms)}  ${undone ? `undo of ${String(entry.undone_sequence).padStart(15, '0')}` : 'merge'} by ${entry.by}${pending ? '  (pending)' : ''}`,
-    ...[...sources].map(([other, count]) => line`    ${count} ${plural(count)} ${way} ${other}`),
-    ...(stayed.length > 0 ? [`    ${stayed.length} ${plural(stayed.length)} already there`] : []),
-    ...(entry.new_title === undefined ? [] : [line`    title: ${entry.old_title} -> ${entry.new_title}`]),
-    ...(entry.new_owner_id === undefined
-      ? []
-      : [line`    owner: ${entry.old_owner_id ?? 'none'} -> ${entry.new_owner_id}`]),
-    ...(entry.comment === undefined ? [] : [line`    comment: ${entry.comment}`]),
+    line`  ${sequenceText(entry.sequence)}  ${timeText(entry.at_ms)}  ${what} by ${entry.by}${pending ? '  (pending)' : ''}`,
+    ...effectsOf(item).map(({ text, incident }) => line`    ${incident ? `${text} ${incident}` : text}`),
   ].join('\n');
 }
-
-const plural = (count: number) => (count === 1 ? 'alert' : 'alerts');
 
 interface FleetCounts {
   hosts: number;
@@ -211,31 +199,17 @@ interface FleetCounts {
   edge_clusters: Map<string, Record<FleetStatus, number>>;
 }
 
-const HOSTS_AT_ONCE = 1_000;
-
 async function countFleet(table: Session['target']['table'], account: Int64, io: Io): Promise<FleetCounts> {
   const none = () => Object.fromEntries(FLEET_STATUSES.map((status) => [status, 0])) as Record<FleetStatus, number>;
   const counts: FleetCounts = { hosts: 0, statuses: none(), edge_clusters: new Map() };
-  const reader = createHostReader({
-    table,
-    account,
-    signal: io.signal,
-    onUnreadable: () => {
-      throw new CliError('Cannot read the live statuses.');
-    },
-  });
-  for (let more = true; more; ) {
-    const chunk = await reader.next(HOSTS_AT_ONCE);
-    more = chunk.more;
-    for (const { host, live } of chunk.candidates) {
-      const { status } = deriveStatus(host, live === UNREADABLE ? undefined : live, io.now());
+  for await (const { hosts } of readOverview({ table, account, now: io.now, signal: io.signal }))
+    for (const { edge_cluster, status } of hosts) {
       counts.hosts += 1;
       counts.statuses[status] += 1;
-      const cluster = counts.edge_clusters.get(host.edge_cluster) ?? none();
+      const cluster = counts.edge_clusters.get(edge_cluster) ?? none();
       cluster[status] += 1;
-      counts.edge_clusters.set(host.edge_cluster, cluster);
+      counts.edge_clusters.set(edge_cluster, cluster);
     }
-  }
   return counts;
 }
 

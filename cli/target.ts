@@ -24,6 +24,8 @@ export interface Target {
   readonly region: string | undefined;
   /** Makes gateway keys; absent where there is no usage plan to attach them to. */
   readonly gatewayKeys: GatewayKeys | undefined;
+  /** How many messages the stack's merge queue gave up, about; absent where no stack tells which queue it is. */
+  readonly deadLetters?: () => Promise<number>;
   close(): void;
 }
 
@@ -34,8 +36,9 @@ export async function connectTarget(options: TargetOptions, env: Io['env']): Pro
   if (stack !== undefined) {
     if (options.table !== undefined || options.endpoint !== undefined)
       throw new UsageError('--stack already names the table: do not pass --table or --endpoint.');
-    const { tableName, accountPlanId } = await readStack(stack, region);
-    return connect({ tableName, endpoint: undefined, region, accountPlanId });
+    const { tableName, accountPlanId, deadLettersUrl } = await readStack(stack, region);
+    const target = connect({ tableName, endpoint: undefined, region, accountPlanId });
+    return deadLettersUrl ? { ...target, deadLetters: () => countMessages(deadLettersUrl, region) } : target;
   }
   const endpoint = options.endpoint ?? (options.region === undefined ? env.DYNAMODB_ENDPOINT : undefined);
   if (endpoint !== undefined) {
@@ -96,7 +99,18 @@ async function readStack(name: string, region: string | undefined) {
   const [tableName, accountPlanId] = [outputs.get('TableName'), outputs.get('AccountPlanId')];
   if (!tableName || !accountPlanId)
     throw new CliError(`Stack ${name} has no outputs TableName and AccountPlanId: it is not a stack of this service.`);
-  return { tableName, accountPlanId };
+  return { tableName, accountPlanId, deadLettersUrl: outputs.get('DeadLettersUrl') };
+}
+
+/** Those that can be received, and those that were received and not deleted yet. */
+async function countMessages(queueUrl: string, region: string | undefined): Promise<number> {
+  const { GetQueueAttributesCommand, SQSClient } = await import('@aws-sdk/client-sqs');
+  const client = new SQSClient({ ...(region && { region }) });
+  const names = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] as const;
+  const { Attributes = {} } = await client.send(
+    new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: [...names] }),
+  );
+  return names.reduce((sum, name) => sum + Number(Attributes[name]), 0);
 }
 
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);

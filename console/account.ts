@@ -1,31 +1,28 @@
 /** An account: what it may do, its keys, limits and quotas, its work items, and what operators did to it. */
 import { randomUUID } from 'node:crypto';
-import { appKeyState, type ListedAppKey, listAppKeys } from '../lib/accounts/accounts.ts';
+import { appKeyState, type ListedAppKey, listAppKeys, readAccounts } from '../lib/accounts/accounts.ts';
 import type { AuditEntry } from '../lib/accounts/rows.ts';
 import { operations } from '../lib/api/operations.ts';
 import { createRateLimiter } from '../lib/api/rate-limit.ts';
 import type { WorkItemRow } from '../lib/incidents/rows.ts';
+import { shellWord } from '../lib/shell-word.ts';
 import { batchGet } from '../lib/table/batch-get.ts';
-import { collections, keys, parseKey } from '../lib/table/keys.ts';
+import { collections, keys } from '../lib/table/keys.ts';
 import { queryPage } from '../lib/table/query-page.ts';
 import { timeText } from '../lib/time-text.ts';
-import { bar, command, facts, further, type Html, href, html, link, section, type Table, when } from './html.ts';
-import type { View } from './view.ts';
+import { bar, facts, further, type Html, href, html, link, section, type Table, when } from './html.ts';
+import { command, type View } from './view.ts';
 
 const ROWS = 50;
 
 export async function accountsPage({ table, query }: Omit<View, 'account'>): Promise<Html> {
-  const page = await queryPage(table, collections.accounts(), { limit: ROWS, after: query.after });
-  const wanted = page.rows.map((row) => keys.account(parseKey(row)?.account ?? 0));
-  const { rows: accounts } = await batchGet(table, wanted);
-  const rows = wanted
-    .flatMap((key) => accounts.of(key) ?? [])
-    .map(({ account_id: id, name, permissions, suspended }) => [
-      ...[link(href([id, 'fleet']), id), name, permissions.join(' ') || 'none', suspended ? 'suspended' : 'active'],
-    ]);
+  const { accounts, next } = await readAccounts(table, { limit: ROWS, after: query.after });
+  const rows = accounts.map(({ account_id: id, name, permissions, suspended }) => [
+    ...[link(href([id, 'fleet']), id), name, permissions.join(' ') || 'none', suspended ? 'suspended' : 'active'],
+  ]);
   return html`
 ${section('All accounts', { head: ['account', 'name', 'permissions', 'state'], rows, none: 'The table has no accounts.' })}
-${further(page.next && href([], { after: page.next }), 'Further accounts')}`;
+${further(next && href([], { after: next }), 'Further accounts')}`;
 }
 
 export async function accountPage(view: View): Promise<Html> {
@@ -56,7 +53,7 @@ ${further(audit.next && href([id, 'account'], { ...query, audit: audit.next }), 
 const keyTable = ({ nowMs }: View, appKeys: ListedAppKey[]): Table => ({
   head: ['id', 'ends with', 'state', 'created', 'expires', 'note'],
   rows: appKeys
-    .sort((one, other) => other.created_at - one.created_at)
+    .toSorted((one, other) => other.created_at - one.created_at)
     .map((key) => {
       const [created, expires] = [key.created_at, key.expires_at].map((seconds) => seconds && timeText(seconds * 1000));
       return [key.app_key_id, `…${key.last_digits}`, appKeyState(key, nowMs), created, expires ?? 'never', key.note];
@@ -64,13 +61,13 @@ const keyTable = ({ nowMs }: View, appKeys: ListedAppKey[]): Table => ({
   none: 'The account has no keys.',
 });
 
-const itemTable = ({ account, nowMs, commandLine }: View, items: WorkItemRow[]): Table => ({
+const itemTable = (view: View, items: WorkItemRow[]): Table => ({
   head: ['id', 'title', 'version', 'state', 'how to restore it'],
-  rows: items.map(({ work_item_id, title, version, deleted_at_ms, deleted_by }) => {
-    if (deleted_at_ms === undefined) return [work_item_id, title, version, 'active', 'not deleted'];
-    const restore = commandLine(`work-item restore ${quoted(work_item_id)} --account ${account.account_id}`);
-    const state = html`deleted ${when(deleted_at_ms, nowMs)} by key ${deleted_by}`;
-    return [work_item_id, title, version, state, command(restore)];
+  rows: items.map(({ work_item_id: id, title, version, deleted_at_ms, deleted_by }) => {
+    if (deleted_at_ms === undefined) return [id, title, version, 'active', 'not deleted'];
+    const deletion = html`deleted ${when(deleted_at_ms, view.nowMs)} by key ${deleted_by}`;
+    const restore = `work-item restore ${shellWord(id)} --account ${view.account.account_id}`;
+    return [id, title, version, deletion, command(view, restore)];
   }),
   none: 'There are none.',
 });
@@ -82,9 +79,6 @@ const auditTable = ({ nowMs }: View, entries: AuditEntry[]): Table => ({
   ]),
   none: 'No operator has changed this account.',
 });
-
-/** A word of a shell's command line. */
-export const quoted = (word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
 
 async function windows({ table, account, nowMs }: View): Promise<Table> {
   const rows = [];
@@ -100,11 +94,7 @@ async function windows({ table, account, nowMs }: View): Promise<Table> {
 }
 
 const usage = (used: number, of: number) =>
-  html`${bar([
-    [used >= of ? 'full' : 'used', Math.min(used, of)],
-    ['free', Math.max(0, of - used)],
-  ])}
-${used.toLocaleString('en')} of ${of.toLocaleString('en')}`;
+  html`${bar(Math.min(used, of), of)} ${used.toLocaleString('en')} of ${of.toLocaleString('en')}`;
 
 type Row = Readonly<Record<string, unknown>>;
 

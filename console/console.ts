@@ -1,87 +1,77 @@
 /** The operator's console: a read-only web page on this machine, for whoever has its address. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { RequestListener } from 'node:http';
 import { createRequire } from 'node:module';
+import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { secureHeaders } from 'hono/secure-headers';
 import { readAccount } from '../lib/accounts/accounts.ts';
 import { isInt64, toInt64 } from '../lib/json.ts';
+import { printable } from '../lib/printable.ts';
 import type { Table } from '../lib/table/client.ts';
+import { isUnavailable } from '../lib/table/failures.ts';
+import { metered } from '../lib/table/metered.ts';
 import { timeText } from '../lib/time-text.ts';
 import { accountPage, accountsPage } from './account.ts';
 import { fleetPage } from './fleet.ts';
 import { healthPage } from './health.ts';
 import { document, type Html, html, type Page } from './html.ts';
 import { alertPage, incidentPage, mergesPage } from './incidents.ts';
-import { costText, metered, NotFound, type View } from './view.ts';
+import { NotFound, type Source, type View } from './view.ts';
 
-export interface ConsoleOptions {
-  table: Table;
-  /** Where that is, for the reader. */
-  target: string;
-  /** Options by which a command of the operator's reaches the same table. */
-  commandOptions: () => string;
-  now: () => number;
-  /** How many messages the local merge queue gave up; absent: there is none. */
-  deadLetters?: () => number;
-}
-
-export interface Console {
-  /** Answers the requests for `/console` and what is below. */
-  readonly listener: RequestListener;
-  /** Path and query that let one browser in, once. */
-  readonly entrance: string;
+export interface ConsoleOptions extends Source {
+  now(): number;
+  /** Told of a mistake of the console's own, in printable lines. */
+  onFailed(text: string): void;
 }
 
 type Env = { Bindings: HttpBindings };
 
 const require = createRequire(import.meta.url);
 const STYLES = {
-  'pico.css': readFileSync(require.resolve('@picocss/pico/css/pico.fluid.classless.min.css')),
+  'pico.css': readFileSync(require.resolve('@picocss/pico/css/pico.min.css')),
   'console.css': readFileSync(new URL('./console.css', import.meta.url)),
-} as const;
+};
+const [NONE, SELF] = [["'none'"], ["'self'"]];
+const POLICY = {
+  defaultSrc: NONE,
+  styleSrc: SELF,
+  imgSrc: ['data:'],
+  formAction: SELF,
+  baseUri: NONE,
+  frameAncestors: NONE,
+};
+/** US dollars for a read unit on demand, as in docs/performance.md. */
+const READ_UNIT_DOLLARS = 0.125 / 1_000_000;
 
 /** Compares in a time that does not tell where the two differ. */
 const isSame = (one: string, other: string) => timingSafeEqual(digest(one), digest(other));
 const digest = (text: string) => createHash('sha256').update(text).digest();
 const secret = () => randomBytes(32).toString('base64url');
 
-export function createConsole(options: ConsoleOptions): Console {
+/** @returns answers the requests for `/console` and what is below; and the path and query that let one browser in, once */
+export function createConsole(options: ConsoleOptions) {
   let token: string | undefined = secret();
   const entrance = `/console?token=${token}`;
   const session = secret();
+  const checks: View['checks'] = new Map();
   const app = new Hono<Env>({ strict: false }).basePath('/console');
   /** Cookies are shared by all ports of a host. */
   const cookieOf = ({ env }: Context<Env>) => `console-${env.incoming.socket.localPort}`;
-  const refuse = (c: Context<Env>, status: 401 | 403 | 404 | 405 | 502, title: string, sentence: string) =>
+  const refuse = (c: Context<Env>, status: 401 | 403 | 404 | 405 | 500 | 502, title: string, sentence: string) =>
     c.html(document({ title, body: html`<p>${sentence}</p>` }), status);
 
-  app.use(
-    secureHeaders({
-      contentSecurityPolicy: {
-        defaultSrc: ["'none'"],
-        styleSrc: ["'self'"],
-        imgSrc: ['data:'],
-        formAction: ["'self'"],
-        baseUri: ["'none'"],
-        frameAncestors: ["'none'"],
-      },
-      strictTransportSecurity: false,
-    }),
-  );
+  app.use(secureHeaders({ contentSecurityPolicy: POLICY, strictTransportSecurity: false }));
   app.use(async (c, next) => {
     const { method, headers, socket } = c.env.incoming;
     const hosts = ['127.0.0.1', 'localhost'].map((name) => `${name}:${socket.localPort}`);
     // A page elsewhere could otherwise read this one, by a name of its own that leads here.
     if (!hosts.includes(headers.host ?? '')) return refuse(c, 403, 'Refused', 'Use the address that was printed.');
-    if (method !== 'GET') {
-      c.header('Allow', 'GET');
-      return refuse(c, 405, 'Read-only', 'To change something, use the commands that the console names.');
-    }
-    return next();
+    if (method === 'GET') return next();
+    c.header('Allow', 'GET');
+    return refuse(c, 405, 'Read-only', 'To change something, use the commands that the console names.');
   });
   for (const [name, body] of Object.entries(STYLES))
     app.get(`/${name}`, (c) => c.body(body, 200, { 'Content-Type': 'text/css; charset=utf-8' }));
@@ -93,31 +83,28 @@ export function createConsole(options: ConsoleOptions): Console {
       setCookie(c, cookieOf(c), session, { path: '/console', httpOnly: true, sameSite: 'Strict' });
       return c.redirect('/console');
     }
-    if (!isSame(getCookie(c, cookieOf(c)) ?? '', session))
-      return refuse(
-        c,
-        401,
-        'Not let in',
-        'Open the address that was printed. It works once: run the command again for another.',
-      );
+    const advice = 'Open the address that was printed. It works once: run the command again for another.';
+    if (!isSame(getCookie(c, cookieOf(c)) ?? '', session)) return refuse(c, 401, 'Not let in', advice);
     return given === undefined ? next() : c.redirect('/console');
   });
   app.onError((error, c) => {
-    if (error instanceof NotFound) return refuse(c, 404, 'Not found', error.message);
-    return refuse(c, 502, 'Cannot read', `The table cannot be read: ${error.name}: ${error.message.split('\n')[0]}`);
+    const { name, message, stack = message } = error;
+    if (error instanceof NotFound) return refuse(c, 404, 'Not found', message);
+    // DynamoDB, or the way to it, is what failed.
+    if (error instanceof DynamoDBServiceException || isUnavailable(error) || name === 'CredentialsProviderError')
+      return refuse(c, 502, 'Cannot read', `The table cannot be read: ${name}: ${message.split('\n')[0]}`);
+    options.onFailed(`The console failed: ${stack.split('\n').map(printable).join('\n')}`);
+    return refuse(c, 500, 'Internal error', 'This is a mistake in the console. Its terminal shows where.');
   });
+  app.notFound((c) => refuse(c, 404, 'Not found', 'There is no such page.'));
 
   const show = (page: (view: Omit<View, 'account'>, c: Context<Env>) => Promise<Page>) => async (c: Context<Env>) => {
     const { table, units } = metered(options.table);
     const nowMs = options.now();
-    const view = {
-      ...{ table, nowMs, signal: c.req.raw.signal, cost: () => costText(units()) },
-      query: Object.fromEntries(Object.entries(c.req.query()).filter(([, value]) => value !== '')),
-      commandLine: (words: string) => `npm run --silent admin -- ${words} ${options.commandOptions()}`.trim(),
-      deadLetters: () => options.deadLetters?.(),
-    };
-    const shown = await page(view, c);
-    return c.html(document(shown, `${options.target}. Read at ${timeText(nowMs)}: ${view.cost()}.`));
+    const query = Object.fromEntries(Object.entries(c.req.query()).filter(([, value]) => value !== ''));
+    const cost = () => costText(units());
+    const shown = await page({ ...options, table, nowMs, query, signal: c.req.raw.signal, checks, cost }, c);
+    return c.html(document(shown, `${options.target}. Read at ${timeText(nowMs)}: ${cost()}.`));
   };
   const ofAccount = (page: NonNullable<Page['page']>, title: string, body: (view: View, id: string) => Promise<Html>) =>
     show(async (view, c) => {
@@ -125,18 +112,15 @@ export function createConsole(options: ConsoleOptions): Console {
       const id = c.req.param('id')?.toLowerCase() ?? '';
       return { title, page, account, body: await body({ ...view, account }, id) };
     });
+  const accounts = show(async (view) => ({ title: 'Accounts', body: await accountsPage(view) }));
 
-  app.get(
-    '/',
-    show(async (view) => ({ title: 'Accounts', body: await accountsPage(view) })),
-  );
+  app.get('/', accounts);
   app.get('/:account/fleet', ofAccount('fleet', 'Fleet', fleetPage));
   app.get('/:account/merges', ofAccount('merges', 'Incidents and merges', mergesPage));
   app.get('/:account/incident/:id', ofAccount('merges', 'Incident', incidentPage));
   app.get('/:account/alert/:id', ofAccount('merges', 'Alert', alertPage));
   app.get('/:account/account', ofAccount('account', 'Account', accountPage));
   app.get('/:account/health', ofAccount('health', 'Health', healthPage));
-  app.notFound((c) => refuse(c, 404, 'Not found', 'There is no such page.'));
   return { listener: getRequestListener(app.fetch), entrance };
 }
 
@@ -146,4 +130,9 @@ async function requireAccount(table: Table, text = '') {
   const account = id > 0 && isInt64(id) ? await readAccount(table, id) : undefined;
   if (!account) throw new NotFound(`There is no account ${text}.`);
   return account;
+}
+
+function costText(units: number): string {
+  if (units === 0) return 'the server does not tell what it cost';
+  return `${units.toLocaleString('en')} read units, about $${(units * READ_UNIT_DOLLARS).toFixed(7)} on demand`;
 }

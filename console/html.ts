@@ -11,7 +11,6 @@ type Value = Html | string | number | bigint | false | undefined | readonly Valu
 
 /** Of a stored text, in UTF-16 units: some may be as long as a row. */
 const LONGEST_TEXT = 4_000;
-
 const SECOND_MS = 1_000;
 
 /** A template that escapes its values, and shows characters that reorder or hide text as escapes, as the commands do. */
@@ -26,14 +25,10 @@ function harmless(value: Value): unknown {
 }
 
 /** The address of a page: its path under `/console`, and its query without the parts that are not given. */
-export function href(
-  path: readonly (string | Int64)[],
-  query: Readonly<Record<string, string | undefined>> = {},
-): string {
+export function href(path: readonly (string | Int64)[], query: Readonly<Record<string, string | undefined>> = {}) {
   const given = Object.entries(query).filter((part): part is [string, string] => (part[1] ?? '') !== '');
-  const search = new URLSearchParams(given).toString();
   const address = ['/console', ...path.map((part) => encodeURIComponent(String(part)))].join('/');
-  return search === '' ? address : `${address}?${search}`;
+  return given.length === 0 ? address : `${address}?${new URLSearchParams(given)}`;
 }
 
 export const link = (to: string, text: Value) => html`<a href="${to}">${text}</a>`;
@@ -47,49 +42,49 @@ export function when(atMs: number, nowMs: number): Html {
 export const duration = (durationMs: number) =>
   durationMs < SECOND_MS ? 'less than a second' : ms(Math.round(durationMs / SECOND_MS) * SECOND_MS, { long: true });
 
-export const count = (number: number, one: string) =>
-  `${number.toLocaleString('en')} ${number === 1 ? one : `${one}s`}`;
+/** Cells; the first is the row's heading. */
+type Row = readonly Value[];
 
 export interface Table {
   head: readonly string[];
-  /** The first cell of each is its heading. */
-  rows: readonly (readonly Value[])[];
+  rows: readonly Row[];
   /** Said in place of a table without rows. */
   none: string;
 }
 
 /** A heading with a table, which scrolls by itself where it is wider than the screen. */
-export function section(title: string, { head, rows, none }: Table, note?: Html): Html {
-  const table = html`<div class="scroll" role="region" aria-label="${title}" tabindex="0"><table>
-<thead><tr>${head.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
-<tbody>${rows.map(
+export const section = (title: string, { head, rows, none }: Table, note?: Html): Html => html`<h2>${title}</h2>${note}
+${
+  rows.length === 0
+    ? html`<p>${none}</p>`
+    : html`<div class="overflow-auto" role="region" aria-label="${title}" tabindex="0"><table>
+<thead><tr>${head.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>${body(rows)}</table></div>`
+}`;
+
+/** Names and values. */
+export const facts = (rows: readonly Row[]) => html`<table>${body(rows)}</table>`;
+
+const body = (rows: readonly Row[]) =>
+  html`<tbody>${rows.map(
     ([first, ...rest]) => html`<tr><th scope="row">${first}</th>${rest.map((cell) => html`<td>${cell}</td>`)}</tr>`,
-  )}</tbody>
-</table></div>`;
-  return html`<h2>${title}</h2>${note}${rows.length === 0 ? html`<p>${none}</p>` : table}`;
-}
+  )}</tbody>`;
 
 /** Leads to the rows that follow, if there are any. */
 export const further = (to: string | undefined, text: string) => to !== undefined && html`<p>${link(to, text)}</p>`;
 
-/** Names and values. */
-export const facts = (pairs: readonly (readonly [name: string, value: Value])[]) =>
-  html`<dl>${pairs.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+/** A bar for those who see it; what it shows must also stand beside it as text. */
+export const bar = (part: number, whole: number) =>
+  html`<progress value="${part}" max="${Math.max(1, whole)}" aria-hidden="true"></progress>`;
 
-/** A bar of parts that are told by a class each; what it shows must also stand beside it as text. */
-export function bar(parts: readonly (readonly [className: string, size: number])[]): Html {
-  const total = parts.reduce((sum, [, size]) => sum + size, 0);
+/** The same in several parts, each with a class for its colour. */
+export function stackedBar(parts: readonly (readonly [className: string, size: number])[]): Html {
   let reached = 0;
   const pieces = parts.map(([className, size]) => {
-    const start = reached;
     reached += size;
-    return size > 0 && html`<rect class="${className}" x="${start}" width="${size}" height="1"/>`;
+    return html`<rect class="${className}" x="${reached - size}" width="${size}" height="1"/>`;
   });
-  return html`<svg class="bar" viewBox="0 0 ${Math.max(1, total)} 1" preserveAspectRatio="none" aria-hidden="true">${pieces}</svg>`;
+  return html`<svg viewBox="0 0 ${reached} 1" preserveAspectRatio="none" aria-hidden="true">${pieces}</svg>`;
 }
-
-/** A command to copy: one click selects it. */
-export const command = (text: string) => html`<code class="command">${text}</code>`;
 
 export interface Page {
   title: string;
@@ -106,8 +101,7 @@ const pageLink = (to: string, label: string, isCurrent: boolean) =>
   html`<li><a href="${to}"${isCurrent && html` aria-current="page"`}>${label}</a></li>`;
 
 /** @param footer where it is from */
-export function document({ title, account, page, body }: Page, footer?: string): Html {
-  return html`<!doctype html>
+export const document = ({ title, account, page, body }: Page, footer?: string): Html => html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -118,7 +112,7 @@ export function document({ title, account, page, body }: Page, footer?: string):
 <link rel="stylesheet" href="/console/pico.css">
 <link rel="stylesheet" href="/console/console.css">
 </head>
-<body>
+<body class="container-fluid">
 <a class="skip" href="#content">Skip to the content</a>
 <header><nav aria-label="Pages"><ul>
 ${pageLink('/console', 'Accounts', !account)}
@@ -132,4 +126,3 @@ ${body}
 ${footer && html`<footer><small>${footer}</small></footer>`}
 </body>
 </html>`;
-}

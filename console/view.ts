@@ -1,50 +1,35 @@
 /** What a page is made from. */
-
 import type { AccountRow } from '../lib/accounts/rows.ts';
 import type { Table } from '../lib/table/client.ts';
+import { html, type Table as Rows } from './html.ts';
 
-export interface View {
+/** A table, and what only its surroundings know. */
+export interface Source {
   readonly table: Table;
+  /** Where that is, for the reader. */
+  readonly target: string;
+  /** Options by which a command of the operator's reaches the same table. */
+  commandOptions(): string;
+  /** How many messages the merge queue gave up; undefined: it is not known where the queue is. */
+  deadLetters(): Promise<number | undefined>;
+}
+
+export interface View extends Source {
   readonly account: AccountRow;
   readonly nowMs: number;
   /** Of the address; a part without text is absent. */
   readonly query: Readonly<Record<string, string | undefined>>;
   /** Aborted when the browser goes away. */
   readonly signal: AbortSignal;
+  /** By account id, what the last check that this console has run found, and a sentence about it. */
+  readonly checks: Map<string, Pick<Rows, 'rows'> & { text: string }>;
   /** What the page has read so far costs, as a clause. */
   cost(): string;
-  /** A command line of the operator's command, for the same table. */
-  commandLine(words: string): string;
-  /** Of the local merge queue; undefined: the queue is elsewhere. */
-  deadLetters(): number | undefined;
 }
+
+/** A command to copy: one click selects it. */
+export const command = ({ commandOptions }: Pick<View, 'commandOptions'>, words: string) =>
+  html`<code>npm run --silent admin -- ${words} ${commandOptions()}</code>`;
 
 /** What the page is about is not there. */
 export class NotFound extends Error {}
-
-/** US dollars for a read unit on demand, as in docs/performance.md. */
-const READ_UNIT_DOLLARS = 0.125 / 1_000_000;
-
-/** A client of the same table that counts the read units it uses. */
-export function metered(table: Table): { table: Table; units(): number } {
-  let units = 0;
-  const send = async (command: { input: object }, ...rest: unknown[]) => {
-    Object.assign(command.input, { ReturnConsumedCapacity: 'TOTAL' });
-    const output = await (table.client.send as Send).call(table.client, command, ...rest);
-    for (const { CapacityUnits = 0 } of [output.ConsumedCapacity ?? []].flat()) units += CapacityUnits;
-    return output;
-  };
-  // The paginators ask for an instance of the client's class.
-  return { table: { ...table, client: Object.create(table.client, { send: { value: send } }) }, units: () => units };
-}
-
-type Send = (...args: unknown[]) => Promise<Consumed>;
-/** Of one call, or of each table of a call. */
-interface Consumed {
-  ConsumedCapacity?: { CapacityUnits?: number } | { CapacityUnits?: number }[];
-}
-
-export const costText = (units: number): string =>
-  units === 0
-    ? 'the server does not tell what it cost'
-    : `${units.toLocaleString('en')} read units, about $${(units * READ_UNIT_DOLLARS).toFixed(7)} on demand`;

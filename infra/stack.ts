@@ -105,6 +105,10 @@ export class ServiceStack extends Stack {
       value: accountPlan.usagePlanId,
       description: "Usage plan for accounts' gateway keys",
     });
+    new CfnOutput(this, 'DeadLettersUrl', {
+      value: mergeQueue.deadLetters.queueUrl,
+      description: 'Queue of merges that could not be finished',
+    });
   }
 }
 

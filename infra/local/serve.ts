@@ -76,7 +76,8 @@ export async function serve(
     target: `the table of npm start, at ${dynamoDb.endpoint}`,
     commandOptions: () => `--service ${service?.url}`,
     now: Date.now,
-    deadLetters: () => service?.deadLetters.length ?? 0,
+    deadLetters: async () => service?.deadLetters.length,
+    onFailed: (text) => process.stderr.write(`${text}\n`),
   });
   service = await startService({
     template,

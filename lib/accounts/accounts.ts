@@ -8,6 +8,7 @@ import { expression, is, set } from '../table/expression.ts';
 import { collections, keys, parseKey } from '../table/keys.ts';
 import { forEach } from '../table/pool.ts';
 import { queryRows } from '../table/query-all.ts';
+import { queryPage } from '../table/query-page.ts';
 import { getRow, updateRow } from '../table/row.ts';
 import { type Action, putAction, transact, updateAction } from '../table/transact.ts';
 import type { AccountRow } from './rows.ts';
@@ -34,6 +35,14 @@ export const readAccount = (table: Table, account: Int64): Promise<AccountRow | 
 export async function listAccounts(table: Table): Promise<Int64[]> {
   const rows = await queryRows(table, collections.accounts());
   return rows.map((row) => parseKey(row)?.account as Int64);
+}
+
+/** Accounts in the order of their ids. @returns `next`: the `after` of the following ones; absent after the last */
+export async function readAccounts(table: Table, options: { limit: number; after?: string | undefined }) {
+  const { rows: listed, next } = await queryPage(table, collections.accounts(), options);
+  const wanted = listed.map((row) => keys.account(parseKey(row)?.account ?? 0));
+  const { rows } = await batchGet(table, wanted);
+  return { accounts: wanted.flatMap((key) => rows.of(key) ?? []), next };
 }
 
 /**

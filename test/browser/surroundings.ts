@@ -55,8 +55,11 @@ export async function withService(
   }
 }
 
-/** A page that keeps what goes wrong on it: errors in the console, and requests to anybody else. */
-export async function openPage({ url, browser }: Surroundings, options: BrowserContextOptions = {}) {
+/** A page that keeps what goes wrong on it: errors in the console, and requests to anybody but the server at `url`. */
+export async function openPage(
+  { url, browser }: Pick<Surroundings, 'url' | 'browser'>,
+  options: BrowserContextOptions = {},
+) {
   const context = await browser.newContext(options);
   const page = await context.newPage();
   const problems: string[] = [];

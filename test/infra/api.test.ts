@@ -71,12 +71,13 @@ describe('the API', () => {
     });
   });
 
-  it('has outputs for the address, without a slash at its end, the table and the usage plan, and no other', () => {
+  it('has outputs for the address, without a slash at its end, the table, the usage plan and the dead letters, and no other', () => {
     const outputs = Object.entries(template.Outputs ?? {}).map(([name, { Value }]) => [name, readable(Value)]);
     expect(Object.fromEntries(outputs)).toEqual({
       Url: 'https://ServiceApi.execute-api.AWS::Region.AWS::URLSuffix/ServiceApiDeploymentStageprod',
       TableName: 'Table',
       AccountPlanId: 'ServiceApiAccountPlan',
+      DeadLettersUrl: 'MergesDeadLetters',
     });
   });
 });

@@ -151,8 +151,8 @@ describe('show incident, alert and work-item', () => {
       `2 alerts from ${from}`,
       '1 alert from no incident',
       '1 alert already there',
-      'title: Checkout is down -> New',
-      'owner: none -> 7',
+      'title: Checkout is down → New',
+      'owner: none → 7',
       'comment: one cause',
     ])
       expect(out).toContain(line);

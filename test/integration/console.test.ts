@@ -5,7 +5,8 @@ import { browseFleet } from '../../lib/api/operations.ts';
 import { createRateLimiter } from '../../lib/api/rate-limit.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { adminOf } from '../support/admin.ts';
+import { adminOf, runCommand } from '../support/admin.ts';
+import { startFakeAws } from '../support/aws.ts';
 import { serveConsole } from '../support/console.ts';
 import { hostId, inventory, live, NOW, newFleet } from '../support/fleet.ts';
 import { newAccount, objectId } from '../support/incidents.ts';
@@ -32,7 +33,7 @@ describe('who is let in', () => {
     const console = await serveConsole({ table });
     expect((await console.ask('/console')).status).toBe(401);
     const { status, headers } = await console.enter();
-    expect([status, headers.location]).toEqual([302, '/console']);
+    expect([status, headers.location, headers['cache-control']]).toEqual([302, '/console', 'no-store']);
     expect(String(headers['set-cookie'])).toMatch(
       new RegExp(`^console-${console.port}=[\\w-]{43}; Path=/console; HttpOnly; SameSite=Strict$`),
     );
@@ -76,19 +77,30 @@ describe('who is let in', () => {
   });
 
   it('is no other site, and no script', async () => {
-    for (const { headers } of [await open.page(''), await open.page('/nowhere'), await open.ask('/console')]) {
+    const refused = [
+      open.page('/nowhere'),
+      open.page('/0/fleet'),
+      open.ask('/console'),
+      open.page('', { method: 'POST' }),
+    ];
+    for (const { headers } of await Promise.all([open.page(''), open.ask('/console/console.css'), ...refused])) {
       expect(headers['content-security-policy']).toBe(
         "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
       );
       expect(headers).toMatchObject({
         'x-content-type-options': 'nosniff',
         'referrer-policy': 'no-referrer',
-        'cache-control': 'no-store',
+        'cross-origin-resource-policy': 'same-origin',
       });
       expect(headers['access-control-allow-origin']).toBeUndefined();
     }
     const { headers } = await open.page('', { headers: { origin: 'https://evil.example' } });
     expect(headers['access-control-allow-origin']).toBeUndefined();
+  });
+
+  it('leaves nothing in the cache of a browser', async () => {
+    for (const { headers } of await Promise.all([open.page(''), open.page('/0/fleet'), open.ask('/console')]))
+      expect(headers['cache-control']).toBe('no-store');
   });
 });
 
@@ -128,6 +140,36 @@ describe('stored text', () => {
       for (const harm of ['<script', '\u202e', '\u2066', '\u0007']) expect(text.includes(harm), path).toBe(false);
       expect(text.split(SHOWN).length - 1, path).toBeGreaterThanOrEqual(times);
     }
+  });
+
+  it('in an address has no effect', async () => {
+    const { account } = await newAccount(table);
+    const odd = [
+      '%3Cscript%3E%00',
+      '%zz',
+      '..%2f..%2faccount',
+      '%E2%80%AE',
+      '__proto__',
+      '%ED%A0%80',
+      'x'.repeat(2_000),
+    ];
+    for (const text of odd)
+      for (const [path, expected] of [
+        [`/${text}/fleet`, [404]],
+        [`/${account}/incident/${text}`, [404, 502]],
+        [`/${account}/alert/${text}`, [404, 502]],
+        [`/${account}/${text}`, [404]],
+        [`/${account}/fleet?after=${text}&cluster=${text}&version=${text}&status=${text}&read=${text}`, [200, 502]],
+        [`/${account}/merges?before=${text}`, [200, 502]],
+        [`/${account}/account?items=${text}&audit=${text}`, [200, 502]],
+        [`/${account}/health?check=${text}`, [200]],
+        [`?after=${text}&${text}=1`, [200, 502]],
+      ] as const) {
+        const { status, text: shown } = await open.page(path);
+        expect([path, expected]).toEqual([path, expect.arrayContaining([status])]);
+        for (const harm of ['<script', '\u202e', '\u0000']) expect(shown.includes(harm), path).toBe(false);
+      }
+    expect(open.failures).toEqual([]);
   });
 
   it('of any length is shown cut', async () => {
@@ -316,6 +358,46 @@ describe('health', () => {
     const kinds = (JSON.parse(out) as { kind: string }[]).map(({ kind }) => kind);
     expect(kinds).toContain('alert_entry_missing');
     for (const kind of kinds) expect(checked).toContain(kind);
+    // What was found last stays, with its time, until the next check.
+    const later = textOf((await open.page(`/${account}/health`)).text);
+    expect(later).toContain('Checked at ');
+    for (const kind of kinds) expect(later).toContain(kind);
+    const other = await newAccount(table);
+    expect(textOf((await open.page(`/${other.account}/health`)).text)).toContain('It was not run since');
+  });
+
+  it.each([
+    [undefined, 'Not known: only npm start and a stack'],
+    [0, '0 messages of the merge queue, of all accounts. '],
+    [1, '1 message of the merge queue, of all accounts. docs/operate.md says'],
+  ])('shows that there are %s dead letters', async (letters, text) => {
+    const { account } = await newAccount(table);
+    const console = await serveConsole({ table, deadLetters: async () => letters });
+    await console.enter();
+    expect(textOf((await console.page(`/${account}/health`)).text)).toContain(`Dead letters ${text}`);
+    await console.close();
+  });
+
+  it('tells a mistake of its own from what DynamoDB answers', async () => {
+    const { account } = await newAccount(table);
+    const wrong = await serveConsole({
+      table,
+      commandOptions: () => {
+        throw new ReferenceError('no\u202e is not defined\nsecond line');
+      },
+    });
+    await wrong.enter();
+    await put(table, keys.mergeOrder(account), { last: 5, last_large: 5, pending: { 5: objectId() } });
+    const { status, text, headers } = await wrong.page(`/${account}/health`);
+    expect([status, headers['cache-control']]).toEqual([500, 'no-store']);
+    expect(textOf(text)).toContain('Internal error This is a mistake in the console.');
+    expect(text).not.toContain('ReferenceError');
+    expect(wrong.failures).toEqual([
+      expect.stringMatching(
+        /^The console failed: ReferenceError: no\\u202e is not defined\nsecond line\n +at .*console/,
+      ),
+    ]);
+    await wrong.close();
   });
 
   it('says that a server does not answer', async () => {
@@ -344,6 +426,37 @@ describe('admin console', () => {
     stop.abort();
     expect((await running).exitCode).toBe(0);
     await expect(fetch(address)).rejects.toThrow();
+  });
+
+  it('reads the dead letters of a stack on AWS, and says why it cannot', async () => {
+    const { account } = await newAccount(table);
+    const outputs: Record<string, string> = { TableName: table.name, AccountPlanId: 'plan' };
+    const aws = await startFakeAws({ name: 'Service', outputs });
+    const leave = aws.enter();
+    const stop = new AbortController();
+    const letters = async () => {
+      const printed = Promise.withResolvers<string>();
+      const env = { AWS_REGION: 'eu-west-1' };
+      const running = runCommand(['console', '--stack', 'Service'], {
+        env,
+        signal: stop.signal,
+        onOut: printed.resolve,
+      });
+      const address = (await Promise.race([printed.promise, running.then(({ err }) => err)])).trim();
+      const entered = await fetch(address, { redirect: 'manual' });
+      const cookie = String(entered.headers.get('set-cookie')).split(';')[0] ?? '';
+      const page = await fetch(new URL(`/console/${account}/health`, address), { headers: { cookie } });
+      return /Dead letters (.*?) Check /.exec(textOf(await page.text()))?.[1]?.trim();
+    };
+    expect(await letters()).toMatch(/^Not known/);
+    outputs.DeadLettersUrl = `${aws.url}/123456789012/dead-letters`;
+    aws.setQueue({ ApproximateNumberOfMessages: '2', ApproximateNumberOfMessagesNotVisible: '1' });
+    expect(await letters()).toMatch(/^3 messages of the merge queue, of all accounts\./);
+    aws.setQueue('AccessDenied');
+    expect(await letters()).toBe('They cannot be read: AccessDenied: You may not.');
+    stop.abort();
+    leave();
+    aws.close();
   });
 
   it('says that a port is taken', async () => {

@@ -290,10 +290,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'the comment of a merge reaches the terminal as it is',
     file: 'cli/show.ts',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a source file
-    find: '[line`    comment: ${entry.comment}`]',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a source file
-    replace: '[`    comment: ${entry.comment}`]',
+    find: 'line`    ${incident ?',
+    replace: '`    ${incident ?',
     tests: [integration('terminal')],
     only: 'show incident',
   },

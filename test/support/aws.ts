@@ -1,4 +1,4 @@
-/** AWS's wire, as far as the operator's command and the gateway keys use it: API Gateway, CloudFormation, STS. */
+/** AWS's wire, as far as the operator's command and the gateway keys use it: API Gateway, CloudFormation, SQS, STS. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dynamodbEndpoint } from './dynamodb-local.ts';
@@ -17,6 +17,17 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
     /** Deletions are answered with a mistake of the caller's. */
     refuseDeletions: false,
   };
+
+  /** Of any queue: as SQS says them, or the name of the error that it answers with. */
+  let queue: Record<string, string> | string = {};
+  function answerSqs(text: string, response: ServerResponse) {
+    const { AttributeNames = [] } = JSON.parse(text) as { AttributeNames?: string[] };
+    response.setHeader('Content-Type', 'application/x-amz-json-1.0');
+    if (typeof queue === 'string')
+      return response.writeHead(400).end(JSON.stringify({ __type: queue, message: 'You may not.' }));
+    const given = Object.entries(queue).filter(([name]) => AttributeNames.includes(name));
+    return response.end(JSON.stringify({ Attributes: Object.fromEntries(given) }));
+  }
 
   async function answerApiGateway(request: IncomingMessage, text: string, response: ServerResponse) {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://x');
@@ -99,13 +110,15 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
 
   const server = createServer(async (request, response) => {
     const query = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded');
-    if (!query) {
+    const sqs = request.headers['x-amz-target'] === 'AmazonSQS.GetQueueAttributes';
+    if (!query && !sqs) {
       gateway.atOnce += 1;
       gateway.mostAtOnce = Math.max(gateway.mostAtOnce, gateway.atOnce);
     }
     let text = '';
     for await (const chunk of request) text += chunk;
     if (query) answerQuery(text, response);
+    else if (sqs) answerSqs(text, response);
     else await answerApiGateway(request, text, response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -117,11 +130,15 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
     AWS_ENDPOINT_URL_DYNAMODB: dynamodbEndpoint(),
     AWS_ENDPOINT_URL_API_GATEWAY: url,
     AWS_ENDPOINT_URL_CLOUDFORMATION: url,
+    AWS_ENDPOINT_URL_SQS: url,
     AWS_ENDPOINT_URL_STS: url,
   };
   return {
     gateway,
     url,
+    setQueue: (attributes: typeof queue) => {
+      queue = attributes;
+    },
     environment,
     /** Sets the environment of this process. @returns sets it back */
     enter() {

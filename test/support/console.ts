@@ -11,7 +11,12 @@ export interface Answer {
 }
 
 export async function serveConsole(options: Pick<ConsoleOptions, 'table'> & Partial<ConsoleOptions>) {
-  const console = createConsole({ target: 'table t', commandOptions: () => '--table t', now: Date.now, ...options });
+  const failures: string[] = [];
+  const console = createConsole({
+    ...{ target: 'table t', commandOptions: () => '--table t', now: Date.now, deadLetters: async () => undefined },
+    onFailed: (text) => failures.push(text),
+    ...options,
+  });
   const server = createServer(console.listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -28,6 +33,8 @@ export async function serveConsole(options: Pick<ConsoleOptions, 'table'> & Part
   let cookie = '';
   return {
     port,
+    /** Mistakes of its own that the console told of. */
+    failures,
     entrance: console.entrance,
     ask,
     /** Lets this browser in. */

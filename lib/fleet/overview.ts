@@ -1,0 +1,48 @@
+/** An account's hosts as operators see them. */
+import type { Int64 } from '../json.ts';
+import type { Table } from '../table/client.ts';
+import { type Explained, explainCandidate } from './explain.ts';
+import { type Candidate, createHostReader } from './hosts.ts';
+import { type HostRow, UNREADABLE } from './rows.ts';
+
+const HOSTS_AT_ONCE = 1_000;
+
+export interface ShownHost extends Explained, Pick<HostRow, 'host_id' | 'edge_cluster' | 'agent_version'> {
+  /** Of the latest snapshot, in milliseconds; absent: there is none that can be read. */
+  readonly ageMs?: number;
+}
+
+export interface OverviewOptions {
+  table: Table;
+  account: Int64;
+  /** Host after which to begin; undefined: the first. */
+  after?: string | undefined;
+  now: () => number;
+  /** Ends the reading. */
+  signal: AbortSignal;
+}
+
+/** Reads the hosts in their order, a thousand at once; `more`: there are others after them. */
+export async function* readOverview({ now, ...options }: OverviewOptions): AsyncGenerator<{
+  hosts: ShownHost[];
+  more: boolean;
+}> {
+  const onUnreadable = (error: unknown) => {
+    throw error;
+  };
+  const reader = createHostReader({ ...options, onUnreadable });
+  for (let more = true; more; ) {
+    const chunk = await reader.next(HOSTS_AT_ONCE);
+    more = chunk.more;
+    yield { hosts: chunk.candidates.map((candidate) => shownOf(candidate, now())), more };
+  }
+}
+
+function shownOf(candidate: Candidate, nowMs: number): ShownHost {
+  const { host_id, edge_cluster, agent_version } = candidate.host;
+  const receivedMs = candidate.live === UNREADABLE ? undefined : candidate.live?.received_at_ms;
+  return {
+    ...{ host_id, edge_cluster, agent_version, ...explainCandidate(candidate, nowMs) },
+    ...(receivedMs !== undefined && { ageMs: Math.max(0, nowMs - Number(receivedMs)) }),
+  };
+}
