@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Command, Option } from 'commander';
@@ -29,9 +30,7 @@ export function addConsoleCommand(program: Command, io: Io): void {
         onFailed: (text) => say(io, text),
       });
       const server = createServer(listener);
-      await new Promise<void>((resolve, reject) => {
-        server.once('error', reject).listen(port, '127.0.0.1', resolve);
-      }).catch((error: NodeJS.ErrnoException) => {
+      await once(server.listen(port, '127.0.0.1'), 'listening').catch((error: NodeJS.ErrnoException) => {
         throw new CliError(`Cannot listen on port ${port} (${error.code}): choose another --port.`);
       });
       print(io, `http://127.0.0.1:${(server.address() as AddressInfo).port}${entrance}`);

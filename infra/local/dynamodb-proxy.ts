@@ -1,4 +1,5 @@
 /** An HTTP proxy between the SDK and a DynamoDB-compatible server that can change each call. */
+import { once } from 'node:events';
 import { Agent, createServer, request as httpRequest, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -78,7 +79,7 @@ export async function startDynamoDbProxy(
     });
   }
 
-  await new Promise<void>((resolve) => server.listen({ port: 0, host: '127.0.0.1', backlog: 1_000 }, resolve));
+  await once(server.listen({ port: 0, host: '127.0.0.1', backlog: 1_000 }), 'listening');
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async close() {

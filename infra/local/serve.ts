@@ -39,7 +39,7 @@ export async function serve(
   // In the terminal of an editor a debugger may be there already.
   if (options.inspect && !inspector.url()) inspector.open();
   if (options.inspect && !inspector.url())
-    throw new StartError('The port of the debugger is in use: stop what uses it.');
+    throw new StartError("The debugger's port 9229 is in use: stop the process that uses it.");
   const starting = startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT, dbDirectory: options.db });
   atEnd(async () => (await starting).stop());
   const context = Object.entries(SETTINGS).map(([name, { env }]) => [name, process.env[env] || undefined]);

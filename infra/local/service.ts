@@ -1,4 +1,5 @@
 /** The whole service on one machine, as the stack's template says: gateway, functions, table stream and queue. */
+import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { cpuShareOf } from './cpu-share.ts';
 import { readDeployment } from './deployment.ts';
@@ -95,10 +96,7 @@ export async function startService(options: LocalServiceOptions): Promise<LocalS
   });
   const stopFunctions = () => Promise.all(Object.values(functions).map((each) => each.stop()));
 
-  await new Promise<void>((resolve, reject) => {
-    gateway.once('error', reject);
-    gateway.listen(port, '127.0.0.1', resolve);
-  }).catch(async (error: unknown) => {
+  await once(gateway.listen(port, '127.0.0.1'), 'listening').catch(async (error: unknown) => {
     await stopFunctions();
     throw error;
   });

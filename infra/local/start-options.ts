@@ -1,4 +1,5 @@
 /** The options of `npm start`. Loads little, so that wrong ones are reported at once. */
+import { once } from 'node:events';
 import { access } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { parseArgs } from 'node:util';
@@ -21,7 +22,7 @@ Set DYNAMODB_ENDPOINT to use another DynamoDB-compatible server instead of Dynam
   --limits aws enforce DynamoDB's limits, and Lambda's CPU share for each function
   --fail PART  make a part of the table fail, to test your program (can be repeated):
 ${failureLines()}
-  --watch      load a changed file of lib/ or functions/ at the next call; data is kept
+  --watch      reload changed files of lib/ and functions/ before the next call; data is kept
   --inspect    let a debugger attach to port 9229
   --help       show this help
 `;
@@ -71,17 +72,15 @@ export function readOptions(): Options | 'help' {
 
 /** Before anything is started: the port is free, and the data file can be read. */
 export async function checkFirst({ port, data }: Options): Promise<void> {
-  const probe = createServer();
-  await new Promise<void>((resolve, reject) => {
-    probe.once('error', reject);
-    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve()));
-  }).catch((error: NodeJS.ErrnoException) => {
+  const probe = createServer().listen(port, '127.0.0.1');
+  await once(probe, 'listening').catch((error: NodeJS.ErrnoException) => {
     throw new StartError(
       error.code === 'EADDRINUSE'
         ? `Port ${port} is in use (perhaps by another npm start): stop that process, or choose another port with --port.`
         : `Cannot listen on port ${port} (${error.code}): choose another port with --port.`,
     );
   });
+  await once(probe.close(), 'close');
   if (data !== undefined)
     await access(data).catch((error: NodeJS.ErrnoException) => {
       throw new StartError(`Cannot read ${data} (${error.code}): check --data.`);

@@ -20,8 +20,8 @@ export function watchSources(load: () => Promise<void>, show: (text: string) => 
     changed.clear();
     const began = performance.now();
     await load().then(
-      () => show(`Loaded again in ${Math.round(performance.now() - began)} ms: ${names}`),
-      (error: unknown) => show(`Not loaded, the old code answers: ${whatIsWrong(error)}`),
+      () => show(`Reloaded in ${Math.round(performance.now() - began)} ms: ${names}`),
+      (error: unknown) => show(`Reload failed, the previous code still answers: ${whatIsWrong(error)}`),
     );
   }
 

@@ -25,7 +25,7 @@ export function createUsageKeyAuthorizer({
   ): Promise<APIGatewayAuthorizerResult> {
     const appKey = event.queryStringParameters?.app_key ?? '';
     const caller = await appKeys.find(appKey).catch((error: Error) => {
-      log.warn('caller not labelled', { error_name: error.name });
+      log.warn('app key lookup failed', { error_name: error.name });
       // Not the error itself: Lambda would log all of it.
       throw new Error('the app key cannot be looked up');
     });

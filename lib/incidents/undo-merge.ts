@@ -127,7 +127,7 @@ async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest, at
   if (merge.pending && !pending.some(({ sequence }) => sequence === undone)) {
     // Its last moves were done after its rows were read; separate rows record where they took their alerts from.
     if (!order.pending?.some(({ sequence }) => sequence === undone))
-      throw new UndoError(`entry ${undone} does not tell of all its alerts, and nothing is left to do for it`);
+      throw new UndoError(`entry ${undone} does not list all its alerts, and none of its moves is pending`);
     pending.push({ incidentId, sequence: undone });
   }
 

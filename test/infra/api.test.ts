@@ -32,7 +32,7 @@ describe('a route', () => {
   });
 
   it.each([...routes])(
-    '%s: of the operations alone calls are labelled, and a gateway key is asked for',
+    '%s: only calls of operations have the authorizer and require a gateway key',
     (route, { Properties }) => {
       const { AuthorizationType, AuthorizerId, ApiKeyRequired, Integration } = readable(Properties);
       expect([AuthorizationType, AuthorizerId, ApiKeyRequired]).toEqual(

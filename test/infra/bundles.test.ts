@@ -100,7 +100,7 @@ describe('every bundle, started as Lambda would', () => {
       methodArn: 'arn:a/prod/POST/alert/merge',
     });
     expect(answer).toEqual({ thrown: 'Error' });
-    expect(stdout).toContain('caller not labelled');
+    expect(stdout).toContain('app key lookup failed');
     expect(stdout).not.toContain('the-secret-key');
   });
 

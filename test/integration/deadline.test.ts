@@ -54,7 +54,7 @@ describe.concurrent('DynamoDB that never replies', ON_TIME, () => {
     expect(JSON.stringify(deps.log.lines)).not.toContain('key-that-nobody');
   });
 
-  it('is not remembered: the next call of the same key is labelled', async () => {
+  it('is not remembered: the next call of the same key is assigned to its account', async () => {
     const appKey = await putAppKey(table, { account_id: 1, gateway_key: 'local-account-1' });
     const { label: failing } = labelCallerOver(hanging());
     expectEnvelope((await called(failing, table, appKey)).answer, 503, 'ServiceUnavailable');

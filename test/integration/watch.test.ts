@@ -61,23 +61,25 @@ it('what is changed is live at the next call, for a function that was called and
   expect(await messageOf('/rum/resource/info')).toContain(SENTENCE);
   for (const times of ['once', 'twice']) {
     write(sources.replace(SENTENCE, `Changed ${times}.`));
-    await printed(/Loaded again in \d+ ms: lib\/api\/messages\/en\.ts\n/);
+    await printed(/Reloaded in \d+ ms: lib\/api\/messages\/en\.ts\n/);
     for (const { path } of operations) expect(await messageOf(path)).toContain(`Changed ${times}.`);
   }
 });
 
-it('a syntax error is told with its line, and the old code answers until it is fixed', async () => {
+it('a syntax error is printed with its line, and the previous code answers until it is fixed', async () => {
   write(sources.replace(SENTENCE, 'Before.'));
-  await printed(/Loaded again/);
+  await printed(/Reloaded/);
   const line = sources.slice(0, sources.indexOf(SENTENCE)).split('\n').length;
   write(sources.replace(`'${SENTENCE}`, `' + (; '${SENTENCE}`));
-  expect(await printed(/Not loaded, .*SyntaxError.*\n/s)).toContain(`the old code answers: ${FILE}:${line}\n`);
+  expect(await printed(/Reload failed, .*SyntaxError.*\n/s)).toContain(
+    `the previous code still answers: ${FILE}:${line}\n`,
+  );
   expect(await messageOf('/rum/resource/info')).toContain('Before.');
   write(sources);
-  await printed(/Loaded again/);
+  await printed(/Reloaded/);
   // Some functions were loaded more often than others, and none has modules of an earlier time.
   write(sources.replace(SENTENCE, 'After.'));
-  await printed(/Loaded again/);
+  await printed(/Reloaded/);
   for (const { path } of operations) expect(await messageOf(path)).toContain('After.');
 });
 

@@ -6,7 +6,7 @@ import { createUsageKeyAuthorizer } from '../../lib/auth/usage-key-authorizer.ts
 const SHARED = 'shared-key-of-strangers';
 const caller: Caller = { accountId: 9007199254740993n, appKeyId: 'a', permissions: [], cursorSecret: new Uint8Array() };
 
-function labelled(find: () => Promise<Caller | undefined>) {
+function authorized(find: () => Promise<Caller | undefined>) {
   const said: string[] = [];
   const keep = (message: string, fields: object) => void said.push(`${message} ${JSON.stringify(fields)}`);
   const label = createUsageKeyAuthorizer({
@@ -26,7 +26,7 @@ function labelled(find: () => Promise<Caller | undefined>) {
 
 describe('the label of a call', () => {
   it("is the account's gateway key, and allows every path, for the policy is kept", async () => {
-    const { result, said } = labelled(async () => ({ ...caller, gatewayKey: 'gateway-key-of-the-account' }));
+    const { result, said } = authorized(async () => ({ ...caller, gatewayKey: 'gateway-key-of-the-account' }));
     expect(await result).toEqual({
       principalId: '9007199254740993',
       usageIdentifierKey: 'gateway-key-of-the-account',
@@ -45,14 +45,14 @@ describe('the label of a call', () => {
   });
 
   it('of an unknown key is the shared one, and refuses nothing', async () => {
-    expect(await labelled(async () => undefined).result).toMatchObject({
+    expect(await authorized(async () => undefined).result).toMatchObject({
       principalId: 'unknown',
       usageIdentifierKey: SHARED,
     });
   });
 
   it('of an account without a gateway key is the shared one, and the operator hears of it, without the key', async () => {
-    const { result, said } = labelled(async () => caller);
+    const { result, said } = authorized(async () => caller);
     expect(await result).toMatchObject({
       usageIdentifierKey: SHARED,
       policyDocument: { Statement: [{ Effect: 'Allow' }] },
@@ -62,7 +62,7 @@ describe('the label of a call', () => {
   });
 
   it('is none when keys cannot be looked up: it throws, and neither log nor error holds the key', async () => {
-    const { result, said } = labelled(async () => Promise.reject(new Error('the-secret-key')));
+    const { result, said } = authorized(async () => Promise.reject(new Error('the-secret-key')));
     await expect(result).rejects.toThrow('the app key cannot be looked up');
     const error = await result.catch((thrown: Error) => thrown);
     expect(said).toHaveLength(1);
