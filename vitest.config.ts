@@ -4,34 +4,25 @@ import { defineConfig } from 'vitest/config';
 // What the tests start are the same modules again and again.
 process.env.NODE_COMPILE_CACHE ??= 'node_modules/.cache/node';
 
-const setupFiles = ['test/support/same-choices.ts'];
-
 export default defineConfig({
   test: {
     // No test changes a module's state, so that those which a worker has loaded serve file after file.
     isolate: false,
-    expect: { poll: { timeout: 15_000 } },
+    setupFiles: ['test/support/same-choices.ts'],
+    // Long enough for a busy machine.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
     // Some tests wait for time-outs.
     maxWorkers: availableParallelism() + 1,
     projects: [
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], setupFiles, testTimeout: 60_000 } },
-      {
-        test: {
-          name: 'infra',
-          include: ['test/infra/**/*.test.ts'],
-          setupFiles,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-        },
-      },
+      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
+      { test: { name: 'infra', include: ['test/infra/**/*.test.ts'] } },
       {
         test: {
           name: 'integration',
           include: ['test/{integration,faults,simulation}/**/*.test.ts'],
-          setupFiles,
           globalSetup: ['test/support/template.ts', 'test/support/dynamodb-local.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
         },
       },
       {
@@ -39,10 +30,7 @@ export default defineConfig({
           // Needs the history of the repository: no part of `npm test`.
           name: 'releases',
           include: ['test/releases/**/*.test.ts'],
-          setupFiles,
           globalSetup: ['test/support/template.ts', 'test/support/dynamodb-local.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
         },
       },
     ],

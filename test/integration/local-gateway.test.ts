@@ -186,9 +186,7 @@ describe('over real HTTP', () => {
       shard: 0,
     });
     expect(outcome).toBe('committed');
-    await expect
-      .poll(async () => (await tenant.feed(to))[0].pending, { timeout: 20_000, interval: 250 })
-      .toBeUndefined();
+    await expect.poll(async () => (await tenant.feed(to))[0].pending, { interval: 250 }).toBeUndefined();
     expect(new Set(await tenant.placements(alerts))).toEqual(new Set([to]));
   });
 });

@@ -3,9 +3,10 @@ import { expect, it } from 'vitest';
 import { createOperationHandler } from '../../lib/api/operation-handler.ts';
 import { deleteWorkItem } from '../../lib/api/operations.ts';
 import validate from '../../lib/api/validators/delete-work-item.ts';
+import { ON_TIME } from '../support/measured.ts';
 import { eventFor, newTable, putAppKey, testDeps } from '../support/service.ts';
 
-it('an operation that does not end is ServiceUnavailable before the function times out', async () => {
+it('an operation that does not end is ServiceUnavailable before the function times out', ON_TIME, async () => {
   const table = await newTable();
   const appKey = await putAppKey(table, { account_id: 1 });
   const handler = createOperationHandler(
