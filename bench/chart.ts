@@ -1,54 +1,107 @@
-/** The chart of `docs/performance.md`: each figure as a multiple of its baseline, with its target. */
-import { init } from 'echarts';
-import type { Figure } from './report.ts';
+/** The charts of `docs/performance.md`. */
+import { type EChartsOption, init } from 'echarts';
+import type { AtMemory, comparisonsOf } from './functions.ts';
 
-const ROW = 15;
-const [GREEN, RED, INK] = ['#4c8c6b', '#c0504d', '#222'];
+const INK = '#222';
+const COLOURS = ['#35618f', '#4c8c6b', '#b8862f', '#8d5a97', '#b5544f'];
 
-/** @returns SVG */
-export function drawChart(figures: readonly Figure[]): string {
-  const bars = figures.flatMap(({ suite, name, ratio, target, met }) => {
-    if (ratio === undefined || target === undefined) return [];
-    const limit = 'most' in target ? target.most : target.least;
-    return [{ name: `${suite}: ${name}`, ratio, limit, met }];
-  });
-  const chart = init(null, null, { renderer: 'svg', ssr: true, width: 1000, height: 95 + ROW * bars.length });
-  const seriesOf = (name: string, met: boolean, color: string) =>
-    ({
-      ...{ name, type: 'bar', stack: 'ratio', color },
-      data: bars.map((bar) => (bar.met === met ? bar.ratio : null)),
-    }) as const;
-  chart.setOption({
-    animation: false,
-    backgroundColor: 'white',
-    title: {
-      text: 'Figures as multiples of their baselines (bar), and their targets (line)',
-      ...{ left: 'center', top: 5 },
-      textStyle: { fontSize: 13, color: INK },
-    },
-    legend: { top: 28, itemHeight: 10, itemGap: 40 },
-    grid: { left: 430, right: 30, top: 55, bottom: 40 },
-    xAxis: { name: 'times the baseline', nameLocation: 'middle', nameGap: 25 },
-    yAxis: {
-      type: 'category',
-      inverse: true,
-      data: bars.map(({ name }) => name),
-      axisLabel: { width: 415, overflow: 'truncate', fontSize: 10, interval: 0 },
-    },
-    series: [
-      seriesOf('target met', true, GREEN),
-      seriesOf('target missed', false, RED),
-      {
-        name: 'target',
-        type: 'scatter',
-        symbol: 'rect',
-        symbolSize: [3, ROW - 3],
-        color: INK,
-        data: bars.map(({ limit }) => limit),
-      },
-    ],
-  });
-  const svg = chart.renderToSVGString();
+function draw(width: number, height: number, option: EChartsOption): string {
+  const chart = init(null, null, { renderer: 'svg', ssr: true, width, height });
+  chart.setOption({ animation: false, backgroundColor: 'white', color: COLOURS, ...option });
+  // Its names hold counters of this process.
+  const names = new Map<string, string>();
+  const named = (name: string) => names.get(name) ?? names.set(name, `n${names.size}`).get(name) ?? name;
+  const svg = chart.renderToSVGString().replaceAll(/\bzr\d+-[\w-]+/g, named);
   chart.dispose(); // else its timers keep the process running
   return svg;
+}
+
+const titleOf = (text: string, subtext: string) => ({
+  text,
+  subtext,
+  ...{ left: 'center', top: 5, itemGap: 5 },
+  textStyle: { fontSize: 15, color: INK },
+  subtextStyle: { fontSize: 12, color: INK },
+});
+
+const BAR = 17;
+
+/** Each function's figures as multiples of a handler by hand, with their targets. @returns SVG */
+export function drawRatios(compared: ReturnType<typeof comparisonsOf>): string {
+  const [first] = compared;
+  const whats = first?.figures.map(({ what, most }) => ({ what, most })) ?? [];
+  return draw(1000, 130 + compared.length * (whats.length * BAR + 14), {
+    title: titleOf(
+      'How long a function takes, compared with a handler by hand that makes the same calls to DynamoDB',
+      'By hand = 1: shorter is faster. The black mark is the target.',
+    ),
+    legend: { top: 52, itemHeight: 10, itemGap: 30 },
+    grid: { left: 150, right: 30, top: 85, bottom: 30 },
+    xAxis: { type: 'value', min: 0, max: ({ max }: { max: number }) => Math.max(1.1, max), interval: 0.25 },
+    yAxis: { type: 'category', inverse: true, data: compared.map(({ name }) => name), axisTick: { show: false } },
+    series: whats.flatMap(({ what, most }, position) => {
+      const offset = (position - (whats.length - 1) / 2) * BAR;
+      return [
+        {
+          ...({
+            name: `${what}, target ${most}`,
+            type: 'bar',
+            barWidth: BAR - 3,
+            barGap: `${(3 / (BAR - 3)) * 100}%`,
+          } as const),
+          data: compared.map(({ figures }) => figures[position]?.ratio ?? null),
+          label: {
+            show: true,
+            position: 'insideLeft',
+            fontSize: 10,
+            formatter: ({ value }: { value?: unknown }) => Number(value).toFixed(2),
+          },
+        },
+        {
+          ...({
+            type: 'scatter',
+            symbol: 'rect',
+            symbolSize: [3, BAR - 3],
+            symbolOffset: [0, offset],
+            color: INK,
+          } as const),
+          data: compared.map(({ name }) => [most, name]),
+        },
+      ];
+    }),
+  });
+}
+
+const PANELS = [
+  { what: 'durationMs', title: 'a warm call, ms', left: 60, right: 530 },
+  { what: 'dollars', title: 'Lambda for a million calls, US dollars', left: 560, right: 30 },
+] as const;
+
+/** Duration and price by memory; the size that the stack gives is filled. @returns SVG */
+export function drawMemory(measured: readonly AtMemory[]): string {
+  const sizes = [...new Set(measured.map(({ memoryMb }) => memoryMb))];
+  const names = [...new Set(measured.map(({ name }) => name))];
+  return draw(1000, 360, {
+    title: titleOf(
+      'What more memory, and so more of a processor, does to time and price',
+      'The filled point is the memory that the stack gives the function.',
+    ),
+    legend: { top: 52, itemHeight: 10, itemGap: 30, data: names },
+    grid: PANELS.map(({ left, right }) => ({ left, right, top: 105, bottom: 45 })),
+    xAxis: PANELS.map((_panel, gridIndex) => ({
+      ...({ gridIndex, type: 'category', data: sizes.map((size) => `${size} MB`) } as const),
+    })),
+    yAxis: PANELS.map(({ title }, gridIndex) => ({ gridIndex, name: title, nameTextStyle: { align: 'left' }, min: 0 })),
+    series: PANELS.flatMap(({ what }, panel) =>
+      names.map((name) => ({
+        ...({ name, type: 'line', xAxisIndex: panel, yAxisIndex: panel } as const),
+        data: measured
+          .filter((one) => one.name === name)
+          .map((one) => ({
+            value: one[what],
+            ...{ symbol: one.isDeployed ? 'circle' : 'emptyCircle', symbolSize: one.isDeployed ? 11 : 5 },
+          })),
+      })),
+    ),
+  });
 }

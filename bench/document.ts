@@ -1,19 +1,32 @@
-/** What `docs/performance.md` shows of the figures: their table and their chart. */
+/** What documents show of the figures: tables, a sentence and charts. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { drawChart } from './chart.ts';
+import { drawMemory, drawRatios } from './chart.ts';
+import { bodiesSentence, byMemory, comparisonsOf, memoryTable } from './functions.ts';
 import { type Figure, tableOf } from './report.ts';
 
-export const DOCUMENT = new URL('../docs/performance.md', import.meta.url);
-export const CHART = new URL('../docs/performance.svg', import.meta.url);
+const docs = (file: string) => new URL(`../docs/${file}`, import.meta.url);
 
-/** The document with the table of these figures in place of the one that it has. */
-export const withTable = (document: string, figures: readonly Figure[]) =>
+const between = (document: string, marker: string, content: string) =>
   document.replace(
-    /(<!-- figures -->\n).*?(\n<!-- end of figures -->)/s,
-    (_all, begin: string, end: string) => `${begin}\n${tableOf(figures)}\n${end}`,
+    new RegExp(`(<!-- ${marker} -->\n).*?(\n<!-- end of ${marker} -->)`, 's'),
+    (_all, begin: string, end: string) => `${begin}\n${content}\n${end}`,
   );
 
-export function writeDocument(figures: readonly Figure[]): void {
-  writeFileSync(DOCUMENT, withTable(readFileSync(DOCUMENT, 'utf8'), figures));
-  writeFileSync(CHART, drawChart(figures));
+/** Each file, and its content from what it has and the figures. */
+export const GENERATED: readonly { file: URL; from(current: string, figures: readonly Figure[]): string }[] = [
+  {
+    file: docs('benchmarks.md'),
+    from: (current, figures) => between(current, 'figures', tableOf(figures)),
+  },
+  {
+    file: docs('performance.md'),
+    from: (current, figures) =>
+      between(between(current, 'memory', memoryTable(figures)), 'bodies', bodiesSentence(figures)),
+  },
+  { file: docs('performance.svg'), from: (_current, figures) => drawRatios(comparisonsOf(figures)) },
+  { file: docs('performance-memory.svg'), from: (_current, figures) => drawMemory(byMemory(figures)) },
+];
+
+export function writeDocuments(figures: readonly Figure[]): void {
+  for (const { file, from } of GENERATED) writeFileSync(file, from(readFileSync(file, 'utf8'), figures));
 }

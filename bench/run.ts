@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Arguments, readArguments, UsageError } from './arguments.ts';
-import { writeDocument } from './document.ts';
+import { writeDocuments } from './document.ts';
 import { createReport, type Figure, type Results, writeResults } from './report.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -23,7 +23,7 @@ async function measure(suites: readonly string[]): Promise<void> {
     };
     await run(report.of(suite));
   }
-  writeDocument(writeResults(report.figures));
+  writeDocuments(writeResults(report.figures));
   const missed = report.figures.filter(({ met }) => met === false);
   say(
     missed.length === 0

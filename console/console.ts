@@ -43,7 +43,7 @@ const POLICY = {
   baseUri: NONE,
   frameAncestors: NONE,
 };
-/** US dollars for a read unit on demand, as in docs/performance.md. */
+/** US dollars for a read unit on demand, as in docs/cost.md. */
 const READ_UNIT_DOLLARS = 0.125 / 1_000_000;
 
 /** Compares in a time that does not tell where the two differ. */

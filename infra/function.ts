@@ -8,6 +8,7 @@ import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { ALIASES, REQUIRE_BANNER } from './bundle/aliases.ts';
 import { type FunctionName, GRANTS, LEADING_KEYS } from './grants.ts';
+import { memoryMbOf } from './memory.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -18,7 +19,6 @@ export interface ServiceFunctionProps {
   readonly table?: ITableV2;
   readonly environment?: Record<string, string>;
   readonly timeout: Duration;
-  readonly memorySize: number;
   readonly logRetention: RetentionDays;
 }
 
@@ -45,7 +45,7 @@ export class ServiceFunction extends Construct {
       depsLockFilePath: `${root}package-lock.json`,
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
-      memorySize: props.memorySize,
+      memorySize: memoryMbOf(name),
       timeout: props.timeout,
       loggingFormat: LoggingFormat.JSON,
       logGroup,

@@ -19,11 +19,6 @@ const ANSWER_TIMEOUT = Duration.seconds(29);
 const AUTHORIZER_TIMEOUT = Duration.seconds(2);
 /** The moves of the largest body take some seconds; what takes longer is gone on with in the next call. */
 const FINISH_TIMEOUT = Duration.seconds(30);
-/** One whole CPU. */
-const FINISH_MEMORY_MB = 1_769;
-/** Lambda gives a share of a CPU with memory: below this the join of 2,000 hosts takes longer than the reading of them. */
-const OPERATION_MEMORY_MB = 512;
-const SMALL_MEMORY_MB = 256;
 
 /** The whole service. */
 export class ServiceStack extends Stack {
@@ -48,7 +43,6 @@ export class ServiceStack extends Stack {
           table,
           environment,
           timeout: ANSWER_TIMEOUT,
-          memorySize: OPERATION_MEMORY_MB,
         }),
       ]),
     );
@@ -56,26 +50,22 @@ export class ServiceStack extends Stack {
       description: 'Answer every other path and method',
       environment: { ALLOWED_METHODS: JSON.stringify(allowedMethods()) },
       timeout: Duration.seconds(5),
-      memorySize: SMALL_MEMORY_MB,
     });
     const openApiDocument = create('openapi-document', {
       description: 'Serve openapi.json',
       timeout: Duration.seconds(5),
-      memorySize: SMALL_MEMORY_MB,
     });
     const usageKeyAuthorizer = create('usage-key-authorizer', {
       description: 'Authorizer: assign calls to usage-plan keys',
       table,
       environment: { ...environment, SHARED_GATEWAY_KEY: sharedGatewayKey },
       timeout: AUTHORIZER_TIMEOUT,
-      memorySize: OPERATION_MEMORY_MB,
     });
     const finishMerges = create('finish-merges', {
       description: 'Finish merges that their calls left pending',
       table,
       environment,
       timeout: FINISH_TIMEOUT,
-      memorySize: FINISH_MEMORY_MB,
     });
     const mergeQueue = new MergeQueue(this, 'Merges', { table, finishMerges, timeout: FINISH_TIMEOUT });
 

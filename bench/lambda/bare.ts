@@ -1,6 +1,14 @@
 /** What a careful user would write by hand for the same calls to DynamoDB: the document client, its connections kept, a minified bundle. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient, GetCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  BatchGetCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
 
 const endpoint = process.env.DYNAMODB_ENDPOINT;
 const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
@@ -9,8 +17,11 @@ const client = DynamoDBDocumentClient.from(
 );
 
 const COMMANDS = {
+  BatchGetItemCommand: BatchGetCommand,
   GetItemCommand: GetCommand,
+  PutItemCommand: PutCommand,
   QueryCommand,
+  TransactWriteItemsCommand: TransactWriteCommand,
   UpdateItemCommand: UpdateCommand,
 };
 

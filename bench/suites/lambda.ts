@@ -1,15 +1,18 @@
 /**
  * Functions as Lambda runs them: bundles in processes that have the share of a processor of their memory, once they are
  * initialized, and a DynamoDB behind TLS that is 1 or 5 ms away. Against a bare handler that makes the same calls to
- * DynamoDB; and the CPU of one call through the client of the table, against a plain document client.
+ * DynamoDB; what a million calls cost by memory; the CPU of one call through the client of the table, against a plain
+ * document client; and a page of 100 hosts compressed.
  * `PLANT=no-early-connection` or `PLANT=plain-client` takes one of the savings away: targets must be missed.
  */
 import { execFileSync, fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { type AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
   DynamoDBDocumentClient,
@@ -22,7 +25,15 @@ import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import type { PluginBuild } from 'esbuild';
 import { ALIASES } from '../../infra/bundle/aliases.ts';
 import { cpuShareOf, limitCpu } from '../../infra/local/cpu-share.ts';
-import { browseFleet, deleteWorkItem, getRumResource, type ListedOperation } from '../../lib/api/operations.ts';
+import {
+  browseFleet,
+  deleteWorkItem,
+  getRumResource,
+  type ListedOperation,
+  mergeAlerts,
+} from '../../lib/api/operations.ts';
+import { createAppKeys } from '../../lib/auth/app-keys.ts';
+import { createUsageKeyAuthorizer } from '../../lib/auth/usage-key-authorizer.ts';
 import { connectTable, type Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { RUM_RECORD } from '../../test/support/rum.ts';
@@ -39,49 +50,104 @@ const { PLANT } = process.env;
 const ACCOUNT = 1;
 const KEY = 'bench-key-of-functions';
 const ROUNDS = 3;
-const WARM_CALLS = 100;
-/** Memory, and the round trip to DynamoDB in milliseconds. */
+/** Memory in MB, the round trip to DynamoDB in milliseconds, and whether a bare handler is compared; the last makes no calls that the bare one misses. */
 const SETTINGS = [
-  [512, 1],
-  [512, 5],
-  [1_024, 1],
-  [1_769, 1],
+  { memoryMb: 512, roundTripMs: 1, compared: true },
+  { memoryMb: 512, roundTripMs: 5, compared: true },
+  { memoryMb: 1_024, roundTripMs: 1, compared: true },
+  { memoryMb: 1_769, roundTripMs: 1, compared: true },
+  { memoryMb: 256, roundTripMs: 1, compared: false },
 ] as const;
+/** Of the figures by memory. */
+const CURVE_ROUND_TRIP_MS = 1;
 /** The limit of browsing allows thirty calls a minute. */
 const BROWSE_STEP_MS = 2_100;
-const CALLS = SETTINGS.length * ROUNDS * (WARM_CALLS + 1);
+const MERGED = 10;
+/** The order of merges is that of the clock. */
+const MERGE_STEP_MS = 10;
 
-interface Operation {
+/** US dollars, of a GB-second on arm64 and of a million requests: see docs/cost.md. */
+const [GB_SECOND, MILLION_REQUESTS] = [0.0000133334, 0.2];
+
+interface Subject {
+  /** Of the function. */
   name: string;
-  listed: ListedOperation;
-  stepMs: number;
-  body(index: number): object;
+  /** By which each call comes later. */
+  stepMs?: number;
+  /** In each environment, after its first. */
+  warmCalls: number;
+  event(index: number): object;
+  /** Makes the same call in this process. */
+  call(service: BenchService, index: number): Promise<unknown>;
 }
 
-const OPERATIONS: readonly Operation[] = [
-  { name: 'browse-fleet', listed: browseFleet, stepMs: BROWSE_STEP_MS, body: () => ({}) },
-  { name: 'get-rum-resource', listed: getRumResource, stepMs: 0, body: () => ({ no_cache: true }) },
-  {
-    name: 'delete-work-item',
-    listed: deleteWorkItem,
-    stepMs: 0,
-    body: (index) => ({ work_item_id: `w${index}`, version: 1 }),
-  },
+const operation = (
+  listed: ListedOperation,
+  body: (index: number) => object,
+  { stepMs = 0, warmCalls = 80 } = {},
+): Subject => ({
+  name: listed.name,
+  stepMs,
+  warmCalls,
+  event: (index) => eventOf(listed, body(index)),
+  call: (service, index) => service.call(listed, KEY, body(index)),
+});
+
+const idOf = (index: number) => index.toString(16).padStart(24, '0');
+const INCIDENT = 'f'.repeat(24);
+/** The authorizer answers a known key from memory: each call has another. */
+const keyOf = (index: number) => `bench-key-${index}`;
+
+const authorizer: Subject = {
+  name: 'usage-key-authorizer',
+  warmCalls: 80,
+  event: (index) => ({
+    queryStringParameters: { app_key: keyOf(index) },
+    methodArn: 'arn:aws:execute-api:a/prod/POST/b',
+  }),
+  call: ({ deps }, index) =>
+    createUsageKeyAuthorizer({ appKeys: createAppKeys(deps), deps, sharedGatewayKey: 'shared' })(
+      authorizer.event(index) as never,
+    ),
+};
+
+const SUBJECTS: readonly Subject[] = [
+  operation(browseFleet, () => ({}), { stepMs: BROWSE_STEP_MS }),
+  operation(getRumResource, () => ({ no_cache: true })),
+  operation(deleteWorkItem, (index) => ({ work_item_id: `w${index}`, version: 1 })),
+  operation(
+    mergeAlerts,
+    (index) => ({
+      incident_id: INCIDENT,
+      alert_ids: Array.from({ length: MERGED }, (_, position) => idOf(index * MERGED + position)),
+    }),
+    { stepMs: MERGE_STEP_MS, warmCalls: 30 },
+  ),
+  authorizer,
 ];
+
+const callsOf = ({ warmCalls }: Subject) => SETTINGS.length * ROUNDS * (warmCalls + 1);
+const MOST_CALLS = Math.max(...SUBJECTS.map(callsOf));
 
 function* lines(nowMs: number): Generator<string> {
   yield* accountLines(ACCOUNT, KEY);
   yield* fleetLines(ACCOUNT, 200, nowMs);
   const line = (kind: string, fields: object) => JSON.stringify({ kind, account_id: ACCOUNT, ...fields });
-  for (let index = 0; index < CALLS; index += 1)
+  for (let index = 0; index < MOST_CALLS; index += 1) {
     yield line('work_item', { work_item_id: `w${index}`, version: 1, title: 'Raise the timeout' });
+    yield line('app_key', { app_key: keyOf(index) });
+  }
+  yield line('incident', { incident_id: INCIDENT, title: 'Checkout is down' });
+  const merging = SUBJECTS.find(({ name }) => name === mergeAlerts.name) as Subject;
+  for (let index = 0; index < callsOf(merging) * MERGED; index += 1)
+    yield line('alert', { alert_id: idOf(index), title: 'p99 above threshold' });
 }
 
 /** What the calls of an operation ask of DynamoDB: each as rounds of calls that go out together. */
-async function record(service: BenchService, { listed, body, stepMs }: Operation): Promise<WireCall[][][]> {
+async function record(service: BenchService, subject: Subject): Promise<WireCall[][][]> {
   let rounds: WireCall[][] = [];
   let underWay = 0;
-  const name = `record ${listed.name}`;
+  const name = `record ${subject.name}`;
   service.table.client.middlewareStack.add(
     (next, context) => async (args) => {
       if (underWay === 0) rounds.push([]);
@@ -94,11 +160,11 @@ async function record(service: BenchService, { listed, body, stepMs }: Operation
     { step: 'initialize', priority: 'high', name },
   );
   const all: WireCall[][][] = [];
-  for (let index = 0; index < CALLS; index += 1) {
+  for (let index = 0; index < callsOf(subject); index += 1) {
     // A new environment reads the key.
-    service.stepClock(index % (WARM_CALLS + 1) === 0 ? 120_000 : stepMs);
+    service.stepClock(index % (subject.warmCalls + 1) === 0 ? 120_000 : (subject.stepMs ?? 0));
     rounds = [];
-    await service.call(listed, KEY, body(index));
+    await subject.call(service, index);
     all.push(rounds);
   }
   service.table.client.middlewareStack.remove(name);
@@ -129,10 +195,15 @@ async function bundled(entry: string, outfile: string): Promise<string> {
   return outfile;
 }
 
+/** Milliseconds: by the clock, and of CPU. */
+interface Took {
+  tookMs: number;
+  cpuMs: number;
+}
 interface Measured {
-  init: number[];
-  first: number[];
-  warm: number[];
+  init: Took[];
+  first: Took[];
+  warm: Took[];
 }
 const nothing = (): Measured => ({ init: [], first: [], warm: [] });
 
@@ -143,23 +214,23 @@ async function runOnce(file: string, env: Record<string, string>, share: number,
     serialization: 'advanced',
     silent: true,
   });
-  const next = async () => (await once(child, 'message'))[0] as { tookMs: number; status?: unknown };
-  const { tookMs } = await next();
+  const next = async () => (await once(child, 'message'))[0] as Took & { status?: unknown };
+  const init = await next();
   const unlimit = share < 1 ? limitCpu(child.pid as number, share) : () => {};
-  const took: number[] = [];
+  const calls: Took[] = [];
   for (const event of events) {
     child.send(event as object);
-    const { tookMs: ofCall, status } = await next();
+    const { status, ...took } = await next();
     if (status !== 200) throw new Error(`${file} answers ${status}`);
-    took.push(ofCall);
+    calls.push(took);
   }
   unlimit();
   const ended = once(child, 'exit');
   child.kill('SIGKILL');
   await ended;
-  into.init.push(tookMs);
-  into.first.push(took[0] as number);
-  into.warm.push(...took.slice(1));
+  into.init.push(init);
+  into.first.push(calls[0] as Took);
+  into.warm.push(...calls.slice(1));
 }
 
 const quantile = (values: readonly number[], fraction: number) =>
@@ -171,14 +242,24 @@ interface Comparison {
   bare: Measured;
 }
 
-const sums = ({ init, first }: Measured) => init.map((one, index) => one + (first[index] as number));
+const sumsOf = ({ init, first }: Measured, of: keyof Took) =>
+  init.map((one, index) => one[of] + (first[index] as Took)[of]);
+const valuesOf = (all: readonly Took[], of: keyof Took) => all.map((one) => one[of]);
+const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** What is compared, and its target. */
 const FIGURES = [
-  ['init + first call', (one: Measured) => quantile(sums(one), 0.5), 0.7],
-  ['first call', ({ first }: Measured) => quantile(first, 0.5), 0.5],
-  ['p50', ({ warm }: Measured) => quantile(warm, 0.5), 0.9],
-  ['p99', ({ warm }: Measured) => quantile(warm, 0.99), 1],
+  ['init + first call', (one: Measured) => quantile(sumsOf(one, 'tookMs'), 0.5), 0.7],
+  ['first call', ({ first }: Measured) => quantile(valuesOf(first, 'tookMs'), 0.5), 0.5],
+  ['p50', ({ warm }: Measured) => quantile(valuesOf(warm, 'tookMs'), 0.5), 0.9],
+  ['p99', ({ warm }: Measured) => quantile(valuesOf(warm, 'tookMs'), 0.99), 1],
+] as const;
+
+/** CPU, which does not depend on memory, nor on how fast DynamoDB Local answers. */
+const CPU_FIGURES = [
+  ['CPU of init + first call', (one: Measured) => quantile(sumsOf(one, 'cpuMs'), 0.5), 0.7],
+  ['CPU of a first call', ({ first }: Measured) => quantile(valuesOf(first, 'cpuMs'), 0.5), 0.5],
+  ['CPU of a warm call', ({ warm }: Measured) => mean(valuesOf(warm, 'cpuMs')), 0.9],
 ] as const;
 
 /** Prints all settings; the figure is that of the worst. */
@@ -197,6 +278,32 @@ function addFigures(add: Add, name: string, all: readonly Comparison[]): void {
       target: { most },
     });
   }
+  const together = (which: 'ours' | 'bare'): Measured => ({
+    init: all.flatMap((one) => one[which].init),
+    first: all.flatMap((one) => one[which].first),
+    warm: all.flatMap((one) => one[which].warm),
+  });
+  const [ours, bare] = [together('ours'), together('bare')];
+  for (const [what, of, most] of CPU_FIGURES)
+    add({
+      name: `${name}: ${what}`,
+      value: of(ours),
+      unit: 'ms',
+      baseline: { name: 'a bare handler', value: of(bare) },
+      target: { most },
+    });
+}
+
+/** What a warm call takes with so much memory, and what Lambda asks for a million: each is billed in whole milliseconds. */
+function addCurve(add: Add, name: string, memoryMb: number, { warm }: Measured): void {
+  const took = valuesOf(warm, 'tookMs');
+  const billedSeconds = mean(took.map(Math.ceil)) * 1_000;
+  add({ name: `${name} at ${memoryMb} MB: duration`, value: mean(took), unit: 'ms' });
+  add({
+    name: `${name} at ${memoryMb} MB: a million calls`,
+    value: MILLION_REQUESTS + billedSeconds * (memoryMb / 1_024) * GB_SECOND,
+    unit: 'USD',
+  });
 }
 
 const eventOf = (listed: ListedOperation, body: object) => ({
@@ -248,13 +355,14 @@ async function functions(add: Add, folder: string): Promise<void> {
   await Promise.all([recorder, forOurs, forBare].map(fillRum));
   const files = certificate(folder);
   const bare = await bundled('../lambda/bare.ts', join(folder, 'bare.mjs'));
-  for (const operation of OPERATIONS) {
-    const { name, listed, body, stepMs } = operation;
+  await bodies(add, recorder);
+  for (const subject of SUBJECTS) {
+    const { name, stepMs = 0, warmCalls, event } = subject;
     const ours = await bundled(`../../functions/${name}.ts`, join(folder, `${name}.mjs`));
-    const calls = await record(recorder, operation);
+    const calls = await record(recorder, subject);
     let next = 0;
-    const compared: Comparison[] = [];
-    for (const [memoryMb, roundTripMs] of SETTINGS) {
+    const comparisons: Comparison[] = [];
+    for (const { memoryMb, roundTripMs, compared } of SETTINGS) {
       const proxy = await startProxy(recorder.endpoint, files, roundTripMs);
       const env = {
         AWS_REGION: 'local',
@@ -262,19 +370,20 @@ async function functions(add: Add, folder: string): Promise<void> {
         AWS_SECRET_ACCESS_KEY: 'local',
         DYNAMODB_ENDPOINT: proxy.endpoint,
         NODE_EXTRA_CA_CERTS: join(folder, 'cert.pem'),
+        SHARED_GATEWAY_KEY: 'shared',
         STEP_MS: String(stepMs),
       };
       const measured = { ours: nothing(), bare: nothing() };
       const share = cpuShareOf(memoryMb);
       for (let round = 0; round < ROUNDS; round += 1) {
-        const indexes = Array.from({ length: WARM_CALLS + 1 }, (_, call) => next + call);
+        const indexes = Array.from({ length: warmCalls + 1 }, (_, call) => next + call);
         next += indexes.length;
         const own = () =>
           runOnce(
             ours,
             { ...env, TABLE_NAME: forOurs.table.name, AHEAD_MS: String(stepMs * (indexes[0] as number)) },
             share,
-            indexes.map((index) => eventOf(listed, body(index))),
+            indexes.map(event),
             measured.ours,
           );
         const theirs = () =>
@@ -285,15 +394,34 @@ async function functions(add: Add, folder: string): Promise<void> {
             indexes.map((index) => ({ rounds: inTable(calls[index] ?? [], forBare.table) })),
             measured.bare,
           );
-        for (const act of round % 2 === 0 ? [own, theirs] : [theirs, own]) await act();
+        const acts = round % 2 === 0 ? [own, theirs] : [theirs, own];
+        for (const act of compared ? acts : [own]) await act();
       }
       proxy.stop();
-      compared.push({ setting: `${memoryMb} MB and ${roundTripMs} ms`, ...measured });
+      if (compared) comparisons.push({ setting: `${memoryMb} MB and ${roundTripMs} ms`, ...measured });
+      if (roundTripMs === CURVE_ROUND_TRIP_MS) addCurve(add, name, memoryMb, measured.ours);
     }
-    addFigures(add, name, compared);
+    addFigures(add, name, comparisons);
   }
   await Promise.all([forOurs, forBare].map((service) => service.stop()));
   await recorder.stop();
+}
+
+/** A page of 100 hosts as callers receive it, and compressed as API Gateway may do it: bytes, and CPU. */
+async function bodies(add: Add, service: BenchService): Promise<void> {
+  service.stepClock();
+  const data = await service.call(browseFleet, KEY, { limit: 100 });
+  // The benchmark's hosts are alike; those of a fleet are not.
+  const differing = (_key: string, value: unknown) =>
+    typeof value === 'number' ? value + Math.floor(Math.random() * 1_000) : value;
+  const body = JSON.stringify({ request_id: randomUUID(), data }, differing);
+  const compressed = gzipSync(body);
+  const size = { name: 'not compressed', value: Buffer.byteLength(body) };
+  add({ name: 'a page of 100 hosts, gzip', value: compressed.length, unit: 'bytes', baseline: size });
+  const tasks = { compress: () => gzipSync(body), decompress: () => gunzipSync(compressed) };
+  const spent = await takeTurns(tasks, { rounds: 20, calls: 20, clock: cpuClock });
+  add({ name: 'a page of 100 hosts: CPU to compress', value: spent.compress.p50 * 1_000, unit: 'us' });
+  add({ name: 'a page of 100 hosts: CPU to decompress', value: spent.decompress.p50 * 1_000, unit: 'us' });
 }
 
 /** Recorded calls, in another table. */

@@ -102,7 +102,7 @@ describe('the alarms', () => {
     expect(told.filter((name) => name !== '').sort()).toEqual([...new Set(names)].sort());
   });
 
-  it('cost what docs/performance.md lists', () => {
+  it('cost what docs/cost.md lists', () => {
     const metricsOf = (of: typeof template) =>
       Object.values(resourcesOf(of, 'AWS::CloudWatch::Alarm')).flatMap(
         ({ Properties: { Metrics } }) =>
@@ -111,7 +111,7 @@ describe('the alarms', () => {
     const usual = metricsOf(deployed());
     const [composites, canary] = [2, metricsOf(deployed({ rollout: 'canary' })) - usual];
     const dollars = (metrics: number) => (0.1 * metrics + 0.5 * composites).toFixed(2);
-    expect(document('performance.md')).toContain(
+    expect(document('cost.md')).toContain(
       `| alarms: ${usual} metrics at 0.10, two composite ones at 0.50 (\`rollout=canary\`: ${canary} more metrics)` +
         ` | ${dollars(usual)} (${dollars(usual + canary)}) |`,
     );

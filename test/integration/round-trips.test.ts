@@ -3,9 +3,9 @@ import { expect, it } from 'vitest';
 import { measureRoundTrips, roundTripsTable } from '../../bench/round-trips.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 
-it('docs/performance.md has the DynamoDB calls and units of each operation', async () => {
+it('docs/cost.md has the DynamoDB calls and units of each operation', async () => {
   const results = await measureRoundTrips(dynamodbEndpoint());
-  const document = readFileSync(new URL('../../docs/performance.md', import.meta.url), 'utf8');
+  const document = readFileSync(new URL('../../docs/cost.md', import.meta.url), 'utf8');
   expect(document).toContain(roundTripsTable(results));
 
   const warm = Object.fromEntries(results.map(({ what, warm: used }) => [what, used]));

@@ -1,19 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
-import { drawChart } from '../../bench/chart.ts';
-import { CHART, DOCUMENT, withTable } from '../../bench/document.ts';
+import { expect, it } from 'vitest';
+import { GENERATED } from '../../bench/document.ts';
 import { type Figure, RESULTS } from '../../bench/report.ts';
 
 const { figures } = JSON.parse(readFileSync(RESULTS, 'utf8')) as { figures: Figure[] };
 
-describe('docs/performance.md', () => {
-  it('shows the figures of bench/results.json', () => {
-    const document = readFileSync(DOCUMENT, 'utf8');
-    expect(withTable(document, figures)).toBe(document);
-    expect(document).toContain(figures.find(({ target }) => target)?.name);
-  });
-
-  it('has their chart', () => {
-    expect(drawChart(figures)).toBe(readFileSync(CHART, 'utf8'));
-  });
-});
+it.each(GENERATED.map(({ file, from }) => ({ name: file.pathname.split('/').at(-1), file, from })))(
+  'docs/$name shows the figures of bench/results.json',
+  ({ file, from }) => {
+    const document = readFileSync(file, 'utf8');
+    expect(from(document, figures)).toBe(document);
+    expect(from(document, [])).not.toBe(document);
+  },
+);
