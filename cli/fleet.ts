@@ -54,51 +54,35 @@ export function addFleetCommands(program: Command, io: Io): void {
 }
 
 async function simulate({ io, target: { table } }: Session, options: SimulateOptions): Promise<void> {
-  const simulation: Simulation = { seed: options.seed, hosts: options.hosts, intervalMs: options.interval };
+  const { account, hosts } = options;
+  const simulation: Simulation = { seed: options.seed, hosts, intervalMs: options.interval };
+  const batches = Array.from({ length: Math.ceil(hosts / HOSTS_IN_BATCH) }, (_, index) => index * HOSTS_IN_BATCH);
   const began = io.now();
   let written = 0;
-  for (let round = 0; ; round += 1) {
-    const progress = round === 0 ? startProgress(io, 'first reports', options.hosts) : undefined;
-    const roundBegan = io.now();
-    try {
-      written += await reportAll(table, options.account, simulation, round, io, (count) => progress?.add(count));
-    } finally {
-      progress?.end();
-    }
-    const next = roundBegan + options.interval;
-    if (next > began + options.for) break;
-    if (round > 0 || options.for > 0) say(io, `Round ${round + 1}: ${written} rows written so far.`);
-    await sleep(Math.max(0, next - io.now()), undefined, { signal: io.signal });
-  }
-  print(io, `${options.hosts} hosts reported; ${written} rows written.`);
-}
 
-/** One round: every agent's report, a few batches at once. @returns rows written */
-async function reportAll(
-  table: Session['target']['table'],
-  account: Int64,
-  simulation: Simulation,
-  round: number,
-  io: Io,
-  onHosts: (count: number) => void,
-): Promise<number> {
-  let written = 0;
-  const rowsOf = (index: number) => {
+  function rowsOf(index: number, round: number) {
     const { host, status } = reportOf(simulation, index, round, io.now());
     return [
       ...(host ? [rowOf({ kind: 'host', account_id: account, ...host })] : []),
       ...(status ? [rowOf({ kind: 'host_status', account_id: account, ...status })] : []),
     ];
-  };
-  const batches = Array.from({ length: Math.ceil(simulation.hosts / HOSTS_IN_BATCH) }, (_, batch) => batch);
-  const reportBatch = async (batch: number, signal: AbortSignal) => {
-    const first = batch * HOSTS_IN_BATCH;
-    const hosts = Math.min(HOSTS_IN_BATCH, simulation.hosts - first);
-    const rows = Array.from({ length: hosts }, (_, index) => rowsOf(first + index)).flat();
-    await writeBatch(withSignal(table, signal), rows);
-    written += rows.length;
-    onHosts(hosts);
-  };
-  await forEach(batches, reportBatch, { concurrency: CONCURRENCY, signal: io.signal });
-  return written;
+  }
+
+  for (let round = 0; ; round += 1) {
+    const progress = round === 0 ? startProgress(io, 'first reports', hosts) : undefined;
+    const roundBegan = io.now();
+    const reportBatch = async (first: number, signal: AbortSignal) => {
+      const count = Math.min(HOSTS_IN_BATCH, hosts - first);
+      const rows = Array.from({ length: count }, (_, index) => rowsOf(first + index, round)).flat();
+      await writeBatch(withSignal(table, signal), rows);
+      written += rows.length;
+      progress?.add(count);
+    };
+    await forEach(batches, reportBatch, { concurrency: CONCURRENCY, signal: io.signal }).finally(progress?.end);
+    const next = roundBegan + options.interval;
+    if (next > began + options.for) break;
+    if (round > 0 || options.for > 0) say(io, `Round ${round + 1}: ${written} rows written so far.`);
+    await sleep(Math.max(0, next - io.now()), undefined, { signal: io.signal });
+  }
+  print(io, `${hosts} hosts reported; ${written} rows written.`);
 }
