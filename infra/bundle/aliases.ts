@@ -21,7 +21,10 @@ export const ALIASES: Readonly<Record<string, string>> = {
   'node:fs': NODE_BUILTINS,
   'node:fs/promises': UNUSED,
   'node:http': here('node-http.ts'),
+  'node:os': NODE_BUILTINS,
+  'node:path': NODE_BUILTINS,
   'node:process': NODE_BUILTINS,
+  'node:url': NODE_BUILTINS,
 };
 
 /** Some CommonJS packages of the SDK ask for `require` also in a bundle of ES modules. */

@@ -12,4 +12,7 @@ export const { createHash, createHmac, createSecretKey, getRandomValues, hash, r
 export const { createReadStream, fstatSync, lstatSync, ReadStream, readFileSync } = load(
   'node:fs',
 ) as typeof import('node:fs');
+export const { homedir, platform, release } = load('node:os') as typeof import('node:os');
+export const { join, sep } = load('node:path') as typeof import('node:path');
+export const { fileURLToPath } = load('node:url') as typeof import('node:url');
 export const { env, versions } = process;
