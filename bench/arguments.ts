@@ -11,6 +11,7 @@ const SUITES = [
   'end-to-end',
   'merges',
   'lambda',
+  'reload',
 ] as const;
 
 const USAGE = `Usage: npm run bench -- [${SUITES.join('|')}]… [--against REV [--turns N]]`;

@@ -11,8 +11,8 @@ export interface FunctionSource {
 
 export interface LocalFunction {
   /**
-   * Loads the function; if it is loaded, again, with all modules of the service that it imports. The code that was loaded
-   * before answers until then, and if this fails.
+   * Loads the function; if it is loaded, again: with the modules of the service that have changed (see {@link forgetModules}),
+   * or with all if none has. The code that was loaded before answers until then, and if this fails.
    * @throws why it cannot be loaded
    */
   load(): Promise<void>;
@@ -66,10 +66,16 @@ function contextOf(timeoutMs: number): Context {
   };
 }
 
-/** All functions that are loaded from now on share modules that are imported anew: sources have changed. */
-export function forgetModules(): void {
+/** These files have changed: functions that are loaded from now on import them anew, and all that imports them. */
+export function forgetModules(files: Iterable<URL>): void {
   imported.changes += 1;
   imported.times.clear();
+  const affected = new Set([...files].map(({ href }) => href));
+  // A set goes on to what is added to it meanwhile.
+  for (const file of affected) {
+    imported.changed.set(file, imported.changes);
+    for (const importer of imported.importers.get(file) ?? []) affected.add(importer);
+  }
 }
 
 /**
@@ -99,7 +105,11 @@ function importHandler({ href }: URL, env: FunctionSource['env']): Promise<Handl
 interface Imports {
   /** How often the sources have changed. */
   changes: number;
-  /** How often each module was imported since then. */
+  /** The last of these changes that affected a file, by its address. */
+  changed: Map<string, number>;
+  /** Of each file of the service, those that import it. */
+  importers: Map<string, Set<string>>;
+  /** How often each module was imported since the last change. */
   times: Map<string, number>;
   last: Promise<unknown>;
 }
@@ -110,14 +120,19 @@ everywhere.importsOfFunctions ??= begin();
 const imported = everywhere.importsOfFunctions;
 
 function begin(): Imports {
-  // What a module with a fragment imports of the service has the same fragment, and so is imported again with it.
+  const [changed, importers] = [new Map<string, number>(), new Map<string, Set<string>>()];
   registerHooks({
     resolve(specifier, context, next) {
       const found = next(specifier, context);
-      const fragment = /#[\d.]+$/.exec(context.parentURL ?? '')?.[0];
-      const ofService = found.url.startsWith('file:') && !found.url.includes('/node_modules/');
-      return fragment && ofService ? { ...found, url: found.url + fragment } : found;
+      const [, importer = '', fragment = '', again] = /^([^#]*)(#\d+\.(\d+))?$/.exec(context.parentURL ?? '') ?? [];
+      if (!found.url.startsWith('file:') || found.url.includes('/node_modules/')) return found;
+      const known = importers.get(found.url) ?? new Set();
+      importers.set(found.url, known.add(importer));
+      // What a function imports for the second time is its own, with all that this imports.
+      if (Number(again) > 0) return { ...found, url: found.url + fragment };
+      const change = changed.get(found.url);
+      return fragment === '' || change === undefined ? found : { ...found, url: `${found.url}#${change}.0` };
     },
   });
-  return { changes: 0, times: new Map(), last: Promise.resolve() };
+  return { changes: 0, changed, importers, times: new Map(), last: Promise.resolve() };
 }

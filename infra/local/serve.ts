@@ -95,8 +95,8 @@ export async function serve(
   if (options.watch) {
     const { load } = service;
     await load();
-    const unwatch = watchSources(() => {
-      forgetModules();
+    const unwatch = watchSources((files) => {
+      forgetModules(files);
       return load();
     }, show);
     atEnd(async () => unwatch());

@@ -29,6 +29,8 @@ async function main(): Promise<void> {
     if (options === 'help') process.stdout.write(HELP);
     else {
       await checkFirst(options);
+      // Before what it imports, so that it sees which file imports which.
+      if (options.watch) await import('./functions.ts');
       // Only now, so that wrong options are reported at once.
       const { serve } = await import('./serve.ts');
       await serve(options, (stop) => stops.push(stop), fail);

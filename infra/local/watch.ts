@@ -1,6 +1,6 @@
 /** `npm start -- --watch`: what is changed in the sources of functions is live at the next call. */
 import { watch } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const FOLDERS = ['lib', 'functions'];
@@ -8,19 +8,19 @@ const FOLDERS = ['lib', 'functions'];
 const SETTLED_MS = 20;
 
 /**
- * Calls `load` once sources have changed, and tells what became of it.
+ * Calls `load` with the sources that have changed, and tells what became of it.
  * @returns ends it
  */
-export function watchSources(load: () => Promise<void>, show: (text: string) => void): () => void {
+export function watchSources(load: (files: URL[]) => Promise<void>, show: (text: string) => void): () => void {
   const changed = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
 
   async function reload(): Promise<void> {
-    const names = [...changed].join(', ');
+    const names = [...changed];
     changed.clear();
     const began = performance.now();
-    await load().then(
-      () => show(`Reloaded in ${Math.round(performance.now() - began)} ms: ${names}`),
+    await load(names.map((name) => pathToFileURL(root + name))).then(
+      () => show(`Reloaded in ${Math.round(performance.now() - began)} ms: ${names.join(', ')}`),
       (error: unknown) => show(`Reload failed, the previous code still answers: ${whatIsWrong(error)}`),
     );
   }

@@ -1,5 +1,5 @@
 /** `npm start -- --watch --inspect`, on a copy of the sources that the tests can change. */
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -64,6 +64,22 @@ it('what is changed is live at the next call, for a function that was called and
     await printed(/Reloaded in \d+ ms: lib\/api\/messages\/en\.ts\n/);
     for (const { path } of operations) expect(await messageOf(path)).toContain(`Changed ${times}.`);
   }
+});
+
+it('a change of one file leaves what others have become', async () => {
+  const changes = [
+    () => write(sources.replace(SENTENCE, 'First.')),
+    () => appendFileSync(join(copy, 'lib/rum/resource.ts'), '// changed\n'),
+    () => appendFileSync(join(copy, 'functions/merge-alerts.ts'), '// changed\n'),
+  ];
+  for (const change of changes) {
+    change();
+    await printed(/Reloaded/);
+    for (const { path } of operations) expect(await messageOf(path)).toContain('First.');
+  }
+  write(sources.replace(SENTENCE, 'Second.'));
+  await printed(/Reloaded/);
+  for (const { path } of operations) expect(await messageOf(path)).toContain('Second.');
 });
 
 it('a syntax error is printed with its line, and the previous code answers until it is fixed', async () => {
