@@ -10,17 +10,19 @@ import {
 import { auditAction } from '../../lib/accounts/audit.ts';
 import { noteGatewayKey } from '../../lib/accounts/gateway-key-notes.ts';
 import type { AuditEntry } from '../../lib/accounts/rows.ts';
-import { createAppKeys } from '../../lib/auth/app-keys.ts';
+import { appKeyIdOf, createAppKeys } from '../../lib/auth/app-keys.ts';
 import type { AppKeyRow } from '../../lib/auth/rows.ts';
 import type { AccountRows } from '../../lib/check/accounts.ts';
 import { checkAccounts } from '../../lib/check/accounts.ts';
 import { DataError } from '../../lib/data/check.ts';
 import { loadData } from '../../lib/data/load.ts';
-import { type Key, parseKey } from '../../lib/table/keys.ts';
+import { expression } from '../../lib/table/expression.ts';
+import { type Key, keys, parseKey } from '../../lib/table/keys.ts';
+import { updateRow } from '../../lib/table/row.ts';
 import { TIME_LIMITS } from '../../lib/time-limits.ts';
 import type { Scenario } from './explore.ts';
 import { type Actor, type Judgement, rowsAfter, scenarioOf } from './scenario.ts';
-import type { Script, Surroundings } from './surroundings.ts';
+import { type Script, START_MS, type Surroundings } from './surroundings.ts';
 import { canonical } from './values.ts';
 import type { Outcome as Run } from './world.ts';
 
@@ -28,6 +30,11 @@ import type { Outcome as Run } from './world.ts';
 const [OWN, OTHER] = [1, 2];
 /** Seconds for which a handler trusts a key that it has looked up. */
 const TRUSTED_SECONDS = 30;
+const START_SECONDS = START_MS / 1_000;
+/** By the clock of an operator that is an hour ahead of the handlers'. */
+const REVOKED_AT = START_SECONDS + 3_600;
+/** Between the two look-ups of a handler. */
+const ENDS_AT = START_SECONDS + 45;
 
 interface KeyState {
   account: number;
@@ -104,18 +111,24 @@ const issue = (key: string, account = OWN) =>
 const revoke = (key: string) =>
   operator(
     `revoke ${key}`,
-    (at) => revokeAppKey(at.deps.table, OWN, identityOfAppKey(key).hash, 2, also(OWN, `revoke ${key}`)),
+    (at) => revokeAppKey(at.deps.table, OWN, identityOfAppKey(key).hash, REVOKED_AT, also(OWN, `revoke ${key}`)),
     (state) => withKey(state, key, (before) => ({ ...(before as KeyState), revoked: true })),
   );
 
-/** The old key ends far in the future. */
 const rotate = (key: string, fresh: string) =>
   operator(
     `rotate ${key} to ${fresh}`,
     async (at) => {
       const next = { identity: identityOfAppKey(fresh), limits: { created_at: 1 } };
       const { hash } = identityOfAppKey(key);
-      await rotateAppKey(at.deps.table, await requireAccount(at, OWN), { hash }, next, FAR, also(OWN, `rotate ${key}`));
+      await rotateAppKey(
+        at.deps.table,
+        await requireAccount(at, OWN),
+        { hash },
+        next,
+        ENDS_AT,
+        also(OWN, `rotate ${key}`),
+      );
     },
     (state) =>
       // Said again after it was done, the old key may have been revoked since: that refuses it.
@@ -125,7 +138,6 @@ const rotate = (key: string, fresh: string) =>
         (before) => ({ ...(before as KeyState), ends: true }),
       ),
   );
-const FAR = 9_000_000_000;
 
 const change = (name: string, changed: Partial<{ permissions: string[]; suspended: boolean }>) =>
   operator(
@@ -180,8 +192,10 @@ function lookUps(key: string): Actor {
     operations.set(name, (state) => {
       const stored = state.keys[key];
       const { suspended = true, permissions = [] } = stored ? (state.accounts[stored.account] ?? {}) : {};
-      const valid = stored !== undefined && !stored.revoked && !suspended;
-      return [{ state, answer: valid ? `${stored.account} may ${permissions}` : 'nobody' }];
+      const ended = stored?.ends && name.includes('late');
+      const valid = stored !== undefined && !stored.revoked && !ended && !suspended;
+      const id = appKeyIdOf(identityOfAppKey(key).hash);
+      return [{ state, answer: valid ? `${id} of ${stored.account} may ${permissions}` : 'nobody' }];
     });
   return {
     name: `handler for ${key}`,
@@ -192,7 +206,7 @@ function lookUps(key: string): Actor {
           .call(name, async () => {
             await at.pause((TRUSTED_SECONDS + 1) * 1_000);
             const caller = await appKeys.find(key, { signal: AbortSignal.timeout(TIME_LIMITS.callMs) });
-            return caller ? `${caller.accountId} may ${caller.permissions}` : 'nobody';
+            return caller ? `${caller.appKeyId} of ${caller.accountId} may ${caller.permissions}` : 'nobody';
           })
           .catch(() => undefined);
     },
@@ -274,6 +288,23 @@ const judgement: Judgement<State> = {
 const scenario = (name: string, cost: Scenario['cost'], ...actors: Actor[]): Scenario =>
   scenarioOf(name, async () => [await rowsAfter(LINES)], actors, judgement, { cost });
 
+/** A restored table may have an account's list of keys without one of them, which another account then imports. */
+const WITH_FOREIGN_KEY: readonly object[] = [...LINES, { kind: 'app_key', account_id: OTHER, app_key: 'second' }];
+const listForeignKey = ({ deps: { table } }: Pick<Surroundings, 'deps'>) =>
+  updateRow(table, keys.account(OWN), expression`ADD app_keys ${new Set([identityOfAppKey('second').hash])}`);
+const withForeignKey = (name: string, cost: Scenario['cost'], ...actors: Actor[]): Scenario =>
+  scenarioOf(
+    name,
+    async () => [await rowsAfter(WITH_FOREIGN_KEY, listForeignKey)],
+    actors,
+    {
+      ...judgement,
+      initial: withKey(INITIAL, 'second', () => ({ account: OTHER, revoked: false, ends: false })),
+      check: (run) => judgement.check?.(run).filter((problem) => !problem.startsWith('app_key_missing')) ?? [],
+    },
+    { cost },
+  );
+
 export const ACCOUNTS: readonly Scenario[] = [
   scenario('a key is issued while its account is suspended', 2, issue('second'), suspend),
   scenario('look-ups of a key while its account is suspended', 2, suspend, lookUps('first')),
@@ -285,6 +316,24 @@ export const ACCOUNTS: readonly Scenario[] = [
     lookUps('first'),
   ),
   scenario('one key for two accounts: issued and imported', 2, issue('second'), loadKey('second', OTHER)),
+  scenario(
+    'look-ups of a key that is rotated, before and after its end',
+    2,
+    rotate('first', 'second'),
+    lookUps('first'),
+  ),
+  scenario(
+    'an import of a key of another account',
+    1,
+    // Refused as a whole: the line of the account is not written.
+    load(
+      'import account 2 with key first',
+      [accountLine(OTHER, { permissions: ['monit'] }), { kind: 'app_key', account_id: OTHER, app_key: 'first' }],
+      (state) => state,
+    ),
+    suspend,
+  ),
+  withForeignKey('an account that lists the key of another is suspended', 1, suspend, lookUps('second')),
   scenario('one key for two accounts: imported twice', 2, loadKey('second', OWN), loadKey('second', OTHER)),
   scenario('a key is imported while it is revoked', 1, loadKey('first', OWN), revoke('first')),
   scenario('a key is rotated while it is revoked', 1, rotate('first', 'second'), revoke('first')),

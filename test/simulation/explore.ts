@@ -21,6 +21,8 @@ import {
   World,
 } from './world.ts';
 
+/** States after which the next of several starts begins without knowledge of them: some memory is left. */
+const MOST_KEPT = 500_000;
 /** Steps after which a run counts as one that does not end. */
 const LONGEST_RUN = 400;
 
@@ -88,9 +90,10 @@ export async function explore(
     depth: 0,
     cpuMs: 0,
   };
-  const search = new Search(scenario, report, mostSchedules);
+  let search = new Search(scenario, report, mostSchedules);
   const starts = await scenario.starts();
   for (const [index, rows] of starts.entries()) {
+    if (search.met > MOST_KEPT) search = new Search(scenario, report, mostSchedules);
     const found = await search.from(rows);
     if (!found) continue;
     report.failure = await shortest(scenario, rows, faults, found);
@@ -118,6 +121,10 @@ class Search {
     this.#report = report;
     this.#mostSchedules = mostSchedules;
     this.#world = new World(scenario, report.faults);
+  }
+
+  get met(): number {
+    return this.#met.size;
   }
 
   /** @returns a schedule that fails */

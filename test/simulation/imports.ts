@@ -1,6 +1,19 @@
 /** Merges against operators, who import what merges change, and repair what a restore has torn. */
 import type { Scenario } from './explore.ts';
-import { A, B, loadAlert, loadIncident, merge, ONE, oneByOne, repairing, THREE, TWO, undo } from './merge-actors.ts';
+import {
+  A,
+  B,
+  loadAlert,
+  loadIncident,
+  merge,
+  ONE,
+  oneByOne,
+  repairing,
+  repairOnce,
+  THREE,
+  TWO,
+  undo,
+} from './merge-actors.ts';
 import { mergeScenario } from './merge-scenario.ts';
 
 const SMALL = { alerts: [A], into: TWO };
@@ -69,6 +82,12 @@ export const IMPORTS: readonly Scenario[] = [
     name: 'a large merge against a repair',
     cost: 5,
     actors: [merge('large', { ...LARGE, title: 'second', key: 'k' }), repairing('repair')],
+  }),
+  mergeScenario({
+    name: 'two repairs of an alert that is not where its feed says',
+    cost: 3,
+    misplaced: A,
+    actors: [repairOnce('repair 1'), repairOnce('repair 2')],
   }),
   mergeScenario({
     name: 'a small merge that a restore has torn, repaired',

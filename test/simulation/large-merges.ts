@@ -88,6 +88,15 @@ export const LARGE_MERGES: readonly Scenario[] = [
     early: 2,
   }),
   mergeScenario({
+    name: 'a large merge, and a small one that waits in vain',
+    cost: 3,
+    actors: [
+      // The small one gives up one announcement at the most, within its calls, so that the large one loses once.
+      merge('large', { alerts: [B, C], into: THREE }, { patientAttempts: 100, mostCalls: 15 }),
+      merge('small', SMALL, { patientAttempts: 5 }),
+    ],
+  }),
+  mergeScenario({
     name: 'small merges one after the other, and a large one',
     cost: 5,
     actors: [

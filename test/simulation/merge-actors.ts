@@ -1,14 +1,18 @@
 /** Who merges, undoes, imports and finishes, and what the table holds before. */
 import { checkAccount } from '../../lib/check/check.ts';
+import { checkMerges } from '../../lib/check/merges.ts';
+import { readMergeRows } from '../../lib/check/read.ts';
 import { repair } from '../../lib/check/repair.ts';
 import { loadData } from '../../lib/data/load.ts';
 import { createFinishMerges } from '../../lib/incidents/finish-merges.ts';
 import { createMergeAlerts } from '../../lib/incidents/merge-alerts.ts';
 import type { Sizes } from '../../lib/incidents/relocate.ts';
 import { undoMerge } from '../../lib/incidents/undo-merge.ts';
-import { type Key, parseKey } from '../../lib/table/keys.ts';
+import { set } from '../../lib/table/expression.ts';
+import { type Key, keys, parseKey } from '../../lib/table/keys.ts';
+import { updateRow } from '../../lib/table/row.ts';
 import { connectDouble } from './double-client.ts';
-import { ACCOUNT, type Apply, imported, type Merge, merged, type State, undone } from './merge-model.ts';
+import { ACCOUNT, type Apply, imported, type Merge, merged, repaired, type State, undone } from './merge-model.ts';
 import { type Actor, actor, inTurn, rowsAfter } from './scenario.ts';
 import { callOf, depsOver, id, START_MS, type Surroundings } from './surroundings.ts';
 import { type Rows, TableDouble } from './table-double.ts';
@@ -143,6 +147,18 @@ export function repairing(name: string): MergeActor {
   };
 }
 
+/** An operator, who repairs once, and is told how much was fixed. */
+export function repairOnce(name: string): MergeActor {
+  const act = async ({ deps: { table } }: Surroundings) => {
+    const { fixed } = await repair(table, checkMerges(await readMergeRows(table, ACCOUNT)));
+    return `${fixed} fixed`;
+  };
+  return {
+    ...actor(name, act, { again: true, repeats: true, mostCalls: 60 }),
+    operations: new Map([[name, repaired]]),
+  };
+}
+
 /** Sequence of the merge that scenarios of undoing begin with. */
 let firstSequence = 0;
 
@@ -154,6 +170,14 @@ export const afterMerge = (alerts: string[]) => async () => [
   await rowsAfter(LINES, async ({ deps }) => {
     firstSequence = deps.now();
     await createMergeAlerts(deps)(callOf(bodyOf({ alerts, into: TWO }), ACCOUNT));
+  }),
+];
+
+/** Something else has put one of them elsewhere since. */
+export const misplaced = (alert: string) => async () => [
+  await rowsAfter(LINES, async ({ deps }) => {
+    await createMergeAlerts(deps)(callOf(bodyOf({ alerts: [alert], into: TWO }), ACCOUNT));
+    await updateRow(deps.table, keys.alert(ACCOUNT, alert), set({ incident_id: THREE }));
   }),
 ];
 

@@ -92,6 +92,15 @@ export function undone(state: State): Outcome {
   return { state: withEntry(state, entry, { to: (alert) => back[alert] as string }), answer };
 }
 
+/** Alerts that the feeds tell of are where these say. */
+export function repaired(state: State): Outcome {
+  const at = { ...state.at };
+  for (const { kind, incident, moves } of state.entries)
+    for (const [alert, other] of Object.entries(moves)) at[alert] = kind === 'merge' ? incident : other;
+  const fixed = Object.keys(at).filter((alert) => at[alert] !== state.at[alert]).length;
+  return { state: { ...state, at }, answer: `${fixed} fixed` };
+}
+
 /** An alert that is imported belongs where the import says, whatever entries did with it. */
 export function imported(state: State, alert: string, into: string): State {
   const { [alert]: _moved, ...by } = state.by;

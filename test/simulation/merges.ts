@@ -61,6 +61,13 @@ export const MERGES: readonly Scenario[] = [
     transactionItems: 2,
   }),
   mergeScenario({
+    name: 'a merge that is too large for one transaction',
+    cost: 2,
+    actors: [merge('three', { alerts: [C, A, B], into: TWO }, { transactionItems: 10 })],
+    transactionItems: 10,
+    mostActions: 3,
+  }),
+  mergeScenario({
     name: 'a merge against the undoing of an earlier one',
     cost: 2,
     after: [A],

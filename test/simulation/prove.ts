@@ -12,9 +12,6 @@
  * What is not tried: calls that one process has under way at once in another order than it sent them; more faults, processes or alerts than the scenarios have; clocks that go backwards; sizes, pages of results;
  * reads that are not strongly consistent, which no write depends on. A message comes when the call that it is from has ended, as
  * the queue's delay has it, but where a scenario says that it comes at once.
- *
- * Options: `--form quick|short|two|default|long` (`two` faults in the scenarios that have least), `--only TEXT` in a scenario's name, `--faults N`, `--stop` at the first failure,
- * `--schedules N` of each scenario, `--replay 'STEP; STEP; …'` with `--only`, `--faults` and `--start` as a failure prints it.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -29,6 +26,17 @@ import { LARGE_MERGES } from './large-merges.ts';
 import { LIMITS } from './limits.ts';
 import { MERGES } from './merges.ts';
 import { virtualize } from './process.ts';
+
+const HELP = `npm run prove -- [options]: tries every schedule of a few calls, within bounds that it prints.
+
+  --form FORM     quick, short (the gate's), two (faults in the smallest scenarios), default or long
+  --only TEXT     scenarios with this in their names
+  --faults N      at most N faults in a run, whatever the form says
+  --schedules N   at most N of each scenario
+  --stop          at the first failure
+  --replay STEPS --only NAME --faults N --start N
+                  the run that a failure prints
+`;
 
 /** Most faults of a run, by how many schedules a scenario has; absent: it is left out. */
 const FORMS: Readonly<Record<string, Readonly<Partial<Record<Scenario['cost'], number>>>>> = {
@@ -49,10 +57,10 @@ const { values: options } = parseArgs({
     replay: { type: 'string' },
     /** Which of the rows that its runs begin with, where there are several. */
     start: { type: 'string', default: '0' },
-    /** Of each scenario at most; what is left out then is told by `so far`. */
+    /** What is left out then is told by `so far`. */
     schedules: { type: 'string' },
-    /** Ends at the first failure. */
     stop: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
     /** Explores what the process that forked it asks for. */
     lane: { type: 'boolean', default: false },
   },
@@ -105,9 +113,11 @@ const lane = () =>
     serialization: 'advanced',
   });
 
-async function reportOf(job: Job, child: ChildProcess): Promise<Report> {
+/** @returns undefined where another lane has found a failure at which all are to stop */
+async function reportOf(job: Job, child: ChildProcess): Promise<Report | undefined> {
   const ended = new AbortController();
   const exit = once(child, 'exit', ended).then(([code]) => {
+    if (child.killed) return [];
     throw new Error(`"${job.scenario}" has ended with ${code}`);
   });
   child.send(job);
@@ -132,16 +142,20 @@ async function proveAll(): Promise<boolean> {
   // The longest first, so that none is left over at the end; or the shortest, where one may be enough.
   const order = options.stop ? 1 : -1;
   const left = chosen.toSorted((one, other) => order * (one.scenario.cost - other.scenario.cost)).values();
+  const children = Array.from({ length: ALONE ? 0 : availableParallelism() }, lane);
   await Promise.all(
-    Array.from({ length: ALONE ? 1 : availableParallelism() }, async () => {
-      const child = ALONE ? undefined : lane();
+    (ALONE ? [undefined] : children).map(async (child) => {
       for (const { scenario, faults } of left) {
-        if (options.stop && reports.some(({ failure }) => failure)) break;
         const job = { scenario: scenario.name, faults, most };
         const report = await (child ? reportOf(job, child) : run(job));
+        if (!report) return;
         reports.push(report);
         print(line(report));
-        if (report.failure) print(failureText(report));
+        if (!report.failure) continue;
+        print(failureText(report));
+        if (!options.stop) continue;
+        for (const each of children) each.kill();
+        return;
       }
       child?.disconnect();
     }),
@@ -151,6 +165,11 @@ async function proveAll(): Promise<boolean> {
   const failed = reports.filter(({ failure }) => failure).length;
   const cutShort = reports.filter(({ stoppedEarly }) => stoppedEarly).length;
   if (cutShort > 0) print(`\n"so far": ${cutShort} scenarios have more schedules than were tried.`);
+  const atMost = (most: number) => chosen.filter(({ faults }) => faults <= most).map(({ scenario }) => scenario.name);
+  if (!options.stop) {
+    if (atMost(0).length > 0) print(`\nNot tried: any fault in\n  ${atMost(0).join('\n  ')}`);
+    if (atMost(1).length > 0) print(`\nNot tried: a second fault in ${atMost(1).length} scenarios.`);
+  }
   print(
     `\n${reports.length} scenarios, ${sum(({ schedules }) => schedules)} schedules, ${sum(({ states }) => states)} states in ` +
       `${((performance.now() - began) / 1_000).toFixed(0)} s: ${failed === 0 ? 'all hold' : `${failed} FAILED`}.`,
@@ -158,7 +177,8 @@ async function proveAll(): Promise<boolean> {
   return failed === 0 && reports.length > 0;
 }
 
-if (options.lane) {
+if (options.help) print(HELP);
+else if (options.lane) {
   virtualize();
   process.on('message', async (job: Job) => process.send?.(await run(job)));
 } else if (options.replay !== undefined) {

@@ -77,16 +77,18 @@ export function scenarioOf<State>(
   starts: () => Promise<readonly Rows[]>,
   actors: readonly Actor[],
   judgement: Judgement<State>,
-  { cost, onRecord, maybe = [] }: Pick<Scenario, 'cost'> & Pick<Cast, 'onRecord'> & { maybe?: readonly string[] },
+  {
+    maybe = [],
+    ...more
+  }: Pick<Scenario, 'cost'> & Pick<Cast, 'onRecord' | 'mostActions'> & { maybe?: readonly string[] },
 ): Scenario {
   /** undefined: the caller was told that nobody knows. */
   const answerOf = (operation: Operation) =>
     operation.error !== undefined && isUnavailable(operation.error) ? undefined : judgement.answerOf(operation);
   return {
     name,
-    cost,
+    ...more,
     starts,
-    ...(onRecord && { onRecord }),
     operations: maybe.map((each) => ({ name: each, id: each, calls: 1, after: [], optional: true })),
     processes: actors.map(({ name: own, script, again = false, aheadMs, chance }, at) => ({
       name: own,

@@ -95,8 +95,12 @@ export class TableDouble {
   /** Told of each row that is written: what a stream would bring. */
   onWrite: (item: Item) => void = () => {};
 
-  constructor(rows: Rows = new Map()) {
+  readonly #mostActions: number;
+
+  /** @param mostActions of a transaction: fewer stand for those that are too large in bytes */
+  constructor(rows: Rows = new Map(), mostActions = MOST_ACTIONS) {
     this.#rows = new Map(rows);
+    this.#mostActions = mostActions;
   }
 
   /** The rows as they are now. */
@@ -237,7 +241,7 @@ export class TableDouble {
     if (applied !== undefined)
       throw new DynamoDBServiceException({ name: 'IdempotentParameterMismatchException', $fault: 'client', $metadata });
     const actions = TransactItems.map((action) => Object.entries(action)[0] as [Kind, Write]);
-    if (actions.length > MOST_ACTIONS) throw invalid('Member must have length less than or equal to 100');
+    if (actions.length > this.#mostActions) throw invalid('Member must have length less than or equal to 100');
     const keys = actions.map(([, write]) => nameOf((write.Key ?? write.Item) as Key));
     if (new Set(keys).size < keys.length)
       throw invalid('Transaction request cannot include multiple operations on one item');

@@ -51,6 +51,8 @@ export interface Cast {
   readonly operations: readonly Operation[];
   /** Processes that a written row begins: what the stream and the queue bring. */
   readonly onRecord?: (item: Item) => readonly Message[];
+  /** DynamoDB refuses transactions with more. */
+  readonly mostActions?: number;
 }
 
 interface ProcessState {
@@ -75,8 +77,8 @@ export interface State {
   readonly events: readonly string[];
   /** Mistakes of the code that no run is to make, and of the simulation itself. */
   readonly failures: readonly string[];
-  /** A reply that was lost was a refusal: that leaves no trace. */
-  readonly isUnclear: boolean;
+  /** No fault excuses an operation that fails. */
+  readonly isSettled: boolean;
   /** A transaction was throttled. */
   readonly isThrottled: boolean;
 }
@@ -102,7 +104,10 @@ export interface Outcome extends Pick<State, 'operations' | 'events' | 'isThrott
   readonly items: readonly Item[];
   /** How many have happened. */
   readonly faults: number;
-  /** Whether all that went wrong are lost replies: the table can tell what they were. */
+  /**
+   * Whether all that went wrong are lost replies, where the table can tell what they were, and refusals of transactions that
+   * ask for another attempt.
+   */
   readonly isSettled: boolean;
 }
 
@@ -154,7 +159,7 @@ export class World {
       faults: [],
       events: [],
       failures: [],
-      isUnclear: false,
+      isSettled: true,
       isThrottled: false,
     };
     for (const each of this.#cast.processes) await this.#begin(draft, each);
@@ -243,8 +248,10 @@ export class World {
   async take(state: State, { call, fault, late, process }: Step): Promise<State> {
     const draft: Draft = { ...state };
     if (fault) draft.faults = [...draft.faults, fault];
-    if (!call) await this.#disturb(draft, process, fault as Fault);
-    else {
+    if (!call) {
+      draft.isSettled = false;
+      await this.#disturb(draft, process, fault as Fault);
+    } else {
       beginOperation(draft, call);
       if (late) {
         draft.late = draft.late.filter((other) => other !== call);
@@ -258,7 +265,10 @@ export class World {
 
   async #reply(draft: Draft, call: Call, fault: Fault | undefined): Promise<void> {
     const { request } = call;
-    if (fault === 'is throttled' && request?.name === 'TransactWriteCommand') draft.isThrottled = true;
+    const isTransaction = request?.name === 'TransactWriteCommand';
+    if (fault === 'is throttled' && isTransaction) draft.isThrottled = true;
+    if (fault !== undefined && !fault.startsWith('is applied') && (!isTransaction || fault === 'gets no reply'))
+      draft.isSettled = false;
     if (fault === 'is applied, its reply lost, and sent again') {
       const operation = operationOf(draft, call);
       if (operation?.repeats) {
@@ -275,7 +285,8 @@ export class World {
     let told: Told = GOES_ON;
     if (fault === 'gets no reply' || fault === 'is applied, and all its replies lost') {
       if (fault === 'gets no reply') arriveLater(draft, call);
-      else if (this.#apply(draft, call).error) draft.isUnclear = true;
+      // A refusal leaves no trace.
+      else if (this.#apply(draft, call).error) draft.isSettled = false;
       told = NO_REPLY;
     } else if (fault) told = { id: fault, text: fault, give: () => refusal(fault, request as Request) };
     else if (request) told = this.#apply(draft, call).told;
@@ -374,7 +385,7 @@ export class World {
     const name = token === undefined ? text : `again ${text}`;
     let applied = table.known.get(name);
     if (!applied) {
-      const double = new TableDouble(table.rows);
+      const double = new TableDouble(table.rows, this.#cast.mostActions);
       if (token !== undefined) double.tokens.set(token, canonical(request.input.TransactItems));
       const written: Item[] = [];
       double.onWrite = (item) => void written.push(item);
@@ -430,9 +441,9 @@ export class World {
   }
 
   #judgedBy(state: State): string {
-    const { faults, isThrottled, events, failures } = state;
+    const { faults, isSettled, isThrottled, events, failures } = state;
     const operations = this.#operationsIn(state);
-    return `${operations} ${faults.length} ${isSettled(state)} ${isThrottled} ${events} ${failures.length}`;
+    return `${operations} ${faults.length} ${isSettled} ${isThrottled} ${events} ${failures.length}`;
   }
 
   readonly #operations = new WeakMap<State['operations'], number>();
@@ -452,16 +463,13 @@ export class World {
   judged = (state: State): string => `${state.table.id} ${this.#judgedBy(state)}`;
 }
 
-const isSettled = ({ isUnclear, faults }: State) =>
-  !isUnclear && faults.every((fault) => fault.startsWith('is applied'));
-
 export const outcomeOfRun = (state: State): Outcome => ({
   items: [...state.table.rows.values()].map(({ item }) => item),
   operations: state.operations,
   faults: state.faults.length,
   events: state.events,
   isThrottled: state.isThrottled,
-  isSettled: isSettled(state),
+  isSettled: state.isSettled,
 });
 
 /** Whether nobody waits for anything: only what is late can still arrive. */
