@@ -1,6 +1,6 @@
 import { lastOf } from '../incidents/merge-order.ts';
 import type { FeedItem } from '../incidents/read.ts';
-import { attribute, expression, is, set } from '../table/expression.ts';
+import { attribute, expression, IS_NEW, is, set } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
 import { checkAction, updateAction } from '../table/transact.ts';
 import type { Finding } from './finding.ts';
@@ -41,20 +41,28 @@ export function* checkMergeOrder(
 
   const marked = new Map((order.pending ?? []).map(({ sequence, incidentId }) => [sequence, incidentId]));
   const pending = new Map(
-    entries.filter((item) => item.pending).map(({ entry }) => [entry.sequence, entry.incident_id]),
+    entries.flatMap(({ entry, unmovedFrom }) =>
+      unmovedFrom === undefined ? [] : [[entry.sequence, { incidentId: entry.incident_id, unmovedFrom }]],
+    ),
   );
   let hasMap = order.pending !== undefined;
-  for (const [sequence, incidentId] of pending) {
+  for (const [sequence, { incidentId, unmovedFrom }] of pending) {
     if (marked.get(sequence) === incidentId) continue;
     const mark = hasMap
       ? updateAction(key, expression`SET ${isPending(sequence, incidentId)}`)
       : updateAction(key, set({ pending: { [sequence]: incidentId } }), is('pending', undefined));
     hasMap = true;
-    const detail = 'nothing would finish it';
-    yield { kind: 'pending_mark_missing', account, ids: { incident_id: incidentId, sequence }, detail, fixes: [mark] };
+    yield {
+      kind: 'pending_mark_missing',
+      account,
+      ids: { incident_id: incidentId, sequence },
+      detail: 'nothing would finish it',
+      // So a write that arrives after another repair has finished the merge does not name it again.
+      fixes: [mark, checkAction(keys.feedMoves(account, incidentId, sequence, unmovedFrom), IS_NEW)],
+    };
   }
   for (const [sequence, incidentId] of marked) {
-    if (pending.get(sequence) === incidentId) continue;
+    if (pending.get(sequence)?.incidentId === incidentId) continue;
     yield {
       kind: 'pending_mark_left',
       account,

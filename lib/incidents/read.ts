@@ -18,6 +18,8 @@ export interface FeedItem {
   stayed: string[];
   /** Some of its alerts are not moved yet. */
   pending: boolean;
+  /** Of these the first, as an index of its list. */
+  unmovedFrom?: number;
 }
 
 export const readIncident = (table: Table, account: Int64, id: string) => getRow(table, keys.incident(account, id));
@@ -68,11 +70,13 @@ function itemOf(rows: readonly FeedRow[]): FeedItem | undefined {
     };
   }
   const movesRows = ofKind('feedMoves', rows);
+  const [unmoved] = uncovered({ start: 0, end: entry.alerts ?? 0 }, movesRows.map(rangeOf));
   return {
     entry,
     alertIds: readAlertList(ofKind('feedAlerts', rows)),
     ...readMovedAlerts(entry, movesRows),
-    pending: uncovered({ start: 0, end: entry.alerts ?? 0 }, movesRows.map(rangeOf)).length > 0,
+    pending: unmoved !== undefined,
+    ...(unmoved && { unmovedFrom: unmoved.start }),
   };
 }
 

@@ -210,6 +210,16 @@ describe('admin check and admin repair', () => {
     expect((await stored(table, key)).moved_sequence).toBe(9_999_999_999_999);
   });
 
+  it('name no merge as pending that was finished since', async () => {
+    const { tenant, from, large } = await merged();
+    await remove(tenant, keys.feedMoves(tenant.account, from, large, 0));
+    const findings = await checkAccount(table, tenant.account);
+    expect(findings.map(({ kind }) => kind)).toContain('pending_mark_missing');
+    await repair(table, findings);
+    // As if DynamoDB applied the writes of an earlier repair only now.
+    expect((await repair(table, findings)).left.map(({ kind }) => kind)).toContain('pending_mark_missing');
+  });
+
   it('find nothing wrong while merges are going on', async () => {
     const { tenant, alerts, from, to } = await merged();
     const { mergeAlerts } = handlersOver(testDeps(table), { transactionItems: 12 });

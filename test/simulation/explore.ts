@@ -129,6 +129,18 @@ class Search {
 
   /** @returns a schedule that fails */
   async from(rows: Rows): Promise<string[] | undefined> {
+    const before = { ...this.#report };
+    for (;;) {
+      const { size } = this.#world.written;
+      const found = await this.#search(rows, size);
+      if (found || this.#report.stoppedEarly || this.#world.written.size === size) return found;
+      Object.assign(this.#report, before);
+      this.#met.clear();
+    }
+  }
+
+  /** Ends when more partitions are written than were known to be. */
+  async #search(rows: Rows, written: number): Promise<string[] | undefined> {
     const report = this.#report;
     const first = this.#enter(await this.#world.begin(rows), [], 0);
     const path: { node: Node; chosen?: Step }[] = [{ node: first }];
@@ -143,6 +155,7 @@ class Search {
       }
       top.chosen = step;
       const after = await this.#world.take(state, step);
+      if (this.#world.written.size > written) return undefined;
       const ends = after.operations !== state.operations && endedIn(after) > endedIn(state);
       const taken: Taken = { step, ends };
       const asleep = [...sleeping, ...done].filter((other) => areIndependent(other, taken));
@@ -167,7 +180,7 @@ class Search {
     const key = this.#world.key(state);
     const before = this.#met.get(key);
     const cut = isCut(state);
-    const steps = cut ? [] : this.#world.steps(state);
+    const steps = cut ? [] : this.#world.withoutOthers(state, this.#world.steps(state));
     let todo: Step[];
     if (before) {
       const still = before.filter((name) => asleep.includes(name));

@@ -97,6 +97,12 @@ export const IMPORTS: readonly Scenario[] = [
     actors: [repairing('repair')],
   }),
   mergeScenario({
+    name: 'a large merge without title and key that a restore has torn, repaired',
+    cost: 5,
+    torn: LARGE,
+    actors: [repairing('repair')],
+  }),
+  mergeScenario({
     name: 'a large merge that a restore has torn, repaired',
     cost: 6,
     torn: { ...LARGE, title: 'second', key: 'k' },

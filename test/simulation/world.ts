@@ -198,6 +198,32 @@ export class World {
     return steps;
   }
 
+  /** Partitions that calls were made to write. */
+  readonly written = new Set<string>();
+
+  /**
+   * Where a process reads what nobody writes, the steps of it alone: what others do before that read, they can as well do after
+   * it. Not where the read begins an operation, which others that end sooner would precede; if the operation ends with it, it
+   * precedes more of the others, which allows fewer answers. Nobody writes what no call of the whole search is made to write: a
+   * search during which `written` grows is to be made again.
+   */
+  withoutOthers(state: State, steps: Step[]): Step[] {
+    let apart: string | undefined;
+    for (const { name, position } of state.processes) {
+      const [call] = position.calls;
+      if (call && (apart === undefined || name < apart) && this.#isApart(state, call)) apart = name;
+    }
+    return apart === undefined ? steps : steps.filter(({ process, late }) => process === apart && !late);
+  }
+
+  #isApart(state: State, call: Call): boolean {
+    if (call.writes || !call.request || isFirst(state, call)) return false;
+    const operation = operationOf(state, call);
+    // The next of its calls may be one too many.
+    if (operation && operation.mostCalls === undefined && operation.calls >= MOST_CALLS) return false;
+    return call.accesses.every(({ pk }) => pk !== undefined && !this.written.has(pk));
+  }
+
   /**
    * Whether what is late can as well arrive after the next step: one process is left, its call has no row in common with it, and
    * no message comes of it.
@@ -311,6 +337,8 @@ export class World {
 
   #react(draft: Draft, name: string, { to, effects }: Reaction): void {
     change(draft, { name, position: to, alive: to.over === undefined });
+    for (const { accesses, writes } of to.calls)
+      if (writes) for (const { pk, write } of accesses) if (write) this.written.add(String(pk));
     for (const effect of effects) this.#effect(draft, effect);
     const own = this.#messages.get(name) as Beginning;
     // The queue brings the message again.
