@@ -5,7 +5,8 @@
  * - a state that was met before (the same rows, and processes that were told the same), and
  * - of two steps that touch no common row, neither of which begins an operation while the other ends one, and which are not both
  *   faults, one of the two orders (sleep sets, kept with each state: Godefroid, Holzmann and Pirottin, "State-space caching
- *   revisited"); and where one process is left, what is late arrives only next to calls that have a row in common with it.
+ *   revisited"); where one process is left, what is late arrives only next to calls that have a row in common with it; and where
+ *   one reads what nobody writes, it goes first (a persistent set: Godefroid, "Partial-order methods").
  */
 import type { Rows } from './table-double.ts';
 import {
