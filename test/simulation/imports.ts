@@ -80,7 +80,7 @@ export const IMPORTS: readonly Scenario[] = [
   }),
   mergeScenario({
     name: 'a large merge against a repair',
-    cost: 5,
+    cost: 6,
     actors: [merge('large', { ...LARGE, title: 'second', key: 'k' }), repairing('repair')],
   }),
   mergeScenario({
@@ -98,7 +98,7 @@ export const IMPORTS: readonly Scenario[] = [
   }),
   mergeScenario({
     name: 'a large merge without title and key that a restore has torn, repaired',
-    cost: 5,
+    cost: 6,
     torn: LARGE,
     actors: [repairing('repair')],
   }),
