@@ -6,7 +6,7 @@ import {
   UpdateTimeToLiveCommand,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
-import { clientConfig } from '../../lib/table/client.ts';
+import { clientConfig, PATIENT } from '../../lib/table/client.ts';
 import { TABLE } from '../../lib/table/definition.ts';
 
 /** Name of the table that `npm start` makes. */
@@ -18,7 +18,7 @@ export const LOCAL_TABLE_NAME = 'incident-monitoring-rum';
  *   the records of all streams before it
  */
 export async function createTable(endpoint: string, name: string, options: { stream?: boolean } = {}): Promise<void> {
-  const client = new DynamoDBClient(clientConfig({ endpoint }));
+  const client = new DynamoDBClient(clientConfig({ endpoint, ...PATIENT }));
   try {
     await client.send(
       new CreateTableCommand({
