@@ -178,6 +178,9 @@ function plain(input: object): object {
   return isRaw && values ? { ...input, ExpressionAttributeValues: unmarshall(values) } : { ...input };
 }
 
+/** The plain client has the middleware that asks for it. */
+const { '@aws/lambda-invoke-store': _, ...FOR_PLAIN_CLIENT } = ALIASES;
+
 async function bundled(entry: string, outfile: string): Promise<string> {
   const plant = {
     name: 'plant',
@@ -189,7 +192,7 @@ async function bundled(entry: string, outfile: string): Promise<string> {
     },
   };
   await bundle(fileURLToPath(new URL(entry, import.meta.url)), outfile, {
-    ...(entry.includes('functions') && { alias: ALIASES }),
+    ...(entry.includes('functions') && { alias: PLANT === 'plain-client' ? FOR_PLAIN_CLIENT : ALIASES }),
     plugins: [plant],
   });
   return outfile;
