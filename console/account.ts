@@ -18,7 +18,10 @@ const ROWS = 50;
 export async function accountsPage({ table, query }: Omit<View, 'account'>): Promise<Html> {
   const { accounts, next } = await readAccounts(table, { limit: ROWS, after: query.after });
   const rows = accounts.map(({ account_id: id, name, permissions, suspended }) => [
-    ...[link(href([id, 'fleet']), id), name, permissions.join(' ') || 'none', suspended ? 'suspended' : 'active'],
+    link(href([id, 'fleet']), id),
+    name,
+    permissions.join(' ') || 'none',
+    suspended ? 'suspended' : 'active',
   ]);
   return html`
 ${section('All accounts', { head: ['account', 'name', 'permissions', 'state'], rows, none: 'The table has no accounts.' })}
@@ -75,7 +78,11 @@ const itemTable = (view: View, items: WorkItemRow[]): Table => ({
 const auditTable = ({ nowMs }: View, entries: AuditEntry[]): Table => ({
   head: ['when', 'by', 'command', 'target', 'result'],
   rows: entries.map(({ at_ms, by, command: name, target, result, detail }) => [
-    ...[when(at_ms, nowMs), by, name, target, detail ? `${result}: ${detail}` : result],
+    when(at_ms, nowMs),
+    by,
+    name,
+    target,
+    detail ? `${result}: ${detail}` : result,
   ]),
   none: 'No operator has changed this account.',
 });
@@ -103,7 +110,8 @@ const quotas = (resource: Row | undefined, used: Row = {}): Table => ({
   rows: resource
     ? [
         ...['session_investigate', 'session_measure', 'session_replay'].map((name) => [
-          ...[name, usage(Number(used[`${name}.used_cnt`] ?? 0), Number(resource[`${name}.free_cnt`] ?? 0))],
+          name,
+          usage(Number(used[`${name}.used_cnt`] ?? 0), Number(resource[`${name}.free_cnt`] ?? 0)),
         ]),
         ['limit of sessions', used.session_limit_reached === true ? 'reached' : 'not reached'],
         ['state', resource.deleted ? 'deleted' : `${resource.version}, ${resource.status}`],

@@ -54,8 +54,11 @@ ${section('Age of the latest snapshots', ages(hosts))}
 ${section('Hosts', {
   head: ['host', 'status', 'why', 'edge cluster', 'agent version', 'snapshot'],
   rows: listed.map((host) => [
-    ...[host.host_id, label(host.status, host.status), `${host.why} (rule ${host.rule})`],
-    ...[host.edge_cluster, host.agent_version],
+    host.host_id,
+    label(host.status, host.status),
+    `${host.why} (rule ${host.rule})`,
+    host.edge_cluster,
+    host.agent_version,
     host.ageMs === undefined ? 'none' : `${duration(host.ageMs)} ago`,
   ]),
   none: 'No host of those that were read matches.',

@@ -17,7 +17,9 @@ export async function healthPage(view: View): Promise<Html> {
 ${section('Pending merges', {
   head: ['entry', 'since about', 'incident', 'how to finish it'],
   rows: pending.map(({ sequence, incidentId }) => [
-    ...[sequence, when(sequence, nowMs), link(href([id, 'incident', incidentId]), incidentId)],
+    sequence,
+    when(sequence, nowMs),
+    link(href([id, 'incident', incidentId]), incidentId),
     command(view, `merge finish ${incidentId} ${sequence} --account ${id}`),
   ]),
   none: 'None: every merge is finished.',

@@ -48,9 +48,13 @@ async function showing(view: View, all: readonly FeedItem[], incidents?: Readonl
   const tableOf = (items: readonly FeedItem[], none: string): Table => ({
     head: ['when', 'incident', 'what', 'alerts', 'by', 'request', 'how to undo it'],
     rows: items.map((item) => [
-      ...[when(item.entry.at_ms, nowMs), incidentLink(item.entry.incident_id), whatOf(item)],
+      when(item.entry.at_ms, nowMs),
+      incidentLink(item.entry.incident_id),
+      whatOf(item),
       `${item.moves.length} moved, ${item.stayed.length} already there`,
-      ...[callerOf(item), item.entry.request_id, undoOf(item)],
+      callerOf(item),
+      item.entry.request_id,
+      undoOf(item),
     ]),
     none,
   });
@@ -88,7 +92,10 @@ export async function mergesPage(view: View): Promise<Html> {
   const isLastShown = last === 0 || all[0]?.entry.sequence === last;
   const entries = Map.groupBy(all, ({ entry }) => entry.incident_id);
   const rows = [...incidents].map(([one, { title, owner_id: owner = 'none' }]) => [
-    ...[link(href([id, 'incident', one]), one), title, owner, entries.get(one)?.length ?? 0],
+    link(href([id, 'incident', one]), one),
+    title,
+    owner,
+    entries.get(one)?.length ?? 0,
   ]);
   return html`
 <p>Looked into ${read}.
