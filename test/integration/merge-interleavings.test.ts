@@ -40,6 +40,12 @@ function aroundEach(act: Act | undefined): Table {
   return own;
 }
 
+interface MergeBody {
+  alert_ids: string[];
+  incident_id: string;
+  title?: string;
+}
+
 /** Lets `count` transactions pass, then no further one and nothing after it. */
 function dyingAfter(count: number): Act {
   const passed: Promise<unknown>[] = [];
@@ -245,21 +251,36 @@ describe('a small merge', () => {
     expect([moved[from].length, moved[later].length]).toEqual([148, 2]);
   });
 
-  it.each([
-    ['leaves alerts where they are', {}],
-    ['changes the title', { title: 'New' }],
-  ])('that %s comes before the next that depends on it, whatever their clocks say', async (_what, change) => {
+  /** Two merges, each in a shard of the merge order that knows nothing of the other, and the first by a clock that is ahead. */
+  async function mergeBoth(tenant: Account, [first, second]: [MergeBody, MergeBody]) {
+    const random = vi.spyOn(Math, 'random').mockReturnValue(0);
+    await merge(tenant, first.alert_ids, first.incident_id, undefined, 60_000, first);
+    random.mockReturnValue(0.5);
+    await merge(tenant, second.alert_ids, second.incident_id, undefined, 0, second);
+  }
+
+  it('that leaves alerts where they are comes before the next that takes them, whatever their clocks say', async () => {
     const tenant = await newAccount(table);
     const [here, there] = [await tenant.incident(), await tenant.incident()];
-    const alerts = await tenant.alerts(1, here);
-    const into = 'title' in change ? here : there;
-    // Each in a shard of the merge order of its own, which knows nothing of the other.
-    const random = vi.spyOn(Math, 'random').mockReturnValue(0);
-    await merge(tenant, alerts, here, undefined, 60_000, change);
-    random.mockReturnValue(0.5);
-    await merge(tenant, alerts, into, undefined, 0, change);
-    const [first, second] = [(await tenant.feed(here)).at(into === here ? -2 : -1), (await tenant.feed(into)).at(-1)];
+    const alert_ids = await tenant.alerts(1, here);
+    await mergeBoth(tenant, [
+      { alert_ids, incident_id: here },
+      { alert_ids, incident_id: there },
+    ]);
+    const [[first], [second]] = [await tenant.feed(here), await tenant.feed(there)];
     expect(second.sequence).toBeGreaterThan(first.sequence);
+  });
+
+  it('that changes the title comes before the next that does, whatever their clocks say', async () => {
+    const tenant = await newAccount(table);
+    const incident_id = await tenant.incident();
+    const [one = '', other = ''] = await tenant.alerts(2);
+    await mergeBoth(tenant, [
+      { alert_ids: [one], incident_id, title: 'First' },
+      { alert_ids: [other], incident_id, title: 'Second' },
+    ]);
+    const titles = (await tenant.feed(incident_id)).map((entry) => entry.new_title);
+    expect(titles).toEqual(['First', 'Second']);
   });
 
   it('does not wait for a large one that has yet to move other alerts', async () => {
