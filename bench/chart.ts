@@ -25,6 +25,8 @@ const titleOf = (text: string, subtext: string) => ({
 });
 
 const BAR = 17;
+/** Of the axis of multiples. */
+const TICK = 0.25;
 
 /** Each function's figures as multiples of a handler by hand, with their targets. @returns SVG */
 export function drawRatios(compared: ReturnType<typeof comparisonsOf>): string {
@@ -37,7 +39,12 @@ export function drawRatios(compared: ReturnType<typeof comparisonsOf>): string {
     ),
     legend: { top: 52, itemHeight: 10, itemGap: 30 },
     grid: { left: 150, right: 30, top: 85, bottom: 30 },
-    xAxis: { type: 'value', min: 0, max: ({ max }: { max: number }) => Math.max(1.1, max), interval: 0.25 },
+    xAxis: {
+      type: 'value',
+      min: 0,
+      max: ({ max }: { max: number }) => TICK * Math.ceil(Math.max(1, max) / TICK),
+      interval: TICK,
+    },
     yAxis: { type: 'category', inverse: true, data: compared.map(({ name }) => name), axisTick: { show: false } },
     series: whats.flatMap(({ what, most }, position) => {
       const offset = (position - (whats.length - 1) / 2) * BAR;
