@@ -25,7 +25,7 @@ export function* checkAccounts({ listed, accounts, appKeys }: AccountRows): Gene
     const list = keys.listedAccount(account);
     if (!row) {
       const [what, fixes] = listed.has(account)
-        ? (['the list of accounts has it', [deleteAction(list)]] as const)
+        ? (['the list of accounts has it', [deleteAction(list), checkAction(keys.account(account), IS_NEW)]] as const)
         : (['it has rows', []] as const);
       yield { kind: 'account_missing', account, ids: {}, detail: `${what}, but the account does not exist`, fixes };
       continue;

@@ -60,7 +60,7 @@ export function checkMerges(rows: MergeRows, nowMs = 0): Finding[] {
               account,
               ids: { incident_id: row.incident_id, sequence: row.sequence },
               detail: 'a repeated call would be answered as done',
-              fixes: [deleteAction(row)],
+              fixes: [deleteAction(row, isAsRead(row, ['sequence']))],
             },
           ],
     ),

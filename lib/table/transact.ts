@@ -26,7 +26,9 @@ export const updateAction = (key: Key, update: Expression, condition?: Expressio
   Update: { Key: key, ...expressionsOf({ UpdateExpression: update, ConditionExpression: condition }) },
 });
 
-export const deleteAction = ({ pk, sk }: Key): Action => ({ Delete: { Key: { pk, sk } } });
+export const deleteAction = ({ pk, sk }: Key, condition?: Expression): Action => ({
+  Delete: { Key: { pk, sk }, ...expressionsOf({ ConditionExpression: condition }) },
+});
 
 /** Writes nothing. */
 export const checkAction = (key: Key, condition: Expression): Action => ({

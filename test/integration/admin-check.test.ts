@@ -220,6 +220,37 @@ describe('admin check and admin repair', () => {
     expect((await repair(table, findings)).left.map(({ kind }) => kind)).toContain('pending_mark_missing');
   });
 
+  it.each<[what: FindingKind, make: (tenant: Account, sequence: number) => Promise<Key>]>([
+    [
+      'idempotency_entry_missing',
+      async ({ account }, sequence) => {
+        const key = keys.idempotency(account, 'merge-alerts', 'again');
+        await put(table, key, { incident_id: objectId(), sequence, ttl: 9_999_999_999 });
+        return key;
+      },
+    ],
+    [
+      'account_missing',
+      async ({ account }, sequence) => {
+        const other = 1_000_000_000 + account;
+        if (sequence > 1) await put(table, keys.account(other), { account_id: other });
+        await put(table, keys.listedAccount(other), {});
+        return keys.listedAccount(other);
+      },
+    ],
+  ])('delete nothing that was written since: %s', async (kind, make) => {
+    const tenant = await newAccount(table);
+    const key = await make(tenant, 1);
+    const of = kind === 'account_missing' ? 1_000_000_000 + tenant.account : tenant.account;
+    const findings = await checkAccount(table, of);
+    expect(findings.map((one) => one.kind)).toEqual([kind]);
+    await repair(table, findings);
+    await make(tenant, 2);
+    // As if DynamoDB applied the writes of an earlier repair only now.
+    expect((await repair(table, findings)).left).toEqual(findings);
+    expect(await stored(table, key)).toMatchObject(key);
+  });
+
   it('find nothing wrong while merges are going on', async () => {
     const { tenant, alerts, from, to } = await merged();
     const { mergeAlerts } = handlersOver(testDeps(table), { transactionItems: 12 });
