@@ -4,38 +4,26 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { startDynamoDb } from '../../infra/local/dynamodb-local.ts';
 import { getRumResource } from '../../lib/api/operations.ts';
+import { copyService, root } from '../../test/support/copied-service.ts';
 import type { NewFigure } from '../report.ts';
 
 const ROUNDS = 15;
 const RESTARTS = 5;
 const PAUSE_MS = 2;
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
-const NEEDED = [
-  'lib',
-  'functions',
-  'infra',
-  'console',
-  'cdk.json',
-  'package.json',
-  'package-lock.json',
-  'tsconfig.json',
-];
 const CHANGED = 'lib/api/messages/en.ts';
 const SENTENCE = 'The app_key is missing, invalid or expired.';
 
 const median = (values: number[]) => values.sort((one, other) => one - other)[Math.floor(values.length / 2)] as number;
 
 export async function run(add: (figure: NewFigure) => void): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'reload-'));
+  const folder = copyService();
   const dynamoDb = await startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT });
   let service: ChildProcess | undefined;
 
@@ -75,9 +63,6 @@ export async function run(add: (figure: NewFigure) => void): Promise<void> {
   }
 
   try {
-    for (const name of NEEDED) cpSync(join(root, name), join(folder, name), { recursive: true });
-    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-    cpSync(join(root, 'openapi.json'), join(folder, 'openapi.json'));
     const [reloads, restarts]: [number[], number[]] = [[], []];
     let url = await start('--watch');
     await answers(url, SENTENCE);

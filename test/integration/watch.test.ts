@@ -1,31 +1,16 @@
 /** `npm start -- --watch --inspect`, on a copy of the sources that the tests can change. */
-import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { operations } from '../../lib/api/operations.ts';
+import { copyService, root } from '../support/copied-service.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { start } from '../support/start.ts';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
-const copy = mkdtempSync(join(tmpdir(), 'watch-'));
+const copy = copyService();
 let service: Awaited<ReturnType<typeof start>>;
 let url: string;
 beforeAll(async () => {
-  for (const name of [
-    'lib',
-    'functions',
-    'infra',
-    'console',
-    'cdk.json',
-    'package.json',
-    'package-lock.json',
-    'tsconfig.json',
-    'openapi.json',
-  ])
-    cpSync(join(root, name), join(copy, name), { recursive: true });
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
   const env = { DYNAMODB_ENDPOINT: dynamodbEndpoint(), NODE_OPTIONS: '--inspect-port=0' };
   service = await start(['--port', '0', '--watch', '--inspect'], env, copy);
   url = /Serving at (\S+)/.exec(service.output())?.[1] ?? '';
