@@ -19,7 +19,9 @@ function draw(width: number, height: number, option: EChartsOption): string {
 const titleOf = (text: string, subtext: string) => ({
   text,
   subtext,
-  ...{ left: 'center', top: 5, itemGap: 5 },
+  left: 'center',
+  top: 5,
+  itemGap: 5,
   textStyle: { fontSize: 15, color: INK },
   subtextStyle: { fontSize: 12, color: INK },
 });

@@ -23,7 +23,7 @@ import { NotFound, type Source, type View } from './view.ts';
 
 export interface ConsoleOptions extends Source {
   now(): number;
-  /** Told of a mistake of the console's own, in printable lines. */
+  /** Told of a bug of the console, in printable lines. */
   onFailed(text: string): void;
 }
 
@@ -84,7 +84,7 @@ export function createConsole(options: ConsoleOptions) {
       return c.redirect('/console');
     }
     const advice = 'Open the address that was printed. It works once: run the command again for another.';
-    if (!isSame(getCookie(c, cookieOf(c)) ?? '', session)) return refuse(c, 401, 'Not let in', advice);
+    if (!isSame(getCookie(c, cookieOf(c)) ?? '', session)) return refuse(c, 401, 'Access denied', advice);
     return given === undefined ? next() : c.redirect('/console');
   });
   app.onError((error, c) => {
@@ -94,7 +94,7 @@ export function createConsole(options: ConsoleOptions) {
     if (error instanceof DynamoDBServiceException || isUnavailable(error) || name === 'CredentialsProviderError')
       return refuse(c, 502, 'Cannot read', `The table cannot be read: ${name}: ${message.split('\n')[0]}`);
     options.onFailed(`The console failed: ${stack.split('\n').map(printable).join('\n')}`);
-    return refuse(c, 500, 'Internal error', 'This is a mistake in the console. Its terminal shows where.');
+    return refuse(c, 500, 'Internal error', 'This is a bug in the console: its terminal shows the details.');
   });
   app.notFound((c) => refuse(c, 404, 'Not found', 'There is no such page.'));
 

@@ -39,7 +39,7 @@ export async function fleetPage(view: View): Promise<Html> {
   const next = wanted.length > listed.length ? listed.at(-1)?.host_id : more ? last : undefined;
   return html`
 <p>Read ${isWhole ? 'all ' : ''}${countText(hosts.length, 'host')}${isWhole ? '' : ` of more, ${stretch}`}: ${cost()}.
-${!isWhole && html`What follows is of these. ${link(to({ after: undefined, read: 'all' }), 'Read the whole fleet')}`}</p>
+${!isWhole && html`Everything below is about these hosts. ${link(to({ after: undefined, read: 'all' }), 'Read the whole fleet')}`}</p>
 ${groups(hosts, 'edge_cluster', to)}
 ${groups(hosts, 'agent_version', to)}
 ${section('Age of the latest snapshots', ages(hosts))}

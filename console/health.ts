@@ -12,7 +12,7 @@ export async function healthPage(view: View): Promise<Html> {
   const id = account.account_id;
   const [{ pending = [] }, letters] = await Promise.all([readMergeOrder(table, id), deadLetters(view)]);
   if (query.check === 'now') checks.set(String(id), await check(view));
-  const { rows, text } = checks.get(String(id)) ?? { rows: [], text: 'It was not run since this console was started.' };
+  const { rows, text } = checks.get(String(id)) ?? { rows: [], text: 'Not run since the console was started.' };
   return html`
 ${section('Pending merges', {
   head: ['entry', 'since about', 'incident', 'how to finish it'],
@@ -37,7 +37,7 @@ ${rows.length > 0 && html`<p>${text} What a repair would change: ${command(view,
 async function deadLetters(view: View): Promise<string> {
   try {
     const letters = await view.deadLetters();
-    if (letters === undefined) return 'Not known: only npm start and a stack (--stack) tell where the merge queue is.';
+    if (letters === undefined) return 'Unknown: the console finds the merge queue only with npm start or --stack.';
     const text = `${countText(letters, 'message')} of the merge queue, of all accounts.`;
     return letters === 0 ? text : `${text} docs/operate.md says what to do, at the alarm DeadLetters.`;
   } catch (error) {

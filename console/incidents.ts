@@ -98,7 +98,7 @@ export async function mergesPage(view: View): Promise<Html> {
     entries.get(one)?.length ?? 0,
   ]);
   return html`
-<p>Looked into ${read}.
+<p>Read ${read}.
 ${!isLastShown && html`<strong>The account's last merge, ${last}, is in none of them.</strong>`}</p>
 ${section('Latest merges', tableOf(all.slice(0, MERGES_LISTED), 'Nothing was merged.'))}
 ${section('Incidents', { head: ['incident', 'title', 'owner', 'entries'], rows, none: 'The account has no incidents.' })}
@@ -119,7 +119,7 @@ ${facts([
   ['title', title],
   ['owner', [owner ?? 'none', member && ` (${member.name})`]],
 ])}
-<h2>Feed, the last entry first</h2>
+<h2>Feed, latest entry first</h2>
 ${all.length === 0 && html`<p>It is empty: nothing was merged into this incident.</p>`}
 <ol reversed>${all.toReversed().map(timelineEntry)}</ol>`;
 }
@@ -138,6 +138,6 @@ ${facts([
   ['title', title],
   ['incident', incident === undefined ? 'none' : incidentLink(incident)],
 ])}
-<p>Looked into ${read}; and into those that the alert was in last.</p>
-${section('History', tableOf(own, 'No merge tells of this alert.'))}`;
+<p>Read ${read}; and those of the incidents that the alert was in last.</p>
+${section('History', tableOf(own, 'No merge mentions this alert.'))}`;
 }

@@ -42,7 +42,10 @@ function shownOf(candidate: Candidate, nowMs: number): ShownHost {
   const { host_id, edge_cluster, agent_version } = candidate.host;
   const receivedMs = candidate.live === UNREADABLE ? undefined : candidate.live?.received_at_ms;
   return {
-    ...{ host_id, edge_cluster, agent_version, ...explainCandidate(candidate, nowMs) },
+    host_id,
+    edge_cluster,
+    agent_version,
+    ...explainCandidate(candidate, nowMs),
     ...(receivedMs !== undefined && { ageMs: Math.max(0, nowMs - Number(receivedMs)) }),
   };
 }

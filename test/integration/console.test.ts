@@ -299,7 +299,7 @@ describe('merges', () => {
       })),
     );
     const text = textOf((await page(`/${account}/merges`)).text);
-    expect(text).toContain('Looked into the feeds of 100 incidents of more');
+    expect(text).toContain('Read the feeds of 100 incidents of more');
     expect(text).toMatch(/The account's last merge, \d+, is in none of them\./);
   });
 });
@@ -363,11 +363,11 @@ describe('health', () => {
     expect(later).toContain('Checked at ');
     for (const kind of kinds) expect(later).toContain(kind);
     const other = await newAccount(table);
-    expect(textOf((await open.page(`/${other.account}/health`)).text)).toContain('It was not run since');
+    expect(textOf((await open.page(`/${other.account}/health`)).text)).toContain('Not run since');
   });
 
   it.each([
-    [undefined, 'Not known: only npm start and a stack'],
+    [undefined, 'Unknown: the console finds the merge queue only'],
     [0, '0 messages of the merge queue, of all accounts. '],
     [1, '1 message of the merge queue, of all accounts. docs/operate.md says'],
   ])('shows that there are %s dead letters', async (letters, text) => {
@@ -390,7 +390,7 @@ describe('health', () => {
     await put(table, keys.mergeOrder(account), { last: 5, last_large: 5, pending: { 5: objectId() } });
     const { status, text, headers } = await wrong.page(`/${account}/health`);
     expect([status, headers['cache-control']]).toEqual([500, 'no-store']);
-    expect(textOf(text)).toContain('Internal error This is a mistake in the console.');
+    expect(textOf(text)).toContain('Internal error This is a bug in the console:');
     expect(text).not.toContain('ReferenceError');
     expect(wrong.failures).toEqual([
       expect.stringMatching(
@@ -448,7 +448,7 @@ describe('admin console', () => {
       const page = await fetch(new URL(`/console/${account}/health`, address), { headers: { cookie } });
       return /Dead letters (.*?) Check /.exec(textOf(await page.text()))?.[1]?.trim();
     };
-    expect(await letters()).toMatch(/^Not known/);
+    expect(await letters()).toMatch(/^Unknown/);
     outputs.DeadLettersUrl = `${aws.url}/123456789012/dead-letters`;
     aws.setQueue({ ApproximateNumberOfMessages: '2', ApproximateNumberOfMessagesNotVisible: '1' });
     expect(await letters()).toMatch(/^3 messages of the merge queue, of all accounts\./);

@@ -33,7 +33,7 @@ export async function serveConsole(options: Pick<ConsoleOptions, 'table'> & Part
   let cookie = '';
   return {
     port,
-    /** Mistakes of its own that the console told of. */
+    /** Bugs of the console that it reported. */
     failures,
     entrance: console.entrance,
     ask,
