@@ -12,12 +12,17 @@ const between = (document: string, marker: string, content: string) =>
     (_all, begin: string, end: string) => `${begin}\n${content}\n${end}`,
   );
 
+/** Fills each table, `<!-- figures of SUITE, SUITE -->`, with the figures of these suites. */
+const fillTables = (document: string, figures: readonly Figure[]) =>
+  document.replace(
+    /(<!-- figures of ([^\n]+?) -->\n).*?(\n<!-- end of figures -->)/gs,
+    (_all, begin: string, suites: string, end: string) =>
+      `${begin}\n${tableOf(figures.filter(({ suite }) => suites.split(', ').includes(suite)))}\n${end}`,
+  );
+
 /** Each file, and its content from what it has and the figures. */
 export const GENERATED: readonly { file: URL; from(current: string, figures: readonly Figure[]): string }[] = [
-  {
-    file: docs('benchmarks.md'),
-    from: (current, figures) => between(current, 'figures', tableOf(figures)),
-  },
+  { file: docs('benchmarks.md'), from: fillTables },
   {
     file: docs('performance.md'),
     from: (current, figures) =>

@@ -38,7 +38,7 @@ export async function run(add: (figure: NewFigure) => void): Promise<void> {
           name: `${what}: ${quantile}`,
           value: times.ours[quantile],
           unit: 'ms',
-          baseline: { name: 'its calls to DynamoDB by hand', value: times.bare[quantile] },
+          baseline: { name: 'the DynamoDB calls by hand', value: times.bare[quantile] },
           target: { most: most[quantile] },
         });
   };
