@@ -18,7 +18,7 @@ import {
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { type Operation, openApiRoute, operations } from '../lib/api/operations.ts';
+import { type ListedOperation, type OperationName, openApiRoute, operations } from '../lib/api/operations.ts';
 import { ACCESS_LOG_FORMAT, createAccessLog } from './access-log.ts';
 import { gatewayResponses } from './gateway-responses.ts';
 import type { DeploymentSettings } from './settings.ts';
@@ -32,7 +32,7 @@ const OTHERS = { rate: 100, burst: 200 };
 
 export interface ServiceApiProps {
   readonly settings: DeploymentSettings;
-  readonly operationFunctions: Readonly<Record<Operation['name'], IFunction>>;
+  readonly operationFunctions: Readonly<Record<OperationName, IFunction>>;
   readonly fallbackRoute: IFunction;
   /** Publishes the OpenAPI document. */
   readonly openApiDocument: IFunction;
@@ -98,13 +98,14 @@ export class ServiceApi extends Construct {
     return this.api.url.replace(/\/$/, '');
   }
 
-  private addRoutes(props: ServiceApiProps): Map<Operation, Method> {
+  private addRoutes(props: ServiceApiProps): Map<ListedOperation, Method> {
     const authorizer = new RequestAuthorizer(this, 'LabelCaller', {
       handler: props.usageKeyAuthorizer,
       identitySources: [IdentitySource.queryString('app_key')],
       resultsCacheTtl: Duration.seconds(props.settings.authorizerCacheSeconds),
     });
-    const refusal = new LambdaIntegration(props.fallbackRoute, { allowTestInvoke: false });
+    const integrate = (fn: IFunction) => new LambdaIntegration(fn, { allowTestInvoke: false });
+    const refusal = integrate(props.fallbackRoute);
     const refusing = new Set<IResource>();
     const refuseAny = (resource: IResource) => {
       if (!refusing.has(resource)) resource.addMethod('ANY', refusal);
@@ -116,21 +117,14 @@ export class ServiceApi extends Construct {
     // Open to everyone: callers need it before they have a key.
     const published = root.resourceForPath(openApiRoute.path);
     refuseAny(published);
-    published.addMethod(openApiRoute.method, new LambdaIntegration(props.openApiDocument, { allowTestInvoke: false }));
-    const methods = new Map<Operation, Method>();
-    for (const operation of operations as readonly Operation[]) {
+    published.addMethod(openApiRoute.method, integrate(props.openApiDocument));
+    const methods = new Map<ListedOperation, Method>();
+    for (const operation of operations) {
       const resource = root.resourceForPath(operation.path);
       // So API Gateway itself answers no method of any resource, intermediate ones included.
       for (let parent: IResource | undefined = resource; parent; parent = parent.parentResource) refuseAny(parent);
-      const handler = props.operationFunctions[operation.name];
-      if (!handler) throw new Error(`the operation ${operation.name} has no function`);
-      methods.set(
-        operation,
-        resource.addMethod(operation.method, new LambdaIntegration(handler, { allowTestInvoke: false }), {
-          authorizer,
-          apiKeyRequired: true,
-        }),
-      );
+      const integration = integrate(props.operationFunctions[operation.name]);
+      methods.set(operation, resource.addMethod(operation.method, integration, { authorizer, apiKeyRequired: true }));
     }
     return methods;
   }
@@ -138,8 +132,8 @@ export class ServiceApi extends Construct {
   private addPlan(
     id: string,
     description: string,
-    methods: Map<Operation, Method>,
-    throttleOf: (operation: Operation) => { rate: number; burst: number },
+    methods: Map<ListedOperation, Method>,
+    throttleOf: (operation: ListedOperation) => { rate: number; burst: number },
   ): UsagePlan {
     const throttle: ThrottlingPerMethod[] = [...methods].map(([operation, method]) => {
       const { rate, burst } = throttleOf(operation);

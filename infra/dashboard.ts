@@ -3,7 +3,7 @@ import { Dashboard, GraphWidget, type IMetric, Stats, TextWidget } from 'aws-cdk
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { operations } from '../lib/api/operations.ts';
+import { type OperationName, operations } from '../lib/api/operations.ts';
 import { METRICS } from '../lib/metrics.ts';
 import type { MergeQueue } from './merge-queue.ts';
 import { eventMetric, ownMetric, throttleEvents } from './metrics.ts';
@@ -11,7 +11,7 @@ import { eventMetric, ownMetric, throttleEvents } from './metrics.ts';
 export interface DashboardSubjects {
   readonly api: RestApi;
   readonly table: ITableV2;
-  readonly functions: Readonly<Record<string, IFunction>>;
+  readonly functions: Readonly<Record<OperationName | 'usage-key-authorizer', IFunction>>;
   readonly mergeQueue: MergeQueue;
 }
 
@@ -19,21 +19,18 @@ export interface DashboardSubjects {
 export function addDashboard(scope: Construct, { api, table, functions, mergeQueue }: DashboardSubjects): void {
   const graph = (title: string, left: IMetric[]) => new GraphWidget({ title, left, width: 8, height: 6 });
   const heading = (text: string) => new TextWidget({ markdown: `## ${text}`, width: 24, height: 1 });
-  const perOperation = (metricOf: (fn: IFunction) => IMetric) =>
-    operations
-      .map(({ name }) => functions[name])
-      .filter((fn) => fn !== undefined)
-      .map(metricOf);
+  const perOperation = (title: string, metricOf: (fn: IFunction) => IMetric) =>
+    graph(
+      title,
+      operations.map(({ name }) => metricOf(functions[name])),
+    );
   const limited = operations.filter((operation) => 'rateWindows' in operation);
   new Dashboard(scope, 'Dashboard', {
     widgets: [
       [heading('Is it healthy?')],
       [
         graph('Calls and errors', [api.metricCount(), api.metricClientError(), api.metricServerError()]),
-        graph(
-          'p99, ms',
-          perOperation((fn) => fn.metricDuration({ statistic: Stats.p(99) })),
-        ),
+        perOperation('p99, ms', (fn) => fn.metricDuration({ statistic: Stats.p(99) })),
         graph('Merges: left pending, finished late, dead letters', [
           eventMetric('merge_left_pending'),
           eventMetric('merge_finished_late'),
@@ -55,14 +52,8 @@ export function addDashboard(scope: Construct, { api, table, functions, mergeQue
           table.metricConsumedReadCapacityUnits({ statistic: Stats.SUM }),
           table.metricConsumedWriteCapacityUnits({ statistic: Stats.SUM }),
         ]),
-        graph(
-          'Invocations',
-          perOperation((fn) => fn.metricInvocations()),
-        ),
-        graph(
-          'Time billed, ms',
-          perOperation((fn) => fn.metricDuration({ statistic: Stats.SUM })),
-        ),
+        perOperation('Invocations', (fn) => fn.metricInvocations()),
+        perOperation('Time billed, ms', (fn) => fn.metricDuration({ statistic: Stats.SUM })),
       ],
     ],
   });

@@ -1,7 +1,8 @@
 /** The metrics that alarms and dashboard read. */
 import { Duration } from 'aws-cdk-lib';
-import { Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { Alarm, ComparisonOperator, type IMetric, Metric, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import type { Construct } from 'constructs';
 import { SERVICE } from '../lib/log.ts';
 import { METRICS, type OperationalEvent } from '../lib/metrics.ts';
 
@@ -24,3 +25,21 @@ export const eventMetric = (event: OperationalEvent) => ownMetric(METRICS.events
 /** Reads or writes of rows that DynamoDB throttled; a request of many rows can count many. */
 export const throttleEvents = (table: ITableV2, what: 'Read' | 'Write') =>
   table.metric(`${what}ThrottleEvents`, { statistic: Stats.SUM, period: PERIOD });
+
+/** Raised when a metric is at the threshold or above in each of so many periods; a period without data is fine. */
+export const createAlarm = (
+  scope: Construct,
+  id: string,
+  alarmDescription: string,
+  metric: IMetric,
+  threshold: number,
+  evaluationPeriods = 1,
+): Alarm =>
+  new Alarm(scope, id, {
+    alarmDescription,
+    metric,
+    threshold,
+    evaluationPeriods,
+    comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+    treatMissingData: TreatMissingData.NOT_BREACHING,
+  });

@@ -1,38 +1,21 @@
 import { Stack } from 'aws-cdk-lib';
-import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
-import {
-  Alarm,
-  type AlarmBase,
-  ComparisonOperator,
-  type IMetric,
-  MathExpression,
-  Metric,
-  Stats,
-  TreatMissingData,
-} from 'aws-cdk-lib/aws-cloudwatch';
+import { type AlarmBase, type IMetric, MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
-import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import { operations } from '../lib/api/operations.ts';
-import { addDashboard } from './dashboard.ts';
-import type { MergeQueue } from './merge-queue.ts';
-import { eventMetric, PERIOD, SLOW_P99_MS, throttleEvents } from './metrics.ts';
+import { addDashboard, type DashboardSubjects } from './dashboard.ts';
+import { createAlarm, eventMetric, PERIOD, SLOW_P99_MS, throttleEvents } from './metrics.ts';
 import { ServiceLevel } from './service-level.ts';
 
 /** A merge is finished within seconds: after this time an attempt, retried every three minutes, has failed. */
 const PENDING_MINUTES = 5;
 
-export interface MonitoringProps {
-  readonly api: RestApi;
+export interface MonitoringProps extends DashboardSubjects {
   readonly accessLog: ILogGroup;
-  readonly table: ITableV2;
-  readonly functions: Readonly<Record<string, IFunction>>;
-  readonly mergeQueue: MergeQueue;
   readonly alarmEmail: string | undefined;
 }
 
@@ -61,31 +44,19 @@ export class Monitoring extends Construct {
     if (this.topic) alarm.addAlarmAction(new SnsAction(this.topic));
   }
 
-  private alarm(id: string, description: string, metric: IMetric, threshold: number, periods = 1): void {
-    this.notifyOf(
-      new Alarm(this, id, {
-        alarmDescription: `${description}. What to do: docs/operate.md`,
-        metric,
-        threshold,
-        evaluationPeriods: periods,
-        comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-        treatMissingData: TreatMissingData.NOT_BREACHING,
-      }),
-    );
+  private alarm(id: string, description: string, ...raised: [metric: IMetric, threshold: number, periods?: number]) {
+    this.notifyOf(createAlarm(this, id, `${description}. What to do: docs/operate.md`, ...raised));
   }
 
   private addAlarms({ table, functions, mergeQueue }: MonitoringProps): void {
-    for (const { name } of operations) {
-      const fn = functions[name];
-      if (fn)
-        this.alarm(
-          `Slow-${name}`,
-          `${name}: the slowest 1 % of calls take ${SLOW_P99_MS} ms or more`,
-          fn.metricDuration({ period: PERIOD, statistic: Stats.p(99) }),
-          SLOW_P99_MS,
-          5,
-        );
-    }
+    for (const { name } of operations)
+      this.alarm(
+        `Slow-${name}`,
+        `${name}: the slowest 1 % of calls take ${SLOW_P99_MS} ms or more`,
+        functions[name].metricDuration({ period: PERIOD, statistic: Stats.p(99) }),
+        SLOW_P99_MS,
+        5,
+      );
     this.alarm('TableReadThrottled', 'DynamoDB throttles reads', throttleEvents(table, 'Read'), 1, 2);
     this.alarm('TableWriteThrottled', 'DynamoDB throttles writes', throttleEvents(table, 'Write'), 1, 2);
     this.alarm(
@@ -113,15 +84,8 @@ export class Monitoring extends Construct {
       period: PERIOD,
     });
     this.alarm('MergePipeFailed', 'Merges do not get from the table stream to their queue', failed, 1, 2);
-    const usageKeyAuthorizer = functions['usage-key-authorizer'];
-    if (usageKeyAuthorizer)
-      this.alarm(
-        'AuthorizerFailures',
-        'The authorizer fails',
-        usageKeyAuthorizer.metricErrors({ period: PERIOD }),
-        1,
-        2,
-      );
+    const authorizerErrors = functions['usage-key-authorizer'].metricErrors({ period: PERIOD });
+    this.alarm('AuthorizerFailures', 'The authorizer fails', authorizerErrors, 1, 2);
     this.alarm(
       'AccountsUnprovisioned',
       'Accounts without a gateway key share the throttle of strangers',

@@ -1,17 +1,10 @@
 import { Duration } from 'aws-cdk-lib';
-import {
-  Alarm,
-  ComparisonOperator,
-  type IMetric,
-  MathExpression,
-  Stats,
-  TreatMissingData,
-} from 'aws-cdk-lib/aws-cloudwatch';
+import { type IMetric, MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
 import { Alias, type IFunction, type IVersion, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { METRICS } from '../lib/metrics.ts';
-import { ownMetric, PERIOD, SLOW_P99_MS } from './metrics.ts';
+import { createAlarm, ownMetric, PERIOD, SLOW_P99_MS } from './metrics.ts';
 
 /** Internal errors within this time that roll a new version back. */
 const MISTAKES = { count: 3, period: Duration.minutes(5) };
@@ -39,27 +32,18 @@ export class CanaryRollout extends Construct {
       period,
     });
     const slowest = fn.metricDuration({ statistic: Stats.p(99), period: PERIOD });
+    const alarm = (id: string, ...raised: [metric: IMetric, threshold: number, periods: number]) =>
+      createAlarm(this, id, `Rolls a new version back: ${id}`, ...raised);
     new LambdaDeploymentGroup(this, `${operation}-group`, {
       application: this.application,
       alias,
       deploymentConfig: LambdaDeploymentConfig.CANARY_10PERCENT_5MINUTES,
       alarms: [
-        this.alarm(`${operation}-errors`, mistakes, count, 1),
-        this.alarm(`${operation}-latency`, slowest, SLOW_P99_MS, 2),
+        alarm(`${operation}-errors`, mistakes, count, 1),
+        alarm(`${operation}-latency`, slowest, SLOW_P99_MS, 2),
       ],
       autoRollback: { failedDeployment: true, stoppedDeployment: true, deploymentInAlarm: true },
     });
     return alias as IFunction;
-  }
-
-  private alarm(id: string, metric: IMetric, threshold: number, periods: number): Alarm {
-    return new Alarm(this, id, {
-      alarmDescription: `Rolls a new version back: ${id}`,
-      metric,
-      threshold,
-      evaluationPeriods: periods,
-      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      treatMissingData: TreatMissingData.NOT_BREACHING,
-    });
   }
 }

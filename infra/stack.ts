@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import { CfnOutput, Duration, Names, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { allowedMethods, operations } from '../lib/api/operations.ts';
+import { allowedMethods, type ListedOperation, type OperationName, operations } from '../lib/api/operations.ts';
 import { SETTINGS } from '../lib/settings.ts';
 import { ServiceApi } from './api.ts';
 import { constructIdOf } from './construct-ids.ts';
-import { ServiceFunction } from './function.ts';
+import { ServiceFunction, type ServiceFunctionProps } from './function.ts';
 import type { FunctionName } from './grants.ts';
 import { MergeQueue } from './merge-queue.ts';
 import { Monitoring } from './monitoring.ts';
 import { CanaryRollout } from './rollout.ts';
-import { type DeploymentSettings, readDeploymentSettings } from './settings.ts';
+import { readDeploymentSettings } from './settings.ts';
 import { createServiceTable } from './table.ts';
 
 /** API Gateway waits 29 s for an answer: a function that runs longer answers nobody. */
@@ -34,17 +34,11 @@ export class ServiceStack extends Stack {
     const environment = Object.fromEntries(
       Object.entries(SETTINGS).map(([name, { env }]) => [env, String(settings[name as keyof typeof SETTINGS])]),
     );
-    const create = functionFactory(this, settings);
-    const operationFunctions = Object.fromEntries(
-      operations.map(({ name, summary }) => [
-        name,
-        create(name, {
-          description: summary,
-          table,
-          environment,
-          timeout: ANSWER_TIMEOUT,
-        }),
-      ]),
+    const create = (name: FunctionName, options: Omit<ServiceFunctionProps, 'name' | 'logRetention'>) =>
+      new ServiceFunction(this, constructIdOf(name), { name, logRetention: settings.logRetentionDays, ...options })
+        .lambda;
+    const operationFunctions = perOperation(({ name, summary }) =>
+      create(name, { description: summary, table, environment, timeout: ANSWER_TIMEOUT }),
     );
     const fallbackRoute = create('fallback-route', {
       description: 'Answer every other path and method',
@@ -72,9 +66,10 @@ export class ServiceStack extends Stack {
     const rollout = settings.rollout === 'canary' ? new CanaryRollout(this, 'Rollout') : undefined;
     const { api, url, accessLog, accountPlan } = new ServiceApi(this, 'Service', {
       settings,
-      operationFunctions: Object.fromEntries(
-        Object.entries(operationFunctions).map(([name, fn]) => [name, rollout?.add(name, fn) ?? fn]),
-      ),
+      operationFunctions: perOperation(({ name }) => {
+        const fn = operationFunctions[name];
+        return rollout?.add(name, fn) ?? fn;
+      }),
       fallbackRoute,
       openApiDocument,
       usageKeyAuthorizer,
@@ -85,7 +80,7 @@ export class ServiceStack extends Stack {
       api,
       accessLog,
       table,
-      functions: { ...operationFunctions, 'usage-key-authorizer': usageKeyAuthorizer, 'finish-merges': finishMerges },
+      functions: { ...operationFunctions, 'usage-key-authorizer': usageKeyAuthorizer },
       mergeQueue,
       alarmEmail: settings.alarmEmail,
     });
@@ -102,10 +97,5 @@ export class ServiceStack extends Stack {
   }
 }
 
-type FunctionOptions = Omit<ConstructorParameters<typeof ServiceFunction>[2], 'name' | 'logRetention'>;
-
-function functionFactory(stack: Stack, settings: DeploymentSettings) {
-  return (name: FunctionName, options: FunctionOptions) =>
-    new ServiceFunction(stack, constructIdOf(name), { name, logRetention: settings.logRetentionDays, ...options })
-      .lambda;
-}
+const perOperation = <Value>(make: (operation: ListedOperation) => Value) =>
+  Object.fromEntries(operations.map((operation) => [operation.name, make(operation)])) as Record<OperationName, Value>;

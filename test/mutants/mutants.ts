@@ -396,7 +396,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'an alarm is raised when all is well',
-    file: 'infra/monitoring.ts',
+    file: 'infra/metrics.ts',
     find: 'GREATER_THAN_OR_EQUAL_TO_THRESHOLD',
     replace: 'LESS_THAN_THRESHOLD',
     tests: [infra('monitoring')],
