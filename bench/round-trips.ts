@@ -111,22 +111,13 @@ export async function measureRoundTrips(endpoint?: string): Promise<RoundTrips[]
 const callOnce = (service: BenchService, { operation, body, key = DEMO_KEYS.demo }: Row, index: number) =>
   service.call(operation, key, body(index));
 
-/** As a table in Markdown. */
+/** Of warm calls, as a table in Markdown. */
 export function roundTripsTable(results: readonly RoundTrips[]): string {
-  const head = [
-    'operation',
-    'warm: calls',
-    'rounds',
-    'read units',
-    'write units',
-    'cold: calls',
-    'rounds',
-    'read units',
-  ];
+  const head = ['operation', 'calls', 'rounds', 'read units', 'write units'];
   const cell = (value: number) => value.toFixed(1).replace('.0', '');
-  const rows = results.map(({ what, cold, warm }) => [
+  const rows = results.map(({ what, warm: { calls, rounds, read, write } }) => [
     what,
-    ...[warm.calls, warm.rounds, warm.read, warm.write, cold.calls, cold.rounds, cold.read].map(cell),
+    ...[calls, rounds, read, write].map(cell),
   ]);
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }

@@ -7,6 +7,14 @@ it('docs/cost.md has the DynamoDB calls and units of each operation', async () =
   const results = await measureRoundTrips(dynamodbEndpoint());
   const document = readFileSync(new URL('../../docs/cost.md', import.meta.url), 'utf8');
   expect(document).toContain(roundTripsTable(results));
+  expect(document).toContain('*Cold*, with neither cached, each takes one call, one round and one read unit more');
+  for (const { cold, warm } of results)
+    expect(cold).toMatchObject({
+      calls: warm.calls + 1,
+      rounds: warm.rounds + 1,
+      read: warm.read + 1,
+      write: warm.write,
+    });
 
   const warm = Object.fromEntries(results.map(({ what, warm: used }) => [what, used]));
   expect(warm['read the RUM resource']?.calls).toBe(1);
