@@ -1,95 +1,72 @@
-import type { Command } from 'commander';
 import { changeAccount, listAccounts, putAccount, readAccount } from '../lib/accounts/accounts.ts';
 import type { AccountRow } from '../lib/accounts/rows.ts';
 import { LONGEST_NAME } from '../lib/data/format.ts';
 import type { Int64 } from '../lib/json.ts';
 import { line } from '../lib/printable.ts';
 import { accountId, permissions, text } from './arguments.ts';
-import { dryRunOption, jsonOption, type Session, type WritingSession, withHelp, withTarget } from './command.ts';
-import { CliError, type Io, print, printJson, say } from './io.ts';
-import { plainTable } from './output.ts';
+import { type AdminCommand, requireAccount, type Session, type WritingSession } from './command.ts';
+import { CliError, print, say } from './io.ts';
+import { plainTable, recordsTable } from './output.ts';
 
-export function addAccountCommands(program: Command, io: Io): void {
-  const account = withHelp(program.command('account'), 'Manage accounts', 'account list');
+export function addAccountCommands(program: AdminCommand): void {
+  const group = program.command('account').explain('Manage accounts', 'account list');
 
-  withHelp(
-    account
-      .command('create')
-      .argument('<account>', 'its number, a positive integer', accountId)
-      .requiredOption('--name <name>', 'display name', text(1, LONGEST_NAME))
-      .option('--permission <permission>', 'permission of the account; can be repeated', permissions)
-      .option(...dryRunOption),
-    'Create an account, on AWS with its gateway key. After a failure, run it again to complete it.',
-    'account create 42 --name "Acme" --permission monit',
-  ).action((id: Int64, options: { name: string; permission?: string[] }, command: Command) =>
-    withTarget(io, command, 'writes', (session) => create(session, id, options.name, options.permission)),
-  );
+  group
+    .command('create')
+    .explain(
+      'Create an account, on AWS with its gateway key. After a failure, run it again to complete it.',
+      'account create 42 --name "Acme" --permission monit',
+    )
+    .argument('<account>', 'its number, a positive integer', accountId)
+    .requiredOption('--name <name>', 'display name', text(1, LONGEST_NAME))
+    .option('--permission <permission>', 'permission of the account; can be repeated', permissions)
+    .writes(create);
 
-  withHelp(
-    account
-      .command('show')
-      .argument('<account>', 'its number', accountId)
-      .option(...jsonOption),
-    'Show an account',
-    'account show 42',
-  ).action((id: Int64, { json }: { json?: boolean }, command: Command) =>
-    withTarget(io, command, 'reads', async ({ target: { table } }) => {
+  group
+    .command('show')
+    .explain('Show an account', 'account show 42')
+    .argument('<account>', 'its number', accountId)
+    .shows(async ({ table }: Session, id: Int64) => {
       const shown = shownAccount(await requireAccount(table, id));
-      if (json) return printJson(io, shown);
-      print(io, plainTable(Object.entries(shown).map(([field, value]) => [field, String(value)])));
-    }),
-  );
+      return {
+        json: shown,
+        text: () => plainTable(Object.entries(shown).map(([field, value]) => [field, String(value)])),
+      };
+    });
 
-  withHelp(account.command('list').option(...jsonOption), 'List all accounts', 'account list --json').action(
-    ({ json }: { json?: boolean }, command: Command) =>
-      withTarget(io, command, 'reads', async ({ target: { table } }) => {
-        const shown = [];
-        for (const id of await listAccounts(table)) {
-          const row = await readAccount(table, id);
-          if (row) shown.push(shownAccount(row));
-        }
-        if (json) return printJson(io, shown);
-        const columns = ['account_id', 'name', 'permissions', 'state', 'app_keys'] as const;
-        print(
-          io,
-          plainTable(
-            shown.map((row) => columns.map((column) => String(row[column]))),
-            columns,
-          ),
-        );
-      }),
-  );
+  group
+    .command('list')
+    .explain('List all accounts', 'account list --json')
+    .shows(async ({ table }: Session) => {
+      const shown: ReturnType<typeof shownAccount>[] = [];
+      for (const id of await listAccounts(table)) {
+        const row = await readAccount(table, id);
+        if (row) shown.push(shownAccount(row));
+      }
+      const columns = ['account_id', 'name', 'permissions', 'state', 'app_keys'] as const;
+      return { json: shown, text: () => recordsTable(shown, columns) };
+    });
 
   for (const [verb, sentence, next] of CHANGES)
-    withHelp(
-      account
-        .command(verb)
-        .argument('<account>', 'its number', accountId)
-        .argument('<permission...>', 'permissions', permissions)
-        .option(...dryRunOption),
-      sentence,
-      `account ${verb} 42 monit`,
-    ).action((id: Int64, given: string[], _options: object, command: Command) =>
-      withTarget(io, command, 'writes', async (session) => {
+    group
+      .command(verb)
+      .explain(sentence, `account ${verb} 42 monit`)
+      .argument('<account>', 'its number', accountId)
+      .argument('<permission...>', 'permissions', permissions)
+      .writes((session: WritingSession, id: Int64, given: string[]) => {
         const change = ({ permissions: has }: AccountRow) => ({ permissions: next(has, given) });
-        await applyChange(session, id, given.join(' '), change);
-      }),
-    );
+        return applyChange(session, id, given.join(' '), change);
+      });
 
   for (const [verb, sentence, suspended] of [
     ['suspend', 'Refuse all calls of an account, within 30 s', true],
     ['unsuspend', 'Lift the suspension of an account', false],
   ] as const)
-    withHelp(
-      account
-        .command(verb)
-        .argument('<account>', 'its number', accountId)
-        .option(...dryRunOption),
-      sentence,
-      `account ${verb} 42`,
-    ).action((id: Int64, _options: object, command: Command) =>
-      withTarget(io, command, 'writes', (session) => applyChange(session, id, '', () => ({ suspended }))),
-    );
+    group
+      .command(verb)
+      .explain(sentence, `account ${verb} 42`)
+      .argument('<account>', 'its number', accountId)
+      .writes((session: WritingSession, id: Int64) => applyChange(session, id, '', () => ({ suspended })));
 }
 
 const CHANGES = [
@@ -100,13 +77,6 @@ const CHANGES = [
     (has: string[], given: string[]) => has.filter((one) => !given.includes(one)),
   ],
 ] as const;
-
-/** @throws CliError when there is no such account */
-export async function requireAccount(table: Session['target']['table'], id: Int64): Promise<AccountRow> {
-  const row = await readAccount(table, id);
-  if (!row) throw new CliError(`Account ${id} does not exist: \`account list\` shows all accounts.`);
-  return row;
-}
 
 function shownAccount(row: AccountRow) {
   return {
@@ -119,13 +89,11 @@ function shownAccount(row: AccountRow) {
   };
 }
 
-async function create(
-  { io, target, dryRun, audit }: WritingSession,
-  id: Int64,
-  name: string,
-  given: string[] = [],
-): Promise<void> {
+type CreateOptions = { name: string; permission?: string[] };
+
+async function create({ io, target, dryRun, audit, options }: WritingSession<CreateOptions>, id: Int64): Promise<void> {
   const { table, gatewayKeys } = target;
+  const { name, permission: given = [] } = options;
   const before = await readAccount(table, id);
   if (before && before.name !== name)
     throw new CliError(`Account ${id} already exists, with the name "${before.name}".`);
@@ -146,7 +114,7 @@ async function create(
 }
 
 async function applyChange(
-  { io, target: { table }, dryRun, audit }: WritingSession,
+  { io, table, dryRun, audit }: WritingSession,
   id: Int64,
   given: string,
   change: (row: AccountRow) => Partial<Pick<AccountRow, 'permissions' | 'suspended'>>,

@@ -1,32 +1,34 @@
-import { type Command, Option } from 'commander';
 import { appKeyState, type ListedAppKey, listAppKeys } from '../lib/accounts/accounts.ts';
 import { identityOfAppKey, newAppKey, putAppKey, revokeAppKey, rotateAppKey } from '../lib/accounts/app-key-admin.ts';
+import type { AccountRow } from '../lib/accounts/rows.ts';
 import { appKeyIdOf } from '../lib/auth/app-keys.ts';
 import { LONGEST_NOTE } from '../lib/data/format.ts';
-import type { Int64 } from '../lib/json.ts';
+import type { Table } from '../lib/table/client.ts';
 import { timeText } from '../lib/time-text.ts';
-import { requireAccount } from './accounts.ts';
-import { accountId, duration, type Lifetime, lifetime, text } from './arguments.ts';
-import { dryRunOption, jsonOption, type Session, withHelp, withTarget } from './command.ts';
-import { CliError, type Io, print, printJson, say } from './io.ts';
-import { plainTable } from './output.ts';
+import { duration, type Lifetime, lifetime, text } from './arguments.ts';
+import type { AccountOptions, AdminCommand, Session, WritingSession } from './command.ts';
+import { CliError, type Io, print, say } from './io.ts';
+import { recordsTable } from './output.ts';
 
-export function addAppKeyCommands(program: Command, io: Io): void {
-  const appKey = withHelp(program.command('app-key'), 'Manage app keys', 'app-key list --account 42');
-  const ofAccount = ['--account <account>', 'account of the key', accountId] as const;
+type IssueOptions = AccountOptions & { expires?: Lifetime; note?: string };
+type RotateOptions = AccountOptions & { expires?: Lifetime; overlap: number };
 
-  withHelp(
-    appKey
-      .command('issue')
-      .requiredOption(...ofAccount)
-      .option('--expires <duration>', 'how long it is valid, such as 90d (default: until it is revoked)', lifetime)
-      .option('--note <text>', 'what it is for', text(0, LONGEST_NOTE))
-      .option(...dryRunOption),
-    'Issue a key. It is printed only once; what is stored is its hash.',
-    'app-key issue --account 42 --expires 90d --note "deploy pipeline"',
-  ).action((options: { account: Int64; expires?: Lifetime; note?: string }, command: Command) =>
-    withTarget(io, command, 'writes', async ({ target: { table }, dryRun, audit }) => {
-      const account = await requireAccount(table, options.account);
+const OF_KEY = 'account of the key';
+const ID_ARGUMENT = ['<app-key-id>', 'id from `app-key list`, or at least its first 8 characters'] as const;
+
+export function addAppKeyCommands(program: AdminCommand): void {
+  const group = program.command('app-key').explain('Manage app keys', 'app-key list --account 42');
+
+  group
+    .command('issue')
+    .explain(
+      'Issue a key. It is printed only once; what is stored is its hash.',
+      'app-key issue --account 42 --expires 90d --note "deploy pipeline"',
+    )
+    .ofAccount(OF_KEY)
+    .option('--expires <duration>', 'how long it is valid, such as 90d (default: until it is revoked)', lifetime)
+    .option('--note <text>', 'what it is for', text(0, LONGEST_NOTE))
+    .writes(async ({ io, table, account, options, dryRun, audit }: WritingSession<IssueOptions>) => {
       if (dryRun) return say(io, `A key of account ${options.account} would be issued.`);
       const key = newAppKey();
       const limits = limitsOf(io, options);
@@ -35,96 +37,75 @@ export function addAppKeyCommands(program: Command, io: Io): void {
         putAppKey(table, account, identity, limits, also),
       );
       announce(io, key, limits);
-    }),
-  );
+    });
 
-  withHelp(
-    appKey
-      .command('list')
-      .requiredOption(...ofAccount)
-      .option(...jsonOption),
-    'List the keys of an account, without the keys themselves',
-    'app-key list --account 42',
-  ).action((options: { account: Int64; json?: boolean }, command: Command) =>
-    withTarget(io, command, 'reads', async ({ target: { table } }) => {
-      const found = await listAppKeys(table, await requireAccount(table, options.account));
-      const shown = found
+  group
+    .command('list')
+    .explain('List the keys of an account, without the keys themselves', 'app-key list --account 42')
+    .ofAccount(OF_KEY)
+    .shows(async ({ io, table, account, options }: Session<AccountOptions>) => {
+      const shown = (await listAppKeys(table, account))
         .map((row) => shownKey(row, io.now()))
         .sort((one, other) => one.created_at.localeCompare(other.created_at));
-      if (options.json) return printJson(io, shown);
-      if (shown.length === 0) return say(io, `Account ${options.account} has no app keys.`);
-      const columns = ['app_key_id', 'last_digits', 'state', 'created_at', 'expires_at', 'note'] as const;
-      print(
-        io,
-        plainTable(
-          shown.map((row) => columns.map((column) => row[column])),
-          columns,
-        ),
-      );
-    }),
-  );
+      return {
+        json: shown,
+        ifEmpty: shown.length === 0 && `Account ${options.account} has no app keys.`,
+        text: () =>
+          recordsTable(shown, ['app_key_id', 'last_digits', 'state', 'created_at', 'expires_at', 'note'] as const),
+      };
+    });
 
-  const idArgument = ['<app-key-id>', 'id from `app-key list`, or at least its first 8 characters'] as const;
-  withHelp(
-    appKey
-      .command('revoke')
-      .argument(...idArgument)
-      .requiredOption(...ofAccount)
-      .option(...dryRunOption),
-    'Revoke a key, within 30 s',
-    'app-key revoke 1f3a77c0d2b4e6f8 --account 42',
-  ).action((id: string, options: { account: Int64 }, command: Command) =>
-    withTarget(io, command, 'writes', async ({ target: { table }, dryRun, audit }) => {
-      const found = await find(table, options.account, id);
+  group
+    .command('revoke')
+    .explain('Revoke a key, within 30 s', 'app-key revoke 1f3a77c0d2b4e6f8 --account 42')
+    .argument(...ID_ARGUMENT)
+    .ofAccount(OF_KEY)
+    .writes(async ({ io, table, account, dryRun, audit }: WritingSession<AccountOptions>, id: string) => {
+      const { account_id } = account;
+      const found = await find(table, account, id);
       if (dryRun) return say(io, `Key ${found.app_key_id} would be revoked.`);
-      await audit.inTransaction(options.account, `key ${found.app_key_id}`, (also) =>
-        revokeAppKey(table, options.account, found.hash, secondsOf(io.now()), also),
+      await audit.inTransaction(account_id, `key ${found.app_key_id}`, (also) =>
+        revokeAppKey(table, account_id, found.hash, secondsOf(io.now()), also),
       );
       print(io, `Key ${found.app_key_id} revoked.`);
-    }),
-  );
+    });
 
-  withHelp(
-    appKey
-      .command('rotate')
-      .argument(...idArgument)
-      .requiredOption(...ofAccount)
-      .addOption(
-        new Option('--overlap <duration>', 'how long the old key stays valid')
-          .argParser(duration)
-          .default(24 * 3_600_000, '24h'),
-      )
-      .option(
-        '--expires <duration>',
-        'how long the new key is valid, or never (default: the lifetime of the old one)',
-        lifetime,
-      )
-      .option(...dryRunOption),
-    'Replace a key with a new one, which is printed only once. The old one stays valid for a while.',
-    'app-key rotate 1f3a77c0d2b4e6f8 --account 42 --overlap 24h',
-  ).action((id: string, options: { account: Int64; overlap: number; expires?: Lifetime }, command: Command) =>
-    withTarget(io, command, 'writes', async ({ target: { table }, dryRun, audit }) => {
-      const account = await requireAccount(table, options.account);
-      const old = await find(table, options.account, id);
-      const ends = secondsOf(io.now() + options.overlap);
-      if (appKeyState(old, io.now()) !== 'valid')
-        throw new CliError(
-          `Key ${old.app_key_id} is ${appKeyState(old, io.now())}: issue a new one with \`app-key issue\`.`,
-        );
-      if (dryRun)
-        return say(io, `Key ${old.app_key_id} would expire ${timeText(ends * 1000)}, and a new key would be issued.`);
-      const key = newAppKey();
-      const limits = limitsOf(io, {
-        expires: options.expires ?? (old.lifetime === undefined ? 'never' : old.lifetime * 1000),
-        ...(old.note !== undefined && { note: old.note }),
-      });
-      const fresh = { identity: identityOfAppKey(key), limits };
-      const what = `key ${old.app_key_id} to key ${appKeyIdOf(fresh.identity.hash)}`;
-      await audit.inTransaction(options.account, what, (also) => rotateAppKey(table, account, old, fresh, ends, also));
-      announce(io, key, limits);
-      say(io, `The old key ${old.app_key_id} expires ${timeText(Math.min(ends, old.expires_at ?? ends) * 1000)}.`);
-    }),
-  );
+  group
+    .command('rotate')
+    .explain(
+      'Replace a key with a new one, which is printed only once. The old one stays valid for a while.',
+      'app-key rotate 1f3a77c0d2b4e6f8 --account 42 --overlap 24h',
+    )
+    .argument(...ID_ARGUMENT)
+    .ofAccount(OF_KEY)
+    .optionOr('--overlap <duration>', 'how long the old key stays valid', duration, '24h')
+    .option(
+      '--expires <duration>',
+      'how long the new key is valid, or never (default: the lifetime of the old one)',
+      lifetime,
+    )
+    .writes(rotate);
+}
+
+async function rotate(session: WritingSession<RotateOptions>, id: string): Promise<void> {
+  const { io, table, account, options, dryRun, audit } = session;
+  const old = await find(table, account, id);
+  const ends = secondsOf(io.now() + options.overlap);
+  const state = appKeyState(old, io.now());
+  if (state !== 'valid')
+    throw new CliError(`Key ${old.app_key_id} is ${state}: issue a new one with \`app-key issue\`.`);
+  if (dryRun)
+    return say(io, `Key ${old.app_key_id} would expire ${timeText(ends * 1000)}, and a new key would be issued.`);
+  const key = newAppKey();
+  const limits = limitsOf(io, {
+    expires: options.expires ?? (old.lifetime === undefined ? 'never' : old.lifetime * 1000),
+    ...(old.note !== undefined && { note: old.note }),
+  });
+  const fresh = { identity: identityOfAppKey(key), limits };
+  const what = `key ${old.app_key_id} to key ${appKeyIdOf(fresh.identity.hash)}`;
+  await audit.inTransaction(options.account, what, (also) => rotateAppKey(table, account, old, fresh, ends, also));
+  announce(io, key, limits);
+  say(io, `The old key ${old.app_key_id} expires ${timeText(Math.min(ends, old.expires_at ?? ends) * 1000)}.`);
 }
 
 const secondsOf = (milliseconds: number) => Math.floor(milliseconds / 1000);
@@ -159,13 +140,11 @@ function shownKey(row: ListedAppKey, nowMs: number) {
 const SHORTEST_ID = 8;
 
 /** The key that an id, or its beginning, names. @throws CliError unless it is exactly one */
-async function find(table: Session['target']['table'], account: Int64, id: string): Promise<ListedAppKey> {
+async function find(table: Table, account: AccountRow, id: string): Promise<ListedAppKey> {
   if (id.length < SHORTEST_ID) throw new CliError(`Give at least ${SHORTEST_ID} characters of the id.`);
-  const found = (await listAppKeys(table, await requireAccount(table, account))).filter(({ hash }) =>
-    hash.startsWith(id.toLowerCase()),
-  );
+  const found = (await listAppKeys(table, account)).filter(({ hash }) => hash.startsWith(id.toLowerCase()));
   const [first, ...others] = found;
-  if (!first) throw new CliError(`Account ${account} has no key ${id}: \`app-key list\` shows the ids.`);
+  if (!first) throw new CliError(`Account ${account.account_id} has no key ${id}: \`app-key list\` shows the ids.`);
   if (others.length > 0) throw new CliError(`${found.length} keys begin with ${id}: give more characters.`);
   return first;
 }

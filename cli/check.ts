@@ -1,15 +1,12 @@
-import type { Command } from 'commander';
 import { checkAccount, checkTable } from '../lib/check/check.ts';
 import type { Finding } from '../lib/check/finding.ts';
 import { repair } from '../lib/check/repair.ts';
 import { countText } from '../lib/count-text.ts';
 import type { Int64 } from '../lib/json.ts';
 import { line } from '../lib/printable.ts';
-import type { Table } from '../lib/table/client.ts';
-import { requireAccount } from './accounts.ts';
 import { accountId } from './arguments.ts';
-import { jsonOption, withHelp, withTarget } from './command.ts';
-import { CliError, type Io, print, printJson, say } from './io.ts';
+import { type AdminCommand, jsonOption, type Session, type WritingSession } from './command.ts';
+import { CliError, print, printJson, say } from './io.ts';
 import { startProgress } from './progress.ts';
 
 type Options = { account?: Int64; json?: boolean; write?: boolean };
@@ -17,61 +14,54 @@ type Options = { account?: Int64; json?: boolean; write?: boolean };
 const accountOption = ['--account <account>', 'which account (default: the whole table)', accountId] as const;
 
 /** Commands that find and fix inconsistencies. */
-export function addCheckCommands(program: Command, io: Io): void {
-  withHelp(
-    program
-      .command('check')
-      .option(...accountOption)
-      .option(...jsonOption),
-    'Check alerts, feeds, pending merges, accounts and their keys for inconsistencies. Exit code 1 if there are any.',
-    'check --account 42',
-  ).action((options: Options, command: Command) =>
-    withTarget(io, command, 'reads', async ({ target: { table } }) => {
-      const findings = await look(table, options, io);
-      if (options.json) printJson(io, findings.map(jsonOf));
+export function addCheckCommands(program: AdminCommand): void {
+  program
+    .command('check')
+    .explain(
+      'Check alerts, feeds, pending merges, accounts and their keys for inconsistencies. Exit code 1 if there are any.',
+      'check --account 42',
+    )
+    .option(...accountOption)
+    .option(...jsonOption)
+    .reads(async (session: Session<Options>) => {
+      const findings = await look(session);
       if (findings.length > 0)
         throw new CliError(`${countText(findings.length, 'finding')}. Run \`repair\` to see what it would change.`);
-      if (!options.json) print(io, 'No problems found.');
-    }),
-  );
+    });
 
-  withHelp(
-    program
-      .command('repair')
-      .option(...accountOption)
-      .option('--write', 'write the repairs (default: only show them)')
-      .option(...jsonOption),
-    'Fix what `check` finds: the feeds decide where alerts are, an account decides what its keys may do.',
-    'repair --account 42',
-    'repair --account 42 --write',
-  ).action((options: Options, command: Command) =>
-    withTarget(io, command, options.write ? 'writes' : 'reads', async ({ target: { table }, audit }) => {
-      if (!options.write) say(io, 'Dry run: nothing is written. Pass --write to repair.');
-      const findings = await look(table, options, io);
-      if (options.json) printJson(io, findings.map(jsonOf));
-      if (findings.length === 0) {
-        if (!options.json) print(io, 'No problems found.');
-        return;
-      }
-      const fixable = findings.filter(({ fixes }) => fixes.length > 0);
-      if (!options.write)
-        return say(io, `${fixable.length} of ${countText(findings.length, 'finding')} would be repaired.`);
-      const progress = startProgress(io, 'repair', fixable.length);
-      const accounts = new Map(fixable.map(({ account }) => [String(account), account]));
-      const { fixed, left } = await audit
-        .around([...accounts.values()], countText(fixable.length, 'finding'), () =>
-          repair(table, findings, progress.add),
-        )
-        .finally(progress.end);
-      say(io, `${fixed} of ${countText(findings.length, 'finding')} repaired.`);
-      if (left.length > 0)
-        throw new CliError('The others have changed meanwhile or cannot be repaired automatically: run `check` again.');
-    }),
-  );
+  program
+    .command('repair')
+    .explain(
+      'Fix what `check` finds: the feeds decide where alerts are, an account decides what its keys may do.',
+      'repair --account 42',
+      'repair --account 42 --write',
+    )
+    .option(...accountOption)
+    .option('--write', 'write the repairs (default: only show them)')
+    .option(...jsonOption)
+    .runs(({ write }) => (write ? 'writes' : 'reads'), repairFindings);
 }
 
-/** Prints findings as they come. */
-async function look(table: Table, { account, json }: Options, io: Io): Promise<Finding[]> {
+async function repairFindings(session: WritingSession<Options>): Promise<void> {
+  const { io, table, audit, options } = session;
+  if (!options.write) say(io, 'Dry run: nothing is written. Pass --write to repair.');
+  const findings = await look(session);
+  if (findings.length === 0) return;
+  const fixable = findings.filter(({ fixes }) => fixes.length > 0);
+  const all = countText(findings.length, 'finding');
+  if (!options.write) return say(io, `${fixable.length} of ${all} would be repaired.`);
+  const progress = startProgress(io, 'repair', fixable.length);
+  const accounts = new Map(fixable.map(({ account }) => [String(account), account]));
+  const { fixed, left } = await audit
+    .around([...accounts.values()], countText(fixable.length, 'finding'), () => repair(table, findings, progress.add))
+    .finally(progress.end);
+  say(io, `${fixed} of ${all} repaired.`);
+  if (left.length > 0)
+    throw new CliError('The others have changed meanwhile or cannot be repaired automatically: run `check` again.');
+}
+
+/** Finds what is wrong, and prints it: as text as it is found. */
+async function look({ io, table, options: { account, json } }: Session<Options>): Promise<Finding[]> {
   const all: Finding[] = [];
   const add = (findings: Finding[]) => {
     io.signal.throwIfAborted();
@@ -79,10 +69,9 @@ async function look(table: Table, { account, json }: Options, io: Io): Promise<F
     if (!json) for (const finding of findings) print(io, textOf(finding));
   };
   if (account === undefined) for await (const findings of checkTable(table, io.now())) add(findings);
-  else {
-    await requireAccount(table, account);
-    add(await checkAccount(table, account, io.now()));
-  }
+  else add(await checkAccount(table, account, io.now()));
+  if (json) printJson(io, all.map(jsonOf));
+  else if (all.length === 0) print(io, 'No problems found.');
   return all;
 }
 

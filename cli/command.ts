@@ -1,57 +1,138 @@
-import type { Command } from 'commander';
+import { Command, Option } from 'commander';
+import { readAccount } from '../lib/accounts/accounts.ts';
+import type { AccountRow } from '../lib/accounts/rows.ts';
+import type { Int64 } from '../lib/json.ts';
+import type { Table } from '../lib/table/client.ts';
+import { accountId } from './arguments.ts';
 import { type Audit, createAudit } from './audit.ts';
-import { type Io, say } from './io.ts';
+import { CliError, type Io, print, printJson, say } from './io.ts';
 import { callerOf, confirmWrite, connectTarget, type Target, type TargetOptions } from './target.ts';
 
-/** Options of every command, and of all that write. */
-type CommonOptions = TargetOptions & { dryRun?: boolean };
-
 /** What an action works with. */
-export interface Session {
+export interface Session<Options = object> {
   readonly io: Io;
   readonly target: Target;
-  /** Only says what would be written. */
-  readonly dryRun: boolean;
+  readonly table: Table;
+  readonly options: Options;
+  /** The row of the account that `--account` names. */
+  readonly account: Options extends { account: Int64 } ? AccountRow : undefined;
 }
 
 /** What an action that writes works with. */
-export interface WritingSession extends Session {
+export interface WritingSession<Options = object> extends Session<Options> {
+  /** Only says what would be written. */
+  readonly dryRun: boolean;
   /** Every change goes through it. */
   readonly audit: Audit;
 }
 
-/** Runs an action on the target that the options name. One that writes asks for confirmation where required. */
-export async function withTarget(
-  io: Io,
-  command: Command,
-  kind: 'reads' | 'writes',
-  act: (session: WritingSession) => Promise<void>,
-): Promise<void> {
-  const options = command.optsWithGlobals<CommonOptions>();
-  const target = await connectTarget(options, io.env);
-  try {
-    const dryRun = options.dryRun ?? false;
-    if (kind === 'writes' && dryRun) say(io, 'Dry run: nothing is written.');
-    else if (kind === 'writes') await confirmWrite(target, options, io);
-    const by = kind === 'writes' && !dryRun ? await callerOf(target) : '';
-    await act({ io, target, dryRun, audit: createAudit(target.table, nameOf(command), by, io.now) });
-  } finally {
-    target.close();
+/** The options of commands on one account. */
+export interface AccountOptions {
+  account: Int64;
+}
+
+/** What a command shows. */
+export interface Shown {
+  readonly json: unknown;
+  readonly text: () => string;
+  /** Said in place of the text when there is nothing to show. */
+  readonly ifEmpty?: string | false;
+}
+
+type Kind = 'reads' | 'writes';
+type Act<Of, Args extends unknown[], Result = void> = (session: Of, ...args: Args) => Promise<Result>;
+
+/** One of the operator's commands, or a group of them. */
+export class AdminCommand extends Command {
+  readonly #io: Io;
+
+  constructor(io: Io, name?: string) {
+    super(name);
+    this.#io = io;
+  }
+
+  override createCommand(name?: string): AdminCommand {
+    return new AdminCommand(this.#io, name);
+  }
+
+  /** Its help, which ends with examples. */
+  explain(description: string, ...examples: string[]): this {
+    const lines = ['', 'Example:', ...examples.map((line) => `  $ npm run --silent admin -- ${line}`)];
+    return this.description(description).addHelpText('after', lines.join('\n'));
+  }
+
+  /** Requires `--account`, and that there is such an account. */
+  ofAccount(description = 'the account'): this {
+    return this.requiredOption('--account <account>', description, accountId);
+  }
+
+  /** An option whose default the help shows as a user would type it. */
+  optionOr<Value>(flags: string, description: string, parse: (text: string) => Value, otherwise: string): this {
+    return this.addOption(new Option(flags, description).argParser(parse).default(parse(otherwise), otherwise));
+  }
+
+  reads<Options, Args extends unknown[]>(act: Act<Session<Options>, Args>): this {
+    return this.runs(() => 'reads', act);
+  }
+
+  /** Reads, and prints what it has found as text or, with `--json`, as JSON. */
+  shows<Options, Args extends unknown[]>(look: Act<Session<Options>, Args, Shown>): this {
+    return this.option(...jsonOption).reads(async (session: Session<Options & { json?: boolean }>, ...args: Args) => {
+      const { io, options } = session;
+      const { json, text, ifEmpty } = await look(session as Session<Options>, ...args);
+      if (options.json) printJson(io, json);
+      else if (ifEmpty) say(io, ifEmpty);
+      else print(io, text());
+    });
+  }
+
+  /** Writes, or with `--dry-run` only says what it would write. */
+  writes<Options, Args extends unknown[]>(act: Act<WritingSession<Options>, Args>): this {
+    return this.option('--dry-run', 'show what would be written, without writing it').runs(() => 'writes', act);
+  }
+
+  /** Runs an action on the target that the options name. One that writes asks for confirmation where required. */
+  runs<Options, Args extends unknown[]>(
+    kindOf: (options: Options) => Kind,
+    act: Act<WritingSession<Options>, Args>,
+  ): this {
+    return this.action(async () => {
+      const io = this.#io;
+      const options = this.optsWithGlobals<CommonOptions & Options>();
+      const target = await connectTarget(options, io.env);
+      const { table } = target;
+      try {
+        const isWriting = kindOf(options) === 'writes';
+        const dryRun = options.dryRun ?? false;
+        if (isWriting && dryRun) say(io, 'Dry run: nothing is written.');
+        else if (isWriting) await confirmWrite(target, options, io);
+        const by = isWriting && !dryRun ? await callerOf(target) : '';
+        const audit = createAudit(table, this.#words(), by, io.now);
+        let account: AccountRow | undefined;
+        for (const id of [options.account ?? []].flat()) account = await requireAccount(table, id);
+        const session = { io, target, table, options, account, dryRun, audit } as WritingSession<Options>;
+        await act(session, ...(this.processedArgs as Args));
+      } finally {
+        target.close();
+      }
+    });
+  }
+
+  /** Such as `app-key revoke`. */
+  #words(): string {
+    const { parent } = this;
+    return parent instanceof AdminCommand && parent.parent ? `${parent.#words()} ${this.name()}` : this.name();
   }
 }
 
-/** The words of a command, such as `app-key revoke`. */
-const nameOf = (command: Command): string =>
-  command.parent?.parent ? `${nameOf(command.parent)} ${command.name()}` : command.name();
+/** Options of several commands. */
+type CommonOptions = TargetOptions & { dryRun?: boolean; account?: Int64 | Int64[] };
 
-/** A command whose help ends with an example. */
-export const withHelp = (command: Command, description: string, ...examples: string[]): Command =>
-  command
-    .description(description)
-    .addHelpText(
-      'after',
-      ['', 'Example:', ...examples.map((line) => `  $ npm run --silent admin -- ${line}`)].join('\n'),
-    );
-
-export const dryRunOption = ['--dry-run', 'show what would be written, without writing it'] as const;
 export const jsonOption = ['--json', 'print JSON'] as const;
+
+/** @throws CliError when there is no such account */
+export async function requireAccount(table: Table, id: Int64): Promise<AccountRow> {
+  const row = await readAccount(table, id);
+  if (!row) throw new CliError(`Account ${id} does not exist: \`account list\` shows all accounts.`);
+  return row;
+}

@@ -2,68 +2,37 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { access, rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Command } from 'commander';
 import { exportData } from '../lib/data/export.ts';
 import { linesOf } from '../lib/data/lines.ts';
 import { checkAgainst, countKinds, type LoadReport, writeData } from '../lib/data/load.ts';
 import { type Int64, stringifyJson } from '../lib/json.ts';
 import { printableJson } from '../lib/printable.ts';
-import { requireAccount } from './accounts.ts';
 import { accountId } from './arguments.ts';
-import { dryRunOption, withHelp, withTarget } from './command.ts';
+import type { AdminCommand, Session, WritingSession } from './command.ts';
 import { CliError, type Io, print, say } from './io.ts';
 import { startProgress } from './progress.ts';
 
-export function addDataCommands(program: Command, io: Io): void {
-  withHelp(
-    program
-      .command('import')
-      .argument('<file>', 'newline-delimited JSON (docs/data-format.md); - for standard input')
-      .option(...dryRunOption),
-    'Import data. The whole file is checked first. After an interruption, the same command completes the import.',
-    'import hosts.ndjson',
-    'export --account 42 | npm run --silent admin -- import - --stack Other --yes',
-  ).action((file: string, _options: object, command: Command) =>
-    withTarget(io, command, 'writes', async ({ target: { table, gatewayKeys }, dryRun, audit }) => {
-      const lines = linesOf(await openInput(file, io), io.signal);
-      const entities = await checkAgainst(table, file === '-' ? 'stdin' : file, lines);
-      io.signal.throwIfAborted();
-      if (dryRun) return say(io, `All ${entities.length} lines are valid: ${countsText(countKinds(entities))}.`);
-      const progress = startProgress(io, 'import', entities.length);
-      let keptDeleted = 0;
-      try {
-        const accounts = [...new Set(entities.map(({ account_id }) => account_id))];
-        const report = await audit.around(accounts, file, () =>
-          writeData(table, entities, {
-            nowSeconds: Math.floor(io.now() / 1000),
-            onWritten: progress.add,
-            onKeptDeleted: () => {
-              keptDeleted += 1;
-            },
-            signal: io.signal,
-            ...(gatewayKeys && { gatewayKeys }),
-          }),
-        );
-        progress.end();
-        print(io, `Imported ${countsText(report)}${keptDeletedText(keptDeleted)}.`);
-      } catch (error) {
-        progress.end();
-        if (!io.signal.aborted) say(io, `${progress.done()} of ${entities.length} lines were written.`);
-        throw error;
-      }
-    }),
-  );
+export function addDataCommands(program: AdminCommand): void {
+  program
+    .command('import')
+    .explain(
+      'Import data. The whole file is checked first. After an interruption, the same command completes the import.',
+      'import hosts.ndjson',
+      'export --account 42 | npm run --silent admin -- import - --stack Other --yes',
+    )
+    .argument('<file>', 'newline-delimited JSON (docs/data-format.md); - for standard input')
+    .writes(importFile);
 
-  withHelp(
-    program
-      .command('export')
-      .option('--account <account>', 'account to export (default: all); can be repeated', collectAccounts)
-      .option('--out <file>', 'output file (default: standard output)'),
-    'Export data in the format that `import` reads. App keys are exported as hashes, which import as the same keys.',
-    'export --account 42 --out acme.ndjson',
-  ).action(({ account, out }: { account?: Int64[]; out?: string }, command: Command) =>
-    withTarget(io, command, 'reads', async ({ target: { table } }) => {
-      for (const id of account ?? []) await requireAccount(table, id);
+  program
+    .command('export')
+    .explain(
+      'Export data in the format that `import` reads. App keys are exported as hashes, which import as the same keys.',
+      'export --account 42 --out acme.ndjson',
+    )
+    .option('--account <account>', 'account to export (default: all); can be repeated', collectAccounts)
+    .option('--out <file>', 'output file (default: standard output)')
+    .reads(async ({ io, table, options }: Session<{ account?: Int64[]; out?: string }>) => {
+      const { account, out } = options;
       let count = 0;
       async function* lines() {
         for await (const entity of exportData(table, account)) {
@@ -75,8 +44,37 @@ export function addDataCommands(program: Command, io: Io): void {
       if (out === undefined) await pipeline(source, io.stdout, { end: false, signal: io.signal });
       else await writeWhole(out, source, io.signal);
       say(io, `Exported ${count} lines${out === undefined ? '' : ` to ${out}`}.`);
-    }),
-  );
+    });
+}
+
+async function importFile({ io, target, table, dryRun, audit }: WritingSession, file: string): Promise<void> {
+  const { gatewayKeys } = target;
+  const lines = linesOf(await openInput(file, io), io.signal);
+  const entities = await checkAgainst(table, file === '-' ? 'stdin' : file, lines);
+  io.signal.throwIfAborted();
+  if (dryRun) return say(io, `All ${entities.length} lines are valid: ${countsText(countKinds(entities))}.`);
+  const progress = startProgress(io, 'import', entities.length);
+  let keptDeleted = 0;
+  try {
+    const accounts = [...new Set(entities.map(({ account_id }) => account_id))];
+    const report = await audit.around(accounts, file, () =>
+      writeData(table, entities, {
+        nowSeconds: Math.floor(io.now() / 1000),
+        onWritten: progress.add,
+        onKeptDeleted: () => {
+          keptDeleted += 1;
+        },
+        signal: io.signal,
+        ...(gatewayKeys && { gatewayKeys }),
+      }),
+    );
+    progress.end();
+    print(io, `Imported ${countsText(report)}${keptDeletedText(keptDeleted)}.`);
+  } catch (error) {
+    progress.end();
+    if (!io.signal.aborted) say(io, `${progress.done()} of ${entities.length} lines were written.`);
+    throw error;
+  }
 }
 
 const collectAccounts = (value: string, before: Int64[] = []): Int64[] => [...new Set([...before, accountId(value)])];

@@ -1,59 +1,48 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Command, Option } from 'commander';
 import { rowOf } from '../lib/data/rows.ts';
 import { writeBatch } from '../lib/data/write.ts';
 import { reportOf, type Simulation } from '../lib/fleet/simulate.ts';
-import type { Int64 } from '../lib/json.ts';
 import { withSignal } from '../lib/table/client.ts';
 import { forEach } from '../lib/table/pool.ts';
-import { requireAccount } from './accounts.ts';
-import { accountId, duration, integer, interval } from './arguments.ts';
-import { dryRunOption, type Session, withHelp, withTarget } from './command.ts';
-import { type Io, print, say } from './io.ts';
+import { duration, integer, interval } from './arguments.ts';
+import type { AccountOptions, AdminCommand, Session, WritingSession } from './command.ts';
+import { print, say } from './io.ts';
 import { startProgress } from './progress.ts';
 
 /** A host gives at most two rows, and a batch has 25. */
 const HOSTS_IN_BATCH = 12;
 const CONCURRENCY = 8;
 
-interface SimulateOptions {
-  account: Int64;
+interface SimulateOptions extends AccountOptions {
   hosts: number;
   for: number;
   interval: number;
   seed: number;
 }
 
-export function addFleetCommands(program: Command, io: Io): void {
-  const fleet = withHelp(
-    program.command('fleet'),
-    'Simulate hosts',
-    'fleet simulate --account 42 --hosts 500 --for 10m',
-  );
-  withHelp(
-    fleet
-      .command('simulate')
-      .requiredOption('--account <account>', 'account of the hosts', accountId)
-      .requiredOption('--hosts <count>', 'how many hosts to simulate', integer(1, 1_000_000))
-      .option('--for <duration>', 'how long to keep reporting; 0 reports once', duration, 0)
-      .addOption(
-        new Option('--interval <duration>', 'how often each host reports').argParser(interval).default(30_000, '30s'),
-      )
-      .option('--seed <number>', 'a different seed gives a different fleet', integer(0, 2 ** 31), 1)
-      .option(...dryRunOption),
-    'Simulate hosts that report inventory, health and snapshots; some fail, upgrade or stop reporting',
-    'fleet simulate --account 42 --hosts 500 --for 10m',
-    'fleet simulate --account 42 --hosts 50000',
-  ).action((options: SimulateOptions, command: Command) =>
-    withTarget(io, command, 'writes', async (session) => {
-      await requireAccount(session.target.table, options.account);
+export function addFleetCommands(program: AdminCommand): void {
+  program
+    .command('fleet')
+    .explain('Simulate hosts', 'fleet simulate --account 42 --hosts 500 --for 10m')
+    .command('simulate')
+    .explain(
+      'Simulate hosts that report inventory, health and snapshots; some fail, upgrade or stop reporting',
+      'fleet simulate --account 42 --hosts 500 --for 10m',
+      'fleet simulate --account 42 --hosts 50000',
+    )
+    .ofAccount('account of the hosts')
+    .requiredOption('--hosts <count>', 'how many hosts to simulate', integer(1, 1_000_000))
+    .option('--for <duration>', 'how long to keep reporting; 0 reports once', duration, 0)
+    .optionOr('--interval <duration>', 'how often each host reports', interval, '30s')
+    .option('--seed <number>', 'a different seed gives a different fleet', integer(0, 2 ** 31), 1)
+    .writes(async (session: WritingSession<SimulateOptions>) => {
+      const { io, options, audit } = session;
       if (session.dryRun) return say(io, `${options.hosts} hosts would report to account ${options.account}.`);
-      await session.audit.around([options.account], `${options.hosts} hosts`, () => simulate(session, options));
-    }),
-  );
+      await audit.around([options.account], `${options.hosts} hosts`, () => simulate(session));
+    });
 }
 
-async function simulate({ io, target: { table } }: Session, options: SimulateOptions): Promise<void> {
+async function simulate({ io, table, options }: Session<SimulateOptions>): Promise<void> {
   const { account, hosts } = options;
   const simulation: Simulation = { seed: options.seed, hosts, intervalMs: options.interval };
   const batches = Array.from({ length: Math.ceil(hosts / HOSTS_IN_BATCH) }, (_, index) => index * HOSTS_IN_BATCH);

@@ -1,28 +1,32 @@
-import type { Command } from 'commander';
 import { listAccounts } from '../lib/accounts/accounts.ts';
 import { forgetGatewayKeys } from '../lib/accounts/gateway-key-notes.ts';
 import { deleteGatewayKey, listGatewayKeys, usagePlansOf } from '../lib/accounts/gateway-keys.ts';
-import { dryRunOption, type WritingSession, withHelp, withTarget } from './command.ts';
+import type { AdminCommand, WritingSession } from './command.ts';
 import { CliError, type Io, print, say, UsageError } from './io.ts';
 import { startProgress } from './progress.ts';
 
 /** The gateway keys of all accounts at once: for a table that moves from one stack to another. */
-export function addGatewayKeysCommands(program: Command, io: Io): void {
-  const group = withHelp(
-    program.command('gateway-keys'),
-    "Manage the gateway keys by which API Gateway's usage plan throttles accounts",
-    'gateway-keys create --stack IncidentMonitoringRum --region eu-west-1',
-  );
-  withHelp(
-    group.command('create').option(...dryRunOption),
-    'Create missing gateway keys, and attach all to the usage plan of a stack that adopted a table',
-    'gateway-keys create --stack IncidentMonitoringRum --region eu-west-1',
-  ).action((_options: object, command: Command) => withTarget(io, command, 'writes', create));
-  withHelp(
-    group.command('remove').option(...dryRunOption),
-    'Delete the gateway keys that a destroyed stack left behind',
-    'gateway-keys remove --table IncidentMonitoringRum-TableCD117FA1-ABC --region eu-west-1',
-  ).action((_options: object, command: Command) => withTarget(io, command, 'writes', remove));
+export function addGatewayKeysCommands(program: AdminCommand): void {
+  const group = program
+    .command('gateway-keys')
+    .explain(
+      "Manage the gateway keys by which API Gateway's usage plan throttles accounts",
+      'gateway-keys create --stack IncidentMonitoringRum --region eu-west-1',
+    );
+  group
+    .command('create')
+    .explain(
+      'Create missing gateway keys, and attach all to the usage plan of a stack that adopted a table',
+      'gateway-keys create --stack IncidentMonitoringRum --region eu-west-1',
+    )
+    .writes(create);
+  group
+    .command('remove')
+    .explain(
+      'Delete the gateway keys that a destroyed stack left behind',
+      'gateway-keys remove --table IncidentMonitoringRum-TableCD117FA1-ABC --region eu-west-1',
+    )
+    .writes(remove);
 }
 
 async function create({ io, target, dryRun, audit }: WritingSession): Promise<void> {

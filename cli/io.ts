@@ -1,5 +1,4 @@
 import type { Readable, Writable } from 'node:stream';
-import { styleText } from 'node:util';
 import { stringifyJson } from '../lib/json.ts';
 import { printableJson } from '../lib/printable.ts';
 
@@ -23,19 +22,6 @@ export class CliError extends Error {
 export class UsageError extends CliError {
   override readonly name = 'UsageError';
 }
-
-export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'blue' | 'magenta' | 'cyan' | 'gray';
-
-/** Text of our own that may hold escape sequences: a table prints it as it is. */
-export interface Painted {
-  readonly painted: string;
-}
-
-/** Colours text of our own for a terminal, and leaves it plain for anything else. */
-export const painter =
-  (stream: { isTTY?: boolean }, env: Io['env']) =>
-  (style: Style, text: string): string =>
-    stream.isTTY && !env.NO_COLOR ? styleText(style, text, { validateStream: false }) : text;
 
 /** Prints a value as JSON: exact, and safe on a terminal. */
 export const printJson = (io: Pick<Io, 'stdout'>, value: unknown) => print(io, printableJson(stringifyJson(value)));

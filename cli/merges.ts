@@ -1,86 +1,81 @@
-import type { Command } from 'commander';
 import { finishMerge } from '../lib/incidents/finish.ts';
 import { listMerges } from '../lib/incidents/list.ts';
 import { readMergeOrder } from '../lib/incidents/merge-order.ts';
 import { UnmovableAlertsError } from '../lib/incidents/move.ts';
 import type { FeedItem } from '../lib/incidents/read.ts';
-import type { Int64 } from '../lib/json.ts';
 import { line } from '../lib/printable.ts';
 import { withSignal } from '../lib/table/client.ts';
 import { timeText } from '../lib/time-text.ts';
-import { requireAccount } from './accounts.ts';
-import { accountId, duration, feedEntry, objectId } from './arguments.ts';
-import { dryRunOption, jsonOption, withHelp, withTarget } from './command.ts';
-import { CliError, type Io, print, printJson, say } from './io.ts';
+import { duration, feedEntry, objectId } from './arguments.ts';
+import type { AccountOptions, AdminCommand, Session, WritingSession } from './command.ts';
+import { CliError, print, say } from './io.ts';
 import { plainTable } from './output.ts';
 
-const accountOption = ['--account <account>', 'the account', accountId] as const;
 /** Alert ids shown of a merge; the others are counted, except with `--json`. */
 const MOST_IDS = 10;
 
 /** The commands that show merges, and finish them. */
-export function addMergeCommands(merge: Command, io: Io): void {
-  withHelp(
-    merge
-      .command('list')
-      .requiredOption(...accountOption)
-      .option('--since <duration>', 'how far to look back, such as 1h (default: to the first merge)', duration)
-      .option(...jsonOption),
-    'List merges and undos in order, with the request_id of each call',
-    'merge list --account 42 --since 1h',
-    'merge list --account 42 --json',
-  ).action((options: { account: Int64; since?: number; json?: boolean }, command: Command) =>
-    withTarget(io, command, 'reads', async ({ target: { table } }) => {
-      await requireAccount(table, options.account);
-      const from = options.since === undefined ? 0 : io.now() - options.since;
-      const merges = await listMerges(table, options.account, from);
-      if (options.json) return printJson(io, merges.map(jsonOf));
-      if (merges.length === 0)
-        return say(io, `Account ${options.account} has no merges${from > 0 ? ' since then' : ''}.`);
-      print(io, merges.map(textOf).join('\n'));
-    }),
-  );
+export function addMergeCommands(merge: AdminCommand): void {
+  merge
+    .command('list')
+    .explain(
+      'List merges and undos in order, with the request_id of each call',
+      'merge list --account 42 --since 1h',
+      'merge list --account 42 --json',
+    )
+    .ofAccount()
+    .option('--since <duration>', 'how far to look back, such as 1h (default: to the first merge)', duration)
+    .shows(async ({ io, table, options: { account, since } }: Session<AccountOptions & { since?: number }>) => {
+      const from = since === undefined ? 0 : io.now() - since;
+      const merges = await listMerges(table, account, from);
+      return {
+        json: merges.map(jsonOf),
+        ifEmpty: merges.length === 0 && `Account ${account} has no merges${from > 0 ? ' since then' : ''}.`,
+        text: () => merges.map(textOf).join('\n'),
+      };
+    });
 
-  withHelp(
-    merge
-      .command('finish')
-      .argument('[incident-id]', 'the incident that alerts are merged into (default: all that are pending)', objectId)
-      .argument('[feed-entry]', 'the number that `merge list` shows for the merge', feedEntry)
-      .requiredOption(...accountOption)
-      .option(...dryRunOption),
-    'Finish pending merges: move the alerts that have not moved yet. Normally the service does this by itself.',
-    'merge finish --account 42',
-    'merge finish 64f000000000000000000001 1795000000000 --account 42',
-  ).action((incidentId: string | undefined, sequence: number | undefined, { account }: { account: Int64 }, command) =>
-    withTarget(io, command, 'writes', async ({ target: { table }, dryRun, audit }) => {
-      await requireAccount(table, account);
-      const { pending = [] } = await readMergeOrder(table, account);
-      const chosen = pending.filter(
-        (one) =>
-          (incidentId === undefined || one.incidentId === incidentId) &&
-          (sequence === undefined || one.sequence === sequence),
-      );
-      if (chosen.length === 0) return print(io, 'No merges are pending.');
-      for (const one of chosen) {
-        const name = `Merge ${one.sequence} into incident ${one.incidentId}`;
-        if (dryRun) {
-          say(io, `${name} would be finished.`);
-          continue;
-        }
-        try {
-          await audit.around([account], `entry ${one.sequence} of incident ${one.incidentId}`, () =>
-            finishMerge(withSignal(table, io.signal), account, one.incidentId, one.sequence),
-          );
-        } catch (error) {
-          if (!(error instanceof UnmovableAlertsError)) throw error;
-          throw new CliError(
-            `${name}: DynamoDB refuses to update the rows of alerts ${error.alertIds.join(', ')}: make them smaller than 398 KB, then run the same command again. All other alerts have been moved.`,
-          );
-        }
-        print(io, `${name} finished.`);
-      }
-    }),
+  merge
+    .command('finish')
+    .explain(
+      'Finish pending merges: move the alerts that have not moved yet. Normally the service does this by itself.',
+      'merge finish --account 42',
+      'merge finish 64f000000000000000000001 1795000000000 --account 42',
+    )
+    .argument('[incident-id]', 'the incident that alerts are merged into (default: all that are pending)', objectId)
+    .argument('[feed-entry]', 'the number that `merge list` shows for the merge', feedEntry)
+    .ofAccount()
+    .writes(finish);
+}
+
+async function finish(
+  { io, table, options: { account }, dryRun, audit }: WritingSession<AccountOptions>,
+  incidentId?: string,
+  sequence?: number,
+): Promise<void> {
+  const { pending = [] } = await readMergeOrder(table, account);
+  const chosen = pending.filter(
+    (one) => one.incidentId === (incidentId ?? one.incidentId) && one.sequence === (sequence ?? one.sequence),
   );
+  if (chosen.length === 0) return print(io, 'No merges are pending.');
+  for (const one of chosen) {
+    const name = `Merge ${one.sequence} into incident ${one.incidentId}`;
+    if (dryRun) {
+      say(io, `${name} would be finished.`);
+      continue;
+    }
+    try {
+      await audit.around([account], `entry ${one.sequence} of incident ${one.incidentId}`, () =>
+        finishMerge(withSignal(table, io.signal), account, one.incidentId, one.sequence),
+      );
+    } catch (error) {
+      if (!(error instanceof UnmovableAlertsError)) throw error;
+      throw new CliError(
+        `${name}: DynamoDB refuses to update the rows of alerts ${error.alertIds.join(', ')}: make them smaller than 398 KB, then run the same command again. All other alerts have been moved.`,
+      );
+    }
+    print(io, `${name} finished.`);
+  }
 }
 
 const jsonOf = ({ entry, alertIds, moves, stayed, pending }: FeedItem) => ({

@@ -1,26 +1,13 @@
 import Table from 'cli-table3';
 import { printable } from '../lib/printable.ts';
-import type { Painted } from './io.ts';
 
-const NO_BORDER = {
-  top: '',
-  'top-mid': '',
-  'top-left': '',
-  'top-right': '',
-  bottom: '',
-  'bottom-mid': '',
-  'bottom-left': '',
-  'bottom-right': '',
-  left: '',
-  'left-mid': '',
-  mid: '',
-  'mid-mid': '',
-  right: '',
-  'right-mid': '',
-  middle: '  ',
-};
+/** The parts of a border: without any of them, cli-table3 prints no line between rows. */
+const BORDER = ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right'];
+const RULES = ['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid'];
+const NO_BORDER = { ...Object.fromEntries([...BORDER, ...RULES].map((part) => [part, ''])), middle: '  ' };
 
-export type Cell = string | Painted;
+/** A text, or one of our own that may hold escape sequences: that is printed as it is. */
+type Cell = string | { readonly painted: string };
 
 /** Rows in aligned columns without borders. Stored text is escaped. */
 export function plainTable(rows: readonly (readonly Cell[])[], head: readonly Cell[] = []): string {
@@ -38,3 +25,13 @@ export function plainTable(rows: readonly (readonly Cell[])[], head: readonly Ce
     .map((line) => line.trimEnd())
     .join('\n');
 }
+
+/** Records in rows, with the names of their columns as the head. */
+export const recordsTable = <Name extends string>(
+  records: readonly Readonly<Record<Name, unknown>>[],
+  columns: readonly Name[],
+): string =>
+  plainTable(
+    records.map((record) => columns.map((column) => String(record[column]))),
+    columns,
+  );

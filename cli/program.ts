@@ -1,9 +1,8 @@
-import { Command } from 'commander';
 import { addAccountCommands } from './accounts.ts';
 import { addAppKeyCommands } from './app-keys.ts';
 import { addAuditCommand } from './audit-command.ts';
 import { addCheckCommands } from './check.ts';
-import { withHelp } from './command.ts';
+import { AdminCommand } from './command.ts';
 import { addCompletionCommands } from './completion.ts';
 import { addConsoleCommand } from './console.ts';
 import { addDataCommands } from './data.ts';
@@ -15,8 +14,8 @@ import { addShowCommands } from './show.ts';
 import { addUndoCommands } from './undo.ts';
 
 /** The command line, with all its commands. */
-export function createProgram(io: Io): Command {
-  const program = new Command('npm run --silent admin --')
+export function createProgram(io: Io): AdminCommand {
+  const program = new AdminCommand(io, 'npm run --silent admin --')
     .option('--stack <name>', 'use the table of a deployed stack')
     .option('--table <name>', 'use a table by its name')
     .option('--region <region>', 'region of the stack or table (default: AWS_REGION)')
@@ -28,23 +27,22 @@ export function createProgram(io: Io): Command {
       writeErr: (text) => io.stderr.write(text),
       getOutHelpWidth: () => io.stdout.columns ?? 100,
     })
-    .exitOverride();
-  withHelp(
-    program,
-    'Manage accounts, keys and data, and undo mistakes, on the service that `npm start` runs or on a deployed stack (--stack).',
-    'account create 42 --name "Acme" --permission monit',
-    'show fleet --account 42 --stack IncidentMonitoringRum --region eu-west-1',
-  );
-  addAccountCommands(program, io);
-  addAppKeyCommands(program, io);
-  addGatewayKeysCommands(program, io);
-  addDataCommands(program, io);
-  addShowCommands(program, io);
-  addUndoCommands(program, io);
-  addCheckCommands(program, io);
-  addFleetCommands(program, io);
-  addAuditCommand(program, io);
-  addConsoleCommand(program, io);
+    .exitOverride()
+    .explain(
+      'Manage accounts, keys and data, and undo mistakes, on the service that `npm start` runs or on a deployed stack (--stack).',
+      'account create 42 --name "Acme" --permission monit',
+      'show fleet --account 42 --stack IncidentMonitoringRum --region eu-west-1',
+    );
+  addAccountCommands(program);
+  addAppKeyCommands(program);
+  addGatewayKeysCommands(program);
+  addDataCommands(program);
+  addShowCommands(program);
+  addUndoCommands(program);
+  addCheckCommands(program);
+  addFleetCommands(program);
+  addAuditCommand(program);
+  addConsoleCommand(program);
   addCompletionCommands(program);
   return program;
 }
