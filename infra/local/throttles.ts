@@ -1,11 +1,6 @@
 /** The throttles of a template: those of its usage plans, and those of its stage. */
 import { resourcesOf, type Template } from './template.ts';
-
-/** Calls a second, and burst. */
-export interface Throttle {
-  readonly rate: number;
-  readonly burst: number;
-}
+import type { Throttle } from './token-buckets.ts';
 
 /** A usage plan: the values of the gateway keys that the template gives it, and its throttles by `/path/METHOD`. */
 export interface UsagePlan {

@@ -1,7 +1,7 @@
-import QuickLRU from 'quick-lru';
 import type { Deployment } from './deployment.ts';
 import { isLocalGatewayKey } from './gateway-keys.ts';
-import type { Throttle, UsagePlan } from './throttles.ts';
+import type { UsagePlan } from './throttles.ts';
+import { createTokenBuckets, type Throttle } from './token-buckets.ts';
 
 /** What API Gateway makes of a gateway key: it counts the call, refuses it, or does not know the key. */
 export type Verdict = 'passed' | 'throttled' | 'unknown key';
@@ -16,14 +16,13 @@ export function createUsagePlans(
   { accountPlan, otherPlans, stageThrottles }: Pick<Deployment, 'accountPlan' | 'otherPlans' | 'stageThrottles'>,
   now: () => number = () => performance.now(),
 ) {
-  const buckets = new QuickLRU<string, { tokens: number; atMs: number }>({ maxSize: MOST_BUCKETS });
+  const bucketOf = createTokenBuckets(MOST_BUCKETS, now);
 
-  function take(name: string, { rate, burst }: Throttle): boolean {
-    const nowMs = now();
-    const last = buckets.get(name) ?? { tokens: burst, atMs: nowMs };
-    const tokens = Math.min(burst, last.tokens + ((nowMs - last.atMs) / 1000) * rate);
-    buckets.set(name, { tokens: tokens < 1 ? tokens : tokens - 1, atMs: nowMs });
-    return tokens >= 1;
+  function take(name: string, throttle: Throttle): boolean {
+    const bucket = bucketOf(name, throttle);
+    if (bucket.tokens < 1) return false;
+    bucket.tokens -= 1;
+    return true;
   }
 
   const planOf = (key: string): UsagePlan | undefined =>

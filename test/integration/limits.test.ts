@@ -11,7 +11,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AWS_LIMITS, createPartitions, type Limits } from '../../infra/local/limits/capacity.ts';
-import type { Engine } from '../../infra/local/limits/engine.ts';
+import type { Engine, Row } from '../../infra/local/limits/engine.ts';
 import { type LimitsProxy, startLimitsProxy } from '../../infra/local/limits/proxy.ts';
 import { createRowsInUse } from '../../infra/local/limits/rows-in-use.ts';
 import { transact } from '../../infra/local/limits/transactions.ts';
@@ -288,12 +288,12 @@ describe('sizes', () => {
     const TransactItems = rows.map((Item) => ({ Put: { TableName: table.name, Item } }));
     const RequestItems = { [table.name]: { Keys: rows.map(keyOf) } };
     const members = rows.slice(0, 26).map((Item) => ({ PutRequest: { Item } }));
-    for (const refused of [
-      client.send(new TransactWriteItemsCommand({ TransactItems })),
-      client.send(new BatchGetItemCommand({ RequestItems })),
-      client.send(new BatchWriteItemCommand({ RequestItems: { [table.name]: members } })),
+    for (const send of [
+      () => client.send(new TransactWriteItemsCommand({ TransactItems })),
+      () => client.send(new BatchGetItemCommand({ RequestItems })),
+      () => client.send(new BatchWriteItemCommand({ RequestItems: { [table.name]: members } })),
     ])
-      await expect(refused).rejects.toMatchObject({ name: 'ValidationException' });
+      await expect(send()).rejects.toMatchObject({ name: 'ValidationException' });
   });
 
   it('a batch of reads ends at 16 MB, and at 1 MB of one partition key; the rest is unprocessed', async () => {
@@ -368,19 +368,24 @@ describe('what is throttled of several', () => {
 
 describe('transactions that meet', () => {
   it('fail with a conflict, and so does a write on the row of one, until it is done', async () => {
-    const row = { table: 't', key: { pk: { S: 'a' }, sk: { S: 'b' } } };
-    const other = { table: 't', key: { pk: { S: 'a' }, sk: { S: 'c' } } };
+    const row = { table: 't', key: {}, name: 'one', partition: 'p' };
+    const other = { ...row, name: 'other' };
     let end = () => {};
-    const engine = { partitionOf: async () => 'p' } as unknown as Engine;
     const inUse = createRowsInUse();
     const partitions = createPartitions(AWS_LIMITS, () => 0);
-    const call = { request: {}, engine, partitions, inUse, limits: AWS_LIMITS };
+    const call = { request: {}, engine: {} as Engine, partitions, inUse, limits: AWS_LIMITS };
+    const run = (rows: Row[], act: () => Promise<object> = async () => ({})) =>
+      transact(
+        call,
+        rows.map((each) => ({ row: each, units: 2 })),
+        act,
+      );
     const ended = new Promise<void>((resolve) => {
       end = resolve;
     });
-    const first = transact(call, [row], [2], () => ended.then(() => ({})));
+    const first = run([row], () => ended.then(() => ({})));
     await new Promise((resolve) => setImmediate(resolve));
-    await expect(transact(call, [other, row], [2, 2], async () => ({}))).rejects.toMatchObject({
+    await expect(run([other, row])).rejects.toMatchObject({
       more: { CancellationReasons: [{ Code: 'None' }, { Code: 'TransactionConflict' }] },
     });
     expect(inUse.write([other, row]).conflicts).toEqual([false, true]);
@@ -388,8 +393,8 @@ describe('transactions that meet', () => {
     await first;
     const write = inUse.write([row]);
     expect(write.conflicts).toEqual([false]);
-    await expect(transact(call, [row], [2], async () => ({}))).rejects.toThrow();
+    await expect(run([row])).rejects.toThrow();
     write.end();
-    await transact(call, [row], [2], async () => ({}));
+    await run([row]);
   });
 });

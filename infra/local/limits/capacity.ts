@@ -1,5 +1,6 @@
 /** Costs of calls, and capacity of partition keys. */
 import QuickLRU from 'quick-lru';
+import { createTokenBuckets } from '../token-buckets.ts';
 
 /**
  * The limits that the proxy enforces. Sources, all in the *DynamoDB Developer Guide* (as it was in 2025):
@@ -47,20 +48,10 @@ const MOST_PARTITIONS = 100_000;
 
 /** Token buckets, two for each partition key. */
 export function createPartitions(limits: Limits, now: () => number) {
-  const buckets = new QuickLRU<string, { tokens: number; atMs: number }>({ maxSize: MOST_PARTITIONS });
+  const bucketOf = createTokenBuckets(MOST_PARTITIONS, now);
   const usages = new QuickLRU<string, Usage>({ maxSize: MOST_PARTITIONS });
-  const rateOf = (side: Side) => (side === 'read' ? limits.readUnits : limits.writeUnits);
-
-  function bucketOf(partition: string, side: Side) {
-    const full = rateOf(side) * limits.burstSeconds;
-    const name = `${side} ${partition}`;
-    const nowMs = now();
-    const bucket = buckets.get(name) ?? { tokens: full, atMs: nowMs };
-    bucket.tokens = Math.min(full, bucket.tokens + ((nowMs - bucket.atMs) / 1000) * rateOf(side));
-    bucket.atMs = nowMs;
-    buckets.set(name, bucket);
-    return { bucket, full };
-  }
+  const throttleOf = (rate: number) => ({ rate, burst: rate * limits.burstSeconds });
+  const throttles = { read: throttleOf(limits.readUnits), write: throttleOf(limits.writeUnits) };
 
   function usageOf(partition: string): Usage {
     const usage = usages.get(partition) ?? { read: 0, write: 0, throttled: 0 };
@@ -76,15 +67,15 @@ export function createPartitions(limits: Limits, now: () => number) {
      * the rest: that AWS does so is not confirmed.
      */
     take(partition: string, side: Side, units: number): boolean {
-      const { bucket, full } = bucketOf(partition, side);
-      const granted = bucket.tokens >= Math.min(units, full);
+      const { tokens } = bucketOf(`${side} ${partition}`, throttles[side]);
+      const granted = tokens >= Math.min(units, throttles[side].burst);
       if (granted) this.charge(partition, side, units);
       else usageOf(partition).throttled += 1;
       return granted;
     },
     /** Takes units that were used already; negative ones give back what was not. */
     charge(partition: string, side: Side, units: number): void {
-      bucketOf(partition, side).bucket.tokens -= units;
+      bucketOf(`${side} ${partition}`, throttles[side]).tokens -= units;
       usageOf(partition)[side] += units;
     },
   };

@@ -16,10 +16,13 @@ export class EngineRefusal extends Error {
   }
 }
 
-/** A row of a table, by its key. */
-export interface RowKey {
+export interface Row {
   readonly table: string;
   readonly key: Item;
+  /** Names it among all. */
+  readonly name: string;
+  /** `<table> <value of the partition key>`. */
+  readonly partition: string;
 }
 
 const LARGEST_BATCH = 100;
@@ -47,21 +50,20 @@ export function createEngine(send: Send, known: KeyNames) {
     return names;
   }
 
+  /** The row that an item, or a key, is or is to be. */
+  async function rowOf(table: string, item: Item): Promise<Row> {
+    const names = await keyNames(table);
+    const key = Object.fromEntries(names.map((name) => [name, item[name] as AttributeValue]));
+    const [value] = Object.values(key);
+    return { table, key, name: `${table} ${JSON.stringify(key)}`, partition: partitionName(table, value) };
+  }
+
   return {
     call,
     keyNames,
-    /** The row that an item is, or is to be. */
-    async rowOf(table: string, item: Item): Promise<RowKey> {
-      const names = await keyNames(table);
-      return { table, key: Object.fromEntries(names.map((name) => [name, item[name] as AttributeValue])) };
-    },
-    /** The partition key that a row belongs to. */
-    async partitionOf({ table, key }: RowKey): Promise<string> {
-      const [name = ''] = await keyNames(table);
-      return partitionName(table, key[name]);
-    },
-    /** Bytes of each row as it is stored; 0 where there is none. */
-    async storedBytes(rows: readonly RowKey[]): Promise<number[]> {
+    rowOf,
+    /** @returns the bytes of each row as it is stored; 0 where there is none */
+    async storedBytes(rows: readonly Row[]): Promise<(row: Row) => number> {
       const bytes = new Map<string, number>();
       for (let index = 0; index < rows.length; index += LARGEST_BATCH) {
         let left: Json = {};
@@ -72,11 +74,11 @@ export function createEngine(send: Send, known: KeyNames) {
         while (Object.keys(left).length > 0) {
           const { Responses, UnprocessedKeys = {} } = await call('BatchGetItem', { RequestItems: left });
           for (const [table, items] of Object.entries<Item[]>(Responses ?? {}))
-            for (const item of items) bytes.set(rowName(await this.rowOf(table, item)), itemBytes(item));
+            for (const item of items) bytes.set((await rowOf(table, item)).name, itemBytes(item));
           left = UnprocessedKeys;
         }
       }
-      return rows.map((row) => bytes.get(rowName(row)) ?? 0);
+      return ({ name }) => bytes.get(name) ?? 0;
     },
   };
 }
@@ -85,10 +87,3 @@ export type Engine = ReturnType<typeof createEngine>;
 
 export const partitionName = (table: string, value: AttributeValue | undefined) =>
   `${table} ${Object.values(value ?? {})[0]}`;
-
-/** Names a row among all. */
-export const rowName = ({ table, key }: RowKey) =>
-  `${table} ${Object.keys(key)
-    .sort()
-    .map((name) => JSON.stringify(key[name]))
-    .join(' ')}`;

@@ -4,11 +4,14 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startDynamoDbProxy } from '../dynamodb-proxy.ts';
-import { HANDLERS } from './calls.ts';
+import type { Call } from './call.ts';
 import { AWS_LIMITS, createPartitions, type Limits, type Usage } from './capacity.ts';
 import { createEngine, EngineRefusal, type Json, type KeyNames } from './engine.ts';
 import { invalid, Refusal } from './errors.ts';
+import { batchGetItem, getItem, query } from './reads.ts';
 import { createRowsInUse } from './rows-in-use.ts';
+import { transactWriteItems } from './transactions.ts';
+import { batchWriteItem, writeItem } from './writes.ts';
 
 export interface LimitsProxy {
   readonly endpoint: string;
@@ -17,6 +20,17 @@ export interface LimitsProxy {
   close(): Promise<void>;
 }
 
+/** By action; others are passed through. */
+const HANDLERS: Readonly<Record<string, (call: Call) => Promise<Json>>> = {
+  GetItem: getItem,
+  Query: query,
+  BatchGetItem: batchGetItem,
+  PutItem: writeItem('PutItem'),
+  UpdateItem: writeItem('UpdateItem'),
+  DeleteItem: writeItem('DeleteItem'),
+  BatchWriteItem: batchWriteItem,
+  TransactWriteItems: transactWriteItems,
+};
 /** Reads and writes whose units the double does not know: the service does not use them. */
 const NOT_FOLLOWED = new Set(['ExecuteStatement', 'BatchExecuteStatement', 'ExecuteTransaction', 'TransactGetItems']);
 

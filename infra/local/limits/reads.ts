@@ -1,10 +1,9 @@
 /** Reads are executed, measured, and then granted or dropped, so that each counts with its actual size. */
 import type { Item } from '../../../lib/table/item-size.ts';
-import type { Call } from './call.ts';
+import { type Call, consumed } from './call.ts';
 import { readUnitsOf } from './capacity.ts';
-import { type Json, partitionName, type RowKey } from './engine.ts';
+import { type Json, partitionName, type Row } from './engine.ts';
 import { invalid, throttled } from './errors.ts';
-import { consumed } from './transactions.ts';
 
 const BATCH_KEYS = 100;
 const BATCH_BYTES = 16 * 1024 * 1024;
@@ -13,12 +12,12 @@ const BATCH_BYTES_OF_A_PARTITION = 1024 * 1024;
 
 export async function getItem({ request, engine, partitions }: Call): Promise<Json> {
   const { TableName, Key, ConsistentRead = false } = request;
-  const row = { table: TableName, key: Key };
   const reply = await engine.call('GetItem', request);
-  const [bytes = 0] = await engine.storedBytes([row]);
-  const units = readUnitsOf(bytes, ConsistentRead);
-  if (!partitions.take(await engine.partitionOf(row), 'read', units)) throw throttled('read', TableName);
-  return { ...reply, ...consumed(request, [[TableName, units]], 'read') };
+  const row = await engine.rowOf(TableName, Key);
+  const bytesOf = await engine.storedBytes([row]);
+  const units = readUnitsOf(bytesOf(row), ConsistentRead);
+  if (!partitions.take(row.partition, 'read', units)) throw throttled('read', TableName);
+  return { ...reply, ...consumed(request, [{ row, units }], 'read') };
 }
 
 /**
@@ -36,7 +35,7 @@ export async function query({ request, engine, partitions }: Call): Promise<Json
   const units = Math.max(request.ConsistentRead ? 1 : 0.5, ConsumedCapacity?.CapacityUnits ?? 0);
   const partition = partitionName(TableName, request.ExpressionAttributeValues[value]);
   if (!partitions.take(partition, 'read', units)) throw throttled('read', TableName);
-  return { ...rest, ...consumed(request, [[TableName, units]], 'read') };
+  return { ...rest, ...consumed(request, [{ row: { table: TableName }, units }], 'read') };
 }
 
 /**
@@ -44,32 +43,32 @@ export async function query({ request, engine, partitions }: Call): Promise<Json
  * Source: API Reference, `BatchGetItem`.
  */
 export async function batchGetItem({ request, engine, partitions }: Call): Promise<Json> {
-  const tables = Object.entries<Json>(request.RequestItems);
-  const rows = tables.flatMap(([table, { Keys }]) => (Keys as Item[]).map((key): RowKey => ({ table, key })));
-  if (rows.length > BATCH_KEYS) throw invalid('Too many items requested for the BatchGetItem call');
-  const sizes = await engine.storedBytes(rows);
-  const used: [string, number][] = [];
+  const keys = Object.entries<{ Keys: Item[] }>(request.RequestItems).flatMap(([table, { Keys }]) =>
+    Keys.map((key) => [table, key] as const),
+  );
+  if (keys.length > BATCH_KEYS) throw invalid('Too many items requested for the BatchGetItem call');
+  const rows = await Promise.all(keys.map(([table, key]) => engine.rowOf(table, key)));
+  const bytesOf = await engine.storedBytes(rows);
+  const used: { row: Row; units: number }[] = [];
   const granted: Json = {};
   const left: Json = {};
-  const bytesOf = new Map<string, number>();
+  const bytesOfPartition = new Map<string, number>();
   let bytes = 0;
   let throttledTable: string | undefined;
-  for (const [index, row] of rows.entries()) {
-    const { table, key } = row;
-    const partition = await engine.partitionOf(row);
-    const size = sizes[index] ?? 0;
-    const ofPartition = (bytesOf.get(partition) ?? 0) + size;
-    const units = readUnitsOf(size, request.RequestItems[table].ConsistentRead ?? false);
-    const fits = bytes + size <= BATCH_BYTES && ofPartition <= BATCH_BYTES_OF_A_PARTITION;
+  for (const row of rows) {
+    const { table, key, partition } = row;
+    const ofPartition = (bytesOfPartition.get(partition) ?? 0) + bytesOf(row);
+    const units = readUnitsOf(bytesOf(row), request.RequestItems[table].ConsistentRead ?? false);
+    const fits = bytes + bytesOf(row) <= BATCH_BYTES && ofPartition <= BATCH_BYTES_OF_A_PARTITION;
     const takes = fits && partitions.take(partition, 'read', units);
     if (fits && !takes) throttledTable ??= table;
     const into = takes ? granted : left;
     into[table] ??= { ...request.RequestItems[table], Keys: [] };
     into[table].Keys.push(key);
     if (!takes) continue;
-    bytes += size;
-    bytesOf.set(partition, ofPartition);
-    used.push([table, units]);
+    bytes += bytesOf(row);
+    bytesOfPartition.set(partition, ofPartition);
+    used.push({ row, units });
   }
   if (used.length === 0 && throttledTable !== undefined) throw throttled('read', throttledTable);
   const reply = await engine.call('BatchGetItem', { RequestItems: granted });

@@ -1,4 +1,4 @@
-import { type RowKey, rowName } from './engine.ts';
+import type { Row } from './engine.ts';
 
 /** Rows that are being written now: a transaction on one of them fails, and so does a write on a transaction's. */
 export function createRowsInUse() {
@@ -11,8 +11,8 @@ export function createRowsInUse() {
      * Marks rows as being written one by one, but those that a transaction has: they are in conflict.
      * Source: Developer Guide, "Transaction conflict handling in DynamoDB"
      */
-    write(rows: readonly RowKey[]): { conflicts: boolean[]; end(): void } {
-      const names = rows.map(rowName);
+    write(rows: readonly Pick<Row, 'name'>[]): { conflicts: boolean[]; end(): void } {
+      const names = rows.map(({ name }) => name);
       const conflicts = names.map((name) => transactions.has(name));
       const marked = names.filter((_name, index) => !conflicts[index]);
       for (const name of marked) writes.set(name, (writes.get(name) ?? 0) + 1);

@@ -1,32 +1,41 @@
-/** What calls that use units share, and transactions. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Call } from './call.ts';
-import type { Side } from './capacity.ts';
-import { type Json, type RowKey, rowName } from './engine.ts';
+import { itemBytes } from '../../../lib/table/item-size.ts';
+import { type Call, type Charge, chargeGrowth, consumed } from './call.ts';
+import { IN_TRANSACTION, writeUnitsOf } from './capacity.ts';
+import type { Json } from './engine.ts';
 import { CONFLICT, cancelled, invalid, NO_REASON, THROTTLED } from './errors.ts';
+import { bytesWritten } from './writes.ts';
 
 /** API Reference, `TransactWriteItems`. */
-export const TRANSACTION_ITEMS = 100;
+const TRANSACTION_ITEMS = 100;
 const TRANSACTION_BYTES = 4 * 1024 * 1024;
 
-/** @throws Refusal when the rows of a transaction are more than 4 MB together */
-export function refuseLargeTransaction(sizes: readonly number[]): void {
-  const bytes = sizes.reduce((sum, size) => sum + size, 0);
-  if (bytes > TRANSACTION_BYTES)
+/** Source: API Reference, `TransactWriteItems`: 100 items, 4 MB together, with the rows that are there. */
+export async function transactWriteItems(call: Call): Promise<Json> {
+  const { request, engine } = call;
+  const actions = (request.TransactItems as Json[]).map((each) => Object.values<Json>(each)[0]);
+  if (actions.length > TRANSACTION_ITEMS)
+    throw invalid(`Member must have length less than or equal to ${TRANSACTION_ITEMS}`);
+  const items = await Promise.all(
+    actions.map(async (action) => ({ action, row: await engine.rowOf(action.TableName, action.Item ?? action.Key) })),
+  );
+  const storedBytes = await engine.storedBytes(items.map(({ row }) => row));
+  let largestBytes = 0;
+  const charges = items.map(({ action, row }) => {
+    const bytes = Math.max(storedBytes(row), bytesWritten(action));
+    // An update's row is taken for as large as with all values of its expressions added: what replaces others counts twice.
+    largestBytes += bytes + (action.Item ? 0 : itemBytes(action.ExpressionAttributeValues ?? {}));
+    const mayGrow = writeUnitsOf(bytes + mostGrowth(action)) > writeUnitsOf(bytes);
+    return { row, units: IN_TRANSACTION * writeUnitsOf(bytes), mayGrow };
+  });
+  if (largestBytes > TRANSACTION_BYTES)
     throw invalid('Collection size limit exceeded: the items of a transaction exceed 4 MB');
-}
-
-/** The capacity that a call used, where it asks for it: one entry a table in batches and transactions, otherwise one. */
-export function consumed(request: Json, used: readonly (readonly [string, number])[], side: Side): object {
-  if ((request.ReturnConsumedCapacity ?? 'NONE') === 'NONE') return {};
-  const unitsOf = new Map<string, number>();
-  for (const [table, units] of used) unitsOf.set(table, (unitsOf.get(table) ?? 0) + units);
-  const all = [...unitsOf].map(([TableName, CapacityUnits]) => ({
-    TableName,
-    CapacityUnits,
-    [side === 'read' ? 'ReadCapacityUnits' : 'WriteCapacityUnits']: CapacityUnits,
-  }));
-  return { ConsumedCapacity: 'TableName' in request ? all[0] : all };
+  return transact(call, charges, async () => {
+    const reply = await engine.call('TransactWriteItems', request);
+    const growing = charges.filter(({ mayGrow }) => mayGrow);
+    await chargeGrowth(call, growing, IN_TRANSACTION);
+    return reply;
+  });
 }
 
 /**
@@ -34,28 +43,36 @@ export function consumed(request: Json, used: readonly (readonly [string, number
  * what was granted to a cancelled one is given back is not confirmed.
  */
 export async function transact(
-  { request, engine, partitions, limits, inUse }: Call,
-  rows: readonly RowKey[],
-  units: readonly number[],
+  { request, partitions, limits, inUse }: Call,
+  charges: readonly Charge[],
   act: () => Promise<Json>,
 ): Promise<Json> {
-  const names = rows.map(rowName);
-  const partitionsOf = await Promise.all(rows.map((row) => engine.partitionOf(row)));
-  // No await from here until the rows are marked in use.
-  const busy = names.map((name) => (inUse.writes.has(name) || inUse.transactions.has(name) ? CONFLICT : NO_REASON));
+  const busy = charges.map(({ row: { name } }) =>
+    inUse.writes.has(name) || inUse.transactions.has(name) ? CONFLICT : NO_REASON,
+  );
   if (busy.includes(CONFLICT)) throw cancelled(busy);
-  const granted = partitionsOf.map((partition, index) => partitions.take(partition, 'write', units[index] ?? 0));
+  const granted = charges.map(({ row, units }) => partitions.take(row.partition, 'write', units));
   if (granted.includes(false)) {
-    for (const [index, partition] of partitionsOf.entries())
-      if (granted[index]) partitions.charge(partition, 'write', -(units[index] ?? 0));
+    for (const [index, { row, units }] of charges.entries())
+      if (granted[index]) partitions.charge(row.partition, 'write', -units);
     throw cancelled(granted.map((each) => (each ? NO_REASON : THROTTLED)));
   }
-  for (const name of names) inUse.transactions.add(name);
+  for (const { row } of charges) inUse.transactions.add(row.name);
   try {
     const [reply] = await Promise.all([act(), sleep(limits.transactionMs)]);
-    const used = rows.map(({ table }, index): [string, number] => [table, units[index] ?? 0]);
-    return { ...reply, ...consumed(request, used, 'write') };
+    return { ...reply, ...consumed(request, charges, 'write') };
   } finally {
-    for (const name of names) inUse.transactions.delete(name);
+    for (const { row } of charges) inUse.transactions.delete(row.name);
   }
+}
+
+/** Bytes by which an update's row can grow at the most: by the names and values of its expression, unless it copies others. */
+function mostGrowth({
+  UpdateExpression = '',
+  ExpressionAttributeNames = {},
+  ExpressionAttributeValues = {},
+}: Json): number {
+  if (/=\s*[^:\s]/.test(UpdateExpression)) return Number.POSITIVE_INFINITY;
+  const names = `${UpdateExpression}${Object.values(ExpressionAttributeNames).join('')}`;
+  return Buffer.byteLength(names) + itemBytes(ExpressionAttributeValues);
 }
