@@ -1,7 +1,7 @@
 /** What documents show of the figures: tables, a sentence and charts. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { drawMemory, drawRatios } from './chart.ts';
-import { bodiesSentence, byMemory, comparisonsOf, memoryTable } from './functions.ts';
+import { bodiesSentence, byMemory, comparisonsOf, functionsTable, isOfFunction, memoryTable } from './functions.ts';
 import { type Figure, tableOf } from './report.ts';
 
 const docs = (file: string) => new URL(`../docs/${file}`, import.meta.url);
@@ -13,12 +13,14 @@ const between = (document: string, marker: string, content: string) =>
   );
 
 /** Fills each table, `<!-- figures of SUITE, SUITE -->`, with the figures of these suites. */
-const fillTables = (document: string, figures: readonly Figure[]) =>
-  document.replace(
+const fillTables = (document: string, all: readonly Figure[]) => {
+  const figures = all.filter((figure) => !isOfFunction(figure));
+  return between(document, 'functions', functionsTable(all)).replace(
     /(<!-- figures of ([^\n]+?) -->\n).*?(\n<!-- end of figures -->)/gs,
     (_all, begin: string, suites: string, end: string) =>
       `${begin}\n${tableOf(figures.filter(({ suite }) => suites.split(', ').includes(suite)))}\n${end}`,
   );
+};
 
 /** Each file, and its content from what it has and the figures. */
 export const GENERATED: readonly { file: URL; from(current: string, figures: readonly Figure[]): string }[] = [

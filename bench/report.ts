@@ -67,11 +67,10 @@ const DEFINED = new Set(['a bare handler', 'the DynamoDB calls by hand']);
 export function tableOf(figures: readonly Figure[]): string {
   const shown = figures.filter(({ baseline, target }) => baseline ?? target);
   const rows = shown.map(({ name, value, unit, baseline, ratio, target, met }) => {
-    const label = baseline?.name.split(', ')[0] ?? '';
     return [
-      name.replace(', worst setting', ''),
+      name,
       `${show(value)} ${unit}`,
-      baseline ? `${DEFINED.has(label) ? '' : `${baseline.name}: `}${show(baseline.value)} ${unit}` : '',
+      baseline ? `${DEFINED.has(baseline.name) ? '' : `${baseline.name}: `}${show(baseline.value)} ${unit}` : '',
       ratio?.toFixed(2) ?? '',
       target ? `${'most' in target ? `≤ ${target.most}` : `≥ ${target.least}`}${met ? '' : ' **missed**'}` : '',
     ];
