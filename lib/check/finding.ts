@@ -10,7 +10,7 @@ export const FINDINGS = {
   entry_rows_orphaned: 'a feed has rows of an entry that it does not have',
   entry_not_applied: 'an incident lacks the title or owner that its feed gave it',
   incident_entry_missing: 'an incident has the title or owner of an entry that its feed does not have',
-  ledger_behind: 'the merge order does not know of the latest entry',
+  merge_order_behind: 'the merge order does not know of the latest entry',
   pending_mark_missing: 'an entry has alerts left to move, and the merge order does not name it as pending',
   pending_mark_left: 'the merge order names an entry as pending that has nothing left to move, or does not exist',
   merge_unfinished: 'an entry still has alerts left to move, long after its commit',

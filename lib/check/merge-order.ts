@@ -26,7 +26,7 @@ export function* checkMergeOrder(
   ] as const)
     if (last > known)
       yield {
-        kind: 'ledger_behind',
+        kind: 'merge_order_behind',
         account,
         ids: { sequence: last },
         detail: `its ${name} is ${known || 'absent'}`,

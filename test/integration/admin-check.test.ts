@@ -78,7 +78,7 @@ const BROKEN: Record<FindingKind, (merged: Merged) => Promise<unknown>> = {
   entry_not_applied: ({ tenant, to }) => set(keys.incident(tenant.account, to), 'last_change', undefined),
   incident_entry_missing: ({ tenant, from }) =>
     set(keys.incident(tenant.account, from), 'last_change', { sequence: 9_999_999_999_999, old_title: 'Old' }),
-  ledger_behind: async ({ tenant }) => {
+  merge_order_behind: async ({ tenant }) => {
     await remove(tenant, ...Array.from({ length: SHARDS }, (_, shard) => keys.mergeOrderShard(tenant.account, shard)));
     await set(keys.mergeOrder(tenant.account), 'last', 5);
   },
