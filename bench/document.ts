@@ -1,8 +1,8 @@
 /** What documents show of the figures: tables, a sentence and charts. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { drawMemory, drawRatios } from './chart.ts';
-import { bodiesSentence, byMemory, comparisonsOf, functionsTable, isOfFunction, memoryTable } from './functions.ts';
-import { type Figure, tableOf } from './report.ts';
+import { bodiesSentence, byMemory, comparisonsOf, memoryTable } from './functions.ts';
+import { type Figure, tableOf, tablesBySubject } from './report.ts';
 
 const docs = (file: string) => new URL(`../docs/${file}`, import.meta.url);
 
@@ -12,15 +12,15 @@ const between = (document: string, marker: string, content: string) =>
     (_all, begin: string, end: string) => `${begin}\n${content}\n${end}`,
   );
 
-/** Fills each table, `<!-- figures of SUITE, SUITE -->`, with the figures of these suites. */
-const fillTables = (document: string, all: readonly Figure[]) => {
-  const figures = all.filter((figure) => !isOfFunction(figure));
-  return between(document, 'functions', functionsTable(all)).replace(
-    /(<!-- figures of ([^\n]+?) -->\n).*?(\n<!-- end of figures -->)/gs,
-    (_all, begin: string, suites: string, end: string) =>
-      `${begin}\n${tableOf(figures.filter(({ suite }) => suites.split(', ').includes(suite)))}\n${end}`,
+/** Fills each table, `<!-- figures of SUITE, SUITE -->` or `<!-- figures of SUITE by subject -->`, with the figures of these suites. */
+const fillTables = (document: string, figures: readonly Figure[]) =>
+  document.replace(
+    /(<!-- figures of ([^\n]+?)( by subject)? -->\n).*?(\n<!-- end of figures -->)/gs,
+    (_all, begin: string, suites: string, bySubject: string | undefined, end: string) => {
+      const shown = figures.filter(({ suite }) => suites.split(', ').includes(suite));
+      return `${begin}\n${bySubject ? tablesBySubject(shown) : tableOf(shown)}\n${end}`;
+    },
   );
-};
 
 /** Each file, and its content from what it has and the figures. */
 export const GENERATED: readonly { file: URL; from(current: string, figures: readonly Figure[]): string }[] = [

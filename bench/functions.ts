@@ -16,29 +16,6 @@ export function comparisonsOf(figures: readonly Figure[]) {
   return [...compared].map(([name, figures]) => ({ name, figures }));
 }
 
-/** Whether a figure is in the table of functions. */
-export const isOfFunction = ({ suite, name, target }: Figure): boolean =>
-  suite === 'lambda' && target !== undefined && /^[a-z-]+: /.test(name);
-
-/** What a call takes as a multiple of a handler by hand: a row for each measure, a column for each function. @returns Markdown */
-export function functionsTable(figures: readonly Figure[]): string {
-  const measured = figures.filter(isOfFunction).map(({ name: whole, ...figure }) => {
-    const [name = '', what = ''] = whole.replace(', worst setting', '').split(': ');
-    return { name, what, ...figure };
-  });
-  const names = [...new Set(measured.map(({ name }) => name))];
-  const rows = [...Map.groupBy(measured, ({ what }) => what)].map(([what, all]) => [
-    what,
-    ...names.map((name) => {
-      const { value = 0, unit, ratio = 0, met } = all.find((one) => one.name === name) ?? {};
-      return `${ratio.toFixed(2)} (${value.toPrecision(3)} ${unit})${met ? '' : ' **missed**'}`;
-    }),
-    all.map(({ target }) => (target && 'most' in target ? `≤ ${target.most}` : ''))[0],
-  ]);
-  const head = ['', ...names, 'target'];
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-}
-
 export interface AtMemory {
   name: string;
   memoryMb: number;

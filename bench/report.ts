@@ -60,23 +60,60 @@ export function createReport(print: (line: string) => void): Report {
   };
 }
 
-/** Baselines that docs/benchmarks.md defines above the table: there only their values are shown. */
-const DEFINED = new Set(['a bare handler', 'the DynamoDB calls by hand']);
+const targetOf = ({ target }: Figure) => (target ? ('most' in target ? `≤ ${target.most}` : `≥ ${target.least}`) : '');
+const missedOf = ({ met }: Figure) => (met === false ? ' **missed**' : '');
+const markdown = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 
-/** The figures that have a baseline or a target, as rows of a table in Markdown. */
+/** The figures that have a baseline or a target, a row for each. @returns Markdown */
 export function tableOf(figures: readonly Figure[]): string {
-  const shown = figures.filter(({ baseline, target }) => baseline ?? target);
-  const rows = shown.map(({ name, value, unit, baseline, ratio, target, met }) => {
-    return [
-      name,
-      `${show(value)} ${unit}`,
-      baseline ? `${DEFINED.has(baseline.name) ? '' : `${baseline.name}: `}${show(baseline.value)} ${unit}` : '',
-      ratio?.toFixed(2) ?? '',
-      target ? `${'most' in target ? `≤ ${target.most}` : `≥ ${target.least}`}${met ? '' : ' **missed**'}` : '',
-    ];
+  const rows = figures
+    .filter(({ baseline, target }) => baseline ?? target)
+    .map((figure) => [
+      figure.name,
+      `${show(figure.value)} ${figure.unit}`,
+      figure.baseline ? `${figure.baseline.name}: ${show(figure.baseline.value)} ${figure.unit}` : '',
+      figure.ratio?.toFixed(2) ?? '',
+      `${targetOf(figure)}${missedOf(figure)}`,
+    ]);
+  return markdown(['figure', 'value', 'baseline', 'ratio', 'target'], rows);
+}
+
+/**
+ * The figures with a target whose names are `subject: what`, a row for each subject; those that have nothing in common are in
+ * tables of their own. @returns Markdown
+ */
+export function tablesBySubject(figures: readonly Figure[]): string {
+  const subjects = new Map<string, Map<string, Figure>>();
+  for (const figure of figures.filter(({ target }) => target)) {
+    const [subject = '', what = ''] = figure.name.replace(', worst setting', '').split(': ');
+    subjects.set(subject, new Map([...(subjects.get(subject) ?? []), [what, figure]]));
+  }
+  const tables: [string, Map<string, Figure>][][] = [];
+  for (const row of subjects) {
+    const like = tables.find((rows) => rows.some(([, cells]) => [...cells.keys()].some((what) => row[1].has(what))));
+    if (like) like.push(row);
+    else tables.push([row]);
+  }
+  return tables.map(tableBySubject).join('\n\n');
+}
+
+function tableBySubject(subjects: readonly [string, Map<string, Figure>][]): string {
+  const columns = [...new Set(subjects.flatMap(([, cells]) => [...cells.keys()]))].map((what) => {
+    const targets = new Set(subjects.flatMap(([, cells]) => cells.get(what) ?? []).map(targetOf));
+    return { what, target: targets.size === 1 ? [...targets][0] : undefined };
   });
-  const head = ['figure', 'value', 'baseline', 'ratio', 'target'];
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  const rows = subjects.map(([subject, cells]) => [
+    subject,
+    ...columns.map(({ what, target }) => {
+      const figure = cells.get(what);
+      if (!figure) return '';
+      const value = `${show(figure.value)} ${figure.unit}`;
+      const shown = figure.ratio === undefined ? value : `${figure.ratio.toFixed(2)} (${value})`;
+      return `${shown}${target ? '' : `, ${targetOf(figure)}`}${missedOf(figure)}`;
+    }),
+  ]);
+  return markdown(['', ...columns.map(({ what, target }) => (target ? `${what}, ${target}` : what))], rows);
 }
 
 export interface Results {

@@ -203,7 +203,7 @@ it('every link leads to a file, and to a heading that it has', () => {
         .replaceAll(' ', '-'),
     );
   const broken = documents.flatMap(({ path, text }) =>
-    [...text.matchAll(/\]\((?!https?:)([^)#]*)#?([^)]*)\)/g)].flatMap(([, file = '', anchor = '']) => {
+    [...text.matchAll(/\]\((?!https?:)([^)#\s]*)#?([^)\s]*)(?: "[^"]*")?\)/g)].flatMap(([, file = '', anchor = '']) => {
       const target = file === '' ? path : join(dirname(path), file);
       const found = existsSync(new URL(target, root)) && (anchor === '' || anchorsOf(target).includes(anchor));
       return found ? [] : [`${path}: ${file}#${anchor}`];
