@@ -7,8 +7,12 @@ import { Charset, NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-no
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { ALIASES, REQUIRE_BANNER } from './bundle/aliases.ts';
+import { CACHED_HANDLER, compileCacheHooks } from './bundle/compile-cache.ts';
 import { type FunctionName, GRANTS, LEADING_KEYS } from './grants.ts';
 import { memoryMbOf } from './memory.ts';
+
+export const RUNTIME = Runtime.NODEJS_24_X;
+export const ARCHITECTURE = Architecture.ARM_64;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -20,6 +24,8 @@ export interface ServiceFunctionProps {
   readonly environment?: Record<string, string>;
   readonly timeout: Duration;
   readonly logRetention: RetentionDays;
+  /** Whether the bundle has a compile cache, of the Node that builds it. It is for functions that use the table, the larger ones. */
+  readonly compileCache?: boolean;
 }
 
 /** A Lambda function with its runtime, bundle, log group, environment and grants. */
@@ -29,6 +35,7 @@ export class ServiceFunction extends Construct {
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
     super(scope, id);
     const { name, table } = props;
+    const cached = props.compileCache === true && table !== undefined;
     const logGroup = new LogGroup(this, 'Logs', {
       retention: props.logRetention,
       removalPolicy: RemovalPolicy.DESTROY,
@@ -38,13 +45,13 @@ export class ServiceFunction extends Construct {
     logGroup.grantWrite(role);
     this.lambda = new NodejsFunction(this, 'Function', {
       entry: `${root}functions/${name}.ts`,
-      handler: 'handler',
+      handler: cached ? CACHED_HANDLER : 'handler',
       role,
       description: props.description,
       projectRoot: root,
       depsLockFilePath: `${root}package-lock.json`,
-      runtime: Runtime.NODEJS_24_X,
-      architecture: Architecture.ARM_64,
+      runtime: RUNTIME,
+      architecture: ARCHITECTURE,
       memorySize: memoryMbOf(name),
       timeout: props.timeout,
       loggingFormat: LoggingFormat.JSON,
@@ -69,6 +76,7 @@ export class ServiceFunction extends Construct {
           ...Object.fromEntries(Object.entries(ALIASES).map(([name, file]) => [`--alias:${name}`, file])),
         },
         forceDockerBundling: false,
+        ...(cached && { commandHooks: compileCacheHooks(name) }),
       },
     });
     this.trace(role);

@@ -1,6 +1,7 @@
 /** The settings of a deployment: CDK context (`cdk deploy -c name=value`) with defaults. docs/deploy.md says what each does. */
 import type { Node } from 'constructs';
 import { type SettingValues, settingValue, settingValues } from '../lib/settings.ts';
+import { ARCHITECTURE, RUNTIME } from './function.ts';
 
 /** Those of the functions, and what only the deployment needs. */
 export interface DeploymentSettings extends SettingValues {
@@ -16,6 +17,8 @@ export interface DeploymentSettings extends SettingValues {
   logRetentionDays: number;
   /** How a new version of an operation comes into use. */
   rollout: 'all-at-once' | 'canary';
+  /** Whether bundles have a compile cache. */
+  compileCache: boolean;
   /** Where alarms are sent; absent: nowhere. */
   alarmEmail: string | undefined;
   /** ARN of the stream of a table that a destroyed stack left, to use in place of a new one. */
@@ -32,8 +35,21 @@ export class DeploymentSettingsError extends Error {
   override readonly name = 'DeploymentSettingsError';
 }
 
-/** @throws DeploymentSettingsError naming every context value that is wrong, and what it must be */
-export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>): DeploymentSettings {
+/** What decides on the code that V8 makes, and accepts. */
+type Machine = Readonly<{ platform: string; arch: string; version: string }>;
+
+const nameOf = ({ platform, arch, version }: Machine) => `Node ${/\d+/.exec(version)?.[0]} on ${platform} ${arch}`;
+/** That of the functions. */
+const LAMBDA: Machine = { platform: 'linux', arch: ARCHITECTURE.name, version: RUNTIME.name };
+
+/**
+ * @param builder what builds the functions
+ * @throws DeploymentSettingsError naming every context value that is wrong, and what it must be
+ */
+export function readDeploymentSettings(
+  node: Pick<Node, 'tryGetContext'>,
+  builder: Machine = process,
+): DeploymentSettings {
   const problems: string[] = [];
   const given = (name: string): string | undefined => {
     const value: unknown = node.tryGetContext(name);
@@ -65,6 +81,11 @@ export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>): Deplo
     RETENTION_DAYS.includes(logRetentionDays),
     `one of ${RETENTION_DAYS.join(', ')}`,
   );
+  const compileCache = flag('compileCache', false);
+  if (compileCache && nameOf(builder) !== nameOf(LAMBDA))
+    problems.push(
+      `Context compileCache must be false here: the functions run ${nameOf(LAMBDA)}, and this is ${nameOf(builder)}.`,
+    );
   const settings: DeploymentSettings = {
     stageName,
     apiGatewayAccount: flag('apiGatewayAccount', true),
@@ -74,6 +95,7 @@ export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>): Deplo
     stageBurst: integer('stageBurst', 2000, 1, 5_000),
     logRetentionDays,
     rollout: rollout === 'canary' ? rollout : 'all-at-once',
+    compileCache,
     alarmEmail,
     adoptTable,
   };

@@ -29,13 +29,15 @@ export async function createDeps({ connections, env }: { connections: number; en
   const settings = readSettings(env);
   const log = createLog(originalFrames);
   const table = connectTable({ name: settings.tableName, endpoint: settings.dynamodbEndpoint });
+  const metrics = settings.quiet ? { call: nothing, event: nothing } : createMetrics();
+  if (settings.compileCacheRejected) metrics.event('compile_cache_rejected');
   await connectEarly(table, connections);
   return {
     table,
     now: Date.now,
     newId: randomUUID,
     log: settings.quiet ? { info: nothing, warn: nothing, error: log.error } : log,
-    metrics: settings.quiet ? { call: nothing, event: nothing } : createMetrics(),
+    metrics,
     settings,
     timeLimits: TIME_LIMITS,
   };

@@ -9,7 +9,11 @@ export const METRICS = {
 } as const;
 
 /** Something that an operator must know. */
-export type OperationalEvent = 'account_without_gateway_key' | 'merge_left_pending' | 'merge_finished_late';
+export type OperationalEvent =
+  | 'account_without_gateway_key'
+  | 'merge_left_pending'
+  | 'merge_finished_late'
+  | 'compile_cache_rejected';
 
 /** What the service counts; never by key or account. */
 export interface MetricsSink {

@@ -38,6 +38,8 @@ export interface Settings extends SettingValues {
   dynamodbEndpoint: string | undefined;
   /** `QUIET`: only errors are logged, and no metrics; for `npm start`, which prints each call itself. */
   quiet: boolean;
+  /** `COMPILE_CACHE_REJECTED`: this bundle's compile cache does not fit (`infra/bundle/cached.ts`). */
+  compileCacheRejected: boolean;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -96,6 +98,9 @@ export function readSettings(env: Environment = OWN): Settings {
   const wrong = (variable: string, must: string) =>
     problems.push(`${variable} must be ${must}, not "${env[variable]}"`);
 
+  const flag = (name: string) =>
+    settingValue({ type: 'flag', default: false }, given(name), (must) => wrong(name, must)) === true;
+
   const { TABLE_NAME: tableName = '' } = env;
   if (!tableName) problems.push('TABLE_NAME is required');
   const settings: Settings = {
@@ -105,7 +110,8 @@ export function readSettings(env: Environment = OWN): Settings {
       (name) => given(SETTINGS[name].env),
       (name, must) => wrong(SETTINGS[name].env, must),
     ),
-    quiet: settingValue({ type: 'flag', default: false }, given('QUIET'), (must) => wrong('QUIET', must)) === true,
+    quiet: flag('QUIET'),
+    compileCacheRejected: flag('COMPILE_CACHE_REJECTED'),
   };
   if (problems.length > 0) throw new SettingsError(problems.join('\n'));
   return settings;

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-const POSITION = /(file:\/\/\S+\.mjs):(\d+):(\d+)/;
+const POSITION = /(file:\/\/\S+\.m?js):(\d+):(\d+)/;
 const maps = new Map<string, SourceMap | undefined>();
 
-/** The map beside a bundle; undefined if there is none, for code that runs from its sources. */
+/** The map beside a bundle or a script of it; undefined if there is none, for code that runs from its sources. */
 function mapOf(url: string): SourceMap | undefined {
   if (!maps.has(url))
     try {

@@ -2,13 +2,13 @@
  * Functions as Lambda runs them: bundles in processes that have the share of a processor of their memory, once they are
  * initialized, and a DynamoDB behind TLS that is 1 or 5 ms away. Against a bare handler that makes the same calls to
  * DynamoDB; what a million calls cost by memory; the CPU of one call through the client of the table, against a plain
- * document client; and a page of 100 hosts compressed.
+ * document client; starts with a compile cache; and a page of 100 hosts compressed.
  * `PLANT=no-early-connection` or `PLANT=plain-client` takes one of the savings away: targets must be missed.
  */
 import { execFileSync, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,6 +24,7 @@ import {
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import type { PluginBuild } from 'esbuild';
 import { ALIASES } from '../../infra/bundle/aliases.ts';
+import { addCompileCache } from '../../infra/bundle/compile-cache.ts';
 import { cpuShareOf, limitCpu } from '../../infra/local/cpu-share.ts';
 import {
   browseFleet,
@@ -50,6 +51,8 @@ const { PLANT } = process.env;
 const ACCOUNT = 1;
 const KEY = 'bench-key-of-functions';
 const ROUNDS = 3;
+/** Of starts with a compile cache, without, and with one that is rejected. */
+const CACHE_ROUNDS = 15;
 /** Memory in MB, the round trip to DynamoDB in milliseconds, and whether a bare handler is compared; the last makes no calls that the bare one misses. */
 const SETTINGS = [
   { memoryMb: 512, roundTripMs: 1, compared: true },
@@ -62,6 +65,8 @@ const SETTINGS = [
 const CURVE_ROUND_TRIP_MS = 1;
 /** The limit of browsing allows thirty calls a minute. */
 const BROWSE_STEP_MS = 2_100;
+/** The size of most functions. */
+const CACHE_MEMORY_MB = 512;
 const MERGED = 10;
 /** The order of merges is that of the clock. */
 const MERGE_STEP_MS = 10;
@@ -127,7 +132,9 @@ const SUBJECTS: readonly Subject[] = [
 ];
 
 const callsOf = ({ warmCalls }: Subject) => SETTINGS.length * ROUNDS * (warmCalls + 1);
-const MOST_CALLS = Math.max(...SUBJECTS.map(callsOf));
+/** With those of the compile cache, of which no bare handler makes any. */
+const allCallsOf = (subject: Subject) => callsOf(subject) + 3 * CACHE_ROUNDS;
+const MOST_CALLS = Math.max(...SUBJECTS.map(allCallsOf));
 
 function* lines(nowMs: number): Generator<string> {
   yield* accountLines(ACCOUNT, KEY);
@@ -139,7 +146,7 @@ function* lines(nowMs: number): Generator<string> {
   }
   yield line('incident', { incident_id: INCIDENT, title: 'Checkout is down' });
   const merging = SUBJECTS.find(({ name }) => name === mergeAlerts.name) as Subject;
-  for (let index = 0; index < callsOf(merging) * MERGED; index += 1)
+  for (let index = 0; index < allCallsOf(merging) * MERGED; index += 1)
     yield line('alert', { alert_id: idOf(index), title: 'p99 above threshold' });
 }
 
@@ -359,6 +366,7 @@ async function functions(add: Add, folder: string): Promise<void> {
   const files = certificate(folder);
   const bare = await bundled('../lambda/bare.ts', join(folder, 'bare.mjs'));
   await bodies(add, recorder);
+  const lostMs: number[] = [];
   for (const subject of SUBJECTS) {
     const { name, stepMs = 0, warmCalls, event } = subject;
     const ours = await bundled(`../../functions/${name}.ts`, join(folder, `${name}.mjs`));
@@ -376,19 +384,17 @@ async function functions(add: Add, folder: string): Promise<void> {
         SHARED_GATEWAY_KEY: 'shared',
         STEP_MS: String(stepMs),
       };
+      const envOfOurs = (first: number) => ({
+        ...env,
+        TABLE_NAME: forOurs.table.name,
+        AHEAD_MS: String(stepMs * first),
+      });
       const measured = { ours: nothing(), bare: nothing() };
       const share = cpuShareOf(memoryMb);
       for (let round = 0; round < ROUNDS; round += 1) {
         const indexes = Array.from({ length: warmCalls + 1 }, (_, call) => next + call);
         next += indexes.length;
-        const own = () =>
-          runOnce(
-            ours,
-            { ...env, TABLE_NAME: forOurs.table.name, AHEAD_MS: String(stepMs * (indexes[0] as number)) },
-            share,
-            indexes.map(event),
-            measured.ours,
-          );
+        const own = () => runOnce(ours, envOfOurs(indexes[0] as number), share, indexes.map(event), measured.ours);
         const theirs = () =>
           runOnce(
             bare,
@@ -400,14 +406,70 @@ async function functions(add: Add, folder: string): Promise<void> {
         const acts = round % 2 === 0 ? [own, theirs] : [theirs, own];
         for (const act of compared ? acts : [own]) await act();
       }
+      if (memoryMb === CACHE_MEMORY_MB && roundTripMs === CURVE_ROUND_TRIP_MS) {
+        const start = (file: string, into: Measured) => {
+          const index = next;
+          next += 1;
+          return runOnce(file, envOfOurs(index), share, [event(index)], into);
+        };
+        lostMs.push(...(await compileCache(add, subject, ours, start)));
+      }
       proxy.stop();
       if (compared) comparisons.push({ setting: `${memoryMb} MB and ${roundTripMs} ms`, ...measured });
       if (roundTripMs === CURVE_ROUND_TRIP_MS) addCurve(add, name, memoryMb, measured.ours);
     }
     addFigures(add, name, comparisons);
   }
+  const lost = quantile(lostMs, 0.5);
+  add({ name: 'a rejected compile cache: CPU of init', value: lost, unit: 'ms', target: { most: 2 } });
   await Promise.all([forOurs, forBare].map((service) => service.stop()));
   await recorder.stop();
+}
+
+/**
+ * Starts of a function whose bundle has a compile cache, in turns with those of the bundle without, and of one whose cache
+ * V8 rejects.
+ * @returns how much CPU an initialization loses by that, in milliseconds, of each turn
+ */
+async function compileCache(
+  add: Add,
+  { name }: Subject,
+  bundle: string,
+  start: (file: string, into: Measured) => Promise<void>,
+): Promise<number[]> {
+  const [folder, rejecting] = [`${bundle}-cached`, `${bundle}-rejected`];
+  cpSync(bundle, join(folder, 'index.mjs'));
+  await addCompileCache(folder, name);
+  cpSync(folder, rejecting, { recursive: true });
+  const entry = readFileSync(join(folder, 'cached.mjs'), 'utf8');
+  // Offers the cache of other flags.
+  const swapped = entry.replace('"withGc":"withoutGc"', '"withoutGc":"withGc"');
+  if (swapped === entry) throw new Error('cached.mjs chooses its cache in another way');
+  writeFileSync(join(rejecting, 'cached.mjs'), swapped);
+
+  const variants = {
+    without: { file: bundle, measured: nothing() },
+    cached: { file: join(folder, 'cached.mjs'), measured: nothing() },
+    rejected: { file: join(rejecting, 'cached.mjs'), measured: nothing() },
+  };
+  for (let round = 0; round < CACHE_ROUNDS; round += 1) {
+    const all = Object.values(variants);
+    for (const { file, measured } of round % 2 === 0 ? all : all.reverse()) await start(file, measured);
+  }
+  const { without, cached, rejected } = variants;
+  const median = ({ measured }: typeof cached, of: keyof Took) => quantile(sumsOf(measured, of), 0.5);
+  for (const [what, of] of [
+    ['init + first call', 'tookMs'],
+    ['CPU of init + first call', 'cpuMs'],
+  ] as const)
+    add({
+      name: `${name} with a compile cache: ${what}`,
+      value: median(cached, of),
+      unit: 'ms',
+      baseline: { name: 'without', value: median(without, of) },
+    });
+  const spentOn = ({ measured }: typeof cached) => valuesOf(measured.init, 'cpuMs');
+  return spentOn(rejected).map((spent, round) => spent - (spentOn(without)[round] as number));
 }
 
 /** A page of 100 hosts as callers receive it, and compressed as API Gateway may do it: bytes, and CPU. */

@@ -1,18 +1,21 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { cpSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { App } from 'aws-cdk-lib';
+import { App, Duration, Stack } from 'aws-cdk-lib';
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ALIASES } from '../../infra/bundle/aliases.ts';
+import { ServiceFunction } from '../../infra/function.ts';
 import { GRANTS } from '../../infra/grants.ts';
 import { functionsOf, type Resource, type Template } from '../../infra/local/template.ts';
 import { ServiceStack } from '../../infra/stack.ts';
+import { createServiceTable } from '../../infra/table.ts';
 import { browseFleet } from '../../lib/api/operations.ts';
 import { parseJson } from '../../lib/json.ts';
 
@@ -20,17 +23,26 @@ const run = promisify(execFile);
 const { devDependencies } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 let folder: string;
 let functions: Map<string, Resource & { id: string }>;
+let cached: Map<string, Resource & { id: string }>;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'bundles-'));
   const app = new App({ outdir: folder, analyticsReporting: false });
-  const { artifactId } = new ServiceStack(app, 'Bundled');
-  functions = functionsOf(app.synth().getStackArtifact(artifactId).template as Template);
+  const stack = new ServiceStack(app, 'Bundled');
+  const withCache = new Stack(app, 'Cached');
+  const table = createServiceTable(withCache, undefined);
+  const props = { description: '', table, timeout: Duration.seconds(1), logRetention: RetentionDays.ONE_DAY };
+  for (const name of [CACHED, 'finish-merges'] as const)
+    new ServiceFunction(withCache, name, { ...props, name, compileCache: true });
+  const assembly = app.synth();
+  const of = ({ artifactId }: Stack) => functionsOf(assembly.getStackArtifact(artifactId).template as Template);
+  functions = of(stack);
+  cached = of(withCache);
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** The folder of a function's code, and its environment with references filled in. */
-function deployed(name: string) {
-  const { Properties } = functions.get(name) as Resource;
+function deployed(name: string, all = functions) {
+  const { Properties } = all.get(name) as Resource;
   const hash = String(Properties.Code.S3Key).replace('.zip', '');
   const variables = Object.entries(Properties.Environment?.Variables ?? {});
   const env = Object.fromEntries(variables.map(([key, value]) => [key, typeof value === 'string' ? value : 'a-table']));
@@ -49,15 +61,20 @@ async function serving(answer: RequestListener) {
 }
 
 /** Starts a bundle as Lambda would: Node alone, the handler by its name, the template's environment; and calls it. */
-async function start(name: string, event: object, more: Record<string, string> = {}) {
-  const { path, env, handler } = deployed(name);
+async function start(
+  name: string,
+  event: object,
+  more: Record<string, string> = {},
+  { path, env, handler } = deployed(name),
+  flags: readonly string[] = [],
+) {
   const [file, exported] = handler.split('.');
   const script = `
     const { ${exported} } = await import(${JSON.stringify(join(path, `${file}.mjs`))});
     const context = { awsRequestId: 'a', getRemainingTimeInMillis: () => 29000 };
     const answer = await ${exported}(${JSON.stringify(event)}, context).catch((error) => ({ thrown: error.name }));
     process.stdout.write('\\nANSWER' + JSON.stringify(answer ?? null));`;
-  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], {
+  const { stdout } = await run(process.execPath, [...flags, '--input-type=module', '-e', script], {
     cwd: tmpdir(),
     env: { ...env, AWS_REGION: 'eu-west-1', DYNAMODB_ENDPOINT: 'http://127.0.0.1:9', ...more },
   });
@@ -179,6 +196,94 @@ describe('every bundle, started as Lambda would', () => {
     expect(replaced.sort()).toEqual(REPLACED[name] ?? OF_THE_SDK);
     const packages = new Set(sources.map((source) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1]));
     expect([...packages].filter((name) => name !== undefined && name in devDependencies)).toEqual([]);
+  });
+});
+
+const CACHED = 'delete-work-item';
+const FILES = [
+  'cached.mjs',
+  'index.mjs',
+  'index.mjs.map',
+  'script.js',
+  'script.js.map',
+  'with-gc.cache',
+  'without-gc.cache',
+];
+
+/** A byte in the middle of the file becomes another. */
+function damage(file: string): void {
+  const bytes = readFileSync(file);
+  bytes.writeUInt8(bytes.readUInt8(bytes.length >> 1) ^ 1, bytes.length >> 1);
+  writeFileSync(file, bytes);
+}
+
+describe('a bundle with a compile cache', () => {
+  /** Starts a copy of it. @returns what it answers, and whether it counts the cache as rejected */
+  async function startCopy(change: (path: string) => void, flags: string[] = [], more: Record<string, string> = {}) {
+    const own = deployed(CACHED, cached);
+    const path = join(folder, 'copy');
+    cpSync(own.path, path, { recursive: true });
+    change(path);
+    const files = readdirSync(path);
+    const { answer, stdout } = await start(CACHED, call, more, { ...own, path }, flags);
+    expect(readdirSync(path)).toEqual(files);
+    rmSync(path, { recursive: true });
+    const counted = stdout.split('\n').filter((line) => line.includes('"event":"compile_cache_rejected"'));
+    return { answer, stdout, rejected: counted.length };
+  }
+
+  it('has it beside the bundle that runs without', () => {
+    const { path, handler } = deployed(CACHED, cached);
+    expect(handler).toBe('cached.handler');
+    expect(readdirSync(path).filter((file) => file !== 'index.mjs.LEGAL.txt')).toEqual(FILES);
+    const bundles = [path, deployed(CACHED).path].map((folder) => readFileSync(join(folder, 'index.mjs'), 'utf8'));
+    expect(bundles[0]).toBe(bundles[1]);
+  });
+
+  it.each([[[]], [['--expose-gc']], [['--max-old-space-size=300', '--max-semi-space-size=8']]])(
+    'runs from it with %j',
+    async (flags) => {
+      const { answer, rejected } = await startCopy(() => {}, flags);
+      expect([answer.statusCode, rejected]).toEqual([503, 0]);
+    },
+  );
+
+  it.each<[string, (path: string) => void, string[]?]>([
+    ['V8 has other flags', () => {}, ['--stack-size=900']],
+    ['the cache is missing', (path) => rmSync(join(path, 'without-gc.cache'))],
+    ['the cache is empty', (path) => writeFileSync(join(path, 'without-gc.cache'), '')],
+    ['the script is missing', (path) => rmSync(join(path, 'script.js'))],
+    ['a byte of the cache is damaged', (path) => damage(join(path, 'without-gc.cache'))],
+    ['a byte of the script is another', (path) => damage(join(path, 'script.js'))],
+    [
+      'the cache is cut short',
+      (path) => {
+        const file = join(path, 'without-gc.cache');
+        writeFileSync(file, readFileSync(file).subarray(0, 100_000));
+      },
+    ],
+    [
+      'the cache is of another function',
+      (path) => {
+        const other = deployed('finish-merges', cached).path;
+        cpSync(join(other, 'without-gc.cache'), join(path, 'without-gc.cache'));
+      },
+    ],
+  ])('runs without it and counts that where %s', async (_what, change, flags) => {
+    const { answer, rejected } = await startCopy(change, flags);
+    expect([answer.statusCode, rejected]).toEqual([503, 1]);
+  });
+
+  it('logs where in the sources an unforeseen error was thrown', async () => {
+    const { url, close } = await serving((_request, reply) => {
+      reply.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' });
+      reply.end('{"__type":"com.amazon.coral.validate#ValidationException","message":"no"}');
+    });
+    const { stdout, rejected } = await startCopy(() => {}, [], { DYNAMODB_ENDPOINT: url });
+    close();
+    expect(rejected).toBe(0);
+    const line = stdout.split('\n').find((one) => one.includes('call failed'));
+    expect(JSON.parse(line ?? '{}').error_stack.join('\n')).toMatch(/ lib\/table\/client\.ts:\d+:\d+/);
   });
 });
 

@@ -60,6 +60,7 @@ describe('a function', () => {
       rumCacheSeconds: 60,
       serviceMapEnabled: true,
       quiet: false,
+      compileCacheRejected: false,
     });
   });
 

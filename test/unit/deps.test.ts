@@ -23,3 +23,15 @@ test.each([
   table.client.destroy();
   expect(lines).toEqual(printed);
 });
+
+test.each([
+  ['true', ['compile_cache_rejected']],
+  ['false', []],
+])('COMPILE_CACHE_REJECTED=%s counts %j', async (COMPILE_CACHE_REJECTED, counted) => {
+  const events: string[] = [];
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => events.push(JSON.parse(String(text)).event) > 0);
+  const { table } = await createDeps({ connections: 0, env: { TABLE_NAME: 'table', COMPILE_CACHE_REJECTED } });
+  vi.restoreAllMocks();
+  table.client.destroy();
+  expect(events).toEqual(counted);
+});

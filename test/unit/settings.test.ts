@@ -22,6 +22,7 @@ describe('the settings', () => {
       rumCacheSeconds: 60,
       serviceMapEnabled: true,
       quiet: false,
+      compileCacheRejected: false,
     });
   });
 
@@ -34,6 +35,7 @@ describe('the settings', () => {
       RUM_CACHE_SECONDS: '5',
       SERVICEMAP_ENABLED: 'false',
       QUIET: 'true',
+      COMPILE_CACHE_REJECTED: 'true',
     };
     expect(readSettings(env)).toEqual({
       tableName: 't',
@@ -43,6 +45,7 @@ describe('the settings', () => {
       rumCacheSeconds: 5,
       serviceMapEnabled: false,
       quiet: true,
+      compileCacheRejected: true,
     });
   });
 
@@ -71,7 +74,7 @@ describe('the settings', () => {
     for (const value of wrong) expect(told({ TABLE_NAME: 't', [name]: value })).toHaveLength(1);
   });
 
-  it.each(['SERVICEMAP_ENABLED', 'QUIET'])('%s is true or false', (name) => {
+  it.each(['SERVICEMAP_ENABLED', 'QUIET', 'COMPILE_CACHE_REJECTED'])('%s is true or false', (name) => {
     for (const value of ['true', 'false']) expect(told({ TABLE_NAME: 't', [name]: value })).toEqual([]);
     expect(told({ TABLE_NAME: 't', [name]: 'TRUE' })).toEqual([`${name} must be true or false, not "TRUE"`]);
     expect(readSettings({ TABLE_NAME: 't', SERVICEMAP_ENABLED: 'true', QUIET: 'false' })).toMatchObject({
