@@ -1,7 +1,8 @@
 /** An HTTP proxy between the SDK and a DynamoDB-compatible server that can change each call. */
 import { once } from 'node:events';
-import { Agent, createServer, request as httpRequest, type ServerResponse } from 'node:http';
+import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 
 /** One call on the wire; an attempt of the SDK's is one. */
 export interface WireCall {
@@ -31,53 +32,34 @@ export async function startDynamoDbProxy(
 ): Promise<DynamoDbProxy> {
   const agent = new Agent({ keepAlive: true });
 
+  /** Sends a call as the client sent it, signature included. */
+  async function forward({ action, body }: WireCall, { headers: given }: IncomingMessage): Promise<WireAnswer> {
+    const headers = {
+      'content-type': given['content-type'] ?? '',
+      'x-amz-target': String(given['x-amz-target']).replace(/[^.]*$/, action),
+      authorization: given.authorization ?? '',
+      'x-amz-date': given['x-amz-date'] ?? '',
+      'content-length': body.length,
+    };
+    const outgoing = request(target, { method: 'POST', agent, headers }).end(body);
+    outgoing.on('error', () => {}); // also after the answer has begun: reading that fails then
+    const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+    const bytes = await buffer(response);
+    const kept = Object.entries(response.headers).filter(([name]) => /^(content-type|x-amz)/.test(name));
+    return {
+      status: response.statusCode ?? 500,
+      headers: { ...(Object.fromEntries(kept) as Record<string, string>), 'content-length': bytes.length },
+      body: bytes,
+    };
+  }
+
   const server = createServer((incoming, reply) => {
     void (async () => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of incoming) chunks.push(chunk as Buffer);
-      const {
-        'x-amz-target': operation = '',
-        'x-amz-date': date = '',
-        'content-type': type = '',
-        authorization = '',
-      } = incoming.headers;
-      const [service = '', action = ''] = String(operation).split('.');
-      const call = { action, body: Buffer.concat(chunks) };
-      const send: Send = (other = call) =>
-        forward(
-          {
-            'content-type': type,
-            'x-amz-target': `${service}.${other.action}`,
-            authorization,
-            'x-amz-date': date,
-            'content-length': other.body.length,
-          },
-          other.body,
-        );
-      await handle(call, reply, send);
+      const [, action = ''] = String(incoming.headers['x-amz-target']).split('.');
+      const call = { action, body: await buffer(incoming) };
+      await handle(call, reply, (other = call) => forward(other, incoming));
     })().catch(() => reply.destroy());
   });
-
-  function forward(headers: Record<string, string | string[] | number>, body: Buffer): Promise<WireAnswer> {
-    return new Promise((resolve, reject) => {
-      const outgoing = httpRequest(target, { method: 'POST', agent, headers }, (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('error', reject);
-        response.on('end', () => {
-          const bytes = Buffer.concat(chunks);
-          const kept = Object.entries(response.headers).filter(([name]) => /^(content-type|x-amz)/.test(name));
-          resolve({
-            status: response.statusCode ?? 500,
-            headers: { ...(Object.fromEntries(kept) as Record<string, string>), 'content-length': bytes.length },
-            body: bytes,
-          });
-        });
-      });
-      outgoing.on('error', reject);
-      outgoing.end(body);
-    });
-  }
 
   await once(server.listen({ port: 0, host: '127.0.0.1', backlog: 1_000 }), 'listening');
   return {
