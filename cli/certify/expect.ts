@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { stringifyJson } from '../../lib/json.ts';
 import type { Answer } from './answers.ts';
+import { CODES } from './contract.ts';
 import { Broken } from './outcome.ts';
 
 const LONGEST_VALUE = 300;
@@ -29,15 +30,13 @@ export function data(answer: Answer): any {
   return answer.body.data;
 }
 
-/** Demands a refusal. @returns its message */
-export function refused(answer: Answer, status: number, code: string): string {
-  const expected = `${status} ${code}`;
+/** Demands a refusal, with the status of its code. @param named what its message must name */
+export function refused(answer: Answer, code: string, named = ''): void {
+  const expected = `${CODES[code]} ${code}`;
   if (outcome(answer) !== expected) throw new Broken(`expected ${expected}, got ${outcome(answer)}`);
-  return answer.body.error.message;
+  const { message } = answer.body.error;
+  holds(message.includes(named), `a message that names ${named}`, message);
 }
 
 /** Demands `InvalidParameter` with a message that names the field. */
-export function invalid(answer: Answer, field: string): void {
-  const message = refused(answer, 400, 'InvalidParameter');
-  holds(message.includes(field), `a message that names ${field}`, message);
-}
+export const invalid = (answer: Answer, field: string) => refused(answer, 'InvalidParameter', field);

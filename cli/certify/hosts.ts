@@ -40,65 +40,55 @@ const snapshot =
     ...more,
   });
 
-const fresh = (status: string) => ({ status, freshness: 'fresh' as const });
-const unknown = (status: string) => ({ status, freshness: 'unknown' as const });
+/** A host that reports. */
+const reporting = (
+  host_id: string,
+  status: string,
+  agent_version: string,
+  edge_cluster: string,
+  live: (nowMs: number) => Live,
+  more: Partial<HostRow> = {},
+): CertifiedHost => ({
+  host: { host_id, agent_version, edge_cluster, ...running, ...more },
+  live,
+  status,
+  freshness: status === 'stale' ? 'stale' : 'fresh',
+});
 
-/** Agent versions and clusters are such that a filter by prefix would find too many. */
-const UNNUMBERED: CertifiedHost[] = [
-  { ...at('active', '2.0', 'core'), live: snapshot(1_000), ...fresh('active') },
-  { ...at('active-polling', '2.0', 'core', { capture_mode: 'polling' }), live: snapshot(2_000), ...fresh('active') },
-  { ...at('active-aging', '2.0.1', 'core'), live: snapshot(1.5 * INTERVAL_MS), ...fresh('active') },
-  {
-    ...at('active-big', '2.0.1', 'core-b', { report_interval_ms: BIG, reason_codes: ['own'] }),
-    live: snapshot(3_000, { reason_codes: ['reported'] }),
-    ...fresh('active'),
-  },
-  {
-    ...at('stale', '2.0.1', 'core-b'),
-    live: snapshot(2.5 * INTERVAL_MS, { authoritative: false, graph_available: false }),
-    status: 'stale',
-    freshness: 'stale',
-  },
-  { ...at('degraded-health', '2.1', 'core-b'), live: snapshot(1_000, {}, 500), ...fresh('degraded') },
-  {
-    ...at('degraded-truncated', '2.1', 'core-b'),
-    live: snapshot(1_000, { snapshot_truncated: true }),
-    ...fresh('degraded'),
-  },
-  {
-    ...at('degraded-snapshot', '2.1', 'core-b'),
-    live: snapshot(1_000, { snapshot_degraded: true }),
-    ...fresh('degraded'),
-  },
-  { ...at('failing', '2.1', 'core-b', { capability_status: 'failed' }), live: snapshot(1_000), ...fresh('degraded') },
-  {
-    ...silent('initializing', { capability_status: 'starting', report_interval_ms: INTERVAL_MS }),
-    ...unknown('initializing'),
-  },
-  { ...silent('switched-off', { enabled: false }), ...unknown('disabled') },
-  { ...silent('disabled', { capability_status: 'disabled' }), ...unknown('disabled') },
-  { ...silent('unsupported', { capability_status: 'unsupported' }), ...unknown('unsupported') },
-  { ...silent('no-data'), ...unknown('no_data') },
-];
+/** A host that never sent a snapshot. */
+const silent = (host_id: string, status: string, more: Partial<HostRow> = {}): CertifiedHost => ({
+  host: { host_id, agent_version: '3.0', edge_cluster: 'core-c', enabled: true, snapshot_ready: false, ...more },
+  status,
+  freshness: 'unknown',
+});
 
-/** In the order of their ids. */
-export const HOSTS: readonly CertifiedHost[] = UNNUMBERED.map((one, index) => {
+const OUTDATED = snapshot(2.5 * INTERVAL_MS, { authoritative: false, graph_available: false });
+
+/** In the order of their ids. Agent versions and clusters are such that a filter by prefix would find too many. */
+export const HOSTS: readonly CertifiedHost[] = [
+  reporting('active', 'active', '2.0', 'core', snapshot(1_000)),
+  reporting('active-polling', 'active', '2.0', 'core', snapshot(2_000), { capture_mode: 'polling' }),
+  reporting('active-aging', 'active', '2.0.1', 'core', snapshot(1.5 * INTERVAL_MS)),
+  reporting('active-big', 'active', '2.0.1', 'core-b', snapshot(3_000, { reason_codes: ['reported'] }), {
+    report_interval_ms: BIG,
+    reason_codes: ['own'],
+  }),
+  reporting('stale', 'stale', '2.0.1', 'core-b', OUTDATED),
+  reporting('degraded-health', 'degraded', '2.1', 'core-b', snapshot(1_000, {}, 500)),
+  reporting('degraded-truncated', 'degraded', '2.1', 'core-b', snapshot(1_000, { snapshot_truncated: true })),
+  reporting('degraded-snapshot', 'degraded', '2.1', 'core-b', snapshot(1_000, { snapshot_degraded: true })),
+  reporting('failing', 'degraded', '2.1', 'core-b', snapshot(1_000), { capability_status: 'failed' }),
+  silent('initializing', 'initializing', { capability_status: 'starting', report_interval_ms: INTERVAL_MS }),
+  silent('switched-off', 'disabled', { enabled: false }),
+  silent('disabled', 'disabled', { capability_status: 'disabled' }),
+  silent('unsupported', 'unsupported', { capability_status: 'unsupported' }),
+  silent('no-data', 'no_data'),
+].map((one, index) => {
   const number = String(index + 1).padStart(2, '0');
   return { ...one, host: { ...one.host, host_id: `certify-${number}-${one.host.host_id}` } };
 });
 
 export const HOST_IDS = HOSTS.map(({ host }) => host.host_id);
-
-/** A host that reports. */
-function at(host_id: string, agent_version: string, edge_cluster: string, more: Partial<HostRow> = {}) {
-  return { host: { host_id, agent_version, edge_cluster, ...running, ...more } };
-}
-
-/** A host that never sent a snapshot. */
-function silent(host_id: string, more: Partial<HostRow> = {}) {
-  const host = { host_id, agent_version: '3.0', edge_cluster: 'core-c', enabled: true, snapshot_ready: false };
-  return { host: { ...host, ...more } };
-}
 
 /** Hosts of the large fleet: more than the default of `scan_limit`. */
 export const LARGE_FLEET = 1_040;

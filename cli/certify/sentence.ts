@@ -1,8 +1,9 @@
+import type { Entities } from './data.ts';
 import type { Trial } from './trial.ts';
 
 /** A sentence of the contract, in words of our own, and how it is shown. */
 export type Sentence = { readonly text: string } & (
-  | { readonly check: (trial: Trial) => Promise<void>; readonly slow?: true }
+  | { readonly check: (trial: Trial) => Promise<unknown>; readonly slow?: true }
   | { readonly open: string }
 );
 
@@ -20,10 +21,25 @@ export const section = (number: string, heading: string, sentences: readonly Sen
 });
 
 /** A sentence that calls show. */
-export const shown = (text: string, check: (trial: Trial) => Promise<void>): Sentence => ({ text, check });
+export const shown = (text: string, check: (trial: Trial) => Promise<unknown>): Sentence => ({ text, check });
+
+/** The same, of a sentence that requires the data set. */
+export const shownOnData = (text: string, check: (trial: Trial, entities: Entities) => Promise<unknown>): Sentence =>
+  shown(text, async (trial) => check(trial, trial.need('entities')));
 
 /** The same, of a check that takes long: it begins first. */
-export const slow = (text: string, check: (trial: Trial) => Promise<void>): Sentence => ({ text, check, slow: true });
+export const slow = (text: string, check: (trial: Trial) => Promise<unknown>): Sentence => ({
+  text,
+  check,
+  slow: true,
+});
+
+/** A sentence that is shown as another one is, in another section. */
+export function shownAs(text: string, { sentences }: Section, begins: string): Sentence {
+  const sentence = sentences.find((one) => one.text.startsWith(begins));
+  if (!sentence) throw new Error(`no sentence begins with ${begins}`);
+  return { ...sentence, text };
+}
 
 /** A sentence that no call can show. */
 export const open = (text: string, reason: string): Sentence => ({ text, open: reason });

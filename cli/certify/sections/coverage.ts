@@ -1,26 +1,23 @@
 import { STATUSES } from '../contract.ts';
 import { data, equal, holds } from '../expect.ts';
 import { HOSTS, hostsWhere } from '../hosts.ts';
-import { section, shown } from '../sentence.ts';
+import { section, shown, shownOnData } from '../sentence.ts';
 import { certifiedPage, type Item } from './fleet-host.ts';
 
 const FIRST = { limit: 3, scan_limit: HOSTS.length, edge_clusters: ['core-b'] };
 
 export const coverage = section('2.3', 'Fleet coverage (coverage)', [
-  shown('scanned: distinct candidates examined in this request', async (t) => {
-    t.need('entities');
+  shownOnData('scanned: distinct candidates examined in this request', async (t) => {
     const { coverage, next_cursor } = data(await t.page({ limit: 1, scan_limit: 7, edge_clusters: ['nowhere'] }));
     equal(coverage.scanned, 7, 'scanned of a scan that ends at scan_limit 7');
     holds(next_cursor !== undefined, 'next_cursor');
   }),
-  shown('matched: scanned hosts that passed all filters', async (t) => {
-    t.need('entities');
+  shownOnData('matched: scanned hosts that passed all filters', async (t) => {
     const body = { limit: HOSTS.length, scan_limit: HOSTS.length, edge_clusters: ['core-b'], agent_versions: ['2.1'] };
     const matching = hostsWhere(({ host }) => host.edge_cluster === 'core-b' && host.agent_version === '2.1');
     equal(data(await t.page(body)).coverage.matched, matching.length, 'matched');
   }),
-  shown('returned: matched hosts in this page, at most limit', async (t) => {
-    t.need('entities');
+  shownOnData('returned: matched hosts in this page, at most limit', async (t) => {
     const { items, coverage } = data(await t.page(FIRST));
     equal([items.length, coverage.returned], [FIRST.limit, FIRST.limit], 'hosts and returned');
   }),
@@ -46,8 +43,7 @@ export const coverage = section('2.3', 'Fleet coverage (coverage)', [
     const { coverage } = data(await t.page({ limit: 1 }));
     equal(Object.keys(coverage).sort(), ['failed', 'matched', 'returned', 'scanned', 'states'], 'fields');
   }),
-  shown('coverage describes this page alone, not the account', async (t) => {
-    t.need('entities');
+  shownOnData('coverage describes this page alone, not the account', async (t) => {
     const first = await t.page(FIRST);
     const cursor = data(first).next_cursor;
     const second = data(await t.fleet({ ...FIRST, cursor }, { as: first.caller }));

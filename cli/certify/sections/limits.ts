@@ -3,7 +3,7 @@ import type { Answer } from '../answers.ts';
 import type { Caller } from '../callers.ts';
 import { data, equal, holds, refused } from '../expect.ts';
 import { Skipped } from '../outcome.ts';
-import { type Section, type Sentence, section, shown, slow } from '../sentence.ts';
+import { open, type Section, section, shown, shownAs, slow } from '../sentence.ts';
 import { FLEET, RUM, type Trial } from '../trial.ts';
 
 const SECOND_MS = 1_000;
@@ -27,7 +27,7 @@ const atOnce = (t: Trial, caller: Caller, calls: number) =>
 function passed(answers: readonly Answer[]): number {
   const refusals = answers.filter(({ status }) => status !== 200);
   for (const answer of refusals) {
-    refused(answer, 429, 'RequestTooFrequently');
+    refused(answer, 'RequestTooFrequently');
     holds(Number(answer.headers.get('retry-after')) >= 1, 'Retry-After', answer.headers.get('retry-after'));
   }
   return answers.length - refusals.length;
@@ -67,20 +67,13 @@ async function exhaustMinute(t: Trial, caller: Caller): Promise<boolean> {
   await nextSecond();
   const one = await browseOnce(t, caller);
   if (Date.now() >= ends || !isTold(one)) return false;
-  refused(one, 429, 'RequestTooFrequently');
+  refused(one, 'RequestTooFrequently');
   const [told, left] = [Number(one.headers.get('retry-after')), (ends - Date.now()) / SECOND_MS];
   holds(Math.abs(told - left) < 2, `Retry-After of about ${left.toFixed(0)} seconds`, told);
   return true;
 }
 
 const MOST_BURST = 400;
-
-/** Sentences about a bound that another section shows, call for call. */
-const elsewhere = (text: string, of: Section, begins: string): Sentence => {
-  const sentence = of.sentences.find((one) => one.text.startsWith(begins));
-  if (!sentence) throw new Error(`no sentence begins with ${begins}`);
-  return { ...sentence, text };
-};
 
 export const limitsOf = (fleet: Section, merge: Section) =>
   section('8', 'Limits', [
@@ -106,17 +99,17 @@ export const limitsOf = (fleet: Section, merge: Section) =>
       );
       data(await t.fleet({ limit: 1 }));
     }),
-    elsewhere('Fleet browse limit: default 50', fleet, 'limit: 50'),
-    elsewhere('Fleet browse limit: 1 to 100', fleet, 'limit: integer'),
-    elsewhere('Fleet browse scan_limit: default 1000', fleet, 'scan_limit: 1000'),
-    elsewhere('Fleet browse scan_limit: from limit to 2000', fleet, 'scan_limit: integer'),
-    elsewhere('Fleet browse statuses: at most 20', fleet, 'statuses: the seven'),
-    elsewhere('Fleet browse agent_versions: at most 20', fleet, 'agent_versions: array'),
-    elsewhere('Fleet browse edge_clusters: at most 20', fleet, 'edge_clusters: array'),
-    elsewhere('Fleet browse capture_modes: at most 3', fleet, 'capture_modes: ebpf'),
-    elsewhere('Merge alert_ids: at least 1', merge, 'alert_ids: required'),
-    elsewhere('Merge comment: at most 1024 characters', merge, 'comment: optional'),
-    elsewhere('Merge title: at most 512 characters', merge, 'title: optional'),
+    shownAs('Fleet browse limit: default 50', fleet, 'limit: 50'),
+    shownAs('Fleet browse limit: 1 to 100', fleet, 'limit: integer'),
+    shownAs('Fleet browse scan_limit: default 1000', fleet, 'scan_limit: 1000'),
+    shownAs('Fleet browse scan_limit: from limit to 2000', fleet, 'scan_limit: integer'),
+    shownAs('Fleet browse statuses: at most 20', fleet, 'statuses: the seven'),
+    shownAs('Fleet browse agent_versions: at most 20', fleet, 'agent_versions: array'),
+    shownAs('Fleet browse edge_clusters: at most 20', fleet, 'edge_clusters: array'),
+    shownAs('Fleet browse capture_modes: at most 3', fleet, 'capture_modes: ebpf'),
+    shownAs('Merge alert_ids: at least 1', merge, 'alert_ids: required'),
+    shownAs('Merge comment: at most 1024 characters', merge, 'comment: optional'),
+    shownAs('Merge title: at most 512 characters', merge, 'title: optional'),
     slow('There is a limit per account on the other operations: 429 RequestTooFrequently', async (t) => {
       const { burst } = t.need('spare');
       const answers = await Promise.all(
@@ -125,8 +118,8 @@ export const limitsOf = (fleet: Section, merge: Section) =>
       const refusals = answers.filter(({ status }) => status === 429);
       if (refusals.length === 0)
         throw new Skipped(`${MOST_BURST} calls at once passed: API Gateway’s throttle is best effort`);
-      for (const answer of refusals) refused(answer, 429, 'RequestTooFrequently');
+      for (const answer of refusals) refused(answer, 'RequestTooFrequently');
     }),
-    { text: 'Limits of the whole API and of an integration', open: 'the contract leaves it open' },
-    { text: 'Rates of the other operations, and the largest body', open: 'the contract leaves it open' },
+    open('Limits of the whole API and of an integration', 'the contract leaves it open'),
+    open('Rates of the other operations, and the largest body', 'the contract leaves it open'),
   ]);

@@ -1,7 +1,8 @@
-import { data, equal, refused } from '../expect.ts';
+import { equal } from '../expect.ts';
 import { HOSTS } from '../hosts.ts';
-import { NOT_SHOWN, open, type Sentence, section, shown } from '../sentence.ts';
+import { NOT_SHOWN, open, type Sentence, section, shown, shownAs } from '../sentence.ts';
 import { certifiedPage, type Item } from './fleet-host.ts';
+import { workItem } from './records.ts';
 
 /** Hosts that are in a state for the contract's reason. */
 const state = (status: string, meaning: string, names: readonly string[]): Sentence =>
@@ -33,11 +34,6 @@ export const states = section('3', 'States and transitions', [
     const seen = new Set(items.map(({ servicemap }: Item) => servicemap.freshness_status));
     equal([...seen].sort(), ['fresh', 'stale', 'unknown'], 'freshness_status');
   }),
-  shown('A deleted work item is soft-deleted: kept, and marked', async (t) => {
-    const { kept } = t.need('entities').workItems;
-    data(await t.remove(kept));
-    data(await t.remove(kept));
-    refused(await t.remove({ ...kept, version: kept.version + 1 }), 400, 'ResourceNotFound');
-  }),
+  shownAs('A deleted work item is soft-deleted: kept, and marked', workItem, 'Deletion is soft'),
   open('States of the RUM resource, work items, alerts and incidents; all transitions', NOT_SHOWN),
 ]);
