@@ -4,7 +4,6 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import { startDynamoDb } from '../infra/local/dynamodb-local.ts';
-import { createHandlers } from '../infra/local/handlers.ts';
 import { createTable } from '../infra/local/table.ts';
 import { type ListedOperation, operationIdOf } from '../lib/api/operations.ts';
 import { loadData } from '../lib/data/load.ts';
@@ -12,6 +11,7 @@ import type { Deps } from '../lib/deps.ts';
 import { readSettings } from '../lib/settings.ts';
 import { connectTable, type Table } from '../lib/table/client.ts';
 import { TIME_LIMITS } from '../lib/time-limits.ts';
+import { createHandlers } from '../test/support/handlers.ts';
 
 const quiet = () => undefined;
 const A_MINUTE = 60_000;

@@ -105,9 +105,9 @@ function addFacts(): void {
       data: ${JSON.stringify({ work_item_id, version, title })},
     },`,
   );
-  insert('infra/local/handlers.ts', '  mergeAlerts: ', 'getWorkItem: createGetWorkItemHandler(deps),');
+  insert('test/support/handlers.ts', '  mergeAlerts: ', 'getWorkItem: createGetWorkItemHandler(deps),');
   insert(
-    'infra/local/handlers.ts',
+    'test/support/handlers.ts',
     'import { createMergeAlertsHandler',
     `import { createGetWorkItemHandler } from '../../lib/incidents/${NAME}.ts';\n`,
   );
@@ -179,7 +179,7 @@ try {
     'cli/certify/sections/index.ts',
     'infra/generate/examples.ts',
     'infra/grants.ts',
-    'infra/local/handlers.ts',
+    'test/support/handlers.ts',
     'infra/local/serve.ts',
     'test/integration/security.test.ts',
   );

@@ -9,7 +9,6 @@ import type {
 } from 'aws-lambda';
 import { inject } from 'vitest';
 import { readDeployment } from '../../infra/local/deployment.ts';
-import { createHandlers, type HandlerOptions, type Handlers } from '../../infra/local/handlers.ts';
 import { createTable } from '../../infra/local/table.ts';
 import { createFallbackRoute } from '../../lib/api/fallback-route.ts';
 import type { Handler } from '../../lib/api/operation-handler.ts';
@@ -26,6 +25,7 @@ import { forEach } from '../../lib/table/pool.ts';
 import type { TimeLimits } from '../../lib/time-limits.ts';
 import { dynamodbEndpoint } from './dynamodb-local.ts';
 import { type Functions, throughGateway } from './gateway.ts';
+import { createHandlers, type HandlerOptions, type Handlers } from './handlers.ts';
 
 /** A log that keeps its lines, so that tests can look at them. */
 export function recordingLog() {
