@@ -1,7 +1,8 @@
 /** A deployment as API Gateway and Lambda see it, read from the stack's template: the local gateway's configuration. */
 import type { QueueSettings } from './queue.ts';
 import { functionIdOf, functionsOf, type Resource, resourcesOf, routesOf, type Template } from './template.ts';
-import { plansOf, type StageThrottles, stageThrottlesOf, type UsagePlan } from './throttles.ts';
+import type { Throttle } from './token-buckets.ts';
+import type { Throttles, UsagePlan } from './usage-plans.ts';
 
 export interface Route {
   /** Such as `POST`, or `ANY`. */
@@ -28,7 +29,7 @@ export interface DeployedFunction {
   readonly memoryMb: number;
 }
 
-export interface Deployment {
+export interface Deployment extends Throttles {
   readonly routes: readonly Route[];
   readonly functions: Readonly<Record<string, DeployedFunction>>;
   readonly authorizer: {
@@ -38,10 +39,6 @@ export interface Deployment {
     readonly ttlMs: number;
   };
   readonly responses: Readonly<Record<string, GatewayResponse>>;
-  /** Plan of the accounts' gateway keys, which the operator's command attaches. */
-  readonly accountPlan: UsagePlan;
-  readonly otherPlans: readonly UsagePlan[];
-  readonly stageThrottles: StageThrottles;
   /** Request bodies of these types arrive in base64. */
   readonly binaryMediaTypes: readonly string[];
   /** Bytes from which on answers are compressed; absent: never. */
@@ -62,7 +59,8 @@ export interface Deployment {
  * @throws when the template holds what the local gateway cannot follow
  */
 export function readDeployment(template: Template, tableName: string): Deployment {
-  const nameOf = new Map([...functionsOf(template)].map(([name, { id }]) => [id, name]));
+  const functions = [...functionsOf(template)];
+  const nameOf = new Map(functions.map(([name, { id }]) => [id, name]));
   const functionName = (expression: unknown): string => {
     const name = nameOf.get(functionIdOf(expression));
     if (name === undefined) throw new Error('the template calls a function that it does not have');
@@ -73,10 +71,10 @@ export function readDeployment(template: Template, tableName: string): Deploymen
     if (!found || more.length > 0) throw new Error(`the template must have one ${type}`);
     return found.Properties;
   };
-  const tables = Object.keys(resourcesOf(template, 'AWS::DynamoDB::GlobalTable'));
-  const text = (name: string, value: unknown): string => {
+  const tables = resourcesOf(template, 'AWS::DynamoDB::GlobalTable');
+  const text = (value: string | { Ref?: string }, name: string): string => {
     if (typeof value === 'string') return value;
-    if (tables.includes((value as { Ref?: string }).Ref ?? '')) return tableName;
+    if (value.Ref !== undefined && value.Ref in tables) return tableName;
     throw new Error(`the value of ${name} is known on AWS only`);
   };
 
@@ -87,11 +85,6 @@ export function readDeployment(template: Template, tableName: string): Deploymen
   if (mapping.EventSourceArn['Fn::GetAtt'][0] !== pipe.Target['Fn::GetAtt'][0] || mapping.BatchSize !== 1)
     throw new Error('the template must feed a function from the queue of its pipe, one message a call');
   const api = only('AWS::ApiGateway::RestApi');
-  const plans = plansOf(template);
-  const accountPlanId = (template.Outputs?.AccountPlanId?.Value as { Ref?: string } | undefined)?.Ref ?? '';
-  const accountPlan = plans.get(accountPlanId);
-  if (!accountPlan) throw new Error('the template has no output AccountPlanId that names a usage plan');
-  plans.delete(accountPlanId);
 
   return {
     routes: [...routesOf(template)].map(([route, { Properties }]) => {
@@ -105,12 +98,10 @@ export function readDeployment(template: Template, tableName: string): Deploymen
       };
     }),
     functions: Object.fromEntries(
-      [...functionsOf(template)].map(([name, { Properties }]) => [
+      functions.map(([name, { Properties }]) => [
         name,
         {
-          environment: Object.fromEntries(
-            Object.entries(Properties.Environment?.Variables ?? {}).map(([key, value]) => [key, text(key, value)]),
-          ),
+          environment: mapValues(Properties.Environment?.Variables ?? {}, text),
           timeoutMs: Properties.Timeout * 1000,
           memoryMb: Properties.MemorySize,
         },
@@ -122,8 +113,7 @@ export function readDeployment(template: Template, tableName: string): Deploymen
       ttlMs: authorizer.AuthorizerResultTtlInSeconds * 1000,
     },
     responses: responsesOf(template),
-    accountPlan,
-    otherPlans: [...plans.values()],
+    ...plansOf(template),
     stageThrottles: stageThrottlesOf(only('AWS::ApiGateway::Stage').MethodSettings),
     binaryMediaTypes: api.BinaryMediaTypes ?? [],
     minCompressionSize: api.MinimumCompressionSize,
@@ -142,20 +132,60 @@ export function readDeployment(template: Template, tableName: string): Deploymen
   };
 }
 
-function responsesOf(template: Template): Record<string, GatewayResponse> {
+const mapValues = <From, To>(of: Readonly<Record<string, From>>, map: (value: From, name: string) => To) =>
+  Object.fromEntries(Object.entries(of).map(([name, value]) => [name, map(value, name)]));
+
+function responsesOf(template: Template): Deployment['responses'] {
+  const responses = Object.values(resourcesOf(template, 'AWS::ApiGateway::GatewayResponse'));
   return Object.fromEntries(
-    Object.values(resourcesOf(template, 'AWS::ApiGateway::GatewayResponse')).map(({ Properties }) => [
-      Properties.ResponseType,
-      {
-        status: Number(Properties.StatusCode),
-        headers: Object.fromEntries(
-          Object.entries(Properties.ResponseParameters as Record<string, string>).map(([name, value]) => [
-            name.replace('gatewayresponse.header.', ''),
-            value,
-          ]),
-        ),
-        body: Properties.ResponseTemplates['application/json'],
-      },
-    ]),
+    responses.map(({ Properties: { ResponseType, StatusCode, ResponseParameters, ResponseTemplates } }) => {
+      const headers = Object.entries<string>(ResponseParameters).map(
+        ([name, value]) => [name.replace('gatewayresponse.header.', ''), value] as const,
+      );
+      const body: string = ResponseTemplates['application/json'];
+      return [ResponseType, { status: Number(StatusCode), headers: Object.fromEntries(headers), body }];
+    }),
   );
+}
+
+/** The usage plans: that of the template's output, and the others with the gateway keys that the template gives them. */
+function plansOf(template: Template): Pick<Deployment, 'accountPlan' | 'otherPlans'> {
+  const gatewayKeys = resourcesOf(template, 'AWS::ApiGateway::ApiKey');
+  const attached = Object.values(resourcesOf(template, 'AWS::ApiGateway::UsagePlanKey'));
+  const plans = mapValues(
+    resourcesOf(template, 'AWS::ApiGateway::UsagePlan'),
+    ({ Properties }, id): UsagePlan => ({
+      keys: attached
+        .filter((each) => each.Properties.UsagePlanId.Ref === id)
+        .map((each) => gatewayKeys[each.Properties.KeyId.Ref]?.Properties.Value),
+      throttles: mapValues<{ RateLimit: number; BurstLimit: number }, Throttle>(
+        Properties.ApiStages[0].Throttle,
+        ({ RateLimit, BurstLimit }) => ({ rate: RateLimit, burst: BurstLimit }),
+      ),
+    }),
+  );
+  const { [template.Outputs?.AccountPlanId?.Value.Ref ?? '']: accountPlan, ...others } = plans;
+  if (!accountPlan) throw new Error('the template has no output AccountPlanId that names a usage plan');
+  return { accountPlan, otherPlans: Object.values(others) };
+}
+
+/** As `AWS::ApiGateway::Stage` has it. */
+interface MethodSetting {
+  /** `/*`, or a path whose slashes but the first are written `~1`. */
+  ResourcePath: string;
+  HttpMethod: string;
+  ThrottlingRateLimit?: number;
+  ThrottlingBurstLimit?: number;
+}
+
+/** @throws if there is none for all methods */
+function stageThrottlesOf(settings: readonly MethodSetting[]): Deployment['stageThrottles'] {
+  const throttles = new Map<string, Throttle>();
+  for (const { ResourcePath, HttpMethod, ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst } of settings) {
+    const path = ResourcePath.replace(/^\/~1/, '/').replaceAll('~1', '/');
+    if (rate !== undefined && burst !== undefined) throttles.set(`${path}/${HttpMethod}`, { rate, burst });
+  }
+  const { '/*/*': others, ...methods } = Object.fromEntries(throttles);
+  if (!others) throw new Error('the stage has no throttle for all methods');
+  return { methods, others };
 }

@@ -12,7 +12,7 @@ export interface Resource {
 
 export interface Template {
   Resources: Record<string, Resource>;
-  Outputs?: Record<string, { Value: unknown }>;
+  Outputs?: Record<string, { Value: { Ref?: string } }>;
 }
 
 /** All resources of a type, by their logical ids. */

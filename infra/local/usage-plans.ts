@@ -1,7 +1,19 @@
-import type { Deployment } from './deployment.ts';
 import { isLocalGatewayKey } from './gateway-keys.ts';
-import type { UsagePlan } from './throttles.ts';
 import { createTokenBuckets, type Throttle } from './token-buckets.ts';
+
+/** A usage plan: the values of the gateway keys that the template gives it, and its throttles by `/path/METHOD`. */
+export interface UsagePlan {
+  readonly keys: readonly string[];
+  readonly throttles: Readonly<Record<string, Throttle>>;
+}
+
+export interface Throttles {
+  /** Plan of the accounts' gateway keys, which the operator's command attaches. */
+  readonly accountPlan: UsagePlan;
+  readonly otherPlans: readonly UsagePlan[];
+  /** Those of the stage's methods by `/path/METHOD`, and that of every other method. */
+  readonly stageThrottles: { readonly methods: Readonly<Record<string, Throttle>>; readonly others: Throttle };
+}
 
 /** What API Gateway makes of a gateway key: it counts the call, refuses it, or does not know the key. */
 export type Verdict = 'passed' | 'throttled' | 'unknown key';
@@ -13,7 +25,7 @@ const MOST_BUCKETS = 10_000;
  * @param now milliseconds that never go back
  */
 export function createUsagePlans(
-  { accountPlan, otherPlans, stageThrottles }: Pick<Deployment, 'accountPlan' | 'otherPlans' | 'stageThrottles'>,
+  { accountPlan, otherPlans, stageThrottles }: Throttles,
   now: () => number = () => performance.now(),
 ) {
   const bucketOf = createTokenBuckets(MOST_BUCKETS, now);
