@@ -45,7 +45,7 @@ function startProcess({ entry, env, timeoutMs }: FunctionSource, cpuShare: numbe
   const child = fork(fileURLToPath(import.meta.url), [entry.href, String(timeoutMs)], {
     env: { ...env, PATH, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) },
   });
-  const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   let sent = 0;
   let unlimit = () => {};
   const kill = () => child.kill('SIGKILL');
@@ -54,9 +54,10 @@ function startProcess({ entry, env, timeoutMs }: FunctionSource, cpuShare: numbe
 
   function send(request: { load: true } | { event: unknown }): Promise<unknown> {
     sent += 1;
-    const id = sent;
-    child.send({ id, ...request } satisfies Request);
-    return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }));
+    const call = Promise.withResolvers<unknown>();
+    waiting.set(sent, call);
+    child.send({ id: sent, ...request } satisfies Request);
+    return call.promise;
   }
 
   child.on('message', ({ id, ...outcome }: Completion) => {

@@ -1,5 +1,5 @@
 /** Which services `npm start` runs on this machine now: a file for each, so that the operator's command finds them. */
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 export interface RunningService {
@@ -23,24 +23,17 @@ export function noteRunning(service: RunningService): () => void {
 /** Those whose process is alive; notes of the others are taken away. */
 export function listRunning(): RunningService[] {
   const services: RunningService[] = [];
-  for (const name of namesIn(folder)) {
+  for (const name of globSync('*.json', { cwd: folder })) {
+    const file = `${folder}${name}`;
     try {
-      const service = JSON.parse(readFileSync(`${folder}${name}`, 'utf8')) as RunningService;
+      const service = JSON.parse(readFileSync(file, 'utf8')) as RunningService;
       if (isAlive(service.pid)) services.push(service);
-      else rmSync(`${folder}${name}`, { force: true });
+      else rmSync(file, { force: true });
     } catch {
       // taken away meanwhile, or being written
     }
   }
   return services;
-}
-
-function namesIn(path: string): string[] {
-  try {
-    return readdirSync(path);
-  } catch {
-    return [];
-  }
 }
 
 /** Whether a process runs. */

@@ -82,13 +82,13 @@ export async function serve(
   service = await startService({
     template,
     endpoint,
-    ...(failing && { functionsEndpoint: failing.endpoint }),
+    functionsEndpoint: failing?.endpoint,
     tableName: LOCAL_TABLE_NAME,
     port: options.port,
     onServed,
     onFailed,
     console: console.listener,
-    ...(demoKey !== undefined && { demoKey }),
+    demoKey,
     limitCpu: options.limits,
   });
   atEnd(service.stop);

@@ -6,7 +6,7 @@ import { readDeployment } from './deployment.ts';
 import { createDocs } from './docs.ts';
 import { startFunctionProcess } from './function-process.ts';
 import { type FunctionSource, startFunction } from './functions.ts';
-import { createGateway, type GatewayOptions, type Served } from './gateway.ts';
+import { createGateway, type GatewayOptions } from './gateway.ts';
 import { startQueue } from './queue.ts';
 import { followStream } from './stream.ts';
 import type { Template } from './template.ts';
@@ -24,44 +24,26 @@ export interface LocalService {
   stop(): Promise<void>;
 }
 
-export interface LocalServiceOptions {
+export interface LocalServiceOptions extends Pick<GatewayOptions, 'onServed' | 'onFailed' | 'console'> {
   template: Template;
   /** Of a DynamoDB-compatible server. */
   endpoint: string;
   /** Where the functions find DynamoDB, if not there. */
-  functionsEndpoint?: string;
+  functionsEndpoint?: string | undefined;
   tableName: string;
   port: number;
-  onServed?: (served: Served) => void;
-  onFailed?: GatewayOptions['onFailed'];
-  console?: GatewayOptions['console'];
   /** Filled in on the reference page. */
-  demoKey?: string;
+  demoKey?: string | undefined;
   /** Gives each function the share of a processor that Lambda gives it by its memory, in a process of its own. */
   limitCpu?: boolean;
 }
 
 /** @throws NodeJS.ErrnoException `EADDRINUSE` when the port is taken; nothing is left running then */
 export async function startService(options: LocalServiceOptions): Promise<LocalService> {
-  const {
-    template,
-    endpoint,
-    functionsEndpoint = endpoint,
-    tableName,
-    port,
-    onServed,
-    onFailed,
-    console,
-    demoKey,
-    limitCpu = false,
-  } = options;
+  const { template, endpoint, functionsEndpoint = endpoint, tableName, port, limitCpu = false } = options;
   const deployment = readDeployment(template, tableName);
   // What Lambda would set, and where DynamoDB is; all else is the template's.
-  const env = {
-    AWS_REGION: 'local',
-    DYNAMODB_ENDPOINT: functionsEndpoint,
-    QUIET: 'true',
-  };
+  const env = { AWS_REGION: 'local', DYNAMODB_ENDPOINT: functionsEndpoint, QUIET: 'true' };
   const start = (source: FunctionSource, memoryMb: number) =>
     limitCpu ? startFunctionProcess(source, cpuShareOf(memoryMb)) : startFunction(source);
   const functions = Object.fromEntries(
@@ -86,14 +68,7 @@ export async function startService(options: LocalServiceOptions): Promise<LocalS
       { invoke: (event: unknown) => loading.then(() => invoke(event)) },
     ]),
   );
-  const gateway = createGateway({
-    deployment,
-    functions: current,
-    pages: createDocs(demoKey),
-    ...(onServed && { onServed }),
-    ...(onFailed && { onFailed }),
-    ...(console && { console }),
-  });
+  const gateway = createGateway({ ...options, deployment, functions: current, pages: createDocs(options.demoKey) });
   const stopFunctions = () => Promise.all(Object.values(functions).map((each) => each.stop()));
 
   await once(gateway.listen(port, '127.0.0.1'), 'listening').catch(async (error: unknown) => {

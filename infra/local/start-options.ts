@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { access } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { parseArgs } from 'node:util';
-import { FAILURES, type Failure, isFailure } from './failing-table.ts';
+import { FAILURES, isFailure } from './failing-table.ts';
 import { StartError } from './start-error.ts';
 
 const failureLines = () =>
@@ -30,44 +30,37 @@ ${failureLines()}
 /** Wrong use of the command: exit code 2. */
 export class UsageError extends Error {}
 
-export interface Options {
-  port: number;
-  data: string | undefined;
-  db: string | undefined;
-  limits: boolean;
-  fail: readonly Failure[];
-  watch: boolean;
-  inspect: boolean;
-}
+export type Options = Exclude<ReturnType<typeof readOptions>, 'help'>;
 
-export function readOptions(): Options | 'help' {
-  let values: { [Name in 'port' | 'data' | 'db' | 'limits']?: string } & { fail?: string[] } & {
-    [Name in 'watch' | 'inspect' | 'help']?: boolean;
-  };
-  try {
-    const options = {
-      port: { type: 'string' },
-      data: { type: 'string' },
-      db: { type: 'string' },
-      limits: { type: 'string' },
-      fail: { type: 'string', multiple: true },
-      watch: { type: 'boolean' },
-      inspect: { type: 'boolean' },
-      help: { type: 'boolean' },
-    } as const;
-    ({ values } = parseArgs({ options }));
-  } catch (error) {
-    throw new UsageError(`${(error as Error).message.split('. ')[0]}. See npm start -- --help.`);
-  }
-  if (values.help) return 'help';
-  const { port = '3000', limits } = values;
+export function readOptions() {
+  const { help, port, limits, fail, ...others } = parse();
+  if (help) return 'help';
   if (limits !== undefined && limits !== 'aws') throw new UsageError(`--limits must be aws, not "${limits}".`);
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
     throw new UsageError(`--port must be a number from 0 to 65535, not "${port}".`);
-  const { fail = [] } = values;
   if (!fail.every(isFailure)) throw new UsageError(`--fail must be one of ${Object.keys(FAILURES).join(', ')}.`);
-  const { data, db, watch = false, inspect = false } = values;
-  return { port: Number(port), data, db, limits: limits !== undefined, fail, watch, inspect };
+  return { ...others, port: Number(port), limits: limits !== undefined, fail };
+}
+
+function parse() {
+  const flag = { type: 'boolean', default: false } as const;
+  const text = { type: 'string' } as const;
+  try {
+    return parseArgs({
+      options: {
+        port: { type: 'string', default: '3000' },
+        data: text,
+        db: text,
+        limits: text,
+        fail: { type: 'string', multiple: true, default: [] },
+        watch: flag,
+        inspect: flag,
+        help: flag,
+      },
+    }).values;
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message.split('. ')[0]}. See npm start -- --help.`);
+  }
 }
 
 /** Before anything is started: the port is free, and the data file can be read. */
