@@ -55,30 +55,21 @@ export function readDeploymentSettings(
     const value: unknown = node.tryGetContext(name);
     return value === undefined ? undefined : String(value);
   };
-  const checked = (name: string, value: string, valid: boolean, must: string) => {
-    if (!valid) problems.push(`Context ${name} must be ${must}, not "${value}".`);
-  };
   const wrong = (name: string, must: string) => problems.push(`Context ${name} must be ${must}, not "${given(name)}".`);
+  const text = (name: string, pattern: RegExp, must: string) => {
+    const value = given(name);
+    if (value !== undefined && !pattern.test(value)) wrong(name, must);
+    return value;
+  };
   const integer = (name: string, fallback: number, min: number, max: number) =>
     Number(settingValue({ type: 'integer', default: fallback, min, max }, given(name), (must) => wrong(name, must)));
   const flag = (name: string, fallback: boolean) =>
     settingValue({ type: 'flag', default: fallback }, given(name), (must) => wrong(name, must)) === true;
 
-  const stageName = given('stageName') ?? 'prod';
-  checked('stageName', stageName, /^[A-Za-z0-9_]{1,128}$/.test(stageName), '1 to 128 letters, digits or underscores');
-  const alarmEmail = given('alarmEmail');
-  if (alarmEmail !== undefined)
-    checked('alarmEmail', alarmEmail, /^[^@\s]+@[^@\s]+$/.test(alarmEmail), 'an e-mail address');
-  const rollout = given('rollout') ?? 'all-at-once';
-  checked('rollout', rollout, rollout === 'canary' || rollout === 'all-at-once', 'all-at-once or canary');
-  const adoptTable = given('adoptTable');
-  if (adoptTable !== undefined)
-    checked('adoptTable', adoptTable, STREAM_ARN.test(adoptTable), "the LatestStreamArn of a table's description");
-  const logRetentionDays = integer('logRetentionDays', 30, 1, 731);
-  checked(
+  const rollout = text('rollout', /^(all-at-once|canary)$/, 'all-at-once or canary');
+  const days = text(
     'logRetentionDays',
-    String(logRetentionDays),
-    RETENTION_DAYS.includes(logRetentionDays),
+    new RegExp(`^(${RETENTION_DAYS.join('|')})$`),
     `one of ${RETENTION_DAYS.join(', ')}`,
   );
   const compileCache = flag('compileCache', false);
@@ -87,18 +78,18 @@ export function readDeploymentSettings(
       `Context compileCache must be false here: the functions run ${nameOf(LAMBDA)}, and this is ${nameOf(builder)}.`,
     );
   const settings: DeploymentSettings = {
-    stageName,
+    stageName: text('stageName', /^[A-Za-z0-9_]{1,128}$/, '1 to 128 letters, digits or underscores') ?? 'prod',
     apiGatewayAccount: flag('apiGatewayAccount', true),
     ...settingValues(given, wrong),
     authorizerCacheSeconds: integer('authorizerCacheSeconds', 60, 0, 3600),
     stageRate: integer('stageRate', 1000, 1, 10_000),
     stageBurst: integer('stageBurst', 2000, 1, 5_000),
-    logRetentionDays,
+    logRetentionDays: Number(days ?? 30),
     rollout: rollout === 'canary' ? rollout : 'all-at-once',
     compileCache,
-    alarmEmail,
-    adoptTable,
+    alarmEmail: text('alarmEmail', /^[^@\s]+@[^@\s]+$/, 'an e-mail address'),
+    adoptTable: text('adoptTable', STREAM_ARN, "the LatestStreamArn of a table's description"),
   };
-  if (problems.length > 0) throw new DeploymentSettingsError([...new Set(problems)].join('\n'));
+  if (problems.length > 0) throw new DeploymentSettingsError(problems.join('\n'));
   return settings;
 }

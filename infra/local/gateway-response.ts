@@ -41,11 +41,7 @@ export function createGatewayResponses({ responses }: Pick<Deployment, 'response
 
 /** An answer as the bytes of HTTP/1.1; the connection ends with it. */
 export function toRawResponse({ statusCode, headers, body }: APIGatewayProxyResult): string {
-  const fields = {
-    ...headers,
-    'Content-Length': Buffer.byteLength(body),
-    Connection: 'close',
-  };
+  const fields = { ...headers, 'Content-Length': Buffer.byteLength(body), Connection: 'close' };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}\r\n${lines.join('')}\r\n${body}`;
 }
