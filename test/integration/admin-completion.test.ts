@@ -4,17 +4,26 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { runCommand } from '../support/admin.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const admin = async (...args: string[]) =>
   (await run(process.execPath, ['cli/admin.ts', ...args], { cwd: root })).stdout;
-const completed = async (...words: string[]) =>
-  (await admin('complete', '--', ...words))
+/** The words that it prints, in this process: the shells below run the program. */
+async function completed(...words: string[]) {
+  const log = vi.spyOn(console, 'log').mockReturnValue();
+  onTestFinished(() => log.mockRestore());
+  await runCommand(['complete', '--', ...words]);
+  return log.mock.calls
+    .splice(0)
+    .flat()
+    .join('\n')
     .split('\n')
     .map((line) => line.split('\t')[0])
     .filter((word) => word !== '' && !word?.startsWith(':'));
+}
 
 describe('admin complete', () => {
   it('tells commands, those within a group, options and choices', async () => {

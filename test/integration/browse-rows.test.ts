@@ -10,7 +10,7 @@ import { SEED } from '../support/chance.ts';
 import { type Fleet, hostId, inventory, live, newFleet } from '../support/fleet.ts';
 import { ON_TIME } from '../support/measured.ts';
 import { expectData } from '../support/schema.ts';
-import { connectAgain, newTable, putAll } from '../support/service.ts';
+import { connectAgain, newDouble, newTable, putAll } from '../support/service.ts';
 
 let table: Table;
 let fleet: Fleet;
@@ -23,14 +23,14 @@ beforeEach(async () => {
 
 /** Rows as another system may write them. */
 type Rows = Record<string, Record<string, unknown>>;
-const putHosts = ({ account }: Fleet, rows: Rows) =>
+const putHosts = ({ account }: Fleet, rows: Rows, on = table) =>
   putAll(
-    table,
+    on,
     Object.entries(rows).map(([id, row]) => ({ ...keys.host(account, id), ...row })),
   );
-const putLive = ({ account }: Fleet, rows: Rows) =>
+const putLive = ({ account }: Fleet, rows: Rows, on = table) =>
   putAll(
-    table,
+    on,
     Object.entries(rows).map(([id, row]) => ({ ...keys.hostStatus(account, id), ...row })),
   );
 const rowsOf = (count: number, row: () => Record<string, unknown>) =>
@@ -188,6 +188,11 @@ const anyRow = (row: Record<string, unknown>) =>
 type RandomHost = { row: Record<string, unknown>; live: Record<string, unknown> | null };
 /** Random tables that are tried side by side. */
 const LANES = 4;
+/** Most are in memory: a tenth of the work of DynamoDB Local. */
+const PLACES = [
+  { where: 'in memory', tables: process.env.FAULTS ? 2_000 : 60, open: newDouble },
+  { where: 'in DynamoDB Local', tables: process.env.FAULTS ? 400 : 20, open: () => table },
+];
 const anyHosts = fc.array(
   fc.record({
     row: anyRow({
@@ -203,21 +208,22 @@ const anyHosts = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
-describe('whatever the host rows contain', () => {
+describe.each(PLACES)('whatever the host rows contain, $where,', ({ tables, open }) => {
   it('every page is well-formed, none is a 5xx, and a walk meets each host once', async () => {
     let failed = 0;
     const check = async (hosts: RandomHost[], limit: number) => {
-      const tenant = await newFleet(table, { alone: true });
+      const on = open();
+      const tenant = await newFleet(on, { alone: true });
       const named = hosts.map((host, index) => [hostId(index), host] as const);
-      await putHosts(tenant, Object.fromEntries(named.map(([id, { row }]) => [id, row])));
-      await putLive(tenant, Object.fromEntries(named.flatMap(([id, { live: row }]) => (row ? [[id, row]] : []))));
+      await putHosts(tenant, Object.fromEntries(named.map(([id, { row }]) => [id, row])), on);
+      await putLive(tenant, Object.fromEntries(named.flatMap(([id, { live: row }]) => (row ? [[id, row]] : []))), on);
       const pages = await walk(tenant, { limit });
       expect(idsOf(pages)).toEqual(named.map(([id]) => id));
       expect(pages.reduce((sum, { coverage }) => sum + coverage.scanned, 0)).toBe(hosts.length);
       failed += pages.reduce((sum, { coverage }) => sum + coverage.failed, 0);
     };
     const property = fc.asyncProperty(anyHosts, fc.integer({ min: 1, max: 4 }), check);
-    const numRuns = (process.env.FAULTS ? 2_000 : 60) / LANES;
+    const numRuns = tables / LANES;
     await Promise.all(Array.from({ length: LANES }, (_, lane) => fc.assert(property, { numRuns, seed: SEED + lane })));
     expect(failed).toBeGreaterThan(0);
   }, 600_000);

@@ -1,5 +1,7 @@
 /** A document client whose calls go to a function in place of the network. The code under test cannot tell. */
+import { QueryCommand, type QueryCommandOutput } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { connectTable, type Table } from '../../lib/table/client.ts';
 import type { Request } from './table-double.ts';
 
@@ -11,10 +13,26 @@ export type Send = (request: Request, signal: AbortSignal | undefined) => Promis
 /** Never sends anything. */
 const { unmarshall } = connectTable({ name: TABLE_NAME, endpoint: 'http://127.0.0.1:9' });
 
+interface Command {
+  constructor: { name: string };
+  input: unknown;
+}
+
+/** A query whose values are as on the wire: reads of fleets. */
+async function sendRaw({ input }: QueryCommand, send: (input: unknown) => Promise<unknown>): Promise<unknown> {
+  const ExpressionAttributeValues = input.ExpressionAttributeValues && unmarshall(input.ExpressionAttributeValues);
+  const reply = (await send({ ...input, ExpressionAttributeValues })) as QueryCommandOutput;
+  const onWire = (row: unknown) => marshall(row, { allowImpreciseNumbers: true });
+  const { Items = [], LastEvaluatedKey: last } = reply;
+  return { ...reply, Items: Items.map(onWire), ...(last && { LastEvaluatedKey: onWire(last) }) };
+}
+
 export function connectDouble(send: Send): Table {
   // The SDK's paginators ask for an instance of the class.
   const client: DynamoDBDocumentClient = Object.create(DynamoDBDocumentClient.prototype);
-  const own = (command: { constructor: { name: string }; input: unknown }, options?: { abortSignal?: AbortSignal }) =>
-    send({ name: command.constructor.name, input: command.input }, options?.abortSignal);
+  const own = (command: Command, options?: { abortSignal?: AbortSignal }) => {
+    const sent = (input: unknown) => send({ name: command.constructor.name, input }, options?.abortSignal);
+    return command instanceof QueryCommand ? sendRaw(command, sent) : sent(command.input);
+  };
   return { name: TABLE_NAME, client: Object.assign(client, { send: own }), unmarshall };
 }

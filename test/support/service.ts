@@ -23,6 +23,8 @@ import { connectTable, type Table, type TableOptions } from '../../lib/table/cli
 import { type Key, keys } from '../../lib/table/keys.ts';
 import { forEach } from '../../lib/table/pool.ts';
 import type { TimeLimits } from '../../lib/time-limits.ts';
+import { connectDouble } from '../simulation/double-client.ts';
+import { TableDouble } from '../simulation/table-double.ts';
 import { dynamodbEndpoint } from './dynamodb-local.ts';
 import { type Functions, throughGateway } from './gateway.ts';
 import { createHandlers, type HandlerOptions, type Handlers } from './handlers.ts';
@@ -53,6 +55,12 @@ export async function newTable({ stream = false } = {}): Promise<Table> {
   const name = `test-${randomUUID()}`;
   await createTable(endpoint, name, { stream });
   return connectTable({ name, endpoint, timeouts: PATIENCE });
+}
+
+/** A table in memory, for tests of what the service makes of its rows: the double of the schedules, which is proven to be DynamoDB. */
+export function newDouble(): Table {
+  const double = new TableDouble();
+  return connectDouble(async (request) => double.apply(request));
 }
 
 /** A further client of a table, as a further instance of a function has. */

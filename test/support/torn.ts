@@ -1,27 +1,37 @@
 /** An account's rows before and after something, and any mixture of the two: what a restored table may hold. */
 import { isDeepStrictEqual } from 'node:util';
-import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, paginateScan } from '@aws-sdk/lib-dynamodb';
 import type { Finding } from '../../lib/check/finding.ts';
 import { rowName } from '../../lib/table/batch-get.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { collections, type Key, keys } from '../../lib/table/keys.ts';
 import type { Action } from '../../lib/table/transact.ts';
-import { put, storedUnder } from './service.ts';
+import { put } from './service.ts';
 
 type Row = Record<string, unknown>;
 export type Rows = ReadonlyMap<string, Key & Row>;
 
 /** All rows that the merges of an account read and write. */
 export async function snapshot(table: Table, account: number): Promise<Rows> {
-  const rows: (Key & Row)[] = [];
-  const incidents = await storedUnder(table, collections.incidents(account));
-  for (const partition of [
+  // One reading of the table: most of the account's partitions are empty.
+  const pages = paginateScan(
+    { client: table.client },
+    {
+      TableName: table.name,
+      FilterExpression: 'begins_with(pk, :account)',
+      ExpressionAttributeValues: { ':account': `ACCOUNT#${account}#` },
+      ConsistentRead: true,
+    },
+  );
+  const all = (await Array.fromAsync(pages)).flatMap(({ Items = [] }) => Items) as (Key & Row)[];
+  const partitions = Map.groupBy(all, ({ pk }) => pk);
+  const incidents = partitions.get(collections.incidents(account)) ?? [];
+  const rows = [
     keys.mergeOrder(account).pk,
     collections.idempotency(account),
     ...collections.alertShards(account),
     ...incidents.map(({ sk }) => collections.feed(account, sk)),
-  ])
-    rows.push(...(await storedUnder(table, partition)));
+  ].flatMap((partition) => partitions.get(partition) ?? []);
   return new Map([...incidents, ...rows].map((row) => [rowName(row), row]));
 }
 
