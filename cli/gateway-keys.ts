@@ -1,5 +1,4 @@
-import { listAccounts } from '../lib/accounts/accounts.ts';
-import { forgetGatewayKeys } from '../lib/accounts/gateway-key-notes.ts';
+import { forgetGatewayKeys, listAccounts } from '../lib/accounts/accounts.ts';
 import { deleteGatewayKey, listGatewayKeys, usagePlansOf } from '../lib/accounts/gateway-keys.ts';
 import type { AdminCommand, WritingSession } from './command.ts';
 import { CliError, type Io, print, say, UsageError } from './io.ts';

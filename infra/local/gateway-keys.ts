@@ -1,4 +1,4 @@
-import { noteGatewayKey } from '../../lib/accounts/gateway-key-notes.ts';
+import { noteGatewayKey } from '../../lib/accounts/accounts.ts';
 import type { GatewayKeys } from '../../lib/accounts/gateway-keys.ts';
 import type { Table } from '../../lib/table/client.ts';
 

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { appKeyIdOf } from '../auth/app-keys.ts';
-import type { AppKeyRow } from '../auth/rows.ts';
 import type { Int64 } from '../json.ts';
 import { batchGet } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
-import { expression, is, set } from '../table/expression.ts';
+import { type Expression, expression, is, set } from '../table/expression.ts';
 import { collections, keys, parseKey } from '../table/keys.ts';
 import { forEach } from '../table/pool.ts';
 import { queryRows } from '../table/query-all.ts';
@@ -14,12 +13,7 @@ import { type Action, putAction, transact, updateAction } from '../table/transac
 import type { AccountRow } from './rows.ts';
 
 /** What an account's list of keys holds of each: never the key. */
-export interface ListedAppKey
-  extends Required<Pick<AppKeyRow, 'last_digits' | 'created_at'>>,
-    Pick<AppKeyRow, 'expires_at' | 'revoked_at' | 'lifetime' | 'note'> {
-  hash: string;
-  app_key_id: string;
-}
+export type ListedAppKey = Awaited<ReturnType<typeof listAppKeys>>[number];
 
 export function appKeyState({ revoked_at, expires_at }: ListedAppKey, nowMs: number): 'revoked' | 'expired' | 'valid' {
   if (revoked_at !== undefined) return 'revoked';
@@ -50,23 +44,20 @@ export async function readAccounts(table: Table, options: { limit: number; after
  * a suspension: only `changeAccount` ends one.
  * @param also written in the same transaction
  */
-export async function putAccount(
+export function putAccount(
   table: Table,
   { account_id, name, permissions, suspended }: Pick<AccountRow, 'account_id' | 'name' | 'permissions' | 'suspended'>,
   also: readonly Action[] = [],
 ): Promise<AccountRow> {
   const cursor_secret = randomBytes(SECRET_BYTES);
   const change = set({ account_id, name, permissions, ...(suspended && { suspended }) }, { cursor_secret });
-  for (;;) {
-    const row = await readAccount(table, account_id);
-    const failed = await transact(table, [
-      putAction(keys.listedAccount(account_id)),
-      // So a write that arrives after later ones changes nothing: it could not copy itself to the keys.
-      updateAction(keys.account(account_id), expression`${change} ADD revision ${1}`, is('revision', row?.revision)),
-      ...also,
-    ]);
-    if (failed === undefined) return copyToAppKeys(table, account_id);
-  }
+  const listed = putAction(keys.listedAccount(account_id));
+  return writeAccount<never>(
+    table,
+    account_id,
+    () => change,
+    (update) => [listed, update, ...also],
+  );
 }
 
 /**
@@ -75,31 +66,55 @@ export async function putAccount(
  * @param also written in the same transaction
  * @returns the changed account; undefined when there is none
  */
-export async function changeAccount(
+export function changeAccount(
   table: Table,
   account: Int64,
   change: (row: AccountRow) => Partial<Pick<AccountRow, 'permissions' | 'suspended'>>,
   also: readonly Action[] = [],
 ): Promise<AccountRow | undefined> {
-  for (;;) {
-    const row = await readAccount(table, account);
+  const changeOf = (row: AccountRow | undefined) => {
     if (!row) return undefined;
     const { permissions, suspended = false } = { ...row, ...change(row) };
-    const failed = await transact(table, [
-      updateAction(
-        keys.account(account),
-        expression`${set({ permissions, suspended })} ADD revision ${1}`,
-        is('revision', row.revision),
-      ),
-      ...also,
-    ]);
-    // A concurrent change: read the account again.
-    if (failed === undefined) return copyToAppKeys(table, account);
+    return set({ permissions, suspended });
+  };
+  return writeAccount(table, account, changeOf, (update) => [update, ...also]);
+}
+
+/** Notes the gateway key of an account, where its calls find it: on the account and on each of its app keys. */
+export async function noteGatewayKey(table: Table, account: Int64, gateway_key: string): Promise<void> {
+  const noted = await writeAccount(table, account, (row) => row && set({ gateway_key }));
+  if (!noted) throw new Error(`account ${account} no longer exists`);
+}
+
+/** Removes the gateway keys noted on all accounts of a table and on their app keys. */
+export async function forgetGatewayKeys(table: Table): Promise<void> {
+  for (const account of await listAccounts(table))
+    await writeAccount(table, account, (row) => row && set({ gateway_key: undefined }));
+}
+
+/**
+ * Changes an account if it is as it was read, and copies it to its keys; after a concurrent change it is read again.
+ * @param changeOf undefined: nothing is changed
+ */
+async function writeAccount<None extends undefined>(
+  table: Table,
+  account: Int64,
+  changeOf: (row: AccountRow | undefined) => Expression | None,
+  actionsOf: (update: Action) => readonly Action[] = (update) => [update],
+): Promise<AccountRow | None> {
+  for (;;) {
+    const row = await readAccount(table, account);
+    const change = changeOf(row);
+    if (change === undefined) return change;
+    // A write that arrives after later ones must change nothing: it could not copy itself to the keys.
+    const isAsRead = is('revision', row?.revision);
+    const update = updateAction(keys.account(account), expression`${change} ADD revision ${1}`, isAsRead);
+    if ((await transact(table, actionsOf(update))) === undefined) return copyToAppKeys(table, account);
   }
 }
 
 /** The rows of an account's keys. Hashes of another account's keys are skipped. */
-export async function listAppKeys(table: Table, account: AccountRow): Promise<ListedAppKey[]> {
+export async function listAppKeys(table: Table, account: AccountRow) {
   const hashes = [...(account.app_keys ?? [])];
   const { rows } = await batchGet(table, hashes.map(keys.appKey));
   return [...rows.values()]
@@ -111,10 +126,10 @@ export async function listAppKeys(table: Table, account: AccountRow): Promise<Li
         app_key_id: appKeyIdOf(hash),
         last_digits,
         created_at,
-        ...(expires_at !== undefined && { expires_at }),
-        ...(revoked_at !== undefined && { revoked_at }),
-        ...(lifetime !== undefined && { lifetime }),
-        ...(note !== undefined && { note }),
+        expires_at,
+        revoked_at,
+        lifetime,
+        note,
       };
     });
 }
@@ -125,16 +140,16 @@ export function copiedFields({ permissions, suspended, cursor_secret, gateway_ke
     permissions,
     suspended: suspended ?? false,
     cursor_secret,
-    ...(gateway_key !== undefined && { gateway_key }),
+    gateway_key,
     account_revision: revision,
   };
 }
 
 /** Copies the account as it is now into each of its keys; never an older state over a newer one. */
-export async function copyToAppKeys(table: Table, account: Int64): Promise<AccountRow> {
+async function copyToAppKeys(table: Table, account: Int64): Promise<AccountRow> {
   const row = await readAccount(table, account);
   if (!row) throw new Error(`account ${account} no longer exists`);
-  const copied = set({ gateway_key: undefined, ...copiedFields(row) });
+  const copied = set(copiedFields(row));
   // Otherwise a newer state is there already, or the key is another account's.
   const isOlder = expression`account_id = ${account} AND (attribute_not_exists(account_revision) OR account_revision <= ${row.revision})`;
   await forEach(row.app_keys ?? [], (hash) => updateRow(table, keys.appKey(hash), copied, isOlder));

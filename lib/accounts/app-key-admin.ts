@@ -8,7 +8,7 @@ import { all, expression, IS_NEW, is, set } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
 import { getRow } from '../table/row.ts';
 import { type Action, transact, updateAction } from '../table/transact.ts';
-import { copiedFields, type ListedAppKey, readAccount } from './accounts.ts';
+import { copiedFields, readAccount } from './accounts.ts';
 import type { AccountRow } from './rows.ts';
 
 const KEY_BYTES = 32;
@@ -125,7 +125,7 @@ export async function revokeAppKey(
 export async function rotateAppKey(
   table: Table,
   account: AccountRow,
-  old: Pick<ListedAppKey, 'hash' | 'expires_at'>,
+  old: { hash: string; expires_at?: number | undefined },
   fresh: { identity: AppKeyIdentity; limits: AppKeyLimits },
   expiresAt: number,
   also: readonly Action[] = [],

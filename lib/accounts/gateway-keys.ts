@@ -16,7 +16,7 @@ import {
 import type { Int64 } from '../json.ts';
 import { backoff } from '../table/backoff.ts';
 import type { Table } from '../table/client.ts';
-import { noteGatewayKey } from './gateway-key-notes.ts';
+import { noteGatewayKey } from './accounts.ts';
 
 const MOST_ATTEMPTS = 8;
 const BUSY_BACKOFF = { firstMs: 100, longestMs: 12_800 };

@@ -62,13 +62,7 @@ export function* checkAccounts({ listed, accounts, appKeys }: AccountRows): Gene
       };
     const should = copiedFields(account);
     const { permissions, suspended = false, cursor_secret, gateway_key, account_revision } = appKey;
-    const has = {
-      permissions,
-      suspended,
-      cursor_secret,
-      ...(gateway_key !== undefined && { gateway_key }),
-      account_revision,
-    };
+    const has = { permissions, suspended, cursor_secret, gateway_key, account_revision };
     if (isDeepStrictEqual(has, should)) continue;
     yield {
       kind: 'app_key_outdated',
@@ -96,7 +90,7 @@ function copying(hash: string, { account_revision }: AppKeyRow, account: Account
   return [
     updateAction(
       keys.appKey(hash),
-      set({ gateway_key: undefined, ...copiedFields(account) }),
+      set(copiedFields(account)),
       all(is('account_id', account_id), is('account_revision', account_revision)),
     ),
     checkAction(keys.account(account_id), is('revision', revision)),

@@ -1,5 +1,5 @@
 /** App keys and what their account may do: operators at the same time, and look-ups through the cache in between. */
-import { changeAccount, readAccount } from '../../lib/accounts/accounts.ts';
+import { changeAccount, noteGatewayKey, readAccount } from '../../lib/accounts/accounts.ts';
 import {
   AppKeyError,
   identityOfAppKey,
@@ -8,7 +8,6 @@ import {
   rotateAppKey,
 } from '../../lib/accounts/app-key-admin.ts';
 import { auditAction } from '../../lib/accounts/audit.ts';
-import { noteGatewayKey } from '../../lib/accounts/gateway-key-notes.ts';
 import type { AuditEntry } from '../../lib/accounts/rows.ts';
 import { appKeyIdOf, createAppKeys } from '../../lib/auth/app-keys.ts';
 import type { AppKeyRow } from '../../lib/auth/rows.ts';

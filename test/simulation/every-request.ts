@@ -1,9 +1,16 @@
 /** Real code on the table double, so that every kind of request that it makes is seen. */
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
-import { changeAccount, listAccounts, listAppKeys, putAccount, readAccount } from '../../lib/accounts/accounts.ts';
+import {
+  changeAccount,
+  forgetGatewayKeys,
+  listAccounts,
+  listAppKeys,
+  noteGatewayKey,
+  putAccount,
+  readAccount,
+} from '../../lib/accounts/accounts.ts';
 import { identityOfAppKey, putAppKey, revokeAppKey, rotateAppKey } from '../../lib/accounts/app-key-admin.ts';
 import { auditAction, readAudit } from '../../lib/accounts/audit.ts';
-import { forgetGatewayKeys, noteGatewayKey } from '../../lib/accounts/gateway-key-notes.ts';
 import { browseFleet } from '../../lib/api/operations.ts';
 import { createRateLimiter } from '../../lib/api/rate-limit.ts';
 import { createAppKeys } from '../../lib/auth/app-keys.ts';
