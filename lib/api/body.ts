@@ -1,7 +1,7 @@
 import httpJsonBodyParser from '@middy/http-json-body-parser';
 import { hasRoundedNumber, parseJson } from '../json.ts';
 import type { Settings } from '../settings.ts';
-import { type ApiMiddleware, type ApiRequest, headerOf } from './call.ts';
+import { type ApiMiddleware, headerOf } from './call.ts';
 import { ApiError } from './errors.ts';
 import { refuse } from './refusals.ts';
 
@@ -37,16 +37,16 @@ export function bodyMiddleware({ maxBodyBytes }: Pick<Settings, 'maxBodyBytes'>)
     }
   }
 
-  function bodyMiddlewareBefore({ event }: ApiRequest): void {
-    const type = headerOf(event, 'content-type')?.trim() ?? '';
-    if (!JSON_TYPE.test(type) && (type || event.body)) throw new ApiError('InvalidContentType');
-    const text = textOf(event.body, event.isBase64Encoded, maxBodyBytes);
-    const body = text === '' ? {} : parse(text);
-    if (typeof body !== 'object' || body === null || Array.isArray(body)) throw refuse('bodyNotObject');
-    event.body = body;
-  }
-
-  return { before: bodyMiddlewareBefore };
+  return {
+    before({ event }) {
+      const type = headerOf(event, 'content-type')?.trim() ?? '';
+      if (!JSON_TYPE.test(type) && (type || event.body)) throw new ApiError('InvalidContentType');
+      const text = textOf(event.body, event.isBase64Encoded, maxBodyBytes);
+      const body = text === '' ? {} : parse(text);
+      if (typeof body !== 'object' || body === null || Array.isArray(body)) throw refuse('bodyNotObject');
+      event.body = body;
+    },
+  };
 }
 
 /** The body as text. @throws ApiError when it is too large or not UTF-8 */

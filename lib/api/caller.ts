@@ -1,5 +1,5 @@
 import type { AppKeys, Caller } from '../auth/app-keys.ts';
-import type { ApiEvent, ApiMiddleware, ApiRequest } from './call.ts';
+import type { ApiEvent, ApiMiddleware } from './call.ts';
 import { ApiError } from './errors.ts';
 import { refuse } from './refusals.ts';
 
@@ -9,24 +9,22 @@ const LONGEST_APP_KEY = 256;
  * Who is calling: takes the app key out of the event, so that nothing later can log it, and looks it up.
  * Missing, malformed, unknown, expired and revoked keys all get the same `Unauthorized`.
  */
-export function callerMiddleware(appKeys: AppKeys): ApiMiddleware {
-  async function callerMiddlewareBefore({ event }: ApiRequest): Promise<void> {
+export const callerMiddleware = (appKeys: AppKeys): ApiMiddleware => ({
+  async before({ event }) {
     const given = removeAppKey(event);
     const appKey = given.length === 1 ? given[0] : undefined;
     const caller = appKey && appKey.length <= LONGEST_APP_KEY ? await appKeys.find(appKey, event.call) : undefined;
     if (!caller) throw new ApiError('Unauthorized');
     event.call.caller = caller;
-  }
-  return { before: callerMiddlewareBefore };
-}
+  },
+});
 
 /** Refuses a caller whose account lacks the operation's permission: `AccessDenied`. */
-export function permissionMiddleware(permission: string): ApiMiddleware {
-  function permissionMiddlewareBefore({ event }: ApiRequest): void {
+export const permissionMiddleware = (permission: string): ApiMiddleware => ({
+  before({ event }) {
     if (!callerOf(event).permissions.includes(permission)) throw refuse('permissionMissing', { permission });
-  }
-  return { before: permissionMiddlewareBefore };
-}
+  },
+});
 
 /** The caller of a call that passed {@link callerMiddleware}. */
 export function callerOf({ call }: Pick<ApiEvent, 'call'>): Caller {

@@ -1,12 +1,12 @@
 import type { Deps } from '../deps.ts';
-import type { ApiMiddleware, ApiRequest } from './call.ts';
+import type { ApiMiddleware } from './call.ts';
 
 /** Most time that counts as elapsed when the handler is called: its clock is not API Gateway's. */
 const LONGEST_BEFORE_MS = 1_000;
 
 /** Gives a call its signal: created on first use, since most calls do not need it. */
-export function deadlineMiddleware({ now, timeLimits }: Pick<Deps, 'now' | 'timeLimits'>): ApiMiddleware {
-  function deadlineMiddlewareBefore({ event }: ApiRequest): void {
+export const deadlineMiddleware = ({ now, timeLimits }: Pick<Deps, 'now' | 'timeLimits'>): ApiMiddleware => ({
+  before({ event }) {
     const { call, requestContext } = event;
     const { startedMs } = call;
     const arrivedMs = requestContext?.requestTimeEpoch ?? startedMs;
@@ -19,6 +19,5 @@ export function deadlineMiddleware({ now, timeLimits }: Pick<Deps, 'now' | 'time
         return signal;
       },
     };
-  }
-  return { before: deadlineMiddlewareBefore };
-}
+  },
+});

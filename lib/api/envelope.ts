@@ -1,7 +1,7 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import type { Deps } from '../deps.ts';
 import { stringifyJson } from '../json.ts';
-import { type ApiMiddleware, type ApiRequest, headerOf, type Reply } from './call.ts';
+import { type ApiMiddleware, headerOf, type Reply } from './call.ts';
 import { ApiError, ERROR_CODES } from './errors.ts';
 import { type Catalogs, catalogFor, messageOf } from './messages/index.ts';
 
@@ -34,42 +34,41 @@ export function envelopeMiddleware(
   catalogs: Catalogs,
   isUnavailable: Unavailable = () => false,
 ): ApiMiddleware {
-  function envelopeMiddlewareBefore({ event, context }: ApiRequest): void {
-    const startedMs = now();
-    event.call = {
-      requestId: event.requestContext?.requestId ?? context.awsRequestId,
-      startedMs,
-      signal: NEVER,
-      headers: {},
-    };
-  }
+  return {
+    before({ event, context }) {
+      event.call = {
+        requestId: event.requestContext?.requestId ?? context.awsRequestId,
+        startedMs: now(),
+        signal: NEVER,
+        headers: {},
+      };
+    },
 
-  function envelopeMiddlewareAfter(request: ApiRequest): void {
-    const { call } = request.event;
-    const { data, headers } = request.response as Reply;
-    call.code = 'OK';
-    request.response = answer(200, { ...call.headers, ...headers }, call.requestId, { data });
-  }
+    after(request) {
+      const { call } = request.event;
+      const { data, headers } = request.response as Reply;
+      call.code = 'OK';
+      request.response = answer(200, { ...call.headers, ...headers }, call.requestId, { data });
+    },
 
-  function envelopeMiddlewareOnError(request: ApiRequest): void {
-    const { call } = request.event;
-    const error = toApiError(request.error, isUnavailable);
-    if (!(request.error instanceof ApiError))
-      log[error.code === 'InternalError' ? 'error' : 'warn']('call failed', {
-        request_id: call.requestId,
-        ...failureFields(request.error),
-      });
-    const catalog = catalogFor(headerOf(request.event, 'accept-language'), catalogs);
-    call.code = error.code;
-    request.response = answer(
-      ERROR_CODES[error.code].status,
-      { ...call.headers, ...error.headers, 'Content-Language': catalog.language, Vary: 'Accept-Language' },
-      call.requestId,
-      { error: { code: error.code, message: messageOf(catalog, error) } },
-    );
-  }
-
-  return { before: envelopeMiddlewareBefore, after: envelopeMiddlewareAfter, onError: envelopeMiddlewareOnError };
+    onError(request) {
+      const { call } = request.event;
+      const error = toApiError(request.error, isUnavailable);
+      if (!(request.error instanceof ApiError))
+        log[error.code === 'InternalError' ? 'error' : 'warn']('call failed', {
+          request_id: call.requestId,
+          ...failureFields(request.error),
+        });
+      const catalog = catalogFor(headerOf(request.event, 'accept-language'), catalogs);
+      call.code = error.code;
+      request.response = answer(
+        ERROR_CODES[error.code].status,
+        { ...call.headers, ...error.headers, 'Content-Language': catalog.language, Vary: 'Accept-Language' },
+        call.requestId,
+        { error: { code: error.code, message: messageOf(catalog, error) } },
+      );
+    },
+  };
 }
 
 function answer(

@@ -7,7 +7,7 @@ import { all, attribute, expression } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
 import { getRow, updateRow } from '../table/row.ts';
 import { settle } from '../table/settle.ts';
-import type { ApiMiddleware, ApiRequest } from './call.ts';
+import type { ApiMiddleware } from './call.ts';
 import { callerOf } from './caller.ts';
 import type { Operation, RateWindow } from './operations.ts';
 import { refuse } from './refusals.ts';
@@ -150,8 +150,8 @@ const isIn = ({ window: { seconds }, endsMs }: WindowState, atMs: number) =>
  * Enforces the exact limit of an operation. Responses to counted or refused calls have the rate-limit headers; those to calls that
  * could not be counted do not.
  */
-export function rateLimitMiddleware(limiter: RateLimiter, { now }: Pick<Deps, 'now'>): ApiMiddleware {
-  async function rateLimitMiddlewareBefore({ event }: ApiRequest): Promise<void> {
+export const rateLimitMiddleware = (limiter: RateLimiter, { now }: Pick<Deps, 'now'>): ApiMiddleware => ({
+  async before({ event }) {
     const { call } = event;
     const { windows, refusedBy } = await limiter.take(callerOf(event).accountId, call.signal);
     const atMs = now();
@@ -163,9 +163,8 @@ export function rateLimitMiddleware(limiter: RateLimiter, { now }: Pick<Deps, 'n
       { limit, windowSeconds: seconds },
       { 'Retry-After': String(Math.max(1, secondsUntil(refusedBy.endsMs, atMs))) },
     );
-  }
-  return { before: rateLimitMiddlewareBefore };
-}
+  },
+});
 
 const secondsUntil = (endsMs: number, atMs: number) => Math.max(0, Math.ceil((endsMs - atMs) / 1000));
 

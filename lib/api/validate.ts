@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import type { ApiMiddleware, ApiRequest } from './call.ts';
+import type { ApiMiddleware } from './call.ts';
 import type { FieldError, FieldSchema } from './field-errors.ts';
 import { refuse } from './refusals.ts';
 
@@ -25,16 +25,16 @@ export function validateMiddleware<Body>(
 ): ApiMiddleware {
   const fields = schema.properties as Readonly<Record<string, FieldSchema>>;
 
-  function validateMiddlewareBefore({ event }: ApiRequest): void {
-    const body = event.body as Record<string, unknown>;
-    validate(body);
-    const fieldErrors = fieldErrorsOf(validate.errors ?? [], fields);
-    fieldErrors.push(...illFormedStrings(body, fields, fieldsOf(fieldErrors)));
-    fieldErrors.push(...crossCheck(body as Body, fieldsOf(fieldErrors)));
-    if (fieldErrors.length > 0) throw refuse('invalidFields', { fieldErrors });
-  }
-
-  return { before: validateMiddlewareBefore };
+  return {
+    before({ event }) {
+      const body = event.body as Record<string, unknown>;
+      validate(body);
+      const fieldErrors = fieldErrorsOf(validate.errors ?? [], fields);
+      fieldErrors.push(...illFormedStrings(body, fields, fieldsOf(fieldErrors)));
+      fieldErrors.push(...crossCheck(body as Body, fieldsOf(fieldErrors)));
+      if (fieldErrors.length > 0) throw refuse('invalidFields', { fieldErrors });
+    },
+  };
 }
 
 const fieldsOf = (fieldErrors: readonly FieldError[]) => new Set(fieldErrors.map(({ field }) => field));

@@ -38,7 +38,8 @@ export interface AppKeys {
   find(appKey: string, call?: { readonly signal: AbortSignal }): Promise<Caller | undefined>;
 }
 
-const NO_ROW = Symbol('no such key');
+/** Undefined: there is no such key. */
+type Found = AppKeyRow | undefined;
 
 /**
  * Looks app keys up, at most once at a time for each, however many calls wait. A found key is trusted for
@@ -50,25 +51,19 @@ export function createAppKeys(
   { cacheSize = CACHE_SIZE, lookUpMs = timeLimits.callMs }: { cacheSize?: number; lookUpMs?: number } = {},
 ): AppKeys {
   const trustedMs = settings.appKeyCacheSeconds * 1000;
-  const lifetimeMs = (row: AppKeyRow | typeof NO_ROW) =>
-    row === NO_ROW ? Math.min(trustedMs, UNKNOWN_KEY_MS) : trustedMs;
+  const lifetimeMs = (row: Found) => (row ? trustedMs : Math.min(trustedMs, UNKNOWN_KEY_MS));
+  const rows = new QuickLRU<string, { row: Found; sinceMs: number }>({ maxSize: cacheSize });
+  const underWay = new Map<string, Promise<Found>>();
 
-  async function read(hash: string): Promise<AppKeyRow | typeof NO_ROW> {
-    // A signal of its own: the lookup serves many calls, which started while it ran.
-    return (await getRow(withSignal(table, AbortSignal.timeout(lookUpMs)), keys.appKey(hash))) ?? NO_ROW;
-  }
-
-  const rows = new QuickLRU<string, { row: AppKeyRow | typeof NO_ROW; sinceMs: number }>({ maxSize: cacheSize });
-  const underWay = new Map<string, Promise<AppKeyRow | typeof NO_ROW>>();
-
-  async function lookUp(hash: string): Promise<AppKeyRow | typeof NO_ROW> {
+  async function lookUp(hash: string): Promise<Found> {
     const sinceMs = now();
-    const row = await read(hash);
+    // A signal of its own: the lookup serves many calls, which started while it ran.
+    const row = await getRow(withSignal(table, AbortSignal.timeout(lookUpMs)), keys.appKey(hash));
     rows.set(hash, { row, sinceMs });
     return row;
   }
 
-  function rowOf(hash: string): AppKeyRow | typeof NO_ROW | Promise<AppKeyRow | typeof NO_ROW> {
+  function rowOf(hash: string): Found | Promise<Found> {
     const known = rows.get(hash);
     if (known && isCurrent(known.sinceMs, lifetimeMs(known.row), now())) return known.row;
     let look = underWay.get(hash);
@@ -84,7 +79,7 @@ export function createAppKeys(
       const hash = hashAppKey(appKey);
       const found = rowOf(hash);
       const row = await (found instanceof Promise && call ? within(call.signal, found) : found);
-      if (row === NO_ROW || !isValid(row, now())) return undefined;
+      if (!row || !isValid(row, now())) return undefined;
       return {
         accountId: row.account_id,
         appKeyId: appKeyIdOf(hash),

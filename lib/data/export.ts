@@ -65,9 +65,9 @@ export async function* exportData(table: Table, accounts?: readonly Int64[]): As
         app_key_hash: hash,
         last_digits,
         created_at,
-        ...(expires_at !== undefined && { expires_at }),
-        ...(revoked_at !== undefined && { revoked: true }),
-        ...(note !== undefined && { note }),
+        expires_at,
+        revoked: revoked_at === undefined ? undefined : true,
+        note,
       };
     for (const partition of PARTITIONS.flatMap((of) => of(account)))
       for await (const stored of queryAll(table, partition)) yield entityOf(stored);

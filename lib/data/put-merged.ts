@@ -28,15 +28,13 @@ const latestIn = ({ moved_sequence = 0, stayed_sequence = 0, loaded_after = 0, l
 export async function putMerged(table: Table, row: StoredRow, latest: number): Promise<void> {
   // Most rows are new: the stored one is read only if the write finds one.
   let stored: Notes | undefined;
-  for (let written = false; !written; ) {
+  for (;;) {
     const after = stored ? Math.max(latest, latestIn(stored)) : latest;
     const noted = { ...row, ...(after > 0 && { loaded_after: after }) };
     const condition = stored ? isAsRead(stored, NOTES) : IS_NEW;
-    await untilNotThrottled(async () => {
-      const result = await putRow(table, noted, condition, { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' });
-      written = result.done;
-      stored = result.row as Notes | undefined;
-      return true;
-    }, table.signal);
+    const put = () => putRow(table, noted, condition, { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' });
+    const { done, row: found } = await untilNotThrottled(put, table.signal);
+    if (done) return;
+    stored = found as Notes | undefined;
   }
 }

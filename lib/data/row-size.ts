@@ -1,7 +1,7 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { itemBytes, LARGEST_ITEM_BYTES } from '../table/item-size.ts';
 import type { Entity } from './format.ts';
-import { storable } from './storable.ts';
+import { storableFields } from './storable.ts';
 
 /** Bytes of a row reserved for the service's writes: a merge, a deletion. */
 const HEADROOM_BYTES = 2 * 1024;
@@ -21,12 +21,8 @@ export function sizeProblem(
   text: string,
 ): string | undefined {
   if (text.length < SHORT_LINE) return undefined;
-  const own = Object.fromEntries(
-    Object.entries(fields)
-      .filter(([name]) => !WRITTEN_BY_THE_SERVICE.has(name))
-      .map(([name, value]) => [name, storable(value)]),
-  );
-  const bytes = itemBytes(marshall(own, { removeUndefinedValues: true })) + KEY_BYTES;
+  const own = Object.fromEntries(Object.entries(fields).filter(([name]) => !WRITTEN_BY_THE_SERVICE.has(name)));
+  const bytes = itemBytes(marshall(storableFields(own), { removeUndefinedValues: true })) + KEY_BYTES;
   return bytes <= LARGEST_BYTES
     ? undefined
     : `makes a row of ${bytes} bytes, more than the ${LARGEST_BYTES} allowed: shorten it`;

@@ -2,16 +2,12 @@
 import type { Int64 } from '../json.ts';
 import { type KeyOf, keys, type RowKind } from '../table/keys.ts';
 import type { Entity } from './format.ts';
-import { storable } from './storable.ts';
+import { storableFields } from './storable.ts';
 
 /** The row of an entity. */
 export type StoredRow = KeyOf<RowKind> & Record<string, unknown>;
 
 const lower = (id: unknown) => String(id).toLowerCase();
-
-/** An open kind's fields: their values may be any JSON. */
-const storableFields = (fields: Record<string, unknown>) =>
-  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, storable(value)]));
 
 /** The row of an entity; accounts and keys are written one by one, by rules of their own. */
 export function rowOf({ kind, account_id: account, ...fields }: Entity): StoredRow {

@@ -79,12 +79,7 @@ async function findRefused(table: Table, entities: readonly Entity[], error: unk
 async function putUnlessDeleted(table: Table, entity: Entity): Promise<boolean> {
   const deleted = attribute(DELETED[entity.kind] ?? '');
   const condition = expression`attribute_not_exists(${deleted}) OR ${deleted} = ${false}`;
-  let written = false;
-  await untilNotThrottled(async () => {
-    ({ done: written } = await putRow(table, rowOf(entity), condition));
-    return true;
-  }, table.signal);
-  return written;
+  return (await untilNotThrottled(() => putRow(table, rowOf(entity), condition), table.signal)).done;
 }
 
 /** Writes up to 25 rows; throttled and unprocessed rows are sent again. */
@@ -95,6 +90,6 @@ export async function writeBatch(table: Table, rows: readonly Record<string, unk
       const command = new BatchWriteCommand({ RequestItems: left });
       const answer = await table.client.send(command, optionsOf(table.signal));
       left = answer.UnprocessedItems ?? {};
-      return !left[table.name]?.length;
+      return left[table.name]?.length ? undefined : 'written';
     }, table.signal);
 }

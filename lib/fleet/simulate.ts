@@ -38,18 +38,10 @@ function simulatedHostId({ seed }: Simulation, index: number): string {
   return `${pick(CLUSTERS, chance(seed, index, 1))}-sim-${String(index).padStart(7, '0')}`;
 }
 
-type Condition =
-  | 'active'
-  | 'truncated'
-  | 'degraded'
-  | 'failed'
-  | 'silent'
-  | 'initializing'
-  | 'disabled'
-  | 'unsupported';
+type Condition = ReturnType<typeof conditionOf>;
 
 /** A host's state in a phase: most hosts are healthy, some never are. */
-function conditionOf({ seed }: Simulation, index: number, phase: number): Condition {
+function conditionOf({ seed }: Simulation, index: number, phase: number) {
   const fixed = chance(seed, index, 2);
   if (fixed < 0.01) return 'unsupported';
   if (fixed < 0.03) return 'disabled';

@@ -1,5 +1,6 @@
 import QuickLRU from 'quick-lru';
 import { ApiError } from '../api/errors.ts';
+import type { FieldSchema } from '../api/field-errors.ts';
 import { type Call, createOperationHandler, type Handler } from '../api/operation-handler.ts';
 import { getRumResource, type RequestOf, type ResponseOf } from '../api/operations.ts';
 import { refuse } from '../api/refusals.ts';
@@ -25,10 +26,6 @@ const NO_USAGE: RumUsage = {
 const FIELDS = Object.entries<FieldSchema>(getRumResource.response.properties);
 const CACHED_RECORDS = 1_000;
 
-interface FieldSchema {
-  readonly type: 'integer' | 'string' | 'boolean';
-  readonly enum?: readonly string[];
-}
 type Row = Record<string, unknown>;
 
 interface CachedRecord {

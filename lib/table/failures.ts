@@ -1,9 +1,8 @@
 /** Classifies the error that the SDK throws after its last attempt. */
 
+const THROTTLED = new Set(['ProvisionedThroughputExceededException', 'ThrottlingException', 'RequestLimitExceeded']);
 const OVERLOAD = new Set<string | undefined>([
-  'ProvisionedThroughputExceededException',
-  'ThrottlingException',
-  'RequestLimitExceeded',
+  ...THROTTLED,
   'LimitExceededException',
   'InternalServerError',
   'ServiceUnavailable',
@@ -13,7 +12,6 @@ const OVERLOAD = new Set<string | undefined>([
   'AbortError',
   'TimeoutError',
 ]);
-const THROTTLED = new Set(['ProvisionedThroughputExceededException', 'ThrottlingException', 'RequestLimitExceeded']);
 const NETWORK = new Set<string | undefined>([
   'ECONNREFUSED',
   'ECONNRESET',
