@@ -3,7 +3,7 @@ import { isCurrent } from '../current.ts';
 import type { Deps } from '../deps.ts';
 import type { Int64 } from '../json.ts';
 import { withSignal } from '../table/client.ts';
-import { all, attribute, expression } from '../table/expression.ts';
+import { all, attribute, expression, isBelow } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
 import { getRow, updateRow } from '../table/row.ts';
 import { settle } from '../table/settle.ts';
@@ -88,7 +88,7 @@ export function createRateLimiter(
   ): Promise<{ passed: boolean; counts: Counts }> {
     const nonce = newId().slice(0, 8);
     const key = keys.rateCount(account, operation.name, indexOf(outer, atMs));
-    const used = attribute(innerName(atMs));
+    const used = innerName(atMs);
     const ttl = (indexOf(outer, atMs) + 1) * outer.seconds + KEPT_SECONDS;
     const isCounted = (counts: Counts | undefined) => counts?.nonces?.has(nonce) ?? false;
     const { done, row } = await settle(withSignal(table, signal), {
@@ -96,12 +96,8 @@ export function createRateLimiter(
         updateRow(
           table,
           key,
-          expression`ADD #total ${1}, ${used} ${1}, #nonces ${new Set([nonce])} SET #ttl = ${ttl}`,
-          all(
-            expression`(attribute_not_exists(#total) OR #total < ${outer.limit})`,
-            expression`(attribute_not_exists(${used}) OR ${used} < ${inner.limit})`,
-            expression`NOT contains(#nonces, ${nonce})`,
-          ),
+          expression`ADD #total ${1}, ${attribute(used)} ${1}, #nonces ${new Set([nonce])} SET #ttl = ${ttl}`,
+          all(isBelow('total', outer.limit), isBelow(used, inner.limit), expression`NOT contains(#nonces, ${nonce})`),
           { ReturnValues: 'ALL_NEW', ReturnValuesOnConditionCheckFailure: 'ALL_OLD' },
         ),
       async look(table) {

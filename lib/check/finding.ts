@@ -34,3 +34,14 @@ export interface Finding {
   /** Each if the row is still as it was read. Empty: the right state is unknown. */
   readonly fixes: readonly Action[];
 }
+
+/** Makes the findings of an account. */
+export const findingsOf =
+  (account: Int64) =>
+  (kind: FindingKind, ids: Finding['ids'], detail: string, ...fixes: readonly Action[]): Finding => ({
+    kind,
+    account,
+    ids,
+    detail,
+    fixes,
+  });

@@ -7,7 +7,7 @@ import { TransactionConflictException } from '@aws-sdk/client-dynamodb';
 import type { Int64 } from '../json.ts';
 import { backoff, CONFLICT } from '../table/backoff.ts';
 import type { Table } from '../table/client.ts';
-import { all, attribute, expression, is, set } from '../table/expression.ts';
+import { all, attribute, expression, is, isBelow, set } from '../table/expression.ts';
 import { isUnavailable } from '../table/failures.ts';
 import { collections, type KeyOf, keys, parseKey, type Stored } from '../table/keys.ts';
 import { queryRows } from '../table/query-all.ts';
@@ -100,7 +100,8 @@ export function announcedIn({ own, shards }: MergeOrder, shard: number): number 
   return announced > (own.lastLarge ?? 0) ? announced : undefined;
 }
 
-const isBehind = (sequence: number) => expression`(attribute_not_exists(#last) OR #last < ${sequence})`;
+/** The incident of a pending merge, in the list of them. */
+export const pendingAt = (sequence: number) => expression`#pending.${attribute(String(sequence))}`;
 
 /** Raises `last` of a row, and `last_large` with it. */
 const raiseTo = (sequence: number) => expression`SET #last = ${sequence}, last_large = ${sequence}`;
@@ -113,7 +114,7 @@ export function smallAction(account: Int64, sequence: number, { own, shards }: M
   return updateAction(
     keys.mergeOrderShard(account, shard),
     set({ last: sequence, ...last_large }),
-    all(isBehind(sequence), isAsRead),
+    all(isBelow('last', sequence), isAsRead),
   );
 }
 
@@ -124,12 +125,12 @@ export function largeAction(
   { pending }: MergeOrder,
 ): Action {
   const [named, isAsRead] = pending
-    ? [expression`#pending.${attribute(String(sequence))} = ${incidentId}`, expression`attribute_exists(#pending)`]
+    ? [expression`${pendingAt(sequence)} = ${incidentId}`, expression`attribute_exists(#pending)`]
     : [expression`#pending = ${{ [sequence]: incidentId }}`, expression`attribute_not_exists(#pending)`];
   return updateAction(
     keys.mergeOrder(account),
     expression`${raiseTo(sequence)}, ${named}`,
-    all(isBehind(sequence), isAsRead),
+    all(isBelow('last', sequence), isAsRead),
   );
 }
 
@@ -153,7 +154,7 @@ export async function giveUp(table: Table, account: Int64, sequence: number): Pr
 async function raise(table: Table, key: KeyOf<'mergeOrder' | 'mergeOrderShard'>, sequence: number): Promise<boolean> {
   for (let attempt = 1; ; attempt += 1)
     try {
-      return (await updateRow(table, key, raiseTo(sequence), isBehind(sequence))).done;
+      return (await updateRow(table, key, raiseTo(sequence), isBelow('last', sequence))).done;
     } catch (error) {
       if (error instanceof TransactionConflictException) await backoff(attempt, CONFLICT, table.signal);
       else if (isUnavailable(error)) return false;
@@ -163,7 +164,7 @@ async function raise(table: Table, key: KeyOf<'mergeOrder' | 'mergeOrderShard'>,
 
 /** Removes a merge without moves left from the pending ones, unless it is gone already. */
 export async function removePending(table: Table, account: Int64, sequence: number): Promise<void> {
-  const pending = expression`#pending.${attribute(String(sequence))}`;
-  const key = keys.mergeOrder(account);
-  await updateRow(table, key, expression`REMOVE ${pending}`, expression`attribute_exists(${pending})`);
+  const pending = pendingAt(sequence);
+  const isNamed = expression`attribute_exists(${pending})`;
+  await updateRow(table, keys.mergeOrder(account), expression`REMOVE ${pending}`, isNamed);
 }

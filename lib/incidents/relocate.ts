@@ -34,6 +34,7 @@
  * caller: a small entry that has waited in vain takes the place of what is announced, which can no longer be committed with that
  * sequence. From 4: whoever reads the merge order can finish what others began.
  */
+import QuickLRU from 'quick-lru';
 import type { Int64 } from '../json.ts';
 import { type Table, withSignal } from '../table/client.ts';
 import { type CommitOutcome, commit, type Relocation } from './commit.ts';
@@ -145,19 +146,16 @@ export function nextSequence(
 /** Reads large entries, which never change: the latest are kept. */
 export type LargeEntryReader = (table: Table, account: Int64, pending: PendingMerge) => Promise<LargeEntry | undefined>;
 
+/** Twice as many at the most. */
 const KEPT_ENTRIES = 4;
 
 export function largeEntryReader(): LargeEntryReader {
-  const kept = new Map<string, LargeEntry>();
+  const kept = new QuickLRU<string, LargeEntry>({ maxSize: KEPT_ENTRIES });
   return async (table, account, pending) => {
     const name = `${account} ${pending.incidentId} ${pending.sequence}`;
-    const known = kept.get(name);
-    if (known) return known;
-    const read = await readLargeEntry(table, account, pending);
-    if (!read) return undefined;
-    for (const oldest of [...kept.keys()].slice(0, Math.max(0, kept.size + 1 - KEPT_ENTRIES))) kept.delete(oldest);
-    kept.set(name, read);
-    return read;
+    const large = kept.get(name) ?? (await readLargeEntry(table, account, pending));
+    if (large) kept.set(name, large);
+    return large;
   };
 }
 

@@ -41,6 +41,10 @@ function joined(before: string, parts: readonly Expression[], between: string): 
   return new Expression(texts, parts);
 }
 
+/** The attribute is absent, or lower. */
+export const isBelow = (name: string, bound: number) =>
+  expression`(attribute_not_exists(${attribute(name)}) OR ${attribute(name)} < ${bound})`;
+
 /** All of the conditions hold. */
 export const all = (...conditions: readonly Expression[]) => joined('', conditions, ' AND ');
 

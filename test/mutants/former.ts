@@ -29,7 +29,7 @@ export const FORMER: readonly Bug[] = [
   {
     name: 'a table restored to a moment within a large merge is found whole',
     file: 'lib/check/merge-order.ts',
-    find: 'nowMs - entry.at_ms > OVERDUE_MS',
-    replace: 'nowMs < 0',
+    find: 'nowMs - entry.at_ms <= OVERDUE_MS',
+    replace: 'nowMs >= 0',
   },
 ];

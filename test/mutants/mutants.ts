@@ -43,9 +43,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a large merge that was given up is committed',
-    file: 'lib/incidents/merge-order.ts',
-    find: '#last < $',
-    replace: '#last <= $',
+    file: 'lib/table/expression.ts',
+    find: '} < $',
+    replace: '} <= $',
     tests: [integration('merge-interleavings')],
     only: 'whatever small merges come between',
   },

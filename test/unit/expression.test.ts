@@ -8,6 +8,7 @@ import {
   IS_NEW,
   is,
   isAsRead,
+  isBelow,
   projection,
   set,
 } from '../../lib/table/expression.ts';
@@ -68,6 +69,15 @@ describe('an update', () => {
 });
 
 describe('a condition', () => {
+  it('takes an absent attribute for one below any bound', () => {
+    const condition = all(isBelow('last', 5), is('kind', 'a'));
+    expect(expressionsOf({ ConditionExpression: condition })).toEqual({
+      ConditionExpression: '(attribute_not_exists(#last) OR #last < :0) AND #kind = :1',
+      ExpressionAttributeNames: { '#last': 'last', '#kind': 'kind' },
+      ExpressionAttributeValues: { ':0': 5, ':1': 'a' },
+    });
+  });
+
   it('requires an absent attribute to be absent still', () => {
     const row: { title: string; owner?: number } = { title: 't' };
     expect(expressionsOf({ ConditionExpression: isAsRead(row, ['title', 'owner']) })).toEqual({
