@@ -13,42 +13,40 @@ export interface Progress {
 export function startProgress(io: Io, what: string, total: number): Progress {
   const began = io.now();
   let done = 0;
-  const rate = () => done / Math.max(0.001, (io.now() - began) / 1000);
-  const text = () =>
-    `${what}: ${done} of ${total}, ${Math.round(rate())} a second, ${Math.ceil((total - done) / Math.max(1, rate()))} s left`;
+  const figures = () => {
+    const rate = done / Math.max(0.001, (io.now() - began) / 1000);
+    return { rate: Math.round(rate), left: Math.ceil((total - done) / Math.max(1, rate)) };
+  };
+  const { add, end } = io.stderr.isTTY ? inBar() : inLines();
 
-  if (!io.stderr.isTTY) {
-    let saidAt = began;
-    return {
-      add(count) {
-        done += count;
-        if (io.now() - saidAt < LINE_EVERY_MS || done === total) return;
-        saidAt = io.now();
-        say(io, text());
-      },
-      done: () => done,
-      end() {
-        if (done > 0) say(io, `${what}: ${done} of ${total}, ${Math.round(rate())} a second`);
-      },
-    };
+  function inBar() {
+    const format = `${what} {bar} {percentage} % | {value} of {total} | {rate} a second | {left} s left`;
+    const stream = io.stderr as NodeJS.WriteStream;
+    const bar = new SingleBar({ stream, format, hideCursor: true, gracefulExit: false }, Presets.shades_classic);
+    bar.start(total, 0, figures());
+    return { add: () => bar.update(done, figures()), end: () => bar.stop() };
   }
-  const bar = new SingleBar(
-    {
-      stream: io.stderr as NodeJS.WriteStream,
-      format: `${what} {bar} {percentage} % | {value} of {total} | {rate} a second | {left} s left`,
-      hideCursor: true,
-      gracefulExit: false,
-    },
-    Presets.shades_classic,
-  );
-  const payload = () => ({ rate: Math.round(rate()), left: Math.ceil((total - done) / Math.max(1, rate())) });
-  bar.start(total, 0, payload());
+
+  function inLines() {
+    let saidAt = began;
+    const text = () => `${what}: ${done} of ${total}, ${figures().rate} a second`;
+    const add = () => {
+      if (io.now() - saidAt < LINE_EVERY_MS || done === total) return;
+      saidAt = io.now();
+      say(io, `${text()}, ${figures().left} s left`);
+    };
+    const end = () => {
+      if (done > 0) say(io, text());
+    };
+    return { add, end };
+  }
+
   return {
     add(count) {
       done += count;
-      bar.update(done, payload());
+      add();
     },
     done: () => done,
-    end: () => bar.stop(),
+    end,
   };
 }

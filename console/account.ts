@@ -8,7 +8,7 @@ import type { WorkItemRow } from '../lib/incidents/rows.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import { batchGet } from '../lib/table/batch-get.ts';
 import { collections, keys } from '../lib/table/keys.ts';
-import { queryPage } from '../lib/table/query-page.ts';
+import { queryPage } from '../lib/table/query.ts';
 import { timeText } from '../lib/time-text.ts';
 import { bar, facts, further, type Html, href, html, link, section, type Table, when } from './html.ts';
 import { command, type View } from './view.ts';

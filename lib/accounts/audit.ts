@@ -2,7 +2,7 @@
 import type { Int64 } from '../json.ts';
 import type { Table } from '../table/client.ts';
 import { collections, keys } from '../table/keys.ts';
-import { queryRows } from '../table/query-all.ts';
+import { queryRows } from '../table/query.ts';
 import { type Action, putAction } from '../table/transact.ts';
 import type { AuditEntry } from './rows.ts';
 

@@ -3,11 +3,16 @@ import type { ApiMiddleware } from './call.ts';
 import type { FieldError, FieldSchema } from './field-errors.ts';
 import { refuse } from './refusals.ts';
 
+type AjvError = Pick<ErrorObject, 'instancePath' | 'params'>;
+
 /** A validator as ajv compiles it: fills in defaults, and leaves what it found in `errors`. */
 export interface Validator {
   (body: unknown): boolean;
-  errors?: Partial<ErrorObject>[] | null;
+  errors?: AjvError[] | null;
 }
+
+/** The schemas of fields, by their names. */
+export type Fields = Readonly<Record<string, FieldSchema>>;
 
 /**
  * What a schema cannot say: bounds of one field that depend on another.
@@ -23,7 +28,7 @@ export function validateMiddleware<Body>(
   validate: Validator,
   crossCheck: CrossCheck<Body> = () => [],
 ): ApiMiddleware {
-  const fields = schema.properties as Readonly<Record<string, FieldSchema>>;
+  const fields = schema.properties as Fields;
 
   return {
     before({ event }) {
@@ -39,35 +44,32 @@ export function validateMiddleware<Body>(
 
 const fieldsOf = (fieldErrors: readonly FieldError[]) => new Set(fieldErrors.map(({ field }) => field));
 
+/** What an error of ajv says of a field, or of an item of it. */
+export function fieldErrorOf({ instancePath, params }: AjvError, fields: Fields): FieldError {
+  const [, name = '', item] = instancePath.split('/');
+  const missing = name === '';
+  const field = missing ? String(params.missingProperty) : name;
+  const schema = fields[field] ?? {};
+  return {
+    field,
+    schema: (item === undefined ? undefined : schema.items) ?? schema,
+    ...(missing && { missing }),
+    ...(item !== undefined && { item: Number(item) }),
+  };
+}
+
 /** One problem for each offending field, in the order in which they were met; of an array's items, the first. */
-function fieldErrorsOf(errors: Partial<ErrorObject>[], fields: Readonly<Record<string, FieldSchema>>): FieldError[] {
-  const fieldErrors = new Map<string, FieldError & { items: Set<string> }>();
-  for (const { instancePath = '', params } of errors) {
-    const [, name = '', item] = instancePath.split('/');
-    const missing = name === '';
-    const field = missing ? String(params?.missingProperty) : name;
-    const schema = fields[field] ?? {};
-    const fieldError = fieldErrors.get(field) ?? {
-      field,
-      schema: (item === undefined ? undefined : schema.items) ?? schema,
-      ...(missing && { missing }),
-      ...(item !== undefined && { item: Number(item) }),
-      items: new Set(),
-    };
-    if (item !== undefined) fieldError.items.add(item);
-    fieldErrors.set(field, fieldError);
-  }
-  return [...fieldErrors.values()].map(({ items, ...fieldError }) =>
-    fieldError.item !== undefined && items.size > 1 ? { ...fieldError, moreItems: items.size - 1 } : fieldError,
-  );
+function fieldErrorsOf(errors: AjvError[], fields: Fields): FieldError[] {
+  const found = errors.map((error) => fieldErrorOf(error, fields));
+  return [...Map.groupBy(found, ({ field }) => field).values()].map((same) => {
+    const [first] = same as [FieldError];
+    const items = new Set(same.flatMap(({ item }) => item ?? []));
+    return first.item !== undefined && items.size > 1 ? { ...first, moreItems: items.size - 1 } : first;
+  });
 }
 
 /** Strings with half of a surrogate pair: valid in JSON, but not in UTF-8 or DynamoDB. */
-function illFormedStrings(
-  body: Record<string, unknown>,
-  fields: Readonly<Record<string, FieldSchema>>,
-  known: ReadonlySet<string>,
-): FieldError[] {
+function illFormedStrings(body: Record<string, unknown>, fields: Fields, known: ReadonlySet<string>): FieldError[] {
   const fieldErrors: FieldError[] = [];
   for (const [field, schema] of Object.entries(fields)) {
     const value = body[field];

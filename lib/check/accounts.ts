@@ -8,7 +8,7 @@ import type { Int64 } from '../json.ts';
 import { all, EXISTS, expression, IS_NEW, is, set } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
 import { type Action, checkAction, deleteAction, putAction, updateAction } from '../table/transact.ts';
-import type { Finding } from './finding.ts';
+import { type Finding, findingsOf } from './finding.ts';
 
 /** Accounts and keys as stored. */
 export interface AccountRows {
@@ -22,55 +22,39 @@ export interface AccountRows {
 
 export function* checkAccounts({ listed, accounts, appKeys }: AccountRows): Generator<Finding> {
   for (const [account, row] of accounts) {
+    const finding = findingsOf(account);
     const list = keys.listedAccount(account);
     if (!row) {
-      const [what, fixes] = listed.has(account)
-        ? (['the list of accounts has it', [deleteAction(list), checkAction(keys.account(account), IS_NEW)]] as const)
-        : (['it has rows', []] as const);
-      yield { kind: 'account_missing', account, ids: {}, detail: `${what}, but the account does not exist`, fixes };
+      const [what, ...fixes] = listed.has(account)
+        ? (['the list of accounts has it', deleteAction(list), checkAction(keys.account(account), IS_NEW)] as const)
+        : (['it has rows'] as const);
+      yield finding('account_missing', {}, `${what}, but the account does not exist`, ...fixes);
       continue;
     }
-    if (!listed.has(account))
-      yield {
-        kind: 'account_unlisted',
-        account,
-        ids: {},
-        detail: '`account list` and exports of all accounts do not show it',
-        fixes: [putAction(list)],
-      };
-    for (const hash of row.app_keys ?? [])
-      if (appKeys.get(hash)?.account_id !== account)
-        yield {
-          kind: 'app_key_missing',
-          account,
-          ids: { app_key_id: appKeyIdOf(hash) },
-          detail: appKeys.has(hash) ? 'the key belongs to another account' : 'calls with it are refused',
-          fixes: listing(account, 'DELETE', hash),
-        };
+    if (!listed.has(account)) {
+      const detail = '`account list` and exports of all accounts do not show it';
+      yield finding('account_unlisted', {}, detail, putAction(list));
+    }
+    for (const hash of row.app_keys ?? []) {
+      if (appKeys.get(hash)?.account_id === account) continue;
+      const detail = appKeys.has(hash) ? 'the key belongs to another account' : 'calls with it are refused';
+      yield finding('app_key_missing', { app_key_id: appKeyIdOf(hash) }, detail, ...listing(account, 'DELETE', hash));
+    }
   }
   for (const [hash, appKey] of appKeys) {
     const account = accounts.get(appKey.account_id);
     if (!account) continue;
+    const finding = findingsOf(account.account_id);
     const ids = { app_key_id: appKeyIdOf(hash) };
-    if (!account.app_keys?.has(hash))
-      yield {
-        kind: 'app_key_unlisted',
-        account: account.account_id,
-        ids,
-        detail: 'it works, but is neither listed nor changed with its account',
-        fixes: listing(account.account_id, 'ADD', hash),
-      };
-    const should = copiedFields(account);
+    if (!account.app_keys?.has(hash)) {
+      const detail = 'it works, but is neither listed nor changed with its account';
+      yield finding('app_key_unlisted', ids, detail, ...listing(account.account_id, 'ADD', hash));
+    }
     const { permissions, suspended = false, cursor_secret, gateway_key, account_revision } = appKey;
     const has = { permissions, suspended, cursor_secret, gateway_key, account_revision };
-    if (isDeepStrictEqual(has, should)) continue;
-    yield {
-      kind: 'app_key_outdated',
-      account: account.account_id,
-      ids,
-      detail: `it has the permissions of revision ${account_revision ?? 0}; the account is at revision ${account.revision}`,
-      fixes: copying(hash, appKey, account),
-    };
+    if (isDeepStrictEqual(has, copiedFields(account))) continue;
+    const detail = `it has the permissions of revision ${account_revision ?? 0}; the account is at revision ${account.revision}`;
+    yield finding('app_key_outdated', ids, detail, ...copying(hash, appKey, account));
   }
 }
 

@@ -5,15 +5,13 @@
  */
 import type { Move } from '../incidents/feed.ts';
 import type { FeedItem } from '../incidents/read.ts';
-import type { AlertRow } from '../incidents/rows.ts';
-import type { Int64 } from '../json.ts';
 import { isAsRead, set } from '../table/expression.ts';
 import { type Key, keys, parseKey } from '../table/keys.ts';
-import { type Action, deleteAction, updateAction } from '../table/transact.ts';
-import type { Finding } from './finding.ts';
+import { deleteAction, updateAction } from '../table/transact.ts';
+import { type Finding, findingsOf } from './finding.ts';
 import { checkIncidents } from './incidents.ts';
 import { checkMergeOrder } from './merge-order.ts';
-import type { CheckedAlert, MergeRows } from './merge-rows.ts';
+import type { MergeRows } from './merge-rows.ts';
 
 /** @param nowMs tells merges that should be finished; absent: they are not looked for */
 export function checkMerges(rows: MergeRows, nowMs = 0): Finding[] {
@@ -28,42 +26,35 @@ export function checkMerges(rows: MergeRows, nowMs = 0): Finding[] {
   };
   const orphaned = incomplete.length === 0 ? orphans : [...orphans, ...rows.rowsOfEntries.filter(isOfIncomplete)];
 
+  const finding = findingsOf(account);
+
   return [
     ...checkAlerts(rows, entries),
     ...checkIncidents(rows, entries),
-    ...incomplete.map(
-      ({ entry, alertIds }): Finding => ({
-        kind: 'entry_incomplete',
-        account,
-        ids: { incident_id: entry.incident_id, sequence: entry.sequence },
-        detail: `it takes ${entry.alerts} alerts and lists ${alertIds.length}: its commit is incomplete`,
-        fixes: [deleteAction(keys.feedEntry(account, entry.incident_id, entry.sequence))],
-      }),
-    ),
-    ...orphaned.map((key): Finding => {
+    ...incomplete.map(({ entry, alertIds }) => {
+      const { incident_id, sequence, alerts } = entry;
+      const detail = `it takes ${alerts} alerts and lists ${alertIds.length}: its commit is incomplete`;
+      const remove = deleteAction(keys.feedEntry(account, incident_id, sequence));
+      return finding('entry_incomplete', { incident_id, sequence }, detail, remove);
+    }),
+    ...orphaned.map((key) => {
       const [incidentId = '', sequence = 0] = parseKey(key)?.parts ?? [];
-      return {
-        kind: 'entry_rows_orphaned',
-        account,
-        ids: { incident_id: String(incidentId), sequence: Number(sequence) },
-        detail: `row ${key.sk} of a missing entry`,
-        fixes: [deleteAction(key)],
-      };
+      const ids = { incident_id: String(incidentId), sequence: Number(sequence) };
+      return finding('entry_rows_orphaned', ids, `row ${key.sk} of a missing entry`, deleteAction(key));
     }),
     ...checkMergeOrder(rows, entries, nowMs),
-    ...idempotencyKeys.flatMap((row): Finding[] =>
-      row.sequence === undefined || has.has(entryName(row.incident_id, row.sequence))
-        ? []
-        : [
-            {
-              kind: 'idempotency_entry_missing',
-              account,
-              ids: { incident_id: row.incident_id, sequence: row.sequence },
-              detail: 'a repeated call would be answered as done',
-              fixes: [deleteAction(row, isAsRead(row, ['sequence']))],
-            },
-          ],
-    ),
+    ...idempotencyKeys
+      .filter(({ incident_id, sequence }) => sequence !== undefined && !has.has(entryName(incident_id, sequence)))
+      .map((row) => {
+        const { incident_id, sequence } = row;
+        const detail = 'a repeated call would be answered as done';
+        return finding(
+          'idempotency_entry_missing',
+          { incident_id, sequence },
+          detail,
+          deleteAction(row, isAsRead(row, ['sequence'])),
+        );
+      }),
   ];
 }
 
@@ -94,6 +85,7 @@ function replay(entries: readonly FeedItem[], alerts: MergeRows['alerts']): Map<
 const placeText = (incidentId: string | undefined) => incidentId ?? 'no incident';
 
 function* checkAlerts({ account, alerts }: MergeRows, entries: readonly FeedItem[]): Generator<Finding> {
+  const finding = findingsOf(account);
   const told = replay(entries, alerts);
   for (const [alertId, alert] of alerts) {
     const { incident_id: current, moved_sequence: by, moved_from: from } = alert;
@@ -101,26 +93,16 @@ function* checkAlerts({ account, alerts }: MergeRows, entries: readonly FeedItem
     if (by === last?.sequence && (!last || current === last.move.to)) continue;
     const should = last ? last.move.to : from;
     const isUnknown = by !== undefined && !sequences?.has(by);
-    yield {
-      kind: isUnknown ? 'alert_entry_missing' : 'alert_misplaced',
-      account,
-      ids: { alert_id: alertId, ...(by !== undefined && { sequence: by }) },
-      detail: `it is in ${placeText(current)} and belongs in ${placeText(should)}${last ? `, by entry ${last.sequence}` : ', where it came from'}`,
-      fixes: [
-        place(account, alertId, alert, {
-          incident_id: should,
-          moved_sequence: last?.sequence,
-          moved_from: last?.move.from,
-        }),
-      ],
-    };
+    const why = last ? `by entry ${last.sequence}` : 'where it came from';
+    yield finding(
+      isUnknown ? 'alert_entry_missing' : 'alert_misplaced',
+      { alert_id: alertId, ...(by !== undefined && { sequence: by }) },
+      `it is in ${placeText(current)} and belongs in ${placeText(should)}, ${why}`,
+      updateAction(
+        keys.alert(account, alertId),
+        set({ incident_id: should, moved_sequence: last?.sequence, moved_from: last?.move.from }),
+        isAsRead(alert, ['incident_id', 'moved_sequence']),
+      ),
+    );
   }
 }
-
-/** Puts an alert where it belongs, if it is where it was read. */
-const place = (
-  account: Int64,
-  alertId: string,
-  was: CheckedAlert,
-  should: { [Name in 'incident_id' | 'moved_sequence' | 'moved_from']: AlertRow[Name] | undefined },
-): Action => updateAction(keys.alert(account, alertId), set(should), isAsRead(was, ['incident_id', 'moved_sequence']));

@@ -11,7 +11,7 @@ import type { Table } from '../table/client.ts';
 import { expression, expressionsOf } from '../table/expression.ts';
 import { collections, type Key, keys, ofKind, parseKey, type RowKind, type Stored } from '../table/keys.ts';
 import { forEach } from '../table/pool.ts';
-import { queryRows } from '../table/query-all.ts';
+import { queryRows } from '../table/query.ts';
 import type { AccountRows } from './accounts.ts';
 import { ALERT_ATTRIBUTES, type CheckedAlert, type MergeRows } from './merge-rows.ts';
 

@@ -3,7 +3,7 @@ import { readSnapshot } from '../incidents/snapshot.ts';
 import type { Int64 } from '../json.ts';
 import type { Table } from '../table/client.ts';
 import { collections, parseKey, type RowKind, type Stored } from '../table/keys.ts';
-import { queryAll } from '../table/query-all.ts';
+import { queryAll } from '../table/query.ts';
 import type { Entity, Kind } from './format.ts';
 
 const PARTITIONS = [

@@ -1,9 +1,9 @@
 /** The data format: one JSON object a line, its `kind` telling what it is. `docs/data-format.md` describes it for users. */
 import { Ajv, type ErrorObject } from 'ajv';
 import { type AppKeyIdentity, identityOfAppKey } from '../accounts/app-key-admin.ts';
-import type { FieldSchema } from '../api/field-errors.ts';
 import { en } from '../api/messages/en.ts';
 import { getRumResource } from '../api/operations.ts';
+import { type Fields, fieldErrorOf } from '../api/validate.ts';
 import { HOST_SCHEMA, STATUS_SCHEMA } from '../fleet/rows.ts';
 import { LAST_VERSION } from '../incidents/restore-work-item.ts';
 import { int64Keyword, withInt64 } from '../int64-keyword.ts';
@@ -103,17 +103,10 @@ const IDENTITY: Readonly<Partial<Record<Kind, string>>> = {
 
 const validators = Object.fromEntries(
   Object.entries<KindSchema>(SCHEMAS).map(([kind, { required, properties, open = false }]) => {
-    const fields = { kind: { type: 'string' }, account_id: accountId, ...properties };
-    const schema = {
-      type: 'object',
-      required: ['account_id', ...required],
-      properties: fields,
-      additionalProperties: open,
-    };
-    return [
-      kind,
-      { fields: fields as Readonly<Record<string, FieldSchema>>, validate: ajv.compile(withInt64(schema) as object) },
-    ];
+    const fields = { kind: text, account_id: accountId, ...properties } as Fields;
+    const object = { type: 'object', additionalProperties: open };
+    const schema = { ...object, required: ['account_id', ...required], properties: fields };
+    return [kind, { fields, validate: ajv.compile(withInt64(schema) as object) }];
   }),
 );
 
@@ -176,17 +169,10 @@ function* unstorable(value: unknown, depth = 1): Generator<string> {
     }
 }
 
-function problemText(
-  { keyword, instancePath, params }: ErrorObject,
-  fields: Readonly<Record<string, FieldSchema>>,
-): string {
+function problemText(error: ErrorObject, fields: Fields): string {
+  const { keyword, params } = error;
   if (keyword === 'additionalProperties') return `${params.additionalProperty} is not a field of this kind`;
-  const [, field = String(params.missingProperty), item] = instancePath.split('/');
-  const whole = fields[field] ?? {};
-  const schema = (item === undefined ? undefined : whole.items) ?? whole;
-  const missing = keyword === 'required';
-  const fieldError = { field, schema, ...(missing && { missing }), ...(item !== undefined && { item: Number(item) }) };
-  return en.explain.invalidFields({ fieldErrors: [fieldError] }).replace(/\.$/, '');
+  return en.explain.invalidFields({ fieldErrors: [fieldErrorOf(error, fields)] }).replace(/\.$/, '');
 }
 
 /** What is stored of the key of an `app_key` line. */

@@ -3,8 +3,7 @@ import type { Int64 } from '../json.ts';
 import type { Table } from '../table/client.ts';
 import { collections, keys, parseKey } from '../table/keys.ts';
 import { forEach } from '../table/pool.ts';
-import { queryAll, queryRows } from '../table/query-all.ts';
-import { queryPage } from '../table/query-page.ts';
+import { queryAll, queryPage, queryRows } from '../table/query.ts';
 import { type FeedItem, feedOf, readFeed } from './read.ts';
 import type { IncidentRow } from './rows.ts';
 

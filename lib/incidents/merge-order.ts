@@ -10,7 +10,7 @@ import type { Table } from '../table/client.ts';
 import { all, attribute, expression, is, isBelow, set } from '../table/expression.ts';
 import { isUnavailable } from '../table/failures.ts';
 import { collections, type KeyOf, keys, parseKey, type Stored } from '../table/keys.ts';
-import { queryRows } from '../table/query-all.ts';
+import { queryRows } from '../table/query.ts';
 import { updateRow } from '../table/row.ts';
 import { type Action, updateAction } from '../table/transact.ts';
 import type { FeedEntry } from './rows.ts';

@@ -2,7 +2,7 @@
 import type { Int64 } from '../json.ts';
 import type { Table } from '../table/client.ts';
 import { collections, keys, ofKind, parseKey, type Stored } from '../table/keys.ts';
-import { queryAll, queryRows } from '../table/query-all.ts';
+import { queryAll, queryRows } from '../table/query.ts';
 import { getRow } from '../table/row.ts';
 import { type Move, type Range, readAlertList, readMovedAlerts, uncovered } from './feed.ts';
 import type { FeedEntry } from './rows.ts';

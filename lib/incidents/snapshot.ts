@@ -6,7 +6,7 @@ import type { Int64 } from '../json.ts';
 import type { Table } from '../table/client.ts';
 import { collections, type Stored } from '../table/keys.ts';
 import { forEach } from '../table/pool.ts';
-import { queryAll, queryRows } from '../table/query-all.ts';
+import { queryAll, queryRows } from '../table/query.ts';
 import { lowestNext, type PendingMerge, readMergeOrder } from './merge-order.ts';
 import { decideFor } from './move.ts';
 import { type Decide, placedAfter } from './placement.ts';

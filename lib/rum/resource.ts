@@ -10,7 +10,7 @@ import type { Deps } from '../deps.ts';
 import { type Int64, isInt64 } from '../json.ts';
 import { withSignal } from '../table/client.ts';
 import { collections, keys } from '../table/keys.ts';
-import { queryAll } from '../table/query-all.ts';
+import { queryAll } from '../table/query.ts';
 import { getRow } from '../table/row.ts';
 import { type RumUsage, USAGE_FIELDS } from './rows.ts';
 

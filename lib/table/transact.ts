@@ -36,14 +36,9 @@ export const checkAction = (key: Key, condition: Expression): Action => ({
 });
 
 function send({ name: TableName, client, signal }: Table, actions: readonly Action[], ClientRequestToken?: string) {
-  const TransactItems = actions.map(
-    ({ Put, Update, Delete, ConditionCheck }): TransactItem => ({
-      ...(Put && { Put: { TableName, ...Put } }),
-      ...(Update && { Update: { TableName, ...Update } }),
-      ...(Delete && { Delete: { TableName, ...Delete } }),
-      ...(ConditionCheck && { ConditionCheck: { TableName, ...ConditionCheck } }),
-    }),
-  );
+  const itemOf = (action: Action) =>
+    Object.fromEntries(Object.entries(action).map(([verb, given]) => [verb, { TableName, ...given }])) as TransactItem;
+  const TransactItems = actions.map(itemOf);
   const command = new TransactWriteCommand({ TransactItems, ...(ClientRequestToken && { ClientRequestToken }) });
   return client.send(command, optionsOf(signal));
 }

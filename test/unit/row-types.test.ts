@@ -2,7 +2,7 @@ import { expectTypeOf, it } from 'vitest';
 import { batchGet } from '../../lib/table/batch-get.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { collections, keys } from '../../lib/table/keys.ts';
-import { queryRows } from '../../lib/table/query-all.ts';
+import { queryRows } from '../../lib/table/query.ts';
 import { getRow } from '../../lib/table/row.ts';
 
 // `npm run check` fails where these do not hold: types are gone when a test runs.
