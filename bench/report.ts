@@ -80,18 +80,20 @@ export function tableOf(figures: readonly Figure[]): string {
 }
 
 /**
- * The figures with a target whose names are `subject: what`, a row for each subject; those that have nothing in common are in
- * tables of their own. @returns Markdown
+ * The figures whose names are `subject: what` and that have a baseline or a target, a row for each subject; those that have
+ * nothing in common, or no target, are in tables of their own. @returns Markdown
  */
 export function tablesBySubject(figures: readonly Figure[]): string {
   const subjects = new Map<string, Map<string, Figure>>();
-  for (const figure of figures.filter(({ target }) => target)) {
-    const [subject = '', what = ''] = figure.name.replace(', worst setting', '').split(': ');
-    subjects.set(subject, new Map([...(subjects.get(subject) ?? []), [what, figure]]));
+  for (const figure of figures.filter(({ baseline, target }) => baseline ?? target)) {
+    const [subject = '', what] = figure.name.replace(', worst setting', '').split(': ');
+    if (what) subjects.set(subject, new Map([...(subjects.get(subject) ?? []), [what, figure]]));
   }
+  const isLike = (one: Map<string, Figure>, other: Map<string, Figure>) =>
+    [...one].some(([what, { target }]) => other.has(what) && !other.get(what)?.target === !target);
   const tables: [string, Map<string, Figure>][][] = [];
   for (const row of subjects) {
-    const like = tables.find((rows) => rows.some(([, cells]) => [...cells.keys()].some((what) => row[1].has(what))));
+    const like = tables.find((rows) => rows.some(([, cells]) => isLike(cells, row[1])));
     if (like) like.push(row);
     else tables.push([row]);
   }
@@ -110,7 +112,7 @@ function tableBySubject(subjects: readonly [string, Map<string, Figure>][]): str
       if (!figure) return '';
       const value = `${show(figure.value)} ${figure.unit}`;
       const shown = figure.ratio === undefined ? value : `${figure.ratio.toFixed(2)} (${value})`;
-      return `${shown}${target ? '' : `, ${targetOf(figure)}`}${missedOf(figure)}`;
+      return `${[shown, ...(target === undefined ? [targetOf(figure)] : [])].join(', ')}${missedOf(figure)}`;
     }),
   ]);
   return markdown(['', ...columns.map(({ what, target }) => (target ? `${what}, ${target}` : what))], rows);
