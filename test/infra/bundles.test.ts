@@ -4,12 +4,12 @@ import { cpSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, statS
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { App, Duration, Stack } from 'aws-cdk-lib';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ALIASES } from '../../infra/bundle/aliases.ts';
 import { ServiceFunction } from '../../infra/function.ts';
 import { GRANTS } from '../../infra/grants.ts';
@@ -26,6 +26,12 @@ let functions: Map<string, Resource & { id: string }>;
 let cached: Map<string, Resource & { id: string }>;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'bundles-'));
+  // CDK starts esbuild by npx for each function, which takes longer than esbuild does.
+  writeFileSync(join(folder, 'npx'), '#!/bin/sh\n[ "$1" = --no-install ] && shift && exec "$@"\n', { mode: 0o755 });
+  vi.stubEnv(
+    'PATH',
+    [folder, fileURLToPath(new URL('../../node_modules/.bin', import.meta.url)), process.env.PATH].join(delimiter),
+  );
   const app = new App({ outdir: folder, analyticsReporting: false });
   const stack = new ServiceStack(app, 'Bundled');
   const withCache = new Stack(app, 'Cached');

@@ -15,6 +15,7 @@ import {
   type Handlers,
   handlersOver,
   invokeAlone,
+  newDouble,
   newTable,
   testDeps,
 } from '../support/service.ts';
@@ -47,14 +48,22 @@ const HANDLERS: Record<string, keyof Handlers> = {
   'merge-alerts': 'mergeAlerts',
 };
 
-let table: Table;
-let handlers: Handlers;
-let appKey: string;
+interface Service {
+  handlers: Handlers;
+  appKey: string;
+}
+
 let clock = 2_050_000_020_000;
+async function serviceOn(table: Table): Promise<Service> {
+  const { appKey } = await newAccount(table);
+  return { handlers: handlersOver(testDeps(table, { now: () => clock })), appKey };
+}
+let service: Service;
+/** Of what is refused for its form, DynamoDB is asked for the key only. */
+let inMemory: Service;
 beforeAll(async () => {
-  table = await newTable();
-  ({ appKey } = await newAccount(table));
-  handlers = handlersOver(testDeps(table, { now: () => clock }));
+  service = await serviceOn(await newTable());
+  inMemory = await serviceOn(newDouble());
 });
 
 const schemaOf = ({ path }: Operation): Schema =>
@@ -149,7 +158,7 @@ function expectDescribed({ path }: Operation, { status, body }: Answer): void {
   if (body.error) expect(Object.keys(examples)).toContain(body.error.code);
 }
 
-async function send(operation: Operation, body: unknown): Promise<Answer> {
+async function send({ handlers, appKey }: Service, operation: Operation, body: unknown): Promise<Answer> {
   clock += 60_000;
   const handler = handlers[HANDLERS[operation.name] as keyof Handlers];
   return invokeAlone(handler, eventFor(operation, { appKey, rawBody: stringifyJson(body) }));
@@ -159,7 +168,7 @@ describe.each(operations)(`requests made from openapi.json (SEED=${SEED}): $name
   it(`${RUNS} valid ones are never refused for their form, and never fail`, async () => {
     await fc.assert(
       fc.asyncProperty(requests(operation), async (body) => {
-        const answer = await send(operation, body);
+        const answer = await send(service, operation, body);
         expectDescribed(operation, answer);
         // Nothing of what they name is there.
         expect(['OK', 'ResourceNotFound']).toContain(answer.body.error?.code ?? 'OK');
@@ -171,7 +180,7 @@ describe.each(operations)(`requests made from openapi.json (SEED=${SEED}): $name
   it(`${RUNS} with one thing wrong are InvalidParameter`, async () => {
     await fc.assert(
       fc.asyncProperty(mutants(operation), async (body) => {
-        const answer = await send(operation, body);
+        const answer = await send(inMemory, operation, body);
         expectDescribed(operation, answer);
         expect(answer.body.error?.code).toBe('InvalidParameter');
       }),
