@@ -1,5 +1,5 @@
 /** What the checks use: a service, callers, data, and what only a local service offers. */
-
+import type { Failure } from '../../infra/local/failing-table.ts';
 import type { Int64 } from '../../lib/json.ts';
 import type { Table } from '../../lib/table/client.ts';
 import type { Caller, Turns } from './callers.ts';
@@ -15,7 +15,7 @@ export interface Stored {
 export type Changing = Stored & { readonly caller: Caller };
 
 /** A service with a failing part. */
-export type Impaired = 'live-status' | 'inventory' | 'table' | 'no service map';
+export type Impaired = Failure | 'no service map';
 
 export interface Lab {
   readonly url: string;

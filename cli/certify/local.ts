@@ -18,14 +18,6 @@ const BROWSERS = 6;
 
 const START = fileURLToPath(new URL('../../infra/local/start.ts', import.meta.url));
 
-/** How a service is started so that it is impaired. */
-const IMPAIRED: Readonly<Record<Impaired, { args: string[]; env?: Record<string, string> }>> = {
-  'live-status': { args: ['--fail', 'live-status'] },
-  inventory: { args: ['--fail', 'inventory'] },
-  table: { args: ['--fail', 'table'] },
-  'no service map': { args: [], env: { SERVICEMAP_ENABLED: 'false' } },
-};
-
 /** Starts a service and waits until it serves. @returns where */
 function startOne(children: ChildProcess[], args: string[], env: Record<string, string> = {}): Promise<string> {
   const child = spawn(process.execPath, [START, '--port', '0', ...args], {
@@ -105,8 +97,10 @@ export async function startLab(): Promise<{ lab: Lab; stop: () => Promise<void> 
 
     const impaired = new Map<Impaired, Promise<string>>();
     const startImpaired = (how: Impaired) => {
-      const { args, env } = IMPAIRED[how];
-      const start = () => startOne(children, args, { ...env, DYNAMODB_ENDPOINT: endpoint });
+      const start = () =>
+        how === 'no service map'
+          ? startOne(children, [], { DYNAMODB_ENDPOINT: endpoint, SERVICEMAP_ENABLED: 'false' })
+          : startOne(children, ['--fail', how], { DYNAMODB_ENDPOINT: endpoint });
       // On a busy machine the database may take too long to answer the first time.
       const started = start().catch(start);
       impaired.set(how, started);

@@ -23,8 +23,6 @@ export interface Result {
 export interface RunOptions {
   /** Numbers of the only sentences, or sections, to show. */
   readonly only?: readonly string[];
-  /** Sentences that are shown at the same time. */
-  readonly lanes?: number;
   /** Whether slow sentences have callers of their own; otherwise they wait until all others are done. */
   readonly slowAside?: boolean;
   /** Called for each section, in order, as soon as it is done. */
@@ -36,11 +34,14 @@ interface Job {
   readonly sentence: Sentence;
 }
 
+/** Sentences that are shown at the same time. */
+const LANES = 4;
+
 /** @throws CliError when nothing answers */
 export async function certify(
   lab: Lab,
   sections: readonly Section[],
-  { only, lanes = 4, slowAside = true, onSection = () => {} }: RunOptions = {},
+  { only, slowAside = true, onSection = () => {} }: RunOptions = {},
 ): Promise<Result[]> {
   const pages: Pages = new Map();
   const wanted = ({ number }: Job) => !only || only.some((one) => number === one || number.startsWith(`${one}-`));
@@ -67,7 +68,7 @@ export async function certify(
   const slow = jobs.filter(({ sentence }) => 'slow' in sentence);
   const others = jobs.filter((job) => !slow.includes(job));
   const showAll = async () => {
-    await Promise.all([inLanes(others, lanes), ...(slowAside ? [inLanes(slow, slow.length)] : [])]);
+    await Promise.all([inLanes(others, LANES), ...(slowAside ? [inLanes(slow, slow.length)] : [])]);
     if (!slowAside) await inLanes(slow, 1);
   };
   const done = showAll();

@@ -20,16 +20,11 @@ export interface WireAnswer {
 /** Sends this call, or another, to the engine. */
 export type Send = (other?: WireCall) => Promise<WireAnswer>;
 
-export interface DynamoDbProxy {
-  readonly endpoint: string;
-  close(): Promise<void>;
-}
-
 /** @param handle answers each call through `reply`; the connection ends when it throws */
 export async function startDynamoDbProxy(
   target: string,
   handle: (call: WireCall, reply: ServerResponse, send: Send) => Promise<void>,
-): Promise<DynamoDbProxy> {
+) {
   const agent = new Agent({ keepAlive: true });
 
   /** Sends a call as the client sent it, signature included. */

@@ -1,7 +1,7 @@
 /** A table with a failing part: a proxy that answers some of the functions' DynamoDB calls with an error. */
 import type { ServerResponse } from 'node:http';
 import { parseKey, type RowKind } from '../../lib/table/keys.ts';
-import { type DynamoDbProxy, startDynamoDbProxy } from './dynamodb-proxy.ts';
+import { startDynamoDbProxy } from './dynamodb-proxy.ts';
 
 /** What can fail, and what callers see then. */
 export const FAILURES = {
@@ -14,22 +14,16 @@ export type Failure = keyof typeof FAILURES;
 
 export const isFailure = (name: string): name is Failure => Object.hasOwn(FAILURES, name);
 
-const ROWS: Readonly<Partial<Record<Failure, RowKind>>> = { 'live-status': 'hostStatus', inventory: 'host' };
+const ROWS: Readonly<Record<Exclude<Failure, 'table'>, RowKind>> = { 'live-status': 'hostStatus', inventory: 'host' };
 
-/** Kinds of the rows whose keys are in the body of a call. */
-function rowKindsIn(body: string): Set<RowKind | undefined> {
+/** Whether a call is to fail: by the kinds of the rows whose keys are in its body. */
+function fails(failures: readonly Failure[], body: string): boolean {
   const kinds = new Set<RowKind | undefined>();
   JSON.parse(body, (_name, value) => {
     if (typeof value === 'string') kinds.add(parseKey({ pk: value, sk: '' })?.kind);
     return value;
   });
-  return kinds;
-}
-
-function fails(failures: readonly Failure[], body: string): boolean {
-  if (failures.includes('table')) return true;
-  const kinds = rowKindsIn(body);
-  return failures.some((failure) => kinds.has(ROWS[failure]));
+  return failures.some((failure) => failure === 'table' || kinds.has(ROWS[failure]));
 }
 
 /** DynamoDB's answer to an internal error. */
@@ -42,7 +36,7 @@ function refuse(reply: ServerResponse): void {
  * Starts the proxy on a free port.
  * @param target endpoint of a DynamoDB-compatible server
  */
-export const startFailingTable = (target: string, failures: readonly Failure[]): Promise<DynamoDbProxy> =>
+export const startFailingTable = (target: string, failures: readonly Failure[]) =>
   startDynamoDbProxy(target, async ({ body }, reply, send) => {
     if (fails(failures, body.toString())) return refuse(reply);
     const answer = await send();

@@ -11,18 +11,11 @@ export interface QueueSettings {
   readonly maxReceives: number;
 }
 
-export interface LocalQueue {
-  send(body: string): void;
-  /** Messages that were received too often. */
-  readonly deadLetters: readonly string[];
-  stop(): Promise<void>;
-}
-
 /** Hands each message to a function by itself, as Lambda does for an SQS queue with batches of one; kept in memory. */
 export function startQueue(
   { delayMs, visibilityMs, maxReceives }: Omit<QueueSettings, 'functionName'>,
   target: Pick<LocalFunction, 'invoke'>,
-): LocalQueue {
+) {
   const timers = new Set<NodeJS.Timeout>();
   const underWay = new Set<Promise<void>>();
   const deadLetters: string[] = [];
@@ -49,8 +42,9 @@ export function startQueue(
   }
 
   return {
-    send: (body) => later(delayMs, () => receive(randomUUID(), body, 1)),
-    deadLetters,
+    send: (body: string) => later(delayMs, () => receive(randomUUID(), body, 1)),
+    /** Messages that were received too often. */
+    deadLetters: deadLetters as readonly string[],
     async stop() {
       stopped = true;
       for (const timer of timers) clearTimeout(timer);

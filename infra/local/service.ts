@@ -13,16 +13,7 @@ import type { Template } from './template.ts';
 
 const functionsFolder = new URL('../../functions/', import.meta.url);
 
-export interface LocalService {
-  readonly url: string;
-  /** Why the table's stream is not followed: then merges that are cut short stay pending. */
-  readonly streamProblem: string | undefined;
-  /** Messages that the merge queue gave up. */
-  readonly deadLetters: readonly string[];
-  /** Loads all functions, again if they are loaded. @throws why one cannot be loaded */
-  load(): Promise<void>;
-  stop(): Promise<void>;
-}
+export type LocalService = Awaited<ReturnType<typeof startService>>;
 
 export interface LocalServiceOptions extends Pick<GatewayOptions, 'onServed' | 'onFailed' | 'console'> {
   template: Template;
@@ -39,7 +30,7 @@ export interface LocalServiceOptions extends Pick<GatewayOptions, 'onServed' | '
 }
 
 /** @throws NodeJS.ErrnoException `EADDRINUSE` when the port is taken; nothing is left running then */
-export async function startService(options: LocalServiceOptions): Promise<LocalService> {
+export async function startService(options: LocalServiceOptions) {
   const { template, endpoint, functionsEndpoint = endpoint, tableName, port, limitCpu = false } = options;
   const deployment = readDeployment(template, tableName);
   // What Lambda would set, and where DynamoDB is; all else is the template's.
@@ -53,6 +44,7 @@ export async function startService(options: LocalServiceOptions): Promise<LocalS
     ]),
   );
   let loading: Promise<unknown> = Promise.resolve();
+  /** Loads all functions, again if they are loaded. @throws why one cannot be loaded */
   async function load(): Promise<void> {
     // Not all at once: the first to fail tells what is wrong with all.
     const all = (async () => {
@@ -89,7 +81,9 @@ export async function startService(options: LocalServiceOptions): Promise<LocalS
 
   return {
     url: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`,
+    /** Why the table's stream is not followed: then merges that are cut short stay pending. */
     streamProblem,
+    /** Messages that the merge queue gave up. */
     deadLetters: queue.deadLetters,
     load,
     async stop() {

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startDynamoDbProxy } from '../dynamodb-proxy.ts';
 import type { Call } from './call.ts';
-import { AWS_LIMITS, createPartitions, type Limits, type Usage } from './capacity.ts';
+import { AWS_LIMITS, createPartitions, type Limits } from './capacity.ts';
 import { createEngine, EngineRefusal, type Json, type KeyNames } from './engine.ts';
 import { invalid, Refusal } from './errors.ts';
 import { batchGetItem, getItem, query } from './reads.ts';
@@ -13,12 +13,7 @@ import { createRowsInUse } from './rows-in-use.ts';
 import { transactWriteItems } from './transactions.ts';
 import { batchWriteItem, writeItem } from './writes.ts';
 
-export interface LimitsProxy {
-  readonly endpoint: string;
-  /** What each partition key has used, by `<table> <value of the partition key>`. */
-  usages(): Map<string, Usage>;
-  close(): Promise<void>;
-}
+export type LimitsProxy = Awaited<ReturnType<typeof startLimitsProxy>>;
 
 /** By action; others are passed through. */
 const HANDLERS: Readonly<Record<string, (call: Call) => Promise<Json>>> = {
@@ -46,7 +41,7 @@ export async function startLimitsProxy(
   target: string,
   limits: Partial<Limits> = {},
   now: () => number = () => performance.now(),
-): Promise<LimitsProxy> {
+) {
   const all: Limits = { ...AWS_LIMITS, ...limits };
   const partitions = createPartitions(all, now);
   const inUse = createRowsInUse();
@@ -75,5 +70,10 @@ export async function startLimitsProxy(
       reply.writeHead(400, HEADERS).end(encode({ __type: error.type, message: error.message, ...error.more }));
     }
   });
-  return { endpoint, usages: () => new Map(partitions.usages), close };
+  return {
+    endpoint,
+    /** What each partition key has used, by `<table> <value of the partition key>`. */
+    usages: () => new Map(partitions.usages),
+    close,
+  };
 }
