@@ -1,12 +1,14 @@
-/** The certificate's own services: `npm start` with its data, and others with failing parts. */
-import { type ChildProcess, spawn } from 'node:child_process';
+/** The certificate's own services on a DynamoDB of their own: one with its data, and others with failing parts. */
 import { randomBytes, randomInt } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { listRunning } from '../../infra/local/running.ts';
-import { connectTable } from '../../lib/table/client.ts';
+import { startDynamoDb } from '../../infra/local/dynamodb-local.ts';
+import { startFailingTable } from '../../infra/local/failing-table.ts';
+import { createLocalGatewayKeys } from '../../infra/local/gateway-keys.ts';
+import { startService } from '../../infra/local/service.ts';
+import { StartError } from '../../infra/local/start-error.ts';
+import { synthesize } from '../../infra/local/synthesize.ts';
+import { createTable, LOCAL_TABLE_NAME } from '../../infra/local/table.ts';
+import { loadData } from '../../lib/data/load.ts';
+import { connectTable, PATIENT } from '../../lib/table/client.ts';
 import { CliError } from '../io.ts';
 import { type Caller, createTurns } from './callers.ts';
 import { entitiesOf, entityLines, fleetLines, linesText, rumLines, strangerLines } from './data.ts';
@@ -15,28 +17,6 @@ import { warmUp } from './trial.ts';
 
 /** Accounts with the same small fleet, which browse by turns. */
 const BROWSERS = 6;
-
-const START = fileURLToPath(new URL('../../infra/local/start.ts', import.meta.url));
-
-/** Starts a service and waits until it serves. @returns where */
-function startOne(children: ChildProcess[], args: string[], env: Record<string, string> = {}): Promise<string> {
-  const child = spawn(process.execPath, [START, '--port', '0', ...args], {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  children.push(child);
-  let [output, errors] = ['', ''];
-  child.stderr.on('data', (chunk) => (errors += chunk));
-  return new Promise((resolve, reject) => {
-    child.stdout.on('data', (chunk) => {
-      if (output.includes('Requests:')) return;
-      output += chunk;
-      const [, url] = /Serving at (\S+)/.exec(output) ?? [];
-      if (url && output.includes('Requests:')) resolve(url);
-    });
-    child.once('close', () => reject(new CliError(`Cannot start the service. ${errors.trim()}`)));
-  });
-}
 
 function newAccounts() {
   let account = randomInt(2 ** 30, 2 ** 46);
@@ -62,12 +42,13 @@ function newAccounts() {
 /** Starts everything that the certificate needs, on free ports. @returns it, and how to stop it */
 export async function startLab(): Promise<{ lab: Lab; stop: () => Promise<void> }> {
   const nowMs = Date.now();
+  const nowSeconds = Math.floor(nowMs / 1000);
   const entities = entitiesOf(String(nowMs));
   const accounts = newAccounts();
   const [main, record, usage, stranger] = [accounts.add(), accounts.add(), accounts.add(), accounts.add([])];
   const [minute, second, burst] = [accounts.add(), accounts.add(), accounts.add()];
   const browsers = Array.from({ length: BROWSERS }, () => accounts.add());
-  const expired = accounts.keyOf(main.account, { expires_at: Math.floor(nowMs / 1000) - 60 });
+  const expired = accounts.keyOf(main.account, { expires_at: nowSeconds - 60 });
   const data = [
     ...accounts.lines,
     ...fleetLines(main.account, nowMs, { large: true }),
@@ -77,37 +58,35 @@ export async function startLab(): Promise<{ lab: Lab; stop: () => Promise<void> 
     ...strangerLines(stranger.account, entities),
   ];
 
-  const folder = mkdtempSync(join(tmpdir(), 'certify-'));
-  const children: ChildProcess[] = [];
+  const stops: (() => Promise<unknown>)[] = [];
   const stop = async () => {
-    const running = children.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
-    const ended = running.map((child) => new Promise((resolve) => child.once('close', resolve)));
-    for (const child of running.reverse()) child.kill('SIGTERM');
-    await Promise.all(ended);
-    rmSync(folder, { recursive: true, force: true });
+    for (const each of stops.splice(0).reverse()) await each();
   };
   try {
-    const file = join(folder, 'data.ndjson');
-    writeFileSync(file, linesText(data));
-    const url = await startOne(children, ['--data', file]);
-    const running = listRunning().find((service) => service.url === url);
-    if (!running) throw new CliError(`${url} is not listed as running.`);
-    const { endpoint, tableName } = running;
-    const table = connectTable({ name: tableName, endpoint });
+    const dynamoDb = await startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT });
+    stops.push(dynamoDb.stop);
+    const [endpoint, tableName] = [dynamoDb.endpoint, LOCAL_TABLE_NAME];
+    await createTable(endpoint, tableName);
+    const table = connectTable({ name: tableName, endpoint, ...PATIENT });
+    stops.push(async () => table.client.destroy());
+    const gatewayKeys = createLocalGatewayKeys(table);
+    await loadData(table, 'certify', linesText(data).trimEnd().split('\n'), { nowSeconds, gatewayKeys });
 
+    const whole = synthesize();
+    async function start(template = whole, functionsEndpoint = endpoint): Promise<string> {
+      const service = await startService({ template, endpoint, functionsEndpoint, tableName, port: 0 });
+      stops.push(service.stop);
+      return service.url;
+    }
+    async function startImpaired(how: Impaired): Promise<string> {
+      if (how === 'no service map') return start(synthesize({ serviceMapEnabled: 'false' }));
+      const failing = await startFailingTable(endpoint, [how]);
+      stops.push(failing.close);
+      return start(whole, failing.endpoint);
+    }
     const impaired = new Map<Impaired, Promise<string>>();
-    const startImpaired = (how: Impaired) => {
-      const start = () =>
-        how === 'no service map'
-          ? startOne(children, [], { DYNAMODB_ENDPOINT: endpoint, SERVICEMAP_ENABLED: 'false' })
-          : startOne(children, ['--fail', how], { DYNAMODB_ENDPOINT: endpoint });
-      // On a busy machine the database may take too long to answer the first time.
-      const started = start().catch(start);
-      impaired.set(how, started);
-      return started;
-    };
     const lab: Lab = {
-      url,
+      url: await start(),
       main: main.caller,
       turns: createTurns(
         browsers.map(({ caller }) => caller),
@@ -119,18 +98,16 @@ export async function startLab(): Promise<{ lab: Lab; stop: () => Promise<void> 
       spare: { minute: minute.caller, second: second.caller, burst: burst.caller },
       changing: { record: { table, ...record }, usage: { table, ...usage } },
       stored: { table, account: main.account },
-      impaired: (how) => impaired.get(how) ?? startImpaired(how),
-    };
-    await warmUp(lab);
-    return {
-      lab,
-      async stop() {
-        table.client.destroy();
-        await stop();
+      impaired(how) {
+        const url = impaired.get(how) ?? startImpaired(how);
+        impaired.set(how, url);
+        return url;
       },
     };
+    await warmUp(lab);
+    return { lab, stop };
   } catch (error) {
     await stop();
-    throw error;
+    throw error instanceof StartError ? new CliError(`Cannot start the service. ${error.message}`) : error;
   }
 }

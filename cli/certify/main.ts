@@ -6,7 +6,6 @@ import { explain } from '../errors.ts';
 import { UsageError } from '../io.ts';
 import { entitiesOf, entityLines, fleetLines, linesText, rumLines, strangerLines } from './data.ts';
 import { openLab } from './deployment.ts';
-import { startLab } from './local.ts';
 import { briefText, sectionText, summaryText } from './print.ts';
 import { certify, type RunOptions, type Verdict } from './run.ts';
 import { SECTIONS } from './sections/index.ts';
@@ -47,7 +46,9 @@ async function run({ url, run: name, data, other, only, smoke }: Options): Promi
     );
   const began = performance.now();
   const { lab, stop } =
-    url === undefined ? await startLab() : { lab: await openLab(url, name, process.env), stop: async () => {} };
+    url === undefined
+      ? await (await import('./local.ts')).startLab() // Loads the CDK, which takes half a second.
+      : { lab: await openLab(url, name, process.env), stop: async () => {} };
   const end = () => void stop().finally(() => process.exit(130));
   process.once('SIGINT', end).once('SIGTERM', end);
   const options: RunOptions = {
