@@ -42,11 +42,13 @@ interface Result {
   readonly output?: unknown;
 }
 type Next = (args: Args) => Promise<Result>;
-/** What the SDK keeps of a call. */
-interface Context {
+/** Where calls go, as the SDK finds it: by the configuration, and a table's ARN in place of its name. */
+interface Destination {
   readonly endpointV2?: { readonly url: URL };
   readonly authSchemes?: readonly { readonly signingRegion?: string; readonly signingName?: string }[];
 }
+/** What the SDK keeps of a call. */
+type Context = Destination;
 type Middleware = (next: Next, context: Context) => Next;
 
 /** @throws when the SDK has other middlewares than those that this was written for */
@@ -57,6 +59,7 @@ export function shortenPath(client: DynamoDBClient): void {
   if (scheme?.schemeId !== 'aws.auth#sigv4' || others.length > 0) throw changed('other schemes of authentication');
   const sdk = middlewaresOf(config);
   let userAgent: string | undefined;
+  let destination: Destination | undefined;
 
   /** What the SDK's middleware for signatures looks for. */
   function chooseSigner(context: Context): void {
@@ -74,7 +77,9 @@ export function shortenPath(client: DynamoDBClient): void {
   }
 
   const serialize: Middleware = (next, context) => {
+    if (destination) Object.assign(context, destination);
     const send: Next = async (args) => {
+      destination ??= { endpointV2: context.endpointV2, authSchemes: context.authSchemes } as Destination;
       chooseSigner(context);
       await addHeaders(args.request as HttpRequest);
       return next(args);
@@ -93,6 +98,15 @@ export function shortenPath(client: DynamoDBClient): void {
 
   stack.add(serialize as never, { name: 'serializerMiddleware', step: 'serialize', override: true });
   stack.add(deserialize as never, { name: 'deserializerMiddleware', step: 'deserialize', override: true });
+  /** Each command has a middleware that finds out the destination: it is not run once that is known. */
+  const findingItOnce = (own: typeof stack): typeof stack => ({
+    ...own,
+    concat(others) {
+      if (destination) others.remove('endpointV2Middleware');
+      return findingItOnce(own.concat(others) as never) as never;
+    },
+  });
+  client.middlewareStack = findingItOnce(stack);
 }
 
 const changed = (what: string) => new Error(`This release of the AWS SDK has ${what}: see lib/table/lean-path.ts.`);

@@ -407,6 +407,44 @@ describe('a signature', () => {
   });
 });
 
+describe('where calls go', () => {
+  // No call is tried twice, however busy the machine is.
+  const PATIENT = { connectionTimeout: 60_000, requestTimeout: 60_000 };
+
+  it('is found out once for a client, by the SDK', async () => {
+    const { client } = connectTable({ name: 't', endpoint, timeouts: PATIENT });
+    const { endpointProvider } = client.config;
+    const asked: unknown[] = [];
+    client.config.endpointProvider = (...args) => {
+      asked.push(args);
+      return endpointProvider(...args);
+    };
+    reply = answering({});
+    const plainCommand = () => new DescribeTableCommand({ TableName });
+    for (const command of [plainCommand(), COMMANDS.get(), COMMANDS['transact write']()]) await send(client, command);
+    await Promise.all([COMMANDS.query(), plainCommand()].map((command) => send(client, command)));
+    client.destroy();
+    expect(received.map(({ url, headers }) => `${headers.host}${url}`)).toEqual(
+      Array(5).fill(`${new URL(endpoint).host}/`),
+    );
+    expect(asked).toHaveLength(1);
+  });
+
+  it('is asked for again after it could not be found out', async () => {
+    const { client } = connectTable({ name: 't', endpoint, timeouts: PATIENT });
+    const { endpointProvider } = client.config;
+    client.config.endpointProvider = () => {
+      throw new Error('no region');
+    };
+    await expect(send(client, COMMANDS.get())).rejects.toThrow('no region');
+    client.config.endpointProvider = endpointProvider;
+    reply = answering({});
+    await send(client, COMMANDS.get());
+    client.destroy();
+    expect(received).toHaveLength(1);
+  });
+});
+
 describe('another release of the SDK', () => {
   const newClient = () => new DynamoDBClient({ region: 'local' });
   it('has the middlewares that the shorter path was made for, and no others', () => {
