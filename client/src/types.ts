@@ -232,7 +232,7 @@ export interface BrowseFleetRequest {
    */
   scan_limit?: number;
   /**
-   * Hosts in any of these states; all when absent or empty
+   * Hosts in any of these statuses; all when absent or empty
    *
    * @maxItems 20
    */

@@ -43,11 +43,11 @@ export const DOCUMENTATION: Readonly<Record<OperationName, OperationDocumentatio
     description:
       'One page of hosts in ascending order of `host_id`, each with its status at `generated_at_ms`. All filters given must match; ' +
       'an empty one matches every host. A page ends when it is full, when `scan_limit` hosts were examined, or with the last host; ' +
-      '`next_cursor` is there as long as hosts are left. When live status cannot be read the hosts come with what the inventory knows, ' +
+      '`next_cursor` is present as long as hosts are left. If live status cannot be read, hosts are shown from the inventory, ' +
       '`coverage.failed` counts them, and `partial` is true.\n\n' +
-      'A call counts against the limits of 2 a second and 30 a minute once it has passed all other checks. The rate headers stand on ' +
-      'every answer to a call that was counted (200, and 500 or 503 of the operation itself) and on the 429 of these limits, and on no ' +
-      'other: the 429 of the usage plan (50 calls a second of an account to each operation) has `Retry-After` alone.',
+      'A call counts against the limits of 2 a second and 30 a minute once it has passed all other checks. Responses to counted calls ' +
+      '(200, and 500 or 503 of the operation itself) and the 429 of these limits have the rate-limit headers. No other response has them: ' +
+      'the 429 of the usage plan (50 calls a second for each account and operation) has `Retry-After` alone.',
     request: { limit: 1, statuses: ['degraded', 'stale'] },
     data: {
       items: [
@@ -71,7 +71,7 @@ export const DOCUMENTATION: Readonly<Record<OperationName, OperationDocumentatio
     mayNotFind: true,
     headers: ['Age'],
     description:
-      'The record may be as old as the header `Age` says, unless `no_cache` is true; the usage is read at every call.',
+      'The record may be as old as the header `Age` says, unless `no_cache` is true; usage is read on every call.',
     request: { no_cache: true },
     data: Object.fromEntries(Object.keys(getRumResource.response.properties).map((field) => [field, rum[field]])),
   },
@@ -79,7 +79,7 @@ export const DOCUMENTATION: Readonly<Record<OperationName, OperationDocumentatio
     tag: 'Incidents',
     mayNotFind: true,
     description:
-      'Applies when `version` is the stored version; the deletion adds 1 to it. Sent again with the same version it succeeds and does nothing.',
+      '`version` must be the stored version; the deletion adds 1 to it. Repeating the call with the same version succeeds and does nothing.',
     request: { work_item_id: 'wi-1001', version: 1 },
     data: {},
   },
@@ -87,9 +87,9 @@ export const DOCUMENTATION: Readonly<Record<OperationName, OperationDocumentatio
     tag: 'Incidents',
     mayNotFind: true,
     description:
-      "All of the alerts are moved or none, however many. The incident's feed gets one entry that tells where each came from. With an " +
-      '`Idempotency-Key` a merge can be sent again for 24 hours without being done twice. After 503, or without an answer, the merge may have been done: ' +
-      'send it again with the same key, and the answer tells.',
+      "All of the alerts are moved or none, however many. The incident's feed gets one entry that lists where each came from. With an " +
+      '`Idempotency-Key` a merge can be repeated for 24 hours without being done twice. After a 503 or a lost response the merge may have been done: ' +
+      'repeat it with the same key to find out.',
     request: {
       alert_ids: ['23a5a8cc741f9d42df78f93f', 'd3afd55730b974e815f545aa'],
       incident_id: '40637f096ece1da9c808ecde',

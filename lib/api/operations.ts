@@ -83,7 +83,7 @@ export const browseFleet = {
         type: 'array',
         maxItems: 20,
         items: fleetStatus,
-        description: 'Hosts in any of these states; all when absent or empty',
+        description: 'Hosts in any of these statuses; all when absent or empty',
       },
       agent_versions: {
         type: 'array',
