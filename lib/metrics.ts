@@ -27,9 +27,9 @@ export interface MetricsSink {
  * Source: CloudWatch User Guide, "Specification: Embedded metric format".
  */
 export function createMetrics(now: () => number = Date.now): MetricsSink {
-  const line = (dimensions: Record<string, string>, metrics: Record<string, { unit: string; value: number }>) => {
-    const names = Object.entries(metrics).map(([Name, { unit }]) => ({ Name, Unit: unit }));
-    const values = Object.fromEntries(Object.entries(metrics).map(([name, { value }]) => [name, value]));
+  const line = (dimensions: Record<string, string>, metrics: Record<string, [unit: string, value: number]>) => {
+    const names = Object.entries(metrics).map(([Name, [Unit]]) => ({ Name, Unit }));
+    const values = Object.fromEntries(Object.entries(metrics).map(([name, [, value]]) => [name, value]));
     const ofService = { service: SERVICE, ...dimensions };
     const directive = { Namespace: METRICS.namespace, Dimensions: [Object.keys(ofService)], Metrics: names };
     const embedded = { _aws: { Timestamp: now(), CloudWatchMetrics: [directive] }, ...ofService, ...values };
@@ -37,13 +37,7 @@ export function createMetrics(now: () => number = Date.now): MetricsSink {
   };
   return {
     call: (operation, code, durationMs) =>
-      line(
-        { operation, code },
-        {
-          [METRICS.calls]: { unit: 'Count', value: 1 },
-          [METRICS.duration]: { unit: 'Milliseconds', value: durationMs },
-        },
-      ),
-    event: (name) => line({ event: name }, { [METRICS.events]: { unit: 'Count', value: 1 } }),
+      line({ operation, code }, { [METRICS.calls]: ['Count', 1], [METRICS.duration]: ['Milliseconds', durationMs] }),
+    event: (name) => line({ event: name }, { [METRICS.events]: ['Count', 1] }),
   };
 }

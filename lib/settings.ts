@@ -11,13 +11,7 @@ type Values =
  */
 export const SETTINGS = {
   /** Largest request body, decoded. Above 3 MiB its event could be larger than Lambda takes. */
-  maxBodyBytes: {
-    env: 'MAX_BODY_BYTES',
-    type: 'integer',
-    default: 256 * 1024,
-    min: 1024,
-    max: 3 * 1024 * 1024,
-  },
+  maxBodyBytes: { env: 'MAX_BODY_BYTES', type: 'integer', default: 256 * 1024, min: 1024, max: 3 * 1024 * 1024 },
   /** How long a warm handler trusts a key that it has looked up. */
   appKeyCacheSeconds: { env: 'APP_KEY_CACHE_SECONDS', type: 'integer', default: 30, min: 0, max: 30 },
   /** How long a warm handler serves a RUM record without reading it again. */

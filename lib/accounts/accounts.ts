@@ -120,28 +120,13 @@ export async function listAppKeys(table: Table, account: AccountRow) {
     .filter(({ account_id }) => account_id === account.account_id)
     .map(({ pk, last_digits = '', created_at = 0, expires_at, revoked_at, lifetime, note }) => {
       const hash = String(parseKey({ pk, sk: '' })?.parts[0]);
-      return {
-        hash,
-        app_key_id: appKeyIdOf(hash),
-        last_digits,
-        created_at,
-        expires_at,
-        revoked_at,
-        lifetime,
-        note,
-      };
+      return { hash, app_key_id: appKeyIdOf(hash), last_digits, created_at, expires_at, revoked_at, lifetime, note };
     });
 }
 
 /** What a key's row copies of its account, so that a call finds all in one read. */
 export function copiedFields({ permissions, suspended, cursor_secret, gateway_key, revision }: AccountRow) {
-  return {
-    permissions,
-    suspended: suspended ?? false,
-    cursor_secret,
-    gateway_key,
-    account_revision: revision,
-  };
+  return { permissions, suspended: suspended ?? false, cursor_secret, gateway_key, account_revision: revision };
 }
 
 /** Copies the account as it is now into each of its keys; never an older state over a newer one. */

@@ -42,7 +42,6 @@ export interface GatewayKeys {
 }
 
 /** Keys of all stacks of a region are in one list: the table's name tells whose a key is. */
-const nameOf = (table: Table, account: Int64) => `${prefixOf(table)}${account}`;
 const prefixOf = ({ name }: Table) => `${name}-account-`;
 
 /** The gateway keys whose names begin so, all pages. */
@@ -76,23 +75,13 @@ export function createGatewayKeys(client: APIGatewayClient, table: Table, usageP
   }
 
   async function attach(keyId: string): Promise<void> {
-    if (!(await isAttached(keyId)))
-      await client.send(new CreateUsagePlanKeyCommand({ usagePlanId, keyId, keyType: 'API_KEY' }));
-  }
-
-  async function isAttached(keyId: string): Promise<boolean> {
-    try {
-      await client.send(new GetUsagePlanKeyCommand({ usagePlanId, keyId }));
-      return true;
-    } catch (error) {
-      if (error instanceof NotFoundException) return false;
-      throw error;
-    }
+    const attached = await unlessMissing(client.send(new GetUsagePlanKeyCommand({ usagePlanId, keyId })));
+    if (!attached) await client.send(new CreateUsagePlanKeyCommand({ usagePlanId, keyId, keyType: 'API_KEY' }));
   }
 
   return {
     async provision(account) {
-      const name = nameOf(table, account);
+      const name = `${prefixOf(table)}${account}`;
       const key = await inTurn(async () => (await findKey(name)) ?? (await createKey(name)));
       await inTurn(() => attach(key.id));
       await noteGatewayKey(table, account, key.value);
@@ -116,12 +105,15 @@ export async function usagePlansOf(client: APIGatewayClient, keyId: string): Pro
 
 /** Deletes a gateway key; a missing one is not an error. */
 export async function deleteGatewayKey(client: APIGatewayClient, { id }: { id: string }): Promise<void> {
-  try {
-    await retried(() => client.send(new DeleteApiKeyCommand({ apiKey: id })));
-  } catch (error) {
-    if (!(error instanceof NotFoundException)) throw error;
-  }
+  await unlessMissing(retried(() => client.send(new DeleteApiKeyCommand({ apiKey: id }))));
 }
+
+/** What a call about something returns; undefined if that does not exist. */
+const unlessMissing = <Result>(sent: Promise<Result>): Promise<Result | undefined> =>
+  sent.catch((error) => {
+    if (error instanceof NotFoundException) return undefined;
+    throw error;
+  });
 
 async function retried<Result>(act: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {

@@ -43,7 +43,7 @@ export interface Explanations {
   versionDiffers: { given: string; stored: string };
   rumResourceNotFound: undefined;
   alertsTooLarge: { some: string[]; more: number };
-  mergeTargetsNotFound: { missing: { what: 'incident' | 'alert' | 'member'; id: string }[]; more: number };
+  mergeTargetsNotFound: { some: { what: 'incident' | 'alert' | 'member'; id: string }[]; more: number };
   permissionMissing: { permission: string };
   tooFrequent: { limit: number; windowSeconds: number };
   methodNotAllowed: { allow: string };

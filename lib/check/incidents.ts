@@ -6,7 +6,7 @@ import { isAsRead, set } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
 import { updateAction } from '../table/transact.ts';
 import { type Finding, findingsOf } from './finding.ts';
-import { changesOf, type MergeRows } from './merge-rows.ts';
+import type { MergeRows } from './read.ts';
 
 /** What merges change of an incident; an undefined attribute is absent. */
 interface Fields {
@@ -43,6 +43,13 @@ export function* checkIncidents({ account, incidents }: MergeRows, entries: read
       : finding('entry_not_applied', ids, `its title and owner are as before entry ${last?.sequence}`, put);
   }
 }
+
+/** The entries that changed title or owner of an incident, ascending. */
+const changesOf = (entries: readonly FeedItem[], incidentId: string): FeedEntry[] =>
+  entries
+    .map(({ entry }) => entry)
+    .filter((entry) => entry.incident_id === incidentId)
+    .filter(({ new_title, new_owner_id }) => new_title !== undefined || new_owner_id !== undefined);
 
 const reverted = ({ title, owner_id }: Fields, { old_title, old_owner_id }: IncidentChange): Fields => ({
   title: old_title ?? title,

@@ -4,7 +4,7 @@ import { expression, IS_NEW, is, isBelow, set } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
 import { checkAction, updateAction } from '../table/transact.ts';
 import { type Finding, findingsOf } from './finding.ts';
-import type { MergeRows } from './merge-rows.ts';
+import type { MergeRows } from './read.ts';
 
 /** Milliseconds after its commit; finish-merges begins within a minute. */
 const OVERDUE_MS = 5 * 60_000;

@@ -11,7 +11,7 @@ import { deleteAction, updateAction } from '../table/transact.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import { checkIncidents } from './incidents.ts';
 import { checkMergeOrder } from './merge-order.ts';
-import type { MergeRows } from './merge-rows.ts';
+import type { MergeRows } from './read.ts';
 
 /** @param nowMs tells merges that should be finished; absent: they are not looked for */
 export function checkMerges(rows: MergeRows, nowMs = 0): Finding[] {

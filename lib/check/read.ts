@@ -5,6 +5,7 @@ import type { AccountRow } from '../accounts/rows.ts';
 import type { AppKeyRow } from '../auth/rows.ts';
 import { mergeOrderOf } from '../incidents/merge-order.ts';
 import { feedOf } from '../incidents/read.ts';
+import type { AlertRow } from '../incidents/rows.ts';
 import type { Int64 } from '../json.ts';
 import { batchGet } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
@@ -13,7 +14,9 @@ import { collections, type Key, keys, ofKind, parseKey, type RowKind, type Store
 import { forEach } from '../table/pool.ts';
 import { queryRows } from '../table/query.ts';
 import type { AccountRows } from './accounts.ts';
-import { ALERT_ATTRIBUTES, type CheckedAlert, type MergeRows } from './merge-rows.ts';
+
+/** Of an alert, all that its place depends on: the rest may be large. */
+const ALERT_ATTRIBUTES = ['incident_id', 'moved_sequence', 'moved_from', 'loaded_after'] as const;
 
 /** Reads all rows that an account's merges read and write. */
 export async function readMergeRows(table: Table, account: Int64): Promise<MergeRows> {
@@ -32,12 +35,15 @@ export async function readMergeRows(table: Table, account: Int64): Promise<Merge
   return mergeRowsOf(account, rows);
 }
 
-type MergeRow = Key & (CheckedAlert | Stored<'incident' | FeedKind | OrderKind | 'idempotency'>);
+type MergeRow = Key &
+  (Pick<AlertRow, (typeof ALERT_ATTRIBUTES)[number]> | Stored<'incident' | FeedKind | OrderKind | 'idempotency'>);
 type FeedKind = 'feedEntry' | 'feedAlerts' | 'feedMoves';
 type OrderKind = 'mergeOrder' | 'mergeOrderShard';
 
-/** Rows of one account, told apart. */
-export function mergeRowsOf(account: Int64, rows: readonly MergeRow[]): MergeRows {
+export type MergeRows = ReturnType<typeof mergeRowsOf>;
+
+/** All rows that an account's merges read and write, told apart. */
+export function mergeRowsOf(account: Int64, rows: readonly MergeRow[]) {
   const rowsOf = Map.groupBy(rows, (row) => parseKey(row)?.kind);
   const ofKinds = <Kind extends RowKind>(...kinds: Kind[]) =>
     kinds.flatMap((kind) => rowsOf.get(kind) ?? []) as Stored<Kind>[];
@@ -48,10 +54,15 @@ export function mergeRowsOf(account: Int64, rows: readonly MergeRow[]): MergeRow
     account,
     order: mergeOrderOf(ofKinds('mergeOrder', 'mergeOrderShard')),
     incidents: byId('incident'),
+    /** With {@link ALERT_ATTRIBUTES}. */
     alerts: byId('alert'),
+    /** Of all feeds. */
     entries: read.flatMap(({ items }) => items),
+    /** Rows of entries that no feed has. */
     orphans: read.flatMap(({ orphans }) => orphans),
+    /** The further rows of entries: their lists of alerts, and the moves. */
     rowsOfEntries: ofKinds('feedAlerts', 'feedMoves'),
+    /** Remembered Idempotency-Keys. */
     idempotencyKeys: ofKinds('idempotency'),
   };
 }

@@ -9,7 +9,7 @@ import { openCursor, sealCursor } from './cursor.ts';
 import { createHostReader, type HostReader } from './hosts.ts';
 import { type HostRow, UNREADABLE } from './rows.ts';
 import { checkScanLimit } from './scan-limit.ts';
-import { type FleetHost, fleetHost } from './status.ts';
+import { type FleetHost, type FleetStatus, fleetHost } from './status.ts';
 
 type BrowseRequest = RequestOf<typeof browseFleet>;
 type BrowseResponse = ResponseOf<typeof browseFleet>;
@@ -163,10 +163,7 @@ function hostFilter(body: BrowseRequest): (host: HostRow, item: FleetHost) => bo
 }
 
 function countStates(items: readonly FleetHost[]): BrowseResponse['coverage']['states'] {
-  const states = Object.fromEntries(FLEET_STATUSES.map((status) => [status, 0])) as Record<
-    (typeof FLEET_STATUSES)[number],
-    number
-  >;
-  for (const { servicemap } of items) states[servicemap.status] += 1;
-  return states;
+  const countOf = (status: FleetStatus) => items.filter(({ servicemap }) => servicemap.status === status).length;
+  const counts = FLEET_STATUSES.map((status) => [status, countOf(status)]);
+  return Object.fromEntries(counts) as Record<FleetStatus, number>;
 }

@@ -1,8 +1,6 @@
 /** An account's hosts as operators see them. */
-import type { Int64 } from '../json.ts';
-import type { Table } from '../table/client.ts';
 import { type Explained, explainCandidate } from './explain.ts';
-import { type Candidate, createHostReader } from './hosts.ts';
+import { type Candidate, createHostReader, type HostReaderOptions } from './hosts.ts';
 import { type HostRow, UNREADABLE } from './rows.ts';
 
 const HOSTS_AT_ONCE = 1_000;
@@ -12,21 +10,10 @@ export interface ShownHost extends Explained, Pick<HostRow, 'host_id' | 'edge_cl
   readonly ageMs?: number;
 }
 
-export interface OverviewOptions {
-  table: Table;
-  account: Int64;
-  /** Host after which to begin; undefined: the first. */
-  after?: string | undefined;
-  now: () => number;
-  /** Ends the reading. */
-  signal: AbortSignal;
-}
+type OverviewOptions = Pick<HostReaderOptions, 'table' | 'account' | 'after' | 'signal'> & { now: () => number };
 
 /** Reads the hosts in their order, a thousand at once; `more`: there are others after them. */
-export async function* readOverview({ now, ...options }: OverviewOptions): AsyncGenerator<{
-  hosts: ShownHost[];
-  more: boolean;
-}> {
+export async function* readOverview({ now, ...options }: OverviewOptions) {
   const onUnreadable = (error: unknown) => {
     throw error;
   };

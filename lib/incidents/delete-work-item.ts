@@ -1,3 +1,4 @@
+import type { ApiError } from '../api/errors.ts';
 import { type Call, createOperationHandler, type Handler } from '../api/operation-handler.ts';
 import { deleteWorkItem, type RequestOf } from '../api/operations.ts';
 import { refuse } from '../api/refusals.ts';
@@ -31,7 +32,7 @@ export function createDeleteWorkItem({ table, now }: Deps) {
         return isDone(row, deletion) ? { done: true, row } : undefined;
       },
     });
-    if (!done) refuseUnlessDone(row, workItemId, deletion);
+    if (!done && !isDone(row, deletion)) throw refusalOf(row, workItemId, version);
     return { data: {} };
   };
 }
@@ -44,7 +45,7 @@ interface Deletion {
   version: Int64;
 }
 
-/** Whether the item was deleted at this version, or by this call and restored since. */
+/** Whether the item was deleted at this version, or by this call and restored since: the call is a retry, or its reply was lost. */
 function isDone(stored: WorkItemRow | undefined, { atMs, by, version }: Deletion): boolean {
   const isNext = (other: Int64) => BigInt(other) === BigInt(version) + 1n;
   if (stored?.deleted_at_ms !== undefined && isNext(stored.version)) return true;
@@ -52,17 +53,10 @@ function isDone(stored: WorkItemRow | undefined, { atMs, by, version }: Deletion
   return undone !== undefined && isNext(undone.version) && undone.at_ms === atMs && undone.by === by;
 }
 
-/**
- * Determines from the stored row why the deletion did not apply. Returns if it was deleted at this version: the call is
- * a retry, or its own first reply was lost.
- */
-function refuseUnlessDone(stored: WorkItemRow | undefined, workItemId: string, deletion: Deletion): void {
-  if (isDone(stored, deletion)) return;
-  if (!stored || stored.deleted_at_ms !== undefined) throw refuse('workItemNotFound', { workItemId });
-  throw refuse('versionDiffers', {
-    given: String(deletion.version),
-    stored: String(stored.version),
-  });
+/** Why the deletion did not apply, by the stored row. */
+function refusalOf(stored: WorkItemRow | undefined, workItemId: string, version: Int64): ApiError {
+  if (!stored || stored.deleted_at_ms !== undefined) return refuse('workItemNotFound', { workItemId });
+  return refuse('versionDiffers', { given: String(version), stored: String(stored.version) });
 }
 
 export const createDeleteWorkItemHandler = (deps: Deps): Handler =>

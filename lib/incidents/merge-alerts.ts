@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ApiError } from '../api/errors.ts';
+import type { Explanations } from '../api/errors.ts';
 import { type Call, createOperationHandler, type Handler } from '../api/operation-handler.ts';
 import { mergeAlerts, type RequestOf } from '../api/operations.ts';
 import { refuse } from '../api/refusals.ts';
@@ -163,14 +163,15 @@ async function prepare(preparation: Preparation): Promise<Relocation | 'done alr
   if (idempotency && isRepeat(rows.of(idempotency.key), idempotency)) return 'done already';
   const incident = rows.of(incidentKey);
   const placements = new Map<string, Placement>();
-  const missing = incident ? [] : [{ what: 'incident' as Missing['what'], id: incidentId }];
-  for (const [index, key] of alertKeys.entries()) {
-    const [id = '', row] = [alertIds[index], rows.of(key)];
-    if (row) placements.set(id, row);
-    else missing.push({ what: 'alert', id });
+  const missing: Explanations['mergeTargetsNotFound']['some'] = [];
+  if (!incident) missing.push({ what: 'incident', id: incidentId });
+  for (const key of alertKeys) {
+    const row = rows.of(key);
+    if (row) placements.set(key.sk, row);
+    else missing.push({ what: 'alert', id: key.sk });
   }
   if (!ownerKeys.every((key) => rows.of(key))) missing.push({ what: 'member', id: String(owner) });
-  if (!incident || missing.length > 0) throw notFound(missing);
+  if (!incident || missing.length > 0) throw refuse('mergeTargetsNotFound', named(missing));
   if (!reading.checked) {
     const full = await findUnmovable(table, reading.batches);
     if (full.length > 0) throw refuse('alertsTooLarge', named(full));
@@ -245,16 +246,6 @@ function isRepeat(
   if (!row || row.ttl <= nowSeconds) return false;
   if (row.body_hash !== bodyHash) throw refuse('idempotencyKeyReused');
   return true;
-}
-
-interface Missing {
-  what: 'incident' | 'alert' | 'member';
-  id: string;
-}
-
-function notFound(missing: Missing[]): ApiError {
-  const { some, more } = named(missing);
-  return refuse('mergeTargetsNotFound', { missing: some, more });
 }
 
 /** The first of what a message names, and how many more there are. */

@@ -28,13 +28,7 @@ export async function readPlacements(
 ): Promise<Map<string, Placement>> {
   const alertKeys = alertIds.map((id) => keys.alert(account, id));
   const { rows } = await batchGet(table, alertKeys, { attributes: PLACEMENT_ATTRIBUTES });
-  const placements = new Map<string, Placement>();
-  for (const [index, id] of alertIds.entries()) {
-    const key = alertKeys[index];
-    const row = key && rows.of(key);
-    if (row) placements.set(id, row);
-  }
-  return placements;
+  return new Map([...rows.values()].map((row) => [row.sk, row]));
 }
 
 /** Alerts in the order of a large entry's list: sorted by partition key. */

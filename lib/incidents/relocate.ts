@@ -70,24 +70,18 @@ export interface RelocateOptions extends Sizes {
   moveSignal?: () => AbortSignal;
 }
 
-/** Moves of a committed entry that are left to others, and why. */
-export interface LeftPending {
-  outcome: 'left pending';
-  error: unknown;
-}
-
 export const notWaiting = (): Waiting => ({ sequence: 0, attempts: 0 });
 
 /**
  * Commits an entry and moves its alerts.
  * @param table its signal ends the attempts to commit
- * @returns `done`, or why nothing is committed; what ended the moves of an entry that is committed is no failure
+ * @returns `done`, or why nothing is committed; `left pending`: it is committed, and what ended its moves leaves them to others
  */
 export async function relocate(
   table: Table,
   relocation: Relocation,
   { waiting, moveSignal, transactionItems, shards, patientAttempts = PATIENT_ATTEMPTS }: RelocateOptions,
-): Promise<{ outcome: 'done' | Exclude<CommitOutcome, 'committed'> } | LeftPending> {
+): Promise<{ outcome: 'done' | Exclude<CommitOutcome, 'committed'> } | { outcome: 'left pending'; error: unknown }> {
   const { account, entry, order, shard } = relocation;
   if (!relocation.large) {
     const announced = announcedIn(order, shard);

@@ -13,16 +13,11 @@ import { type Decide, placedAfter } from './placement.ts';
 import { type FeedItem, readEntry } from './read.ts';
 import type { AlertRow, FeedEntry, IncidentRow } from './rows.ts';
 
-export interface Snapshot {
-  incidents: Stored<'incident'>[];
-  alerts: Stored<'alert'>[];
-}
-
 /**
  * Reads all incidents and alerts of an account. Merges committed before the start are included in full,
  * those committed meanwhile in full or not at all.
  */
-export async function readSnapshot(table: Table, account: Int64): Promise<Snapshot> {
+export async function readSnapshot(table: Table, account: Int64) {
   const order = await readMergeOrder(table, account);
   const lowest = lowestNext(order);
   // Incidents first: an alert that is read later shows every merge that they show.

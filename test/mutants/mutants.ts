@@ -84,8 +84,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a merge commits before it knows whether all its alerts exist',
     file: 'lib/incidents/merge-alerts.ts',
-    find: 'if (!incident || missing.length > 0) throw notFound(missing);',
-    replace: 'if (!incident) throw notFound(missing);',
+    find: 'if (!incident || missing.length > 0) throw refuse(',
+    replace: 'if (!incident) throw refuse(',
     tests: [integration('merge-large'), integration('merge-alerts')],
     only: 'missing|names what',
   },
@@ -221,7 +221,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a deletion whose reply was lost is a failure',
     file: 'lib/incidents/delete-work-item.ts',
-    find: 'if (isDone(stored, deletion)) return;',
+    find: ' && !isDone(row, deletion)',
     replace: '',
     tests: [integration('delete-work-item')],
   },

@@ -101,8 +101,8 @@ export const en: Catalog = {
     versionDiffers: ({ given, stored }) =>
       `version must be the stored version of the work item, which is ${stored}, not ${given}.`,
     rumResourceNotFound: () => 'The account has no RUM resource.',
-    mergeTargetsNotFound: ({ missing, more }) =>
-      `Not found: ${missing.map(({ what, id }) => `${what} ${id}`).join(', ')}${more > 0 ? ` and ${more} more` : ''}.`,
+    mergeTargetsNotFound: ({ some, more }) =>
+      `Not found: ${some.map(({ what, id }) => `${what} ${id}`).join(', ')}${more > 0 ? ` and ${more} more` : ''}.`,
     alertsTooLarge: ({ some, more }) =>
       `These alerts have too much stored data to be merged: ${some.join(', ')}${more > 0 ? ` and ${more} more` : ''}. Shorten their data first.`,
     permissionMissing: ({ permission }) =>

@@ -98,8 +98,8 @@ export const zhCn: Catalog = {
     workItemNotFound: ({ workItemId }) => `工作项 ${workItemId} 不存在。`,
     versionDiffers: ({ given, stored }) => `version 必须等于工作项当前的版本 ${stored}，而不是 ${given}。`,
     rumResourceNotFound: () => '该账户没有 RUM 资源。',
-    mergeTargetsNotFound: ({ missing, more }) =>
-      `不存在：${missing.map(({ what, id }) => `${NOUNS[what]} ${id}`).join('、')}${more > 0 ? `，另有 ${more} 项` : ''}。`,
+    mergeTargetsNotFound: ({ some, more }) =>
+      `不存在：${some.map(({ what, id }) => `${NOUNS[what]} ${id}`).join('、')}${more > 0 ? `，另有 ${more} 项` : ''}。`,
     alertsTooLarge: ({ some, more }) =>
       `以下告警的存储数据过大，无法修改：${some.join('、')}${more > 0 ? `，以及另外 ${more} 个` : ''}。请先缩减其数据，再进行合并。`,
     permissionMissing: ({ permission }) => `账户缺少此操作所需的权限 ${permission}，请联系账户所有者。`,
