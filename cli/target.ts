@@ -4,6 +4,7 @@ import { createLocalGatewayKeys } from '../infra/local/gateway-keys.ts';
 import { listRunning } from '../infra/local/running.ts';
 import { LOCAL_TABLE_NAME } from '../infra/local/table.ts';
 import { createGatewayKeys, type GatewayKeys } from '../lib/accounts/gateway-keys.ts';
+import type { Int64 } from '../lib/json.ts';
 import { connectTable, PATIENT, type Table } from '../lib/table/client.ts';
 import { localUser } from './audit.ts';
 import { CliError, type Io, say, UsageError } from './io.ts';
@@ -37,17 +38,16 @@ export async function connectTarget(options: TargetOptions, env: Io['env']): Pro
     if (options.table !== undefined || options.endpoint !== undefined)
       throw new UsageError('--stack already names the table: do not pass --table or --endpoint.');
     const { tableName, accountPlanId, deadLettersUrl } = await readStack(stack, region);
-    const target = connect({ tableName, endpoint: undefined, region, accountPlanId });
+    const target = connect({ tableName, region, accountPlanId });
     return deadLettersUrl ? { ...target, deadLetters: () => countMessages(deadLettersUrl, region) } : target;
   }
   const endpoint = options.endpoint ?? (options.region === undefined ? env.DYNAMODB_ENDPOINT : undefined);
   if (endpoint !== undefined) {
     if (!URL.canParse(endpoint)) throw new UsageError(`--endpoint must be a URL, not "${endpoint}".`);
-    return connect({ tableName: options.table ?? env.TABLE_NAME ?? LOCAL_TABLE_NAME, endpoint, region: undefined });
+    return connect({ tableName: options.table ?? env.TABLE_NAME ?? LOCAL_TABLE_NAME, endpoint });
   }
-  if (options.table !== undefined) return connect({ tableName: options.table, endpoint: undefined, region });
-  const running = theRunning(options.service ?? env.SERVICE_URL);
-  return connect({ tableName: running.tableName, endpoint: running.endpoint, region: undefined });
+  if (options.table !== undefined) return connect({ tableName: options.table, region });
+  return connect(theRunning(options.service ?? env.SERVICE_URL));
 }
 
 function theRunning(url: string | undefined) {
@@ -66,29 +66,25 @@ function theRunning(url: string | undefined) {
   return first;
 }
 
-function connect(to: {
+interface Place {
   tableName: string;
-  endpoint: string | undefined;
-  region: string | undefined;
+  endpoint?: string | undefined;
+  region?: string | undefined;
   accountPlanId?: string;
-}): Target {
-  const { tableName, endpoint, region, accountPlanId } = to;
+}
+
+function connect({ tableName, endpoint, region, accountPlanId }: Place): Target {
   const table = connectTable({ name: tableName, endpoint, region, ...PATIENT });
   const onAws = accountPlanId !== undefined && {
     // Loaded when it is asked for: most commands do without.
-    async provision(account: Parameters<GatewayKeys['provision']>[0]) {
+    async provision(account: Int64) {
       const { APIGatewayClient } = await import('@aws-sdk/client-api-gateway');
       const client = new APIGatewayClient({ ...(region && { region }) });
       return createGatewayKeys(client, table, accountPlanId).provision(account);
     },
   };
-  return {
-    table,
-    endpoint,
-    region,
-    gatewayKeys: endpoint === undefined ? onAws || undefined : createLocalGatewayKeys(table),
-    close: () => table.client.destroy(),
-  };
+  const gatewayKeys = endpoint === undefined ? onAws || undefined : createLocalGatewayKeys(table);
+  return { table, endpoint, region, gatewayKeys, close: () => table.client.destroy() };
 }
 
 async function readStack(name: string, region: string | undefined) {

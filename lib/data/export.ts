@@ -25,23 +25,18 @@ const KIND_OF: Readonly<Record<string, Kind>> = {
   workItem: 'work_item',
 };
 
+/** Of an alert and an incident: their places in the order of this table's merges. */
+const PLACES = new Set(['moved_sequence', 'moved_from', 'stayed_sequence', 'last_change', 'loaded_after']);
+
 /** The entity that a row holds: what {@link rowOf} in `rows.ts` makes a row of. */
 function entityOf({ pk, sk, ...fields }: Stored<RowKind>): Entity {
   const parsed = parseKey({ pk, sk });
   const kind = KIND_OF[parsed?.kind ?? ''];
   if (!kind || parsed?.account === undefined) throw new Error(`no data format for a row of kind ${parsed?.kind}`);
-  // Of an alert and an incident: their places in the order of this table's merges.
-  const {
-    moved_sequence: _moved,
-    moved_from: _from,
-    stayed_sequence: _stayed,
-    last_change: _change,
-    loaded_after: _after,
-    ...rest
-  }: Record<string, unknown> = fields;
-  const unordered = kind === 'alert' || kind === 'incident' ? rest : fields;
+  const isMerged = kind === 'alert' || kind === 'incident';
+  const own = Object.entries(fields).filter(([name]) => !isMerged || !PLACES.has(name));
   const host = kind === 'host' || kind === 'host_status' ? { host_id: sk } : {};
-  return { kind, account_id: parsed.account, ...host, ...unordered };
+  return { kind, account_id: parsed.account, ...host, ...Object.fromEntries(own) };
 }
 
 /**

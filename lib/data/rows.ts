@@ -7,7 +7,9 @@ import { storableFields } from './storable.ts';
 /** The row of an entity. */
 export type StoredRow = KeyOf<RowKind> & Record<string, unknown>;
 
-const lower = (id: unknown) => String(id).toLowerCase();
+/** Ids that are stored in lower case. */
+const lower = (fields: Readonly<Record<string, unknown>>, ...names: string[]) =>
+  Object.fromEntries(names.filter((name) => name in fields).map((name) => [name, String(fields[name]).toLowerCase()]));
 
 /** The row of an entity; accounts and keys are written one by one, by rules of their own. */
 export function rowOf({ kind, account_id: account, ...fields }: Entity): StoredRow {
@@ -26,17 +28,12 @@ export function rowOf({ kind, account_id: account, ...fields }: Entity): StoredR
     case 'work_item':
       return { ...storableFields(fields), ...keys.workItem(account, String(fields.work_item_id)) };
     case 'incident':
-      return {
-        ...fields,
-        ...keys.incident(account, String(fields.incident_id)),
-        incident_id: lower(fields.incident_id),
-      };
+      return { ...fields, ...keys.incident(account, String(fields.incident_id)), ...lower(fields, 'incident_id') };
     case 'alert':
       return {
         ...fields,
         ...keys.alert(account, String(fields.alert_id)),
-        alert_id: lower(fields.alert_id),
-        ...(fields.incident_id !== undefined && { incident_id: lower(fields.incident_id) }),
+        ...lower(fields, 'alert_id', 'incident_id'),
       };
     case 'account':
     case 'app_key':

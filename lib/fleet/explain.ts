@@ -9,10 +9,9 @@ import {
   type RawRow,
   UNREADABLE,
 } from './rows.ts';
-import { type Derived, deriveStatus } from './status.ts';
+import { DEFAULT_INTERVAL_MS, type Derived, deriveStatus } from './status.ts';
 
 const seconds = (milliseconds: number) => `${(milliseconds / 1000).toFixed(milliseconds < 10_000 ? 1 : 0)} s`;
-const DEFAULT_INTERVAL_MS = 60_000;
 
 /** A host's status, and why it is that. */
 export interface Explained extends Derived {
@@ -40,26 +39,19 @@ function explain(host: HostRow, live: LiveStatus, nowMs: number, ifUnreadable: s
 
 /** The rule that decided, with the values it used. */
 function reasonOf(host: HostRow, live: HostStatusRow | undefined, { rule, reasons }: Derived, nowMs: number): string {
-  const received = Number(live?.received_at_ms ?? Number.NaN);
-  const interval = Number(host.report_interval_ms ?? DEFAULT_INTERVAL_MS);
-  switch (rule) {
-    case 1:
-      return 'Its capability_status is unsupported.';
-    case 2:
-      return host.enabled ? 'Its capability_status is disabled.' : 'Collection is not enabled.';
-    case 3:
-      return 'Its capability_status is failed.';
-    case 4:
-      return 'No snapshot has been received and snapshot_ready is false, but the host has a capability_status or has reported health.';
-    case 5:
-      return 'It has reported health, but no snapshot has been received.';
-    case 6:
-      return 'Neither a snapshot nor a health report has been received.';
-    case 7:
-      return `The latest snapshot is ${seconds(nowMs - received)} old: more than twice the report interval of ${seconds(interval)}${host.report_interval_ms === undefined ? ' (the default)' : ''}.`;
-    case 8:
-      return `The latest snapshot is ${seconds(Math.max(0, nowMs - received))} old, but: ${reasons.join(', ')}.`;
-    case 9:
-      return `The latest snapshot is ${seconds(Math.max(0, nowMs - received))} old, within twice the report interval of ${seconds(interval)}, and not degraded.`;
-  }
+  const age = seconds(Math.max(0, nowMs - Number(live?.received_at_ms)));
+  const interval = seconds(Number(host.report_interval_ms ?? DEFAULT_INTERVAL_MS));
+  const byDefault = host.report_interval_ms === undefined ? ' (the default)' : '';
+  const sentences: Record<Derived['rule'], string> = {
+    1: 'Its capability_status is unsupported.',
+    2: host.enabled ? 'Its capability_status is disabled.' : 'Collection is not enabled.',
+    3: 'Its capability_status is failed.',
+    4: 'No snapshot has been received and snapshot_ready is false, but the host has a capability_status or has reported health.',
+    5: 'It has reported health, but no snapshot has been received.',
+    6: 'Neither a snapshot nor a health report has been received.',
+    7: `The latest snapshot is ${age} old: more than twice the report interval of ${interval}${byDefault}.`,
+    8: `The latest snapshot is ${age} old, but: ${reasons.join(', ')}.`,
+    9: `The latest snapshot is ${age} old, within twice the report interval of ${interval}, and not degraded.`,
+  };
+  return sentences[rule];
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { HostRow, HostStatusRow } from './rows.ts';
 
 /** A simulated fleet: the same seed gives the same fleet. */
@@ -68,12 +69,9 @@ function versionOf({ seed }: Simulation, index: number, phase: number): string {
 export function reportOf(simulation: Simulation, index: number, round: number, nowMs: number): Report {
   const phase = Math.floor(round / PHASE_ROUNDS);
   const condition = conditionOf(simulation, index, phase);
-  const host = inventoryOf(simulation, index, phase, condition);
-  const before =
-    round % PHASE_ROUNDS === 0 && round > 0
-      ? inventoryOf(simulation, index, phase - 1, conditionOf(simulation, index, phase - 1))
-      : undefined;
-  const changed = round === 0 || (before !== undefined && JSON.stringify(before) !== JSON.stringify(host));
+  const host = inventoryOf(simulation, index, phase);
+  const hasChanged = () => !isDeepStrictEqual(host, inventoryOf(simulation, index, phase - 1));
+  const changed = round === 0 || (round % PHASE_ROUNDS === 0 && hasChanged());
   const reports = condition !== 'silent' && condition !== 'disabled' && condition !== 'unsupported';
   // A host that is silent from the start last reported long ago.
   const silentAtFirst = condition === 'silent' && round === 0;
@@ -85,8 +83,9 @@ export function reportOf(simulation: Simulation, index: number, round: number, n
   };
 }
 
-function inventoryOf(simulation: Simulation, index: number, phase: number, condition: Condition): HostRow {
+function inventoryOf(simulation: Simulation, index: number, phase: number): HostRow {
   const { seed, intervalMs } = simulation;
+  const condition = conditionOf(simulation, index, phase);
   const host_id = simulatedHostId(simulation, index);
   const capability = { failed: 'failed', unsupported: 'unsupported', disabled: 'disabled', initializing: 'starting' };
   return {

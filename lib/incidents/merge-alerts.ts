@@ -37,12 +37,6 @@ const NAMED = 10;
  */
 const SMALL_UNITS = 125;
 
-interface Merge {
-  alertIds: string[];
-  incidentId: string;
-  idempotency: Idempotency | undefined;
-}
-
 /** Merges alerts into an incident, all or nothing at any size: `relocate.ts` says how. */
 export function createMergeAlerts(deps: Deps, sizes: Sizes = {}) {
   const { log, metrics, timeLimits } = deps;
@@ -83,7 +77,7 @@ export function createMergeAlerts(deps: Deps, sizes: Sizes = {}) {
   };
 }
 
-function mergeOf({ body, caller, idempotencyKey }: MergeCall, { now }: Deps): Merge {
+function mergeOf({ body, caller, idempotencyKey }: MergeCall, { now }: Deps) {
   const { comment, title, owner_id } = body;
   const alertIds = [...new Set(body.alert_ids.map((id) => id.toLowerCase()))];
   const incidentId = body.incident_id.toLowerCase();
@@ -91,19 +85,16 @@ function mergeOf({ body, caller, idempotencyKey }: MergeCall, { now }: Deps): Me
   const meaning = [alertIds.toSorted(), incidentId, comment || null, title || null, owner_id ?? null];
   const hash = (text: string) => createHash('sha256').update(text).digest('hex');
   const nowSeconds = Math.floor(now() / 1000);
-  return {
-    alertIds,
-    incidentId,
-    idempotency:
-      idempotencyKey === undefined
-        ? undefined
-        : {
-            key: keys.idempotency(caller.accountId, mergeAlerts.name, hash(idempotencyKey)),
-            bodyHash: hash(stringifyJson(meaning)),
-            nowSeconds,
-            ttl: nowSeconds + IDEMPOTENCY_SECONDS,
-          },
-  };
+  const idempotency: Idempotency | undefined =
+    idempotencyKey === undefined
+      ? undefined
+      : {
+          key: keys.idempotency(caller.accountId, mergeAlerts.name, hash(idempotencyKey)),
+          bodyHash: hash(stringifyJson(meaning)),
+          nowSeconds,
+          ttl: nowSeconds + IDEMPOTENCY_SECONDS,
+        };
+  return { alertIds, incidentId, idempotency };
 }
 
 /** What a merge reads of all rows; of its incident also what it changes. */
@@ -124,7 +115,7 @@ interface Reading {
 
 interface Preparation {
   call: MergeCall;
-  request: Merge;
+  request: ReturnType<typeof mergeOf>;
   deps: Deps;
   table: Table;
   reading: Reading;
