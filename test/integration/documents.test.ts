@@ -380,6 +380,14 @@ describe('docs/data-format.md', () => {
   });
 });
 
+it('docs/reliability.md names tests that there are', () => {
+  const named = codeSpans(textOf('docs/reliability.md')).filter((span) =>
+    /^(faults|infra|integration|unit)\/[\w-]+$/.test(span),
+  );
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.filter((name) => !existsSync(new URL(`test/${name}.test.ts`, root)))).toEqual([]);
+});
+
 describe('the certificate of docs/reliability.md', () => {
   it('is run on a service, with a new account', async () => {
     const text = textOf('docs/reliability.md');
