@@ -7,7 +7,6 @@ import {
   ComparisonOperator,
   CompositeAlarm,
   MathExpression,
-  Metric,
   Stats,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
@@ -42,15 +41,9 @@ export class ServiceLevel extends Construct {
     const answered = FilterPattern.any(...ofOperations);
     const metricNamespace = `${METRICS.namespace}/${Stack.of(this).stackName}`;
     const count = (metricName: string, filterPattern: ReturnType<typeof FilterPattern.any>) => {
-      new MetricFilter(this, metricName, {
-        logGroup: accessLog,
-        filterPattern,
-        metricNamespace,
-        metricName,
-        metricValue: '1',
-        defaultValue: 0,
-      });
-      return new Metric({ namespace: metricNamespace, metricName, statistic: Stats.SUM });
+      const counted = { metricNamespace, metricName, metricValue: '1', defaultValue: 0 };
+      const filter = new MetricFilter(this, metricName, { logGroup: accessLog, filterPattern, ...counted });
+      return filter.metric({ statistic: Stats.SUM });
     };
     const usingMetrics = {
       answered: count('AnsweredCalls', answered),

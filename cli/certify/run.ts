@@ -32,6 +32,7 @@ export interface RunOptions {
 interface Job {
   readonly number: string;
   readonly sentence: Sentence;
+  readonly result: PromiseWithResolvers<Result>;
 }
 
 /** Sentences that are shown at the same time. */
@@ -49,7 +50,10 @@ export async function certify(
     .map((section) => ({
       section,
       jobs: section.sentences
-        .map((sentence, index) => ({ number: `${section.number}-${index + 1}`, sentence }))
+        .map((sentence, index): Job => {
+          const number = `${section.number}-${index + 1}`;
+          return { number, sentence, result: Promise.withResolvers() };
+        })
         .filter(wanted),
     }))
     .filter(({ jobs }) => jobs.length > 0);
@@ -57,13 +61,9 @@ export async function certify(
   if (jobs.length === 0)
     throw new CliError(`No sentence has the number ${only?.join(' or ')}: pass numbers such as 4.1 or 8-2.`);
 
-  const results = new Map<Job, PromiseWithResolvers<Result>>(jobs.map((job) => [job, Promise.withResolvers()]));
-  const show = (job: Job) => {
-    const result = results.get(job);
-    return showSentence(lab, pages, job).then(result?.resolve, result?.reject);
-  };
+  const show = (job: Job) => showSentence(lab, pages, job).then(job.result.resolve, job.result.reject);
   // The first rejection is reported; later ones are ignored.
-  for (const { promise } of results.values()) promise.catch(() => {});
+  for (const { result } of jobs) result.promise.catch(() => {});
   const inLanes = (queue: readonly Job[], concurrency: number) => forEach(queue, show, { concurrency });
   const slow = jobs.filter(({ sentence }) => 'slow' in sentence);
   const others = jobs.filter((job) => !slow.includes(job));
@@ -75,7 +75,7 @@ export async function certify(
 
   const all: Result[] = [];
   for (const each of chosen) {
-    const shown = await Promise.all(each.jobs.map((job) => results.get(job)?.promise as Promise<Result>));
+    const shown = await Promise.all(each.jobs.map(({ result }) => result.promise));
     onSection(each.section, shown);
     all.push(...shown);
   }

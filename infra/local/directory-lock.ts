@@ -1,8 +1,9 @@
 /** Keeps two services from using one database directory: DynamoDB Local would let them, and each would miss the other's writes. */
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAlive } from './running.ts';
+import { StartError } from './start-error.ts';
 
 const WAIT_MS = 5_000;
 
@@ -16,22 +17,12 @@ interface Holder {
   since: string;
 }
 
-export interface DirectoryLock {
-  /** Names the process that writes there and ends after the holder. */
-  keptBy(pid: number): void;
-  release(): void;
-}
-
-/** The directory is in use: the message says by whom. */
-export class DirectoryInUse extends Error {
-  override readonly name = 'DirectoryInUse';
-}
-
 /**
  * @param waitMs for a process that still writes there though its holder has ended
- * @throws DirectoryInUse while the process that holds the lock runs, or the one that writes there
+ * @throws StartError while the process that holds the lock runs, or the one that writes there
  */
-export async function lockDirectory(directory: string, waitMs = WAIT_MS): Promise<DirectoryLock> {
+export async function lockDirectory(directory: string, waitMs = WAIT_MS) {
+  mkdirSync(directory, { recursive: true });
   const file = join(directory, 'in-use.json');
   const holder: Holder = { pid: process.pid, since: new Date().toISOString() };
   const write = (flag: 'wx' | 'w') => writeFileSync(file, `${JSON.stringify(holder)}\n`, { flag });
@@ -50,7 +41,8 @@ export async function lockDirectory(directory: string, waitMs = WAIT_MS): Promis
     else throw inUse(directory, other.keeper, other.since, file);
   }
   return {
-    keptBy(pid) {
+    /** Names the process that writes there and ends after the holder. */
+    keptBy(pid: number): void {
       holder.keeper = pid;
       write('w');
     },
@@ -59,7 +51,7 @@ export async function lockDirectory(directory: string, waitMs = WAIT_MS): Promis
 }
 
 const inUse = (directory: string, pid: number, since: string, file: string) =>
-  new DirectoryInUse(
+  new StartError(
     `${directory} is in use by process ${pid} since ${since}: stop that service, or choose another directory. ` +
       `If process ${pid} is something else, delete ${file}.`,
   );

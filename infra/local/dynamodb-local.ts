@@ -1,13 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { clientConfig } from '../../lib/table/client.ts';
-import { DirectoryInUse, type DirectoryLock, lockDirectory } from './directory-lock.ts';
+import { lockDirectory } from './directory-lock.ts';
 import { type KeptOptions, NO_JAVA } from './dynamodb-process.ts';
 import { StartError } from './start-error.ts';
 
@@ -44,7 +43,7 @@ export async function startDynamoDb(
     await untilItAnswers(options.endpoint, 3_000, () => undefined);
     return { endpoint: options.endpoint, lost: new Promise(() => {}), stop: async () => {} };
   }
-  const lock = options.dbDirectory === undefined ? undefined : await lockFor(options.dbDirectory);
+  const lock = options.dbDirectory === undefined ? undefined : await lockDirectory(options.dbDirectory);
   const port = await freePort();
   const { child, ended, lost } = startKeeper({
     port,
@@ -68,16 +67,6 @@ export async function startDynamoDb(
     throw error;
   }
   return { endpoint, lost, stop };
-}
-
-/** @throws StartError when the directory is in use */
-async function lockFor(directory: string): Promise<DirectoryLock> {
-  mkdirSync(directory, { recursive: true });
-  try {
-    return await lockDirectory(directory);
-  } catch (error) {
-    throw error instanceof DirectoryInUse ? new StartError(error.message) : error;
-  }
 }
 
 /** Starts Java under a keeper that ends it when this process ends. @returns why it ended, once it has */

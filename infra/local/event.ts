@@ -6,14 +6,12 @@ import type { Target } from './request.ts';
 
 /** Names and values, as they came, in API Gateway's two forms: the last value of each name, and all of them. */
 function maps(pairs: Iterable<readonly [string, string]>) {
-  const single: Record<string, string> = Object.create(null);
-  const multi: Record<string, string[]> = Object.create(null);
-  for (const [name, value] of pairs) {
-    single[name] = value;
-    multi[name] = [...(multi[name] ?? []), value];
-  }
-  const some = Object.keys(single).length > 0;
-  return { single: some ? { ...single } : null, multi: some ? { ...multi } : null };
+  const byName = [...Map.groupBy(pairs, ([name]) => name)];
+  if (byName.length === 0) return { single: null, multi: null };
+  return {
+    single: Object.fromEntries(byName.map(([name, same]) => [name, same.at(-1)?.[1]])),
+    multi: Object.fromEntries(byName.map(([name, same]) => [name, same.map(([, value]) => value)])),
+  };
 }
 
 function* headerPairs({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): Generator<[string, string]> {

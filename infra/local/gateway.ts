@@ -29,8 +29,6 @@ export interface GatewayOptions {
   readonly deployment: Omit<Deployment, 'functions' | 'pipe' | 'queue'>;
   /** What runs the deployment's functions, by their names. */
   readonly functions: Readonly<Record<string, Pick<LocalFunction, 'invoke'>>>;
-  /** Admits calls; by default as the deployment's usage plans say. */
-  readonly usagePlans?: ReturnType<typeof createUsagePlans>;
   readonly onServed?: (served: Served) => void;
   /** Called if a function could not be loaded, threw, or ended. */
   readonly onFailed?: (functionName: string, error: Error) => void;
@@ -53,7 +51,7 @@ const MOST_HEAD_BYTES = 128 * 1024;
 export function createGateway(options: GatewayOptions): Server {
   const { deployment, functions, onServed } = options;
   const { authorizer, routes, minCompressionSize } = deployment;
-  const usagePlans = options.usagePlans ?? createUsagePlans(deployment);
+  const usagePlans = createUsagePlans(deployment);
   const gatewayResponse = createGatewayResponses(deployment);
   const routeOf = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]));
 

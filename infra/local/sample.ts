@@ -15,7 +15,7 @@ const VERSIONS = ['4.11.2', '4.11.0', '4.10.7', '4.9.3'] as const;
 const ROLES = ['edge', 'gateway', 'worker', 'db', 'cache'] as const;
 const HOSTS = 600;
 
-type Line = { kind: string; account_id: number } & Record<string, unknown>;
+const line = (kind: string, fields: object, account_id = 1) => stringifyJson({ kind, account_id, ...fields });
 
 /** An ObjectID that is always the same for a name. */
 export const sampleId = (name: string) => createHash('sha256').update(name).digest('hex').slice(0, 24);
@@ -55,16 +55,14 @@ const INTERVAL_MS = 30_000;
 /** A laptop's fleet does not report: a long interval keeps its hosts fresh for a working day after the start. */
 const LONG_INTERVAL_MS = 12 * 3_600_000;
 
-function hostLines(index: number, nowMs: number): Line[] {
+function hostLines(index: number, nowMs: number): string[] {
   const cluster = CLUSTERS[index % CLUSTERS.length] ?? CLUSTERS[0];
   const host_id = `${cluster}-${pick(ROLES, `role ${index}`)}-${String(index).padStart(4, '0')}`;
   const condition = conditionOf(Math.floor(index / CLUSTERS.length), cluster);
-  const of = { account_id: 1, host_id };
   const silent = condition === 'no_data' || condition === 'unsupported' || condition === 'disabled';
   const capability = CAPABILITIES[condition] ?? 'running';
-  const host: Line = {
-    kind: 'host',
-    ...of,
+  const host = line('host', {
+    host_id,
     agent_version: pick(VERSIONS, `version ${index}`),
     edge_cluster: cluster,
     enabled: condition !== 'disabled',
@@ -74,14 +72,13 @@ function hostLines(index: number, nowMs: number): Line[] {
     report_interval_ms: condition === 'stale' ? INTERVAL_MS : LONG_INTERVAL_MS,
     snapshot_ready: !silent && condition !== 'initializing',
     ...(condition === 'unsupported' && { reason_codes: ['kernel_too_old'] }),
-  };
+  });
   if (silent) return [host];
   const nodes = 8 + Math.floor(chance(`nodes ${index}`) * 60);
   const receivedMs = nowMs - (condition === 'stale' ? 600_000 : 2_000) - Math.floor(chance(`age ${index}`) * 20_000);
   const ready = condition !== 'initializing';
-  const status: Line = {
-    kind: 'host_status',
-    ...of,
+  const status = line('host_status', {
+    host_id,
     ...(ready && { received_at_ms: receivedMs, observed_at_ms: receivedMs - 350 }),
     node_count: ready ? nodes : 0,
     edge_count: ready ? Math.floor(nodes * (1.2 + chance(`edges ${index}`))) : 0,
@@ -91,7 +88,7 @@ function hostLines(index: number, nowMs: number): Line[] {
     snapshot_degraded: condition === 'degraded',
     health_at_ms: receivedMs + (condition === 'health_newer' ? 1_500 : -100),
     ...(condition === 'truncated' && { reason_codes: ['too_many_edges'] }),
-  };
+  });
   return [host, status];
 }
 
@@ -107,24 +104,20 @@ const INCIDENTS = [
 ] as const;
 const ALERTS = ['p99 above threshold', 'error rate above 5 %', 'health check failed', 'queue depth rising'] as const;
 
-function incidentLines(): Line[] {
-  const incidents = INCIDENTS.map((title, index) => ({
-    kind: 'incident',
-    account_id: 1,
-    incident_id: sampleId(`incident ${index}`),
-    title,
-    ...(index % 3 !== 2 && { owner_id: 101 + (index % 4) }),
-  }));
-  const alerts = Array.from({ length: 60 }, (_, index) => ({
-    kind: 'alert',
-    account_id: 1,
-    alert_id: sampleId(`alert ${index}`),
-    title: `${pick(ALERTS, `alert ${index}`)} on ${CLUSTERS[index % CLUSTERS.length]}`,
-    ...(index >= 12 && { incident_id: sampleId(`incident ${index % INCIDENTS.length}`) }),
-  }));
+function incidentLines(): string[] {
+  const incidents = INCIDENTS.map((title, index) => {
+    const owner = index % 3 !== 2 && { owner_id: 101 + (index % 4) };
+    return line('incident', { incident_id: sampleId(`incident ${index}`), title, ...owner });
+  });
+  const alerts = Array.from({ length: 60 }, (_, index) => {
+    const title = `${pick(ALERTS, `alert ${index}`)} on ${CLUSTERS[index % CLUSTERS.length]}`;
+    const incident = index >= 12 && { incident_id: sampleId(`incident ${index % INCIDENTS.length}`) };
+    return line('alert', { alert_id: sampleId(`alert ${index}`), title, ...incident });
+  });
   return [...incidents, ...alerts];
 }
 
+const MEMBERS = ['Ada Okafor', 'Jonas Weber', 'Mei Tanaka', 'Luiz Pereira'] as const;
 const WORK_ITEMS = [
   'Raise the timeout',
   'Write the post-mortem',
@@ -132,13 +125,11 @@ const WORK_ITEMS = [
   'Roll back to 4.10.7',
 ] as const;
 
-function rumLines(nowSeconds: number): Line[] {
+function rumLines(nowSeconds: number): string[] {
   const day = 86_400;
   const days = { 'error.days': 30, 'long_task.days': 15, 'resource.days': 15, 'session.days': 30, 'view.days': 30 };
   return [
-    {
-      kind: 'rum_resource',
-      account_id: 1,
+    line('rum_resource', {
       product: 'rum',
       version: 'professional',
       status: 'enabled',
@@ -155,55 +146,42 @@ function rumLines(nowSeconds: number): Line[] {
       'session_investigate.free_cnt': 100_000,
       'session_measure.free_cnt': 500_000,
       'session_replay.free_cnt': 20_000,
-    },
-    {
-      kind: 'rum_usage',
-      account_id: 1,
+    }),
+    line('rum_usage', {
       'session_investigate.used_cnt': 41_873,
       'session_measure.used_cnt': 203_114,
       'session_replay.used_cnt': 7_950,
       session_limit_reached: false,
-    },
+    }),
   ];
 }
 
 /** The sample as lines of the data format. */
 export function sampleData(nowMs: number): string[] {
   const nowSeconds = Math.floor(nowMs / 1000);
-  const key = (account_id: number, app_key: string, more = {}) => ({ kind: 'app_key', account_id, app_key, ...more });
-  const lines: Line[] = [
-    { kind: 'account', account_id: 1, name: 'Northwind Platform', permissions: ['monit'] },
-    { kind: 'account', account_id: 2, name: 'Contoso Trial', permissions: [] },
-    key(1, DEMO_KEYS.demo),
-    key(2, DEMO_KEYS.withoutPermission),
-    key(1, DEMO_KEYS.expired, { expires_at: nowSeconds - 86_400 }),
-    key(1, DEMO_KEYS.revoked, { revoked: true }),
-    ...['Ada Okafor', 'Jonas Weber', 'Mei Tanaka', 'Luiz Pereira'].map((name, index) => ({
-      kind: 'member',
-      account_id: 1,
-      member_id: 101 + index,
-      name,
-    })),
+  return [
+    line('account', { name: 'Northwind Platform', permissions: ['monit'] }),
+    line('account', { name: 'Contoso Trial', permissions: [] }, 2),
+    line('app_key', { app_key: DEMO_KEYS.demo }),
+    line('app_key', { app_key: DEMO_KEYS.withoutPermission }, 2),
+    line('app_key', { app_key: DEMO_KEYS.expired, expires_at: nowSeconds - 86_400 }),
+    line('app_key', { app_key: DEMO_KEYS.revoked, revoked: true }),
+    ...MEMBERS.map((name, index) => line('member', { member_id: 101 + index, name })),
     ...Array.from({ length: HOSTS }, (_, index) => hostLines(index, nowMs)).flat(),
     ...incidentLines(),
-    ...Array.from({ length: 12 }, (_, index) => ({
-      kind: 'work_item',
-      account_id: 1,
-      work_item_id: `wi-${1001 + index}`,
-      version: 1 + (index % 4),
-      title: pick(WORK_ITEMS, `work item ${index}`),
-      incident_id: sampleId(`incident ${index % INCIDENTS.length}`),
-    })),
+    ...Array.from({ length: 12 }, (_, index) =>
+      line('work_item', {
+        work_item_id: `wi-${1001 + index}`,
+        version: 1 + (index % 4),
+        title: pick(WORK_ITEMS, `work item ${index}`),
+        incident_id: sampleId(`incident ${index % INCIDENTS.length}`),
+      }),
+    ),
     ...rumLines(nowSeconds),
-    {
-      kind: 'host',
-      account_id: 2,
-      host_id: 'lab-0001',
-      agent_version: '4.11.2',
-      edge_cluster: 'lab',
-      enabled: true,
-      snapshot_ready: false,
-    },
+    line(
+      'host',
+      { host_id: 'lab-0001', agent_version: '4.11.2', edge_cluster: 'lab', enabled: true, snapshot_ready: false },
+      2,
+    ),
   ];
-  return lines.map((line) => stringifyJson(line));
 }

@@ -3,9 +3,8 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { inject } from 'vitest';
-import { readDeployment } from '../../infra/local/deployment.ts';
+import { type Deployment, readDeployment } from '../../infra/local/deployment.ts';
 import { createGateway } from '../../infra/local/gateway.ts';
-import { createUsagePlans } from '../../infra/local/usage-plans.ts';
 
 type Invoke = (event: APIGatewayProxyEvent) => Promise<unknown>;
 
@@ -22,13 +21,14 @@ let running: Promise<number> | undefined;
 
 /** A gateway without throttles, for as long as the tests' process: tests call as often as they like. @returns its port */
 async function startGateway(): Promise<number> {
-  const { authorizer, ...deployment } = readDeployment(inject('template'), 'unused');
+  const throttled = readDeployment(inject('template'), 'unused');
   const unthrottled = { rate: Number.MAX_SAFE_INTEGER, burst: Number.MAX_SAFE_INTEGER };
-  const usagePlans = createUsagePlans({
-    accountPlan: { ...deployment.accountPlan, throttles: {} },
-    otherPlans: deployment.otherPlans.map((plan) => ({ ...plan, throttles: {} })),
+  const deployment: Deployment = {
+    ...throttled,
+    accountPlan: { ...throttled.accountPlan, throttles: {} },
+    otherPlans: throttled.otherPlans.map((plan) => ({ ...plan, throttles: {} })),
     stageThrottles: { methods: {}, others: unthrottled },
-  });
+  };
   const invoke = (name: string) => ({
     invoke(event: unknown) {
       const { headers, multiValueHeaders, ...rest } = event as APIGatewayProxyEvent;
@@ -40,7 +40,7 @@ async function startGateway(): Promise<number> {
     },
   });
   const functions = Object.fromEntries(Object.keys(deployment.functions).map((name) => [name, invoke(name)]));
-  const server = createGateway({ deployment: { ...deployment, authorizer }, functions, usagePlans });
+  const server = createGateway({ deployment, functions });
   // A connection that is closed for its idleness while a request is on its way would fail that.
   server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
