@@ -57,9 +57,7 @@ function failure(status: number, codes: readonly AnsweredCode[], rateHeaders: ob
       ...(status === 429 || status === 503 ? headers('Retry-After') : {}),
       ...(status === 429 || status >= 500 ? rateHeaders : {}),
     },
-    content: {
-      'application/json': { schema: schemaRef('ErrorEnvelope'), examples: Object.fromEntries(examples) },
-    },
+    content: { 'application/json': { schema: schemaRef('ErrorEnvelope'), examples: Object.fromEntries(examples) } },
   };
 }
 
@@ -80,10 +78,10 @@ export function openApiDocument(): object {
 
   function answers(operation: ListedOperation): object {
     const { name, response, rateWindows } = operation;
-    const title = `${capital(operationIdOf(operation.name))}Envelope`;
-    publish(
+    const documented = DOCUMENTATION[name];
+    const schema = publish(
       {
-        title,
+        title: `${capital(operationIdOf(name))}Envelope`,
         type: 'object',
         description: 'The envelope of a call that succeeded',
         required: ['request_id', 'data'],
@@ -97,21 +95,15 @@ export function openApiDocument(): object {
       headers: {
         ...headers('Svc-Request-Id'),
         ...rateHeaders,
-        ...headers(...(DOCUMENTATION[name].headers ?? [])),
+        ...headers(...(documented.headers ?? [])),
         ...(operation.idempotent && headers('Idempotent-Replayed')),
       },
-      content: {
-        'application/json': {
-          schema: schemaRef(title),
-          example: { request_id: REQUEST_ID, data: DOCUMENTATION[name].data },
-        },
-      },
+      content: { 'application/json': { schema, example: { request_id: REQUEST_ID, data: documented.data } } },
     };
     const byStatus = Map.groupBy(codesOf(operation), (code) => ERROR_CODES[code].status);
-    const failures = [...byStatus].map(([status, codes]) => [
-      String(status),
-      shared(operation, status, failure(status, codes, rateHeaders)),
-    ]);
+    const failures = [...byStatus].map(([status, codes]) => {
+      return [status, shared(operation, status, failure(status, codes, rateHeaders))];
+    });
     return { 200: success, ...Object.fromEntries(failures) };
   }
 
