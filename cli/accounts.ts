@@ -47,16 +47,20 @@ export function addAccountCommands(program: AdminCommand): void {
       return { json: shown, text: () => recordsTable(shown, columns) };
     });
 
-  for (const [verb, sentence, next] of CHANGES)
+  for (const [verb, sentence, change] of [
+    ['grant', 'Grant permissions to an account', 'union'],
+    ['revoke', 'Revoke permissions of an account', 'difference'],
+  ] as const)
     group
       .command(verb)
       .explain(sentence, `account ${verb} 42 monit`)
       .argument('<account>', 'its number', accountId)
       .argument('<permission...>', 'permissions', permissions)
-      .writes((session: WritingSession, id: Int64, given: string[]) => {
-        const change = ({ permissions: has }: AccountRow) => ({ permissions: next(has, given) });
-        return applyChange(session, id, given.join(' '), change);
-      });
+      .writes((session: WritingSession, id: Int64, given: string[]) =>
+        applyChange(session, id, given.join(' '), ({ permissions: has }) => ({
+          permissions: [...new Set(has)[change](new Set(given))],
+        })),
+      );
 
   for (const [verb, sentence, suspended] of [
     ['suspend', 'Suspend an account. All its calls are refused within 30 s.', true],
@@ -68,15 +72,6 @@ export function addAccountCommands(program: AdminCommand): void {
       .argument('<account>', 'its number', accountId)
       .writes((session: WritingSession, id: Int64) => applyChange(session, id, '', () => ({ suspended })));
 }
-
-const CHANGES = [
-  ['grant', 'Grant permissions to an account', (has: string[], given: string[]) => [...new Set([...has, ...given])]],
-  [
-    'revoke',
-    'Revoke permissions of an account',
-    (has: string[], given: string[]) => has.filter((one) => !given.includes(one)),
-  ],
-] as const;
 
 function shownAccount(row: AccountRow) {
   return {

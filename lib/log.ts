@@ -1,11 +1,9 @@
 import { stringifyJson } from './json.ts';
 
+type Write = (message: string, fields: Record<string, unknown>) => void;
+
 /** Structured log lines. Of what a caller sent they contain only ids. */
-export interface Log {
-  info(message: string, fields: Record<string, unknown>): void;
-  warn(message: string, fields: Record<string, unknown>): void;
-  error(message: string, fields: Record<string, unknown>): void;
-}
+export type Log = Readonly<Record<'info' | 'warn' | 'error', Write>>;
 
 /** Names the service in its log lines and metrics. */
 export const SERVICE = 'incident-monitoring-rum';
@@ -15,11 +13,13 @@ export const SERVICE = 'incident-monitoring-rum';
  * @param readable makes the frames of an `error_stack` those of the sources
  */
 export function createLog(readable: (frames: string[]) => string[] = (frames) => frames): Log {
-  const writer = (level: string) => (message: string, fields: Record<string, unknown>) => {
-    const { error_stack } = fields as { error_stack?: string[] };
-    const more = error_stack && { error_stack: readable(error_stack) };
-    const line = { level, message, timestamp: new Date().toISOString(), service: SERVICE, ...fields, ...more };
-    process.stdout.write(`${stringifyJson(line)}\n`);
-  };
+  const writer =
+    (level: string): Write =>
+    (message, fields) => {
+      const { error_stack } = fields as { error_stack?: string[] };
+      const more = error_stack && { error_stack: readable(error_stack) };
+      const line = { level, message, timestamp: new Date().toISOString(), service: SERVICE, ...fields, ...more };
+      process.stdout.write(`${stringifyJson(line)}\n`);
+    };
   return { info: writer('INFO'), warn: writer('WARN'), error: writer('ERROR') };
 }

@@ -13,4 +13,5 @@ export const text = { type: 'string' } as const;
 export const flag = { type: 'boolean' } as const;
 export const natural = { type: 'integer', format: 'int64', minimum: 0 } as const;
 export const codes = { type: 'array', items: text } as const;
+export const objectId = { type: 'string', format: 'objectid', pattern: '^[0-9a-fA-F]{24}$' } as const;
 export const hostId = { type: 'string', minLength: 1, maxLength: 256 } as const;

@@ -3,7 +3,7 @@
  * gateway, reference and tests all read it; each entry is exported alone so that a bundle carries only its own.
  */
 import type { JSONSchema } from 'json-schema-to-ts';
-import type { TypeOf } from '../schema.ts';
+import { objectId, type TypeOf } from '../schema.ts';
 import { fleetPage, fleetStatus, rumResource } from './resources.ts';
 
 export { FLEET_STATUSES } from './resources.ts';
@@ -38,8 +38,6 @@ export interface Operation {
 export type RequestOf<O extends Operation> = TypeOf<O['request']>;
 /** The `data` of an operation's answer. */
 export type ResponseOf<O extends Operation> = TypeOf<O['response']>;
-
-const objectId = { type: 'string', format: 'objectid', pattern: '^[0-9a-fA-F]{24}$' } as const;
 
 const captureMode = { title: 'CaptureMode', type: 'string', enum: ['ebpf', 'polling', 'unknown'] } as const;
 

@@ -1,4 +1,5 @@
 /** Repairs what a check has found. */
+import { chunksOf } from '../chunks.ts';
 import { finishMerge } from '../incidents/finish.ts';
 import { readMergeOrder } from '../incidents/merge-order.ts';
 import type { Int64 } from '../json.ts';
@@ -8,8 +9,8 @@ import { forEach } from '../table/pool.ts';
 import { type Action, transactOnce } from '../table/transact.ts';
 import type { Finding } from './finding.ts';
 
-/** Of one transaction. Few, since calls may conflict with it. */
-const MOST_FIXES = 50;
+/** Of one transaction; a finding has one fix or two. Few, since calls may conflict with it. */
+const FINDINGS_AT_ONCE = 25;
 
 export interface Repair {
   fixed: number;
@@ -39,7 +40,7 @@ export async function repair(
       some.flatMap(({ fixes }) => fixes),
     );
   for (const wave of wavesOf(findings.filter(({ fixes }) => fixes.length > 0)))
-    await forEach(batchesOf(wave), async (batch) => {
+    await forEach(chunksOf(wave, FINDINGS_AT_ONCE), async (batch) => {
       if (await isWritten(batch)) return count(batch.length);
       for (const finding of batch)
         if (await isWritten([finding])) count(1);
@@ -73,20 +74,6 @@ function wavesOf(findings: readonly Finding[]): Finding[][] {
     for (const row of rows) nextOf.set(row, wave + 1);
   }
   return waves;
-}
-
-function batchesOf(findings: readonly Finding[]): Finding[][] {
-  const batches: { findings: Finding[]; fixes: number }[] = [];
-  for (const finding of findings) {
-    let batch = batches.at(-1);
-    if (!batch || batch.fixes + finding.fixes.length > MOST_FIXES) {
-      batch = { findings: [], fixes: 0 };
-      batches.push(batch);
-    }
-    batch.findings.push(finding);
-    batch.fixes += finding.fixes.length;
-  }
-  return batches.map((batch) => batch.findings);
 }
 
 function rowOf({ Put, Update, Delete, ConditionCheck }: Action): string {

@@ -9,7 +9,7 @@ import { LAST_VERSION } from '../incidents/restore-work-item.ts';
 import { int64Keyword, withInt64 } from '../int64-keyword.ts';
 import { type Int64, isInt64 } from '../json.ts';
 import { USAGE_FIELDS } from '../rum/rows.ts';
-import { flag, natural, text } from '../schema.ts';
+import { flag, natural, objectId, text } from '../schema.ts';
 
 /** Of an account's name, in code points. */
 export const LONGEST_NAME = 512;
@@ -21,7 +21,6 @@ const accountId = { type: 'integer', format: 'int64', minimum: 1 } as const;
 const int64 = { type: 'integer', format: 'int64' } as const;
 /** Unix seconds that JavaScript's dates reach. */
 const seconds = { type: 'integer', format: 'int64', minimum: 0, maximum: 8_640_000_000_000 } as const;
-const objectId = { type: 'string', format: 'objectid', pattern: '^[0-9a-fA-F]{24}$' } as const;
 
 const rumFields = getRumResource.response.properties as Readonly<Record<string, object>>;
 const usageNames: readonly string[] = USAGE_FIELDS;

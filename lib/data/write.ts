@@ -1,5 +1,6 @@
 /** Writes the rows of a data file, a few batches at once. */
 import { BatchWriteCommand, type BatchWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import { chunksOf } from '../chunks.ts';
 import { optionsOf, type Table } from '../table/client.ts';
 import { attribute, expression } from '../table/expression.ts';
 import { isThrottled, isUnavailable } from '../table/failures.ts';
@@ -36,9 +37,6 @@ export async function writeRows(
   entities: readonly Entity[],
   { onWritten, onKeptDeleted, latest }: Writing,
 ): Promise<void> {
-  const batches = Array.from({ length: Math.ceil(entities.length / LARGEST_BATCH) }, (_, index) =>
-    entities.slice(index * LARGEST_BATCH, (index + 1) * LARGEST_BATCH),
-  );
   const writeOne = async (entity: Entity) => {
     if (!isMerged(entity)) {
       if (!(await putUnlessDeleted(table, entity))) onKeptDeleted();
@@ -59,7 +57,7 @@ export async function writeRows(
     }
     onWritten(batch.length);
   };
-  await forEach(batches, writeSome, { concurrency: CONCURRENCY, signal: table.signal });
+  await forEach(chunksOf(entities, LARGEST_BATCH), writeSome, { concurrency: CONCURRENCY, signal: table.signal });
 }
 
 /** Whether DynamoDB or its client rejected the data, as opposed to other failures. */

@@ -5,11 +5,7 @@ import { type KeyOf, keys } from '../table/keys.ts';
 import type { RawRow } from './rows.ts';
 
 /** Both rows of one host, as stored. */
-export async function readHost(
-  table: Table,
-  account: Int64,
-  hostId: string,
-): Promise<{ host: RawRow | undefined; live: RawRow | undefined }> {
+export async function readHost(table: Table, account: Int64, hostId: string) {
   const [hostKey, statusKey] = [keys.host(account, hostId), keys.hostStatus(account, hostId)];
   const { rows } = await batchGet(table, [hostKey, statusKey]);
   const rawOf = (key: KeyOf<'host' | 'hostStatus'>): RawRow | undefined => {

@@ -1,3 +1,4 @@
+import { chunksOf } from '../chunks.ts';
 import type { Int64 } from '../json.ts';
 import { keys, type Stored } from '../table/keys.ts';
 import type { AlertListRow, FeedEntry, IncidentChange, MovedAlerts } from './rows.ts';
@@ -37,15 +38,13 @@ export function largeEntryRows(
   alertIds: readonly string[],
 ): Stored<'feedEntry' | 'feedAlerts'>[] {
   const { incident_id: incidentId, sequence } = entry;
-  const rows: Stored<'feedEntry' | 'feedAlerts'>[] = [
+  return [
     { ...keys.feedEntry(account, incidentId, sequence), ...entry, large: true, alerts: alertIds.length },
+    ...chunksOf(alertIds, IDS_IN_A_ROW).map((ids, part) => ({
+      ...keys.feedAlerts(account, incidentId, sequence, part),
+      alert_ids: Buffer.from(ids.join(''), 'hex'),
+    })),
   ];
-  for (let index = 0; index < alertIds.length; index += IDS_IN_A_ROW)
-    rows.push({
-      ...keys.feedAlerts(account, incidentId, sequence, index / IDS_IN_A_ROW),
-      alert_ids: Buffer.from(alertIds.slice(index, index + IDS_IN_A_ROW).join(''), 'hex'),
-    });
-  return rows;
 }
 
 /** The row that records the moves of a stretch of a large entry's list. */
@@ -64,13 +63,9 @@ export function movesRow(
 }
 
 function movedAlerts(kind: FeedEntry['kind'], moves: readonly Move[], stayed: readonly string[]): MovedAlerts {
-  const moved: MovedAlerts['moved'] = {};
-  for (const { alertId, from, to } of moves) {
-    const other = (kind === 'merge' ? from : to) ?? NO_INCIDENT;
-    moved[other] ??= [];
-    moved[other].push(alertId);
-  }
-  return { moved, stayed: [...stayed] };
+  const byOther = Map.groupBy(moves, ({ from, to }) => (kind === 'merge' ? from : to) ?? NO_INCIDENT);
+  const moved = [...byOther].map(([other, some]) => [other, some.map(({ alertId }) => alertId)]);
+  return { moved: Object.fromEntries(moved), stayed: [...stayed] };
 }
 
 /** The moves and the alerts that stayed, by an entry's rows; each once, even if in several rows. */

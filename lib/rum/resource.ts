@@ -58,10 +58,6 @@ export function createGetRumResource({ table, now, log, settings }: Deps, cacheS
   const lifetimeMs = settings.rumCacheSeconds * 1000;
   const records = new QuickLRU<string, CachedRecord>({ maxSize: cacheSize });
 
-  async function readUsage(account: Int64, signal: AbortSignal): Promise<Row> {
-    return usageOf(await getRow(withSignal(table, signal), keys.rumUsage(account)));
-  }
-
   async function readBoth(account: Int64, signal: AbortSignal): Promise<{ cached: CachedRecord; usage: Row }> {
     const readAtMs = now();
     const rows = await Array.fromAsync(queryAll(withSignal(table, signal), collections.rum(account)));
@@ -79,7 +75,7 @@ export function createGetRumResource({ table, now, log, settings }: Deps, cacheS
     const known = body.no_cache ? undefined : records.get(String(accountId));
     const fresh = known && isCurrent(known.readAtMs, lifetimeMs, now()) ? known : undefined;
     const { cached, usage } = fresh
-      ? { cached: fresh, usage: await readUsage(accountId, signal) }
+      ? { cached: fresh, usage: usageOf(await getRow(withSignal(table, signal), keys.rumUsage(accountId))) }
       : await readBoth(accountId, signal);
     const fields: Row = { ...cached.record, ...usage, account_id: accountId };
     const malformed = malformedFields(fields);

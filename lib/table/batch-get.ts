@@ -1,4 +1,5 @@
 import { BatchGetCommand, type BatchGetCommandInput, type BatchGetCommandOutput } from '@aws-sdk/lib-dynamodb';
+import { chunksOf } from '../chunks.ts';
 import { backoff, THROTTLED } from './backoff.ts';
 import { optionsOf, type Table } from './client.ts';
 import { expressionsOf, projection } from './expression.ts';
@@ -50,9 +51,7 @@ export async function batchGet<Kind extends RowKind, Name extends AttributeOf<Ki
   { consistent = true, attributes }: BatchGetOptions<Name> = {},
 ): Promise<{ rows: RowMap<Kind, Name>; batches: ReadBatch<Kind>[] }> {
   const rows = new RowMap<Kind, Name>();
-  const batches: ReadBatch<Kind>[] = [];
-  for (let index = 0; index < keys.length; index += LARGEST_BATCH)
-    batches.push({ keys: keys.slice(index, index + LARGEST_BATCH), found: 0, units: 0 });
+  const batches: ReadBatch<Kind>[] = chunksOf(keys, LARGEST_BATCH).map((keys) => ({ keys, found: 0, units: 0 }));
   const projected = attributes && expressionsOf({ ProjectionExpression: projection(['pk', 'sk', ...attributes]) });
 
   async function readBatch(batch: ReadBatch<Kind>, ending: AbortSignal): Promise<void> {
