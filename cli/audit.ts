@@ -11,9 +11,7 @@ import { type Action, putOwnRow } from '../lib/table/transact.ts';
 import { sentenceOf } from './errors.ts';
 import type { Io } from './io.ts';
 
-/** Keeps the audit of one command. */
 export interface Audit {
-  /** Who runs the command. */
   readonly by: string;
   /**
    * Runs a change in one transaction that also writes its audit row. A failure is recorded instead.

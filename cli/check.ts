@@ -13,7 +13,6 @@ type Options = { account?: Int64; json?: boolean; write?: boolean };
 
 const accountOption = ['--account <account>', 'which account (default: the whole table)', accountId] as const;
 
-/** Commands that find and fix inconsistencies. */
 export function addCheckCommands(program: AdminCommand): void {
   program
     .command('check')

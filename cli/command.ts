@@ -18,7 +18,6 @@ export interface Session<Options = object> {
   readonly account: Options extends { account: Int64 } ? AccountRow : undefined;
 }
 
-/** What an action that writes works with. */
 export interface WritingSession<Options = object> extends Session<Options> {
   /** Only says what would be written. */
   readonly dryRun: boolean;
@@ -26,12 +25,10 @@ export interface WritingSession<Options = object> extends Session<Options> {
   readonly audit: Audit;
 }
 
-/** The options of commands on one account. */
 export interface AccountOptions {
   account: Int64;
 }
 
-/** What a command shows. */
 export interface Shown {
   readonly json: unknown;
   readonly text: () => string;
@@ -125,7 +122,6 @@ export class AdminCommand extends Command {
   }
 }
 
-/** Options of several commands. */
 type CommonOptions = TargetOptions & { dryRun?: boolean; account?: Int64 | Int64[] };
 
 export const jsonOption = ['--json', 'print JSON'] as const;

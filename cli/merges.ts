@@ -14,7 +14,6 @@ import { plainTable } from './output.ts';
 /** Alert ids shown of a merge; the others are counted, except with `--json`. */
 const MOST_IDS = 10;
 
-/** The commands that show merges, and finish them. */
 export function addMergeCommands(merge: AdminCommand): void {
   merge
     .command('list')

@@ -13,7 +13,6 @@ import type { Io } from './io.ts';
 import { addShowCommands } from './show.ts';
 import { addUndoCommands } from './undo.ts';
 
-/** The command line, with all its commands. */
 export function createProgram(io: Io): AdminCommand {
   const program = new AdminCommand(io, 'npm run --silent admin --')
     .option('--stack <name>', 'use the table of a deployed stack')

@@ -8,7 +8,6 @@ import type { AuditEntry } from './rows.ts';
 
 const KEPT_SECONDS = 400 * 86_400;
 
-/** The row of an entry. */
 export const auditRow = (account: Int64, entry: AuditEntry) => ({
   ...keys.audit(account, entry.at_ms, entry.id),
   ...entry,

@@ -25,7 +25,6 @@ const PAGE = 500;
 /** API Gateway changes one key or plan at a time and answers others with a conflict; its rate for these calls is low. */
 const BUSY = new Set(['ConflictException', 'TooManyRequestsException']);
 
-/** A gateway key as API Gateway lists it. */
 interface ListedGatewayKey {
   id: string;
   name: string;
@@ -97,7 +96,6 @@ export async function listGatewayKeys(client: APIGatewayClient, table: Table): P
   return found.filter(({ name }) => name.startsWith(prefix) && /^\d+$/.test(name.slice(prefix.length)));
 }
 
-/** Ids of the usage plans that a gateway key is attached to. */
 export async function usagePlansOf(client: APIGatewayClient, keyId: string): Promise<string[]> {
   const { items = [] } = await client.send(new GetUsagePlansCommand({ keyId }));
   return items.flatMap(({ id }) => id ?? []);

@@ -34,7 +34,6 @@ export interface AuditEntry {
   readonly target?: string;
   /** `started` until the command has ended. */
   readonly result: 'started' | 'done' | 'failed';
-  /** More about the result. */
   readonly detail?: string;
 }
 

@@ -1,6 +1,5 @@
 /** One offending field of a request body. */
 export interface FieldError {
-  /** The field's name. */
   field: string;
   /** Everything it must be, not only the violated part: a message catalog puts it into words. */
   schema: FieldSchema;

@@ -35,7 +35,6 @@ export interface RateLimiter {
 }
 
 interface Counts {
-  /** Calls in the outer window. */
   total?: number;
   /** Random ids of the calls counted so far. */
   nonces?: Set<string>;
@@ -138,7 +137,6 @@ export function createRateLimiter(
   };
 }
 
-/** Whether a moment lies in a window. */
 const isIn = ({ window: { seconds }, endsMs }: WindowState, atMs: number) =>
   isCurrent(endsMs - seconds * 1000, seconds * 1000, atMs);
 

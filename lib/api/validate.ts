@@ -11,7 +11,6 @@ export interface Validator {
   errors?: AjvError[] | null;
 }
 
-/** The schemas of fields, by their names. */
 export type Fields = Readonly<Record<string, FieldSchema>>;
 
 /**

@@ -16,7 +16,6 @@ export interface AppKeyRow {
   expires_at?: number;
   /** Unix seconds; its presence revokes, whatever the clock says. */
   revoked_at?: number;
-  /** The key's last four characters. */
   last_digits?: string;
   /** Unix seconds. */
   created_at?: number;

@@ -10,9 +10,7 @@ import { keys } from '../table/keys.ts';
 import { type Action, checkAction, deleteAction, putAction, updateAction } from '../table/transact.ts';
 import { type Finding, findingsOf } from './finding.ts';
 
-/** Accounts and keys as stored. */
 export interface AccountRows {
-  /** Accounts that are in the list of accounts. */
   readonly listed: ReadonlySet<Int64>;
   /** Accounts that anything belongs to; undefined: there is no such account. */
   readonly accounts: ReadonlyMap<Int64, AccountRow | undefined>;

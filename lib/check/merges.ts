@@ -60,11 +60,9 @@ export function checkMerges(rows: MergeRows, nowMs = 0): Finding[] {
 
 const entryName = (incidentId: string, sequence: number) => `${incidentId} ${sequence}`;
 
-/** What the feeds say of an alert. */
 interface Told {
   /** The latest move; absent: none has moved it. */
   last?: { move: Move; sequence: number };
-  /** All entries that have moved it. */
   sequences: Set<number>;
 }
 

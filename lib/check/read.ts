@@ -18,7 +18,6 @@ import type { AccountRows } from './accounts.ts';
 /** Of an alert, all that its place depends on: the rest may be large. */
 const ALERT_ATTRIBUTES = ['incident_id', 'moved_sequence', 'moved_from', 'loaded_after'] as const;
 
-/** Reads all rows that an account's merges read and write. */
 export async function readMergeRows(table: Table, account: Int64): Promise<MergeRows> {
   const rows: MergeRow[] = [];
   const add = (some: readonly MergeRow[]) => {
@@ -62,7 +61,6 @@ export function mergeRowsOf(account: Int64, rows: readonly MergeRow[]) {
     orphans: read.flatMap(({ orphans }) => orphans),
     /** The further rows of entries: their lists of alerts, and the moves. */
     rowsOfEntries: ofKinds('feedAlerts', 'feedMoves'),
-    /** Remembered Idempotency-Keys. */
     idempotencyKeys: ofKinds('idempotency'),
   };
 }

@@ -1,4 +1,3 @@
-/** Repairs what a check has found. */
 import { chunksOf } from '../chunks.ts';
 import { finishMerge } from '../incidents/finish.ts';
 import { readMergeOrder } from '../incidents/merge-order.ts';

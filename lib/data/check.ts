@@ -3,14 +3,12 @@ import { printable } from '../printable.ts';
 import { appKeyOf, type Entity, identityOf, problemsOf } from './format.ts';
 import { sizeProblem } from './row-size.ts';
 
-/** One problem in the data. */
 export interface DataProblem {
   /** Counts from 1. */
   line: number;
   problem: string;
 }
 
-/** Most problems that a message shows. */
 const SHOWN = 20;
 
 /** Bytes that DynamoDB holds in a row. */

@@ -100,7 +100,6 @@ export async function writeData(
   return countKinds(entities);
 }
 
-/** The latest merge of each account. */
 async function latestSequences(table: Table, entities: readonly Entity[]): Promise<Map<string, number>> {
   const accounts = new Map(entities.map(({ account_id }) => [String(account_id), account_id]));
   const latest = new Map<string, number>();

@@ -10,7 +10,6 @@ import type { Entity } from './format.ts';
 import type { StoredRow } from './rows.ts';
 import { untilNotThrottled } from './until-not-throttled.ts';
 
-/** Whether merges write the row of an entity. */
 export const isMerged = ({ kind }: Entity) => kind === 'alert' || kind === 'incident';
 
 /** Fields that merges and imports record in a row. */

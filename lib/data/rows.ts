@@ -4,7 +4,6 @@ import { type KeyOf, keys, type RowKind } from '../table/keys.ts';
 import type { Entity } from './format.ts';
 import { storableFields } from './storable.ts';
 
-/** The row of an entity. */
 export type StoredRow = KeyOf<RowKind> & Record<string, unknown>;
 
 /** Ids that are stored in lower case. */

@@ -1,4 +1,3 @@
-/** Writes the rows of a data file, a few batches at once. */
 import { BatchWriteCommand, type BatchWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { chunksOf } from '../chunks.ts';
 import { optionsOf, type Table } from '../table/client.ts';

@@ -111,9 +111,7 @@ interface Scan {
   items: FleetHost[];
   scanned: number;
   failed: number;
-  /** Hosts with a malformed row. */
   malformed: string[];
-  /** The last host examined. */
   last: string | undefined;
   /** At least one candidate is left after it. */
   more: boolean;

@@ -13,7 +13,6 @@ import { DEFAULT_INTERVAL_MS, type Derived, deriveStatus } from './status.ts';
 
 const seconds = (milliseconds: number) => `${(milliseconds / 1000).toFixed(milliseconds < 10_000 ? 1 : 0)} s`;
 
-/** A host's status, and why it is that. */
 export interface Explained extends Derived {
   readonly why: string;
 }

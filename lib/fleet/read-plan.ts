@@ -16,7 +16,6 @@ export interface Progress {
   /** No host is left after it. */
   readonly complete: boolean;
   readonly covered: string;
-  /** The status of every host is known. */
   readonly allCovered: boolean;
   /** Status rows of hosts after `lastHost`, in order. */
   readonly ahead: readonly RawRow[];

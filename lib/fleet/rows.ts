@@ -95,7 +95,6 @@ function formsOf({ required, properties }: RowSchema): Forms {
 const HOST_FORMS = formsOf(HOST_SCHEMA);
 const STATUS_FORMS = formsOf(STATUS_SCHEMA);
 
-/** The attributes that a page reads. */
 export const HOST_ATTRIBUTES = Object.keys(HOST_FORMS);
 export const STATUS_ATTRIBUTES = Object.keys(STATUS_FORMS);
 

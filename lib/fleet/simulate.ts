@@ -34,7 +34,6 @@ function chance(...numbers: number[]): number {
 const pick = <Value>(values: readonly Value[], fraction: number): Value =>
   values[Math.floor(fraction * values.length)] as Value;
 
-/** Name of a host of the simulation. */
 function simulatedHostId({ seed }: Simulation, index: number): string {
   return `${pick(CLUSTERS, chance(seed, index, 1))}-sim-${String(index).padStart(7, '0')}`;
 }

@@ -46,7 +46,6 @@ export interface MergeOrder {
   pending: PendingMerge[] | undefined;
 }
 
-/** What of the rows is read. */
 export const MERGE_ORDER_ATTRIBUTES = ['last', 'last_large', 'pending'] as const;
 
 const latestOf = (row: OrderRow | undefined): Latest => ({ last: row?.last, lastLarge: row?.last_large });
@@ -103,7 +102,6 @@ export function announcedIn({ own, shards }: MergeOrder, shard: number): number 
 /** The incident of a pending merge, in the list of them. */
 export const pendingAt = (sequence: number) => expression`#pending.${attribute(String(sequence))}`;
 
-/** Raises `last` of a row, and `last_large` with it. */
 const raiseTo = (sequence: number) => expression`SET #last = ${sequence}, last_large = ${sequence}`;
 
 /** Puts a small entry after all large ones: none has been announced since the shard and the merge order were read. */

@@ -8,7 +8,6 @@ import { type Action, updateAction } from '../table/transact.ts';
 import type { Move } from './feed.ts';
 import type { AlertRow, FeedEntry } from './rows.ts';
 
-/** The attributes of an alert that its placement depends on. */
 export type Placement = Pick<AlertRow, (typeof PLACEMENT_ATTRIBUTES)[number]>;
 
 /** By alert id; those that do not exist are absent. */
@@ -65,7 +64,6 @@ export const decideUndo =
       ? { to: origins.get(alertId) }
       : 'left';
 
-/** What an entry does with some alerts. */
 export interface Placing {
   moves: Move[];
   stayed: string[];
@@ -86,7 +84,6 @@ export function place(alertIds: readonly string[], placements: Placements, decid
   return placing;
 }
 
-/** Updates an alert if its placement is as read. */
 const alertAction = (
   account: Int64,
   alertId: string,

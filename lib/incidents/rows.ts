@@ -6,7 +6,6 @@ export interface WorkItemRow {
   title: string;
   /** Unix milliseconds; absent: not deleted. */
   deleted_at_ms?: number;
-  /** The key that deleted it. */
   deleted_by?: string;
   /** The deletion undone last; `version` is the version that it produced. */
   undone_deletion?: { version: Int64; at_ms: number; by?: string };
@@ -81,7 +80,6 @@ export interface MovesRow extends MovedAlerts {
   count: number;
 }
 
-/** Which alerts a large entry takes: their ids, 12 bytes each. */
 export interface AlertListRow {
   alert_ids: Uint8Array;
 }
@@ -92,7 +90,6 @@ export interface MergeOrderRow {
   last_large?: number;
 }
 
-/** A call that was made with an Idempotency-Key. */
 export interface IdempotencyRow {
   body_hash: string;
   /** Unix seconds after which it no longer counts. */

@@ -24,7 +24,6 @@ import {
 export interface UndoRequest {
   account: Int64;
   incidentId: string;
-  /** Sequence of the merge's feed entry. */
   sequence: number;
   /** Who undoes it, for the feed. */
   by: string;

@@ -19,7 +19,6 @@ export class RowMap<Kind extends RowKind, Name extends AttributeOf<Kind> = Attri
   string,
   Key & Read<Kind, Name>
 > {
-  /** The row of a key. */
   of<Own extends Kind>(key: KeyOf<Own>): (Key & Read<Own, Name & AttributeOf<Own>>) | undefined {
     return this.get(rowName(key)) as (Key & Read<Own, Name & AttributeOf<Own>>) | undefined;
   }

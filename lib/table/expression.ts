@@ -72,7 +72,6 @@ export function set(attributes: object, initial: object = {}): Expression {
   );
 }
 
-/** These attributes of the rows that are read. */
 export const projection = (names: readonly string[]) => joined('', names.map(attribute), ', ');
 
 type Members<Given> = {

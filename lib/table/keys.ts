@@ -22,15 +22,12 @@ declare const kind: unique symbol;
 /** A partition key, and the kinds of the rows that it has. */
 export type PartitionOf<Kind extends RowKind> = string & { readonly [kind]?: Kind };
 
-/** The key of a row of this kind. */
 export interface KeyOf<Kind extends RowKind> extends Key {
   readonly pk: PartitionOf<Kind>;
 }
 
-/** A row as it is stored. */
 export type Stored<Kind extends RowKind> = Kind extends RowKind ? Key & Rows[Kind] : never;
 
-/** The names of the attributes of a kind. */
 export type AttributeOf<Kind extends RowKind> = Kind extends RowKind ? keyof Stored<Kind> & string : never;
 
 /** Of a row, the attributes that are read. */
@@ -143,7 +140,6 @@ export interface ParsedKey {
   parts: (string | number | Int64)[];
 }
 
-/** The rows of one kind. */
 export const ofKind = <Kind extends RowKind, Row extends Key>(kind: Kind, rows: readonly Row[]) =>
   rows.filter((row): row is Row & Stored<Kind> => parseKey(row)?.kind === kind);
 

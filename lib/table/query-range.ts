@@ -20,7 +20,6 @@ export interface RangePage<Row> {
   reached: string | undefined;
 }
 
-/** A row as DynamoDB's reply has it. */
 type WireRow = Record<string, AttributeValue>;
 
 /**

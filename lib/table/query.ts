@@ -21,7 +21,6 @@ export async function* queryAll<Kind extends RowKind, Name extends AttributeOf<K
   for await (const rows of pagesOf(table, partition, options)) yield* rows;
 }
 
-/** The rows that {@link queryAll} gives, together. */
 export async function queryRows<Kind extends RowKind, Name extends AttributeOf<Kind>>(
   table: Table,
   partition: PartitionOf<Kind>,
