@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { drawMemory, drawRatios } from './chart.ts';
 import { bodiesSentence, byMemory, comparisonsOf, memoryTable } from './functions.ts';
-import { type Figure, tableOf, tablesBySubject } from './report.ts';
+import { type Figure, listOf, tablesBySubject } from './report.ts';
 
 const docs = (file: string) => new URL(`../docs/${file}`, import.meta.url);
 
@@ -12,19 +12,19 @@ const between = (document: string, marker: string, content: string) =>
     (_all, begin: string, end: string) => `${begin}\n${content}\n${end}`,
   );
 
-/** Fills each table, `<!-- figures of SUITE, SUITE -->` or `<!-- figures of SUITE by subject -->`, with the figures of these suites. */
-const fillTables = (document: string, figures: readonly Figure[]) =>
+/** Fills each list, `<!-- figures of SUITE, SUITE -->` or `<!-- figures of SUITE by subject -->` (tables), with the figures of these suites. */
+const fillFigures = (document: string, figures: readonly Figure[]) =>
   document.replace(
     /(<!-- figures of ([^\n]+?)( by subject)? -->\n).*?(\n<!-- end of figures -->)/gs,
     (_all, begin: string, suites: string, bySubject: string | undefined, end: string) => {
       const shown = figures.filter(({ suite }) => suites.split(', ').includes(suite));
-      return `${begin}\n${bySubject ? tablesBySubject(shown) : tableOf(shown)}\n${end}`;
+      return `${begin}\n${bySubject ? tablesBySubject(shown) : listOf(shown)}\n${end}`;
     },
   );
 
 /** Each file, and its content from what it has and the figures. */
 export const GENERATED: readonly { file: URL; from(current: string, figures: readonly Figure[]): string }[] = [
-  { file: docs('benchmarks.md'), from: fillTables },
+  { file: docs('benchmarks.md'), from: fillFigures },
   {
     file: docs('performance.md'),
     from: (current, figures) =>

@@ -62,22 +62,21 @@ export function createReport(print: (line: string) => void): Report {
 
 const targetOf = ({ target }: Figure) => (target ? ('most' in target ? `≤ ${target.most}` : `≥ ${target.least}`) : '');
 const missedOf = ({ met }: Figure) => (met === false ? ' **missed**' : '');
-const markdown = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 
-/** The figures that have a baseline or a target, a row for each. @returns Markdown */
-export function tableOf(figures: readonly Figure[]): string {
-  const rows = figures
+/** The figures that have a baseline or a target, a line for each. @returns Markdown */
+export const listOf = (figures: readonly Figure[]): string =>
+  figures
     .filter(({ baseline, target }) => baseline ?? target)
-    .map((figure) => [
-      figure.name,
-      `${show(figure.value)} ${figure.unit}`,
-      figure.baseline ? `${figure.baseline.name}: ${show(figure.baseline.value)} ${figure.unit}` : '',
-      figure.ratio?.toFixed(2) ?? '',
-      `${targetOf(figure)}${missedOf(figure)}`,
-    ]);
-  return markdown(['figure', 'value', 'baseline', 'ratio', 'target'], rows);
-}
+    .map((figure) => {
+      const { name, value, unit, baseline, ratio = 0, target } = figure;
+      const parts = [
+        `${show(value)} ${unit}`,
+        ...(baseline ? [`${ratio.toFixed(2)} × ${baseline.name} (${show(baseline.value)} ${unit})`] : []),
+        ...(target ? [targetOf(figure)] : []),
+      ];
+      return `- ${name.replaceAll(': ', ', ')}: ${parts.join(', ')}${missedOf(figure)}`;
+    })
+    .join('\n');
 
 /**
  * The figures whose names are `subject: what` and that have a baseline or a target, a row for each subject; those that have
@@ -115,7 +114,8 @@ function tableBySubject(subjects: readonly [string, Map<string, Figure>][]): str
       return `${[shown, ...(target === undefined ? [targetOf(figure)] : [])].join(', ')}${missedOf(figure)}`;
     }),
   ]);
-  return markdown(['', ...columns.map(({ what, target }) => (target ? `${what}, ${target}` : what))], rows);
+  const head = ['', ...columns.map(({ what, target }) => (target ? `${what}, ${target}` : what))];
+  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
 export interface Results {

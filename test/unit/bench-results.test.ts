@@ -14,7 +14,7 @@ it.each(GENERATED.map(({ file, from }) => ({ name: file.pathname.split('/').at(-
   },
 );
 
-it('docs/benchmarks.md has a table for each suite but units, whose figures docs/cost.md has', () => {
+it('docs/benchmarks.md has a place for each suite but units, whose figures docs/cost.md has', () => {
   const document = readFileSync(new URL('../../docs/benchmarks.md', import.meta.url), 'utf8');
   const shown = [...document.matchAll(/<!-- figures of (.+?)(?: by subject)? -->/g)].flatMap(([, suites = '']) =>
     suites.split(', '),
