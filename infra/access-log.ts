@@ -1,7 +1,4 @@
-import { RemovalPolicy } from 'aws-cdk-lib';
 import { AccessLogField, AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
-import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
-import type { Construct } from 'constructs';
 
 /** Fields of an access log line: an allow-list without query string or key. */
 export const ACCESS_LOG_FORMAT = AccessLogFormat.custom(
@@ -19,6 +16,3 @@ export const ACCESS_LOG_FORMAT = AccessLogFormat.custom(
     error: AccessLogField.contextErrorResponseType(),
   }),
 );
-
-export const createAccessLog = (scope: Construct, retention: RetentionDays): LogGroup =>
-  new LogGroup(scope, 'AccessLog', { retention, removalPolicy: RemovalPolicy.DESTROY });

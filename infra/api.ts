@@ -1,4 +1,4 @@
-import { Duration, Size, Stack } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Size, Stack } from 'aws-cdk-lib';
 import {
   ApiKeySourceType,
   type CfnRestApi,
@@ -16,10 +16,10 @@ import {
   type UsagePlan,
 } from 'aws-cdk-lib/aws-apigateway';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import type { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { type ListedOperation, type OperationName, openApiRoute, operations } from '../lib/api/operations.ts';
-import { ACCESS_LOG_FORMAT, createAccessLog } from './access-log.ts';
+import { ACCESS_LOG_FORMAT } from './access-log.ts';
 import { gatewayResponses } from './gateway-responses.ts';
 import type { DeploymentSettings } from './settings.ts';
 
@@ -51,7 +51,8 @@ export class ServiceApi extends Construct {
   constructor(scope: Construct, id: string, props: ServiceApiProps) {
     super(scope, id);
     const { settings } = props;
-    this.accessLog = createAccessLog(this, settings.logRetentionDays);
+    const retention = settings.logRetentionDays;
+    this.accessLog = new LogGroup(this, 'AccessLog', { retention, removalPolicy: RemovalPolicy.DESTROY });
     const { stackName } = Stack.of(this);
     // Off, since they would store the query string with the app key: execution logs, data trace, X-Ray of the stage.
     const quiet = { loggingLevel: MethodLoggingLevel.OFF, dataTraceEnabled: false, metricsEnabled: false };

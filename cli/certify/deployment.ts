@@ -36,14 +36,12 @@ export async function openLab(
   if (!URL.canParse(url)) throw new UsageError(`--url must be an address such as http://127.0.0.1:3000, not "${url}".`);
   const main = { appKey: env.APP_KEY ?? (await askForKey()) };
   if (main.appKey === '') throw new UsageError('The app key is empty: set APP_KEY to the key of an account.');
-  const stranger = callerOf(env.OTHER_APP_KEY);
-  const expired = callerOf(env.EXPIRED_APP_KEY);
   const lab: Lab = {
     url: url.replace(/\/$/, ''),
     main,
     turns: createTurns([main]),
-    ...(stranger && { stranger }),
-    ...(expired && { expired }),
+    stranger: callerOf(env.OTHER_APP_KEY),
+    expired: callerOf(env.EXPIRED_APP_KEY),
     ...(run !== undefined && { entities: entitiesOf(run), spare: { minute: main, second: main, burst: main } }),
   };
   await checkFirst(lab, run);

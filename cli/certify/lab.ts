@@ -26,8 +26,8 @@ export interface Lab {
   /** Absent: only what needs no data is shown. */
   readonly entities?: Entities;
   /** Of an account without the permission that the fleet needs. */
-  readonly stranger?: Caller;
-  readonly expired?: Caller;
+  readonly stranger?: Caller | undefined;
+  readonly expired?: Caller | undefined;
   /** Callers whose quota may be used up, each by one sentence; absent: those sentences use the main caller's. */
   readonly spare?: { readonly minute: Caller; readonly second: Caller; readonly burst: Caller };
   /** For one sentence each. */

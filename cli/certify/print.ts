@@ -1,5 +1,5 @@
 /** The certificate as text. */
-import type { Result, Verdict } from './run.ts';
+import { type Result, VERDICTS, type Verdict } from './run.ts';
 import type { Section } from './sentence.ts';
 
 const MOST_CALLS = 5;
@@ -30,11 +30,6 @@ export function briefText({ number, heading }: Section, results: readonly Result
 export function summaryText(results: readonly Result[], seconds: number): string {
   const count = (verdict: Verdict) => results.filter((result) => result.verdict === verdict).length;
   const sent = results.reduce((sum, result) => sum + result.sent, 0);
-  const counts = [
-    `${count('ok')} ok`,
-    `${count('FAILED')} failed`,
-    `${count('skipped')} skipped`,
-    `${count('not shown')} not shown`,
-  ];
+  const counts = VERDICTS.map((verdict) => `${count(verdict)} ${verdict.toLowerCase()}`);
   return `${results.length} sentences: ${counts.join(', ')}. ${sent} calls in ${seconds.toFixed(0)} s.`;
 }

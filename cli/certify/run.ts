@@ -6,7 +6,8 @@ import { Broken, Skipped } from './outcome.ts';
 import type { Section, Sentence } from './sentence.ts';
 import { createTrial, type Pages } from './trial.ts';
 
-export type Verdict = 'ok' | 'FAILED' | 'skipped' | 'not shown';
+export const VERDICTS = ['ok', 'FAILED', 'skipped', 'not shown'] as const;
+export type Verdict = (typeof VERDICTS)[number];
 
 export interface Result {
   /** Such as `4.1-7`: the seventh sentence of section 4.1. */

@@ -7,7 +7,6 @@ import { compress } from './compress.ts';
 import type { Deployment, Route } from './deployment.ts';
 import type { Page } from './docs.ts';
 import { toEvent } from './event.ts';
-import type { LocalFunction } from './functions.ts';
 import { createGatewayResponses, GatewayRefusal, toRawResponse } from './gateway-response.ts';
 import { checkHead, methodOf, readBody, readTarget, requestIdOf } from './request.ts';
 import { createUsagePlans } from './usage-plans.ts';
@@ -27,8 +26,8 @@ const CLIENT_CLOSED_REQUEST = 499;
 
 export interface GatewayOptions {
   readonly deployment: Omit<Deployment, 'functions' | 'pipe' | 'queue'>;
-  /** What runs the deployment's functions, by their names. */
-  readonly functions: Readonly<Record<string, Pick<LocalFunction, 'invoke'>>>;
+  /** Runs a function of the deployment. */
+  readonly invoke: (functionName: string, event: unknown) => Promise<unknown>;
   readonly onServed?: (served: Served) => void;
   /** Called if a function could not be loaded, threw, or ended. */
   readonly onFailed?: (functionName: string, error: Error) => void;
@@ -49,7 +48,7 @@ const MOST_HEAD_BYTES = 128 * 1024;
 
 /** API Gateway on one machine: does with a request what the stack's template tells API Gateway to do. */
 export function createGateway(options: GatewayOptions): Server {
-  const { deployment, functions, onServed } = options;
+  const { deployment, onServed } = options;
   const { authorizer, routes, minCompressionSize } = deployment;
   const usagePlans = createUsagePlans(deployment);
   const gatewayResponse = createGatewayResponses(deployment);
@@ -59,7 +58,7 @@ export function createGateway(options: GatewayOptions): Server {
     let late: NodeJS.Timeout | undefined;
     try {
       return await Promise.race([
-        functions[functionName]?.invoke(event) as Promise<Result>,
+        options.invoke(functionName, event) as Promise<Result>,
         new Promise<never>((_resolve, reject) => {
           late = setTimeout(() => reject(new GatewayRefusal('INTEGRATION_TIMEOUT')), LONGEST_WAIT_MS);
         }),

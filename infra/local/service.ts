@@ -53,14 +53,13 @@ export async function startService(options: LocalServiceOptions) {
     loading = all.catch(() => undefined);
     await all;
   }
-  // A call that comes while sources are loaded again is answered by the new ones.
-  const current = Object.fromEntries(
-    Object.entries(functions).map(([name, { invoke }]) => [
-      name,
-      { invoke: (event: unknown) => loading.then(() => invoke(event)) },
-    ]),
-  );
-  const gateway = createGateway({ ...options, deployment, functions: current, pages: createDocs(options.demoKey) });
+  const gateway = createGateway({
+    ...options,
+    deployment,
+    // A call that comes while sources are loaded again is answered by the new ones.
+    invoke: (name, event) => loading.then(() => functions[name]?.invoke(event)),
+    pages: createDocs(options.demoKey),
+  });
   const stopFunctions = () => Promise.all(Object.values(functions).map((each) => each.stop()));
 
   await once(gateway.listen(port, '127.0.0.1'), 'listening').catch(async (error: unknown) => {

@@ -197,7 +197,7 @@ it('a function that cannot be loaded is named with its error', async () => {
   const broken = startFunction({ entry, env: {}, timeoutMs: 30_000 });
   const gateway = createGateway({
     deployment: readDeployment(inject('template'), table.name),
-    functions: { 'openapi-document': broken, 'fallback-route': broken },
+    invoke: (_name, event) => broken.invoke(event),
     onFailed: (name, { message }) => failures.push(`${name}: ${message}`),
   });
   await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));

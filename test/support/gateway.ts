@@ -29,18 +29,15 @@ async function startGateway(): Promise<number> {
     otherPlans: throttled.otherPlans.map((plan) => ({ ...plan, throttles: {} })),
     stageThrottles: { methods: {}, others: unthrottled },
   };
-  const invoke = (name: string) => ({
-    invoke(event: unknown) {
-      const { headers, multiValueHeaders, ...rest } = event as APIGatewayProxyEvent;
-      const { [FUNCTIONS]: id = '', ...others } = headers;
-      const { [FUNCTIONS]: _id, ...otherValues } = multiValueHeaders;
-      const target = registered.get(id)?.[name];
-      if (!target) throw new Error(`the test has no function ${name}`);
-      return target({ ...rest, headers: others, multiValueHeaders: otherValues });
-    },
-  });
-  const functions = Object.fromEntries(Object.keys(deployment.functions).map((name) => [name, invoke(name)]));
-  const server = createGateway({ deployment, functions });
+  function invoke(name: string, event: unknown) {
+    const { headers, multiValueHeaders, ...rest } = event as APIGatewayProxyEvent;
+    const { [FUNCTIONS]: id = '', ...others } = headers;
+    const { [FUNCTIONS]: _id, ...otherValues } = multiValueHeaders;
+    const target = registered.get(id)?.[name];
+    if (!target) throw new Error(`the test has no function ${name}`);
+    return target({ ...rest, headers: others, multiValueHeaders: otherValues });
+  }
+  const server = createGateway({ deployment, invoke });
   // A connection that is closed for its idleness while a request is on its way would fail that.
   server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
