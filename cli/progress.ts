@@ -3,14 +3,8 @@ import { type Io, say } from './io.ts';
 
 const LINE_EVERY_MS = 5_000;
 
-export interface Progress {
-  add(count: number): void;
-  done(): number;
-  end(): void;
-}
-
 /** How far a long writing is, with its rate and the time left: a bar on a terminal, a line now and then elsewhere. */
-export function startProgress(io: Io, what: string, total: number): Progress {
+export function startProgress(io: Io, what: string, total: number) {
   const began = io.now();
   let done = 0;
   const figures = () => {
@@ -42,7 +36,7 @@ export function startProgress(io: Io, what: string, total: number): Progress {
   }
 
   return {
-    add(count) {
+    add(count: number) {
       done += count;
       add();
     },

@@ -30,8 +30,10 @@ export interface Reply<Data = unknown> {
 export type ApiRequest = middy.Request<ApiEvent, Reply | APIGatewayProxyResult, Error, Context>;
 export type ApiMiddleware = middy.MiddlewareObj<ApiEvent, Reply | APIGatewayProxyResult, Error, Context>;
 
-/** A header's value, its name in any letter case; undefined when it is absent. */
-export function headerOf(event: Pick<ApiEvent, 'headers'>, name: string): string | undefined {
-  for (const [key, value] of Object.entries(event.headers ?? {})) if (key.toLowerCase() === name) return value;
-  return undefined;
-}
+/** The values of a header. @param name in lower case, whatever that of the header is in */
+export const headerValues = (headers: ApiEvent['headers'] | ApiEvent['multiValueHeaders'], name: string): string[] =>
+  Object.entries(headers ?? {}).flatMap(([key, value]) => (key.toLowerCase() === name ? (value ?? []) : []));
+
+/** The first value of a header; undefined when it is absent. */
+export const headerOf = ({ headers }: Pick<ApiEvent, 'headers'>, name: string): string | undefined =>
+  headerValues(headers, name)[0];

@@ -3,7 +3,7 @@
  * reading (a range, a key) decode it here.
  */
 import { isInt64 } from '../json.ts';
-import { codes, flag, hostId, natural, type RowOf, text } from '../schema.ts';
+import { codes, flag, hostId, natural, type RowOf, text, type Unchecked } from '../schema.ts';
 
 /** What the inventory knows of a host. */
 export const HOST_SCHEMA = {
@@ -49,13 +49,10 @@ export const STATUS_SCHEMA = {
 } as const;
 export type HostStatusRow = RowOf<typeof STATUS_SCHEMA>;
 
-/** Other systems write the rows: an attribute may have any value. */
-type Unchecked<Row> = { [Name in Exclude<keyof Row, 'host_id'>]?: unknown };
-
 declare module '../table/keys.ts' {
   interface Rows {
-    host: Unchecked<HostRow>;
-    hostStatus: Unchecked<HostStatusRow>;
+    host: Unchecked<Omit<HostRow, 'host_id'>>;
+    hostStatus: Unchecked<Omit<HostStatusRow, 'host_id'>>;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { getRumResource, ResponseOf } from '../api/operations.ts';
+import type { Unchecked } from '../schema.ts';
 
 type RumResource = ResponseOf<typeof getRumResource>;
 
@@ -11,9 +12,6 @@ export const USAGE_FIELDS = [
 ] as const;
 
 export type RumUsage = Pick<RumResource, (typeof USAGE_FIELDS)[number]>;
-
-/** Other systems write the rows: an attribute may have any value. */
-type Unchecked<Row> = { [Name in keyof Row]?: unknown };
 
 declare module '../table/keys.ts' {
   interface Rows {

@@ -154,13 +154,13 @@ export function parseKey({ pk, sk }: Key): ParsedKey | undefined {
   if (digits === undefined) return undefined;
   const account = toInt64(digits);
   const row = (kind: RowKind, ...parts: ParsedKey['parts']): ParsedKey => ({ kind, account, parts });
+  const index = sk.indexOf('#');
+  const [before, after] = [sk.slice(0, index), sk.slice(index + 1)];
   switch (collection) {
     case 'ACCOUNT':
       return row('account');
-    case 'AUDIT': {
-      const index = sk.indexOf('#');
-      return row('audit', Number(sk.slice(0, index)), sk.slice(index + 1));
-    }
+    case 'AUDIT':
+      return row('audit', Number(before), after);
     case 'MEMBERS':
       return row('member', toInt64(sk));
     case 'HOSTS':
@@ -185,10 +185,8 @@ export function parseKey({ pk, sk }: Key): ParsedKey | undefined {
       return sk === 'LEDGER' ? row('mergeOrder') : row('mergeOrderShard', Number(sk.slice('LEDGER#'.length)));
     case 'RATE':
       return row('rateCount', rest, Number(sk));
-    case 'IDEMPOTENCY': {
-      const index = sk.indexOf('#');
-      return row('idempotency', sk.slice(0, index), sk.slice(index + 1));
-    }
+    case 'IDEMPOTENCY':
+      return row('idempotency', before, after);
     default:
       return undefined;
   }
