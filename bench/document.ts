@@ -1,7 +1,7 @@
 /** What documents show of the figures: tables, a sentence and charts. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { drawMemory, drawRatios } from './chart.ts';
-import { bodiesSentence, byMemory, comparisonsOf, memoryTable } from './functions.ts';
+import { bodiesSentence, byMemory, comparisonsOf, floorSentence, memoryTable } from './functions.ts';
 import { type Figure, listOf, tablesBySubject } from './report.ts';
 
 const docs = (file: string) => new URL(`../docs/${file}`, import.meta.url);
@@ -28,7 +28,11 @@ export const GENERATED: readonly { file: URL; from(current: string, figures: rea
   {
     file: docs('performance.md'),
     from: (current, figures) =>
-      between(between(current, 'memory', memoryTable(figures)), 'bodies', bodiesSentence(figures)),
+      [
+        ['memory', memoryTable(figures)],
+        ['bodies', bodiesSentence(figures)],
+        ['floor', floorSentence(figures)],
+      ].reduce((document, [marker = '', content = '']) => between(document, marker, content), current),
   },
   { file: docs('performance.svg'), from: (_current, figures) => drawRatios(comparisonsOf(figures)) },
   { file: docs('performance-memory.svg'), from: (_current, figures) => drawMemory(byMemory(figures)) },

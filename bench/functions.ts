@@ -58,6 +58,19 @@ export function memoryTable(figures: readonly Figure[]): string {
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
+/** What a warm call takes at least, as a multiple of a handler by hand. @returns Markdown */
+export function floorSentence(figures: readonly Figure[]): string {
+  const range = (what: string) => {
+    const ratios = figures.filter(({ name }) => name.endsWith(`signed by hand: ${what}`)).map(({ ratio = 0 }) => ratio);
+    return [Math.min(...ratios), Math.max(...ratios)].map((ratio) => ratio.toFixed(2)).join(' to ');
+  };
+  if (!figures.some(({ name }) => name.includes('signed by hand'))) return '';
+  return (
+    `The same calls without the SDK, signed by hand and their bodies ready, take ${range('p50')} of a handler by hand's median ` +
+    `in the setting of the chart, and ${range('CPU of a warm call')} of its CPU: less is not to be had over \`node:https\`.`
+  );
+}
+
 /** @returns Markdown */
 export function bodiesSentence(figures: readonly Figure[]): string {
   const of = (name: string) => figures.find((one) => one.name === name);

@@ -51,6 +51,8 @@ const { PLANT } = process.env;
 const ACCOUNT = 1;
 const KEY = 'bench-key-of-functions';
 const ROUNDS = 3;
+/** In each environment, after its first. */
+const WARM_CALLS = 80;
 /** Of starts with a compile cache, without, and with one that is rejected. */
 const CACHE_ROUNDS = 15;
 /** Memory in MB, the round trip to DynamoDB in milliseconds, and whether a bare handler is compared; the last makes no calls that the bare one misses. */
@@ -79,21 +81,14 @@ interface Subject {
   name: string;
   /** By which each call comes later. */
   stepMs?: number;
-  /** In each environment, after its first. */
-  warmCalls: number;
   event(index: number): object;
   /** Makes the same call in this process. */
   call(service: BenchService, index: number): Promise<unknown>;
 }
 
-const operation = (
-  listed: ListedOperation,
-  body: (index: number) => object,
-  { stepMs = 0, warmCalls = 80 } = {},
-): Subject => ({
+const operation = (listed: ListedOperation, body: (index: number) => object, { stepMs = 0 } = {}): Subject => ({
   name: listed.name,
   stepMs,
-  warmCalls,
   event: (index) => eventOf(listed, body(index)),
   call: (service, index) => service.call(listed, KEY, body(index)),
 });
@@ -105,7 +100,6 @@ const keyOf = (index: number) => `bench-key-${index}`;
 
 const authorizer: Subject = {
   name: 'usage-key-authorizer',
-  warmCalls: 80,
   event: (index) => ({
     queryStringParameters: { app_key: keyOf(index) },
     methodArn: 'arn:aws:execute-api:a/prod/POST/b',
@@ -126,15 +120,14 @@ const SUBJECTS: readonly Subject[] = [
       incident_id: INCIDENT,
       alert_ids: Array.from({ length: MERGED }, (_, position) => idOf(index * MERGED + position)),
     }),
-    { stepMs: MERGE_STEP_MS, warmCalls: 30 },
+    { stepMs: MERGE_STEP_MS },
   ),
   authorizer,
 ];
 
-const callsOf = ({ warmCalls }: Subject) => SETTINGS.length * ROUNDS * (warmCalls + 1);
+const CALLS = SETTINGS.length * ROUNDS * (WARM_CALLS + 1);
 /** With those of the compile cache, of which no bare handler makes any. */
-const allCallsOf = (subject: Subject) => callsOf(subject) + 3 * CACHE_ROUNDS;
-const MOST_CALLS = Math.max(...SUBJECTS.map(allCallsOf));
+const MOST_CALLS = CALLS + 3 * CACHE_ROUNDS;
 
 function* lines(nowMs: number): Generator<string> {
   yield* accountLines(ACCOUNT, KEY);
@@ -145,8 +138,7 @@ function* lines(nowMs: number): Generator<string> {
     yield line('app_key', { app_key: keyOf(index) });
   }
   yield line('incident', { incident_id: INCIDENT, title: 'Checkout is down' });
-  const merging = SUBJECTS.find(({ name }) => name === mergeAlerts.name) as Subject;
-  for (let index = 0; index < allCallsOf(merging) * MERGED; index += 1)
+  for (let index = 0; index < MOST_CALLS * MERGED; index += 1)
     yield line('alert', { alert_id: idOf(index), title: 'p99 above threshold' });
 }
 
@@ -159,22 +151,33 @@ async function record(service: BenchService, subject: Subject): Promise<WireCall
     (next, context) => async (args) => {
       if (underWay === 0) rounds.push([]);
       underWay += 1;
-      rounds.at(-1)?.push({ name: context.commandName as WireCall['name'], input: plain(args.input) });
+      const call: WireCall = { name: context.commandName as WireCall['name'], input: plain(args.input), body: '' };
+      rounds.at(-1)?.push(call);
+      calls.set(context, call);
       return next(args).finally(() => {
         underWay -= 1;
       });
     },
     { step: 'initialize', priority: 'high', name },
   );
+  const calls = new WeakMap<object, WireCall>();
+  const bodyName = `${name}: body`;
+  service.table.client.middlewareStack.add(
+    (next, context) => (args) => {
+      Object.assign(calls.get(context) ?? {}, { body: (args.request as { body: string }).body });
+      return next(args);
+    },
+    { step: 'build', name: bodyName },
+  );
   const all: WireCall[][][] = [];
-  for (let index = 0; index < callsOf(subject); index += 1) {
+  for (let index = 0; index < CALLS; index += 1) {
     // A new environment reads the key.
-    service.stepClock(index % (subject.warmCalls + 1) === 0 ? 120_000 : (subject.stepMs ?? 0));
+    service.stepClock(index % (WARM_CALLS + 1) === 0 ? 120_000 : (subject.stepMs ?? 0));
     rounds = [];
     await subject.call(service, index);
     all.push(rounds);
   }
-  service.table.client.middlewareStack.remove(name);
+  for (const one of [name, bodyName]) service.table.client.middlewareStack.remove(one);
   return all;
 }
 
@@ -250,6 +253,7 @@ interface Comparison {
   setting: string;
   ours: Measured;
   bare: Measured;
+  floor: Measured;
 }
 
 const sumsOf = ({ init, first }: Measured, of: keyof Took) =>
@@ -280,6 +284,19 @@ function addFigures(add: Add, name: string, all: readonly Comparison[]): void {
     process.stdout.write(`  ${name}, ${what}: ${ratios.join('; ')}\n`);
     const [worst] = values.sort((one, other) => other.value / other.baseline - one.value / one.baseline);
     if (!worst) throw new Error(`nothing was measured of ${name}`);
+    if (what === 'p50') {
+      const floors = all.map(({ setting, floor, bare }) => ({ setting, value: of(floor), baseline: of(bare) }));
+      const texts = floors.map(({ setting, value, baseline }) => `${setting} ${(value / baseline).toFixed(2)} x`);
+      process.stdout.write(`  ${name}, ${what} of its calls signed by hand: ${texts.join('; ')}\n`);
+      const same = floors.find(({ setting }) => setting === worst.setting);
+      if (same)
+        add({
+          name: `calls of ${name}, signed by hand: p50`,
+          value: same.value,
+          unit: 'ms',
+          baseline: { name: `a bare handler, ${same.setting}`, value: same.baseline },
+        });
+    }
     add({
       name: `${name}: ${what}, worst setting`,
       value: worst.value,
@@ -288,12 +305,18 @@ function addFigures(add: Add, name: string, all: readonly Comparison[]): void {
       target: { most },
     });
   }
-  const together = (which: 'ours' | 'bare'): Measured => ({
+  const together = (which: 'ours' | 'bare' | 'floor'): Measured => ({
     init: all.flatMap((one) => one[which].init),
     first: all.flatMap((one) => one[which].first),
     warm: all.flatMap((one) => one[which].warm),
   });
-  const [ours, bare] = [together('ours'), together('bare')];
+  const [ours, bare, floor] = [together('ours'), together('bare'), together('floor')];
+  add({
+    name: `calls of ${name}, signed by hand: CPU of a warm call`,
+    value: mean(valuesOf(floor.warm, 'cpuMs')),
+    unit: 'ms',
+    baseline: { name: 'a bare handler', value: mean(valuesOf(bare.warm, 'cpuMs')) },
+  });
   for (const [what, of, most] of CPU_FIGURES)
     add({
       name: `${name}: ${what}`,
@@ -358,17 +381,18 @@ const fillRum = ({ table }: BenchService) =>
 async function functions(add: Add, folder: string): Promise<void> {
   const all = [...lines(Date.now())];
   const recorder = await startBenchService(all, { stream: false });
-  const [forOurs, forBare] = await Promise.all(
-    [0, 1].map(() => startBenchService(all, { endpoint: recorder.endpoint, stream: false })),
+  const [forOurs, forBare, forFloor] = await Promise.all(
+    [0, 1, 2].map(() => startBenchService(all, { endpoint: recorder.endpoint, stream: false })),
   );
-  if (!forOurs || !forBare) throw new Error('no tables');
-  await Promise.all([recorder, forOurs, forBare].map(fillRum));
+  if (!forOurs || !forBare || !forFloor) throw new Error('no tables');
+  await Promise.all([recorder, forOurs, forBare, forFloor].map(fillRum));
   const files = certificate(folder);
   const bare = await bundled('../lambda/bare.ts', join(folder, 'bare.mjs'));
+  const floor = await bundled('../lambda/floor.ts', join(folder, 'floor.mjs'));
   await bodies(add, recorder);
   const lostMs: number[] = [];
   for (const subject of SUBJECTS) {
-    const { name, stepMs = 0, warmCalls, event } = subject;
+    const { name, stepMs = 0, event } = subject;
     const ours = await bundled(`../../functions/${name}.ts`, join(folder, `${name}.mjs`));
     const calls = await record(recorder, subject);
     let next = 0;
@@ -389,21 +413,24 @@ async function functions(add: Add, folder: string): Promise<void> {
         TABLE_NAME: forOurs.table.name,
         AHEAD_MS: String(stepMs * first),
       });
-      const measured = { ours: nothing(), bare: nothing() };
+      const measured = { ours: nothing(), bare: nothing(), floor: nothing() };
       const share = cpuShareOf(memoryMb);
       for (let round = 0; round < ROUNDS; round += 1) {
-        const indexes = Array.from({ length: warmCalls + 1 }, (_, call) => next + call);
+        const indexes = Array.from({ length: WARM_CALLS + 1 }, (_, call) => next + call);
         next += indexes.length;
         const own = () => runOnce(ours, envOfOurs(indexes[0] as number), share, indexes.map(event), measured.ours);
-        const theirs = () =>
-          runOnce(
-            bare,
-            env,
-            share,
-            indexes.map((index) => ({ rounds: inTable(calls[index] ?? [], forBare.table) })),
-            measured.bare,
-          );
-        const acts = round % 2 === 0 ? [own, theirs] : [theirs, own];
+        const byHand =
+          (file: string, { table }: BenchService, into: Measured) =>
+          () =>
+            runOnce(
+              file,
+              env,
+              share,
+              indexes.map((index) => ({ rounds: inTable(calls[index] ?? [], recorder.table, table) })),
+              into,
+            );
+        const all = [own, byHand(bare, forBare, measured.bare), byHand(floor, forFloor, measured.floor)];
+        const acts = round % 2 === 0 ? all : all.reverse();
         for (const act of compared ? acts : [own]) await act();
       }
       if (memoryMb === CACHE_MEMORY_MB && roundTripMs === CURVE_ROUND_TRIP_MS) {
@@ -422,7 +449,7 @@ async function functions(add: Add, folder: string): Promise<void> {
   }
   const lost = quantile(lostMs, 0.5);
   add({ name: 'a rejected compile cache: CPU of init', value: lost, unit: 'ms', target: { most: 2 } });
-  await Promise.all([forOurs, forBare].map((service) => service.stop()));
+  await Promise.all([forOurs, forBare, forFloor].map((service) => service.stop()));
   await recorder.stop();
 }
 
@@ -459,14 +486,15 @@ async function compileCache(
   const { without, cached, rejected } = variants;
   const median = ({ measured }: typeof cached, of: keyof Took) => quantile(sumsOf(measured, of), 0.5);
   for (const [what, of] of [
-    ['init + first call', 'tookMs'],
-    ['CPU of init + first call', 'cpuMs'],
+    ['a start', 'tookMs'],
+    ['CPU of a start', 'cpuMs'],
   ] as const)
     add({
       name: `${name} with a compile cache: ${what}`,
       value: median(cached, of),
       unit: 'ms',
       baseline: { name: 'without', value: median(without, of) },
+      target: { most: 0.9 },
     });
   const spentOn = ({ measured }: typeof cached) => valuesOf(measured.init, 'cpuMs');
   return spentOn(rejected).map((spent, round) => spent - (spentOn(without)[round] as number));
@@ -489,8 +517,8 @@ async function bodies(add: Add, service: BenchService): Promise<void> {
   add({ name: 'a page of 100 hosts: CPU to decompress', value: spent.decompress.p50 * 1_000, unit: 'us' });
 }
 
-/** Recorded calls, in another table. */
-function inTable(rounds: readonly WireCall[][], { name }: Table): WireCall[][] {
+/** Recorded calls, in another table than that of the recording. */
+function inTable(rounds: readonly WireCall[][], recorded: Table, { name }: Table): WireCall[][] {
   const renamed = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(renamed);
     if (typeof value !== 'object' || value === null || value instanceof Set || value instanceof Uint8Array)
@@ -503,7 +531,12 @@ function inTable(rounds: readonly WireCall[][], { name }: Table): WireCall[][] {
       }),
     );
   };
-  return rounds.map((round) => round.map((call) => ({ ...call, input: renamed(call.input) as object })));
+  return rounds.map((round) =>
+    round.map((call) => {
+      const body = call.body.replaceAll(recorded.name, name).replace(/"ClientRequestToken":"[^"]+",?/, '');
+      return { ...call, input: renamed(call.input) as object, body: body.replace(/,}$/, '}') };
+    }),
+  );
 }
 
 /** CPU of this process for one call over TLS, to a server that answers at once. */
