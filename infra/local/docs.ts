@@ -3,10 +3,9 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
 export interface Page {
-  type: string;
-  body: Buffer;
-  /** Where the browser is sent instead. */
-  location?: string;
+  status: number;
+  headers: Record<string, string>;
+  body: Buffer | string;
 }
 
 const require = createRequire(import.meta.url);
@@ -89,12 +88,11 @@ const ui = SwaggerUIBundle({
 export function createDocs(appKey: string | undefined): (path: string, accept?: string) => Page | undefined {
   return (path, accept) => {
     // A person who opens the address of the service; its callers ask for JSON.
-    if (path === '/' && accept?.includes('text/html'))
-      return { type: 'text/html; charset=utf-8', body: Buffer.alloc(0), location: '/docs' };
-    if (path === '/docs' || path === '/docs/')
-      return { type: 'text/html; charset=utf-8', body: Buffer.from(html(appKey)) };
+    if (path === '/' && accept?.includes('text/html')) return { status: 302, headers: { Location: '/docs' }, body: '' };
+    const page = (type: string, body: Buffer | string) => ({ status: 200, headers: { 'Content-Type': type }, body });
+    if (path === '/docs' || path === '/docs/') return page('text/html; charset=utf-8', html(appKey));
     const type = FILES.get(path);
     if (type === undefined) return undefined;
-    return { type, body: readFileSync(require.resolve(`swagger-ui-dist/${path.slice('/docs/'.length)}`)) };
+    return page(type, readFileSync(require.resolve(`swagger-ui-dist/${path.slice('/docs/'.length)}`)));
   };
 }

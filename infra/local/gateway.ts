@@ -154,13 +154,8 @@ export function createGateway(options: GatewayOptions): Server {
     const { method, headers } = request;
     if (options.console && /^\/console(\/|$)/.test(readTarget(request).path)) return options.console(request, response);
     const page = method === 'GET' ? options.pages?.(readTarget(request).path, headers.accept) : undefined;
-    if (page) {
-      const { type, body, location } = page;
-      response.writeHead(location ? 302 : 200, { 'Content-Type': type, ...(location && { Location: location }) });
-      response.end(body);
-      return;
-    }
-    serve(request, response).catch(() => response.destroy());
+    if (page) response.writeHead(page.status, page.headers).end(page.body);
+    else serve(request, response).catch(() => response.destroy());
   };
   return createServer({ maxHeaderSize: MOST_HEAD_BYTES, requireHostHeader: false }, onRequest)
     .on('checkExpectation', onRequest)
