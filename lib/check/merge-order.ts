@@ -22,7 +22,7 @@ export function* checkMergeOrder(
   const largeEntries = entries.filter(({ entry }) => entry.large);
   for (const [name, known, last] of [
     ['last', lastOf(order), latest(entries)],
-    ['last_large', order.own.lastLarge ?? 0, latest(largeEntries)],
+    ['last_large', order.own.last_large ?? 0, latest(largeEntries)],
   ] as const) {
     const raise = updateAction(key, set({ [name]: last }), isBelow(name, last));
     if (last > known)

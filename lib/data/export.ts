@@ -4,7 +4,7 @@ import type { Int64 } from '../json.ts';
 import type { Table } from '../table/client.ts';
 import { collections, parseKey, type RowKind, type Stored } from '../table/keys.ts';
 import { queryAll } from '../table/query.ts';
-import type { Entity, Kind } from './format.ts';
+import { type Entity, KINDS, type Kind } from './format.ts';
 
 const PARTITIONS = [
   collections.members,
@@ -14,15 +14,10 @@ const PARTITIONS = [
   collections.workItems,
 ];
 
-const KIND_OF: Readonly<Record<string, Kind>> = {
-  member: 'member',
-  host: 'host',
-  hostStatus: 'host_status',
-  rumResource: 'rum_resource',
-  rumUsage: 'rum_usage',
-  incident: 'incident',
-  alert: 'alert',
-  workItem: 'work_item',
+/** The kind of the entities in rows of a kind: `host_status` of `hostStatus`. */
+const kindOf = (rowKind: RowKind): Kind | undefined => {
+  const name = rowKind.replace(/[A-Z]/, (capital) => `_${capital.toLowerCase()}`);
+  return KINDS.find((kind) => kind === name);
 };
 
 /** Of an alert and an incident: their places in the order of this table's merges. */
@@ -31,8 +26,8 @@ const PLACES = new Set(['moved_sequence', 'moved_from', 'stayed_sequence', 'last
 /** The entity that a row holds: what {@link rowOf} in `rows.ts` makes a row of. */
 function entityOf({ pk, sk, ...fields }: Stored<RowKind>): Entity {
   const parsed = parseKey({ pk, sk });
-  const kind = KIND_OF[parsed?.kind ?? ''];
-  if (!kind || parsed?.account === undefined) throw new Error(`no data format for a row of kind ${parsed?.kind}`);
+  const kind = parsed && kindOf(parsed.kind);
+  if (!kind || parsed.account === undefined) throw new Error(`no data format for a row of kind ${parsed?.kind}`);
   const isMerged = kind === 'alert' || kind === 'incident';
   const own = Object.entries(fields).filter(([name]) => !isMerged || !PLACES.has(name));
   const host = kind === 'host' || kind === 'host_status' ? { host_id: sk } : {};

@@ -13,7 +13,7 @@ import { collections, type KeyOf, keys, parseKey, type Stored } from '../table/k
 import { queryRows } from '../table/query.ts';
 import { updateRow } from '../table/row.ts';
 import { type Action, updateAction } from '../table/transact.ts';
-import type { FeedEntry } from './rows.ts';
+import type { FeedEntry, MergeOrderRow } from './rows.ts';
 
 /**
  * Of 50 small merges a second, the rate of one account, about one in five conflicts with another on a shard if a transaction takes
@@ -30,41 +30,33 @@ export interface PendingMerge {
   incidentId: string;
 }
 
-/** The latest sequences that a row knows. */
-interface Latest {
-  last: number | undefined;
-  lastLarge: number | undefined;
-}
-
 /** As read: the merge order, and all of its shards or some. */
 export interface MergeOrder {
   /** The merge order's own row: of all large merges, and of small ones that were committed before there were shards. */
-  own: Latest;
+  own: MergeOrderRow;
   /** Those that exist. */
-  shards: ReadonlyMap<number, Latest>;
+  shards: ReadonlyMap<number, MergeOrderRow>;
   /** Large merges that have alerts left to move, in ascending order; undefined: no list yet. */
   pending: PendingMerge[] | undefined;
 }
 
 export const MERGE_ORDER_ATTRIBUTES = ['last', 'last_large', 'pending'] as const;
 
-const latestOf = (row: OrderRow | undefined): Latest => ({ last: row?.last, lastLarge: row?.last_large });
-
 type OrderRow = Stored<'mergeOrder' | 'mergeOrderShard'>;
 
 /** @param rows of the merge order and its shards; undefined: there is no such row */
 export function mergeOrderOf(rows: Iterable<OrderRow | undefined>): MergeOrder {
   let own: Stored<'mergeOrder'> | undefined;
-  const shards = new Map<number, Latest>();
+  const shards = new Map<number, MergeOrderRow>();
   for (const row of rows) {
     if (!row) continue;
     const { kind, parts } = parseKey(row) ?? {};
     if (kind === 'mergeOrder') own = row;
-    else shards.set(Number(parts?.[0]), latestOf(row));
+    else shards.set(Number(parts?.[0]), row);
   }
   const pending = own?.pending;
   return {
-    own: latestOf(own),
+    own: own ?? {},
     shards,
     pending:
       pending &&
@@ -95,8 +87,8 @@ export function lowestNext(order: MergeOrder): number {
 
 /** Sequence of a large entry that is announced in a shard and not committed, as read; undefined: there is none. */
 export function announcedIn({ own, shards }: MergeOrder, shard: number): number | undefined {
-  const announced = shards.get(shard)?.lastLarge ?? 0;
-  return announced > (own.lastLarge ?? 0) ? announced : undefined;
+  const announced = shards.get(shard)?.last_large ?? 0;
+  return announced > (own.last_large ?? 0) ? announced : undefined;
 }
 
 /** The incident of a pending merge, in the list of them. */
@@ -107,11 +99,11 @@ const raiseTo = (sequence: number) => expression`SET #last = ${sequence}, last_l
 /** Puts a small entry after all large ones: none has been announced since the shard and the merge order were read. */
 export function smallAction(account: Int64, sequence: number, { own, shards }: MergeOrder, shard: number): Action {
   // A new shard knows of no large entry yet.
-  const last_large = own.lastLarge === undefined ? {} : { last_large: own.lastLarge };
-  const isAsRead = is('last_large', shards.get(shard)?.lastLarge);
+  const { last_large } = own;
+  const isAsRead = is('last_large', shards.get(shard)?.last_large);
   return updateAction(
     keys.mergeOrderShard(account, shard),
-    set({ last: sequence, ...last_large }),
+    set({ last: sequence, ...(last_large !== undefined && { last_large }) }),
     all(isBelow('last', sequence), isAsRead),
   );
 }

@@ -75,12 +75,8 @@ export interface MovedAlerts {
   stayed: string[];
 }
 
-/** A row of a large entry: what happened to `count` alerts of its list. */
-export interface MovesRow extends MovedAlerts {
-  count: number;
-}
-
 export interface AlertListRow {
+  /** Which alerts a large entry takes: their ids, 12 bytes each. */
   alert_ids: Uint8Array;
 }
 
@@ -105,7 +101,8 @@ declare module '../table/keys.ts' {
     alert: AlertRow;
     feedEntry: FeedEntry & Partial<MovedAlerts>;
     feedAlerts: AlertListRow;
-    feedMoves: MovesRow;
+    /** What happened to `count` alerts of a large entry's list. */
+    feedMoves: MovedAlerts & { count: number };
     mergeOrder: MergeOrderRow & {
       /** Incidents of the large merges that have alerts left to move, by sequence. */
       pending?: Record<string, string>;

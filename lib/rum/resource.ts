@@ -40,10 +40,7 @@ function usageOf(row: Row | undefined): Row {
   return { ...NO_USAGE, ...Object.fromEntries(given.map((field) => [field, row?.[field]])) };
 }
 
-/** The names of the fields that are missing or malformed: other systems write the rows. */
-const malformedFields = (data: Row) =>
-  FIELDS.filter(([name, schema]) => !isOfForm(data[name], schema)).map(([name]) => name);
-
+/** Other systems write the rows. */
 function isOfForm(value: unknown, schema: FieldSchema): boolean {
   if (schema.type === 'integer') return isInt64(value);
   return typeof value === schema.type && (schema.enum?.includes(value as string) ?? true);
@@ -78,7 +75,7 @@ export function createGetRumResource({ table, now, log, settings }: Deps, cacheS
       ? { cached: fresh, usage: usageOf(await getRow(withSignal(table, signal), keys.rumUsage(accountId))) }
       : await readBoth(accountId, signal);
     const fields: Row = { ...cached.record, ...usage, account_id: accountId };
-    const malformed = malformedFields(fields);
+    const malformed = FIELDS.filter(([name, schema]) => !isOfForm(fields[name], schema)).map(([name]) => name);
     if (malformed.length > 0) {
       log.error('RUM rows malformed', { request_id: requestId, account_id: accountId, fields: malformed });
       throw new ApiError('InternalError');

@@ -28,7 +28,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a small merge commits though a large one came between',
     file: 'lib/incidents/merge-order.ts',
-    find: "const isAsRead = is('last_large', shards.get(shard)?.lastLarge);",
+    find: "const isAsRead = is('last_large', shards.get(shard)?.last_large);",
     replace: 'const isAsRead = isBehind(sequence + Number(shards.has(-1)));',
     tests: [integration('merge-interleavings')],
     only: 'notices a large one',
@@ -36,8 +36,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a small merge does not wait for a large one that is announced',
     file: 'lib/incidents/merge-order.ts',
-    find: 'return announced > (own.lastLarge ?? 0) ? announced : undefined;',
-    replace: 'return announced < (own.lastLarge ?? 0) ? announced : undefined;',
+    find: 'return announced > (own.last_large ?? 0) ? announced : undefined;',
+    replace: 'return announced < (own.last_large ?? 0) ? announced : undefined;',
     tests: [integration('merge-interleavings')],
     only: 'whatever small merges come between',
   },
