@@ -22,7 +22,9 @@ import { connectEarly } from '../../lib/table/connect-early.ts';
 import { shortenPath } from '../../lib/table/lean-path.ts';
 import { createSigner } from '../../lib/table/signer.ts';
 
-const TIMEOUTS = { connectionTimeout: 300, requestTimeout: 300 };
+/** No call is tried twice, however busy the machine is. */
+const PATIENT = { connectionTimeout: 60_000, requestTimeout: 60_000 };
+const HURRIED = { ...PATIENT, requestTimeout: 600 };
 
 interface Received {
   method: string | undefined;
@@ -48,16 +50,21 @@ beforeAll(async () => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  ours = connectTable({ name: 't', endpoint, timeouts: TIMEOUTS }).client;
+  ours = connectTable({ name: 't', endpoint, timeouts: PATIENT }).client;
+  plain = connectPlainly(PATIENT);
+});
+/** A client as anybody has it. */
+function connectPlainly(timeouts: typeof PATIENT): DynamoDBDocumentClient {
   const bare = new DynamoDBClient({
     endpoint,
     region: 'local',
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
     maxAttempts: 3,
-    requestHandler: { ...TIMEOUTS, throwOnRequestTimeout: true },
+    requestHandler: { ...timeouts, throwOnRequestTimeout: true },
   });
-  plain = DynamoDBDocumentClient.from(bare, { marshallOptions: { removeUndefinedValues: true } });
-});
+  return DynamoDBDocumentClient.from(bare, { marshallOptions: { removeUndefinedValues: true } });
+}
+
 afterAll(() => {
   ours.destroy();
   plain.destroy();
@@ -230,16 +237,20 @@ describe('an error', () => {
     ['a server that says nothing', () => {}, 'TimeoutError', 'ETIMEDOUT'],
   ])('(%s) is the one of a plain client', async (_what, act, name, code) => {
     reply = act;
-    for (const client of [ours, plain]) {
+    const own = connectTable({ name: 't', endpoint, timeouts: HURRIED }).client;
+    for (const client of [own, connectPlainly(HURRIED)]) {
       const outcome = await outcomeOf(client, COMMANDS.get());
       expect(outcome).toMatchObject({ name, code, metadata: { attempts: 3 } });
       expect(outcome.received).toHaveLength(3);
+      client.destroy();
     }
   });
 
   it('is a time-out when a reply stops half-way', async () => {
     reply = (response) => response.writeHead(200, { 'Content-Length': 100 }).write('{"Item":');
-    expect(await outcomeOf(ours, COMMANDS.get())).toMatchObject({ name: 'TimeoutError', metadata: { attempts: 3 } });
+    const { client } = connectTable({ name: 't', endpoint, timeouts: HURRIED });
+    expect(await outcomeOf(client, COMMANDS.get())).toMatchObject({ name: 'TimeoutError', metadata: { attempts: 3 } });
+    client.destroy();
   });
 
   it('is a lost connection when a reply ends half-way', async () => {
@@ -408,9 +419,6 @@ describe('a signature', () => {
 });
 
 describe('where calls go', () => {
-  // No call is tried twice, however busy the machine is.
-  const PATIENT = { connectionTimeout: 60_000, requestTimeout: 60_000 };
-
   it('is found out once for a client, by the SDK', async () => {
     const { client } = connectTable({ name: 't', endpoint, timeouts: PATIENT });
     const { endpointProvider } = client.config;
