@@ -88,19 +88,16 @@ const jsonOf = ({ entry, alertIds, moves, stayed, pending }: FeedItem) => ({
 function textOf({ entry, alertIds, moves, stayed, pending }: FeedItem): string {
   const kind = entry.kind === 'merge' ? 'merge' : `undo of ${entry.undone_sequence}`;
   const shown = alertIds.slice(0, MOST_IDS).join(' ');
+  const inAll = pending ? `, ${alertIds.length} in all` : '';
   const rows = [
     ['  incident', entry.incident_id],
     ['  request_id', entry.request_id],
     ['  by', entry.by],
-    [
-      '  alerts',
-      `${moves.length} moved, ${stayed.length} already there${pending ? `, ${alertIds.length} in all` : ''}`,
-    ],
+    ['  alerts', `${moves.length} moved, ${stayed.length} already there${inAll}`],
     ['  alert ids', `${shown}${alertIds.length > MOST_IDS ? ` and ${alertIds.length - MOST_IDS} more` : ''}`],
     ...(entry.comment === undefined ? [] : [['  comment', entry.comment]]),
   ];
-  return line`${String(entry.sequence).padStart(15, '0')}  ${timeText(entry.at_ms)}  ${kind}  ${pending ? 'pending' : 'done'}`.concat(
-    '\n',
-    plainTable(rows),
-  );
+  const sequence = String(entry.sequence).padStart(15, '0');
+  const head = line`${sequence}  ${timeText(entry.at_ms)}  ${kind}  ${pending ? 'pending' : 'done'}`;
+  return `${head}\n${plainTable(rows)}`;
 }

@@ -105,10 +105,9 @@ export async function readRowsOfAccount(table: Table, account: Int64): Promise<A
   const row = await readAccount(table, account);
   const hashes = [...(row?.app_keys ?? [])];
   const { rows } = await batchGet(table, [listKey, ...hashes.map(keys.appKey)]);
-  const appKeys = hashes.flatMap((hash): [string, AppKeyRow][] => {
-    const appKey = rows.of(keys.appKey(hash));
-    return appKey ? [[hash, appKey]] : [];
-  });
+  const appKeys = ofKind('appKey', [...rows.values()]).map(
+    (appKey) => [String(parseKey(appKey)?.parts[0]), appKey] as const,
+  );
   return {
     listed: new Set(rows.of(listKey) ? [account] : []),
     accounts: new Map([[account, row]]),

@@ -96,18 +96,16 @@ async function* againstTable(
   entities: readonly Entity[],
   contents: TableContents,
 ): AsyncGenerator<[entity: Entity, problem: string]> {
-  const created = new Set(entities.filter(({ kind }) => kind === 'account').map(({ account_id }) => account_id));
-  const others = new Set(entities.map(({ account_id }) => account_id).filter((account) => !created.has(account)));
-  const missing = new Set<Int64>();
-  for (const account of others) if (!(await contents.hasAccount(account))) missing.add(account);
+  const accountsOf = (some: readonly Entity[]) => new Set(some.map(({ account_id }) => account_id));
+  const missing = accountsOf(entities).difference(accountsOf(entities.filter(({ kind }) => kind === 'account')));
+  for (const account of missing) if (await contents.hasAccount(account)) missing.delete(account);
   const appKeys = entities.filter(({ kind }) => kind === 'app_key');
   const owners = await contents.ownersOf(appKeys.map((entity) => appKeyOf(entity).hash));
-  for (const entity of entities)
-    if (missing.has(entity.account_id))
-      yield [
-        entity,
-        `account ${entity.account_id} does not exist: add its account line to the same file, or create it`,
-      ];
+  for (const entity of entities) {
+    const { account_id: id } = entity;
+    if (missing.has(id))
+      yield [entity, `account ${id} does not exist: add its account line to the same file, or create it`];
+  }
   for (const entity of appKeys) {
     const owner = owners.get(appKeyOf(entity).hash);
     if (owner !== undefined && owner !== entity.account_id)
