@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.ts';
 
 // What the tests start are the same modules again and again.
 process.env.NODE_COMPILE_CACHE ??= 'node_modules/.cache/node';
@@ -11,6 +12,7 @@ export default defineConfig({
   test: {
     // No test changes a module's state, so that those which a worker has loaded serve file after file.
     isolate: false,
+    sequence: { sequencer: LongestFirst },
     setupFiles: ['test/support/same-choices.ts'],
     // Long enough for a busy machine.
     testTimeout: 120_000,
