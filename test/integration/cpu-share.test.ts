@@ -7,7 +7,6 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cpuShareOf } from '../../infra/local/cpu-share.ts';
 import { startFunctionProcess } from '../../infra/local/function-process.ts';
-import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { ON_TIME } from '../support/measured.ts';
 import { descendantsOf, start, stopsOn } from '../support/start.ts';
 
@@ -45,7 +44,7 @@ describe('a function with a share of a processor', () => {
 
 describe('npm start -- --limits aws', () => {
   it('serves, with its functions in processes of their own', async () => {
-    const service = await start(['--port', '0', '--limits', 'aws'], { DYNAMODB_ENDPOINT: dynamodbEndpoint() });
+    const service = await start(['--port', '0', '--limits', 'aws']);
     const { child, output } = service;
     const [, url, body] = /curl -s '([^']*merge[^']*)'.* -d '([^']*)'/.exec(output()) ?? [];
     const call = () =>
