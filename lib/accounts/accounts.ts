@@ -8,6 +8,7 @@ import { collections, keys, parseKey } from '../table/keys.ts';
 import { forEach } from '../table/pool.ts';
 import { queryPage, queryRows } from '../table/query.ts';
 import { getRow, updateRow } from '../table/row.ts';
+import { settle } from '../table/settle.ts';
 import { type Action, putAction, transact, updateAction } from '../table/transact.ts';
 import type { AccountRow } from './rows.ts';
 
@@ -81,15 +82,23 @@ export function changeAccount(
 
 /** Notes the gateway key of an account, where its calls find it: on the account and on each of its app keys. */
 export async function noteGatewayKey(table: Table, account: Int64, gateway_key: string): Promise<void> {
-  const noted = await writeAccount(table, account, (row) => row && set({ gateway_key }));
-  if (!noted) throw new Error(`account ${account} no longer exists`);
+  if (!(await note(table, account, gateway_key))) throw new Error(`account ${account} no longer exists`);
 }
 
 /** Removes the gateway keys noted on all accounts of a table and on their app keys. */
 export async function forgetGatewayKeys(table: Table): Promise<void> {
-  for (const account of await listAccounts(table))
-    await writeAccount(table, account, (row) => row && set({ gateway_key: undefined }));
+  for (const account of await listAccounts(table)) await note(table, account, undefined);
 }
+
+/** @returns undefined when there is no such account */
+const note = (table: Table, account: Int64, gateway_key: string | undefined): Promise<AccountRow | undefined> =>
+  settle(table, {
+    send: (table) => writeAccount(table, account, (row) => row && set({ gateway_key })),
+    async look(table) {
+      const row = await readAccount(table, account);
+      return row?.gateway_key === gateway_key ? copyToAppKeys(table, account) : undefined;
+    },
+  });
 
 /**
  * Changes an account if it is as it was read, and copies it to its keys; after a concurrent change it is read again.
