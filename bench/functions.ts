@@ -67,7 +67,7 @@ export function floorSentence(figures: readonly Figure[]): string {
   if (!figures.some(({ name }) => name.includes('signed by hand'))) return '';
   return (
     `The same calls without the SDK, signed by hand and their bodies ready, take ${range('p50')} of a handler by hand's median ` +
-    `in the setting of the chart, and ${range('CPU of a warm call')} of its CPU: less is not to be had over \`node:https\`.`
+    `in the setting of the chart, and ${range('CPU of a warm call')} of its CPU: about the least that they take over \`node:https\`.`
   );
 }
 

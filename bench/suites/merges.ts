@@ -347,7 +347,7 @@ async function checking(service: BenchService, add: Add): Promise<void> {
   });
   const repaired = await seconds(() => repair(table, findings));
   add({
-    name: 'check and repair of a table of 100,000 rows, a tenth of them torn',
+    name: 'check and repair of a table of 100,000 rows, a tenth of them inconsistent',
     value: check + repaired,
     unit: 's',
     target: { most: 60 },

@@ -90,7 +90,7 @@ export async function forgetGatewayKeys(table: Table): Promise<void> {
   for (const account of await listAccounts(table)) await note(table, account, undefined);
 }
 
-/** @returns undefined when there is no such account */
+/** No row of its own tells whether its write was applied: the account does. @returns undefined when there is no such account */
 const note = (table: Table, account: Int64, gateway_key: string | undefined): Promise<AccountRow | undefined> =>
   settle(table, {
     send: (table) => writeAccount(table, account, (row) => row && set({ gateway_key })),

@@ -42,13 +42,11 @@ interface Result {
   readonly output?: unknown;
 }
 type Next = (args: Args) => Promise<Result>;
-/** Where calls go, as the SDK finds it: by the configuration, and a table's ARN in place of its name. */
-interface Destination {
+/** What the SDK keeps of a call: where it goes, by the configuration, and a table's ARN in place of its name. */
+interface Context {
   readonly endpointV2?: { readonly url: URL };
   readonly authSchemes?: readonly { readonly signingRegion?: string; readonly signingName?: string }[];
 }
-/** What the SDK keeps of a call. */
-type Context = Destination;
 type Middleware = (next: Next, context: Context) => Next;
 
 /** @throws when the SDK has other middlewares than those that this was written for */
@@ -59,7 +57,7 @@ export function shortenPath(client: DynamoDBClient): void {
   if (scheme?.schemeId !== 'aws.auth#sigv4' || others.length > 0) throw changed('other schemes of authentication');
   const sdk = middlewaresOf(config);
   let userAgent: string | undefined;
-  let destination: Destination | undefined;
+  let destination: Context | undefined;
 
   /** What the SDK's middleware for signatures looks for. */
   function chooseSigner(context: Context): void {
@@ -79,7 +77,7 @@ export function shortenPath(client: DynamoDBClient): void {
   const serialize: Middleware = (next, context) => {
     if (destination) Object.assign(context, destination);
     const send: Next = async (args) => {
-      destination ??= { endpointV2: context.endpointV2, authSchemes: context.authSchemes } as Destination;
+      destination ??= { endpointV2: context.endpointV2, authSchemes: context.authSchemes } as Context;
       chooseSigner(context);
       await addHeaders(args.request as HttpRequest);
       return next(args);

@@ -57,7 +57,7 @@ export async function newTable({ stream = false } = {}): Promise<Table> {
   return connectTable({ name, endpoint, timeouts: PATIENCE });
 }
 
-/** A table in memory, for tests of what the service makes of its rows: the double of the schedules, which is proven to be DynamoDB. */
+/** A table in memory, for tests of what the service makes of its rows. `simulation/table-double.test.ts` compares it with DynamoDB Local. */
 export function newDouble(): Table {
   const double = new TableDouble();
   return connectDouble(async (request) => double.apply(request));
