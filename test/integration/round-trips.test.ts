@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { measureRoundTrips, roundTripsTable } from '../../bench/round-trips.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 
 it('docs/cost.md has the DynamoDB calls and units of each operation', async () => {
   // Whatever the time: a round one has fewer digits to store.
-  vi.spyOn(Date, 'now').mockReturnValue(2_050_000_000_000);
+  const now = vi.spyOn(Date, 'now').mockReturnValue(2_050_000_000_000);
+  onTestFinished(() => now.mockRestore());
   const results = await measureRoundTrips(dynamodbEndpoint());
   const document = readFileSync(new URL('../../docs/cost.md', import.meta.url), 'utf8');
   expect(document).toContain(roundTripsTable(results));
