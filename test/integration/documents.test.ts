@@ -61,7 +61,6 @@ const WHOLE_RUNS = [
   'npm start -- --limits aws', // test/integration/cpu-share
   'npm start -- --watch', // test/integration/watch
   'npm start -- --inspect', // test/integration/watch
-  'npm pack -w client',
   'bash .ci/run',
   'npm run prove -- --form short',
   'npm run prove:mutants',
