@@ -2,6 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 import ms from 'ms';
 import { operations } from '../lib/api/operations.ts';
+import { codePoints } from '../lib/code-points.ts';
 import { type Int64, isInt64, toInt64 } from '../lib/json.ts';
 
 export function accountId(value: string): Int64 {
@@ -44,7 +45,7 @@ export function interval(value: string): number {
 export const text =
   (min: number, max: number) =>
   (value: string): string => {
-    const length = [...value].length;
+    const length = codePoints(value);
     if (length < min || length > max || !value.isWellFormed())
       throw new InvalidArgumentError(`It must have ${min} to ${max} characters.`);
     return value;

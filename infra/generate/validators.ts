@@ -3,14 +3,16 @@
  * `npm run generate`. A test compares the files with what this makes of the list today.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
 import standalone from 'ajv/dist/standalone/index.js';
-import { build } from 'esbuild';
+import { transform } from 'esbuild';
 import { type Operation, operations } from '../../lib/api/operations.ts';
 import { int64Keyword, withInt64 } from '../../lib/int64-keyword.ts';
 
 const target = new URL('../../lib/api/validators/', import.meta.url);
+
+/** How ajv's code asks for the length of a text: by `require`, which a bundle of ES modules would have to wrap. */
+const UCS2_LENGTH = 'require("ajv/dist/runtime/ucs2length").default';
 
 /** The source of the module that validates the request body of `operation`. */
 export async function validatorSource(operation: Operation): Promise<string> {
@@ -23,17 +25,10 @@ export async function validatorSource(operation: Operation): Promise<string> {
   });
   ajv.addKeyword(int64Keyword);
   const validate = ajv.compile(withInt64(operation.request) as object);
-  const { outputFiles } = await build({
-    stdin: { contents: standalone.default(ajv, validate), resolveDir: fileURLToPath(new URL('.', import.meta.url)) },
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node24',
-    minifySyntax: true,
-    write: false,
-  });
-  const code = outputFiles[0]?.text ?? '';
-  return `// Generated from lib/api/operations.ts by \`npm run generate\`: do not edit.\n// @ts-nocheck\n${code}`;
+  const source = standalone.default(ajv, validate).replaceAll(UCS2_LENGTH, 'codePoints');
+  const { code } = await transform(source, { format: 'esm', target: 'node24', minifySyntax: true, treeShaking: true });
+  const imports = source.includes('codePoints') ? "import { codePoints } from '../../code-points.ts';\n" : '';
+  return `// Generated from lib/api/operations.ts by \`npm run generate\`: do not edit.\n// @ts-nocheck\n${imports}${code}`;
 }
 
 /** Where the validator of `operation` lives. */

@@ -1,16 +1,16 @@
 // Generated from lib/api/operations.ts by `npm run generate`: do not edit.
 // @ts-nocheck
-// <stdin>
-var validate = validate10, stdin_default = validate10;
+const validate = validate10;
+var stdin_default = validate10;
 function validate10(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null, errors = 0;
   if (data && typeof data == "object" && !Array.isArray(data)) {
     if (data.no_cache === void 0 && (data.no_cache = !1), typeof data.no_cache != "boolean") {
-      let err0 = { instancePath: instancePath + "/no_cache", schemaPath: "#/properties/no_cache/type", keyword: "type", params: { type: "boolean" } };
+      const err0 = { instancePath: instancePath + "/no_cache", schemaPath: "#/properties/no_cache/type", keyword: "type", params: { type: "boolean" } };
       vErrors === null ? vErrors = [err0] : vErrors.push(err0), errors++;
     }
   } else {
-    let err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
     vErrors === null ? vErrors = [err1] : vErrors.push(err1), errors++;
   }
   return validate10.errors = vErrors, errors === 0;
