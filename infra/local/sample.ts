@@ -1,5 +1,6 @@
 /** Sample data: two accounts, a fleet in all seven statuses, open incidents. Deterministic except for times. */
 import { createHash } from 'node:crypto';
+import { type Condition, hasReports, hasSnapshot, inventoryIn, statusIn } from '../../lib/fleet/simulate.ts';
 import { stringifyJson } from '../../lib/json.ts';
 
 /** The sample's keys: public, so only for local use. */
@@ -29,7 +30,7 @@ const pick = <Value>(values: readonly [Value, ...Value[]], name: string): Value 
 const WORST_CLUSTER = 'fra-2';
 
 /** Most hosts are healthy; the others cover every other state. */
-function conditionOf(index: number, cluster: string): string {
+function conditionOf(index: number, cluster: string): Condition {
   const slot = index % 50;
   if (cluster === WORST_CLUSTER && slot < 10) return 'stale';
   if (slot < 34) return 'active';
@@ -43,14 +44,6 @@ function conditionOf(index: number, cluster: string): string {
   return slot < 49 ? 'unsupported' : 'no_data';
 }
 
-/** The `capability_status`, if it is not `running`. */
-const CAPABILITIES: Readonly<Record<string, string>> = {
-  disabled: 'disabled',
-  unsupported: 'unsupported',
-  failed: 'failed',
-  initializing: 'starting',
-};
-
 const INTERVAL_MS = 30_000;
 /** A laptop's fleet does not report: a long interval keeps its hosts fresh for a working day after the start. */
 const LONG_INTERVAL_MS = 12 * 3_600_000;
@@ -59,37 +52,17 @@ function hostLines(index: number, nowMs: number): string[] {
   const cluster = CLUSTERS[index % CLUSTERS.length] ?? CLUSTERS[0];
   const host_id = `${cluster}-${pick(ROLES, `role ${index}`)}-${String(index).padStart(4, '0')}`;
   const condition = conditionOf(Math.floor(index / CLUSTERS.length), cluster);
-  const silent = condition === 'no_data' || condition === 'unsupported' || condition === 'disabled';
-  const capability = CAPABILITIES[condition] ?? 'running';
-  const host = line('host', {
+  const host = inventoryIn(condition, {
     host_id,
     agent_version: pick(VERSIONS, `version ${index}`),
     edge_cluster: cluster,
-    enabled: condition !== 'disabled',
-    ...(condition !== 'no_data' && { capability_status: capability }),
-    ...(!silent &&
-      condition !== 'initializing' && { capture_mode: chance(`mode ${index}`) < 0.8 ? 'ebpf' : 'polling' }),
+    ...(hasSnapshot(condition) && { capture_mode: chance(`mode ${index}`) < 0.8 ? 'ebpf' : 'polling' }),
     report_interval_ms: condition === 'stale' ? INTERVAL_MS : LONG_INTERVAL_MS,
-    snapshot_ready: !silent && condition !== 'initializing',
-    ...(condition === 'unsupported' && { reason_codes: ['kernel_too_old'] }),
   });
-  if (silent) return [host];
-  const nodes = 8 + Math.floor(chance(`nodes ${index}`) * 60);
-  const receivedMs = nowMs - (condition === 'stale' ? 600_000 : 2_000) - Math.floor(chance(`age ${index}`) * 20_000);
-  const ready = condition !== 'initializing';
-  const status = line('host_status', {
-    host_id,
-    ...(ready && { received_at_ms: receivedMs, observed_at_ms: receivedMs - 350 }),
-    node_count: ready ? nodes : 0,
-    edge_count: ready ? Math.floor(nodes * (1.2 + chance(`edges ${index}`))) : 0,
-    authoritative: ready && condition !== 'stale',
-    graph_available: ready,
-    snapshot_truncated: condition === 'truncated',
-    snapshot_degraded: condition === 'degraded',
-    health_at_ms: receivedMs + (condition === 'health_newer' ? 1_500 : -100),
-    ...(condition === 'truncated' && { reason_codes: ['too_many_edges'] }),
-  });
-  return [host, status];
+  if (!hasReports(condition)) return [line('host', host)];
+  const atMs = nowMs - (condition === 'stale' ? 600_000 : 2_000) - Math.floor(chance(`age ${index}`) * 20_000);
+  const status = statusIn(condition, host_id, atMs, [chance(`nodes ${index}`), chance(`edges ${index}`)]);
+  return [line('host', host), line('host_status', status)];
 }
 
 const INCIDENTS = [

@@ -34,14 +34,12 @@ function chance(...numbers: number[]): number {
 const pick = <Value>(values: readonly Value[], fraction: number): Value =>
   values[Math.floor(fraction * values.length)] as Value;
 
-function simulatedHostId({ seed }: Simulation, index: number): string {
-  return `${pick(CLUSTERS, chance(seed, index, 1))}-sim-${String(index).padStart(7, '0')}`;
-}
-
-type Condition = ReturnType<typeof conditionOf>;
+/** `silent`: it has stopped reporting; `stale`: long ago. */
+export type Condition = 'active' | 'truncated' | 'degraded' | 'health_newer' | 'failed' | 'silent' | 'stale' | Unready;
+type Unready = 'initializing' | 'disabled' | 'unsupported' | 'no_data';
 
 /** A host's state in a phase: most hosts are healthy, some never are. */
-function conditionOf({ seed }: Simulation, index: number, phase: number) {
+function conditionOf({ seed }: Simulation, index: number, phase: number): Condition {
   const fixed = chance(seed, index, 2);
   if (fixed < 0.01) return 'unsupported';
   if (fixed < 0.03) return 'disabled';
@@ -71,54 +69,71 @@ export function reportOf(simulation: Simulation, index: number, round: number, n
   const host = inventoryOf(simulation, index, phase);
   const hasChanged = () => !isDeepStrictEqual(host, inventoryOf(simulation, index, phase - 1));
   const changed = round === 0 || (round % PHASE_ROUNDS === 0 && hasChanged());
-  const reports = condition !== 'silent' && condition !== 'disabled' && condition !== 'unsupported';
   // A host that is silent from the start last reported long ago.
   const silentAtFirst = condition === 'silent' && round === 0;
+  const reports = silentAtFirst || (condition !== 'silent' && hasReports(condition));
+  const size = [chance(simulation.seed, index, 7, round), chance(simulation.seed, index, 8, round)] as const;
+  const atMs = silentAtFirst ? nowMs - 600_000 : nowMs;
   return {
     ...(changed && { host }),
-    ...((reports || silentAtFirst) && {
-      status: statusOf(simulation, index, round, condition, silentAtFirst ? nowMs - 600_000 : nowMs),
-    }),
+    ...(reports && { status: statusIn(condition, host.host_id, atMs, size) }),
   };
 }
 
 function inventoryOf(simulation: Simulation, index: number, phase: number): HostRow {
   const { seed, intervalMs } = simulation;
-  const condition = conditionOf(simulation, index, phase);
-  const host_id = simulatedHostId(simulation, index);
-  const capability = { failed: 'failed', unsupported: 'unsupported', disabled: 'disabled', initializing: 'starting' };
-  return {
-    host_id,
+  const edge_cluster = pick(CLUSTERS, chance(seed, index, 1));
+  return inventoryIn(conditionOf(simulation, index, phase), {
+    host_id: `${edge_cluster}-sim-${String(index).padStart(7, '0')}`,
     agent_version: versionOf(simulation, index, phase),
-    edge_cluster: host_id.slice(0, host_id.indexOf('-sim-')),
-    enabled: condition !== 'disabled',
-    capability_status: (capability as Partial<Record<Condition, string>>)[condition] ?? 'running',
+    edge_cluster,
     capture_mode: chance(seed, index, 6) < 0.8 ? 'ebpf' : 'polling',
     report_interval_ms: intervalMs,
-    snapshot_ready: condition !== 'initializing' && condition !== 'unsupported' && condition !== 'disabled',
-    ...(condition === 'unsupported' && { reason_codes: ['kernel_too_old'] }),
-  };
+  });
 }
 
-function statusOf(
-  simulation: Simulation,
-  index: number,
-  round: number,
+/** The `capability_status`, if it is not `running`. */
+const CAPABILITIES: Readonly<Partial<Record<Condition, string>>> = {
+  failed: 'failed',
+  initializing: 'starting',
+  disabled: 'disabled',
+  unsupported: 'unsupported',
+};
+
+export const hasReports = (condition: Condition) => !['disabled', 'unsupported', 'no_data'].includes(condition);
+export const hasSnapshot = (condition: Condition) => hasReports(condition) && condition !== 'initializing';
+
+/** The inventory row of a host in some condition. */
+export const inventoryIn = (
   condition: Condition,
+  host: Omit<HostRow, 'enabled' | 'capability_status' | 'snapshot_ready' | 'reason_codes'>,
+): HostRow => ({
+  ...host,
+  enabled: condition !== 'disabled',
+  ...(condition !== 'no_data' && { capability_status: CAPABILITIES[condition] ?? 'running' }),
+  snapshot_ready: hasSnapshot(condition),
+  ...(condition === 'unsupported' && { reason_codes: ['kernel_too_old'] }),
+});
+
+/** Its status row. @param size of its graph, in nodes and edges: from 0 to 1 */
+export function statusIn(
+  condition: Condition,
+  host_id: string,
   atMs: number,
+  size: readonly [nodes: number, edges: number],
 ): HostStatusRow {
-  const nodes = 8 + Math.floor(chance(simulation.seed, index, 7, round) * 60);
-  const ready = condition !== 'initializing';
+  const ready = hasSnapshot(condition);
+  const nodes = 8 + Math.floor(size[0] * 60);
   return {
-    host_id: simulatedHostId(simulation, index),
+    host_id,
     ...(ready && { received_at_ms: atMs, observed_at_ms: atMs - 350 }),
     node_count: ready ? nodes : 0,
-    edge_count: ready ? Math.floor(nodes * (1.2 + chance(simulation.seed, index, 8, round))) : 0,
-    authoritative: ready,
+    edge_count: ready ? Math.floor(nodes * (1.2 + size[1])) : 0,
+    authoritative: ready && condition !== 'stale',
     graph_available: ready,
     snapshot_truncated: condition === 'truncated',
     snapshot_degraded: condition === 'degraded',
-    health_at_ms: atMs - 100,
+    health_at_ms: atMs + (condition === 'health_newer' ? 1_500 : -100),
     ...(condition === 'truncated' && { reason_codes: ['too_many_edges'] }),
   };
 }
