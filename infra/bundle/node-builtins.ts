@@ -9,9 +9,8 @@ const load = createRequire(import.meta.url);
 export const { createHash, createHmac, createSecretKey, getRandomValues, hash, randomUUID, timingSafeEqual } = load(
   'node:crypto',
 ) as typeof import('node:crypto');
-export const { createReadStream, fstatSync, lstatSync, ReadStream, readFileSync } = load(
-  'node:fs',
-) as typeof import('node:fs');
+export const { readFileSync } = load('node:fs') as typeof import('node:fs');
+export { createReadStream, fstatSync, lstatSync, ReadStream } from './unused.ts';
 export const { homedir, platform, release } = load('node:os') as typeof import('node:os');
 export const { join, sep } = load('node:path') as typeof import('node:path');
 export const { fileURLToPath } = load('node:url') as typeof import('node:url');

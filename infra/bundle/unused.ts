@@ -27,5 +27,8 @@ export { unused as streamCollector };
 /** For the middleware against recursion, which `lib/table/lean-path.ts` takes away. */
 export const InvokeStore = { getInstanceAsync: unused };
 
+/** No request sends a file. Node loads its file streams as soon as `ReadStream` is named, even to ask whether a body is one. */
+export { Unused as ReadStream, unused as createReadStream, unused as fstatSync, unused as lstatSync };
+
 /** A function has no configuration file: the SDK takes its settings from the environment, and the defaults. */
 export const readFile = async () => unused();
