@@ -33,7 +33,6 @@ export interface RunOptions {
 interface Job {
   readonly number: string;
   readonly sentence: Sentence;
-  readonly result: PromiseWithResolvers<Result>;
 }
 
 /** Sentences that are shown at the same time. */
@@ -51,10 +50,7 @@ export async function certify(
     .map((section) => ({
       section,
       jobs: section.sentences
-        .map((sentence, index): Job => {
-          const number = `${section.number}-${index + 1}`;
-          return { number, sentence, result: Promise.withResolvers() };
-        })
+        .map((sentence, index): Job => ({ number: `${section.number}-${index + 1}`, sentence }))
         .filter(wanted),
     }))
     .filter(({ jobs }) => jobs.length > 0);
@@ -62,26 +58,21 @@ export async function certify(
   if (jobs.length === 0)
     throw new CliError(`No sentence has the number ${only?.join(' or ')}: pass numbers such as 4.1 or 8-2.`);
 
-  const show = (job: Job) => showSentence(lab, pages, job).then(job.result.resolve, job.result.reject);
-  // The first rejection is reported; later ones are ignored.
-  for (const { result } of jobs) result.promise.catch(() => {});
+  const results = new Map<Job, Result>();
+  const resultsOf = (some: readonly Job[]) => some.flatMap((job) => results.get(job) ?? []);
+  const show = async (job: Job) => {
+    results.set(job, await showSentence(lab, pages, job));
+    for (let [first] = chosen; first?.jobs.every((one) => results.has(one)); [first] = chosen) {
+      onSection(first.section, resultsOf(first.jobs));
+      chosen.shift();
+    }
+  };
   const inLanes = (queue: readonly Job[], concurrency: number) => forEach(queue, show, { concurrency });
   const slow = jobs.filter(({ sentence }) => 'slow' in sentence);
   const others = jobs.filter((job) => !slow.includes(job));
-  const showAll = async () => {
-    await Promise.all([inLanes(others, LANES), ...(slowAside ? [inLanes(slow, slow.length)] : [])]);
-    if (!slowAside) await inLanes(slow, 1);
-  };
-  const done = showAll();
-
-  const all: Result[] = [];
-  for (const each of chosen) {
-    const shown = await Promise.all(each.jobs.map(({ result }) => result.promise));
-    onSection(each.section, shown);
-    all.push(...shown);
-  }
-  await done;
-  return all;
+  await Promise.all([inLanes(others, LANES), ...(slowAside ? [inLanes(slow, slow.length)] : [])]);
+  if (!slowAside) await inLanes(slow, 1);
+  return resultsOf(jobs);
 }
 
 async function showSentence(lab: Lab, pages: Pages, { number, sentence }: Job): Promise<Result> {
