@@ -5,8 +5,8 @@ import { requiredVariable } from '../lib/settings.ts';
 
 const deps = await createDeps({ connections: 1 });
 
-export const handler = createUsageKeyAuthorizer({
-  appKeys: createAppKeys(deps, { lookUpMs: deps.timeLimits.authorizerMs }),
+export const handler = createUsageKeyAuthorizer(
+  createAppKeys(deps, { lookUpMs: deps.timeLimits.authorizerMs }),
   deps,
-  sharedGatewayKey: requiredVariable('SHARED_GATEWAY_KEY'),
-});
+  requiredVariable('SHARED_GATEWAY_KEY'),
+);

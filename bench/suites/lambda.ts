@@ -105,9 +105,7 @@ const authorizer: Subject = {
     methodArn: 'arn:aws:execute-api:a/prod/POST/b',
   }),
   call: ({ deps }, index) =>
-    createUsageKeyAuthorizer({ appKeys: createAppKeys(deps), deps, sharedGatewayKey: 'shared' })(
-      authorizer.event(index) as never,
-    ),
+    createUsageKeyAuthorizer(createAppKeys(deps), deps, 'shared')(authorizer.event(index) as never),
 };
 
 const SUBJECTS: readonly Subject[] = [

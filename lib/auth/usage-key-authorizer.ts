@@ -2,24 +2,18 @@ import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } fro
 import type { Deps } from '../deps.ts';
 import type { AppKeys } from './app-keys.ts';
 
-export interface UsageKeyAuthorizerOptions {
-  readonly appKeys: AppKeys;
-  readonly deps: Pick<Deps, 'log' | 'metrics'>;
-  /** Value of the gateway key that all callers share who have none of their own. */
-  readonly sharedGatewayKey: string;
-}
-
 /**
  * Assigns a call to the gateway key that it counts against: the account's, or the shared one. It never
  * refuses: the handler identifies the caller, so that all refusals are alike.
+ * @param sharedGatewayKey value of the gateway key that all callers share who have none of their own
  * @throws when keys cannot be looked up: API Gateway answers 503 and does not cache it. The shared key would be
  *   cached, and the caller would share the strangers' throttle long after DynamoDB recovers
  */
-export function createUsageKeyAuthorizer({
-  appKeys,
-  deps: { log, metrics },
-  sharedGatewayKey,
-}: UsageKeyAuthorizerOptions) {
+export function createUsageKeyAuthorizer(
+  appKeys: AppKeys,
+  { log, metrics }: Pick<Deps, 'log' | 'metrics'>,
+  sharedGatewayKey: string,
+) {
   return async function usageKeyAuthorizer(
     event: APIGatewayRequestAuthorizerEvent,
   ): Promise<APIGatewayAuthorizerResult> {

@@ -19,15 +19,15 @@ let table: Table;
 beforeAll(async () => {
   silent = await silentServer();
   table = await newTable();
-  await called(labelCallerOver(table).label, table, 'the first call, which starts the gateway');
+  await called(authorizerOver(table).label, table, 'the first call, which starts the gateway');
 });
 afterAll(() => silent.close());
 
 const hanging = () => connectTable({ name: table.name, endpoint: `http://127.0.0.1:${silent.port}` });
-const labelCallerOver = (of: Table) => {
+const authorizerOver = (of: Table) => {
   const deps = testDeps(of, { timeLimits: TIME_LIMITS });
   const appKeys = createAppKeys(deps, { lookUpMs: TIME_LIMITS.authorizerMs });
-  const label = createUsageKeyAuthorizer({ appKeys, deps, sharedGatewayKey: 'local-account-0' });
+  const label = createUsageKeyAuthorizer(appKeys, deps, 'local-account-0');
   return { deps, label };
 };
 
@@ -45,7 +45,7 @@ async function called(
 
 describe.concurrent('DynamoDB that never replies', ON_TIME, () => {
   it('to the authorizer is the 503 of AUTHORIZER_FAILURE within a second, and the log holds no key', async () => {
-    const { deps, label } = labelCallerOver(hanging());
+    const { deps, label } = authorizerOver(hanging());
     const { answer, tookMs } = await called(label, table, 'key-that-nobody-can-look-up');
     expectEnvelope(answer, 503, 'ServiceUnavailable');
     expect(answer.headers['Retry-After']).toBe('1');
@@ -56,9 +56,9 @@ describe.concurrent('DynamoDB that never replies', ON_TIME, () => {
 
   it('is not remembered: the next call of the same key is assigned to its account', async () => {
     const appKey = await putAppKey(table, { account_id: 1, gateway_key: 'local-account-1' });
-    const { label: failing } = labelCallerOver(hanging());
+    const { label: failing } = authorizerOver(hanging());
     expectEnvelope((await called(failing, table, appKey)).answer, 503, 'ServiceUnavailable');
-    const { label } = labelCallerOver(connectAgain(table));
+    const { label } = authorizerOver(connectAgain(table));
     // No RUM resource is there; it is the handler that says so.
     expectEnvelope((await called(label, table, appKey)).answer, 400, 'ResourceNotFound');
   });
@@ -70,7 +70,7 @@ describe.concurrent('DynamoDB that never replies', ON_TIME, () => {
       await sleep(TIME_LIMITS.authorizerMs - 300);
       await send();
     });
-    const { label } = labelCallerOver(slow);
+    const { label } = authorizerOver(slow);
     const { answer, tookMs } = await called(label, hanging(), appKey);
     expectEnvelope(answer, 503, 'ServiceUnavailable');
     expect(tookMs).toBeGreaterThan(1_500); // the handler answered, not the authorizer
@@ -87,7 +87,7 @@ describe.concurrent('DynamoDB that never replies', ON_TIME, () => {
       lookedUp = true;
       await send();
     });
-    const { label } = labelCallerOver(connectAgain(table));
+    const { label } = authorizerOver(connectAgain(table));
     const { answer, tookMs } = await called(label, half, appKey);
     expectEnvelope(answer, 503, 'ServiceUnavailable');
     expect(tookMs).toBeLessThan(LONGEST_MS);

@@ -83,7 +83,7 @@ beforeAll(async () => {
     for (let call = 0; call < 3; call += 1) await invokeAlone(browse, eventFor(browseFleet, { appKey: tenant.appKey }));
 
     const methodArn = 'arn:aws:execute-api:eu-west-1:123456789012:a/prod/POST/alert/merge';
-    const label = createUsageKeyAuthorizer({ appKeys: createAppKeys(deps), deps, sharedGatewayKey: 'shared' });
+    const label = createUsageKeyAuthorizer(createAppKeys(deps), deps, 'shared');
     const event = { methodArn, queryStringParameters: { app_key: tenant.appKey } };
     await label(event as unknown as APIGatewayRequestAuthorizerEvent);
 

@@ -146,11 +146,11 @@ export function handlersOver(
       const itsDeps = testDeps(connectAgain(deps.table));
       const { environment } =
         readDeployment(inject('template'), deps.table.name).functions['usage-key-authorizer'] ?? {};
-      usageKeyAuthorizer = createUsageKeyAuthorizer({
-        appKeys: createAppKeys(itsDeps),
-        deps: itsDeps,
-        sharedGatewayKey: environment?.SHARED_GATEWAY_KEY ?? '',
-      });
+      usageKeyAuthorizer = createUsageKeyAuthorizer(
+        createAppKeys(itsDeps),
+        itsDeps,
+        environment?.SHARED_GATEWAY_KEY ?? '',
+      );
     }
     return usageKeyAuthorizer(event);
   };

@@ -9,14 +9,9 @@ const caller: Caller = { accountId: 9007199254740993n, appKeyId: 'a', permission
 function authorized(find: () => Promise<Caller | undefined>) {
   const said: string[] = [];
   const keep = (message: string, fields: object) => void said.push(`${message} ${JSON.stringify(fields)}`);
-  const label = createUsageKeyAuthorizer({
-    appKeys: { find },
-    sharedGatewayKey: SHARED,
-    deps: {
-      log: { info: keep, warn: keep, error: keep },
-      metrics: { call: () => undefined, event: (name) => void said.push(name) },
-    },
-  });
+  const log = { info: keep, warn: keep, error: keep };
+  const metrics = { call: () => undefined, event: (name: string) => void said.push(name) };
+  const label = createUsageKeyAuthorizer({ find }, { log, metrics }, SHARED);
   const event = {
     methodArn: 'arn:aws:execute-api:eu-west-1:123456789012:abcdef/v1/POST/alert/merge',
     queryStringParameters: { app_key: 'the-secret-key' },
