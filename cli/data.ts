@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { exportData } from '../lib/data/export.ts';
 import { linesOf } from '../lib/data/lines.ts';
-import { checkAgainst, countKinds, type LoadReport, writeData } from '../lib/data/load.ts';
+import { checkAgainst, countKinds, countsText, type LoadOptions, writeData } from '../lib/data/load.ts';
 import { type Int64, stringifyJson } from '../lib/json.ts';
 import { printableJson } from '../lib/printable.ts';
 import { accountId } from './arguments.ts';
@@ -55,34 +55,27 @@ async function importFile({ io, target, table, dryRun, audit }: WritingSession, 
   if (dryRun) return say(io, `All ${entities.length} lines are valid: ${countsText(countKinds(entities))}.`);
   const progress = startProgress(io, 'import', entities.length);
   let keptDeleted = 0;
-  try {
-    const accounts = [...new Set(entities.map(({ account_id }) => account_id))];
-    const report = await audit.around(accounts, file, () =>
-      writeData(table, entities, {
-        nowSeconds: Math.floor(io.now() / 1000),
-        onWritten: progress.add,
-        onKeptDeleted: () => {
-          keptDeleted += 1;
-        },
-        signal: io.signal,
-        ...(gatewayKeys && { gatewayKeys }),
-      }),
-    );
-    progress.end();
-    print(io, `Imported ${countsText(report)}${keptDeletedText(keptDeleted)}.`);
-  } catch (error) {
-    progress.end();
-    if (!io.signal.aborted) say(io, `${progress.done()} of ${entities.length} lines were written.`);
-    throw error;
-  }
+  const writing: LoadOptions = {
+    nowSeconds: Math.floor(io.now() / 1000),
+    onWritten: progress.add,
+    onKeptDeleted: () => {
+      keptDeleted += 1;
+    },
+    signal: io.signal,
+    ...(gatewayKeys && { gatewayKeys }),
+  };
+  const accounts = [...new Set(entities.map(({ account_id }) => account_id))];
+  const report = await audit
+    .around(accounts, file, () => writeData(table, entities, writing))
+    .finally(progress.end)
+    .catch((error: unknown) => {
+      if (!io.signal.aborted) say(io, `${progress.done()} of ${entities.length} lines were written.`);
+      throw error;
+    });
+  print(io, `Imported ${countsText(report)}${keptDeletedText(keptDeleted)}.`);
 }
 
 const collectAccounts = (value: string, before: Int64[] = []): Int64[] => [...new Set([...before, accountId(value)])];
-
-const countsText = (report: LoadReport) =>
-  Object.entries(report)
-    .map(([kind, count]) => `${count} ${kind}`)
-    .join(', ') || 'nothing';
 
 const keptDeletedText = (count: number) =>
   count === 0 ? '' : `; ${count} of them ${count === 1 ? 'remains' : 'remain'} deleted`;

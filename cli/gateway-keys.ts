@@ -1,5 +1,6 @@
 import { forgetGatewayKeys, listAccounts } from '../lib/accounts/accounts.ts';
 import { deleteGatewayKey, listGatewayKeys, usagePlansOf } from '../lib/accounts/gateway-keys.ts';
+import { forEach } from '../lib/table/pool.ts';
 import type { AdminCommand, WritingSession } from './command.ts';
 import { CliError, type Io, print, say, UsageError } from './io.ts';
 import { startProgress } from './progress.ts';
@@ -57,14 +58,8 @@ async function remove({ io, target, dryRun, audit }: WritingSession): Promise<vo
   print(io, `${left.length} gateway keys deleted.`);
 }
 
-async function each<Item>(io: Io, what: string, items: readonly Item[], act: (item: Item) => Promise<unknown>) {
+function each<Item>(io: Io, what: string, items: readonly Item[], act: (item: Item) => Promise<unknown>) {
   const progress = startProgress(io, what, items.length);
-  try {
-    for (const item of items) {
-      await act(item);
-      progress.add(1);
-    }
-  } finally {
-    progress.end();
-  }
+  const one = (item: Item) => act(item).then(() => progress.add(1));
+  return forEach(items, one, { concurrency: 1 }).finally(progress.end);
 }

@@ -7,7 +7,7 @@ import { type OperationName, operations } from '../../lib/api/operations.ts';
 import { createAppKeys } from '../../lib/auth/app-keys.ts';
 import { DataError } from '../../lib/data/check.ts';
 import { linesOf } from '../../lib/data/lines.ts';
-import { loadData } from '../../lib/data/load.ts';
+import { countsText, loadData } from '../../lib/data/load.ts';
 import { line } from '../../lib/printable.ts';
 import { readSettings, SETTINGS } from '../../lib/settings.ts';
 import { connectTable, PATIENT } from '../../lib/table/client.ts';
@@ -59,9 +59,9 @@ export async function serve(
     const loaded = await loadData(table, options.data, lines, loading).catch((error) => {
       throw error instanceof DataError ? new StartError(error.message) : error;
     });
-    show(`Loaded ${options.data}: ${counts(loaded)}`);
+    show(`Loaded ${options.data}: ${countsText(loaded)}`);
   } else if ((await listAccounts(table)).length === 0) {
-    show(`Loaded sample data: ${counts(await loadData(table, 'sample', sampleData(Date.now()), loading))}`);
+    show(`Loaded sample data: ${countsText(await loadData(table, 'sample', sampleData(Date.now()), loading))}`);
   } else show('The table already has data: no sample data is loaded.');
   const settings = readSettings({ TABLE_NAME: LOCAL_TABLE_NAME });
   const known = await createAppKeys({ table, now: Date.now, settings, timeLimits: TIME_LIMITS }).find(DEMO_KEYS.demo);
@@ -111,11 +111,6 @@ export async function serve(
     process.stderr.write(`Unexpected error (the service keeps running): ${error.stack}\n`),
   );
 }
-
-const counts = (report: Record<string, number>) =>
-  Object.entries(report)
-    .map(([kind, count]) => `${count} ${kind}`)
-    .join(', ');
 
 function welcome(url: string, entrance: string, demoKey: string | undefined, fail: readonly Failure[]): string {
   const appKey = demoKey ?? '<API_KEY>';

@@ -22,13 +22,7 @@ export interface AppKeyIdentity {
   lastDigits: string;
 }
 
-/** Times in Unix seconds. */
-export interface AppKeyLimits {
-  created_at: number;
-  expires_at?: number;
-  revoked_at?: number;
-  note?: string;
-}
+export type AppKeyLimits = { created_at: number } & Pick<AppKeyRow, 'expires_at' | 'revoked_at' | 'note'>;
 
 /** Why a key cannot be stored or changed; the message is a clause for the operator. */
 export class AppKeyError extends Error {

@@ -11,22 +11,17 @@ import type { Finding } from './finding.ts';
 /** Of one transaction; a finding has one fix or two. Few, since calls may conflict with it. */
 const FINDINGS_AT_ONCE = 25;
 
-export interface Repair {
-  fixed: number;
-  /** The right state is unknown, or the rows have changed. */
-  left: Finding[];
-}
-
 /**
  * Writes the fixes of findings, each if its rows are as they were read; then finishes the merges that have alerts left to
  * move. After a failure, another check finds what is left.
  * @param onFixed told how many more findings are fixed, from time to time
+ * @returns `left`: the right state is unknown, or the rows have changed
  */
 export async function repair(
   table: Table,
   findings: readonly Finding[],
   onFixed: (count: number) => void = () => {},
-): Promise<Repair> {
+): Promise<{ fixed: number; left: Finding[] }> {
   const left = findings.filter(({ fixes }) => fixes.length === 0);
   let fixed = 0;
   const count = (more: number) => {

@@ -49,6 +49,12 @@ export function checkAgainst(table: Table, source: string, lines: Lines): Promis
 
 const hashOf = (key: Key) => String(parseKey(key)?.parts[0]);
 
+/** Such as `2 account, 600 host`. */
+export const countsText = (report: LoadReport) =>
+  Object.entries(report)
+    .map(([kind, count]) => `${count} ${kind}`)
+    .join(', ') || 'nothing';
+
 export function countKinds(entities: readonly Entity[]): LoadReport {
   const report: LoadReport = {};
   for (const { kind } of entities) report[kind] = (report[kind] ?? 0) + 1;
