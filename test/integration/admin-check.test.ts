@@ -142,6 +142,8 @@ describe('admin check and admin repair', () => {
     const dry = await admin(`repair${where}`);
     expect(dry.err).toMatch(/^Dry run: nothing is written\. Pass --write to repair\.\n/);
     expect(dry.err).toContain('would be repaired.');
+    // The snapshot has no rows of accounts and keys.
+    expect(new Set((await check()).found)).toEqual(new Set(found));
     expect(await snapshot(table, account)).toEqual(before);
 
     const repaired = await admin(`repair --write${where}`);
