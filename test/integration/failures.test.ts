@@ -1,17 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { browseFleet, deleteWorkItem, getRumResource } from '../../lib/api/operations.ts';
+import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts } from '../../lib/api/operations.ts';
 import { connectTable, type Table } from '../../lib/table/client.ts';
 import { TIME_LIMITS } from '../../lib/time-limits.ts';
 import { newCaller } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { ON_TIME, within } from '../support/measured.ts';
-import { eventFor, handlersOver, invoke, invokeAlone, newTable, testDeps } from '../support/service.ts';
+import { connectAgain, eventFor, handlersOver, invoke, invokeAlone, newTable, testDeps } from '../support/service.ts';
 import { silentServer, tapWire } from '../support/wire.ts';
 
 let silent: Awaited<ReturnType<typeof silentServer>>;
+let table: Table;
 beforeAll(async () => {
   silent = await silentServer();
+  table = await newTable();
 });
 afterAll(() => silent.close());
 
@@ -82,16 +84,35 @@ describe('an unforeseen error', () => {
 });
 
 describe('a dependency that is down', () => {
-  it.each(['browseFleet', 'getRumResource', 'deleteWorkItem', 'mergeAlerts'] as const)(
-    'makes %s answer ServiceUnavailable with Retry-After within 3 s',
-    async (name) => {
-      const down = connectTable({ name: 't', endpoint: 'http://127.0.0.1:9' });
-      const event = eventFor(getRumResource, { appKey: 'x' });
-      const answer = await within(SOON, () => invokeAlone(hurried(down)[name], event));
-      expectEnvelope(answer, 503, 'ServiceUnavailable');
-      expect(answer.headers['Retry-After']).toMatch(/^[1-9]\d*$/);
-    },
-  );
+  const OPERATIONS = [
+    ['browseFleet', browseFleet, {}],
+    ['getRumResource', getRumResource, {}],
+    ['deleteWorkItem', deleteWorkItem, { work_item_id: 'w', version: 1 }],
+    ['mergeAlerts', mergeAlerts, { alert_ids: ['a'.repeat(24)], incident_id: 'b'.repeat(24) }],
+  ] as const;
+  it.each(
+    OPERATIONS.flatMap(([name, operation, body]) =>
+      (['from the start', 'once the key is known'] as const).map((when) => ({ name, operation, body, when })),
+    ),
+  )('$when makes $name answer ServiceUnavailable with Retry-After within 3 s', async (one) => {
+    const { name, operation, body, when } = one;
+    const own = connectAgain(table);
+    const { appKey } = await newCaller(table);
+    const event = () => eventFor(operation, { appKey, body });
+    const deps = testDeps(own);
+    const timeLimits = { ...deps.timeLimits };
+    const handler = handlersOver({ ...deps, timeLimits })[name];
+    if (when === 'once the key is known') await invokeAlone(handler, event());
+    Object.assign(timeLimits, TIME_LIMITS);
+    const tap = tapWire(own, async (attempt, send) => {
+      attempt.redirect(9); // nobody listens there
+      await send();
+    });
+    const answer = await within(SOON, () => invokeAlone(handler, event()));
+    expectEnvelope(answer, 503, 'ServiceUnavailable');
+    expect(answer.headers['Retry-After']).toMatch(/^[1-9]\d*$/);
+    expect(tap.attempts[0]?.body.includes('APP_KEY#')).toBe(when === 'from the start');
+  });
 
   it('or throttles past the retries does so too', async () => {
     const own = await newTable();
