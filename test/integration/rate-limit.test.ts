@@ -1,3 +1,4 @@
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { browseFleet } from '../../lib/api/operations.ts';
 import { createRateLimiter } from '../../lib/api/rate-limit.ts';
@@ -219,6 +220,14 @@ describe('a count', () => {
     end();
     expect(await stored(table, keys.rateCount(account, 'browse-fleet', MINUTE))).toMatchObject({ total: 1 });
     expect((await limiter.take(account)).refusedBy).toBeUndefined();
+  });
+
+  it('whose row does not come back with a refusal fails: nobody knows what is left', async () => {
+    const silentOfRow = connectAgain(table);
+    aroundCalls(silentOfRow, async () => {
+      throw new ConditionalCheckFailedException({ message: 'no', $metadata: {} });
+    });
+    await expect(limiterOver(silentOfRow, { now: NOW }).take(newAccountId())).rejects.toThrow('returned no row');
   });
 
   it('forgets a refusal when the clock is set back to before its window', async () => {
