@@ -34,7 +34,7 @@ interface ListedGatewayKey {
 export interface GatewayKeys {
   /**
    * Makes the gateway key of an account and attaches it to the usage plan, then notes it on the account and its app keys.
-   * Existing keys are kept, so it can be repeated after a failure.
+   * Existing keys are kept, so it can be repeated after a failure. One at a time: API Gateway refuses more.
    * @returns the key's value
    */
   provision(account: Int64): Promise<string>;
@@ -52,15 +52,6 @@ async function* keysNamed(client: APIGatewayClient, prefix: string): AsyncGenera
 
 /** @param usagePlanId the stack's output `AccountPlanId` */
 export function createGatewayKeys(client: APIGatewayClient, table: Table, usagePlanId: string): GatewayKeys {
-  let queue: Promise<unknown> = Promise.resolve();
-
-  /** One at a time, retried after a pause while API Gateway is busy. */
-  function inTurn<Result>(act: () => Promise<Result>): Promise<Result> {
-    const result = queue.then(() => retried(act));
-    queue = result.catch(() => undefined);
-    return result;
-  }
-
   async function findKey(name: string): Promise<ListedGatewayKey | undefined> {
     for await (const key of keysNamed(client, name)) if (key.name === name) return key;
     return undefined;
@@ -81,8 +72,8 @@ export function createGatewayKeys(client: APIGatewayClient, table: Table, usageP
   return {
     async provision(account) {
       const name = `${prefixOf(table)}${account}`;
-      const key = await inTurn(async () => (await findKey(name)) ?? (await createKey(name)));
-      await inTurn(() => attach(key.id));
+      const key = await retried(async () => (await findKey(name)) ?? (await createKey(name)));
+      await retried(() => attach(key.id));
       await noteGatewayKey(table, account, key.value);
       return key.value;
     },
@@ -113,6 +104,7 @@ const unlessMissing = <Result>(sent: Promise<Result>): Promise<Result | undefine
     throw error;
   });
 
+/** Tries again while API Gateway is busy. */
 async function retried<Result>(act: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {

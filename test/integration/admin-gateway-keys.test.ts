@@ -115,6 +115,12 @@ describe('gateway-keys create', () => {
     expect(await noted(2)).toBe(aws.gateway.keys.find(({ name }) => name === `${table.name}-account-2`)?.value);
   });
 
+  it('makes and attaches one key after the other: API Gateway refuses more', () => {
+    const changes = aws.gateway.calls.filter((call) => call.startsWith('POST'));
+    const ofOne = ['POST /apikeys', 'POST /usageplans/plan/keys'];
+    expect(changes).toEqual([...ofOne, ...ofOne, ...ofOne]);
+  });
+
   it('needs a stack, for the usage plan is its', async () => {
     const { exitCode, err } = await onTable('gateway-keys', 'create');
     expect(exitCode).toBe(2);

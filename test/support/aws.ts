@@ -12,8 +12,6 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
     calls: [] as string[],
     /** Error names to answer the next writes with, before they are applied. */
     failures: [] as string[],
-    atOnce: 0,
-    mostAtOnce: 0,
     /** Deletions are answered with a mistake of the caller's. */
     refuseDeletions: false,
   };
@@ -34,7 +32,6 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
     const write = request.method === 'POST';
     gateway.calls.push(`${request.method} ${pathname}`);
     const answer = (status: number, body: object, headers = {}) => {
-      gateway.atOnce -= 1;
       response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
     };
     const failure = write ? gateway.failures.shift() : undefined;
@@ -111,10 +108,6 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
   const server = createServer(async (request, response) => {
     const query = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded');
     const sqs = request.headers['x-amz-target'] === 'AmazonSQS.GetQueueAttributes';
-    if (!query && !sqs) {
-      gateway.atOnce += 1;
-      gateway.mostAtOnce = Math.max(gateway.mostAtOnce, gateway.atOnce);
-    }
     let text = '';
     for await (const chunk of request) text += chunk;
     if (query) answerQuery(text, response);
@@ -151,8 +144,7 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
           else process.env[name] = before[name];
       };
     },
-    forget: () =>
-      Object.assign(gateway, { keys: [], made: 0, attached: [], calls: [], failures: [], atOnce: 0, mostAtOnce: 0 }),
+    forget: () => Object.assign(gateway, { keys: [], made: 0, attached: [], calls: [], failures: [] }),
     close: () => server.close(),
   };
 }
