@@ -12,13 +12,13 @@ import { isInt64, toInt64 } from '../lib/json.ts';
 import { printable } from '../lib/printable.ts';
 import type { Table } from '../lib/table/client.ts';
 import { isUnavailable } from '../lib/table/failures.ts';
-import { metered } from '../lib/table/metered.ts';
 import { timeText } from '../lib/time-text.ts';
 import { accountPage, accountsPage } from './account.ts';
 import { fleetPage } from './fleet.ts';
 import { healthPage } from './health.ts';
 import { document, type Html, html, type Page } from './html.ts';
 import { alertPage, incidentPage, mergesPage } from './incidents.ts';
+import { metered } from './metered.ts';
 import { NotFound, type Source, type View } from './view.ts';
 
 export interface ConsoleOptions extends Source {

@@ -1,4 +1,4 @@
-import type { Table } from './client.ts';
+import type { Table } from '../lib/table/client.ts';
 
 type Send = (...args: unknown[]) => Promise<Consumed>;
 /** Of one call, or of each table of a call. */

@@ -5,7 +5,7 @@ import { type HttpRequest, HttpResponse } from '@smithy/core/protocols';
 
 /** Milliseconds. */
 export interface Timeouts {
-  /** Until a new connection stands, its TLS included. */
+  /** Until a new connection is made, its TLS included. */
   readonly connectionTimeout: number;
   /** Until the reply begins, and then between two parts of it. */
   readonly requestTimeout: number;
