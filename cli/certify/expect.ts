@@ -30,12 +30,14 @@ export function data(answer: Answer): any {
   return answer.body.data;
 }
 
-/** Demands a refusal, with the status of its code. @param named what its message must name */
+/** Demands a refusal with the status of its code, and its `Retry-After` if it has one. @param named what its message must name */
 export function refused(answer: Answer, code: string, named = ''): void {
   const expected = `${CODES[code]} ${code}`;
   if (outcome(answer) !== expected) throw new Broken(`expected ${expected}, got ${outcome(answer)}`);
   const { message } = answer.body.error;
   holds(message.includes(named), `a message that names ${named}`, message);
+  const retryAfter = answer.headers.get('retry-after');
+  if (answer.status === 429 || answer.status === 503) holds(Number(retryAfter) >= 1, 'Retry-After', retryAfter);
 }
 
 /** Demands `InvalidParameter` with a message that names the field. */

@@ -58,30 +58,28 @@ export async function startLab(): Promise<{ lab: Lab; stop: () => Promise<void> 
     ...strangerLines(stranger.account, entities),
   ];
 
-  const stops: (() => Promise<unknown>)[] = [];
-  const stop = async () => {
-    for (const each of stops.splice(0).reverse()) await each();
-  };
+  const started = new AsyncDisposableStack();
+  const stop = () => started.disposeAsync();
   try {
     const dynamoDb = await startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT });
-    stops.push(dynamoDb.stop);
+    started.defer(dynamoDb.stop);
     const [endpoint, tableName] = [dynamoDb.endpoint, LOCAL_TABLE_NAME];
     await createTable(endpoint, tableName);
     const table = connectTable({ name: tableName, endpoint, ...PATIENT });
-    stops.push(async () => table.client.destroy());
+    started.defer(() => table.client.destroy());
     const gatewayKeys = createLocalGatewayKeys(table);
     await loadData(table, 'certify', linesText(data).trimEnd().split('\n'), { nowSeconds, gatewayKeys });
 
     const whole = synthesize();
     async function start(template = whole, functionsEndpoint = endpoint): Promise<string> {
       const service = await startService({ template, endpoint, functionsEndpoint, tableName, port: 0 });
-      stops.push(service.stop);
+      started.defer(service.stop);
       return service.url;
     }
     async function startImpaired(how: Impaired): Promise<string> {
       if (how === 'no service map') return start(synthesize({ serviceMapEnabled: 'false' }));
       const failing = await startFailingTable(endpoint, [how]);
-      stops.push(failing.close);
+      started.defer(failing.close);
       return start(whole, failing.endpoint);
     }
     const impaired = new Map<Impaired, Promise<string>>();
