@@ -151,16 +151,10 @@ function feedText(item: FeedItem): string {
 
 type StatusCounts = Record<FleetStatus, number>;
 
-interface FleetCounts {
-  hosts: number;
-  statuses: StatusCounts;
-  /** By name. A map, since a name may be any text. */
-  edge_clusters: Map<string, StatusCounts>;
-}
-
-async function countFleet({ io, table, options: { account } }: ShowSession): Promise<FleetCounts> {
+async function countFleet({ io, table, options: { account } }: ShowSession) {
   const none = () => Object.fromEntries(FLEET_STATUSES.map((status) => [status, 0])) as StatusCounts;
-  const counts: FleetCounts = { hosts: 0, statuses: none(), edge_clusters: new Map() };
+  /** Clusters by name. A map, since a name may be any text. */
+  const counts = { hosts: 0, statuses: none(), edge_clusters: new Map<string, StatusCounts>() };
   for await (const { hosts } of readOverview({ table, account, now: io.now, signal: io.signal }))
     for (const { edge_cluster, status } of hosts) {
       counts.hosts += 1;
@@ -183,6 +177,8 @@ const LOOKS = {
   no_data: ['n', 'magenta'],
 } as const satisfies Record<FleetStatus, [letter: string, colour: string]>;
 const BAR_WIDTH = 40;
+
+type FleetCounts = Awaited<ReturnType<typeof countFleet>>;
 
 function fleetText({ hosts, statuses, edge_clusters }: FleetCounts, io: Io): string {
   const isColoured = io.stdout.isTTY && !io.env.NO_COLOR;

@@ -12,15 +12,13 @@ const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const METHODS = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
 const DECODERS = { gzip: promisify(gunzip), deflate: promisify(inflate) };
 
-export interface Target {
-  /** Without the leading slashes beyond the first. */
-  readonly path: string;
-  readonly pathAsSent: string;
-  readonly query: URLSearchParams;
-}
+export type Target = ReturnType<typeof readTarget>;
 
-/** A request's path, not decoded, and its query. An absolute-form target is read without its scheme and authority. */
-export function readTarget({ url = '/' }: Pick<IncomingMessage, 'url'>): Target {
+/**
+ * A request's path, not decoded and without the leading slashes beyond the first, and its query. An absolute-form target is read
+ * without its scheme and authority.
+ */
+export function readTarget({ url = '/' }: Pick<IncomingMessage, 'url'>) {
   const relative = url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?]*/i, '');
   const [, pathAsSent = '', query = ''] = /^([^?]*)\??(.*)$/s.exec(relative) ?? [];
   return { path: pathAsSent.replace(/^\/*/, '/'), pathAsSent: pathAsSent || '/', query: new URLSearchParams(query) };

@@ -49,9 +49,9 @@ export function* checkMergeOrder(
   }
   for (const [sequence, incidentId] of marked) {
     if (pending.get(sequence)?.incidentId === incidentId) continue;
-    const unmark = updateAction(key, expression`REMOVE ${pendingAt(sequence)}`, isPending(sequence, incidentId));
+    const remove = updateAction(key, expression`REMOVE ${pendingAt(sequence)}`, isPending(sequence, incidentId));
     const ids = { incident_id: incidentId, sequence };
-    yield finding('pending_mark_left', ids, 'every further merge would check it', unmark);
+    yield finding('pending_mark_left', ids, 'every further merge would check it', remove);
   }
 
   // A table that was restored to a moment within a merge has no message to finish it.

@@ -107,22 +107,20 @@ function createBrowse({ table, now, log, settings, timeLimits }: Deps, { size = 
 export const createBrowseFleetHandler = (deps: Deps, options?: BrowseOptions): Handler =>
   createOperationHandler(browseFleet, { validate, ...createBrowse(deps, options) }, deps);
 
-interface Scan {
-  items: FleetHost[];
-  scanned: number;
-  failed: number;
-  malformed: string[];
-  last: string | undefined;
-  /** At least one candidate is left after it. */
-  more: boolean;
-  /** The page ends before either limit: reading took too long. */
-  outOfTime: boolean;
-}
-
 /** Examines candidates in order until the page is full, the scan limit is reached, none is left, or the time is over. */
-async function scanHosts(reader: HostReader, body: BrowseRequest, nowMs: number, size: ChunkSize): Promise<Scan> {
+async function scanHosts(reader: HostReader, body: BrowseRequest, nowMs: number, size: ChunkSize) {
   const matches = hostFilter(body);
-  const scan: Scan = { items: [], scanned: 0, failed: 0, malformed: [], last: undefined, more: true, outOfTime: false };
+  const scan = {
+    items: [] as FleetHost[],
+    scanned: 0,
+    failed: 0,
+    malformed: [] as string[],
+    last: undefined as string | undefined,
+    /** At least one candidate is left after it. */
+    more: true,
+    /** The page ends before either limit: reading took too long. */
+    outOfTime: false,
+  };
   while (scan.more && !scan.outOfTime && scan.items.length < body.limit && scan.scanned < body.scan_limit) {
     const wanted = size(body, scan.scanned, scan.items.length);
     const chunk = await reader.next(Math.min(wanted, body.scan_limit - scan.scanned));

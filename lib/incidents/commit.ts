@@ -103,7 +103,7 @@ export type CommitOutcome = 'committed' | 'changed' | 'too large';
 
 /**
  * Commits a merge in one transaction: with its moves where it is small. A conflict or throttling is tried again until the signal
- * ends it. A reply that is lost does not matter: the entry in the feed tells whether the commit stands.
+ * ends it. A reply that is lost does not matter: the entry in the feed tells whether it is committed.
  * @throws if the outcome is unknown because the feed cannot be read, or if it is not committed
  */
 export async function commit(table: Table, relocation: Relocation): Promise<CommitOutcome> {
