@@ -72,3 +72,16 @@ it('asks again for the keys that DynamoDB leaves unprocessed, until it has them 
   // The units of all calls are counted: each row takes one.
   expect(batches.map(({ units }) => units)).toEqual([100, 50]);
 });
+
+it('goes on while DynamoDB throttles, for longer than the SDK repeats a call', async () => {
+  const table = await newTable();
+  const key = keys.alert(1, objectId());
+  await put(table, key, { title: 't' });
+  const tap = tapWire(table, async ({ number }, send) => {
+    if (number > 5) return send();
+    throw Object.assign(new Error('slow down'), { name: 'ProvisionedThroughputExceededException', $metadata: {} });
+  });
+  const { rows } = await batchGet(table, [key]);
+  expect(rows.of(key)).toMatchObject({ title: 't' });
+  expect(tap.attempts).toHaveLength(6);
+});

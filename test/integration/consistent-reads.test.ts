@@ -113,9 +113,9 @@ it('so do the commands that change or tell what is stored', async () => {
   await put(table, keys.rumResource(tenant.account), { ...RUM_RECORD, deleted: true });
   await tenant.merge(handlersOver(testDeps(table)).mergeAlerts, { alert_ids: [alert], incident_id: to });
   const [{ sequence }] = await tenant.feed(to);
-  const run = async (command: string, stdin = '') => {
+  const run = async (command: string, stdin = '', { name } = table) => {
     proxy.plan();
-    const args = [...command.split(' '), '--endpoint', proxy.endpoint, '--table', table.name];
+    const args = [...command.split(' '), '--endpoint', proxy.endpoint, '--table', name];
     const { exitCode, out, err } = await runCommand(args, { stdin });
     expect([command, exitCode, err]).toEqual([command, 0, expect.any(String)]);
     expect(readsOf(proxy).reads.length, command).toBeGreaterThan(0);
@@ -139,4 +139,6 @@ it('so do the commands that change or tell what is stored', async () => {
   await run(`audit ${of}`);
   await run(`check ${of}`);
   await run('import -', await run(`export ${of}`));
+  // The whole table: an empty one, since in the other there is something to find.
+  await run('check', '', await newTable());
 });

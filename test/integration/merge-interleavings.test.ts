@@ -10,7 +10,7 @@ import { expectEnvelope } from '../support/answers.ts';
 import { aroundCalls, connectionLost } from '../support/faults.ts';
 import { finishFeed } from '../support/finish.ts';
 import { type Account, expectMerged, newAccount } from '../support/incidents.ts';
-import { connectAgain, handlersOver, newTable, put, testDeps } from '../support/service.ts';
+import { connectAgain, type EventOptions, handlersOver, newTable, put, testDeps } from '../support/service.ts';
 
 let table: Table;
 beforeAll(async () => {
@@ -285,6 +285,44 @@ describe('a small merge', () => {
     ]);
     const titles = (await tenant.feed(incident_id)).map((entry) => entry.new_title);
     expect(titles).toEqual(['First', 'Second']);
+  });
+
+  /** Merges, and just before the commit does something else, which takes another shard of the merge order. */
+  function mergeAround(tenant: Account, body: MergeBody, something: () => Promise<unknown>, options?: EventOptions) {
+    const random = vi.spyOn(Math, 'random').mockReturnValue(0);
+    const act = before('TransactWrite', () => {
+      random.mockReturnValue(0.5);
+      return something();
+    });
+    return tenant.merge(handlersOver(testDeps(aroundEach(act))).mergeAlerts, body, options);
+  }
+
+  it('does not replace the entry of another in the same feed that has its sequence', async () => {
+    const tenant = await newAccount(table);
+    const incident_id = await tenant.incident();
+    const [one = '', other = ''] = await tenant.alerts(2);
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now());
+    const answer = await mergeAround(tenant, { alert_ids: [one], incident_id }, () =>
+      merge(tenant, [other], incident_id),
+    );
+    expectEnvelope(answer, 200);
+    await expectMerged(tenant, incident_id, [one, other], 2);
+  });
+
+  it('with the Idempotency-Key of another that is committed meanwhile, with another body, is InvalidParameter', async () => {
+    const { tenant, from, to, later, alerts } = await given(2);
+    const [one = '', other = ''] = alerts;
+    const options = { headers: { 'Idempotency-Key': 'k' } };
+    const { mergeAlerts } = handlersOver(testDeps(table));
+    const answer = await mergeAround(
+      tenant,
+      { alert_ids: [one], incident_id: to },
+      () => tenant.merge(mergeAlerts, { alert_ids: [other], incident_id: later }, options),
+      options,
+    );
+    expectEnvelope(answer, 400, 'InvalidParameter');
+    expect(await tenant.feed(to)).toEqual([]);
+    expect(await tenant.placements(alerts)).toEqual([from, later]);
   });
 
   it('does not wait for a large one that has yet to move other alerts', async () => {
