@@ -14,6 +14,7 @@ export interface AdminOptions {
   now?: () => number;
   /** Told what it prints as it prints it. */
   onOut?: (text: string) => void;
+  onErr?: (text: string) => void;
 }
 
 function collected(isTTY: boolean) {
@@ -30,6 +31,7 @@ export async function runCommand(args: readonly string[], options: AdminOptions 
   const { stdin = '', terminal = false, env = {}, signal = new AbortController().signal, now = Date.now } = options;
   const [out, err] = [collected(terminal), collected(terminal)];
   out.stream.on('data', (chunk: Buffer) => options.onOut?.(chunk.toString()));
+  err.stream.on('data', (chunk: Buffer) => options.onErr?.(chunk.toString()));
   const input = Object.assign(Readable.from(stdin === '' ? [] : [stdin]), { isTTY: terminal });
   const io = { stdin: input, stdout: out.stream, stderr: err.stream, env, signal, now };
   const exitCode = await runAdmin(args, io);

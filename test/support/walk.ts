@@ -1,6 +1,10 @@
 /** Runs the blocks of commands that a document shows, in one shell, as somebody who pastes them one after the other. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import packageJson from '../../package.json' with { type: 'json' };
+import { runCommand } from './admin.ts';
 
 const root = new URL('../../', import.meta.url);
 
@@ -20,10 +24,45 @@ export const stepsOf = (text: string): Step[] =>
 /** The scripts that a walk runs. Of all others, and of what is on AWS, it notes how they were called. */
 const RUN = ['admin', 'certify', 'smoke'] as const;
 const commandOf = (script: (typeof RUN)[number]) =>
-  packageJson.scripts[script].replace(/^node /, `'${process.execPath}' `);
+  script === 'admin' ? 'admin_here' : packageJson.scripts[script].replace(/^node /, `'${process.execPath}' `);
+
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+
+/**
+ * Runs the operator's commands of a shell in this process, since a process of their own takes longer than what they do.
+ * @returns the URL that takes a command as a form, and answers lines of shell that print what it prints and return its exit code
+ */
+async function serveAdmin() {
+  const server = createServer(async (request, response) => {
+    const body = Buffer.concat(await Array.fromAsync(request));
+    const form = await new Response(body, {
+      headers: { 'content-type': String(request.headers['content-type']) },
+    }).formData();
+    const variables = String(form.get('env')).split('\0').filter(Boolean);
+    const env = Object.fromEntries(
+      variables.map((one) => [one.slice(0, one.indexOf('=')), one.slice(one.indexOf('=') + 1)]),
+    );
+    const printing: string[] = [];
+    const { exitCode } = await runCommand(form.getAll('argument').map(String), {
+      stdin: String(form.get('stdin')),
+      env,
+      onOut: (text) => printing.push(`printf %s ${quoted(text)}`),
+      onErr: (text) => printing.push(`printf %s ${quoted(text)} >&2`),
+    });
+    response.end([...printing, `return ${exitCode}`].join('\n'));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
+}
 
 /** npm takes half as long as the commands themselves, so it is played: with the banner that it prints to standard output. */
 const PRELUDE = `
+admin_here() {
+  local argument form=() answer
+  for argument in "$@"; do form+=(--form-string "argument=$argument"); done
+  answer=$(command curl -sS --fail "\${form[@]}" -F 'stdin=<-' -F env="<"<(env -0) "$ADMIN_HERE") || return
+  eval "$answer"
+}
 npm() {
   local all=$* silent= script
   [ "$1" = run ] || { echo "npm $all" >&3; return; }
@@ -51,6 +90,7 @@ export async function walk(
   steps: readonly Step[],
   { adapt = (script) => script, env }: { adapt?: (script: string) => string; env: Record<string, string | undefined> },
 ): Promise<{ printed: string[]; calls: string[]; exitCode: number | null }> {
+  const admin = await serveAdmin();
   const script = adapt(steps.map(({ commands }) => `${commands}\nprintf '\n@@@\n'`).join('\n'));
   const shell = spawn(
     'bash',
@@ -60,7 +100,7 @@ export async function walk(
     ],
     {
       cwd: root,
-      env: { ...process.env, ...env },
+      env: { ...process.env, ...env, ADMIN_HERE: admin.url },
       stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
     },
   );
@@ -72,6 +112,7 @@ export async function walk(
     called += chunk.toString();
   });
   const exitCode = await new Promise<number | null>((resolve) => shell.once('close', resolve));
+  admin.close();
   return { printed: output.split('\n@@@\n'), calls: called.split('\n').filter(Boolean), exitCode };
 }
 
