@@ -7,7 +7,12 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cpuShareOf } from '../../infra/local/cpu-share.ts';
 import { startFunctionProcess } from '../../infra/local/function-process.ts';
+import { mergeAlerts } from '../../lib/api/operations.ts';
+import { newAccountId } from '../support/accounts.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
+import { objectId } from '../support/incidents.ts';
 import { ON_TIME } from '../support/measured.ts';
+import { newAppKey } from '../support/service.ts';
 import { descendantsOf, start, stopsOn } from '../support/start.ts';
 
 /** Burns processor time for as long as its event says, and tells how much it got. */
@@ -44,11 +49,27 @@ describe('a function with a share of a processor', () => {
 
 describe('npm start -- --limits aws', () => {
   it('serves, with its functions in processes of their own', async () => {
-    const service = await start(['--port', '0', '--limits', 'aws']);
+    // Data of its own, since other services that tests start have their sample in the same table.
+    const [account_id, app_key] = [newAccountId(), newAppKey()];
+    const [alert_id, incident_id] = [objectId(), objectId()];
+    const data = join(folder, 'data.ndjson');
+    const lines = [
+      { kind: 'account', account_id, name: 'Acme', permissions: ['monit'] },
+      { kind: 'app_key', account_id, app_key },
+      { kind: 'incident', account_id, incident_id, title: 'Down' },
+      { kind: 'alert', account_id, alert_id, title: 'Alert' },
+    ];
+    writeFileSync(data, lines.map((line) => JSON.stringify(line)).join('\n'));
+    const args = ['--port', '0', '--limits', 'aws', '--data', data];
+    const service = await start(args, { DYNAMODB_ENDPOINT: dynamodbEndpoint() });
     const { child, output } = service;
-    const [, url, body] = /curl -s '([^']*merge[^']*)'.* -d '([^']*)'/.exec(output()) ?? [];
+    const url = /Serving at (\S+)/.exec(output())?.[1];
     const call = () =>
-      fetch(url ?? '', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: body ?? '' });
+      fetch(`${url}${mergeAlerts.path}?app_key=${app_key}`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ alert_ids: [alert_id], incident_id }),
+      });
     let answer = await call();
     // On a busy machine it may come too late.
     for (let again = 0; again < 9 && answer.status === 503; again += 1) answer = await call();
