@@ -233,7 +233,7 @@ const TABLE: Record<string, Row> = {
       { send: (r: Route) => withKey({ rawBody: withInteger(r, number) }), code: plain, needs: 'integer' },
     ]),
   ),
-  __proto__: {
+  ['__proto__']: {
     send: (r) => withKey({ rawBody: inserted(r, '"__proto__":{"limit":"x","version":"x","polluted":true}') }),
     code: (r) => plain(r),
   },

@@ -148,30 +148,26 @@ class Parser {
       const verb = this.#next().toUpperCase();
       steps.push(...this.#list(() => this.#step(verb)));
     }
-    return (context) => {
-      const after = stored(context.item) as Record<string, Value>;
-      for (const step of steps) step(context, after);
-      return after;
-    };
+    return (context) => steps.reduce((after, step) => step(context, after), context.item);
   }
 
   #step(verb: string): Step {
     const path = this.path();
-    if (verb === 'REMOVE') return ({ names }, after) => put(after, path(names), undefined);
+    if (verb === 'REMOVE') return ({ names }, after) => putAt(after, path(names), undefined);
     if (verb === 'SET') {
       this.#expect('=');
       const operand = this.#sum();
       return (context, after) => {
         const value = operand(context);
         if (value === undefined) throw new Invalid('an operand refers to an attribute that is not in the item');
-        put(after, path(context.names), value);
+        return putAt(after, path(context.names), value);
       };
     }
     const operand = this.#operand();
     const change = verb === 'ADD' ? added : without;
     return (context, after) => {
       const at = path(context.names);
-      put(after, at, change(valueAt(context.item, at), operand(context) as Value));
+      return putAt(after, at, change(valueAt(context.item, at), operand(context) as Value));
     };
   }
 
@@ -200,7 +196,8 @@ class Parser {
 }
 
 type Update = (context: Context) => Item;
-type Step = (context: Context, after: Record<string, Value>) => void;
+/** What the step makes of the item. */
+type Step = (context: Context, after: Item) => Item;
 
 const equals = (one: Value | undefined, other: Value | undefined) =>
   one !== undefined && other !== undefined && isSame(one, other);
@@ -235,19 +232,23 @@ function valueAt(item: Value | undefined, path: readonly (string | number)[]): V
   let value = item;
   for (const part of path) {
     if (typeof part === 'number') value = Array.isArray(value) ? (value[part] as Value | undefined) : undefined;
-    else value = isMap(value) ? value[part] : undefined;
+    else value = isMap(value) && Object.hasOwn(value, part) ? value[part] : undefined;
   }
   return value;
 }
 
-/** @param value undefined: takes it away. Lists are not updated by the service, and not here. */
-function put(item: Record<string, Value>, path: readonly (string | number)[], value: Value | undefined): void {
-  const inner = path.length === 1 ? item : valueAt(item, path.slice(0, -1));
-  const last = path.at(-1) as string;
-  if (!isMap(inner)) throw new Invalid('The document path provided in the update expression is invalid for update');
-  const into = inner as Record<string, Value>;
-  if (value === undefined) delete into[last];
-  else into[last] = value;
+/**
+ * A copy of the item with a value at the path.
+ * @param value undefined: takes it away. Lists are not updated by the service, and not here
+ */
+function putAt(item: Value | undefined, path: readonly (string | number)[], value: Value | undefined): Item {
+  if (!isMap(item)) throw new Invalid('The document path provided in the update expression is invalid for update');
+  const [name = '', ...inner] = path;
+  const changed = inner.length === 0 ? value : putAt(valueAt(item, [name]), inner, value);
+  // In a literal a computed name is a property of the copy, also where it is `__proto__`.
+  const copy: Record<string, Value> = { ...item, [name]: changed as Value };
+  if (changed === undefined) delete copy[name];
+  return copy;
 }
 
 function numberOf(value: Value): number | bigint {
@@ -302,5 +303,5 @@ const parsePaths = cached((parser) => parser.paths());
 export function projected(item: Item, expression: string | undefined, names: Context['names']): Item {
   if (expression === undefined) return item;
   const wanted = parsePaths(expression).map((path) => String(path(names)[0]));
-  return Object.fromEntries(wanted.flatMap((name) => (name in item ? [[name, item[name] as Value]] : [])));
+  return Object.fromEntries(wanted.flatMap((name) => (Object.hasOwn(item, name) ? [[name, item[name] as Value]] : [])));
 }

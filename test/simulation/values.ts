@@ -1,4 +1,5 @@
 /** Attribute values as the document client gives and takes them, and how DynamoDB compares them. */
+import { isSet, isUint8Array } from 'node:util/types';
 import { toInt64 } from '../../lib/json.ts';
 
 export type Value =
@@ -22,7 +23,10 @@ export const isMap = (value: unknown): value is Item =>
 
 const isNumber = (value: unknown): value is number | bigint => typeof value === 'number' || typeof value === 'bigint';
 
-/** A copy of its own, as it would come back from the table: without what is undefined, and integers in their one form. */
+/**
+ * A copy of its own, as it would come back from the table: without what is undefined, and integers in their one form. An attribute
+ * named `__proto__` is lost on its way through the document client, in either direction; an update can name one all the same.
+ */
 export function stored(value: unknown): Value {
   if (typeof value === 'bigint') return toInt64(String(value));
   if (typeof value === 'number') return Object.is(value, -0) ? 0 : value;
@@ -31,7 +35,8 @@ export function stored(value: unknown): Value {
   if (value instanceof Set) return new Set([...value].map(stored));
   if (Array.isArray(value)) return value.filter((each) => each !== undefined).map(stored);
   const copy: Record<string, Value> = {};
-  for (const [name, each] of Object.entries(value)) if (each !== undefined) copy[name] = stored(each);
+  for (const [name, each] of Object.entries(value))
+    if (each !== undefined && name !== '__proto__') copy[name] = stored(each);
   return copy;
 }
 
@@ -52,8 +57,9 @@ export function typeOf(value: Value): string {
 export function canonical(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);
   if (isNumber(value) || typeof value === 'boolean' || value === null || value === undefined) return String(value);
-  if (value instanceof Uint8Array) return `b${Buffer.from(value).toString('base64')}`;
-  if (value instanceof Set) return `s(${[...value].map(canonical).sort().join()})`;
+  // Not `instanceof`: the client makes a row's attribute `__proto__` its prototype.
+  if (isUint8Array(value)) return `b${Buffer.from(value).toString('base64')}`;
+  if (isSet(value)) return `s(${[...value].map(canonical).sort().join()})`;
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
   const fields = Object.entries(value as object).filter(([, each]) => each !== undefined);
   return `{${fields
