@@ -3,10 +3,11 @@
  * revision, the same is measured there too, in turns and with its own packages, and changes of more than 5 % are named.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { addPackages } from '../test/support/packages.ts';
 import { type Arguments, readArguments, UsageError } from './arguments.ts';
 import { writeDocuments } from './document.ts';
 import { createReport, type Figure, type Results, writeResults } from './report.ts';
@@ -36,17 +37,6 @@ async function measure(suites: readonly string[]): Promise<void> {
 const CHANGE = 0.05;
 
 const median = (values: number[]) => values.sort((one, other) => one - other)[Math.floor(values.length / 2)] as number;
-
-/** Links the packages of this tree, or installs those of a revision that has others. */
-function addPackages(tree: string): void {
-  const lockOf = (folder: string) => readFileSync(join(folder, 'package-lock.json'), 'utf8');
-  if (lockOf(tree) === lockOf(root)) symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'));
-  else
-    execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--silent'], {
-      cwd: tree,
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
-}
 
 /** Runs the suites here and at a revision, turn about, and names what changed: each by its ratio, or its value without one. */
 function compareWith(revision: string, suites: readonly string[], turns: number): void {

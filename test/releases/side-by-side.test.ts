@@ -29,7 +29,7 @@ let releases: Release[];
 beforeAll(async () => {
   table = await newTable();
   releases = await startReleases(table);
-});
+}, 15 * 60_000); // the previous release may have to install its packages
 afterAll(() => Promise.all(releases.map((release) => release.stop())));
 
 interface Merge {

@@ -1,8 +1,9 @@
 /** The previous release as a tree of files, so that it can run beside this one. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { addPackages } from './packages.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Its one line is the commit of the last release. */
@@ -10,20 +11,24 @@ const RELEASED = 'docs/released-commit.txt';
 const folder = join(root, '.local/releases');
 
 /**
- * Checks the files of the last release out of git, once, with this tree's packages.
+ * Checks the files of the last release out of git, once, with its packages.
  * @returns the path of the tree
  * @throws Error saying what to do when the commit is not in this clone
  */
 export function checkOutPreviousRelease(): string {
   const commit = readFileSync(join(root, RELEASED), 'utf8').trim();
   const tree = join(folder, commit);
-  if (existsSync(tree)) return tree;
+  if (!existsSync(tree)) checkOut(commit, tree);
+  addPackages(tree);
+  return tree;
+}
+
+function checkOut(commit: string, tree: string): void {
   mkdirSync(folder, { recursive: true });
   const temporary = mkdtempSync(join(folder, 'new-'));
   try {
     const files = execFileSync('git', ['archive', commit], { cwd: root, maxBuffer: 2 ** 30, stdio: 'pipe' });
     execFileSync('tar', ['-x', '-C', temporary], { input: files });
-    symlinkSync(join(root, 'node_modules'), join(temporary, 'node_modules'), 'dir');
     renameSync(temporary, tree);
   } catch (error) {
     rmSync(temporary, { recursive: true });
@@ -33,5 +38,4 @@ export function checkOutPreviousRelease(): string {
       { cause: error },
     );
   }
-  return tree;
 }
