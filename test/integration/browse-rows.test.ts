@@ -1,16 +1,15 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import { NumberValue } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { browseFleet } from '../../lib/api/operations.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { TIME_LIMITS } from '../../lib/time-limits.ts';
 import { SEED } from '../support/chance.ts';
 import { type Fleet, hostId, inventory, live, newFleet } from '../support/fleet.ts';
-import { ON_TIME } from '../support/measured.ts';
 import { expectData } from '../support/schema.ts';
-import { connectAgain, newDouble, newTable, putAll } from '../support/service.ts';
+import { newDouble, newTable, PATIENT_LIMITS, putAll } from '../support/service.ts';
 
 let table: Table;
 let fleet: Fleet;
@@ -79,7 +78,7 @@ describe('rows larger than any host needs', () => {
   });
 
   it('end a page early with page_size_reached and a cursor when reading takes too long, and the walk is exact', async () => {
-    const slow = await newFleet(table, { timeLimits: { ...TIME_LIMITS, inventoryMs: 0 } });
+    const slow = await newFleet(table, { timeLimits: { ...PATIENT_LIMITS, inventoryMs: 0 } });
     const large = () => ({ ...inventory(), notes: 'x'.repeat(380_000) });
     await putHosts(slow, rowsOf(7, large));
     await putLive(slow, rowsOf(7, large));
@@ -230,29 +229,43 @@ describe.each(PLACES)('whatever the host rows contain, $where,', ({ tables, open
 });
 
 describe('the second that live status may take', () => {
-  it('is not used up by a slow inventory', ON_TIME, async () => {
-    const through = connectAgain(table);
-    through.client.middlewareStack.add(
-      (next) => async (args) => {
-        if (JSON.stringify(args.input).includes('#HOSTS"')) await sleep(180);
-        return next(args);
-      },
-      { step: 'initialize' },
-    );
-    const tenant = await newFleet(table, {
-      through,
+  afterEach(() => void vi.useRealTimers());
+
+  it('is not used up by a slow inventory', async () => {
+    const on = newDouble();
+    const { liveStatusMs } = TIME_LIMITS;
+    const tenant = await newFleet(on, {
+      through: withSlowInventory(on, liveStatusMs),
       browse: { size: () => 1 },
-      timeLimits: { ...TIME_LIMITS, inventoryMs: 10_000, liveStatusMs: 500 },
+      timeLimits: { ...PATIENT_LIMITS, liveStatusMs },
+      alone: true,
     });
     await putHosts(
       tenant,
       rowsOf(4, () => ({ ...inventory() })),
+      on,
     );
     await putLive(
       tenant,
       rowsOf(4, () => ({ ...live() })),
+      on,
     );
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     const page = expectData(browseFleet, await tenant.browse());
     expect(page.coverage).toMatchObject({ returned: 4, failed: 0 });
   });
 });
+
+/** A table in memory whose replies of the inventory come so many milliseconds of the test's timers after all others. */
+function withSlowInventory(table: Table, ms: number): Table {
+  const client: Table['client'] = Object.create(table.client);
+  client.send = (async (command: { input: object }, options: object) => {
+    const reply = await table.client.send(command as never, options);
+    if (JSON.stringify(command.input).includes('#HOSTS"')) {
+      await turn();
+      vi.advanceTimersByTime(ms);
+    }
+    return reply;
+  }) as never;
+  return { ...table, client };
+}

@@ -11,18 +11,33 @@ import { mergeAlerts } from '../../lib/api/operations.ts';
 import { newAccountId } from '../support/accounts.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { objectId } from '../support/incidents.ts';
-import { ON_TIME } from '../support/measured.ts';
 import { newAppKey } from '../support/service.ts';
 import { descendantsOf, start, stopsOn } from '../support/start.ts';
 
-/** Burns processor time for as long as its event says, and tells how much it got. */
+/** Burns processor time for as long as its event says, and tells how much it got in how long. */
 const BURN = `export async function handler({ ms }) {
-  const until = Date.now() + ms;
-  const began = process.cpuUsage();
-  while (Date.now() < until) Math.sqrt(Math.random());
-  const { user, system } = process.cpuUsage(began);
-  return (user + system) / 1000;
+  const began = performance.now();
+  const before = process.cpuUsage();
+  while (performance.now() < began + ms) Math.sqrt(Math.random());
+  const { user, system } = process.cpuUsage(before);
+  return { usedMs: (user + system) / 1000, tookMs: performance.now() - began };
 }`;
+
+/** @returns the longest time for which this process did not get to its timers, in milliseconds */
+function watchStalls(): () => number {
+  let [last, longestMs] = [performance.now(), 0];
+  const look = () => {
+    const nowMs = performance.now();
+    longestMs = Math.max(longestMs, nowMs - last);
+    last = nowMs;
+  };
+  const timer = setInterval(look, 5);
+  return () => {
+    look();
+    clearInterval(timer);
+    return longestMs;
+  };
+}
 
 let folder: string;
 let entry: URL;
@@ -34,15 +49,19 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('a function with a share of a processor', () => {
-  it('gets no more than that share, and answers', ON_TIME, async () => {
+  it('gets no more than that share, and answers', async () => {
     const share = cpuShareOf(512);
     expect(share).toBeCloseTo(0.29, 2);
     const limited = startFunctionProcess({ entry, env: {}, timeoutMs: 30_000 }, share);
     await limited.invoke({ ms: 1 });
-    const usedMs = (await limited.invoke({ ms: 2_000 })) as number;
+    const stalls = watchStalls();
+    const { usedMs, tookMs } = (await limited.invoke({ ms: 2_000 })) as { usedMs: number; tookMs: number };
+    const longestMs = stalls();
     await limited.stop();
-    // A tenth of a second may be saved up, and looks at it are never on time.
-    expect(usedMs / 2_000).toBeLessThan(share + 0.1);
+    // The share of a tenth of a second may be saved up. What is used beyond the share until the next look is taken off afterwards, but
+    // for the last time; the system counts in steps of 10 ms.
+    const most = share * (tookMs + 100) + longestMs + 50;
+    expect(usedMs, `with looks that were up to ${longestMs} ms late`).toBeLessThan(most);
     expect(usedMs).toBeGreaterThan(0);
   });
 });

@@ -50,13 +50,12 @@ function generator({ requests, items }: Awaited<ReturnType<typeof everyRequest>>
 
   // biome-ignore lint/suspicious/noExplicitAny: the inputs of all commands
   function vary(input: any): any {
-    const { Key, Item, ExpressionAttributeNames, ExpressionAttributeValues, KeyConditionExpression } = input;
+    const { Key, Item, ExpressionAttributeValues, KeyConditionExpression } = input;
     const key = Key && (chance(0.4) ? anotherKey(Key) : Key);
     return {
       ...input,
       ...(Key && { Key: key }),
       ...(Item && { Item: variedItem(Item) }),
-      ...(ExpressionAttributeNames && chance(0.3) && { ExpressionAttributeNames: oddName(ExpressionAttributeNames) }),
       ...(ExpressionAttributeValues && {
         ExpressionAttributeValues:
           KeyConditionExpression === undefined
@@ -66,11 +65,14 @@ function generator({ requests, items }: Awaited<ReturnType<typeof everyRequest>>
       ...(KeyConditionExpression !== undefined && chance(0.3) && { Limit: pick([1, 2, 3]) }),
     };
   }
-  /** One of the names is one that every object of JavaScript has. */
-  const oddName = (names: Record<string, string>) => ({
-    ...names,
-    [pick(Object.keys(names))]: pick(['__proto__', 'toString']),
-  });
+  /** Where one of the names is one that every object of JavaScript has. */
+  // biome-ignore lint/suspicious/noExplicitAny: the inputs of all commands
+  function oddlyNamed(input: any): any {
+    const { ExpressionAttributeNames: names } = input;
+    if (!names || chance(0.7)) return input;
+    const odd = { [pick(Object.keys(names))]: pick(['__proto__', 'toString']) };
+    return { ...input, ExpressionAttributeNames: { ...names, ...odd } };
+  }
   function variedItem({ pk, sk, ...rest }: Row): Row {
     const key = chance(0.3) ? anotherKey({ pk, sk } as Row) : { pk, sk };
     return { ...others(rest), ...(chance(0.1) && { [pick(['__proto__', 'toString'])]: 'odd' }), ...key } as Row;
@@ -99,7 +101,7 @@ function generator({ requests, items }: Awaited<ReturnType<typeof everyRequest>>
         );
       return { name, input: { RequestItems: { [TABLE_NAME]: writes } } };
     }
-    if (name !== 'TransactWriteCommand') return { name, input: vary(input) };
+    if (name !== 'TransactWriteCommand') return { name, input: oddlyNamed(vary(input)) };
     if (last && chance(0.1)) return last;
     const TransactItems = chance(0.4)
       ? Array.from({ length: 1 + Math.floor(random() * 4) }, variedAction)

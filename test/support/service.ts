@@ -41,7 +41,7 @@ export function recordingLog() {
 /** DynamoDB Local on a busy machine is slower than DynamoDB: tests that are not about time give it more. */
 export const PATIENCE = { connectionTimeout: 10_000, requestTimeout: 10_000 };
 /** For the same reason. Tests that are about time have production's. */
-const PATIENT_LIMITS: TimeLimits = {
+export const PATIENT_LIMITS: TimeLimits = {
   callMs: 30_000,
   authorizerMs: 30_000,
   inventoryMs: 30_000,
