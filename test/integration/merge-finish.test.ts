@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import type { SQSEvent } from 'aws-lambda';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { readDeployment } from '../../infra/local/deployment.ts';
 import { fillTemplate, matches } from '../../infra/local/stream.ts';
 import { createFinishMerges } from '../../lib/incidents/finish-merges.ts';
@@ -113,6 +113,14 @@ describe('a merge that is cut short after its commit', () => {
     expect(slow.deps.metrics.events).toEqual([]);
     await finishFeed(table, feed);
     await expectMerged(tenant, to, alerts);
+  });
+
+  it('has all the time of the function but for two seconds', async () => {
+    const timeout = vi.spyOn(AbortSignal, 'timeout');
+    for (const left of [30_000, 1_500])
+      await createFinishMerges(testDeps(table))({ Records: [] }, { getRemainingTimeInMillis: () => left });
+    expect(timeout.mock.calls).toEqual([[28_000], [1]]);
+    timeout.mockRestore();
   });
 
   it('fails the message when DynamoDB is down, so that the queue retries it', async () => {
