@@ -3,7 +3,7 @@ import { createLog, type Log } from './log.ts';
 import { createMetrics, type MetricsSink } from './metrics.ts';
 import { type Environment, readSettings, type Settings } from './settings.ts';
 import { originalFrames } from './source-map.ts';
-import { connectTable, type Table } from './table/client.ts';
+import type { Table } from './table/client.ts';
 import { connectEarly } from './table/connect-early.ts';
 import { TIME_LIMITS, type TimeLimits } from './time-limits.ts';
 
@@ -28,10 +28,12 @@ export interface Deps {
 export async function createDeps({ connections, env }: { connections: number; env?: Environment }): Promise<Deps> {
   const settings = readSettings(env);
   const log = createLog(originalFrames);
-  const table = connectTable({ name: settings.tableName, endpoint: settings.dynamodbEndpoint });
+  const table = await connectEarly(
+    { name: settings.tableName, endpoint: settings.dynamodbEndpoint },
+    { url: settings.expectedEndpoint, connections },
+  );
   const metrics = settings.quiet ? { call: nothing, event: nothing } : createMetrics();
   if (settings.compileCacheRejected) metrics.event('compile_cache_rejected');
-  await connectEarly(table, connections);
   return {
     table,
     now: Date.now,

@@ -10,7 +10,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { type AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -194,7 +194,11 @@ async function bundled(entry: string, outfile: string): Promise<string> {
     name: 'plant',
     setup({ onLoad }: PluginBuild) {
       if (PLANT === 'no-early-connection')
-        onLoad({ filter: /connect-early\.ts$/ }, () => ({ contents: 'export const connectEarly = async () => {};' }));
+        onLoad({ filter: /connect-early\.ts$/ }, ({ path }) => ({
+          contents:
+            "import { connectTable } from './client.ts'; export const connectEarly = async (options) => connectTable(options);",
+          resolveDir: dirname(path),
+        }));
       if (PLANT === 'plain-client')
         onLoad({ filter: /lean-path\.ts$/ }, () => ({ contents: 'export const shortenPath = () => {};' }));
     },

@@ -8,7 +8,7 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { StandardRetryStrategy } from '@smithy/core/retry';
 import { toInt64 } from '../json.ts';
-import { createHttpHandler } from './http-handler.ts';
+import { createHttpHandler, type EarlyHandler, type Timeouts } from './http-handler.ts';
 import { shortenPath } from './lean-path.ts';
 import { createSigner } from './signer.ts';
 
@@ -37,14 +37,16 @@ export interface TableOptions {
   /** Maximum attempts of one call, including the first. */
   maxAttempts?: number;
   /** Of one attempt, in milliseconds. */
-  timeouts?: Readonly<{ connectionTimeout: number; requestTimeout: number }>;
+  timeouts?: Timeouts;
+  /** Has opened connections to this endpoint; absent: one with these `timeouts`. */
+  requestHandler?: EarlyHandler;
 }
 
 /** Access key ids that DynamoDB Local accepts: letters and digits. Used with an `endpoint` of our own only. */
 const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 
 /** Milliseconds; three attempts of a call that hangs stay within the deadline of a request. */
-const TIMEOUTS = { connectionTimeout: 500, requestTimeout: 800 } as const;
+export const TIMEOUTS = { connectionTimeout: 500, requestTimeout: 800 } as const;
 
 /** For commands: an operator waits longer than a caller of the API does. */
 export const PATIENT = {
@@ -61,11 +63,12 @@ export function clientConfig({
   region,
   maxAttempts = 3,
   timeouts = TIMEOUTS,
+  requestHandler = createHttpHandler(timeouts),
 }: Omit<TableOptions, 'name'>): DynamoDBClientConfig {
   return {
     maxAttempts,
     retryMode: 'standard',
-    requestHandler: createHttpHandler(timeouts),
+    requestHandler,
     ...(region && { region }),
     ...(endpoint && { endpoint, region: 'local', credentials: LOCAL_CREDENTIALS }),
   };

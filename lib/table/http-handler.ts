@@ -1,5 +1,6 @@
 import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
+import { isIP, type Socket } from 'node:net';
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { type HttpRequest, HttpResponse } from '@smithy/core/protocols';
 
@@ -19,14 +20,56 @@ const LOST = new Set<unknown>(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
 const timeoutError = (message: string) =>
   Object.assign(new Error(message), { name: 'TimeoutError', code: 'ETIMEDOUT' });
 
+/** Of connections that are opened ahead; one that fails holds up none of the steps. */
+interface Opening {
+  /** The server's address is known. */
+  readonly found: Promise<unknown>;
+  /** TCP is connected; TLS comes next. */
+  readonly connected: Promise<unknown>;
+}
+
+/** Gives requests the connections that were opened ahead of them. */
+class EarlyAgent extends TlsAgent {
+  readonly #unused = new Set<{ readonly host: string; readonly port: number; readonly socket: Socket }>();
+
+  /** @param unusedMs until it is closed if no request takes it */
+  open(host: string, port: number, unusedMs: number): Opening {
+    const servername = isIP(host) ? '' : host;
+    const socket = super.createConnection({ ...this.options, host, port, servername }) as Socket;
+    // A request will meet it too.
+    socket.on('error', () => {});
+    const one = { host, port, socket };
+    this.#unused.add(one);
+    setTimeout(() => this.#unused.delete(one) && socket.destroy(), unusedMs).unref();
+    const first = (...events: string[]) =>
+      Promise.race(events.map((event) => new Promise((resolve) => socket.once(event, resolve))));
+    return { found: first('lookup', 'connect', 'close'), connected: first('connect', 'close') };
+  }
+
+  override createConnection(...args: Parameters<TlsAgent['createConnection']>) {
+    const [{ host, port }] = args;
+    for (const one of this.#unused)
+      if (one.host === host && one.port === port) {
+        this.#unused.delete(one);
+        if (!one.socket.destroyed) return one.socket;
+      }
+    return super.createConnection(...args);
+  }
+}
+
 type Handler = Extract<DynamoDBClientConfig['requestHandler'], { handle: unknown }>;
+
+export type EarlyHandler = Handler & {
+  /** Opens connections that requests take later, over TLS only. */
+  open(url: URL, count: number): Opening;
+};
 
 /**
  * Sends the SDK's requests over `node:http` and `node:https`, in place of the SDK's handler: head and body in one write, one timer, the
  * reply read whole. Time-outs, aborts and lost connections are the errors that the SDK's handler throws.
  */
-export function createHttpHandler({ connectionTimeout, requestTimeout }: Timeouts): Handler {
-  const agents = { 'http:': new PlainAgent(SOCKETS), 'https:': new TlsAgent(SOCKETS) };
+export function createHttpHandler({ connectionTimeout, requestTimeout }: Timeouts): EarlyHandler {
+  const agents = { 'http:': new PlainAgent(SOCKETS), 'https:': new EarlyAgent(SOCKETS) };
 
   function handle(
     { protocol, hostname, port, path, method, headers, body }: HttpRequest,
@@ -82,6 +125,15 @@ export function createHttpHandler({ connectionTimeout, requestTimeout }: Timeout
   }
 
   return {
+    open({ protocol, hostname, port }, count) {
+      const all = Array.from({ length: protocol === 'https:' ? count : 0 }, () =>
+        agents['https:'].open(hostname, Number(port || 443), connectionTimeout),
+      );
+      return {
+        found: Promise.all(all.map(({ found }) => found)),
+        connected: Promise.all(all.map(({ connected }) => connected)),
+      };
+    },
     handle,
     destroy() {
       agents['http:'].destroy();

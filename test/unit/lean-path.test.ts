@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
   BatchGetCommand,
@@ -16,9 +16,11 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { HttpRequest } from '@smithy/core/protocols';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { readSettings } from '../../lib/settings.ts';
 import { connectTable } from '../../lib/table/client.ts';
 import { connectEarly } from '../../lib/table/connect-early.ts';
+import { createHttpHandler } from '../../lib/table/http-handler.ts';
 import { shortenPath } from '../../lib/table/lean-path.ts';
 import { createSigner } from '../../lib/table/signer.ts';
 
@@ -46,10 +48,14 @@ let endpoint: string;
 let ours: DynamoDBDocumentClient;
 let plain: DynamoDBDocumentClient;
 
+/** Of a server that begins to listen. */
+async function urlOf(starting: Server, protocol = 'http'): Promise<string> {
+  await once(starting, 'listening');
+  return `${protocol}://127.0.0.1:${(starting.address() as AddressInfo).port}`;
+}
+
 beforeAll(async () => {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  endpoint = await urlOf(server.listen(0, '127.0.0.1'));
   ours = connectTable({ name: 't', endpoint, timeouts: PATIENT }).client;
   plain = connectPlainly(PATIENT);
 });
@@ -323,14 +329,14 @@ describe('an error', () => {
 });
 
 describe('connecting early', () => {
+  const UNHURRIED = { longestMs: 60_000 };
+
   it('opens connections that the first calls take, by reads of a row that no table has', async () => {
     const sockets: unknown[] = [];
     const counting = createServer(listener)
       .on('connection', (socket) => sockets.push(socket))
       .listen(0, '127.0.0.1');
-    await once(counting, 'listening');
-    const { port } = counting.address() as AddressInfo;
-    const table = connectTable({ name: 't', endpoint: `http://127.0.0.1:${port}` });
+    const url = await urlOf(counting);
     let release = () => {};
     // Each on a connection of its own, however fast the first reply comes.
     const bothAreThere = new Promise<void>((resolve) => {
@@ -341,7 +347,7 @@ describe('connecting early', () => {
       await bothAreThere;
       answering({})(response);
     };
-    await connectEarly(table, 2);
+    const table = await connectEarly({ name: 't', endpoint: url }, { url, connections: 2, ...UNHURRIED });
     expect(received.map(({ body }) => JSON.parse(body).Key.pk)).toEqual([{ S: 'APP_KEY#' }, { S: 'APP_KEY#' }]);
     await Promise.all([COMMANDS.get(), COMMANDS.update()].map((command) => send(table.client, command)));
     expect([sockets.length, received.length]).toEqual([2, 4]);
@@ -351,19 +357,87 @@ describe('connecting early', () => {
   });
 
   it('sends nothing for no connection', async () => {
-    await connectEarly(connectTable({ name: 't', endpoint }), 0);
+    await connectEarly({ name: 't', endpoint }, { url: endpoint, connections: 0 });
     expect(received).toEqual([]);
   });
 
-  it('ends without an error when DynamoDB refuses, and when it does not answer', async () => {
-    await connectEarly(connectTable({ name: 't', endpoint: 'http://127.0.0.1:9' }), 1);
+  it.each(['http:', 'https:'])('over %s ends without an error when DynamoDB refuses', async (protocol) => {
+    const url = `${protocol}//127.0.0.1:9`;
+    await connectEarly({ name: 't', endpoint: url }, { url, connections: 1 });
+  });
+
+  it('ends without an error when DynamoDB does not answer', async () => {
     reply = () => {};
-    const timeouts = { connectionTimeout: 60_000, requestTimeout: 60_000 };
-    const { client, ...table } = connectTable({ name: 't', endpoint, timeouts });
-    await connectEarly({ client, ...table }, 1);
-    expect(received).toHaveLength(1);
+    const { client } = await connectEarly(
+      { name: 't', endpoint, timeouts: PATIENT },
+      { url: endpoint, connections: 1 },
+    );
+    await vi.waitFor(() => expect(received).toHaveLength(1), { timeout: 10_000 });
     client.destroy();
     server.closeAllConnections();
+  });
+
+  describe('over TLS', () => {
+    let sockets: Socket[];
+    let silent: Server;
+    beforeEach(() => {
+      sockets = [];
+      silent = createTcpServer((socket) => sockets.push(socket.on('error', () => {}).resume()));
+    });
+    afterEach(() => {
+      for (const socket of sockets) socket.destroy();
+      silent.close();
+    });
+    const requestTo = (url: string) => {
+      const { hostname, port } = new URL(url);
+      return new HttpRequest({ protocol: 'https:', hostname, port: Number(port), method: 'POST', body: '' });
+    };
+
+    it('opens connections before there is a client, to where DynamoDB is expected', async () => {
+      const url = await urlOf(silent.listen(0, '127.0.0.1'), 'https');
+      reply = answering({});
+      const { client } = await connectEarly(
+        { name: 't', endpoint, timeouts: PATIENT },
+        { url, connections: 2, ...UNHURRIED },
+      );
+      await vi.waitFor(() => expect(sockets).toHaveLength(2), { timeout: 10_000 });
+      expect(received).toHaveLength(2);
+      client.destroy();
+    });
+
+    it('closes them if no request takes them', async () => {
+      const url = await urlOf(silent.listen(0, '127.0.0.1'), 'https');
+      createHttpHandler({ ...PATIENT, connectionTimeout: 100 }).open(new URL(url), 1);
+      const [socket] = await once(silent, 'connection');
+      await once(socket, 'end');
+    });
+
+    it('gives them to requests to the same server', async () => {
+      const url = await urlOf(silent.listen(0, '127.0.0.1'), 'https');
+      const handler = createHttpHandler(HURRIED);
+      await handler.open(new URL(url), 1).connected;
+      const elsewhere = handler.handle(requestTo('https://127.0.0.1:9'));
+      await expect(elsewhere).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+      await expect(handler.handle(requestTo(url))).rejects.toMatchObject({ name: 'TimeoutError' });
+      expect(sockets).toHaveLength(1);
+    });
+
+    it('gives none that has failed', async () => {
+      const url = await urlOf(silent.listen(0, '127.0.0.1'), 'https');
+      await new Promise((resolve) => silent.close(resolve));
+      const handler = createHttpHandler(HURRIED);
+      await handler.open(new URL(url), 1).connected;
+      await urlOf(silent.listen(Number(new URL(url).port), '127.0.0.1'));
+      await expect(handler.handle(requestTo(url))).rejects.toMatchObject({ name: 'TimeoutError' });
+      expect(sockets).toHaveLength(1);
+    });
+  });
+
+  it.each(['eu-west-1', 'us-gov-west-1', 'cn-north-1'])('expects DynamoDB of %s where the SDK finds it', (region) => {
+    const { endpointProvider } = new DynamoDBClient({ region }).config;
+    const { url } = endpointProvider({ Region: region, UseDualStack: false, UseFIPS: false });
+    const { expectedEndpoint = '' } = readSettings({ TABLE_NAME: 't', AWS_REGION: region });
+    expect(new URL(expectedEndpoint)).toEqual(url);
   });
 });
 

@@ -17,6 +17,7 @@ describe('the settings', () => {
     expect(readSettings({ TABLE_NAME: 't' })).toEqual({
       tableName: 't',
       dynamodbEndpoint: undefined,
+      expectedEndpoint: undefined,
       maxBodyBytes: 262_144,
       appKeyCacheSeconds: 30,
       rumCacheSeconds: 60,
@@ -40,6 +41,7 @@ describe('the settings', () => {
     expect(readSettings(env)).toEqual({
       tableName: 't',
       dynamodbEndpoint: 'http://localhost:8000',
+      expectedEndpoint: 'http://localhost:8000',
       maxBodyBytes: 2048,
       appKeyCacheSeconds: 0,
       rumCacheSeconds: 5,
