@@ -1,7 +1,6 @@
-import { finishMerge } from '../lib/incidents/finish.ts';
 import { listMerges } from '../lib/incidents/list.ts';
 import { readMergeOrder } from '../lib/incidents/merge-order.ts';
-import { UnmovableAlertsError } from '../lib/incidents/move.ts';
+import { finishMerge, UnmovableAlertsError } from '../lib/incidents/move.ts';
 import type { FeedItem } from '../lib/incidents/read.ts';
 import { line } from '../lib/printable.ts';
 import { withSignal } from '../lib/table/client.ts';
@@ -65,7 +64,7 @@ async function finish(
     }
     try {
       await audit.around([account], `entry ${one.sequence} of incident ${one.incidentId}`, () =>
-        finishMerge(withSignal(table, io.signal), account, one.incidentId, one.sequence),
+        finishMerge(withSignal(table, io.signal), account, one),
       );
     } catch (error) {
       if (!(error instanceof UnmovableAlertsError)) throw error;

@@ -15,9 +15,9 @@ import { checkTable } from '../../lib/check/check.ts';
 import type { Finding } from '../../lib/check/finding.ts';
 import { repair } from '../../lib/check/repair.ts';
 import { writeBatch } from '../../lib/data/write.ts';
-import { finishMerge } from '../../lib/incidents/finish.ts';
 import { createMergeAlertsHandler } from '../../lib/incidents/merge-alerts.ts';
 import { readMergeOrder } from '../../lib/incidents/merge-order.ts';
+import { finishMerge } from '../../lib/incidents/move.ts';
 import type { Sizes } from '../../lib/incidents/relocate.ts';
 import { connectTable, type Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
@@ -55,8 +55,7 @@ async function isDone(table: Table): Promise<boolean> {
 }
 
 async function finish(table: Table): Promise<void> {
-  for (const { incidentId, sequence } of (await readMergeOrder(table, ACCOUNT)).pending ?? [])
-    await finishMerge(table, ACCOUNT, incidentId, sequence);
+  for (const place of (await readMergeOrder(table, ACCOUNT)).pending ?? []) await finishMerge(table, ACCOUNT, place);
 }
 
 const update = (name: string, id: string, incident: string, sequence: number) => ({

@@ -1,6 +1,6 @@
 import { chunksOf } from '../chunks.ts';
-import { finishMerge } from '../incidents/finish.ts';
 import { readMergeOrder } from '../incidents/merge-order.ts';
+import { finishMerge } from '../incidents/move.ts';
 import type { Int64 } from '../json.ts';
 import { backoff, CONFLICT, THROTTLED } from '../table/backoff.ts';
 import type { Table } from '../table/client.ts';
@@ -77,5 +77,5 @@ function rowOf({ Put, Update, Delete, ConditionCheck }: Action): string {
 
 async function finishMerges(table: Table, account: Int64): Promise<void> {
   const { pending = [] } = await readMergeOrder(table, account);
-  for (const { incidentId, sequence } of pending) await finishMerge(table, account, incidentId, sequence);
+  for (const place of pending) await finishMerge(table, account, place);
 }

@@ -10,6 +10,12 @@ export interface Move {
   to: string | undefined;
 }
 
+/** Where a feed entry is. */
+export interface EntryPlace {
+  readonly incidentId: string;
+  readonly sequence: number;
+}
+
 /** A stretch of the list of a large entry. */
 export interface Range {
   readonly start: number;

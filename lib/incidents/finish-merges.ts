@@ -2,8 +2,7 @@ import type { Context, SQSEvent } from 'aws-lambda';
 import type { Deps } from '../deps.ts';
 import { withSignal } from '../table/client.ts';
 import { type Key, parseKey } from '../table/keys.ts';
-import { finishMerge } from './finish.ts';
-import { UnmovableAlertsError } from './move.ts';
+import { finishMerge, UnmovableAlertsError } from './move.ts';
 
 /** Milliseconds before the function's time-out at which it ends what it does. */
 const EARLY_MS = 2_000;
@@ -24,10 +23,10 @@ export function createFinishMerges(
     for (const { body } of Records) {
       const { kind, account, parts } = parseKey(JSON.parse(body) as Key) ?? {};
       if (kind !== 'feedEntry' || account === undefined) throw new Error('the message is not the key of a feed entry');
-      const [incidentId, sequence] = [String(parts?.[0]), Number(parts?.[1])];
-      const fields = { account_id: account, incident_id: incidentId, sequence };
+      const place = { incidentId: String(parts?.[0]), sequence: Number(parts?.[1]) };
+      const fields = { account_id: account, incident_id: place.incidentId, sequence: place.sequence };
       try {
-        const result = await finishMerge(withSignal(table, signal), account, incidentId, sequence, transactionItems);
+        const result = await finishMerge(withSignal(table, signal), account, place, transactionItems);
         if (result === 'nothing to do') continue;
       } catch (error) {
         const alerts = error instanceof UnmovableAlertsError ? { alert_ids: error.alertIds.slice(0, 100) } : {};

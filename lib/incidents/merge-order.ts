@@ -13,6 +13,7 @@ import { collections, type KeyOf, keys, parseKey, type Stored } from '../table/k
 import { queryRows } from '../table/query.ts';
 import { updateRow } from '../table/row.ts';
 import { type Action, updateAction } from '../table/transact.ts';
+import type { EntryPlace } from './feed.ts';
 import type { FeedEntry, MergeOrderRow } from './rows.ts';
 
 /**
@@ -24,12 +25,6 @@ const ALL_SHARDS = Array.from({ length: SHARDS }, (_, shard) => shard);
 
 export const randomShard = (shards = SHARDS) => Math.floor(Math.random() * shards);
 
-/** Location of the feed entry of a merge with moves left. */
-export interface PendingMerge {
-  sequence: number;
-  incidentId: string;
-}
-
 /** As read: the merge order, and all of its shards or some. */
 export interface MergeOrder {
   /** The merge order's own row: of all large merges, and of small ones that were committed before there were shards. */
@@ -37,7 +32,7 @@ export interface MergeOrder {
   /** Those that exist. */
   shards: ReadonlyMap<number, MergeOrderRow>;
   /** Large merges that have alerts left to move, in ascending order; undefined: no list yet. */
-  pending: PendingMerge[] | undefined;
+  pending: EntryPlace[] | undefined;
 }
 
 export const MERGE_ORDER_ATTRIBUTES = ['last', 'last_large', 'pending'] as const;

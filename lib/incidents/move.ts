@@ -2,12 +2,13 @@
  * Moves the alerts of large entries, after their commits. Any number of callers may do so for the same entry at the same
  * time: see `relocate.ts` for what holds then.
  */
+import type { Int64 } from '../json.ts';
 import { backoff, CONFLICT, THROTTLED } from '../table/backoff.ts';
 import { type Table, withSignal } from '../table/client.ts';
 import { IS_NEW } from '../table/expression.ts';
 import { forEach } from '../table/pool.ts';
 import { putAction, TRANSACTION_ITEMS, type TransactionResult, transactOnce } from '../table/transact.ts';
-import { movesRow, type Range, uncovered } from './feed.ts';
+import { type EntryPlace, movesRow, type Range, uncovered } from './feed.ts';
 import { readMergeOrder, removePending } from './merge-order.ts';
 import {
   type Decide,
@@ -54,6 +55,24 @@ export async function moveAlerts(table: Table, large: LargeEntry, options: MoveO
   const unmovable = await moveRanges(table, large, uncovered(whole, moved), options);
   if (unmovable.length > 0) throw new UnmovableAlertsError(unmovable);
   await removePending(table, account, entry.sequence);
+}
+
+/**
+ * Finishes a merge that is committed: makes the moves that are left. May be called repeatedly and concurrently.
+ * @throws UnmovableAlertsError when rows cannot be updated; all other alerts are moved then
+ */
+export async function finishMerge(
+  table: Table,
+  account: Int64,
+  place: EntryPlace,
+  transactionItems?: number,
+): Promise<'finished' | 'nothing to do'> {
+  const { pending = [] } = await readMergeOrder(table, account);
+  if (!pending.some(({ sequence }) => sequence === place.sequence)) return 'nothing to do';
+  const large = await readLargeEntry(table, account, place);
+  if (!large) return 'nothing to do';
+  await moveAlerts(table, large, { transactionItems });
+  return 'finished';
 }
 
 /**
@@ -109,7 +128,8 @@ export async function decideFor(
   { account, entry }: Pick<LargeEntry, 'account' | 'entry'>,
 ): Promise<Decide> {
   if (entry.kind === 'merge') return decideMerge(entry);
-  const undone = await readEntry(table, account, entry.incident_id, entry.undone_sequence ?? 0);
+  const place = { incidentId: entry.incident_id, sequence: entry.undone_sequence ?? 0 };
+  const undone = await readEntry(table, account, place);
   return decideUndo(entry, new Map(undone?.moves.map(({ alertId, from }) => [alertId, from])));
 }
 

@@ -4,7 +4,7 @@ import type { Table } from '../table/client.ts';
 import { collections, keys, ofKind, parseKey, type Stored } from '../table/keys.ts';
 import { queryAll, queryRows } from '../table/query.ts';
 import { getRow } from '../table/row.ts';
-import { type Move, type Range, readAlertList, readMovedAlerts, uncovered } from './feed.ts';
+import { type EntryPlace, type Move, type Range, readAlertList, readMovedAlerts, uncovered } from './feed.ts';
 import type { FeedEntry } from './rows.ts';
 
 type FeedRow = Stored<'feedEntry' | 'feedAlerts' | 'feedMoves'>;
@@ -48,8 +48,7 @@ export function feedOf(rows: readonly FeedRow[]): { items: FeedItem[]; orphans: 
 export async function readEntry(
   table: Table,
   account: Int64,
-  incidentId: string,
-  sequence: number,
+  { incidentId, sequence }: EntryPlace,
 ): Promise<FeedItem | undefined> {
   const { sk } = keys.feedEntry(account, incidentId, sequence);
   return itemOf(await queryRows(table, collections.feed(account, incidentId), { prefix: sk }));
@@ -96,7 +95,7 @@ export interface LargeEntry {
 export async function readLargeEntry(
   table: Table,
   account: Int64,
-  { incidentId, sequence }: { incidentId: string; sequence: number },
+  { incidentId, sequence }: EntryPlace,
 ): Promise<LargeEntry | undefined> {
   const { sk } = keys.feedEntry(account, incidentId, sequence);
   const rows: FeedRow[] = [];

@@ -38,7 +38,8 @@ import QuickLRU from 'quick-lru';
 import type { Int64 } from '../json.ts';
 import { type Table, withSignal } from '../table/client.ts';
 import { type CommitOutcome, commit, type Relocation } from './commit.ts';
-import { announce, announcedIn, giveUp, lastOf, type MergeOrder, type PendingMerge } from './merge-order.ts';
+import type { EntryPlace } from './feed.ts';
+import { announce, announcedIn, giveUp, lastOf, type MergeOrder } from './merge-order.ts';
 import { moveAlerts } from './move.ts';
 import { inListOrder, type Placements, placedAfter } from './placement.ts';
 import { type LargeEntry, readLargeEntry } from './read.ts';
@@ -138,16 +139,16 @@ export function nextSequence(
 }
 
 /** Reads large entries, which never change: the latest are kept. */
-export type LargeEntryReader = (table: Table, account: Int64, pending: PendingMerge) => Promise<LargeEntry | undefined>;
+export type LargeEntryReader = (table: Table, account: Int64, place: EntryPlace) => Promise<LargeEntry | undefined>;
 
 /** Twice as many at the most. */
 const KEPT_ENTRIES = 4;
 
 export function largeEntryReader(): LargeEntryReader {
   const kept = new QuickLRU<string, LargeEntry>({ maxSize: KEPT_ENTRIES });
-  return async (table, account, pending) => {
-    const name = `${account} ${pending.incidentId} ${pending.sequence}`;
-    const large = kept.get(name) ?? (await readLargeEntry(table, account, pending));
+  return async (table, account, place) => {
+    const name = `${account} ${place.incidentId} ${place.sequence}`;
+    const large = kept.get(name) ?? (await readLargeEntry(table, account, place));
     if (large) kept.set(name, large);
     return large;
   };
@@ -160,8 +161,8 @@ export async function claimsOn(
   account: Int64,
   { pending = [] }: MergeOrder,
   placements: Placements,
-): Promise<PendingMerge[]> {
-  const claims: PendingMerge[] = [];
+): Promise<EntryPlace[]> {
+  const claims: EntryPlace[] = [];
   for (const one of pending) {
     const large = await read(table, account, one);
     const isClaimed = (id: string) => {

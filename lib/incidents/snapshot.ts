@@ -7,7 +7,8 @@ import type { Table } from '../table/client.ts';
 import { collections, type Stored } from '../table/keys.ts';
 import { forEach } from '../table/pool.ts';
 import { queryAll, queryRows } from '../table/query.ts';
-import { lowestNext, type PendingMerge, readMergeOrder } from './merge-order.ts';
+import type { EntryPlace } from './feed.ts';
+import { lowestNext, readMergeOrder } from './merge-order.ts';
 import { decideFor } from './move.ts';
 import { type Decide, placedAfter } from './placement.ts';
 import { type FeedItem, readEntry } from './read.ts';
@@ -27,16 +28,16 @@ export async function readSnapshot(table: Table, account: Int64) {
     for await (const alert of queryAll(table, shard)) alerts.push(alert);
 
   /** Incidents whose feeds may hold entries committed meanwhile, or pending. */
-  const places = new Map<string, PendingMerge>();
-  const add = (place: PendingMerge) => places.set(`${place.incidentId} ${place.sequence}`, place);
+  const places = new Map<string, EntryPlace>();
+  const add = (place: EntryPlace) => places.set(`${place.incidentId} ${place.sequence}`, place);
   for (const one of order.pending ?? []) add(one);
   // A merge is in the feed of the incident that took the alert, its undo in that of the incident that returned it.
   for (const { incident_id: to, moved_from: from, moved_sequence: sequence = 0 } of alerts)
     for (const incidentId of [to, from])
       if (sequence >= lowest && incidentId !== undefined) add({ incidentId, sequence });
   const entries: FeedItem[] = [];
-  await forEach([...places.values()], async ({ incidentId, sequence }) => {
-    const item = await readEntry(table, account, incidentId, sequence);
+  await forEach([...places.values()], async (place) => {
+    const item = await readEntry(table, account, place);
     if (item) entries.push(item);
   });
   const alertOf = new Map(alerts.map((alert) => [alert.alert_id, alert]));

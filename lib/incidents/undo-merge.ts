@@ -6,8 +6,8 @@ import type { Table } from '../table/client.ts';
 import { keys } from '../table/keys.ts';
 import { TRANSACTION_ITEMS } from '../table/transact.ts';
 import type { Move } from './feed.ts';
-import { finishMerge } from './finish.ts';
 import { randomShard, readMergeOrder } from './merge-order.ts';
+import { finishMerge } from './move.ts';
 import { decideUndo, place, readPlacements } from './placement.ts';
 import { type FeedItem, readEntry, readFeed } from './read.ts';
 import {
@@ -63,8 +63,7 @@ export async function undoMerge(deps: UndoDeps, request: UndoRequest, sizes: Siz
   for (let attempt = 1; ; attempt += 1) {
     const { undo, relocation, pending } = await prepare(deps, request, attempt, sizes.shards);
     if (pending.length > 0) {
-      for (const { incidentId, sequence } of pending)
-        await finishMerge(table, request.account, incidentId, sequence, transactionItems);
+      for (const place of pending) await finishMerge(table, request.account, place, transactionItems);
       continue;
     }
     if (undo.moves.length === 0) return withEarlier(table, request, undo);
@@ -109,7 +108,7 @@ async function whatItMoved(
   { moves, left }: Undo,
 ): Promise<Undo> {
   const { sequence } = entry;
-  const own = await readEntry(table, account, entry.incident_id, sequence);
+  const own = await readEntry(table, account, { incidentId: entry.incident_id, sequence });
   const moved = new Set(own?.moves.map(({ alertId }) => alertId));
   const overtaken = moves.map(({ alertId }) => alertId).filter((id) => !moved.has(id));
   return { moves: own?.moves ?? [], left: [...left, ...overtaken], sequence };
@@ -171,7 +170,7 @@ async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest, at
 }
 
 async function readMerge(table: Table, { account, incidentId, sequence }: UndoRequest): Promise<FeedItem> {
-  const found = await readEntry(table, account, incidentId, sequence);
+  const found = await readEntry(table, account, { incidentId, sequence });
   if (!found) throw new UndoError(`the feed of incident ${incidentId} has no entry ${sequence}`);
   if (found.entry.kind !== 'merge') throw new UndoError(`entry ${sequence} is not a merge: an undo cannot be undone`);
   return found;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type LimitsProxy, startLimitsProxy } from '../../infra/local/limits/proxy.ts';
-import { finishMerge } from '../../lib/incidents/finish.ts';
 import { readMergeOrder } from '../../lib/incidents/merge-order.ts';
+import { finishMerge } from '../../lib/incidents/move.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
@@ -45,8 +45,7 @@ describe(`a merge of ${alerts} alerts of 2 KB, with ${1_000 * share} write units
       progress.push(await moved());
       const { pending = [] } = await readMergeOrder(table, tenant.account);
       if (pending.length === 0) break;
-      for (const { incidentId, sequence } of pending)
-        await finishMerge(through, tenant.account, incidentId, sequence).catch(() => undefined);
+      for (const place of pending) await finishMerge(through, tenant.account, place).catch(() => undefined);
     }
     const usages = [...proxy.usages().values()];
     expect(usages.reduce((sum, { throttled }) => sum + throttled, 0)).toBeGreaterThan(0);

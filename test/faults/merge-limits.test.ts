@@ -1,7 +1,7 @@
 /** Merges at the limits that AWS sets and DynamoDB Local does not: see `infra/local/limits`. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type LimitsProxy, startLimitsProxy } from '../../infra/local/limits/proxy.ts';
-import { finishMerge } from '../../lib/incidents/finish.ts';
+import { finishMerge } from '../../lib/incidents/move.ts';
 import { connectTable, type Table, withSignal } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { expectEnvelope } from '../support/answers.ts';
@@ -43,7 +43,7 @@ describe('a merge at the limits of DynamoDB', () => {
       200,
     );
     const [{ sequence }] = await tenant.feed(to);
-    await finishMerge(withSignal(own, AbortSignal.timeout(120_000)), tenant.account, to, sequence);
+    await finishMerge(withSignal(own, AbortSignal.timeout(120_000)), tenant.account, { incidentId: to, sequence });
     await expectMerged(tenant, to, alerts);
   }, 180_000);
 });

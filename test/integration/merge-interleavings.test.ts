@@ -1,8 +1,7 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { finishMerge } from '../../lib/incidents/finish.ts';
 import { announce } from '../../lib/incidents/merge-order.ts';
-import { UnmovableAlertsError } from '../../lib/incidents/move.ts';
+import { finishMerge, UnmovableAlertsError } from '../../lib/incidents/move.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { itemBytes, LARGEST_ITEM_BYTES } from '../../lib/table/item-size.ts';
 import { keys } from '../../lib/table/keys.ts';
@@ -140,7 +139,7 @@ describe('a merge too large for one transaction', () => {
       await merge(tenant, taken, later);
       await tenant.finish(later);
     });
-    await finishMerge(own, tenant.account, to, sequence);
+    await finishMerge(own, tenant.account, { incidentId: to, sequence });
     await tenant.finish(to);
     expect(new Set(await tenant.placements(taken))).toEqual(new Set([later]));
     const others = alerts.filter((id) => !taken.includes(id));
@@ -197,7 +196,7 @@ describe('an alert whose row cannot be updated', () => {
     expect(await tenant.placements([beside])).toEqual([later]);
 
     await put(table, key, row); // the way out: a smaller row
-    expect(await finishMerge(table, tenant.account, to, sequence)).toBe('finished');
+    expect(await finishMerge(table, tenant.account, { incidentId: to, sequence })).toBe('finished');
     expect(await tenant.placements([full])).toEqual([to]);
     expect(await tenant.pending()).toEqual([]);
   });

@@ -18,9 +18,9 @@ import { checkTable } from '../../lib/check/check.ts';
 import { repair } from '../../lib/check/repair.ts';
 import { loadData } from '../../lib/data/load.ts';
 import { createDeleteWorkItem } from '../../lib/incidents/delete-work-item.ts';
-import { finishMerge } from '../../lib/incidents/finish.ts';
 import { listIncidents, listMerges } from '../../lib/incidents/list.ts';
 import { createMergeAlerts } from '../../lib/incidents/merge-alerts.ts';
+import { finishMerge } from '../../lib/incidents/move.ts';
 import { readFeed } from '../../lib/incidents/read.ts';
 import { readWorkItem, restoreWorkItem } from '../../lib/incidents/restore-work-item.ts';
 import { readSnapshot } from '../../lib/incidents/snapshot.ts';
@@ -115,7 +115,7 @@ export async function everyRequest(): Promise<{ requests: Request[]; items: Item
   for (const incidentId of [id(1), id(2), id(3)])
     for (const { entry } of await readFeed(table, account, incidentId)) {
       const request = { account, incidentId, sequence: entry.sequence, by: 'op', requestId: 'r' };
-      await finishMerge(table, account, incidentId, entry.sequence);
+      await finishMerge(table, account, request);
       await undoMerge(deps, request, incidentId === id(1) ? { transactionItems: LARGE } : {}).catch(() => {});
     }
   await loadData(table, 'data', lines.slice(-2), { nowSeconds: 1 });

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { putAccount } from '../../lib/accounts/accounts.ts';
 import type { Handler } from '../../lib/api/operation-handler.ts';
 import { mergeAlerts } from '../../lib/api/operations.ts';
-import { finishMerge } from '../../lib/incidents/finish.ts';
+import { finishMerge } from '../../lib/incidents/move.ts';
 import { batchGet } from '../../lib/table/batch-get.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { collections, keys } from '../../lib/table/keys.ts';
@@ -83,7 +83,7 @@ export async function newAccount(table: Table) {
     /** Does what finish-merges would do for the merges into an incident. */
     async finish(id: string): Promise<void> {
       for (const { large, sequence } of entriesOf(await storedUnder(table, collections.feed(account, id))))
-        if (large) await finishMerge(table, account, id, sequence);
+        if (large) await finishMerge(table, account, { incidentId: id, sequence });
     },
     event: (body: unknown, options: EventOptions = {}) => eventFor(mergeAlerts, { appKey, body, ...options }),
     merge: (handler: Handler, body: unknown, options: EventOptions = {}): Promise<Answer> =>
