@@ -9,7 +9,7 @@ import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { aroundCalls, connectionLost } from '../support/faults.ts';
-import { finishFeed } from '../support/finish.ts';
+import { finishFeed as finishWhole } from '../support/finish.ts';
 import { expectMerged, newAccount } from '../support/incidents.ts';
 import { connectAgain, handlersOver, newTable, testDeps } from '../support/service.ts';
 import { insertsOf } from '../support/stream.ts';
@@ -19,19 +19,23 @@ beforeAll(async () => {
   table = await newTable({ stream: true });
 });
 
+/** Small transactions, so that few alerts take several of them. */
+const SIZES = { transactionItems: 12 };
+const finishFeed: typeof finishWhole = (of, feed, options) => finishWhole(of, feed, { ...SIZES, ...options });
+
 /** A handler over a client of its own, whose calls can be made to fail. */
 function instance() {
   const own = connectAgain(table);
   const deps = testDeps(own);
-  return { table: own, deps, handler: handlersOver(deps).mergeAlerts };
+  return { table: own, deps, handler: handlersOver(deps, SIZES).mergeAlerts };
 }
 
 describe('a merge that is cut short after its commit', () => {
-  /** Commits a merge of 150 alerts, then lets every further call of its function fail. */
+  /** Commits a merge of 20 alerts, then lets every further call of its function fail. */
   async function cutShort() {
     const tenant = await newAccount(table);
     const [from, to] = [await tenant.incident(), await tenant.incident()];
-    const alerts = await tenant.alerts(150, from);
+    const alerts = await tenant.alerts(20, from);
     const dying = instance();
     let committed = false;
     aroundCalls(dying.table, async ({ command }, send) => {
@@ -83,7 +87,7 @@ describe('a merge that is cut short after its commit', () => {
     const message = { body: fillTemplate(inputTemplate, records[0]) };
     expect(JSON.parse(message.body)).toEqual({ pk: entry.pk, sk: entry.sk });
     const finish = () =>
-      createFinishMerges(testDeps(table))({ Records: [message] } as SQSEvent, {
+      createFinishMerges(testDeps(table), SIZES.transactionItems)({ Records: [message] } as SQSEvent, {
         getRemainingTimeInMillis: () => 30_000,
       });
     await finish();
@@ -100,7 +104,7 @@ describe('a merge that is cut short after its commit', () => {
       if (command.startsWith('TransactWrite')) await sleep(200);
     });
     const feed = await tenant.feed(to);
-    const hurried = createFinishMerges(slow.deps, 60);
+    const hurried = createFinishMerges(slow.deps, 8);
     const [{ pk, sk }] = feed;
     const event = { Records: [{ body: JSON.stringify({ pk, sk }) }] } as SQSEvent;
     await expect(hurried(event, { getRemainingTimeInMillis: () => 2_100 })).rejects.toThrow();
@@ -140,7 +144,7 @@ describe('a merge that is cut short after its commit', () => {
   it('yields to a later merge, whose feed records that its alerts came from it', async () => {
     const { tenant, from, to, alerts } = await cutShort();
     const later = await tenant.incident();
-    const taken = alerts.slice(0, 20);
+    const taken = alerts.slice(0, 5);
     expectEnvelope(await tenant.merge(instance().handler, { alert_ids: taken, incident_id: later }), 200);
     await tenant.finish(later);
     const [entry] = await tenant.feed(later);
@@ -148,7 +152,7 @@ describe('a merge that is cut short after its commit', () => {
     expect(entry.moved).not.toHaveProperty(from);
     await finishFeed(table, await tenant.feed(to));
     expect(new Set(await tenant.placements(taken))).toEqual(new Set([later]));
-    expect(new Set(await tenant.placements(alerts.slice(20)))).toEqual(new Set([to]));
+    expect(new Set(await tenant.placements(alerts.slice(5)))).toEqual(new Set([to]));
   });
 
   it('lets a merge into the same incident see its alerts as there already', async () => {

@@ -81,9 +81,9 @@ export async function newAccount(table: Table) {
     /** Entries of an incident's feed, each with what all its rows tell, and `pending` where that is not all. */
     feed: async (id: string) => entriesOf(await storedUnder(table, collections.feed(account, id))),
     /** Does what finish-merges would do for the merges into an incident. */
-    async finish(id: string): Promise<void> {
+    async finish(id: string, transactionItems?: number): Promise<void> {
       for (const { large, sequence } of entriesOf(await storedUnder(table, collections.feed(account, id))))
-        if (large) await finishMerge(table, account, { incidentId: id, sequence });
+        if (large) await finishMerge(table, account, { incidentId: id, sequence }, transactionItems);
     },
     event: (body: unknown, options: EventOptions = {}) => eventFor(mergeAlerts, { appKey, body, ...options }),
     merge: (handler: Handler, body: unknown, options: EventOptions = {}): Promise<Answer> =>
