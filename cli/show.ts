@@ -1,8 +1,7 @@
 import { styleText } from 'node:util';
 import { FLEET_STATUSES } from '../lib/api/operations.ts';
 import { explainHost } from '../lib/fleet/explain.ts';
-import { readOverview } from '../lib/fleet/overview.ts';
-import { readHost } from '../lib/fleet/read-host.ts';
+import { readHost, readOverview } from '../lib/fleet/overview.ts';
 import type { FleetStatus } from '../lib/fleet/status.ts';
 import { effectsOf } from '../lib/incidents/effects.ts';
 import { listIncidents } from '../lib/incidents/list.ts';

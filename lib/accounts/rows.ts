@@ -15,12 +15,6 @@ export interface AccountRow {
   revision: number;
 }
 
-/** Whom an account's incidents may be assigned to. */
-export interface MemberRow {
-  member_id: Int64;
-  name: string;
-}
-
 /** One command of an operator, as it was run. Never an app key. */
 export interface AuditEntry {
   readonly id: string;
@@ -40,7 +34,8 @@ export interface AuditEntry {
 declare module '../table/keys.ts' {
   interface Rows {
     account: AccountRow;
-    member: MemberRow;
+    /** Whom an account's incidents may be assigned to. */
+    member: { member_id: Int64; name: string };
     audit: AuditEntry & { ttl: number };
   }
 }

@@ -8,8 +8,7 @@ import { type Table, withSignal } from '../table/client.ts';
 import { type Key, keys, parseKey } from '../table/keys.ts';
 import { checkData, type Lines } from './check.ts';
 import { appKeyOf, type Entity, type Kind } from './format.ts';
-import { isMerged } from './put-merged.ts';
-import { writeRows } from './write.ts';
+import { isMerged, writeRows } from './write.ts';
 
 /** How many entities of each kind were written. */
 export type LoadReport = Partial<Record<Kind, number>>;

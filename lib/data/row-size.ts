@@ -1,7 +1,7 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { itemBytes, LARGEST_ITEM_BYTES } from '../table/item-size.ts';
 import type { Entity } from './format.ts';
-import { storableFields } from './storable.ts';
+import { storableFields } from './rows.ts';
 
 /** Bytes of a row reserved for the service's writes: a merge, a deletion. */
 const HEADROOM_BYTES = 2 * 1024;

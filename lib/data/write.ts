@@ -1,15 +1,15 @@
 import { BatchWriteCommand, type BatchWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { chunksOf } from '../chunks.ts';
+import type { AlertRow, IncidentRow } from '../incidents/rows.ts';
+import { backoff } from '../table/backoff.ts';
 import { optionsOf, type Table } from '../table/client.ts';
-import { attribute, expression } from '../table/expression.ts';
+import { attribute, expression, IS_NEW, isAsRead } from '../table/expression.ts';
 import { isThrottled, isUnavailable } from '../table/failures.ts';
 import { forEach } from '../table/pool.ts';
 import { putRow } from '../table/row.ts';
 import { writeError } from './check.ts';
 import type { Entity, Kind } from './format.ts';
-import { isMerged, putMerged } from './put-merged.ts';
-import { rowOf } from './rows.ts';
-import { untilNotThrottled } from './until-not-throttled.ts';
+import { rowOf, type StoredRow } from './rows.ts';
 
 const LARGEST_BATCH = 25;
 const CONCURRENCY = 8;
@@ -22,6 +22,9 @@ const isAlive = (entity: Entity) => {
   const field = DELETED[entity.kind];
   return field !== undefined && (entity[field] ?? false) === false;
 };
+
+/** Whether merges write its row, too. */
+export const isMerged = ({ kind }: Entity) => kind === 'alert' || kind === 'incident';
 
 export interface Writing {
   onWritten: (count: number) => void;
@@ -79,6 +82,33 @@ async function putUnlessDeleted(table: Table, entity: Entity): Promise<boolean> 
   return (await untilNotThrottled(() => putRow(table, rowOf(entity), condition), table.signal)).done;
 }
 
+/** Fields that merges and imports record in a row. */
+const NOTES = ['moved_sequence', 'stayed_sequence', 'loaded_after', 'last_change'] as const;
+type Notes = Pick<AlertRow & IncidentRow, (typeof NOTES)[number]>;
+
+/** The latest entry recorded in a row. */
+const latestIn = ({ moved_sequence = 0, stayed_sequence = 0, loaded_after = 0, last_change }: Notes) =>
+  Math.max(moved_sequence, stayed_sequence, loaded_after, last_change?.sequence ?? 0);
+
+/**
+ * Replaces a stored row that merges write, too, unless one changes it meanwhile. It records the latest entry that it replaces: it
+ * overwrites the effects of entries up to that one, and later entries apply to it.
+ * @param latest sequence of the account's latest entry when the import began; 0: there was none
+ */
+async function putMerged(table: Table, row: StoredRow, latest: number): Promise<void> {
+  // Most rows are new: the stored one is read only if the write finds one.
+  let stored: Notes | undefined;
+  for (;;) {
+    const after = stored ? Math.max(latest, latestIn(stored)) : latest;
+    const noted = { ...row, ...(after > 0 && { loaded_after: after }) };
+    const condition = stored ? isAsRead(stored, NOTES) : IS_NEW;
+    const put = () => putRow(table, noted, condition, { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' });
+    const { done, row: found } = await untilNotThrottled(put, table.signal);
+    if (done) return;
+    stored = found as Notes | undefined;
+  }
+}
+
 /** Writes up to 25 rows; throttled and unprocessed rows are sent again. */
 export async function writeBatch(table: Table, rows: readonly Record<string, unknown>[]): Promise<void> {
   let left: BatchWriteCommandInput['RequestItems'] = { [table.name]: rows.map((Item) => ({ PutRequest: { Item } })) };
@@ -89,4 +119,24 @@ export async function writeBatch(table: Table, rows: readonly Record<string, unk
       left = answer.UnprocessedItems ?? {};
       return left[table.name]?.length ? undefined : 'written';
     }, table.signal);
+}
+
+/** An import has time, and leaves the table's units to calls. */
+const UNHURRIED = { firstMs: 50, longestMs: 5_000 };
+
+/** Repeats an act while DynamoDB throttles it, or it has no result. */
+async function untilNotThrottled<Result>(
+  act: () => Promise<Result | undefined>,
+  signal: AbortSignal | undefined,
+): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    signal?.throwIfAborted();
+    try {
+      const result = await act();
+      if (result !== undefined) return result;
+    } catch (error) {
+      if (!isThrottled(error)) throw error;
+    }
+    await backoff(attempt, UNHURRIED, signal);
+  }
 }

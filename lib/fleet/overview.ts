@@ -1,7 +1,11 @@
 /** An account's hosts as operators see them. */
+import type { Int64 } from '../json.ts';
+import { batchGet } from '../table/batch-get.ts';
+import type { Table } from '../table/client.ts';
+import { type KeyOf, keys } from '../table/keys.ts';
 import { type Explained, explainCandidate } from './explain.ts';
 import { type Candidate, createHostReader, type HostReaderOptions } from './hosts.ts';
-import { type HostRow, UNREADABLE } from './rows.ts';
+import { type HostRow, type RawRow, UNREADABLE } from './rows.ts';
 
 const HOSTS_AT_ONCE = 1_000;
 
@@ -35,4 +39,15 @@ function shownOf(candidate: Candidate, nowMs: number): ShownHost {
     ...explainCandidate(candidate, nowMs),
     ...(receivedMs !== undefined && { ageMs: Math.max(0, nowMs - Number(receivedMs)) }),
   };
+}
+
+/** Both rows of one host, as stored. */
+export async function readHost(table: Table, account: Int64, hostId: string) {
+  const [hostKey, statusKey] = [keys.host(account, hostId), keys.hostStatus(account, hostId)];
+  const { rows } = await batchGet(table, [hostKey, statusKey]);
+  const rawOf = (key: KeyOf<'host' | 'hostStatus'>): RawRow | undefined => {
+    const { pk: _pk, sk: _sk, ...fields } = rows.of(key) ?? {};
+    return rows.of(key) && { host_id: hostId, ...fields };
+  };
+  return { host: rawOf(hostKey), live: rawOf(statusKey) };
 }

@@ -9,12 +9,6 @@ export interface Simulation {
   intervalMs: number;
 }
 
-/** What a host reports in a round; an absent part is not reported, what was reported before stays. */
-export interface Report {
-  host?: HostRow;
-  status?: HostStatusRow;
-}
-
 const CLUSTERS = ['ams-1', 'fra-1', 'fra-2', 'iad-1', 'sin-1', 'syd-1'];
 const VERSIONS = ['4.9.8', '4.10.7', '4.11.2', '4.12.0'];
 /** Rounds after which a host may upgrade, stop reporting, fail, or recover. */
@@ -60,10 +54,10 @@ function versionOf({ seed }: Simulation, index: number, phase: number): string {
 
 /**
  * What a host reports in a round. The inventory is reported in the first round and when it changes, health and snapshot in
- * every round in which the host is not silent.
+ * every round in which the host is not silent. What is not reported stays as it was.
  * @param round counts from 0
  */
-export function reportOf(simulation: Simulation, index: number, round: number, nowMs: number): Report {
+export function reportOf(simulation: Simulation, index: number, round: number, nowMs: number) {
   const phase = Math.floor(round / PHASE_ROUNDS);
   const condition = conditionOf(simulation, index, phase);
   const host = inventoryOf(simulation, index, phase);
