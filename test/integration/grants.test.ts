@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type FunctionName, GRANTS, type KeyKind, LEADING_KEYS } from '../../infra/grants.ts';
+import type { FunctionName } from '../../infra/grants.ts';
 import { browseFleet, deleteWorkItem, getRumResource } from '../../lib/api/operations.ts';
 import { createAppKeys } from '../../lib/auth/app-keys.ts';
 import { createUsageKeyAuthorizer } from '../../lib/auth/usage-key-authorizer.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { partitionValue } from '../simulation/table-double.ts';
 import { connectionLost } from '../support/faults.ts';
 import { finishFeed } from '../support/finish.ts';
 import { hostId, inventory, live, newFleet } from '../support/fleet.ts';
+import { askedFor, grantedTo } from '../support/grants.ts';
 import { newAccount } from '../support/incidents.ts';
 import { RUM_RECORD } from '../support/rum.ts';
 import { connectAgain, eventFor, handlersOver, invoke, newTable, put, testDeps } from '../support/service.ts';
@@ -17,50 +17,6 @@ let table: Table;
 beforeAll(async () => {
   table = await newTable();
 });
-
-function kindOf(pk: string): KeyKind {
-  const found = Object.entries(LEADING_KEYS).find(([, pattern]) =>
-    new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(pk),
-  );
-  if (!found) throw new Error(`no leading key fits ${pk}`);
-  return found[0] as KeyKind;
-}
-
-interface Input {
-  Key?: { pk: string };
-  RequestItems?: Record<string, { Keys: { pk: string }[] }>;
-  KeyConditionExpression?: string;
-  ExpressionAttributeValues?: Record<string, unknown>;
-  TransactItems?: Record<string, { Key?: { pk: string }; Item?: { pk: string } }>[];
-}
-
-/** What IAM is asked for a command: an action on a partition key, for each row that it names. */
-function asked(command: string, input: Input): [action: string, pk: string][] {
-  const name = command.replace('Command', '');
-  switch (name) {
-    case 'GetItem':
-    case 'UpdateItem':
-      return [[name, input.Key?.pk ?? '']];
-    case 'Query':
-      return [[name, partitionOf(input.ExpressionAttributeValues?.[partitionValue(input)])]];
-    case 'BatchGetItem':
-      return Object.values(input.RequestItems ?? {}).flatMap(({ Keys }) =>
-        Keys.map(({ pk }): [string, string] => [name, pk]),
-      );
-    case 'TransactWriteItems':
-      return (input.TransactItems ?? []).flatMap((item) =>
-        Object.entries(item).map(([action, { Key, Item }]): [string, string] => [
-          { Put: 'PutItem', Update: 'UpdateItem', ConditionCheck: 'ConditionCheckItem' }[action] ?? action,
-          (Key ?? Item)?.pk ?? '',
-        ]),
-      );
-    default:
-      throw new Error(`${name} is no action of the grants`);
-  }
-}
-
-/** A partition key as the document client and as the bare client say it. */
-const partitionOf = (value: unknown) => (typeof value === 'string' ? value : (value as { S: string }).S);
 
 /** A client whose every call is recorded as what IAM is asked. */
 function recording() {
@@ -76,7 +32,7 @@ function recording() {
           TransactWriteCommand: 'TransactWriteItems',
           BatchGetCommand: 'BatchGetItem',
         }[context.commandName ?? ''] ?? (context.commandName ?? '').replace('Command', '');
-      for (const [action, pk] of asked(command, args.input as Input)) used.add(`${action} on ${kindOf(pk)}`);
+      for (const one of askedFor(command, args.input)) used.add(one);
       const result = await next(args);
       failing(command, true);
       return result;
@@ -101,14 +57,10 @@ function onceCommitted() {
   };
 }
 
-const granted = (name: FunctionName) =>
-  new Set(
-    GRANTS[name].flatMap(({ actions, on, previous = [] }) =>
-      actions
-        .flatMap((action) => on.map((kind) => `${action} on ${kind}` as const))
-        .filter((one) => !previous.includes(one)),
-    ),
-  );
+const granted = (name: FunctionName) => {
+  const { all, previous } = grantedTo(name);
+  return all.difference(previous);
+};
 
 describe('what a function does with the table is what it may do, no more and no less', () => {
   it('browse-fleet', async () => {

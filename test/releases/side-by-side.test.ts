@@ -6,6 +6,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { FunctionName } from '../../infra/grants.ts';
 import { browseFleet, deleteWorkItem, mergeAlerts, type Operation } from '../../lib/api/operations.ts';
 import { loadData } from '../../lib/data/load.ts';
 import type { Table } from '../../lib/table/client.ts';
@@ -14,6 +15,7 @@ import { SEED } from '../support/chance.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import type { Fault } from '../support/fault-proxy.ts';
 import { messagesOf } from '../support/finish.ts';
+import { askedFor, grantedTo } from '../support/grants.ts';
 import { type Account, newAccount } from '../support/incidents.ts';
 import { type Release, startReleases } from '../support/releases.ts';
 import { type Answer, type EventOptions, eventFor, newTable, stored } from '../support/service.ts';
@@ -80,7 +82,7 @@ function callMerge(scene: Scene, by: number, { groups, into, title }: Merge, key
 
 const entriesOf = ({ tenant, incidents }: Scene, incident: number) => tenant.feed(incidents[incident] as string);
 
-async function finish({ tenant, incidents }: Scene, by: number): Promise<void> {
+async function finish({ tenant, incidents }: Pick<Scene, 'tenant' | 'incidents'>, by: number): Promise<void> {
   const feeds = (await Promise.all(incidents.map((id) => tenant.feed(id)))).flat();
   // As Lambda does with a call that fails.
   for (let tries = 1; ; tries += 1)
@@ -263,6 +265,45 @@ describe(`two releases on one table (SEED=${SEED})`, () => {
       page += 1;
     }
     expect(met).toEqual(hosts);
+  });
+
+  it('the previous release may do with the table all that it does, by the grants of this one', async () => {
+    const [{ proxy }] = releases as [Release];
+    const used = new Map<FunctionName, Set<string>>();
+    const recorded = async (name: FunctionName, act: () => Promise<unknown>) => {
+      proxy.plan();
+      await act();
+      const asked = proxy.calls.flatMap(({ action, body }) => askedFor(action, JSON.parse(body)));
+      used.set(name, (used.get(name) ?? new Set()).union(new Set(asked)));
+    };
+    const tenant = await newAccount(table);
+    await tenant.member(1);
+    const [to, other] = [await tenant.incident(), await tenant.incident()];
+    const alerts = await tenant.alerts(150);
+    const merge = (body: object) =>
+      recorded('merge-alerts', async () => {
+        const options = { headers: { 'Idempotency-Key': JSON.stringify(body).slice(-200) } };
+        expect((await call({ tenant }, 0, [mergeAlerts, body, options])).status).toBe(200);
+      });
+    await merge({ alert_ids: alerts.slice(0, 2), incident_id: to });
+    await merge({ alert_ids: alerts.slice(0, 3), incident_id: to, owner_id: 1, title: 'New' });
+    await merge({ alert_ids: alerts, incident_id: other });
+    const finishAll = () => recorded('finish-merges', () => finish({ tenant, incidents: [to, other] }, 0));
+    await finishAll();
+    // Its commit is the first transaction: the moves are left to finish-merges.
+    const options = { headers: { 'Idempotency-Key': 'cut' } };
+    for (let tries = 0; tries < 5 && (await tenant.pending()).length === 0; tries += 1) {
+      proxy.plan(({ action }) => (action === 'TransactWriteItems' ? 'kill' : undefined));
+      await call({ tenant }, 0, [mergeAlerts, { alert_ids: alerts, incident_id: to }, options], 1);
+    }
+    expect(await tenant.pending()).toHaveLength(1);
+    await finishAll();
+    expect(await tenant.pending()).toEqual([]);
+    for (const [name, asked] of used) {
+      const { all, previous } = grantedTo(name);
+      expect([name, ...asked.difference(all)]).toEqual([name]);
+      expect([name, ...previous.difference(asked)]).toEqual([name]);
+    }
   });
 
   it('both count against the same limit of fleet browse', async () => {

@@ -1,0 +1,62 @@
+/** What IAM is asked when a function calls DynamoDB: actions on kinds of partition keys, as `infra/grants.ts` grants them. */
+import { type FunctionName, GRANTS, type KeyKind, LEADING_KEYS } from '../../infra/grants.ts';
+import { partitionValue } from '../simulation/table-double.ts';
+
+/** As the document client says it, or as it is on the wire. */
+type Text = string | { S: string };
+interface Row {
+  pk: Text;
+}
+interface Input {
+  Key?: Row;
+  RequestItems?: Record<string, { Keys: Row[] }>;
+  KeyConditionExpression?: string;
+  ExpressionAttributeValues?: Record<string, unknown>;
+  TransactItems?: Record<string, { Key?: Row; Item?: Row }>[];
+}
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : (value as { S: string }).S);
+
+function kindOf(pk: string): KeyKind {
+  const found = Object.entries(LEADING_KEYS).find(([, pattern]) =>
+    new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(pk),
+  );
+  if (!found) throw new Error(`no leading key fits ${pk}`);
+  return found[0] as KeyKind;
+}
+
+/** The action and the partition key of each row that a call names. @param name of DynamoDB's API, such as `GetItem` */
+function rowsOf(name: string, input: Input): [action: string, pk: unknown][] {
+  switch (name) {
+    case 'GetItem':
+    case 'UpdateItem':
+      return [[name, input.Key?.pk]];
+    case 'Query':
+      return [[name, input.ExpressionAttributeValues?.[partitionValue(input)]]];
+    case 'BatchGetItem':
+      return Object.values(input.RequestItems ?? {}).flatMap(({ Keys }) =>
+        Keys.map(({ pk }): [string, unknown] => [name, pk]),
+      );
+    case 'TransactWriteItems':
+      return (input.TransactItems ?? []).flatMap((item) =>
+        Object.entries(item).map(([action, { Key, Item }]): [string, unknown] => [
+          { Put: 'PutItem', Update: 'UpdateItem', ConditionCheck: 'ConditionCheckItem' }[action] ?? action,
+          (Key ?? Item)?.pk,
+        ]),
+      );
+    default:
+      throw new Error(`${name} is no action of the grants`);
+  }
+}
+
+/** What IAM is asked for a call: `GetItem on appKey`, for example. */
+export const askedFor = (name: string, input: object): string[] =>
+  rowsOf(name, input).map(([action, pk]) => `${action} on ${kindOf(textOf(pk))}`);
+
+/** What a function may do, and of that what only the previous release does. */
+export function grantedTo(name: FunctionName): { all: Set<string>; previous: Set<string> } {
+  const all = GRANTS[name].flatMap(({ actions, on }) =>
+    actions.flatMap((action) => on.map((kind) => `${action} on ${kind}`)),
+  );
+  return { all: new Set(all), previous: new Set(GRANTS[name].flatMap(({ previous = [] }) => previous)) };
+}
