@@ -398,6 +398,8 @@ async function functions(add: Add, folder: string): Promise<void> {
     const ours = await bundled(`../../functions/${name}.ts`, join(folder, `${name}.mjs`));
     const calls = await record(recorder, subject);
     let next = 0;
+    /** With a compile cache: none of the calls that were recorded. */
+    let starts = 0;
     const comparisons: Comparison[] = [];
     for (const { memoryMb, roundTripMs, compared } of SETTINGS) {
       const proxy = await startProxy(recorder.endpoint, files, roundTripMs);
@@ -410,17 +412,18 @@ async function functions(add: Add, folder: string): Promise<void> {
         SHARED_GATEWAY_KEY: 'shared',
         STEP_MS: String(stepMs),
       };
-      const envOfOurs = (first: number) => ({
+      const envOfOurs = (callsBefore: number) => ({
         ...env,
         TABLE_NAME: forOurs.table.name,
-        AHEAD_MS: String(stepMs * first),
+        AHEAD_MS: String(stepMs * callsBefore),
       });
       const measured = { ours: nothing(), bare: nothing(), floor: nothing() };
       const share = cpuShareOf(memoryMb);
       for (let round = 0; round < ROUNDS; round += 1) {
         const indexes = Array.from({ length: WARM_CALLS + 1 }, (_, call) => next + call);
         next += indexes.length;
-        const own = () => runOnce(ours, envOfOurs(indexes[0] as number), share, indexes.map(event), measured.ours);
+        const own = () =>
+          runOnce(ours, envOfOurs((indexes[0] as number) + starts), share, indexes.map(event), measured.ours);
         const byHand =
           (file: string, { table }: BenchService, into: Measured) =>
           () =>
@@ -428,7 +431,7 @@ async function functions(add: Add, folder: string): Promise<void> {
               file,
               env,
               share,
-              indexes.map((index) => ({ rounds: inTable(calls[index] ?? [], recorder.table, table) })),
+              indexes.map((index) => ({ rounds: inTable(calls[index] as WireCall[][], recorder.table, table) })),
               into,
             );
         const all = [own, byHand(bare, forBare, measured.bare), byHand(floor, forFloor, measured.floor)];
@@ -437,9 +440,9 @@ async function functions(add: Add, folder: string): Promise<void> {
       }
       if (memoryMb === CACHE_MEMORY_MB && roundTripMs === CURVE_ROUND_TRIP_MS) {
         const start = (file: string, into: Measured) => {
-          const index = next;
-          next += 1;
-          return runOnce(file, envOfOurs(index), share, [event(index)], into);
+          const index = CALLS + starts;
+          starts += 1;
+          return runOnce(file, envOfOurs(next + starts), share, [event(index)], into);
         };
         lostMs.push(...(await compileCache(add, subject, ours, start)));
       }
