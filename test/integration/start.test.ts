@@ -7,8 +7,10 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { lockDirectory } from '../../infra/local/directory-lock.ts';
+import { startDynamoDb } from '../../infra/local/dynamodb-local.ts';
 import { isAlive } from '../../infra/local/running.ts';
 import { DEMO_KEYS } from '../../infra/local/sample.ts';
+import { StartError } from '../../infra/local/start-error.ts';
 import { FLEET_STATUSES } from '../../lib/api/operations.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { descendantsOf, start, stopsOn } from '../support/start.ts';
@@ -207,10 +209,13 @@ describe.concurrent('npm start that cannot start', () => {
     );
   });
 
+  // In this process: how the command shows such an error is shown above.
   it('reports in one line that DynamoDB does not respond at DYNAMODB_ENDPOINT', async () => {
-    const { ended, errors } = await start(['--port', '0'], { DYNAMODB_ENDPOINT: `http://127.0.0.1:9` });
-    expect(await ended).toBe(1);
-    expect(errors()).toMatch(/^DynamoDB does not respond at http:\/\/127\.0\.0\.1:9 .*DYNAMODB_ENDPOINT\.\n$/);
+    const starting = startDynamoDb({ endpoint: 'http://127.0.0.1:9' });
+    await expect(starting).rejects.toThrow(StartError);
+    await expect(starting).rejects.toThrow(
+      /^DynamoDB does not respond at http:\/\/127\.0\.0\.1:9 .*DYNAMODB_ENDPOINT\.$/,
+    );
   });
 
   it('names the wrong lines of a data file', async () => {
@@ -285,9 +290,9 @@ describe('npm start --db', () => {
 
   it('is for one service at a time, whose DynamoDB Local ends with it even when it is killed', async () => {
     const service = await startAgain('--data', data);
-    const second = await start(['--port', '0', '--db', db], { DYNAMODB_ENDPOINT: undefined });
-    expect(await second.ended).toBe(1);
-    expect(second.errors()).toMatch(new RegExp(`^${db} is in use by process ${service.child.pid} since .*\\.\n$`));
+    const second = startDynamoDb({ dbDirectory: db });
+    await expect(second).rejects.toThrow(StartError);
+    await expect(second).rejects.toThrow(new RegExp(`^${db} is in use by process ${service.child.pid} since .*\\.$`));
     await stopsOn('SIGKILL', service, null);
   }, 180_000);
 
