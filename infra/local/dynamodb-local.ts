@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -22,13 +22,26 @@ export interface DynamoDb {
 const START_TIMEOUT_MS = 30_000;
 const KEEPER = new URL('./dynamodb-process.ts', import.meta.url);
 
-/** A free port of the loopback interface. */
+/** Below the ports that systems give to connections and to servers that take any: nobody takes one of these before Java does. */
+const PORTS = { first: 20_000, count: 12_000 } as const;
+const STRIDE = 7;
+let looked = 0;
+
+/** A free port of the loopback interface; another process that looks for one at the same time begins elsewhere. */
 async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await once(server.close(), 'close');
-  return port;
+  for (let tries = 0; tries < PORTS.count; tries += 1) {
+    const port = PORTS.first + ((STRIDE * process.pid + looked) % PORTS.count);
+    looked += 1;
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    await once(server.close(), 'close');
+    return port;
+  }
+  throw new StartError(`No port from ${PORTS.first} to ${PORTS.first + PORTS.count - 1} is free for DynamoDB Local.`);
 }
 
 /**

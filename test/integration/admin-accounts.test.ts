@@ -145,10 +145,11 @@ describe('an app key', () => {
 
   it('is printed once, alone on stdout, and is nowhere in the table nor in any list', async () => {
     const id = await newAccount();
-    const { out, err, exitCode } = await admin([
-      ...['app-key', 'issue', '--account', String(id)],
-      ...['--expires', '90d', '--note', 'deploy pipeline'],
-    ]);
+    const issuedMs = Date.now();
+    const { out, err, exitCode } = await admin(
+      ['app-key', 'issue', '--account', String(id), '--expires', '90d', '--note', 'deploy pipeline'],
+      { now: () => issuedMs },
+    );
     const appKey = out.trim();
     expect(exitCode).toBe(0);
     expect(appKey).toMatch(/^[\w-]{43}$/);
@@ -158,7 +159,7 @@ describe('an app key', () => {
     const text = await admin(`app-key list --account ${id}`);
     const [listed] = JSON.parse((await admin(`app-key list --account ${id} --json`)).out);
     expect(JSON.stringify([text, listed])).not.toContain(appKey);
-    const inNinetyDays = new Date(Date.now() + 90 * 86_400_000).toISOString().slice(0, 10);
+    const inNinetyDays = new Date(issuedMs + 90 * 86_400_000).toISOString().slice(0, 10);
     expect(listed).toMatchObject({
       app_key_id: idOf(appKey),
       last_digits: `…${appKey.slice(-4)}`,

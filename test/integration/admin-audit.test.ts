@@ -26,8 +26,16 @@ let table: Table;
 let admin: ReturnType<typeof adminOf>;
 beforeAll(async () => {
   table = await newTable();
-  admin = adminOf(table);
+  const run = adminOf(table);
+  admin = (args, options) => run(args, { now, ...options });
 });
+
+let last = 0;
+/** Never the same twice: the rows of one account are in the order of their times, which are in milliseconds. */
+const now = () => {
+  last = Math.max(last + 1, Date.now());
+  return last;
+};
 
 const rowsOf = (account: number): Promise<(AuditEntry & { ttl: number })[]> =>
   storedUnder(table, collections.audit(account));
@@ -157,7 +165,7 @@ describe('the audit', () => {
       ...{ command: 'rum restore', result: 'failed' },
       detail: `Account ${id} has no deleted RUM resource.`,
     });
-    const audit = createAudit(table, 'import', 'ada', Date.now);
+    const audit = createAudit(table, 'import', 'ada', now);
     await audit.around([id], 'f', async () => expect((await rowsOf(id)).at(-1)?.result).toBe('started'));
     expect((await rowsOf(id)).at(-1)?.result).toBe('done');
   });
@@ -170,7 +178,7 @@ describe('the audit', () => {
       if (command === 'TransactWriteItemsCommand') throw connectionLost();
       return send();
     });
-    const audit = createAudit(broken, 'account suspend', 'ada', Date.now);
+    const audit = createAudit(broken, 'account suspend', 'ada', now);
     const suspend = (also: Parameters<typeof changeAccount>[3]) =>
       changeAccount(broken, id, () => ({ suspended: true }), also);
     await expect(audit.inTransaction(id, '', suspend)).rejects.toThrow('connection lost');
@@ -192,7 +200,7 @@ describe('the audit', () => {
       }
       return result;
     });
-    const audit = createAudit(broken, 'account suspend', 'ada', Date.now);
+    const audit = createAudit(broken, 'account suspend', 'ada', now);
     const suspend = (also: Parameters<typeof changeAccount>[3]) =>
       changeAccount(broken, id, () => ({ suspended: true }), also);
     await expect(audit.inTransaction(id, '', suspend)).rejects.toThrow('connection lost');

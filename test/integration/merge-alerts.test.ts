@@ -290,8 +290,9 @@ describe('an Idempotency-Key', () => {
     const alert_ids = await tenant.alerts(1);
     const headers = { 'Idempotency-Key': 'daily' };
     const body = { alert_ids, incident_id: to };
+    const began = Date.now();
     const mergeAt = (ms: number) =>
-      tenant.merge(handlersOver(testDeps(table, { now: () => Date.now() + ms })).mergeAlerts, body, { headers });
+      tenant.merge(handlersOver(testDeps(table, { now: () => began + ms })).mergeAlerts, body, { headers });
     expectEnvelope(await mergeAt(0), 200);
     expectEnvelope(await mergeAt(24 * 3_600_000 - 5_000), 200);
     expect(await tenant.feed(to)).toHaveLength(1);
