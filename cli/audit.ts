@@ -11,19 +11,10 @@ import { type Action, putOwnRow } from '../lib/table/transact.ts';
 import { sentenceOf } from './errors.ts';
 import type { Io } from './io.ts';
 
-export interface Audit {
-  readonly by: string;
-  /**
-   * Runs a change in one transaction that also writes its audit row. A failure is recorded instead.
-   * @param target what it is done to, within the account
-   */
-  inTransaction<Result>(account: Int64, target: string, act: (also: Action[]) => Promise<Result>): Promise<Result>;
-  /** Runs a change of many writes: records `started` before and the result after it. */
-  around<Result>(accounts: readonly Int64[], target: string, act: () => Promise<Result>): Promise<Result>;
-}
+export type Audit = ReturnType<typeof createAudit>;
 
 /** @param command such as `app-key revoke` */
-export function createAudit(table: Table, command: string, by: string, now: Io['now']): Audit {
+export function createAudit(table: Table, command: string, by: string, now: Io['now']) {
   const entryOf = (target: string): AuditEntry => ({
     ...{ id: randomUUID(), at_ms: now(), by, command, result: 'started' },
     ...(target !== '' && { target }),
@@ -41,7 +32,11 @@ export function createAudit(table: Table, command: string, by: string, now: Io['
 
   return {
     by,
-    async inTransaction(account, target, act) {
+    /**
+     * Runs a change in one transaction that also writes its audit row. A failure is recorded instead.
+     * @param target what it is done to, within the account
+     */
+    async inTransaction<Result>(account: Int64, target: string, act: (also: Action[]) => Promise<Result>) {
       const entry = entryOf(target);
       try {
         return await act([auditAction(account, { ...entry, result: 'done' })]);
@@ -51,7 +46,8 @@ export function createAudit(table: Table, command: string, by: string, now: Io['
         throw error;
       }
     },
-    async around(accounts, target, act) {
+    /** Runs a change of many writes: records `started` before and the result after it. */
+    async around<Result>(accounts: readonly Int64[], target: string, act: () => Promise<Result>) {
       const entry = entryOf(target);
       await writeAll(accounts, entry);
       try {

@@ -10,15 +10,6 @@ import { lockDirectory } from './directory-lock.ts';
 import { type KeptOptions, NO_JAVA } from './dynamodb-process.ts';
 import { StartError } from './start-error.ts';
 
-/** A DynamoDB-compatible server to talk to. */
-export interface DynamoDb {
-  readonly endpoint: string;
-  /** Resolves to a message if what was started here ends unexpectedly. */
-  readonly lost: Promise<string>;
-  /** Stops what was started here; does nothing for an existing server. */
-  stop(): Promise<void>;
-}
-
 const START_TIMEOUT_MS = 30_000;
 const KEEPER = new URL('./dynamodb-process.ts', import.meta.url);
 
@@ -47,14 +38,13 @@ async function freePort(): Promise<number> {
 /**
  * Starts DynamoDB Local with the machine's Java, or uses the server at `endpoint`, and waits until it answers.
  * @param dbDirectory keeps the database there; absent: in memory
+ * @returns `lost`: a message if what was started here ends unexpectedly; `stop`: does nothing to an existing server
  * @throws StartError saying what to do when there is no Java, the directory is in use, or the server does not answer
  */
-export async function startDynamoDb(
-  options: { endpoint?: string | undefined; dbDirectory?: string | undefined } = {},
-): Promise<DynamoDb> {
+export async function startDynamoDb(options: { endpoint?: string | undefined; dbDirectory?: string | undefined } = {}) {
   if (options.endpoint) {
     await untilItAnswers(options.endpoint, 3_000, () => undefined);
-    return { endpoint: options.endpoint, lost: new Promise(() => {}), stop: async () => {} };
+    return { endpoint: options.endpoint, lost: new Promise<string>(() => {}), stop: async () => {} };
   }
   const lock = options.dbDirectory === undefined ? undefined : await lockDirectory(options.dbDirectory);
   const port = await freePort();

@@ -27,12 +27,7 @@ export interface Verdict {
   readonly windows: readonly WindowState[];
 }
 
-export interface RateLimiter {
-  /** Counts a call of an account, unless a window is full. @param signal ends the attempt to count */
-  take(account: Int64, signal?: AbortSignal): Promise<Verdict>;
-  /** The windows as they are now, without counting a call. */
-  look(account: Int64): Promise<readonly WindowState[]>;
-}
+export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
 interface Counts {
   total?: number;
@@ -61,7 +56,7 @@ export function createRateLimiter(
   operation: Pick<Operation, 'name'> & Required<Pick<Operation, 'rateWindows'>>,
   { table, now, newId }: Pick<Deps, 'table' | 'now' | 'newId'>,
   cacheSize = CACHED_REFUSALS,
-): RateLimiter {
+) {
   const [inner, outer] = operation.rateWindows;
   if (outer.seconds % inner.seconds !== 0)
     throw new Error(`${operation.name} must have a longer rate window that is a multiple of the shorter`);
@@ -115,13 +110,15 @@ export function createRateLimiter(
   }
 
   return {
-    async look(account) {
+    /** The windows as they are now, without counting a call. */
+    async look(account: Int64): Promise<readonly WindowState[]> {
       const atMs = now();
       const key = keys.rateCount(account, operation.name, indexOf(outer, atMs));
       return windowsAt(atMs, await getRow(table, key));
     },
 
-    async take(account, signal) {
+    /** Counts a call of an account, unless a window is full. @param signal ends the attempt to count */
+    async take(account: Int64, signal?: AbortSignal): Promise<Verdict> {
       const atMs = now();
       const cached = refusals.get(String(account));
       if (cached && isIn(cached.refusedBy, atMs))

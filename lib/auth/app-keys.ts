@@ -29,14 +29,7 @@ export const hashAppKey = (appKey: string) => createHash('sha256').update(appKey
 /** The part of a key's hash that is shown. */
 export const appKeyIdOf = (hash: string) => hash.slice(0, 16);
 
-export interface AppKeys {
-  /**
-   * The caller that an app key stands for; undefined for one that is unknown, expired, revoked or of a suspended account.
-   * Unknown, expired and valid keys take the same work.
-   * @param call its signal ends the wait for a lookup; the lookup continues, since other calls may wait for it
-   */
-  find(appKey: string, call?: { readonly signal: AbortSignal }): Promise<Caller | undefined>;
-}
+export type AppKeys = ReturnType<typeof createAppKeys>;
 
 /** Undefined: there is no such key. */
 type Found = AppKeyRow | undefined;
@@ -49,7 +42,7 @@ type Found = AppKeyRow | undefined;
 export function createAppKeys(
   { table, now, settings, timeLimits }: Pick<Deps, 'table' | 'now' | 'settings' | 'timeLimits'>,
   { cacheSize = CACHE_SIZE, lookUpMs = timeLimits.callMs }: { cacheSize?: number; lookUpMs?: number } = {},
-): AppKeys {
+) {
   const trustedMs = settings.appKeyCacheSeconds * 1000;
   const lifetimeMs = (row: Found) => (row ? trustedMs : Math.min(trustedMs, UNKNOWN_KEY_MS));
   const rows = new QuickLRU<string, { row: Found; sinceMs: number }>({ maxSize: cacheSize });
@@ -75,7 +68,12 @@ export function createAppKeys(
   }
 
   return {
-    async find(appKey, call) {
+    /**
+     * The caller that an app key stands for; undefined for one that is unknown, expired, revoked or of a suspended account.
+     * Unknown, expired and valid keys take the same work.
+     * @param call its signal ends the wait for a lookup; the lookup continues, since other calls may wait for it
+     */
+    async find(appKey: string, call?: { readonly signal: AbortSignal }): Promise<Caller | undefined> {
       const hash = hashAppKey(appKey);
       const found = rowOf(hash);
       const row = await (found instanceof Promise && call ? within(call.signal, found) : found);

@@ -41,11 +41,7 @@ export interface Chunk {
   outOfTime: boolean;
 }
 
-/** Reads an account's hosts chunk by chunk: inventory joined with live status. */
-export interface HostReader {
-  /** The next `size` candidates, or as many as there are, or as many as there was time for: one at least, if one is left. */
-  next(size: number): Promise<Chunk>;
-}
+export type HostReader = ReturnType<typeof createHostReader>;
 
 export interface HostReaderOptions {
   table: Table;
@@ -62,8 +58,8 @@ export interface HostReaderOptions {
   onUnreadable(error: unknown): void;
 }
 
-/** Does what {@link nextRead} says. */
-export function createHostReader(options: HostReaderOptions): HostReader {
+/** Reads an account's hosts chunk by chunk: inventory joined with live status. Does what {@link nextRead} says. */
+export function createHostReader(options: HostReaderOptions) {
   const { table, account, signal, inventoryMs = Number.POSITIVE_INFINITY, onUnreadable } = options;
   const began = performance.now();
   const liveTime = createTimeBudget(options.liveMs, signal);
@@ -97,7 +93,8 @@ export function createHostReader(options: HostReaderOptions): HostReader {
   }
 
   return {
-    async next(size) {
+    /** The next `size` candidates, or as many as there are, or as many as there was time for: one at least, if one is left. */
+    async next(size: number): Promise<Chunk> {
       const plan = () => nextRead(progress, size, performance.now() - began >= inventoryMs);
       for (let read = plan(); read; read = plan()) await perform(read);
       const { hosts, complete } = progress;

@@ -1,18 +1,14 @@
-/** A share of a call's time that is used only while its work runs. */
-export interface TimeBudget {
-  /** Aborts when the budget is used up or the call ends. */
-  readonly signal: AbortSignal;
-  spend<Result>(work: () => Promise<Result>): Promise<Result>;
-}
-
-/** @param ms what the budget holds; undefined: no limit */
-export function createTimeBudget(ms: number | undefined, callSignal: AbortSignal): TimeBudget {
-  if (ms === undefined) return { signal: callSignal, spend: (work) => work() };
+/**
+ * A share of a call's time that is used only while its work runs. Its signal aborts when it is used up or the call ends.
+ * @param ms what the budget holds; undefined: no limit
+ */
+export function createTimeBudget(ms: number | undefined, callSignal: AbortSignal) {
+  if (ms === undefined) return { signal: callSignal, spend: <Result>(work: () => Promise<Result>) => work() };
   const usedUp = new AbortController();
   let leftMs = ms;
   return {
     signal: AbortSignal.any([callSignal, usedUp.signal]),
-    async spend(work) {
+    async spend<Result>(work: () => Promise<Result>): Promise<Result> {
       const began = performance.now();
       const timer = setTimeout(() => usedUp.abort(), Math.max(0, leftMs));
       try {

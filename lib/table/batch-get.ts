@@ -24,12 +24,6 @@ export class RowMap<Kind extends RowKind, Name extends AttributeOf<Kind> = Attri
   }
 }
 
-export interface BatchGetOptions<Name> {
-  consistent?: boolean;
-  /** Beside the key; absent: all. */
-  attributes?: readonly Name[];
-}
-
 /** Keys that were read in one call. */
 export interface ReadBatch<Kind extends RowKind> {
   keys: readonly KeyOf<Kind>[];
@@ -42,12 +36,13 @@ export interface ReadBatch<Kind extends RowKind> {
 /**
  * Reads rows by their keys, strongly consistent unless said otherwise, a hundred per call and a few calls in parallel. Throttled
  * and unprocessed keys are retried until the table's signal aborts.
+ * @param options `attributes`: those that are read beside the key; absent: all
  * @returns the rows that exist
  */
 export async function batchGet<Kind extends RowKind, Name extends AttributeOf<Kind>>(
   { client, name: tableName, signal }: Table,
   keys: readonly KeyOf<Kind>[],
-  { consistent = true, attributes }: BatchGetOptions<Name> = {},
+  { consistent = true, attributes }: { consistent?: boolean; attributes?: readonly Name[] } = {},
 ): Promise<{ rows: RowMap<Kind, Name>; batches: ReadBatch<Kind>[] }> {
   const rows = new RowMap<Kind, Name>();
   const batches: ReadBatch<Kind>[] = chunksOf(keys, LARGEST_BATCH).map((keys) => ({ keys, found: 0, units: 0 }));

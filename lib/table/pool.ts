@@ -1,11 +1,6 @@
 /** Calls to DynamoDB that are under way at once. */
 const CONCURRENCY = 16;
 
-export interface PoolOptions {
-  concurrency?: number;
-  signal?: AbortSignal | undefined;
-}
-
 /**
  * Runs `work` for each item, a few at once. The first failure ends it; nothing is still running when this returns.
  * @param work its signal aborts when `signal` does, and when other work has failed
@@ -14,7 +9,7 @@ export interface PoolOptions {
 export async function forEach<Item>(
   items: Iterable<Item>,
   work: (item: Item, signal: AbortSignal) => Promise<unknown>,
-  { concurrency = CONCURRENCY, signal }: PoolOptions = {},
+  { concurrency = CONCURRENCY, signal }: { concurrency?: number; signal?: AbortSignal | undefined } = {},
 ): Promise<void> {
   const left = [...items].values();
   const stop = new AbortController();
