@@ -71,6 +71,17 @@ describe('an account', () => {
     expect((await callerOf(appKey))?.permissions).toEqual([]);
   });
 
+  it('has a secret of its own, 256 random bits, with which the cursors of its keys are signed', async () => {
+    const secrets = new Set<string>();
+    for (const id of [await newAccount(), await newAccount()]) {
+      const { cursor_secret: secret } = await stored(table, keys.account(id));
+      expect(secret).toHaveLength(32);
+      expect((await callerOf(await issue(id)))?.cursorSecret).toEqual(secret);
+      secrets.add(Buffer.from(secret).toString('hex'));
+    }
+    expect(secrets.size).toBe(2);
+  });
+
   it('is suspended and unsuspended with all its keys', async () => {
     const id = await newAccount();
     const appKey = await issue(id);
