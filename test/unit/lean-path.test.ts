@@ -17,7 +17,6 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { HttpRequest } from '@smithy/core/protocols';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { readSettings } from '../../lib/settings.ts';
 import { connectTable } from '../../lib/table/client.ts';
 import { connectEarly } from '../../lib/table/connect-early.ts';
 import { createHttpHandler } from '../../lib/table/http-handler.ts';
@@ -431,13 +430,6 @@ describe('connecting early', () => {
       await expect(handler.handle(requestTo(url))).rejects.toMatchObject({ name: 'TimeoutError' });
       expect(sockets).toHaveLength(1);
     });
-  });
-
-  it.each(['eu-west-1', 'us-gov-west-1', 'cn-north-1'])('expects DynamoDB of %s where the SDK finds it', (region) => {
-    const { endpointProvider } = new DynamoDBClient({ region }).config;
-    const { url } = endpointProvider({ Region: region, UseDualStack: false, UseFIPS: false });
-    const { expectedEndpoint = '' } = readSettings({ TABLE_NAME: 't', AWS_REGION: region });
-    expect(new URL(expectedEndpoint)).toEqual(url);
   });
 });
 

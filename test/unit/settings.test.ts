@@ -1,3 +1,4 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { readSettings, requiredVariable, SettingsError } from '../../lib/settings.ts';
 
@@ -83,6 +84,19 @@ describe('the settings', () => {
       serviceMapEnabled: true,
       quiet: false,
     });
+  });
+
+  it.each(['eu-west-1', 'us-gov-west-1', 'cn-north-1'])('expect DynamoDB of %s where the SDK finds it', (region) => {
+    const { endpointProvider } = new DynamoDBClient({ region }).config;
+    const { url } = endpointProvider({ Region: region, UseDualStack: false, UseFIPS: false });
+    const { expectedEndpoint = '' } = readSettings({ TABLE_NAME: 't', AWS_REGION: region });
+    expect(new URL(expectedEndpoint)).toEqual(url);
+  });
+
+  it('expect DynamoDB where a variable of the SDK says', () => {
+    const env = { TABLE_NAME: 't', AWS_REGION: 'eu-west-1', AWS_ENDPOINT_URL_DYNAMODB: 'https://elsewhere' };
+    expect(readSettings(env).expectedEndpoint).toBe('https://elsewhere');
+    expect(readSettings({ ...env, DYNAMODB_ENDPOINT: 'https://own' }).expectedEndpoint).toBe('https://own');
   });
 
   it('that are empty count as not given', () => {
