@@ -32,9 +32,14 @@ function instance() {
 
 describe('a merge that is cut short after its commit', () => {
   /** Commits a merge of 20 alerts, then lets every further call of its function fail. */
-  async function cutShort() {
+  async function cutShort({ earlier = false } = {}) {
     const tenant = await newAccount(table);
     const [from, to] = [await tenant.incident(), await tenant.incident()];
+    if (earlier) {
+      const { mergeAlerts } = handlersOver(testDeps(table), { transactionItems: 4 });
+      expectEnvelope(await tenant.merge(mergeAlerts, { alert_ids: await tenant.alerts(5), incident_id: from }), 200);
+      await tenant.finish(from);
+    }
     const alerts = await tenant.alerts(20, from);
     const dying = instance();
     let committed = false;
@@ -141,8 +146,11 @@ describe('a merge that is cut short after its commit', () => {
     await expectMerged(tenant, to, alerts);
   });
 
-  it('yields to a later merge, whose feed records that its alerts came from it', async () => {
-    const { tenant, from, to, alerts } = await cutShort();
+  it.each([
+    ['the first large one of its account', false],
+    ['a later large one', true],
+  ])('(%s) yields to a later merge, whose feed records that its alerts came from it', async (_which, earlier) => {
+    const { tenant, from, to, alerts } = await cutShort({ earlier });
     const later = await tenant.incident();
     const taken = alerts.slice(0, 5);
     expectEnvelope(await tenant.merge(instance().handler, { alert_ids: taken, incident_id: later }), 200);
