@@ -313,6 +313,22 @@ describe('a small merge', () => {
     await expectMerged(tenant, incident_id, [one, other], 2);
   });
 
+  it('that changes the title reads it again where another has changed it meanwhile', async () => {
+    const tenant = await newAccount(table);
+    const incident_id = await tenant.incident({ title: 'Start' });
+    const [one = '', other = ''] = await tenant.alerts(2);
+    const answer = await mergeAround(tenant, { alert_ids: [one], incident_id, title: 'Later' }, () =>
+      merge(tenant, [other], incident_id, undefined, 0, { title: 'Earlier' }),
+    );
+    expectEnvelope(answer, 200);
+    const titles = (await tenant.feed(incident_id)).map(({ old_title, new_title }) => [old_title, new_title]);
+    expect(titles).toEqual([
+      ['Start', 'Earlier'],
+      ['Earlier', 'Later'],
+    ]);
+    expect(await tenant.incidentRow(incident_id)).toMatchObject({ title: 'Later' });
+  });
+
   it('with the Idempotency-Key of another that is committed meanwhile, with another body, is InvalidParameter', async () => {
     const { tenant, from, to, later, alerts } = await given(2);
     const [one = '', other = ''] = alerts;
