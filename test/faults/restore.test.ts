@@ -8,6 +8,7 @@ import { mergeRowsOf } from '../../lib/check/read.ts';
 import { repair } from '../../lib/check/repair.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { parseKey, type RowKind } from '../../lib/table/keys.ts';
+import { expectEnvelope } from '../support/answers.ts';
 import { SEED, sample, seededRandom } from '../support/chance.ts';
 import { newAccount } from '../support/incidents.ts';
 import { handlersOver, newTable, testDeps } from '../support/service.ts';
@@ -50,11 +51,11 @@ async function merged(count: number, change: object) {
   // Every other of them has been merged before.
   const earlier = alerts.filter((_id, index) => index % 2 === 0);
   const first = { alert_ids: earlier, incident_id: from, title: 'Earlier' };
-  expect((await tenant.merge(handlers.mergeAlerts, first)).status).toBe(200);
+  expectEnvelope(await tenant.merge(handlers.mergeAlerts, first), 200);
   const before = await snapshot(table, tenant.account);
   const body = { alert_ids: [...alerts, ...staying], incident_id: to, ...change };
   const options = { headers: { 'Idempotency-Key': 'one' } };
-  expect((await tenant.merge(handlers.mergeAlerts, body, options)).status).toBe(200);
+  expectEnvelope(await tenant.merge(handlers.mergeAlerts, body, options), 200);
   const after = await snapshot(table, tenant.account);
   return { tenant, before, after, changed: changedRows(before, after) };
 }

@@ -10,6 +10,7 @@ import { SHARDS } from '../../lib/incidents/merge-order.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { type Key, keys } from '../../lib/table/keys.ts';
 import { adminOf } from '../support/admin.ts';
+import { expectEnvelope } from '../support/answers.ts';
 import { aroundCalls } from '../support/faults.ts';
 import { type Account, newAccount, objectId } from '../support/incidents.ts';
 import { connectAgain, handlersOver, newTable, put, stored, testDeps } from '../support/service.ts';
@@ -35,7 +36,7 @@ async function merged() {
   const [from, to] = [await tenant.incident(), await tenant.incident()];
   const alerts = await tenant.alerts(20, from);
   const call = async (body: object) =>
-    expect((await tenant.merge(mergeAlerts, body, { headers: { 'Idempotency-Key': objectId() } })).status).toBe(200);
+    expectEnvelope(await tenant.merge(mergeAlerts, body, { headers: { 'Idempotency-Key': objectId() } }), 200);
   await call({ alert_ids: alerts.slice(0, 5), incident_id: to, title: 'New' });
   await call({ alert_ids: alerts, incident_id: from });
   const [small] = await tenant.feed(to);

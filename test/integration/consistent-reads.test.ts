@@ -4,6 +4,7 @@ import { undoMerge } from '../../lib/incidents/undo-merge.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { runCommand } from '../support/admin.ts';
+import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { finishFeed } from '../support/finish.ts';
@@ -88,7 +89,7 @@ it('so does the look that settles a write whose replies are lost', async () => {
       if (written && action === 'GetItem') looks += 1;
       return undefined;
     });
-    expect((await invokeAlone(handler, event)).status).toBe(200);
+    expectEnvelope(await invokeAlone(handler, event), 200);
     expect(looks).toBeGreaterThan(0);
     // A page of the fleet, which is not settled by anything, may be stale.
     expect(readsOf(proxy).stale.filter(({ body }) => !body.includes('#HOST'))).toEqual([]);

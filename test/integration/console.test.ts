@@ -6,6 +6,7 @@ import { createRateLimiter } from '../../lib/api/rate-limit.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { adminOf, runCommand } from '../support/admin.ts';
+import { expectEnvelope } from '../support/answers.ts';
 import { startFakeAws } from '../support/aws.ts';
 import { serveConsole } from '../support/console.ts';
 import { hostId, inventory, live, NOW, newFleet } from '../support/fleet.ts';
@@ -118,7 +119,7 @@ describe('stored text', () => {
     await put(table, keys.alert(account, alert), { alert_id: alert, title: HOSTILE });
     const { mergeAlerts } = handlersOver(testDeps(table, { now: () => NOW }));
     const merge = { alert_ids: [alert], incident_id: incident, comment: HOSTILE, title: HOSTILE };
-    expect((await tenant.merge(mergeAlerts, merge)).status).toBe(200);
+    expectEnvelope(await tenant.merge(mergeAlerts, merge), 200);
     await put(table, keys.host(account, HOSTILE), inventory({ agent_version: HOSTILE, edge_cluster: HOSTILE }));
     const deletion = { deleted_at_ms: NOW, deleted_by: HOSTILE };
     const item = { work_item_id: HOSTILE, title: HOSTILE, version: 1, ...deletion };

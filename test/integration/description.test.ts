@@ -17,6 +17,7 @@ import {
 import { loadData } from '../../lib/data/load.ts';
 import { int64Keyword, withInt64 } from '../../lib/int64-keyword.ts';
 import { connectTable, type Table } from '../../lib/table/client.ts';
+import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { inlined } from '../support/openapi.ts';
 import {
@@ -70,7 +71,7 @@ describe.each(operations)('the worked example of $name', (operation) => {
     const { request, data } = DOCUMENTATION[operation.name];
     const event = eventFor(operation, { appKey: DEMO_KEYS.demo, body: request });
     const answer = await invoke(handlerOf(operation), event);
-    expect(answer.status).toBe(200);
+    expectEnvelope(answer, 200);
     expectDescribed(operation, answer);
     // A cursor is encrypted with a random nonce.
     const steady = (value: unknown) =>
@@ -118,7 +119,7 @@ describe('the worked example of an error', () => {
     const event = () => eventFor(operation, { appKey: DEMO_KEYS.demo, ...options });
     // The gateway's own answers need no handler; those of a table that is not there come from the handler alone.
     const call = (): Promise<Answer> => (over ? invokeAlone(handler, event()) : invoke(handler, event()));
-    for (let passed = 0; passed < before; passed += 1) expect((await call()).status).toBe(200);
+    for (let passed = 0; passed < before; passed += 1) expectEnvelope(await call(), 200);
     const answer = await call();
     expectDescribed(operation, answer);
     expect(answer.body.error).toEqual({ code, message: ERROR_EXAMPLES[code].message });

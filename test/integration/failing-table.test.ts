@@ -4,6 +4,7 @@ import { browseFleet, getRumResource } from '../../lib/api/operations.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { newCaller } from '../support/accounts.ts';
+import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { hostId, inventory, live } from '../support/fleet.ts';
 import {
@@ -59,7 +60,7 @@ describe('npm start -- --fail', () => {
 
   it('live-status and inventory can fail together', async () => {
     const [fleet] = await callWith('live-status', 'inventory');
-    expect(fleet.status).toBe(503);
+    expectEnvelope(fleet, 503, 'ServiceUnavailable');
   });
 
   it('table: every call is ServiceUnavailable', async () => {

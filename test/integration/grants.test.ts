@@ -5,6 +5,7 @@ import { createAppKeys } from '../../lib/auth/app-keys.ts';
 import { createUsageKeyAuthorizer } from '../../lib/auth/usage-key-authorizer.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
+import { expectEnvelope } from '../support/answers.ts';
 import { connectionLost } from '../support/faults.ts';
 import { finishFeed } from '../support/finish.ts';
 import { hostId, inventory, live, newFleet } from '../support/fleet.ts';
@@ -109,20 +110,20 @@ describe('what a function does with the table is what it may do, no more and no 
     const { mergeAlerts: handler } = handlersOver(testDeps(own));
     const headers = { 'Idempotency-Key': 'k' };
     const full = { alert_ids: alerts.slice(0, 2), incident_id: to, owner_id: 1, title: 'New' };
-    expect((await tenant.merge(handler, full, { headers })).status).toBe(200);
-    expect((await tenant.merge(handler, { alert_ids: alerts.slice(0, 3), incident_id: to })).status).toBe(200); // two stay
+    expectEnvelope(await tenant.merge(handler, full, { headers }), 200);
+    expectEnvelope(await tenant.merge(handler, { alert_ids: alerts.slice(0, 3), incident_id: to }), 200); // two stay
     let lost = false;
     failAfter((command) => {
       if (command !== 'TransactWriteItems' || lost) return;
       lost = true;
       throw connectionLost(); // it looks into the feed, and moves what is pending
     });
-    expect((await tenant.merge(handler, { alert_ids: alerts, incident_id: other })).status).toBe(200);
+    expectEnvelope(await tenant.merge(handler, { alert_ids: alerts, incident_id: other }), 200);
     expect(lost).toBe(true);
     failAfter(onceCommitted()); // pending, for the next one to read
-    expect((await tenant.merge(handler, { alert_ids: alerts, incident_id: to })).status).toBe(200);
+    expectEnvelope(await tenant.merge(handler, { alert_ids: alerts, incident_id: to }), 200);
     failAfter(() => undefined);
-    expect((await tenant.merge(handler, { alert_ids: alerts.slice(0, 1), incident_id: to })).status).toBe(200);
+    expectEnvelope(await tenant.merge(handler, { alert_ids: alerts.slice(0, 1), incident_id: to }), 200);
     expect(used).toEqual(granted('merge-alerts'));
   });
 

@@ -85,7 +85,7 @@ describe('over real HTTP', () => {
   it('an int64 goes in and out unchanged', async () => {
     const body = `{"incident_id":"${'A'.repeat(24)}","alert_ids":["${'b'.repeat(24)}"],"owner_id":9223372036854775807}`;
     const merged = await send({ path: withKey('/alert/merge'), body });
-    expect(merged.status).toBe(200);
+    expect(merged.status, merged.text).toBe(200);
     expect(merged.text).toContain('"data":null');
     const incident = await stored(table, keys.incident(BigInt(account), 'a'.repeat(24)));
     expect(incident.owner_id).toBe(9223372036854775807n);
@@ -116,8 +116,8 @@ describe('over real HTTP', () => {
       ['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'].map((method) => [method, path]),
     ),
   )('%s %s is MethodNotAllowed, with Allow', async (method, path) => {
-    const { status, headers } = await send({ method, path: withKey(path) });
-    expect(status).toBe(405);
+    const { status, headers, text } = await send({ method, path: withKey(path) });
+    expect(status, text).toBe(405);
     expect(headers.allow).toBe('POST');
   });
 
@@ -125,7 +125,7 @@ describe('over real HTTP', () => {
     'POST %s is RouteNotFound',
     async (path) => {
       const { status, text } = await send({ path: withKey(path), body: '{}' });
-      expect(status).toBe(404);
+      expect(status, text).toBe(404);
       expect(JSON.parse(text).error.code).toBe('RouteNotFound');
     },
   );
@@ -141,7 +141,7 @@ describe('over real HTTP', () => {
 
   it('a body that is no UTF-8 is InvalidParameter', async () => {
     const { status, text } = await send({ path: withKey('/alert/merge'), body: Buffer.from([0x7b, 0xff, 0x7d]) });
-    expect(status).toBe(400);
+    expect(status, text).toBe(400);
     expect(JSON.parse(text).error.message).toContain('UTF-8');
   });
 

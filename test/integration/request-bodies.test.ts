@@ -136,7 +136,7 @@ describe('a body', () => {
       for (const levels of [1_000, 10_000, 30_000]) {
         const close = open === '[' ? ']' : '}';
         const answer = await call({ rawBody: `{"x":${open.repeat(levels)}1${close.repeat(levels)}}` });
-        expect(answer.status).toBe(400);
+        expect(answer.status, answer.text).toBe(400);
         expect(['ResourceNotFound', 'InvalidParameter']).toContain(answer.body.error.code);
       }
   });

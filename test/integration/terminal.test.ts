@@ -10,6 +10,7 @@ import { line, printable, printableJson } from '../../lib/printable.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { adminOf } from '../support/admin.ts';
+import { expectEnvelope } from '../support/answers.ts';
 import { anyText } from '../support/any-text.ts';
 import { inventory } from '../support/fleet.ts';
 import { newAccount, objectId } from '../support/incidents.ts';
@@ -44,8 +45,7 @@ async function accountOf(text: string) {
   await put(table, keys.hostStatus(tenant.account, 'h'), { ...live, node_count: 1, edge_count: 1 });
   const { mergeAlerts: merge } = handlersOver(testDeps(table));
   const body = { alert_ids: [alert], incident_id: incident, comment: text, title: `${text} 2` };
-  const { status } = await invokeAlone(merge, eventFor(mergeAlerts, { appKey: tenant.appKey, body }));
-  expect(status).toBe(200);
+  expectEnvelope(await invokeAlone(merge, eventFor(mergeAlerts, { appKey: tenant.appKey, body })), 200);
   return { account: tenant.account, incident, alert };
 }
 
@@ -89,7 +89,7 @@ describe.each(Object.entries(COMMANDS))('%s', (name, command) => {
     expect(printed).not.toContain('\n  0000');
     const texts: string[] = [];
     JSON.parse(printed, (key, value) => void texts.push(key, String(value)));
-    expect(texts.some((text) => text.includes(HOSTILE))).toBe(true);
+    expect(texts).toContainEqual(expect.stringContaining(HOSTILE));
   });
 });
 

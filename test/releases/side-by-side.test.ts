@@ -108,7 +108,7 @@ async function run(scene: Scene, one: Call): Promise<void> {
     const last = merges.at(-1);
     if (!last) return;
     const answer = await callMerge(scene, one.by, last.merge, last.key);
-    expect(answer.status).toBe(200);
+    expect(answer.status, answer.text).toBe(200);
     if (!last.committed) applyMerge(scene, last.merge);
     last.committed = true;
     return;
@@ -254,12 +254,15 @@ describe(`two releases on one table (SEED=${SEED})`, () => {
     );
     const met: string[] = [];
     for (let page = 0, cursor: string | undefined; page === 0 || cursor; ) {
-      const { status, body } = await call({ tenant }, page % 2, [browseFleet, { limit: 7, ...(cursor && { cursor }) }]);
+      const { status, body, text } = await call({ tenant }, page % 2, [
+        browseFleet,
+        { limit: 7, ...(cursor && { cursor }) },
+      ]);
       if (status === 429) {
         await new Promise((resolve) => setTimeout(resolve, 1_000));
         continue;
       }
-      expect(status).toBe(200);
+      expect(status, text).toBe(200);
       met.push(...body.data.items.map(({ host_id }: { host_id: string }) => host_id));
       cursor = body.data.next_cursor;
       page += 1;

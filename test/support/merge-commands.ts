@@ -8,10 +8,11 @@ import { restoreWorkItem } from '../../lib/incidents/restore-work-item.ts';
 import { undoMerge } from '../../lib/incidents/undo-merge.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { collections, keys } from '../../lib/table/keys.ts';
+import { expectEnvelope } from './answers.ts';
 import type { FaultyTable } from './faulty-table.ts';
 import { finishFeed } from './finish.ts';
 import { newAccount } from './incidents.ts';
-import { eventFor, handlersOver, invokeAlone, stored, storedUnder, testDeps } from './service.ts';
+import { type Answer, eventFor, handlersOver, invokeAlone, stored, storedUnder, testDeps } from './service.ts';
 
 const ALERTS = 6;
 const INCIDENTS = 3;
@@ -98,14 +99,14 @@ export async function finish({ tenant, incidents, faulty }: Real, through = faul
 }
 
 /** A merge as a caller sends it, with a key so that it can be said again. */
-export async function callMerge(real: Real, { alerts, into, title }: MergeArguments, key: string): Promise<number> {
+export async function callMerge(real: Real, { alerts, into, title }: MergeArguments, key: string): Promise<Answer> {
   const { mergeAlerts } = handlersOver(depsOf(real), { transactionItems: TRANSACTION_ITEMS });
   const body = {
     alert_ids: alerts.map((alert) => real.alerts[alert]),
     incident_id: real.incidents[into],
     ...(title && { title }),
   };
-  return (await invokeAlone(mergeAlerts, real.tenant.event(body, { headers: { 'Idempotency-Key': key } }))).status;
+  return invokeAlone(mergeAlerts, real.tenant.event(body, { headers: { 'Idempotency-Key': key } }));
 }
 
 /** What a merge does to the model, once it is known to be committed. */
@@ -131,7 +132,7 @@ class Merge implements Command {
   check = () => true;
   async run(model: Model, real: Real): Promise<void> {
     model.serial += 1;
-    expect(await callMerge(real, this.merge, `k${model.serial}`)).toBe(200);
+    expectEnvelope(await callMerge(real, this.merge, `k${model.serial}`), 200);
     await applyMerge(model, real, this.merge);
   }
   toString = () => `merge ${JSON.stringify(this.merge)}`;
@@ -166,7 +167,7 @@ class Retry implements Command {
   async run(model: Model, real: Real): Promise<void> {
     const last = model.cut.pop();
     if (!last) return;
-    expect(await callMerge(real, last.merge, last.key)).toBe(200);
+    expectEnvelope(await callMerge(real, last.merge, last.key), 200);
     if (!last.done) await applyMerge(model, real, last.merge);
   }
   toString = () => 'retry the last merge that was cut';
