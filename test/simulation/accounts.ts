@@ -22,8 +22,8 @@ import { TIME_LIMITS } from '../../lib/time-limits.ts';
 import type { Scenario } from './explore.ts';
 import { type Actor, type Judgement, rowsAfter, scenarioOf } from './scenario.ts';
 import { type Script, START_MS, type Surroundings } from './surroundings.ts';
+import type { Outcome as Run } from './transition-system.ts';
 import { canonical } from './values.ts';
-import type { Outcome as Run } from './world.ts';
 
 /** Keys are named by their text. */
 const [OWN, OTHER] = [1, 2];

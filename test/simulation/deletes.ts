@@ -8,7 +8,7 @@ import { keys } from '../../lib/table/keys.ts';
 import type { Scenario } from './explore.ts';
 import { type Actor, actor, inTurn, type Judgement, rowsAfter, scenarioOf } from './scenario.ts';
 import { callOf, type Surroundings } from './surroundings.ts';
-import type { Outcome } from './world.ts';
+import type { Outcome } from './transition-system.ts';
 
 const ACCOUNT = 1;
 const ITEM = 'w';

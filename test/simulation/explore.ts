@@ -19,8 +19,8 @@ import {
   outcomeOfRun,
   type State,
   type Step,
-  World,
-} from './world.ts';
+  TransitionSystem,
+} from './transition-system.ts';
 
 /** States after which the next of several starts begins without knowledge of them: some memory is left. */
 const MOST_KEPT = 500_000;
@@ -110,7 +110,7 @@ class Search {
   readonly #scenario: Scenario;
   readonly #report: Report;
   readonly #mostSchedules: number;
-  readonly #world: World;
+  readonly #system: TransitionSystem;
   /** Of each state that was met, the steps that were asleep in it each time. */
   readonly #met = new Map<string, readonly string[]>();
   /** By what they were judged by. */
@@ -121,7 +121,7 @@ class Search {
     this.#scenario = scenario;
     this.#report = report;
     this.#mostSchedules = mostSchedules;
-    this.#world = new World(scenario, report.faults);
+    this.#system = new TransitionSystem(scenario, report.faults);
   }
 
   get met(): number {
@@ -132,9 +132,9 @@ class Search {
   async from(rows: Rows): Promise<string[] | undefined> {
     const before = { ...this.#report };
     for (;;) {
-      const { size } = this.#world.written;
+      const { size } = this.#system.written;
       const found = await this.#search(rows, size);
-      if (found || this.#report.stoppedEarly || this.#world.written.size === size) return found;
+      if (found || this.#report.stoppedEarly || this.#system.written.size === size) return found;
       Object.assign(this.#report, before);
       this.#met.clear();
     }
@@ -143,7 +143,7 @@ class Search {
   /** Ends when more partitions are written than were known to be. */
   async #search(rows: Rows, written: number): Promise<string[] | undefined> {
     const report = this.#report;
-    const first = this.#enter(await this.#world.begin(rows), [], 0);
+    const first = this.#enter(await this.#system.begin(rows), [], 0);
     const path: { node: Node; chosen?: Step }[] = [{ node: first }];
     const failing = () => path.flatMap(({ chosen }) => (chosen ? [chosen.name] : []));
     if (this.#failed.length > 0) return failing();
@@ -155,8 +155,8 @@ class Search {
         continue;
       }
       top.chosen = step;
-      const after = await this.#world.take(state, step);
-      if (this.#world.written.size > written) return undefined;
+      const after = await this.#system.take(state, step);
+      if (this.#system.written.size > written) return undefined;
       const ends = after.operations !== state.operations && endedIn(after) > endedIn(state);
       const taken: Taken = { step, ends };
       const asleep = [...sleeping, ...done].filter((other) => areIndependent(other, taken));
@@ -178,10 +178,10 @@ class Search {
 
   #enter(state: State, sleeping: readonly Taken[], depth: number): Node {
     const asleep = sleeping.length === 0 ? NONE : sleeping.map(({ step }) => step.name);
-    const key = this.#world.key(state);
+    const key = this.#system.key(state);
     const before = this.#met.get(key);
     const cut = isCut(state);
-    const steps = cut ? [] : this.#world.withoutOthers(state, this.#world.steps(state));
+    const steps = cut ? [] : this.#system.withoutOthers(state, this.#system.steps(state));
     let todo: Step[];
     if (before) {
       const still = before.filter((name) => asleep.includes(name));
@@ -201,7 +201,7 @@ class Search {
   #problemsOf(state: State, depth: number): string[] {
     if (depth > LONGEST_RUN) return [`it does not end within ${LONGEST_RUN} steps`];
     if (!isOver(state)) return isCut(state) ? [...state.failures] : [];
-    const judged = this.#world.judged(state);
+    const judged = this.#system.judged(state);
     let problems = this.#judged.get(judged);
     if (!problems) {
       problems = problemsOf(this.#scenario, state);
@@ -223,19 +223,19 @@ function areIndependent({ step: one, ends }: Taken, { step: other, ends: otherEn
 
 /** Runs a schedule; after its end each process to its own. Steps that are not there are passed over. */
 export async function replay(scenario: Scenario, rows: Rows, faults: number, schedule: readonly string[]) {
-  return run(scenario, new World(scenario, faults), rows, schedule);
+  return run(scenario, new TransitionSystem(scenario, faults), rows, schedule);
 }
 
-async function run(scenario: Scenario, world: World, rows: Rows, schedule: readonly string[]) {
-  let state = await world.begin(rows);
+async function run(scenario: Scenario, system: TransitionSystem, rows: Rows, schedule: readonly string[]) {
+  let state = await system.begin(rows);
   const taken: Step[] = [];
   const take = async (step: Step | undefined) => {
     if (!step) return;
-    state = await world.take(state, step);
+    state = await system.take(state, step);
     taken.push(step);
   };
-  for (const name of schedule) await take(world.steps(state).find((step) => step.name === name));
-  while (!isOver(state) && taken.length <= LONGEST_RUN) await take(world.steps(state)[0]);
+  for (const name of schedule) await take(system.steps(state).find((step) => step.name === name));
+  while (!isOver(state) && taken.length <= LONGEST_RUN) await take(system.steps(state)[0]);
   const problems =
     taken.length > LONGEST_RUN ? [`it does not end within ${LONGEST_RUN} steps`] : problemsOf(scenario, state);
   return { problems, schedule: taken.map(({ name }) => name), steps: taken.map(describe) };
@@ -248,12 +248,12 @@ async function shortest(
   faults: number,
   found: readonly string[],
 ): Promise<NonNullable<Report['failure']>> {
-  const world = new World(scenario, faults);
-  let best = { forced: found, result: await run(scenario, world, rows, found) };
+  const system = new TransitionSystem(scenario, faults);
+  let best = { forced: found, result: await run(scenario, system, rows, found) };
   for (let size = Math.ceil(found.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2))
     for (let position = 0; position < best.forced.length; ) {
       const forced = best.forced.filter((_name, index) => index < position || index >= position + size);
-      const result = await run(scenario, world, rows, forced);
+      const result = await run(scenario, system, rows, forced);
       if (result.problems.length > 0) best = { forced, result };
       else position += size;
     }

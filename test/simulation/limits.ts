@@ -6,8 +6,8 @@ import { TIME_LIMITS } from '../../lib/time-limits.ts';
 import type { Scenario } from './explore.ts';
 import { type Actor, inTurn, type Judgement, rowsAfter, scenarioOf } from './scenario.ts';
 import { type Script, START_MS } from './surroundings.ts';
+import type { Outcome } from './transition-system.ts';
 import { canonical } from './values.ts';
-import type { Outcome } from './world.ts';
 
 const ACCOUNT = 1;
 /** As many in one second, and in two. */

@@ -16,8 +16,8 @@ import { ACCOUNT, type Apply, imported, type Merge, merged, repaired, type State
 import { type Actor, actor, inTurn, rowsAfter } from './scenario.ts';
 import { callOf, depsOver, id, START_MS, type Surroundings } from './surroundings.ts';
 import { type Rows, TableDouble } from './table-double.ts';
+import type { Message } from './transition-system.ts';
 import { canonical, type Item } from './values.ts';
-import type { Message } from './world.ts';
 
 export const [ONE, TWO, THREE] = [1, 2, 3].map(id) as [string, string, string];
 const ALERTS = [11, 12, 13].map(id);

@@ -5,8 +5,8 @@ import { mergeRowsOf } from '../../lib/check/read.ts';
 import type { FeedItem } from '../../lib/incidents/read.ts';
 import { UndoError } from '../../lib/incidents/undo-merge.ts';
 import type { Judgement } from './scenario.ts';
+import type { Outcome as Run } from './transition-system.ts';
 import { canonical } from './values.ts';
-import type { Outcome as Run } from './world.ts';
 
 export const ACCOUNT = 1;
 

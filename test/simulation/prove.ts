@@ -3,9 +3,9 @@
  *
  * A scenario is a handful of processes that call the functions of `lib` on a table in memory (`table-double.ts`, which a test
  * compares with DynamoDB Local). Each of their calls to the table waits until it is taken: which one is next is a choice, and so
- * is whether something goes wrong with it, or with its process (`FAULTS` in `world.ts`). All choices are tried, but for those that
- * cannot lead to anything new (`explore.ts`); after each run the rows are checked as `admin check` does, and answers and rows
- * compared with what a plain sequential model allows (`linearize.ts`).
+ * is whether something goes wrong with it, or with its process (`FAULTS` in `transition-system.ts`). All choices are tried, but for
+ * those that cannot lead to anything new (`explore.ts`); after each run the rows are checked as `admin check` does, and answers
+ * and rows compared with what a plain sequential model allows (`linearize.ts`).
  *
  * A merge that loses to others again and again is left after a dozen of its calls ("cut"): it would go on so.
  *

@@ -6,7 +6,7 @@ import type { Scenario } from './explore.ts';
 import { isLinearizable, type Model } from './linearize.ts';
 import { depsOver, type Operation, type Script, type Surroundings } from './surroundings.ts';
 import { type Rows, TableDouble } from './table-double.ts';
-import type { Cast, Outcome } from './world.ts';
+import type { Cast, Outcome } from './transition-system.ts';
 
 export interface Actor {
   readonly name: string;

@@ -133,7 +133,8 @@ class Numbers {
   }
 }
 
-export class World {
+/** What the processes of a scenario can do: from each state, steps to others. */
+export class TransitionSystem {
   readonly #cast: Cast;
   readonly #mostFaults: number;
   readonly #behaviors = new Map<string, Behavior>();
