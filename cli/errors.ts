@@ -1,6 +1,8 @@
 import { CommanderError } from 'commander';
 import { AppKeyError } from '../lib/accounts/app-key-admin.ts';
 import { DataError } from '../lib/data/check.ts';
+import { EntryUnreadableError } from '../lib/incidents/read.ts';
+import { TooManyPendingError } from '../lib/incidents/relocate.ts';
 import { UndoError } from '../lib/incidents/undo-merge.ts';
 import { printable } from '../lib/printable.ts';
 import { isThrottled, isUnavailable } from '../lib/table/failures.ts';
@@ -37,6 +39,8 @@ export function sentenceOf(error: unknown): string {
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   const first = message.split('\n')[0] ?? '';
   if (error instanceof AppKeyError) return `${first[0]?.toUpperCase()}${first.slice(1)}.`;
+  if (error instanceof TooManyPendingError) return `${first}: run \`merge finish\`, then the same command again.`;
+  if (error instanceof EntryUnreadableError) return `Feed ${first}: run \`check\`, which finds what is missing.`;
   if (error instanceof UndoError) return `Cannot undo: ${first}.`;
   if (CREDENTIALS.has(name)) return `No valid AWS credentials (${name}): log in, or set AWS_PROFILE.`;
   if (REFUSED.has(name)) return `AWS denied access: ${first}`;

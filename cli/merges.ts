@@ -1,11 +1,12 @@
 import { listMerges } from '../lib/incidents/list.ts';
-import { readMergeOrder } from '../lib/incidents/merge-order.ts';
 import { finishMerge, UnmovableAlertsError } from '../lib/incidents/move.ts';
+import { readAllPending, readPending } from '../lib/incidents/pending.ts';
 import type { FeedItem } from '../lib/incidents/read.ts';
+import type { Int64 } from '../lib/json.ts';
 import { line } from '../lib/printable.ts';
 import { withSignal } from '../lib/table/client.ts';
 import { timeText } from '../lib/time-text.ts';
-import { duration, feedEntry, objectId } from './arguments.ts';
+import { accountId, duration, feedEntry, objectId } from './arguments.ts';
 import type { AccountOptions, AdminCommand, Session, WritingSession } from './command.ts';
 import { CliError, print, say } from './io.ts';
 import { plainTable } from './output.ts';
@@ -39,32 +40,39 @@ export function addMergeCommands(merge: AdminCommand): void {
       'Finish pending merges: move the alerts that have not moved yet. Normally the service does this by itself.',
       'merge finish --account 42',
       'merge finish 64f000000000000000000001 1795000000000 --account 42',
+      'merge finish --all',
     )
     .argument('[incident-id]', 'the incident that alerts are merged into (default: all that are pending)', objectId)
     .argument('[feed-entry]', 'the number that `merge list` shows for the merge', feedEntry)
-    .ofAccount()
+    .option('--account <account>', 'the account', accountId)
+    .option('--all', 'of all accounts')
     .writes(finish);
 }
 
+type FinishOptions = { account?: Int64; all?: boolean };
+
 async function finish(
-  { io, table, options: { account }, dryRun, audit }: WritingSession<AccountOptions>,
+  { io, table, options: { account, all = false }, dryRun, audit }: WritingSession<FinishOptions>,
   incidentId?: string,
   sequence?: number,
 ): Promise<void> {
-  const { pending = [] } = await readMergeOrder(table, account);
+  if (all === (account !== undefined)) throw new CliError('Pass either --account or --all.');
+  const pending = account === undefined ? await readAllPending(table) : await readPending(table, account);
   const chosen = pending.filter(
-    (one) => one.incidentId === (incidentId ?? one.incidentId) && one.sequence === (sequence ?? one.sequence),
+    ({ place }) =>
+      place.incidentId === (incidentId ?? place.incidentId) && place.sequence === (sequence ?? place.sequence),
   );
   if (chosen.length === 0) return print(io, 'No merges are pending.');
-  for (const one of chosen) {
-    const name = `Merge ${one.sequence} into incident ${one.incidentId}`;
+  for (const { account, place } of chosen) {
+    const of = all ? ` of account ${account}` : '';
+    const name = `Merge ${place.sequence} into incident ${place.incidentId}${of}`;
     if (dryRun) {
       say(io, `${name} would be finished.`);
       continue;
     }
     try {
-      await audit.around([account], `entry ${one.sequence} of incident ${one.incidentId}`, () =>
-        finishMerge(withSignal(table, io.signal), account, one),
+      await audit.around([account], `entry ${place.sequence} of incident ${place.incidentId}`, () =>
+        finishMerge(withSignal(table, io.signal), account, place),
       );
     } catch (error) {
       if (!(error instanceof UnmovableAlertsError)) throw error;

@@ -3,7 +3,7 @@ import { listAppKeys } from '../lib/accounts/accounts.ts';
 import { countText } from '../lib/count-text.ts';
 import { effectsOf } from '../lib/incidents/effects.ts';
 import { listLatestMerges } from '../lib/incidents/list.ts';
-import { lastOf, readMergeOrder } from '../lib/incidents/merge-order.ts';
+import { readMergeOrder } from '../lib/incidents/merge-order.ts';
 import { type FeedItem, readAlert, readFeed, readIncident } from '../lib/incidents/read.ts';
 import type { IncidentRow } from '../lib/incidents/rows.ts';
 import { keys } from '../lib/table/keys.ts';
@@ -88,7 +88,7 @@ export async function mergesPage(view: View): Promise<Html> {
   const { account, query } = view;
   const id = account.account_id;
   const { all, incidents, next, read, tableOf } = await readMerges(view, { before: query.before });
-  const last = lastOf(await readMergeOrder(view.table, id));
+  const { last } = await readMergeOrder(view.table, id);
   const isLastShown = last === 0 || all[0]?.entry.sequence === last;
   const entries = Map.groupBy(all, ({ entry }) => entry.incident_id);
   const rows = [...incidents].map(([one, { title, owner_id: owner = 'none' }]) => [

@@ -10,6 +10,7 @@ import type { OperationName } from '../lib/api/operations.ts';
 
 /** Patterns of `dynamodb:LeadingKeys`, as `lib/table/keys.ts` builds the keys. */
 export const LEADING_KEYS = {
+  accounts: 'ACCOUNTS',
   appKey: 'APP_KEY#*',
   hosts: 'ACCOUNT#*#HOSTS',
   hostStatuses: 'ACCOUNT#*#HOST_STATUSES',
@@ -68,9 +69,9 @@ export const GRANTS: Readonly<Record<FunctionName, readonly Grant[]>> = {
     },
   ],
   'finish-merges': [
-    { actions: ['Query'], on: ['feed', 'merges'] },
+    { actions: ['Query'], on: ['accounts', 'feed', 'merges'] },
     { actions: ['PutItem'], on: ['feed'] },
-    { actions: ['BatchGetItem', 'UpdateItem'], on: ['alerts', 'merges'], previous: ['BatchGetItem on merges'] },
+    { actions: ['BatchGetItem', 'UpdateItem'], on: ['alerts', 'merges'] },
   ],
   'usage-key-authorizer': [{ actions: ['GetItem'], on: ['appKey'] }],
   'fallback-route': [],

@@ -1,27 +1,38 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { Function as FinishFunction } from 'aws-cdk-lib/aws-lambda';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { CfnPipe } from 'aws-cdk-lib/aws-pipes';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import { OVERDUE } from '../lib/incidents/finish-merges.ts';
 
 /** Longer than a call takes: its own moves have ended by then. */
 const DELIVERY_DELAY = Duration.seconds(5);
-/** Time until a failed message is retried: AWS recommends six times the function's time-out. */
-const TIMEOUTS_UNTIL_RETRY = 6;
-/** Some eight hours at one attempt every three minutes: an outage of six hours loses no merge. */
+/**
+ * Beyond the function's time-out, until a failed message is retried: a merge that goes on slowly continues at once. AWS recommends
+ * six time-outs where batches are retried while Lambda throttles the function; a message is finished twice without harm.
+ */
+const RETRY_DELAY = Duration.seconds(30);
+/** Some fourteen hours at one attempt every five and a half minutes: an outage of six hours loses no merge. */
 const MOST_RECEIVES = 160;
+/** How often merges are looked for whose message was lost. */
+const SWEEP_INTERVAL = Duration.minutes(5);
 const QUEUE = {
   encryption: QueueEncryption.SQS_MANAGED,
   enforceSSL: true,
   retentionPeriod: Duration.days(14),
 } as const;
 
+/** The attributes that a large feed entry has, and no row of another kind. */
+const LARGE_ENTRY = { large: { BOOL: [true] }, kind: { S: ['merge', 'merge_undone'] } };
+
 export interface MergeQueueProps {
   readonly table: ITableV2;
-  readonly finishMerges: LambdaFunction;
+  readonly finishMerges: FinishFunction;
   readonly timeout: Duration;
 }
 
@@ -41,10 +52,15 @@ export class MergeQueue extends Construct {
     this.queue = new Queue(this, 'Queue', {
       ...QUEUE,
       deliveryDelay: DELIVERY_DELAY,
-      visibilityTimeout: Duration.seconds(TIMEOUTS_UNTIL_RETRY * timeout.toSeconds()),
+      visibilityTimeout: timeout.plus(RETRY_DELAY),
       deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: MOST_RECEIVES },
     });
     finishMerges.addEventSource(new SqsEventSource(this.queue, { batchSize: 1 }));
+    new Rule(this, 'Sweep', {
+      description: 'Finish merges whose message was lost',
+      schedule: Schedule.rate(SWEEP_INTERVAL),
+      targets: [new LambdaFunction(finishMerges, { event: RuleTargetInput.fromObject(OVERDUE), retryAttempts: 0 })],
+    });
 
     const role = new Role(this, 'PipeRole', {
       assumedBy: new ServicePrincipal('pipes.amazonaws.com', {
@@ -60,9 +76,7 @@ export class MergeQueue extends Construct {
       source: table.tableStreamArn,
       sourceParameters: {
         filterCriteria: {
-          filters: [
-            { pattern: JSON.stringify({ eventName: ['INSERT'], dynamodb: { NewImage: { large: { BOOL: [true] } } } }) },
-          ],
+          filters: [{ pattern: JSON.stringify({ eventName: ['INSERT'], dynamodb: { NewImage: LARGE_ENTRY } }) }],
         },
         // Retried until the record leaves the stream, after 24 hours.
         dynamoDbStreamParameters: {

@@ -12,7 +12,7 @@ import { createAlarm, eventMetric, PERIOD, SLOW_P99_MS, throttleEvents } from '.
 import { ServiceLevel } from './service-level.ts';
 
 /** A merge is finished within seconds: after this time an attempt, retried every three minutes, has failed. */
-const PENDING_MINUTES = 5;
+const PENDING_MINUTES = 6;
 
 export interface MonitoringProps extends DashboardSubjects {
   readonly accessLog: ILogGroup;
@@ -75,7 +75,7 @@ export class Monitoring extends Construct {
       label: 'Merges pending',
       period: PERIOD,
     });
-    this.alarm('MergesPending', 'A merge is pending for over five minutes', pending, 1, PENDING_MINUTES);
+    this.alarm('MergesPending', 'A merge is pending for over six minutes', pending, 1, PENDING_MINUTES);
     const failed = new Metric({
       namespace: 'AWS/EventBridge/Pipes',
       metricName: 'ExecutionFailed',

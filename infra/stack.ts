@@ -17,8 +17,8 @@ import { createServiceTable } from './table.ts';
 const ANSWER_TIMEOUT = Duration.seconds(29);
 /** The authorizer fails by itself within a second; this ends one that does not. */
 const AUTHORIZER_TIMEOUT = Duration.seconds(2);
-/** The moves of the largest body take some seconds; what takes longer is gone on with in the next call. */
-const FINISH_TIMEOUT = Duration.seconds(30);
+/** The moves of the largest body take some seconds; on a slow table they take longer. */
+const FINISH_TIMEOUT = Duration.minutes(5);
 
 /** The whole service. */
 export class ServiceStack extends Stack {

@@ -42,6 +42,8 @@ export type ResponseOf<O extends Operation> = TypeOf<O['response']>;
 const captureMode = { title: 'CaptureMode', type: 'string', enum: ['ebpf', 'polling', 'unknown'] } as const;
 
 const PLAN = { rate: 50, burst: 100 } as const;
+/** Each merge writes the one row of its account's merge order. */
+const MERGE_PLAN = { rate: 20, burst: 40 } as const;
 
 export const browseFleet = {
   name: 'browse-fleet',
@@ -166,7 +168,7 @@ export const mergeAlerts = {
   method: 'POST',
   path: '/alert/merge',
   summary: 'Merge alerts into an incident',
-  throttle: PLAN,
+  throttle: MERGE_PLAN,
   idempotent: true,
   request: {
     title: 'MergeAlertsRequest',

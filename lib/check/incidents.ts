@@ -25,11 +25,19 @@ export function* checkIncidents({ account, incidents }: MergeRows, entries: read
     const changes = changesOf(entries, incidentId).filter(({ sequence }) => sequence > loadedAfter);
     const last = changes.at(-1);
     if (noted?.sequence === last?.sequence) continue;
-    let should: Fields = incident;
     const isUnknown = noted !== undefined && !changes.some(({ sequence }) => sequence === noted.sequence);
-    if (isUnknown) should = reverted(should, noted);
+    const ids = { incident_id: incidentId, sequence: (isUnknown ? noted.sequence : last?.sequence) ?? 0 };
+    const { previous_sequence: previous = 0 } = noted ?? {};
+    const isOlderUnknown =
+      isUnknown && previous > loadedAfter && !changes.some(({ sequence }) => sequence === previous);
+    let should: Fields = isUnknown ? reverted(incident, noted) : incident;
+    if (isOlderUnknown && !isSetBy(changes, noted)) {
+      const detail = `entry ${previous} changed it before that, and is missing, too: what it was is unknown`;
+      yield finding('incident_entry_missing', ids, detail);
+      continue;
+    }
     const reached = isUnknown
-      ? changes.findLast(({ sequence }) => sequence < noted.sequence)?.sequence
+      ? changes.findLast(({ sequence }) => sequence < (isOlderUnknown ? 0 : noted.sequence))?.sequence
       : noted?.sequence;
     for (const entry of changes) if (entry.sequence > (reached ?? 0)) should = applied(should, entry);
     const put = updateAction(
@@ -37,7 +45,6 @@ export function* checkIncidents({ account, incidents }: MergeRows, entries: read
       set({ title: should.title, owner_id: should.owner_id, last_change: last && changeOf(last) }),
       isAsRead(incident, ['title', 'owner_id', 'last_change']),
     );
-    const ids = { incident_id: incidentId, sequence: (isUnknown ? noted.sequence : last?.sequence) ?? 0 };
     yield isUnknown
       ? finding('incident_entry_missing', ids, 'its title and owner go back to what they were', put)
       : finding('entry_not_applied', ids, `its title and owner are as before entry ${last?.sequence}`, put);
@@ -50,6 +57,11 @@ const changesOf = (entries: readonly FeedItem[], incidentId: string): FeedEntry[
     .map(({ entry }) => entry)
     .filter((entry) => entry.incident_id === incidentId)
     .filter(({ new_title, new_owner_id }) => new_title !== undefined || new_owner_id !== undefined);
+
+/** Whether entries in the feed say all that a lost change has overwritten. */
+const isSetBy = (changes: readonly FeedEntry[], { old_title, old_owner_id }: IncidentChange) =>
+  (old_title === undefined || changes.some(({ new_title }) => new_title !== undefined)) &&
+  (old_owner_id === undefined || changes.some(({ new_owner_id }) => new_owner_id !== undefined));
 
 const reverted = ({ title, owner_id }: Fields, { old_title, old_owner_id }: IncidentChange): Fields => ({
   title: old_title ?? title,

@@ -1,4 +1,4 @@
-import { lastOf, pendingAt } from '../incidents/merge-order.ts';
+import { pendingAt } from '../incidents/merge-order.ts';
 import type { FeedItem } from '../incidents/read.ts';
 import { expression, IS_NEW, is, isBelow, set } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
@@ -21,8 +21,8 @@ export function* checkMergeOrder(
   const latest = (of: readonly FeedItem[]) => of.reduce((last, { entry }) => Math.max(last, entry.sequence), 0);
   const largeEntries = entries.filter(({ entry }) => entry.large);
   for (const [name, known, last] of [
-    ['last', lastOf(order), latest(entries)],
-    ['last_large', order.own.last_large ?? 0, latest(largeEntries)],
+    ['last', order.last, latest(entries)],
+    ['last_large', order.lastLarge ?? 0, latest(largeEntries)],
   ] as const) {
     const raise = updateAction(key, set({ [name]: last }), isBelow(name, last));
     if (last > known)

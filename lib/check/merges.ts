@@ -60,23 +60,28 @@ export function checkMerges(rows: MergeRows, nowMs = 0): Finding[] {
 
 const entryName = (incidentId: string, sequence: number) => `${incidentId} ${sequence}`;
 
+/** What the feeds record of an alert. */
 interface Told {
   /** The latest move; absent: none has moved it. */
   last?: { move: Move; sequence: number };
+  /** The latest entry that found it in its incident, if that came after the latest move. */
+  stay?: { incidentId: string; sequence: number };
   sequences: Set<number>;
 }
 
 /** Reads the entries in their order. An alert that was loaded again is told of only by entries after that. */
 function replay(entries: readonly FeedItem[], alerts: MergeRows['alerts']): Map<string, Told> {
   const told = new Map<string, Told>();
-  for (const { entry, moves } of entries)
-    for (const move of moves) {
-      if ((alerts.get(move.alertId)?.loaded_after ?? 0) >= entry.sequence) continue;
-      const one = told.get(move.alertId) ?? { sequences: new Set() };
-      one.last = { move, sequence: entry.sequence };
-      one.sequences.add(entry.sequence);
-      told.set(move.alertId, one);
-    }
+  const record = (alertId: string, sequence: number, what: Pick<Told, 'last' | 'stay'>) => {
+    if ((alerts.get(alertId)?.loaded_after ?? 0) >= sequence) return;
+    const { sequences = new Set<number>(), last } = told.get(alertId) ?? {};
+    told.set(alertId, { ...(last && { last }), ...what, sequences: sequences.add(sequence) });
+  };
+  for (const { entry, moves, stayed } of entries) {
+    const { sequence, incident_id: incidentId } = entry;
+    for (const move of moves) record(move.alertId, sequence, { last: { move, sequence } });
+    for (const alertId of stayed) record(alertId, sequence, { stay: { incidentId, sequence } });
+  }
   return told;
 }
 
@@ -86,19 +91,33 @@ function* checkAlerts({ account, alerts }: MergeRows, entries: readonly FeedItem
   const finding = findingsOf(account);
   const told = replay(entries, alerts);
   for (const [alertId, alert] of alerts) {
-    const { incident_id: current, moved_sequence: by, moved_from: from } = alert;
-    const { last, sequences } = told.get(alertId) ?? {};
-    if (by === last?.sequence && (!last || current === last.move.to)) continue;
-    const should = last ? last.move.to : from;
+    const { incident_id: current, moved_sequence: by, moved_from: from, previous_sequence: previous } = alert;
+    const { last, stay, sequences } = told.get(alertId) ?? {};
+    // A stay is recorded in the alert by this release, and not by the previous one.
+    const isRecorded = by === last?.sequence || (stay !== undefined && by === stay.sequence);
+    if (isRecorded && (by === undefined || current === (stay?.incidentId ?? last?.move.to))) continue;
+    const should = stay ? stay.incidentId : last ? last.move.to : from;
     const isUnknown = by !== undefined && !sequences?.has(by);
-    const why = last ? `by entry ${last.sequence}` : 'where it came from';
+    const latest = stay?.sequence ?? last?.sequence;
+    const why = latest === undefined ? 'where it came from' : `by entry ${latest}`;
+    const ids = { alert_id: alertId, ...(by !== undefined && { sequence: by }) };
+    if (isUnknown && latest === undefined && previous !== undefined && previous > (alert.loaded_after ?? 0)) {
+      const detail = `entry ${previous} moved it before that, and is missing, too: where it belongs is unknown`;
+      yield finding('alert_entry_missing', ids, detail);
+      continue;
+    }
     yield finding(
       isUnknown ? 'alert_entry_missing' : 'alert_misplaced',
-      { alert_id: alertId, ...(by !== undefined && { sequence: by }) },
+      ids,
       `it is in ${placeText(current)} and belongs in ${placeText(should)}, ${why}`,
       updateAction(
         keys.alert(account, alertId),
-        set({ incident_id: should, moved_sequence: last?.sequence, moved_from: last?.move.from }),
+        set({
+          incident_id: should,
+          moved_sequence: latest,
+          moved_from: stay ? stay.incidentId : last?.move.from,
+          previous_sequence: undefined,
+        }),
         isAsRead(alert, ['incident_id', 'moved_sequence']),
       ),
     );

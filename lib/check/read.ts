@@ -16,7 +16,7 @@ import { queryRows } from '../table/query.ts';
 import type { AccountRows } from './accounts.ts';
 
 /** Of an alert, all that its place depends on: the rest may be large. */
-const ALERT_ATTRIBUTES = ['incident_id', 'moved_sequence', 'moved_from', 'loaded_after'] as const;
+const ALERT_ATTRIBUTES = ['incident_id', 'moved_sequence', 'moved_from', 'previous_sequence', 'loaded_after'] as const;
 
 export async function readMergeRows(table: Table, account: Int64): Promise<MergeRows> {
   const rows: MergeRow[] = [];

@@ -2,7 +2,7 @@ import { putAccount, readAccount } from '../accounts/accounts.ts';
 import { putAppKey } from '../accounts/app-key-admin.ts';
 import type { GatewayKeys } from '../accounts/gateway-keys.ts';
 import type { AccountRow } from '../accounts/rows.ts';
-import { lastOf, readMergeOrder } from '../incidents/merge-order.ts';
+import { readMergeOrder } from '../incidents/merge-order.ts';
 import { batchGet } from '../table/batch-get.ts';
 import { type Table, withSignal } from '../table/client.ts';
 import { type Key, keys, parseKey } from '../table/keys.ts';
@@ -108,6 +108,6 @@ export async function writeData(
 async function latestSequences(table: Table, entities: readonly Entity[]): Promise<Map<string, number>> {
   const accounts = new Map(entities.map(({ account_id }) => [String(account_id), account_id]));
   const latest = new Map<string, number>();
-  for (const [name, account] of accounts) latest.set(name, lastOf(await readMergeOrder(table, account)));
+  for (const [name, account] of accounts) latest.set(name, (await readMergeOrder(table, account)).last);
   return latest;
 }

@@ -14,8 +14,8 @@ import {
   updateAction,
 } from '../table/transact.ts';
 import { changeOf, largeEntryRows, smallEntryRow } from './feed.ts';
-import { largeAction, type MergeOrder, smallAction } from './merge-order.ts';
-import { type Decide, moveAction, type Placements, type Placing, place, stayAction } from './placement.ts';
+import { type MergeOrder, orderActions } from './merge-order.ts';
+import { type Decide, moveActions, type Placements, place } from './placement.ts';
 import type { FeedEntry, IncidentRow } from './rows.ts';
 
 /** Records a call, so that repeating it does nothing. Times in Unix seconds. */
@@ -38,8 +38,8 @@ export interface Relocation {
   /** As read. */
   incident: IncidentRow;
   order: MergeOrder;
-  /** The shard of the merge order that a small one writes. */
-  shard: number;
+  /** Further conditions and writes. */
+  also?: readonly Action[];
   /** Member that must exist. */
   owner?: Int64;
   idempotency?: Idempotency;
@@ -56,35 +56,22 @@ function incidentActions({ account, entry, incident }: Relocation): Action[] {
   return [
     updateAction(
       keys.incident(account, incidentId),
-      set({ ...changes, last_change: changeOf(entry) }),
+      set({ ...changes, last_change: changeOf(entry, incident.last_change) }),
       isAsRead(incident, [...names, 'last_change', 'loaded_after']),
     ),
   ];
 }
 
-function alertActions({ account, entry, placements }: Relocation, { moves, stayed }: Placing): Action[] {
-  const placementOf = (alertId: string) => {
-    const placement = placements.get(alertId);
-    if (!placement) throw new Error('an alert is to be moved that was not read');
-    return placement;
-  };
-  return [
-    ...moves.map((move) => moveAction(account, entry.sequence, move, placementOf(move.alertId))),
-    ...stayed.map((alertId) => stayAction(account, entry.sequence, alertId, placementOf(alertId))),
-  ];
-}
-
 function actionsOf(relocation: Relocation): Action[] {
-  const { account, entry, alertIds, decide, placements, order, shard, owner, idempotency, large } = relocation;
-  const placing = place(alertIds, placements, decide);
-  const rows = large
-    ? largeEntryRows(account, entry, alertIds)
-    : [smallEntryRow(account, entry, placing.moves, placing.stayed)];
-  const actions = rows.map((row) => putAction(row, IS_NEW));
-  actions.push(
-    large ? largeAction(account, entry, order) : smallAction(account, entry.sequence, order, shard),
+  const { account, entry, alertIds, decide, placements, order, also = [], owner, idempotency, large } = relocation;
+  const { moves, stayed } = place(alertIds, placements, decide);
+  const rows = large ? largeEntryRows(account, entry, alertIds) : [smallEntryRow(account, entry, moves, stayed)];
+  const actions = [
+    ...rows.map((row) => putAction(row, IS_NEW)),
+    ...orderActions(account, entry, order, large),
     ...incidentActions(relocation),
-  );
+    ...also,
+  ];
   if (owner !== undefined) actions.push(checkAction(keys.member(account, owner), EXISTS));
   if (idempotency) {
     const { key, bodyHash: body_hash, ttl, nowSeconds } = idempotency;
@@ -92,7 +79,7 @@ function actionsOf(relocation: Relocation): Action[] {
     const row: Stored<'idempotency'> = { ...key, body_hash, ttl, incident_id, sequence };
     actions.push(putAction(row, expression`${IS_NEW} OR #ttl <= ${nowSeconds}`));
   }
-  return large ? actions : [...actions, ...alertActions(relocation, placing)];
+  return large ? actions : [...actions, ...moveActions(account, entry.sequence, [...moves, ...stayed], placements)];
 }
 
 /**

@@ -29,7 +29,12 @@ const ID_BYTES = 12;
 const IDS_IN_A_ROW = 30_000;
 
 /** The row of an entry whose alerts are moved in the transaction that writes it. */
-export function smallEntryRow(account: Int64, entry: FeedEntry, moves: Move[], stayed: string[]): Stored<'feedEntry'> {
+export function smallEntryRow(
+  account: Int64,
+  entry: FeedEntry,
+  moves: readonly Move[],
+  stayed: readonly Move[],
+): Stored<'feedEntry'> {
   return {
     ...keys.feedEntry(account, entry.incident_id, entry.sequence),
     ...entry,
@@ -59,7 +64,7 @@ export function movesRow(
   { kind, incident_id: incidentId, sequence }: FeedEntry,
   { start, end }: Range,
   moves: readonly Move[],
-  stayed: readonly string[],
+  stayed: readonly Move[],
 ): Stored<'feedMoves'> {
   return {
     ...keys.feedMoves(account, incidentId, sequence, start),
@@ -68,10 +73,10 @@ export function movesRow(
   };
 }
 
-function movedAlerts(kind: FeedEntry['kind'], moves: readonly Move[], stayed: readonly string[]): MovedAlerts {
+function movedAlerts(kind: FeedEntry['kind'], moves: readonly Move[], stayed: readonly Move[]): MovedAlerts {
   const byOther = Map.groupBy(moves, ({ from, to }) => (kind === 'merge' ? from : to) ?? NO_INCIDENT);
   const moved = [...byOther].map(([other, some]) => [other, some.map(({ alertId }) => alertId)]);
-  return { moved: Object.fromEntries(moved), stayed: [...stayed] };
+  return { moved: Object.fromEntries(moved), stayed: stayed.map(({ alertId }) => alertId) };
 }
 
 /** The moves and the alerts that stayed, by an entry's rows; each once, even if in several rows. */
@@ -101,10 +106,14 @@ export function readAlertList(rows: readonly AlertListRow[]): string[] {
   });
 }
 
-/** What an incident notes of an entry that changes it. */
-export function changeOf({ sequence, new_title, old_title, new_owner_id, old_owner_id }: FeedEntry): IncidentChange {
+/** What an incident notes of an entry that changes it, and of the change before. */
+export function changeOf(
+  { sequence, new_title, old_title, new_owner_id, old_owner_id }: FeedEntry,
+  previous?: IncidentChange,
+): IncidentChange {
   return {
     sequence,
+    ...(previous && { previous_sequence: previous.sequence }),
     ...(new_title !== undefined && { old_title: old_title ?? '' }),
     ...(new_owner_id !== undefined && { old_owner_id: old_owner_id ?? null }),
   };

@@ -1,28 +1,28 @@
 import { createHash } from 'node:crypto';
-import type { Explanations } from '../api/errors.ts';
+import { ApiError, type Explanations } from '../api/errors.ts';
 import { type Call, createOperationHandler, type Handler } from '../api/operation-handler.ts';
 import { mergeAlerts, type RequestOf } from '../api/operations.ts';
 import { refuse } from '../api/refusals.ts';
 import validate from '../api/validators/merge-alerts.ts';
 import type { Deps } from '../deps.ts';
 import { stringifyJson } from '../json.ts';
-import { backoff } from '../table/backoff.ts';
 import { batchGet, type ReadBatch, RowMap, rowName } from '../table/batch-get.ts';
 import { type Table, withSignal } from '../table/client.ts';
 import { type KeyOf, keys } from '../table/keys.ts';
 import { TRANSACTION_ITEMS } from '../table/transact.ts';
 import type { Idempotency } from './commit.ts';
-import { MERGE_ORDER_ATTRIBUTES, mergeOrderOf, randomShard, readMergeOrder } from './merge-order.ts';
+import { MERGE_ORDER_ATTRIBUTES, mergeOrderOf, readMergeOrder } from './merge-order.ts';
 import { decideMerge, PLACEMENT_ATTRIBUTES, type Placement } from './placement.ts';
+import { EntryUnreadableError } from './read.ts';
 import {
   claimsOn,
-  type LargeEntryReader,
-  largeEntryReader,
   nextSequence,
-  notWaiting,
+  type PendingEntryReader,
+  pendingEntryReader,
   type Relocation,
   relocate,
   type Sizes,
+  TooManyPendingError,
 } from './relocate.ts';
 import type { IdempotencyRow } from './rows.ts';
 import { findUnmovable } from './unmovable.ts';
@@ -37,44 +37,47 @@ const NAMED = 10;
  */
 const SMALL_UNITS = 125;
 
-/** Merges alerts into an incident, all or nothing at any size: `relocate.ts` says how. */
-export function createMergeAlerts(deps: Deps, sizes: Sizes = {}) {
+/** Seconds after which a caller may try again when too many large merges are pending. */
+const RETRY_PENDING_SECONDS = 10;
+
+/** Merges alerts into an incident, all or nothing at any size: `protocol.md` says how. */
+export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_ITEMS }: Sizes = {}) {
   const { log, metrics, timeLimits } = deps;
-  const readLarge = largeEntryReader();
+  const readPending = pendingEntryReader();
 
   return async function merge(call: MergeCall) {
     const { signal } = call;
     const table = withSignal(deps.table, signal);
     const request = mergeOf(call, deps);
     const reading: Reading = { rows: new RowMap(), batches: [], large: false, checked: false };
-    const waiting = notWaiting();
-    for (let attempt = 1; ; attempt += 1) {
-      const relocation = await prepare({ call, request, deps, table, reading, readLarge, attempt, sizes });
-      if (relocation === 'done already') return { data: null, headers: { 'Idempotent-Replayed': 'true' } };
-      const result = await relocate(table, relocation, {
-        waiting,
-        moveSignal: () => AbortSignal.any([signal, AbortSignal.timeout(timeLimits.movesMs)]),
-        ...sizes,
+    const merged = await relocate(table, {
+      prepare(attempt, large) {
+        reading.large ||= large;
+        return prepare({ call, request, deps, table, reading, readPending, attempt, transactionItems });
+      },
+      moveSignal: () => AbortSignal.any([signal, AbortSignal.timeout(timeLimits.movesMs)]),
+      transactionItems,
+    }).catch((error) => {
+      throw toRefusal(error);
+    });
+    if ('result' in merged) return merged.result;
+    const { relocation, unfinished } = merged;
+    if (unfinished) {
+      // The merge is committed: finish-merges makes the moves that are left.
+      metrics.event('merge_left_pending');
+      log.warn('merge left to finish-merges', {
+        request_id: relocation.entry.request_id,
+        error_name: (unfinished.error as Error).name,
       });
-      switch (result.outcome) {
-        case 'left pending':
-          // The merge is committed: finish-merges makes the moves that are left.
-          metrics.event('merge_left_pending');
-          log.warn('merge left to finish-merges', {
-            request_id: relocation.entry.request_id,
-            error_name: (result.error as Error).name,
-          });
-          return { data: null };
-        case 'done':
-          return { data: null };
-        case 'too large':
-          reading.large = true;
-          break;
-        case 'changed':
-          await backoff(attempt, undefined, signal);
-      }
     }
+    return { data: null };
   };
+}
+
+function toRefusal(error: unknown): unknown {
+  if (error instanceof TooManyPendingError || error instanceof EntryUnreadableError)
+    return new ApiError('ServiceUnavailable', undefined, { 'Retry-After': String(RETRY_PENDING_SECONDS) });
+  return error;
 }
 
 function mergeOf({ body, caller, idempotencyKey }: MergeCall, { now }: Deps) {
@@ -100,7 +103,7 @@ function mergeOf({ body, caller, idempotencyKey }: MergeCall, { now }: Deps) {
 /** What a merge reads of all rows; of its incident also what it changes. */
 const ATTRIBUTES = [...PLACEMENT_ATTRIBUTES, ...MERGE_ORDER_ATTRIBUTES, 'body_hash', 'ttl', 'last_change'] as const;
 type MergeAttribute = (typeof ATTRIBUTES)[number] | 'title' | 'owner_id';
-type MergeKind = 'alert' | 'incident' | 'member' | 'mergeOrder' | 'mergeOrderShard' | 'idempotency';
+type MergeKind = 'alert' | 'incident' | 'member' | 'mergeOrder' | 'idempotency';
 
 /** What a call has read so far. */
 interface Reading {
@@ -119,19 +122,22 @@ interface Preparation {
   deps: Deps;
   table: Table;
   reading: Reading;
-  readLarge: LargeEntryReader;
+  readPending: PendingEntryReader;
   attempt: number;
-  sizes: Sizes;
+  transactionItems: number;
 }
+
+const REPLAYED = { data: null, headers: { 'Idempotent-Replayed': 'true' } };
 
 /**
  * Reads all that a merge depends on and prepares its commit. A large one only requires its alerts to exist: they are not
  * read again when its commit is retried.
  * @throws ApiError when something is missing or cannot be moved, or the Idempotency-Key was used for another body
  */
-async function prepare(preparation: Preparation): Promise<Relocation | 'done already'> {
-  const { call, request, deps, table, reading, readLarge, attempt, sizes } = preparation;
-  const { transactionItems = TRANSACTION_ITEMS, shards } = sizes;
+async function prepare(
+  preparation: Preparation,
+): Promise<{ relocation: Relocation } | { result: { data: null; headers?: Record<string, string> } }> {
+  const { call, request, deps, table, reading, readPending, attempt, transactionItems } = preparation;
   const { body, caller, requestId } = call;
   const { accountId: account } = caller;
   const { alertIds, incidentId, idempotency } = request;
@@ -139,19 +145,17 @@ async function prepare(preparation: Preparation): Promise<Relocation | 'done alr
 
   const alertKeys = alertIds.map((id) => keys.alert(account, id));
   const changesIncident = Boolean(body.title) || owner !== undefined;
-  // Beside the alerts: the entry and a shard of the merge order.
+  // Beside the alerts: the entry and the merge order.
   const written = 2 + Number(changesIncident) + Number(owner !== undefined) + Number(idempotency !== undefined);
   reading.large ||= alertKeys.length + written > transactionItems;
-  const shard = randomShard(shards);
-  // A large one reads the whole merge order, later.
-  const orderKeys = reading.large ? [] : [keys.mergeOrder(account), keys.mergeOrderShard(account, shard)];
+  const orderKey = keys.mergeOrder(account);
   const incidentKey = keys.incident(account, incidentId);
   const ownerKeys = owner === undefined ? [] : [keys.member(account, owner)];
-  const otherKeys = [...orderKeys, incidentKey, ...ownerKeys, ...(idempotency ? [idempotency.key] : [])];
+  const otherKeys = [orderKey, incidentKey, ...ownerKeys, ...(idempotency ? [idempotency.key] : [])];
   await read(preparation, otherKeys, alertKeys);
   const { rows } = reading;
 
-  if (idempotency && isRepeat(rows.of(idempotency.key), idempotency)) return 'done already';
+  if (idempotency && isRepeat(rows.of(idempotency.key), idempotency)) return { result: REPLAYED };
   const incident = rows.of(incidentKey);
   const placements = new Map<string, Placement>();
   const missing: Explanations['mergeTargetsNotFound']['some'] = [];
@@ -169,10 +173,12 @@ async function prepare(preparation: Preparation): Promise<Relocation | 'done alr
     reading.checked = true;
   }
 
-  let order = mergeOrderOf(orderKeys.map((key) => rows.of(key)));
+  const orderRow = rows.of(orderKey);
+  let order = mergeOrderOf(orderRow ? [orderRow] : []);
   const units = reading.batches.reduce((sum, batch) => sum + batch.units, 0);
   const large =
-    reading.large || units > SMALL_UNITS || (await claimsOn(table, readLarge, account, order, placements)).length > 0;
+    reading.large || units > SMALL_UNITS || (await claimsOn(table, readPending, account, order, placements)).length > 0;
+  // Its alerts took a while to read, and it comes after what the previous release commits, too.
   if (large) order = await readMergeOrder(table, account);
   const atMs = deps.now();
   const entry: Relocation['entry'] = {
@@ -190,7 +196,7 @@ async function prepare(preparation: Preparation): Promise<Relocation | 'done alr
       ...(incident.owner_id !== undefined && { old_owner_id: incident.owner_id }),
     }),
   };
-  return {
+  const relocation: Relocation = {
     account,
     entry,
     alertIds,
@@ -198,11 +204,11 @@ async function prepare(preparation: Preparation): Promise<Relocation | 'done alr
     placements,
     incident,
     order,
-    shard,
     large,
     ...(owner !== undefined && { owner }),
     ...(idempotency && { idempotency }),
   };
+  return { relocation };
 }
 
 /** Reads all rows; in a further attempt of a large merge all but the alerts. */

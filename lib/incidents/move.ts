@@ -1,11 +1,12 @@
 /**
  * Moves the alerts of large entries, after their commits. Any number of callers may do so for the same entry at the same
- * time: see `relocate.ts` for what holds then.
+ * time: `protocol.md` says what holds then.
  */
 import type { Int64 } from '../json.ts';
 import { backoff, CONFLICT, THROTTLED } from '../table/backoff.ts';
 import { type Table, withSignal } from '../table/client.ts';
 import { IS_NEW } from '../table/expression.ts';
+import { isUnavailable } from '../table/failures.ts';
 import { forEach } from '../table/pool.ts';
 import { putAction, TRANSACTION_ITEMS, type TransactionResult, transactOnce } from '../table/transact.ts';
 import { type EntryPlace, movesRow, type Range, uncovered } from './feed.ts';
@@ -14,16 +15,18 @@ import {
   type Decide,
   decideMerge,
   decideUndo,
-  moveAction,
+  latestEntryOf,
+  moveActions,
   type Placements,
   place,
-  placedAfter,
   readPlacements,
 } from './placement.ts';
-import { type LargeEntry, readEntry, readLargeEntry, readMovedRanges } from './read.ts';
+import { type LargeEntry, readEntry, readMovedRanges, readPendingEntry } from './read.ts';
 
 /** Transactions under way at once: one for each partition key of an account's alerts. */
-const LANES = 16;
+const WORKERS = 16;
+/** Without a signal, how often a merge is gone on with after a call whose outcome is unknown. */
+const MOST_ROUNDS = 8;
 
 /** Alerts whose rows cannot be updated, such as those at DynamoDB's largest size of a row. All others of their merge are moved. */
 export class UnmovableAlertsError extends Error {
@@ -36,10 +39,14 @@ export class UnmovableAlertsError extends Error {
 }
 
 export interface MoveOptions {
-  /** Placements read before the commit: unchanged alerts need not be read again. */
+  /** Large entries that were pending when this one was committed, or later. */
+  pending: readonly EntryPlace[];
+  /** Placements read before the commit: they need not be read again where they are unchanged. */
   known?: Placements | undefined;
   /** What one transaction holds. */
   transactionItems?: number | undefined;
+  /** Transactions under way at once. */
+  workers?: number;
 }
 
 /**
@@ -48,18 +55,26 @@ export interface MoveOptions {
  * @throws UnmovableAlertsError once all others are moved
  * @throws what ended it early; moves already made remain
  */
-export async function moveAlerts(table: Table, large: LargeEntry, options: MoveOptions = {}): Promise<void> {
-  const { account, entry } = large;
-  const whole = { start: 0, end: large.alertIds.length };
-  const moved = options.known ? [] : await readMovedRanges(table, large);
-  const unmovable = await moveRanges(table, large, uncovered(whole, moved), options);
-  if (unmovable.length > 0) throw new UnmovableAlertsError(unmovable);
-  await removePending(table, account, entry.sequence);
+export async function moveAlerts(
+  table: Table,
+  large: LargeEntry,
+  { pending, known, transactionItems = TRANSACTION_ITEMS, workers = WORKERS }: MoveOptions,
+): Promise<void> {
+  const moved = known ? [] : await readMovedRanges(table, large);
+  const todo = uncovered({ start: 0, end: large.alertIds.length }, moved);
+  const limits = { workers, most: transactionItems - 1 }; // one action is the row that records the moves
+  const earlier = await moveEarlier(table, large, todo, pending, limits);
+  const usable = earlier.any ? undefined : known;
+  const unmovable = await moveRanges(table, large, todo, { ...limits, known: usable, blocked: earlier.unmovable });
+  if (unmovable.size > 0) throw new UnmovableAlertsError([...unmovable]);
+  await removePending(table, large.account, large.entry.sequence);
 }
 
 /**
- * Finishes a merge that is committed: makes the moves that are left. May be called repeatedly and concurrently.
+ * Finishes a merge that is committed: makes the moves that are left. May be called repeatedly and concurrently. A call whose
+ * outcome is unknown does not end it: fewer workers go on, until the table's signal aborts.
  * @throws UnmovableAlertsError when rows cannot be updated; all other alerts are moved then
+ * @throws EntryUnreadableError
  */
 export async function finishMerge(
   table: Table,
@@ -67,62 +82,71 @@ export async function finishMerge(
   place: EntryPlace,
   transactionItems?: number,
 ): Promise<'finished' | 'nothing to do'> {
-  const { pending = [] } = await readMergeOrder(table, account);
-  if (!pending.some(({ sequence }) => sequence === place.sequence)) return 'nothing to do';
-  const large = await readLargeEntry(table, account, place);
-  if (!large) return 'nothing to do';
-  await moveAlerts(table, large, { transactionItems });
-  return 'finished';
+  for (let round = 0; ; round += 1)
+    try {
+      const { pending = [] } = await readMergeOrder(table, account);
+      if (!pending.some(({ sequence }) => sequence === place.sequence))
+        return round === 0 ? 'nothing to do' : 'finished';
+      const large = await readPendingEntry(table, account, place);
+      const workers = Math.max(1, Math.floor(WORKERS / 2 ** round));
+      await moveAlerts(table, large, { pending, transactionItems, workers });
+      return 'finished';
+    } catch (error) {
+      const isOver = table.signal ? table.signal.aborted : round === MOST_ROUNDS;
+      if (!isUnavailable(error) || isOver) throw error;
+      await backoff(round + 1, THROTTLED, table.signal);
+    }
+}
+
+interface Limits {
+  workers: number;
+  /** Alerts in one transaction. */
+  most: number;
 }
 
 /**
- * Makes a large entry's moves of some alerts, and possibly of others.
- * @returns those of them that cannot be moved
- */
-async function moveSome(
-  table: Table,
-  large: LargeEntry,
-  alertIds: ReadonlySet<string>,
-  options: MoveOptions,
-): Promise<string[]> {
-  const { transactionItems = TRANSACTION_ITEMS } = options;
-  const wanted: Range[] = [];
-  for (const [index, alertId] of large.alertIds.entries()) {
-    if (!alertIds.has(alertId)) continue;
-    const last = wanted.at(-1);
-    if (last && index < last.end) continue;
-    wanted.push({ start: index, end: Math.min(large.alertIds.length, index + transactionItems - 1) });
-  }
-  if (wanted.length === 0) return [];
-  const moved = await readMovedRanges(table, large);
-  const gaps = wanted.flatMap((range) => uncovered(range, moved));
-  return (await moveRanges(table, large, gaps, options)).filter((id) => alertIds.has(id));
-}
-
-/**
- * Entries of lower sequences come first: their moves of these alerts are done when this returns.
- * @returns whether there was any such entry, and the alerts that it could not move
+ * Moves the alerts in some ranges of a list that pending entries of lower sequences take, too: first those of the lowest
+ * sequence. It moves whole transactions, so it takes in further alerts, which still earlier entries may take.
+ * @returns whether there was any such entry, and the alerts that could not be moved
  */
 async function moveEarlier(
   table: Table,
   { account, entry, alertIds }: LargeEntry,
   ranges: readonly Range[],
-  { transactionItems }: MoveOptions,
+  pending: readonly EntryPlace[],
+  limits: Limits,
 ): Promise<{ any: boolean; unmovable: Set<string> }> {
-  const { pending = [] } = await readMergeOrder(table, account);
-  const earlier = pending.filter(({ sequence }) => sequence < entry.sequence);
-  const unmovable = new Set<string>();
-  if (earlier.length === 0) return { any: false, unmovable };
-  const wanted = new Set(ranges.flatMap(({ start, end }) => alertIds.slice(start, end)));
-  for (const one of earlier) {
-    const large = await readLargeEntry(table, account, one);
-    if (!large) continue;
-    for (const id of await moveSome(table, large, wanted, { transactionItems })) unmovable.add(id);
+  const wanted = new Set(idsIn(alertIds, ranges));
+  const steps: { large: LargeEntry; ranges: Range[] }[] = [];
+  for (const place of pending.toReversed()) {
+    if (place.sequence >= entry.sequence) continue;
+    const large = await readPendingEntry(table, account, place);
+    const taken = rangesWith(large.alertIds, wanted, limits.most);
+    if (taken.length === 0) continue;
+    const moved = await readMovedRanges(table, large);
+    const left = taken.flatMap((range) => uncovered(range, moved));
+    for (const id of idsIn(large.alertIds, left)) wanted.add(id);
+    steps.unshift({ large, ranges: left });
   }
-  return { any: true, unmovable };
+  const unmovable = new Set<string>();
+  for (const { large, ranges } of steps)
+    for (const id of await moveRanges(table, large, ranges, { ...limits, blocked: unmovable })) unmovable.add(id);
+  return { any: steps.length > 0, unmovable };
 }
 
-/** What an entry does with alerts; an undo looks at where its merge took them from. */
+const idsIn = (ids: readonly string[], ranges: readonly Range[]) =>
+  ranges.flatMap(({ start, end }) => ids.slice(start, end));
+
+/** Ranges of a list that hold all its wanted alerts, each of one transaction. */
+function rangesWith(ids: readonly string[], wanted: ReadonlySet<string>, most: number): Range[] {
+  const ranges: Range[] = [];
+  for (const [index, id] of ids.entries())
+    if (wanted.has(id) && index >= (ranges.at(-1)?.end ?? 0))
+      ranges.push({ start: index, end: Math.min(ids.length, index + most) });
+  return ranges;
+}
+
+/** How an entry puts alerts; an undo looks up where its merge took them from. */
 export async function decideFor(
   table: Table,
   { account, entry }: Pick<LargeEntry, 'account' | 'entry'>,
@@ -133,37 +157,37 @@ export async function decideFor(
   return decideUndo(entry, new Map(undone?.moves.map(({ alertId, from }) => [alertId, from])));
 }
 
-/** Moves the alerts of some stretches of a list that are not moved. @returns those that cannot be moved */
+interface RangeOptions extends Limits {
+  known?: Placements | undefined;
+  /** Alerts that an earlier entry should move but cannot: they must wait. */
+  blocked: ReadonlySet<string>;
+}
+
+/** Moves the alerts of some ranges of a list that are not moved. @returns those that cannot be moved */
 async function moveRanges(
   table: Table,
   large: LargeEntry,
   ranges: readonly Range[],
-  options: MoveOptions,
-): Promise<string[]> {
-  if (ranges.length === 0) return [];
-  const { transactionItems = TRANSACTION_ITEMS } = options;
-  const earlier = await moveEarlier(table, large, ranges, options);
-  const decide = await decideFor(table, large);
-  const most = transactionItems - 1; // and the row that tells of them
+  { workers, most, known, blocked }: RangeOptions,
+): Promise<Set<string>> {
+  const unmovable = new Set<string>();
+  if (ranges.length === 0) return unmovable;
+  const context = { large, decide: await decideFor(table, large), most, known, blocked, unmovable };
   const pieces = ranges.flatMap((range) => piecesOf(range, most));
-  const lanes = Math.min(LANES, pieces.length);
-  const context: Omit<Lane, 'table'> = {
-    large,
-    decide,
-    most,
-    blocked: earlier.unmovable,
-    unmovable: [],
-    known: earlier.any ? undefined : options.known,
-  };
-  // Adjacent stretches share a partition key, so that each lane keeps to its own.
-  const shares = Array.from({ length: lanes }, (_, lane) =>
-    pieces.slice(Math.floor((lane * pieces.length) / lanes), Math.floor(((lane + 1) * pieces.length) / lanes)),
+  const count = Math.min(workers, pieces.length);
+  // Adjacent ranges share a partition key, so that each worker keeps to its own.
+  const shares = Array.from({ length: count }, (_, index) =>
+    pieces.slice(Math.floor((index * pieces.length) / count), Math.floor(((index + 1) * pieces.length) / count)),
   );
-  await forEach(shares, (share, signal) => runLane({ ...context, table: withSignal(table, signal) }, share.reverse()), {
-    concurrency: lanes,
-    signal: table.signal,
-  });
-  return context.unmovable;
+  await forEach(
+    shares,
+    (share, signal) => runWorker({ ...context, table: withSignal(table, signal) }, share.reverse()),
+    {
+      concurrency: count,
+      signal: table.signal,
+    },
+  );
+  return unmovable;
 }
 
 function piecesOf({ start, end }: Range, most: number): Range[] {
@@ -172,26 +196,24 @@ function piecesOf({ start, end }: Range, most: number): Range[] {
   return pieces;
 }
 
-interface Lane {
+interface Worker {
   table: Table;
   large: LargeEntry;
   decide: Decide;
-  /** Alerts in one transaction. */
   most: number;
-  /** Alerts that an earlier entry should move but cannot: they must wait. */
+  known: Placements | undefined;
   blocked: ReadonlySet<string>;
   /** Filled with the alerts that cannot be moved. */
-  unmovable: string[];
-  known: Placements | undefined;
+  unmovable: Set<string>;
 }
 
 /**
- * Moves stretches one after the other, the last of them first. Throttled transactions get smaller until they
+ * Moves ranges one after the other, the last of them first. Throttled transactions get smaller until they
  * succeed; oversized ones are halved.
  */
-async function runLane(lane: Lane, todo: Range[]): Promise<void> {
-  const { table, large } = lane;
-  let { most, known } = lane;
+async function runWorker(worker: Worker, todo: Range[]): Promise<void> {
+  const { table, large } = worker;
+  let { most, known } = worker;
   let attempt = 0;
   for (let range = todo.pop(); range; range = todo.pop()) {
     table.signal?.throwIfAborted();
@@ -199,11 +221,11 @@ async function runLane(lane: Lane, todo: Range[]): Promise<void> {
       todo.push({ start: range.start + most, end: range.end });
       range = { start: range.start, end: range.start + most };
     }
-    const outcome = await moveRange(lane, range, known);
+    const outcome = await moveRange(worker, range, known);
     switch (outcome) {
       case 'applied':
         attempt = 0;
-        most = Math.min(lane.most, 2 * most);
+        most = Math.min(worker.most, 2 * most);
         continue;
       case 'changed':
         // By another caller making the same moves, or by an import: the stored rows decide.
@@ -211,7 +233,7 @@ async function runLane(lane: Lane, todo: Range[]): Promise<void> {
         todo.push(...uncovered(range, await readMovedRanges(table, large)).reverse());
         break;
       case 'refused':
-        if (range.end - range.start === 1) lane.unmovable.push(...large.alertIds.slice(range.start, range.end));
+        if (range.end - range.start === 1) for (const id of idsIn(large.alertIds, [range])) worker.unmovable.add(id);
         else {
           const middle = Math.floor((range.start + range.end) / 2);
           todo.push({ start: middle, end: range.end }, { start: range.start, end: middle });
@@ -229,33 +251,27 @@ async function runLane(lane: Lane, todo: Range[]): Promise<void> {
   }
 }
 
-/** Moves the alerts of a stretch and writes the row that records them, in one transaction. */
+/** Moves the alerts of a range and writes the row that records them, in one transaction. */
 async function moveRange(
-  { table, large, decide, blocked }: Lane,
+  { table, large, decide, blocked }: Worker,
   range: Range,
   known: Placements | undefined,
 ): Promise<TransactionResult['outcome']> {
   const { account, entry } = large;
   const ids = large.alertIds.slice(range.start, range.end);
   if (ids.some((id) => blocked.has(id))) return 'refused';
-  let placements = known;
-  let placing = known && place(ids, known, decide);
-  // Where an alert was before the commit is enough to move it, for the move is conditional on it; not to leave it there.
-  if (!placements || placing?.moves.length !== ids.length) {
-    placements = await readPlacements(table, account, ids);
-    const isOvertaken = (id: string) => placedAfter(placements?.get(id) ?? {}) >= entry.sequence;
-    // Later entries take an alert only when this one has moved it: another caller has done so. Or it was loaded again since.
-    if (ids.some(isOvertaken)) {
-      const [gap] = uncovered(range, await readMovedRanges(table, large));
-      if (gap?.start !== range.start || gap.end !== range.end) return 'changed';
-    }
-    // A restored table may have lost the row that tells of it; even then nothing is taken from a later entry.
-    placing = place(ids, placements, (id, placement) => (isOvertaken(id) ? 'left' : decide(id, placement)));
+  const placements = known ?? (await readPlacements(table, account, ids));
+  const isOvertaken = (id: string) => latestEntryOf(placements.get(id) ?? {}) >= entry.sequence;
+  // A later entry has an alert, so another caller has moved it for this one; or it was imported again.
+  if (ids.some(isOvertaken)) {
+    const [gap] = uncovered(range, await readMovedRanges(table, large));
+    if (gap?.start !== range.start || gap.end !== range.end) return 'changed';
   }
-  const actions = [putAction(movesRow(account, entry, range, placing.moves, placing.stayed), IS_NEW)];
-  for (const move of placing.moves) {
-    const placement = placements.get(move.alertId);
-    if (placement) actions.push(moveAction(account, entry.sequence, move, placement));
-  }
-  return (await transactOnce(table, actions)).outcome;
+  // After a restore the row that records a move may be missing; even then nothing is taken from a later entry.
+  const { moves, stayed } = place(ids, placements, (id, placement) =>
+    isOvertaken(id) ? undefined : decide(id, placement),
+  );
+  const actions = moveActions(account, entry.sequence, [...moves, ...stayed], placements);
+  return (await transactOnce(table, [putAction(movesRow(account, entry, range, moves, stayed), IS_NEW), ...actions]))
+    .outcome;
 }

@@ -16,9 +16,9 @@ export type Placements = ReadonlyMap<string, Placement>;
 /** The attributes of an alert that are read: the rest may be large. */
 export const PLACEMENT_ATTRIBUTES = ['incident_id', 'moved_sequence', 'stayed_sequence', 'loaded_after'] as const;
 
-/** The latest entry that decided where the alert is; earlier ones no longer matter. */
-export const placedAfter = ({ moved_sequence = 0, loaded_after = 0 }: Placement) =>
-  Math.max(moved_sequence, loaded_after);
+/** The latest entry that took the alert, or that its import replaced; earlier ones no longer apply to it. */
+export const latestEntryOf = ({ moved_sequence = 0, stayed_sequence = 0, loaded_after = 0 }: Placement) =>
+  Math.max(moved_sequence, stayed_sequence, loaded_after);
 
 export async function readPlacements(
   table: Table,
@@ -37,74 +37,69 @@ export const inListOrder = (alertIds: readonly string[]): string[] =>
     .sort()
     .map((text) => text.slice(1));
 
-/** Where an entry moves an alert: into an incident or out of any; or it stays where it is. */
-export type Verdict = { to: string | undefined } | 'stays' | 'left';
+/** Where an entry puts an alert: into an incident, or out of any (`to` is undefined); absent: it does not take the alert. */
+export type Verdict = { to: string | undefined } | undefined;
 
-/** What an entry does with an alert, given its placement at the entry's turn. */
+/** Decides where an entry puts an alert, by where it is now. */
 export type Decide = (alertId: string, placement: Placement) => Verdict;
 
 /** A merge takes every alert, wherever it is. */
 export const decideMerge =
   ({ incident_id: own }: Pick<FeedEntry, 'incident_id'>): Decide =>
-  (_alertId, { incident_id: current }) =>
-    current === own ? 'stays' : { to: own };
+  () => ({ to: own });
 
 /**
- * An undo takes back the alerts that have not moved since the merge. Reloaded data
- * has no sequence: then the incident decides.
+ * An undo takes back the alerts that no entry has taken since the merge. Imported data has no sequence: then the incident decides.
  * @param origins where the merge took each alert from
  */
 export const decideUndo =
   (
-    { incident_id: own, undone_sequence: undone }: Pick<FeedEntry, 'incident_id' | 'undone_sequence'>,
+    { incident_id: own, undone_sequence: undone = 0 }: Pick<FeedEntry, 'incident_id' | 'undone_sequence'>,
     origins: ReadonlyMap<string, string | undefined>,
   ): Decide =>
-  (alertId, { incident_id: current, moved_sequence: by }) =>
-    current === own && (by === undefined || by === undone) && origins.has(alertId)
+  (alertId, { incident_id: current, moved_sequence: by = undone, stayed_sequence: stayed = 0 }) =>
+    current === own && by === undone && stayed <= undone && origins.has(alertId)
       ? { to: origins.get(alertId) }
-      : 'left';
+      : undefined;
 
 export interface Placing {
   moves: Move[];
-  stayed: string[];
-  left: string[];
+  /** Moves of alerts that are in their incident already. */
+  stayed: Move[];
 }
 
-/** Alerts that no longer exist are omitted. */
+/** What an entry does with alerts. Those that it does not take, or that do not exist, are omitted. */
 export function place(alertIds: readonly string[], placements: Placements, decide: Decide): Placing {
-  const placing: Placing = { moves: [], stayed: [], left: [] };
+  const placing: Placing = { moves: [], stayed: [] };
   for (const alertId of alertIds) {
     const placement = placements.get(alertId);
-    if (!placement) continue;
-    const verdict = decide(alertId, placement);
-    if (verdict === 'stays') placing.stayed.push(alertId);
-    else if (verdict === 'left') placing.left.push(alertId);
-    else placing.moves.push({ alertId, from: placement.incident_id, to: verdict.to });
+    const verdict = placement && decide(alertId, placement);
+    if (!verdict) continue;
+    const move = { alertId, from: placement.incident_id, to: verdict.to };
+    (move.from === move.to ? placing.stayed : placing.moves).push(move);
   }
   return placing;
 }
 
-const alertAction = (
-  account: Int64,
-  alertId: string,
-  placement: Placement,
-  fields: Partial<Record<keyof AlertRow, unknown>>,
-): Action => updateAction(keys.alert(account, alertId), set(fields), isAsRead(placement, PLACEMENT_ATTRIBUTES));
-
-/** Moves an alert if its placement is as read. It records where it came from: a restored table may lack the entry. */
-export const moveAction = (
+/**
+ * Moves alerts whose placements are as read. Each row records the entry, and where the alert came from: a restored table may
+ * lack the entry. An alert that stays where it is records them, too, so that no earlier entry counts as its last.
+ */
+export const moveActions = (
   account: Int64,
   sequence: number,
-  { alertId, from, to }: Move,
-  placement: Placement,
-): Action =>
-  alertAction(account, alertId, placement, {
-    incident_id: to,
-    moved_sequence: sequence,
-    moved_from: from,
-    ...(placement.stayed_sequence !== undefined && { stayed_sequence: undefined }),
+  moves: readonly Move[],
+  placements: Placements,
+): Action[] =>
+  moves.map(({ alertId, from, to }) => {
+    const placement = placements.get(alertId);
+    if (!placement) throw new Error('an alert is to be moved that was not read');
+    const fields = {
+      incident_id: to,
+      moved_sequence: sequence,
+      moved_from: from,
+      ...(placement.moved_sequence !== undefined && { previous_sequence: placement.moved_sequence }),
+      ...(placement.stayed_sequence !== undefined && { stayed_sequence: undefined }),
+    };
+    return updateAction(keys.alert(account, alertId), set(fields), isAsRead(placement, PLACEMENT_ATTRIBUTES));
   });
-
-/** Leaves an alert where it is, and records the entry: later moves have higher sequences. */
-export const stayAction = (account: Int64, sequence: number, alertId: string, placement: Placement): Action =>
-  alertAction(account, alertId, placement, { stayed_sequence: sequence });

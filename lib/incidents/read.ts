@@ -1,5 +1,6 @@
 /** Incidents, their feeds and alerts as they are stored. */
 import type { Int64 } from '../json.ts';
+import { backoff, CONFLICT } from '../table/backoff.ts';
 import type { Table } from '../table/client.ts';
 import { collections, keys, ofKind, parseKey, type Stored } from '../table/keys.ts';
 import { queryAll, queryRows } from '../table/query.ts';
@@ -91,20 +92,35 @@ export interface LargeEntry {
   readonly alertIds: readonly string[];
 }
 
-/** @returns undefined when there is no such entry, or it is not large */
-export async function readLargeEntry(
+/** The merge order names a large entry whose rows cannot be read. A restored table may lack them: `admin check` finds that. */
+export class EntryUnreadableError extends Error {
+  override readonly name = 'EntryUnreadableError';
+}
+
+const MOST_READS = 5;
+
+/**
+ * Reads a large entry that the merge order names. DynamoDB may show rows of one transaction one after the other: what is not there
+ * yet is read again.
+ * @throws EntryUnreadableError when some of its rows stay missing
+ */
+export async function readPendingEntry(
   table: Table,
   account: Int64,
   { incidentId, sequence }: EntryPlace,
-): Promise<LargeEntry | undefined> {
+): Promise<LargeEntry> {
   const { sk } = keys.feedEntry(account, incidentId, sequence);
-  const rows: FeedRow[] = [];
-  for await (const row of queryAll(table, collections.feed(account, incidentId), { prefix: sk })) {
-    if (parseKey(row)?.kind === 'feedMoves') break;
-    rows.push(row);
+  for (let reads = 1; ; reads += 1) {
+    const rows: FeedRow[] = [];
+    for await (const row of queryAll(table, collections.feed(account, incidentId), { prefix: sk })) {
+      if (parseKey(row)?.kind === 'feedMoves') break;
+      rows.push(row);
+    }
+    const { entry, alertIds = [] } = itemOf(rows) ?? {};
+    if (entry?.large && alertIds.length === entry.alerts) return { account, entry, alertIds };
+    if (reads === MOST_READS) throw new EntryUnreadableError(`entry ${sequence} of incident ${incidentId} lacks rows`);
+    await backoff(reads, CONFLICT, table.signal);
   }
-  const item = itemOf(rows);
-  return item?.entry.large ? { account, entry: item.entry, alertIds: item.alertIds } : undefined;
 }
 
 /** The stretches of a large entry's list whose alerts are moved. */

@@ -26,6 +26,8 @@ export interface IncidentChange {
   old_title?: string;
   /** null: it had none. */
   old_owner_id?: Int64 | null;
+  /** Sequence of the change before this one: tells of entries that a restored table lacks. */
+  previous_sequence?: number;
 }
 
 export interface AlertRow {
@@ -33,11 +35,13 @@ export interface AlertRow {
   title: string;
   /** Absent: in no incident. */
   incident_id?: string;
-  /** Sequence of the feed entry that moved it last. */
+  /** Sequence of the feed entry that took it last; it may have been in its incident already. */
   moved_sequence?: number;
   /** The incident that this entry took it from; absent: none. */
   moved_from?: string;
-  /** Sequence of the small entry that last found it already in its incident. */
+  /** Sequence of the entry that took it before that one: tells of entries that a restored table lacks. */
+  previous_sequence?: number;
+  /** Of the previous release: sequence of the small entry that last found it already in its incident. */
   stayed_sequence?: number;
   /** Sequence of the account's latest entry when the row was loaded: earlier ones do not apply to it. */
   loaded_after?: number;
@@ -63,6 +67,8 @@ export interface FeedEntry {
   new_owner_id?: Int64;
   /** Of an undo: the sequence of the undone merge. */
   undone_sequence?: number;
+  /** Of a merge: the sequence of its latest undo. */
+  undone_by?: number;
   /** Committed before its alerts are moved: separate rows list them, and where they came from. */
   large?: true;
   /** Of a large entry: how many alerts it takes. */
@@ -80,7 +86,7 @@ export interface AlertListRow {
   alert_ids: Uint8Array;
 }
 
-/** The merge order's own row, or one of its shards: see `merge-order.ts`. */
+/** The merge order's row, or one that the previous release writes beside it: see `merge-order.ts`. */
 export interface MergeOrderRow {
   last?: number;
   last_large?: number;

@@ -10,7 +10,7 @@ import { queryAll, queryRows } from '../table/query.ts';
 import type { EntryPlace } from './feed.ts';
 import { lowestNext, readMergeOrder } from './merge-order.ts';
 import { decideFor } from './move.ts';
-import { type Decide, placedAfter } from './placement.ts';
+import { type Decide, latestEntryOf } from './placement.ts';
 import { type FeedItem, readEntry } from './read.ts';
 import type { AlertRow, FeedEntry, IncidentRow } from './rows.ts';
 
@@ -53,9 +53,9 @@ export async function readSnapshot(table: Table, account: Int64) {
 
 /** Applies an entry's move to an alert, if not yet applied. */
 function moveWith({ sequence }: FeedEntry, decide: Decide, alert: AlertRow): void {
-  if (placedAfter(alert) >= sequence) return;
+  if (latestEntryOf(alert) >= sequence) return;
   const verdict = decide(alert.alert_id, alert);
-  if (typeof verdict === 'string') return;
+  if (!verdict) return;
   if (verdict.to === undefined) delete alert.incident_id;
   else alert.incident_id = verdict.to;
   alert.moved_sequence = sequence;

@@ -1,24 +1,16 @@
 import type { Deps } from '../deps.ts';
 import type { Int64 } from '../json.ts';
-import { backoff } from '../table/backoff.ts';
 import { batchGet } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
+import { is, set } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
-import { TRANSACTION_ITEMS } from '../table/transact.ts';
+import { TRANSACTION_ITEMS, updateAction } from '../table/transact.ts';
 import type { Move } from './feed.ts';
-import { randomShard, readMergeOrder } from './merge-order.ts';
+import { readMergeOrder } from './merge-order.ts';
 import { finishMerge } from './move.ts';
 import { decideUndo, place, readPlacements } from './placement.ts';
 import { type FeedItem, readEntry, readFeed } from './read.ts';
-import {
-  claimsOn,
-  largeEntryReader,
-  nextSequence,
-  notWaiting,
-  type Relocation,
-  relocate,
-  type Sizes,
-} from './relocate.ts';
+import { claimsOn, nextSequence, pendingEntryReader, type Relocation, relocate, type Sizes } from './relocate.ts';
 
 /** Which merge to undo, and on whose behalf. */
 export interface UndoRequest {
@@ -55,36 +47,40 @@ type UndoDeps = Pick<Deps, 'table' | 'now' | 'newId'>;
  * What is too large for one transaction is moved after its commit, by this call, by finish-merges, or by the same call again.
  * @throws UndoError when there is no such merge, or an incident that alerts came from is gone
  */
-export async function undoMerge(deps: UndoDeps, request: UndoRequest, sizes: Sizes = {}): Promise<Undo> {
+export async function undoMerge(
+  deps: UndoDeps,
+  request: UndoRequest,
+  { transactionItems = TRANSACTION_ITEMS }: Sizes = {},
+): Promise<Undo> {
   const { table } = deps;
-  const { transactionItems = TRANSACTION_ITEMS } = sizes;
-  const waiting = notWaiting();
-  let large = false;
-  for (let attempt = 1; ; attempt += 1) {
-    const { undo, relocation, pending } = await prepare(deps, request, attempt, sizes.shards);
-    if (pending.length > 0) {
-      for (const place of pending) await finishMerge(table, request.account, place, transactionItems);
-      continue;
-    }
-    if (undo.moves.length === 0) return withEarlier(table, request, undo);
-    large ||= undo.moves.length + OTHER_ITEMS > transactionItems;
-    const result = await relocate(table, { ...relocation, large }, { waiting, ...sizes });
-    switch (result.outcome) {
-      case 'left pending':
-        throw result.error;
-      case 'done':
-        return large ? whatItMoved(table, relocation, undo) : { ...undo, sequence: relocation.entry.sequence };
-      case 'too large':
-        large = true;
-        break;
-      case 'changed':
-        await backoff(attempt);
-    }
+  let undo: Undo = { moves: [], left: [] };
+  const committed = await relocate(table, {
+    async prepare(attempt, large) {
+      const prepared = await prepareAlone(deps, request, attempt, transactionItems);
+      undo = prepared.undo;
+      if (undo.moves.length === 0) return { result: await withEarlier(table, request, undo) };
+      const isLarge = large || undo.moves.length + OTHER_ITEMS > transactionItems;
+      return { relocation: { ...prepared.relocation, large: isLarge } };
+    },
+    transactionItems,
+  });
+  if ('result' in committed) return committed.result;
+  const { relocation, unfinished } = committed;
+  if (unfinished) throw unfinished.error;
+  return relocation.large ? whatItMoved(table, relocation, undo) : { ...undo, sequence: relocation.entry.sequence };
+}
+
+/** Prepares an undo once no pending merge has its alerts left to move. */
+async function prepareAlone(deps: UndoDeps, request: UndoRequest, attempt: number, transactionItems: number) {
+  for (;;) {
+    const prepared = await prepare(deps, request, attempt);
+    if (prepared.pending.length === 0) return prepared;
+    for (const place of prepared.pending) await finishMerge(deps.table, request.account, place, transactionItems);
   }
 }
 
-/** Beside the alerts: the entry and a shard of the merge order. */
-const OTHER_ITEMS = 2;
+/** Beside the alerts: the entry, the merge order and the entry of the merge. */
+const OTHER_ITEMS = 3;
 
 /** What {@link undoMerge} would do now. @throws UndoError */
 export async function planUndo(deps: UndoDeps, request: UndoRequest): Promise<Undo> {
@@ -114,14 +110,14 @@ async function whatItMoved(
   return { moves: own?.moves ?? [], left: [...left, ...overtaken], sequence };
 }
 
-async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest, attempt: number, shards?: number) {
+async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest, attempt: number) {
   const { account, incidentId, sequence: undone, by, requestId } = request;
   const merge = await readMerge(table, request);
   // The merge order before the alerts: which merges it names decides how much of them can be relied on.
   const order = await readMergeOrder(table, account);
   const alertIds = merge.alertIds;
   const placements = await readPlacements(table, account, alertIds);
-  const pending = await claimsOn(table, largeEntryReader(), account, order, placements);
+  const pending = await claimsOn(table, pendingEntryReader(), account, order, placements);
   if (merge.pending && !pending.some(({ sequence }) => sequence === undone)) {
     // Its last moves were done after its rows were read; separate rows record where they took their alerts from.
     if (!order.pending?.some(({ sequence }) => sequence === undone))
@@ -163,7 +159,14 @@ async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest, at
     placements,
     incident,
     order,
-    shard: randomShard(shards),
+    // So that of two undos at once only one is committed.
+    also: [
+      updateAction(
+        keys.feedEntry(account, incidentId, undone),
+        set({ undone_by: entry.sequence }),
+        is('undone_by', merge.entry.undone_by),
+      ),
+    ],
   };
   const left = [...origins.keys()].filter((id) => !going.has(id));
   return { undo: { moves, left }, relocation, pending };

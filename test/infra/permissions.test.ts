@@ -196,6 +196,7 @@ describe('a grant', () => {
           .join('.*')}$`,
       ).test(pk);
     const built: Record<keyof typeof LEADING_KEYS, string> = {
+      accounts: keys.listedAccount(1).pk,
       appKey: keys.appKey('a').pk,
       hosts: keys.host(1, 'h').pk,
       hostStatuses: keys.hostStatus(1, 'h').pk,

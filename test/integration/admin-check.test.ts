@@ -6,7 +6,6 @@ import { checkAccount } from '../../lib/check/check.ts';
 import { FINDINGS, type FindingKind } from '../../lib/check/finding.ts';
 import { repair } from '../../lib/check/repair.ts';
 import { loadData } from '../../lib/data/load.ts';
-import { SHARDS } from '../../lib/incidents/merge-order.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { type Key, keys } from '../../lib/table/keys.ts';
 import { adminOf } from '../support/admin.ts';
@@ -80,7 +79,7 @@ const BROKEN: Record<FindingKind, (merged: Merged) => Promise<unknown>> = {
   incident_entry_missing: ({ tenant, from }) =>
     set(keys.incident(tenant.account, from), 'last_change', { sequence: 9_999_999_999_999, old_title: 'Old' }),
   merge_order_behind: async ({ tenant }) => {
-    await remove(tenant, ...Array.from({ length: SHARDS }, (_, shard) => keys.mergeOrderShard(tenant.account, shard)));
+    await remove(tenant, ...[0, 1, 2, 3].map((shard) => keys.mergeOrderShard(tenant.account, shard)));
     await set(keys.mergeOrder(tenant.account), 'last', 5);
   },
   pending_mark_missing: ({ tenant, from, large }) => remove(tenant, keys.feedMoves(tenant.account, from, large, 0)),

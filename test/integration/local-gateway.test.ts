@@ -183,7 +183,6 @@ describe('over real HTTP', () => {
       large: true,
       incident: { incident_id: to, title: '' },
       order: mergeOrderOf([]),
-      shard: 0,
     });
     expect(outcome).toBe('committed');
     await expect.poll(async () => (await tenant.feed(to))[0].pending, { interval: 250 }).toBeUndefined();

@@ -1,6 +1,5 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { announce } from '../../lib/incidents/merge-order.ts';
 import { finishMerge, UnmovableAlertsError } from '../../lib/incidents/move.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { itemBytes, LARGEST_ITEM_BYTES } from '../../lib/table/item-size.ts';
@@ -208,26 +207,6 @@ describe('an alert whose row cannot be updated', () => {
 });
 
 describe('a small merge', () => {
-  it('gives each large merge that is announced its whole time, then takes its place', async () => {
-    const { tenant, to, alerts } = await given(1);
-    const sequence = Date.now() + 60_000;
-    await announce(table, tenant.account, sequence);
-    const own = connectAgain(table);
-    let reads = 0;
-    const placesTakenAfter: number[] = [];
-    aroundCalls(own, async ({ command }, send) => {
-      if (command.startsWith('BatchGet')) reads += 1;
-      // Before the first announcement has been read four times, there is another one.
-      if (reads === 4) await announce(table, tenant.account, sequence + 1);
-      if (command.startsWith('Update')) placesTakenAfter.push(reads);
-      await send();
-    });
-    const { mergeAlerts } = handlersOver(testDeps(own), { patientAttempts: 3 });
-    expectEnvelope(await tenant.merge(mergeAlerts, { alert_ids: alerts, incident_id: to }), 200);
-    expect(placesTakenAfter).toEqual([3 + 4]);
-    await expectMerged(tenant, to, alerts);
-  });
-
   it('notices a large one that is committed between its reading and its commit', async () => {
     const { tenant, from, to, later, alerts } = await given(150);
     const [taken = ''] = alerts;

@@ -7,7 +7,6 @@ const SMALL = { alerts: [A], into: TWO };
 const LARGE = { alerts: [A, B], into: THREE };
 /** One alert is moved at once. */
 const IN_PARTS = { transactionItems: 2 };
-const TWO_SHARDS = { shards: 2 };
 
 export const LARGE_MERGES: readonly Scenario[] = [
   // Whose clock is ahead is told by their order.
@@ -20,11 +19,6 @@ export const LARGE_MERGES: readonly Scenario[] = [
     name: 'a small and a large merge of one alert',
     cost: 4,
     actors: [merge('small', SMALL), merge('large', LARGE)],
-  }),
-  mergeScenario({
-    name: 'a large and a small merge, in the second of two shards',
-    cost: 4,
-    actors: [merge('large', LARGE, TWO_SHARDS), merge('small', SMALL, { ...TWO_SHARDS, shard: 1 })],
   }),
   mergeScenario({
     name: 'a small and a large merge, said again under their keys',
@@ -62,11 +56,7 @@ export const LARGE_MERGES: readonly Scenario[] = [
   mergeScenario({
     name: 'a small merge of an alert that stays, and one that takes it',
     cost: 2,
-    // In shards of their own, the later one with the clock that is behind: only the alert tells it of the other.
-    actors: [
-      merge('staying', { alerts: [A], into: ONE }, { ...TWO_SHARDS, shard: 0, aheadMs: 1_000 }),
-      merge('taking', SMALL, { ...TWO_SHARDS, shard: 1, aheadMs: 0 }),
-    ],
+    actors: [merge('staying', { alerts: [A], into: ONE }, { aheadMs: 1_000 }), merge('taking', SMALL, { aheadMs: 0 })],
   }),
   mergeScenario({
     name: 'a large merge whose message comes at once',
@@ -88,26 +78,12 @@ export const LARGE_MERGES: readonly Scenario[] = [
     early: 2,
   }),
   mergeScenario({
-    name: 'a large merge, and a small one that waits in vain',
-    cost: 3,
-    actors: [
-      // The small one gives up one announcement at the most, within its calls, so that the large one loses once.
-      merge('large', { alerts: [B, C], into: THREE }, { patientAttempts: 100, mostCalls: 15 }),
-      merge('small', SMALL, { patientAttempts: 5 }),
-    ],
-  }),
-  mergeScenario({
     name: 'small merges one after the other, and a large one',
     cost: 5,
     actors: [
       // It loses once at the most, however many small ones come and go.
-      merge('large', { alerts: [B, C], into: THREE }, { patientAttempts: 100, mostCalls: 10 }),
-      oneByOne(
-        'small',
-        ...[TWO, ONE, TWO].map((into, index) =>
-          merge(`small ${index}`, { alerts: [A], into }, { patientAttempts: 100 }),
-        ),
-      ),
+      merge('large', { alerts: [B, C], into: THREE }, { mostCalls: 10 }),
+      oneByOne('small', ...[TWO, ONE, TWO].map((into, index) => merge(`small ${index}`, { alerts: [A], into }))),
     ],
   }),
 ];

@@ -24,17 +24,14 @@ const ALERTS = [11, 12, 13].map(id);
 export const [A, B, C] = ALERTS as [string, string, string];
 
 /** Merges of one alert are small, those of more large; two alerts are moved at once. */
-export const SIZES = { transactionItems: 3, shards: 1, patientAttempts: 1 } as const satisfies Sizes;
+export const SIZES = { transactionItems: 3 } as const satisfies Sizes;
 
 /** With what its operations do, by their names. */
 export interface MergeActor extends Actor {
   readonly operations: ReadonlyMap<string, Apply>;
 }
 
-interface Own extends Sizes, Partial<Pick<Actor, 'aheadMs' | 'mostCalls'>> {
-  /** Of the merge order, which it writes when it is small. */
-  shard?: number;
-}
+type Own = Sizes & Partial<Pick<Actor, 'aheadMs' | 'mostCalls'>>;
 
 const bodyOf = ({ alerts, into, title }: Merge) => ({
   alert_ids: alerts,
@@ -42,7 +39,7 @@ const bodyOf = ({ alerts, into, title }: Merge) => ({
   ...(title !== undefined && { title }),
 });
 
-export function merge(name: string, what: Merge, { shard = 0, aheadMs, mostCalls, ...own }: Own = {}): MergeActor {
+export function merge(name: string, what: Merge, { aheadMs, mostCalls, ...own }: Own = {}): MergeActor {
   const sizes = { ...SIZES, ...own };
   const act = async ({ deps }: Surroundings) => {
     await createMergeAlerts(deps, sizes)(callOf(bodyOf(what), ACCOUNT, what.key));
@@ -50,7 +47,6 @@ export function merge(name: string, what: Merge, { shard = 0, aheadMs, mostCalls
   };
   return {
     ...actor(name, act, {
-      chance: (shard + 0.5) / sizes.shards,
       ...(aheadMs !== undefined && { aheadMs }),
       ...(mostCalls !== undefined && { mostCalls }),
     }),
@@ -76,7 +72,7 @@ export const oneByOne = (name: string, ...calls: readonly MergeActor[]): MergeAc
 export function undo(name: string, own: Sizes = {}): MergeActor {
   const act = async ({ deps }: Surroundings) => {
     const request = { account: ACCOUNT, incidentId: TWO, sequence: firstSequence, by: 'operator', requestId: name };
-    const { moves, left } = await undoMerge(deps, request, { ...SIZES, ...own });
+    const { moves, left } = await undoMerge(deps, request, { transactionItems: SIZES.transactionItems + 1, ...own });
     return canonical({ moves: moves.map(({ alertId }) => alertId).sort(), left: left.toSorted() });
   };
   return { ...actor(name, act), operations: new Map([[name, undone]]) };

@@ -67,9 +67,10 @@ function withEntry(
   const moving = Object.keys(entry.moves);
   const each = <Value>(value: (alert: string) => Value) =>
     Object.fromEntries(moving.map((alert) => [alert, value(alert)]));
+  const taken = [...moving, ...entry.stayed].map((alert) => [alert, state.entries.length]);
   return {
     at: { ...state.at, ...each(to) },
-    by: { ...state.by, ...each(() => state.entries.length) },
+    by: { ...state.by, ...Object.fromEntries(taken) },
     entries: [...state.entries, entry],
     titles: title === undefined ? state.titles : { ...state.titles, [entry.incident]: title },
     used: key === undefined ? state.used : [...state.used, key],

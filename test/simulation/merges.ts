@@ -24,14 +24,6 @@ export const MERGES: readonly Scenario[] = [
     ],
   }),
   mergeScenario({
-    name: 'two small merges of one alert, in two shards',
-    cost: 1,
-    actors: [
-      merge('small 1', SMALL, { shards: 2, shard: 0 }),
-      merge('small 2', { alerts: [A], into: THREE }, { shards: 2, shard: 1 }),
-    ],
-  }),
-  mergeScenario({
     name: 'three small merges of one alert',
     cost: 3,
     actors: [TWO, THREE, ONE].map((into, index) => merge(`one of three ${index}`, { alerts: [A], into })),
@@ -59,13 +51,6 @@ export const MERGES: readonly Scenario[] = [
     cost: 2,
     actors: [merge('three', { alerts: [C, A, B], into: TWO }, { transactionItems: 2 })],
     transactionItems: 2,
-  }),
-  mergeScenario({
-    name: 'a merge that is too large for one transaction',
-    cost: 2,
-    actors: [merge('three', { alerts: [C, A, B], into: TWO }, { transactionItems: 10 })],
-    transactionItems: 10,
-    mostActions: 3,
   }),
   mergeScenario({
     name: 'a merge against the undoing of an earlier one',

@@ -42,6 +42,9 @@ const LARGEST_ROW = 400 * 1_024;
 const movesOf = (count: number): Move[] =>
   Array.from({ length: count }, () => ({ alertId: objectId(), from: objectId(), to: ENTRY.incident_id }));
 
+const stayedOf = (alertIds: string[]): Move[] =>
+  alertIds.map((alertId) => ({ alertId, from: ENTRY.incident_id, to: ENTRY.incident_id }));
+
 describe('the rows of a feed entry', () => {
   it.each([
     [1, 2],
@@ -61,7 +64,7 @@ describe('the rows of a feed entry', () => {
   it('that is small, of as many alerts as a transaction holds, each from an incident of its own, is far below 400 KB', () => {
     const moves = movesOf(100);
     const stayed = [objectId(), objectId()];
-    const row = smallEntryRow(1, ENTRY, moves, stayed);
+    const row = smallEntryRow(1, ENTRY, moves, stayedOf(stayed));
     expect(sizeOf(row)).toBeLessThan(LARGEST_ROW / 10);
     expect(readMovedAlerts(ENTRY, [row as never])).toEqual({ moves, stayed });
   });
@@ -69,8 +72,8 @@ describe('the rows of a feed entry', () => {
   it('tell of each alert once, though two of them tell of it', () => {
     const moves = movesOf(3);
     const stayed = [objectId()];
-    const row = movesRow(1, ENTRY, { start: 0, end: 4 }, moves, stayed);
-    const again = movesRow(1, ENTRY, { start: 3, end: 4 }, [], stayed);
+    const row = movesRow(1, ENTRY, { start: 0, end: 4 }, moves, stayedOf(stayed));
+    const again = movesRow(1, ENTRY, { start: 3, end: 4 }, [], stayedOf(stayed));
     expect(row).toMatchObject({ count: 4 });
     expect(readMovedAlerts(ENTRY, [row, again] as never[])).toEqual({ moves, stayed });
   });

@@ -1,0 +1,33 @@
+import type { Int64 } from '../json.ts';
+import { batchGet } from '../table/batch-get.ts';
+import type { Table } from '../table/client.ts';
+import { collections, keys, parseKey } from '../table/keys.ts';
+import { queryRows } from '../table/query.ts';
+import type { EntryPlace } from './feed.ts';
+import { MERGE_ORDER_ATTRIBUTES, mergeOrderOf, readMergeOrder } from './merge-order.ts';
+
+export interface PendingMerge {
+  account: Int64;
+  place: EntryPlace;
+}
+
+export const readPending = async (table: Table, account: Int64): Promise<PendingMerge[]> =>
+  ((await readMergeOrder(table, account)).pending ?? []).map((place) => ({ account, place }));
+
+/**
+ * Large entries of all listed accounts that have alerts left to move, as they were a moment ago. It takes half a read unit for each
+ * account.
+ */
+export async function readAllPending(table: Table): Promise<PendingMerge[]> {
+  const listed = await queryRows(table, collections.accounts(), { attributes: ['pk', 'sk'] });
+  const accounts = listed.flatMap((row) => parseKey(row)?.account ?? []);
+  const { rows } = await batchGet(table, accounts.map(keys.mergeOrder), {
+    consistent: false,
+    attributes: MERGE_ORDER_ATTRIBUTES,
+  });
+  return accounts.flatMap((account) => {
+    const row = rows.of(keys.mergeOrder(account));
+    const { pending = [] } = mergeOrderOf(row ? [row] : []);
+    return pending.map((place) => ({ account, place }));
+  });
+}
