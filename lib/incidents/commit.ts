@@ -1,5 +1,5 @@
 import type { Int64 } from '../json.ts';
-import { backoff, CONFLICT, THROTTLED } from '../table/backoff.ts';
+import { backoff, CONTENDED, THROTTLED } from '../table/backoff.ts';
 import type { Table } from '../table/client.ts';
 import { EXISTS, expression, IS_NEW, isAsRead, set } from '../table/expression.ts';
 import { type KeyOf, keys, type Stored } from '../table/keys.ts';
@@ -14,7 +14,7 @@ import {
   updateAction,
 } from '../table/transact.ts';
 import { changeOf, largeEntryRows, smallEntryRow } from './feed.ts';
-import { type MergeOrder, orderActions } from './merge-order.ts';
+import { type MergeOrder, mergeOrderOf, orderActions } from './merge-order.ts';
 import { type Decide, moveActions, type Placements, place } from './placement.ts';
 import type { FeedEntry, IncidentRow } from './rows.ts';
 
@@ -82,43 +82,49 @@ function actionsOf(relocation: Relocation): Action[] {
   return large ? actions : [...actions, ...moveActions(account, entry.sequence, [...moves, ...stayed], placements)];
 }
 
-/**
- * Outcome of a commit: committed; a row it depends on has changed; or too large for one transaction, so that it must be made
- * large.
- */
-export type CommitOutcome = 'committed' | 'changed' | 'too large';
+/** `too large`: for one transaction, so that it must be made large. */
+export type CommitResult =
+  | { outcome: 'committed' | 'too large' }
+  /** A row that it depends on has changed. `order`: that was the merge order alone, which is this now. */
+  | { outcome: 'changed'; order?: MergeOrder };
 
 /**
  * Commits a merge in one transaction: with its moves where it is small. A conflict or throttling is tried again until the signal
  * ends it. A reply that is lost does not matter: the entry in the feed tells whether it is committed.
+ * @param attempts made before, with other reads: the more, the longer it waits after a conflict
  * @throws if the outcome is unknown because the feed cannot be read, or if it is not committed
  */
-export async function commit(table: Table, relocation: Relocation): Promise<CommitOutcome> {
+export async function commit(table: Table, relocation: Relocation, attempts = 0): Promise<CommitResult> {
   const actions = actionsOf(relocation);
   const isCommitted = () => look(table, (table) => isInFeed(table, relocation));
-  for (let attempt = 1; ; attempt += 1) {
+  for (let attempt = attempts + 1; ; attempt += 1) {
     const result = await settle<TransactionResult>(table, {
       send: (table) => transactOnce(table, actions),
       look: async (table) => ((await isInFeed(table, relocation)) ? { outcome: 'applied' } : undefined),
     });
     switch (result.outcome) {
       case 'applied':
-        return 'committed';
+        return { outcome: 'committed' };
       case 'conflict':
       case 'throttled':
         try {
-          await backoff(attempt, result.outcome === 'throttled' ? THROTTLED : CONFLICT, table.signal);
+          await backoff(attempt, result.outcome === 'throttled' ? THROTTLED : CONTENDED, table.signal);
         } catch (error) {
           // The conflict may have been with an earlier attempt of this commit, whose reply was lost.
-          if (await isCommitted()) return 'committed';
+          if (await isCommitted()) return { outcome: 'committed' };
           throw error;
         }
         break;
       case 'changed':
-        return (await isCommitted()) ? 'committed' : 'changed';
+        // Another commit may have taken this one's place in the order, or an earlier attempt of this one, whose reply was lost.
+        if (await isCommitted()) return { outcome: 'committed' };
+        return {
+          outcome: 'changed',
+          ...(result.stored && { order: mergeOrderOf([result.stored as Stored<'mergeOrder'>]) }),
+        };
       case 'refused':
         if (relocation.large) throw result.error;
-        return 'too large';
+        return { outcome: 'too large' };
     }
   }
 }

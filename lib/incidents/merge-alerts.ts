@@ -15,6 +15,7 @@ import { MERGE_ORDER_ATTRIBUTES, mergeOrderOf, readMergeOrder } from './merge-or
 import { decideMerge, PLACEMENT_ATTRIBUTES, type Placement } from './placement.ts';
 import { EntryUnreadableError } from './read.ts';
 import {
+  type Attempt,
   claimsOn,
   nextSequence,
   type PendingEntryReader,
@@ -51,8 +52,8 @@ export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_I
     const request = mergeOf(call, deps);
     const reading: Reading = { rows: new RowMap(), batches: [], large: false, checked: false };
     const merged = await relocate(table, {
-      prepare(attempt, large) {
-        reading.large ||= large;
+      prepare(attempt) {
+        reading.large ||= attempt.large;
         return prepare({ call, request, deps, table, reading, readPending, attempt, transactionItems });
       },
       moveSignal: () => AbortSignal.any([signal, AbortSignal.timeout(timeLimits.movesMs)]),
@@ -123,7 +124,7 @@ interface Preparation {
   table: Table;
   reading: Reading;
   readPending: PendingEntryReader;
-  attempt: number;
+  attempt: Attempt;
   transactionItems: number;
 }
 
@@ -152,7 +153,7 @@ async function prepare(
   const incidentKey = keys.incident(account, incidentId);
   const ownerKeys = owner === undefined ? [] : [keys.member(account, owner)];
   const otherKeys = [orderKey, incidentKey, ...ownerKeys, ...(idempotency ? [idempotency.key] : [])];
-  await read(preparation, otherKeys, alertKeys);
+  if (!attempt.order) await read(preparation, otherKeys, alertKeys);
   const { rows } = reading;
 
   if (idempotency && isRepeat(rows.of(idempotency.key), idempotency)) return { result: REPLAYED };
@@ -174,17 +175,17 @@ async function prepare(
   }
 
   const orderRow = rows.of(orderKey);
-  let order = mergeOrderOf(orderRow ? [orderRow] : []);
+  let order = attempt.order ?? mergeOrderOf(orderRow ? [orderRow] : []);
   const units = reading.batches.reduce((sum, batch) => sum + batch.units, 0);
   const large =
     reading.large || units > SMALL_UNITS || (await claimsOn(table, readPending, account, order, placements)).length > 0;
   // Its alerts took a while to read, and it comes after what the previous release commits, too.
-  if (large) order = await readMergeOrder(table, account);
+  if (large && !attempt.order) order = await readMergeOrder(table, account);
   const atMs = deps.now();
   const entry: Relocation['entry'] = {
     kind: 'merge',
     incident_id: incidentId,
-    sequence: nextSequence(atMs, { order, placements, incident, large }, attempt),
+    sequence: nextSequence(atMs, { order, placements, incident, large }, attempt.number),
     merge_id: deps.newId(),
     at_ms: atMs,
     by: caller.appKeyId,

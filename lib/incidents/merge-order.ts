@@ -5,7 +5,7 @@ import { all, attribute, expression, is, isBelow } from '../table/expression.ts'
 import { collections, keys, ofKind, type Stored } from '../table/keys.ts';
 import { queryRows } from '../table/query.ts';
 import { updateRow } from '../table/row.ts';
-import { type Action, updateAction } from '../table/transact.ts';
+import { type Action, returningStored, updateAction } from '../table/transact.ts';
 import type { EntryPlace } from './feed.ts';
 import type { FeedEntry } from './rows.ts';
 
@@ -61,7 +61,7 @@ export const pendingAt = (sequence: number) => expression`#pending.${attribute(S
 
 /**
  * Puts an entry after all others, if no large one was committed since the merge order was read. A large one is added to the
- * pending ones.
+ * pending ones. Where it fails, the transaction's result has the order's row.
  */
 export function orderActions(
   account: Int64,
@@ -71,13 +71,13 @@ export function orderActions(
 ): Action[] {
   const key = keys.mergeOrder(account);
   const isNext = all(isBelow('last', sequence), is('last_large', lastLarge));
-  if (!large) return [updateAction(key, expression`SET #last = ${sequence}`, isNext)];
+  if (!large) return [returningStored(updateAction(key, expression`SET #last = ${sequence}`, isNext))];
   const [added, isAsRead] = pending
     ? [expression`${pendingAt(sequence)} = ${incidentId}`, expression`attribute_exists(#pending)`]
     : [expression`#pending = ${{ [sequence]: incidentId }}`, expression`attribute_not_exists(#pending)`];
   const raise = expression`SET #last = ${sequence}, last_large = ${sequence}`;
   return [
-    updateAction(key, expression`${raise}, ${added}`, all(isNext, isAsRead)),
+    returningStored(updateAction(key, expression`${raise}, ${added}`, all(isNext, isAsRead))),
     ...SHARDS_OF_PREVIOUS_RELEASE.map((shard) =>
       updateAction(keys.mergeOrderShard(account, shard), raise, isBelow('last', sequence)),
     ),

@@ -1,7 +1,7 @@
 /** Commits merges and undos, and moves their alerts: `protocol.md` says how, and what holds at any moment. */
 import QuickLRU from 'quick-lru';
 import type { Int64 } from '../json.ts';
-import { backoff, CONFLICT } from '../table/backoff.ts';
+import { backoff, CONTENDED } from '../table/backoff.ts';
 import { type Table, withSignal } from '../table/client.ts';
 import { forEach } from '../table/pool.ts';
 import { commit, type Relocation } from './commit.ts';
@@ -24,14 +24,21 @@ export interface Sizes {
   transactionItems?: number | undefined;
 }
 
+export interface Attempt {
+  /** From 1; each further one follows a change of what was read. */
+  number: number;
+  /** The entry does not fit into one transaction. */
+  large: boolean;
+  /** As it is now, if nothing else has changed since the attempt before. */
+  order: MergeOrder | undefined;
+}
+
 export interface RelocateOptions<Result> extends Sizes {
   /**
    * Reads what the entry depends on.
-   * @param attempt from 1; each further one follows a change of what was read
-   * @param large the entry does not fit into one transaction
    * @returns a `result` where there is nothing to commit
    */
-  prepare(attempt: number, large: boolean): Promise<{ relocation: Relocation } | { result: Result }>;
+  prepare(attempt: Attempt): Promise<{ relocation: Relocation } | { result: Result }>;
   /** Begins when the entry is committed, and ends its moves. */
   moveSignal?: () => AbortSignal;
 }
@@ -51,9 +58,10 @@ export async function relocate<Result>(
   table: Table,
   { prepare, moveSignal, transactionItems }: RelocateOptions<Result>,
 ): Promise<Relocated | { result: Result }> {
-  let large = false;
-  for (let attempt = 1; ; attempt += 1) {
-    const prepared = await prepare(attempt, large);
+  const attempt: Attempt = { number: 0, large: false, order: undefined };
+  for (;;) {
+    attempt.number += 1;
+    const prepared = await prepare(attempt);
     if ('result' in prepared) return prepared;
     let { relocation } = prepared;
     const { pending = [] } = relocation.order;
@@ -62,9 +70,11 @@ export async function relocate<Result>(
       // One list for the stored rows and for the moves: its indexes say what is moved.
       relocation = { ...relocation, alertIds: inListOrder(relocation.alertIds) };
     }
-    const outcome = await commit(table, relocation);
-    if (outcome === 'changed') await backoff(attempt, CONFLICT, table.signal);
-    else if (outcome === 'too large') large = true;
+    const result = await commit(table, relocation, attempt.number - 1);
+    attempt.order = result.outcome === 'changed' ? result.order : undefined;
+    if (result.outcome === 'changed') {
+      await backoff(attempt.number, CONTENDED, table.signal);
+    } else if (result.outcome === 'too large') attempt.large = true;
     else if (!relocation.large) return { relocation };
     else
       try {

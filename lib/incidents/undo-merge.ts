@@ -55,8 +55,8 @@ export async function undoMerge(
   const { table } = deps;
   let undo: Undo = { moves: [], left: [] };
   const committed = await relocate(table, {
-    async prepare(attempt, large) {
-      const prepared = await prepareAlone(deps, request, attempt, transactionItems);
+    async prepare({ number, large }) {
+      const prepared = await prepareAlone(deps, request, number, transactionItems);
       undo = prepared.undo;
       if (undo.moves.length === 0) return { result: await withEarlier(table, request, undo) };
       const isLarge = large || undo.moves.length + OTHER_ITEMS > transactionItems;

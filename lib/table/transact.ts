@@ -26,6 +26,11 @@ export const updateAction = (key: Key, update: Expression, condition?: Expressio
   Update: { Key: key, ...expressionsOf({ UpdateExpression: update, ConditionExpression: condition }) },
 });
 
+/** Asks for the stored row where the condition of an update does not hold. */
+export const returningStored = ({ Update }: Action): Action => ({
+  Update: { ...Update, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as NonNullable<Action['Update']>,
+});
+
 export const deleteAction = ({ pk, sk }: Key, condition?: Expression): Action => ({
   Delete: { Key: { pk, sk }, ...expressionsOf({ ConditionExpression: condition }) },
 });
@@ -45,13 +50,14 @@ function send({ name: TableName, client, signal }: Table, actions: readonly Acti
 
 /**
  * Outcome of a transaction. Unless `applied`, nothing is written:
- * - `changed`: a condition does not hold
+ * - `changed`: a condition does not hold. `stored`: the row of the only action that failed, where it asks for it
  * - `conflict`: another transaction has one of the rows, or an earlier attempt of this one is running
  * - `throttled`: there were not enough write units
  * - `refused`: DynamoDB rejects it: it, or a resulting row, is too large
  */
 export type TransactionResult =
-  | { outcome: 'applied' | 'changed' | 'conflict' | 'throttled' }
+  | { outcome: 'applied' | 'conflict' | 'throttled' }
+  | { outcome: 'changed'; stored?: Row }
   | { outcome: 'refused'; error: Error };
 
 /**
@@ -63,21 +69,25 @@ export async function transactOnce(table: Table, actions: readonly Action[]): Pr
     await send(table, actions);
     return { outcome: 'applied' };
   } catch (error) {
-    const result = resultOf(error);
+    const result = resultOf(table, error);
     if (!result) throw error;
     return result;
   }
 }
 
 /** The worst of several reasons decides: a failed condition outweighs all others. */
-function resultOf(error: unknown): TransactionResult | undefined {
+function resultOf({ unmarshall }: Table, error: unknown): TransactionResult | undefined {
   if (!(error instanceof Error)) return undefined;
   if (isThrottled(error)) return { outcome: 'throttled' };
   if (error.name === 'TransactionInProgressException') return { outcome: 'conflict' };
   if (error.name === 'ValidationException') return { outcome: 'refused', error };
   if (!(error instanceof TransactionCanceledException)) return undefined;
-  const codes = new Set(error.CancellationReasons?.map(({ Code }) => Code));
-  if (codes.has('ConditionalCheckFailed')) return { outcome: 'changed' };
+  const reasons = (error.CancellationReasons ?? []).filter(({ Code }) => Code !== 'None');
+  const codes = new Set(reasons.map(({ Code }) => Code));
+  if (codes.has('ConditionalCheckFailed')) {
+    const stored = reasons.length === 1 ? reasons[0]?.Item : undefined;
+    return { outcome: 'changed', ...(stored && { stored: unmarshall<Row>(stored) }) };
+  }
   if (codes.has('ValidationError')) return { outcome: 'refused', error };
   if (codes.has('ThrottlingError') || codes.has('ProvisionedThroughputExceeded')) return { outcome: 'throttled' };
   if (codes.has('TransactionConflict')) return { outcome: 'conflict' };

@@ -184,7 +184,7 @@ describe('over real HTTP', () => {
       incident: { incident_id: to, title: '' },
       order: mergeOrderOf([]),
     });
-    expect(outcome).toBe('committed');
+    expect(outcome).toEqual({ outcome: 'committed' });
     await expect.poll(async () => (await tenant.feed(to))[0].pending, { interval: 250 }).toBeUndefined();
     expect(new Set(await tenant.placements(alerts))).toEqual(new Set([to]));
   });
