@@ -94,7 +94,9 @@ export async function finishMerge(
     } catch (error) {
       const isOver = table.signal ? table.signal.aborted : round === MOST_ROUNDS;
       if (!isUnavailable(error) || isOver) throw error;
-      await backoff(round + 1, THROTTLED, table.signal);
+      await backoff(round + 1, THROTTLED, table.signal).catch(() => {
+        throw error;
+      });
     }
 }
 

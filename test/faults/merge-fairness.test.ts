@@ -6,8 +6,8 @@ import type { Table } from '../../lib/table/client.ts';
 import { TIME_LIMITS } from '../../lib/time-limits.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { newAccount } from '../support/incidents.ts';
-import { tapWire } from '../support/wire.ts';
 import { connectThrough, handlersOver, invokeAlone, newTable, testDeps } from '../support/service.ts';
+import { tapWire } from '../support/wire.ts';
 
 const SECONDS = process.env.FAULTS === undefined ? 4 : 10;
 const LARGE = 400;
@@ -51,7 +51,7 @@ it('20 small merges a second are all answered', async () => {
 });
 
 it('40 small merges at once are all answered', async () => {
-  const { small, ...rest } = await run({ seconds: 1, smallPerSecond: 40, atOnce: true });
+  const { small } = await run({ seconds: 1, smallPerSecond: 40, atOnce: true });
   expect(small).toMatchObject({ sent: 40, refused: 0 });
 });
 

@@ -68,6 +68,31 @@ const remove = async (tenant: Account, ...names: Key[]) => {
   await overwrite(table, rows, left);
 };
 
+describe('two merges of which a restore has lost the feed rows', () => {
+  it('are reported for as long as it is unknown where their alerts and titles were before', async () => {
+    const tenant = await newAccount(table);
+    await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: [] });
+    const { mergeAlerts } = handlersOver(testDeps(table));
+    const [from, to] = [await tenant.incident(), await tenant.incident()];
+    const [alert = '', other = ''] = await tenant.alerts(2, from);
+    const call = async (body: object) => expectEnvelope(await tenant.merge(mergeAlerts, body), 200);
+    await call({ alert_ids: [alert, other], incident_id: to, title: 'First' });
+    await call({ alert_ids: [alert], incident_id: from });
+    await call({ alert_ids: [alert], incident_id: to, title: 'Second' });
+    const rows = [...(await tenant.feed(to)), ...(await tenant.feed(from))];
+    // The other alert's row is as before the first merge, the others are as after the last.
+    await put(table, keys.alert(tenant.account, other), { alert_id: other, title: 't', incident_id: from });
+    await remove(tenant, ...rows.map(({ pk, sk }) => ({ pk, sk })));
+    const run = async (command: string) => (await admin(`${command} --account ${tenant.account}`)).out;
+    for (const command of ['check', 'repair --write', 'check']) {
+      const out = await run(command);
+      expect(out).toContain(`alert_entry_missing: account ${tenant.account}, alert_id ${alert}`);
+      expect(out).toContain(`incident_entry_missing: account ${tenant.account}, incident_id ${to}`);
+      expect(out).toContain('is missing, too');
+    }
+  });
+});
+
 /** By finding: what breaks an account so. */
 const BROKEN: Record<FindingKind, (merged: Merged) => Promise<unknown>> = {
   alert_misplaced: ({ tenant, alerts, to }) => set(keys.alert(tenant.account, alerts[0] as string), 'incident_id', to),

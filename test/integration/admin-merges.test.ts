@@ -138,6 +138,18 @@ describe('admin merge finish', () => {
     }
   });
 
+  it('moves what is left of all accounts', async () => {
+    const both = [await pending(), await pending()];
+    const { out, exitCode } = await admin('merge finish --all');
+    expect(exitCode).toBe(0);
+    for (const { tenant, sequence, to, alerts } of both) {
+      expect(out).toContain(`Merge ${sequence} into incident ${to} of account ${tenant.account} finished.\n`);
+      expect(new Set(await tenant.placements(alerts))).toEqual(new Set([to]));
+    }
+    const unclear = await admin('merge finish');
+    expect([unclear.exitCode, unclear.err]).toEqual([1, 'Pass either --account or --all.\n']);
+  });
+
   it('names the alerts that cannot be updated', async () => {
     const { tenant, sequence, to, undone } = await pending();
     const key = keys.alert(tenant.account, undone[0] as string);

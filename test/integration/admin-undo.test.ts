@@ -77,7 +77,37 @@ describe.each([3, 95, 150])('undoing a merge of %i alerts', (count) => {
   });
 });
 
+describe.each([3, 150])('two undos of one merge of %i alerts', (count) => {
+  it('that meet are one undo', async () => {
+    const { tenant, from, to, alerts, sequence } = await merged(count);
+    const slower = connectAgain(table);
+    let first: Awaited<ReturnType<typeof undoMerge>> | undefined;
+    aroundCalls(slower, async ({ command }, send) => {
+      if (command.startsWith('TransactWrite'))
+        first ??= await undoMerge(undoDeps(table), request(tenant, to, sequence));
+      await send();
+    });
+    // Its clock is ahead, and with it its sequence.
+    const now = () => Date.now() + 60_000;
+    const second = await undoMerge({ ...undoDeps(slower), now }, request(tenant, to, sequence));
+    expect(first?.moves).toHaveLength(count);
+    expect(second).toMatchObject({ moves: [], undoneBy: first?.sequence });
+    expect((await entriesOf(tenant, to)).map(({ kind }) => kind)).toEqual(['merge', 'merge_undone']);
+    expect(new Set(await tenant.placements(alerts))).toEqual(new Set([from]));
+  });
+});
+
 describe.each([3, 150])('undoing a merge of %i alerts', (count) => {
+  it('leaves alerts that a later merge has found in their incident', async () => {
+    const { tenant, from, to, alerts, sequence } = await merged(count);
+    const confirmed = alerts.slice(0, 2);
+    await merge(tenant, confirmed, to);
+    const { moves, left } = await undoMerge(undoDeps(table), request(tenant, to, sequence));
+    expect([moves.length, new Set(left)]).toEqual([count - 2, new Set(confirmed)]);
+    expect(new Set(await tenant.placements(confirmed))).toEqual(new Set([to]));
+    expect(new Set(await tenant.placements(alerts.slice(2)))).toEqual(new Set([from]));
+  });
+
   it('leaves alerts moved since, and reports how many', async () => {
     const { tenant, from, to, alerts, sequence } = await merged(count);
     const elsewhere = await tenant.incident();

@@ -4,7 +4,9 @@ import type { SQSEvent } from 'aws-lambda';
 import { beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { readDeployment } from '../../infra/local/deployment.ts';
 import { fillTemplate, matches } from '../../infra/local/stream.ts';
-import { createFinishMerges } from '../../lib/incidents/finish-merges.ts';
+import { putAccount } from '../../lib/accounts/accounts.ts';
+import { createFinishMerges, OVERDUE } from '../../lib/incidents/finish-merges.ts';
+import { MOST_PENDING } from '../../lib/incidents/merge-order.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { expectEnvelope } from '../support/answers.ts';
@@ -30,27 +32,29 @@ function instance() {
   return { table: own, deps, handler: handlersOver(deps, SIZES).mergeAlerts };
 }
 
-describe('a merge that is cut short after its commit', () => {
-  /** Commits a merge of 20 alerts, then lets every further call of its function fail. */
-  async function cutShort({ earlier = false } = {}) {
-    const tenant = await newAccount(table);
-    const [from, to] = [await tenant.incident(), await tenant.incident()];
-    if (earlier) {
-      const { mergeAlerts } = handlersOver(testDeps(table), { transactionItems: 4 });
-      expectEnvelope(await tenant.merge(mergeAlerts, { alert_ids: await tenant.alerts(5), incident_id: from }), 200);
-      await tenant.finish(from);
-    }
-    const alerts = await tenant.alerts(20, from);
-    const dying = instance();
-    let committed = false;
-    aroundCalls(dying.table, async ({ command }, send) => {
-      if (committed) throw connectionLost();
-      await send();
-      committed ||= command === 'TransactWriteItemsCommand' || command === 'TransactWriteCommand';
-    });
-    const answer = await tenant.merge(dying.handler, { alert_ids: alerts, incident_id: to });
-    return { tenant, from, to, alerts, answer, deps: dying.deps };
+/** Commits a merge of 20 alerts, then lets every further call of its function fail. */
+async function leftPending(table: Table, { earlier = false } = {}) {
+  const tenant = await newAccount(table);
+  const [from, to] = [await tenant.incident(), await tenant.incident()];
+  if (earlier) {
+    const { mergeAlerts } = handlersOver(testDeps(table), { transactionItems: 4 });
+    expectEnvelope(await tenant.merge(mergeAlerts, { alert_ids: await tenant.alerts(5), incident_id: from }), 200);
+    await tenant.finish(from);
   }
+  const alerts = await tenant.alerts(20, from);
+  const dying = instance();
+  let committed = false;
+  aroundCalls(dying.table, async ({ command }, send) => {
+    if (committed) throw connectionLost();
+    await send();
+    committed ||= command === 'TransactWriteItemsCommand' || command === 'TransactWriteCommand';
+  });
+  const answer = await tenant.merge(dying.handler, { alert_ids: alerts, incident_id: to });
+  return { tenant, from, to, alerts, answer, deps: dying.deps };
+}
+
+describe('a merge that is cut short after its commit', () => {
+  const cutShort = (options?: { earlier?: boolean }) => leftPending(table, options);
 
   it('is counted and logged when it is left, when it is finished, and not when there is nothing to do', async () => {
     const { tenant, to, answer, deps } = await cutShort();
@@ -140,7 +144,7 @@ describe('a merge that is cut short after its commit', () => {
       if (number > 5) throw connectionLost();
       await send();
     });
-    await expect(finishFeed(away.table, feed, { deps: away.deps })).rejects.toThrow('connection lost');
+    await expect(finishFeed(away.table, feed, { deps: away.deps, leftMs: 3_000 })).rejects.toThrow('connection lost');
     back();
     await finishFeed(away.table, feed);
     await expectMerged(tenant, to, alerts);
@@ -179,6 +183,94 @@ describe('a merge that is cut short after its commit', () => {
     expect((await tenant.feed(later))[0].moved).toEqual({ [to]: expect.arrayContaining(alerts) });
     await finishFeed(table, await tenant.feed(to));
     await expectMerged(tenant, later, alerts);
+  });
+});
+
+describe('many pending merges', () => {
+  it('cost a small merge a few reads at a time, and a further large one is refused', async () => {
+    const tenant = await newAccount(table);
+    const [from, to] = [await tenant.incident(), await tenant.incident()];
+    for (let index = 0; index < MOST_PENDING; index += 1) {
+      const alerts = await tenant.alerts(20, from);
+      const dying = instance();
+      let committed = false;
+      aroundCalls(dying.table, async ({ command }, send) => {
+        if (committed) throw connectionLost();
+        await send();
+        committed ||= command.startsWith('TransactWrite');
+      });
+      expectEnvelope(await tenant.merge(dying.handler, { alert_ids: alerts, incident_id: to }), 200);
+    }
+    expect(await tenant.pending()).toHaveLength(MOST_PENDING);
+    const one = instance();
+    let [underWay, most] = [0, 0];
+    aroundCalls(one.table, async ({ command }, send) => {
+      if (command.startsWith('Query')) most = Math.max(most, ++underWay);
+      await send();
+      if (command.startsWith('Query')) underWay -= 1;
+    });
+    expectEnvelope(await tenant.merge(one.handler, { alert_ids: await tenant.alerts(1), incident_id: to }), 200);
+    expect(most).toBeGreaterThan(MOST_PENDING / 4);
+    const large = { alert_ids: await tenant.alerts(20), incident_id: to };
+    const refused = await tenant.merge(one.handler, large);
+    expectEnvelope(refused, 503, 'ServiceUnavailable');
+    expect(Number(refused.headers['Retry-After'])).toBeGreaterThan(1);
+    await tenant.finish(to, SIZES.transactionItems);
+    expectEnvelope(await tenant.merge(one.handler, large), 200);
+  });
+});
+
+describe('finish-merges', () => {
+  const time = { getRemainingTimeInMillis: () => 60_000 };
+
+  it.each([
+    ['the key of another row', { pk: 'ACCOUNT#1#WORK_ITEMS', sk: 'wi-1' }],
+    ['a stream record', { eventName: 'INSERT', dynamodb: { Keys: { pk: { S: 'x' } } } }],
+    ['null', null],
+  ])('logs a message that is %s, and does not get it again', async (_what, body) => {
+    const deps = testDeps(table);
+    const event = { Records: [{ body: JSON.stringify(body) }, { body: '{' }] } as SQSEvent;
+    await createFinishMerges(deps)(event, time);
+    expect(deps.log.lines.map(({ message }) => message)).toEqual(['merge not finished', 'merge not finished']);
+  });
+
+  it('finishes what no message has finished, of all accounts, once it is five minutes old', async () => {
+    const others = await Promise.all([leftPending(table), leftPending(table)]);
+    for (const { tenant } of others)
+      await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: [] });
+    const sweep = async (laterMs: number) => {
+      const deps = testDeps(table, { now: () => Date.now() + laterMs });
+      await createFinishMerges(deps, SIZES.transactionItems)(OVERDUE, time);
+    };
+    await sweep(0);
+    for (const { tenant } of others) expect(await tenant.pending()).toHaveLength(1);
+    await sweep(5 * 60_000 + 1_000);
+    for (const { tenant, to, alerts } of others) await expectMerged(tenant, to, alerts);
+  });
+
+  it('goes on after calls without a reply, with fewer of them at once', async () => {
+    const { tenant, to, alerts } = await leftPending(table);
+    const slow = instance();
+    let [underWay, most, lost] = [0, 0, 0];
+    aroundCalls(slow.table, async ({ command }, send) => {
+      if (!command.startsWith('TransactWrite')) return send();
+      underWay += 1;
+      try {
+        // More than one at once takes too long.
+        if (underWay > 1 || lost < 3) {
+          lost += 1;
+          await sleep(20);
+          throw Object.assign(new Error('no reply'), { name: 'TimeoutError' });
+        }
+        most = Math.max(most, underWay);
+        return await send();
+      } finally {
+        underWay -= 1;
+      }
+    });
+    await finishFeed(slow.table, await tenant.feed(to), { deps: slow.deps });
+    expect([most, lost > 3]).toEqual([1, true]);
+    await expectMerged(tenant, to, alerts);
   });
 });
 

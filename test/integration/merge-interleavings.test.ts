@@ -206,7 +206,55 @@ describe('an alert whose row cannot be updated', () => {
   });
 });
 
+/** Lets a merge see the merge order before the feed rows of the same transaction: DynamoDB promises no more of two reads. */
+function seeingFeedLate(times: number): { act: Act; hidden: () => number } {
+  let hidden = 0;
+  return {
+    async act({ command }, send) {
+      const output = (await send()) as { Items?: { alert_ids?: unknown; large?: unknown }[] };
+      if (!command.startsWith('Query') || hidden >= times || !output.Items?.some(({ large }) => large)) return;
+      hidden += 1;
+      output.Items = [];
+    },
+    hidden: () => hidden,
+  };
+}
+
 describe('a small merge', () => {
+  it('waits for the feed rows of a large one whose name it sees, and takes the alert after it', async () => {
+    const { tenant, from, to, later, alerts } = await given(150);
+    await merge(tenant, alerts, to, dyingAfter(1));
+    const { act, hidden } = seeingFeedLate(2);
+    await merge(tenant, alerts.slice(0, 1), later, act);
+    expect(hidden()).toBe(2);
+    await tenant.finish(later);
+    await tenant.finish(to);
+    expect(await movedBy(tenant, later)).toEqual({ [to]: alerts.slice(0, 1) });
+    expect((await movedBy(tenant, to))[from]).toHaveLength(150);
+  });
+
+  it('is refused while these rows cannot be read, and changes nothing', async () => {
+    const { tenant, to, later, alerts } = await given(150);
+    await merge(tenant, alerts, to, dyingAfter(1));
+    const body = { alert_ids: alerts.slice(0, 1), incident_id: later };
+    const deps = testDeps(aroundEach(seeingFeedLate(Number.POSITIVE_INFINITY).act));
+    expectEnvelope(await tenant.merge(handlersOver(deps).mergeAlerts, body), 503, 'ServiceUnavailable');
+    expect(await tenant.feed(later)).toEqual([]);
+  });
+
+  it('comes after all that are committed, though their clocks were an hour ahead', async () => {
+    const { tenant, to, later, alerts } = await given(20);
+    await merge(tenant, alerts.slice(0, 1), to, undefined, 3_600_000);
+    const sequences: number[] = [];
+    for (const alert of alerts.slice(1)) {
+      await merge(tenant, [alert], later);
+      sequences.push((await tenant.feed(later)).at(-1)?.sequence);
+    }
+    const [{ sequence: ahead }] = await tenant.feed(to);
+    expect(sequences).toEqual(sequences.toSorted((one, other) => one - other));
+    expect(sequences[0]).toBeGreaterThan(ahead);
+  });
+
   it('notices a large one that is committed between its reading and its commit', async () => {
     const { tenant, from, to, later, alerts } = await given(150);
     const [taken = ''] = alerts;

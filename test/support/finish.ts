@@ -15,6 +15,10 @@ export const messagesOf = (feed: Entries) =>
 export const finishFeed = (
   table: Table,
   feed: Entries,
-  { deps = testDeps(table), transactionItems }: { deps?: ReturnType<typeof testDeps>; transactionItems?: number } = {},
+  {
+    deps = testDeps(table),
+    transactionItems,
+    leftMs = 60_000,
+  }: { deps?: ReturnType<typeof testDeps>; transactionItems?: number; leftMs?: number } = {},
 ): Promise<void> =>
-  createFinishMerges(deps, transactionItems)(messagesOf(feed), { getRemainingTimeInMillis: () => 60_000 });
+  createFinishMerges(deps, transactionItems)(messagesOf(feed), { getRemainingTimeInMillis: () => leftMs });
