@@ -62,11 +62,7 @@ export const GRANTS: Readonly<Record<FunctionName, readonly Grant[]>> = {
     { actions: ['Query'], on: ['feed', 'merges'] },
     { actions: ['PutItem'], on: ['feed', 'idempotency'] },
     { actions: ['UpdateItem'], on: ['merges', 'incidents', 'alerts'] },
-    {
-      actions: ['ConditionCheckItem'],
-      on: ['incidents', 'alerts', 'members'],
-      previous: ['ConditionCheckItem on incidents', 'ConditionCheckItem on alerts'],
-    },
+    { actions: ['ConditionCheckItem'], on: ['members'] },
   ],
   'finish-merges': [
     { actions: ['Query'], on: ['accounts', 'feed', 'merges'] },

@@ -133,21 +133,24 @@ describe('the stage', () => {
 });
 
 describe('the usage plans', () => {
-  it('take 50 calls a second of an account, burst 100, and of all strangers 200 and 400, for each operation, without a quota', () => {
-    const plan = (RateLimit: number, BurstLimit: number) => ({
+  it('take 50 calls a second of an account, burst 100, of merges 20 and 40, and of all strangers 200 and 400, without a quota', () => {
+    const plan = (RateLimit: number, BurstLimit: number, merges = { RateLimit, BurstLimit }) => ({
       Description: expect.any(String),
       ApiStages: [
         {
           ApiId: 'ServiceApi',
           Stage: 'ServiceApiDeploymentStageprod',
           Throttle: Object.fromEntries(
-            OPERATIONS.map(([route]) => [route.replace(/(\w+) (.*)/, '$2/$1'), { RateLimit, BurstLimit }]),
+            OPERATIONS.map(([route]) => [
+              route.replace(/(\w+) (.*)/, '$2/$1'),
+              route.includes('merge') ? merges : { RateLimit, BurstLimit },
+            ]),
           ),
         },
       ],
     });
     expect(propertiesOf('AWS::ApiGateway::UsagePlan', template)).toEqual({
-      ServiceApiAccountPlan: plan(50, 100),
+      ServiceApiAccountPlan: plan(50, 100, { RateLimit: 20, BurstLimit: 40 }),
       ServiceApiSharedPlan: plan(200, 400),
     });
   });

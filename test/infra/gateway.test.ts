@@ -200,9 +200,12 @@ describe('the filter of the pipe', () => {
   it('lets through what was inserted as a large entry, and nothing else', () => {
     const [pattern] = deployment.pipe.patterns;
     const record = (eventName: string, NewImage: object | undefined) => ({ eventName, dynamodb: { NewImage } });
-    expect(matches(pattern, record('INSERT', { large: { BOOL: true }, pk: { S: 'x' } }))).toBe(true);
-    expect(matches(pattern, record('MODIFY', { large: { BOOL: true } }))).toBe(false);
-    expect(matches(pattern, record('INSERT', { large: { BOOL: false } }))).toBe(false);
+    const large = { large: { BOOL: true }, kind: { S: 'merge' } };
+    expect(matches(pattern, record('INSERT', { ...large, pk: { S: 'x' } }))).toBe(true);
+    expect(matches(pattern, record('INSERT', { ...large, kind: { S: 'merge_undone' } }))).toBe(true);
+    expect(matches(pattern, record('INSERT', { large: { BOOL: true }, work_item_id: { S: 'w' } }))).toBe(false);
+    expect(matches(pattern, record('MODIFY', large))).toBe(false);
+    expect(matches(pattern, record('INSERT', { ...large, large: { BOOL: false } }))).toBe(false);
     expect(matches(pattern, record('INSERT', {}))).toBe(false);
     expect(matches(pattern, record('REMOVE', undefined))).toBe(false);
   });

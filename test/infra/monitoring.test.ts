@@ -63,7 +63,7 @@ describe('the alarms', () => {
     });
   });
 
-  it('MergesPending: messages that wait or were tried are there for five minutes in a row', () => {
+  it('MergesPending: messages that wait or were tried are there for six minutes in a row', () => {
     const count = (Id: string, MetricName: string) => ({
       Id,
       MetricStat: {
@@ -84,7 +84,7 @@ describe('the alarms', () => {
         count('waiting', 'ApproximateNumberOfMessagesVisible'),
         count('tried', 'ApproximateNumberOfMessagesNotVisible'),
       ],
-      EvaluationPeriods: 5,
+      EvaluationPeriods: 6,
       ComparisonOperator: 'GreaterThanOrEqualToThreshold',
       Threshold: 1,
       TreatMissingData: 'notBreaching',

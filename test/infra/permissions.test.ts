@@ -150,7 +150,7 @@ describe('a queue', () => {
 });
 
 describe('a function', () => {
-  it('is called by this API alone, on its own route, or by its queue', () => {
+  it('is called by this API alone, on its own route, by its queue or by its schedule', () => {
     const routes: Record<string, string[]> = {
       browsefleet: ['POST/monit/servicemap/fleet'],
       getrumresource: ['POST/rum/resource/info'],
@@ -163,8 +163,12 @@ describe('a function', () => {
     for (const { Action, FunctionName, Principal, SourceArn } of Object.values(
       propertiesOf('AWS::Lambda::Permission', template),
     )) {
-      expect([Action, Principal]).toEqual(['lambda:InvokeFunction', 'apigateway.amazonaws.com']);
       const name = String(FunctionName).replace(/Function\.Arn$/, '');
+      if (name === 'finishmerges') {
+        expect([Principal, SourceArn]).toEqual(['events.amazonaws.com', 'MergesSweep.Arn']);
+        continue;
+      }
+      expect([Action, Principal]).toEqual(['lambda:InvokeFunction', 'apigateway.amazonaws.com']);
       const [, target = ''] = /:ServiceApi\/(.*)$/.exec(SourceArn) ?? [];
       permitted[name] = [
         ...(permitted[name] ?? []),

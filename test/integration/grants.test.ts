@@ -1,8 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { FunctionName } from '../../infra/grants.ts';
+import { putAccount } from '../../lib/accounts/accounts.ts';
 import { browseFleet, deleteWorkItem, getRumResource } from '../../lib/api/operations.ts';
 import { createAppKeys } from '../../lib/auth/app-keys.ts';
 import { createUsageKeyAuthorizer } from '../../lib/auth/usage-key-authorizer.ts';
+import { createFinishMerges, OVERDUE } from '../../lib/incidents/finish-merges.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { expectEnvelope } from '../support/answers.ts';
@@ -23,7 +25,9 @@ beforeAll(async () => {
 function recording() {
   const own = connectAgain(table);
   const used = new Set<string>();
-  let failing = (_command: string, _sent: boolean): void => undefined;
+  let failing = (_command: string): void => undefined;
+  let cut = false;
+  let committed = false;
   own.client.middlewareStack.add(
     (next, context) => async (args) => {
       const command =
@@ -33,9 +37,11 @@ function recording() {
           TransactWriteCommand: 'TransactWriteItems',
           BatchGetCommand: 'BatchGetItem',
         }[context.commandName ?? ''] ?? (context.commandName ?? '').replace('Command', '');
+      if (cut && committed) throw connectionLost();
       for (const one of askedFor(command, args.input)) used.add(one);
       const result = await next(args);
-      failing(command, true);
+      committed ||= cut && command === 'TransactWriteItems';
+      failing(command);
       return result;
     },
     { step: 'initialize', priority: 'high', name: 'record' },
@@ -46,15 +52,10 @@ function recording() {
     failAfter: (act: typeof failing) => {
       failing = act;
     },
-  };
-}
-
-/** Fails every call after a first transaction. */
-function onceCommitted() {
-  let committed = false;
-  return (command: string) => {
-    if (committed) throw connectionLost();
-    committed = command === 'TransactWriteItems';
+    /** Whether every call after a first transaction fails. */
+    cutAfterCommit(isCut: boolean) {
+      [cut, committed] = [isCut, false];
+    },
   };
 }
 
@@ -106,7 +107,7 @@ describe('what a function does with the table is what it may do, no more and no 
     await tenant.member(1);
     const [to, other] = [await tenant.incident(), await tenant.incident()];
     const alerts = await tenant.alerts(150);
-    const { own, used, failAfter } = recording();
+    const { own, used, failAfter, cutAfterCommit } = recording();
     const { mergeAlerts: handler } = handlersOver(testDeps(own));
     const headers = { 'Idempotency-Key': 'k' };
     const full = { alert_ids: alerts.slice(0, 2), incident_id: to, owner_id: 1, title: 'New' };
@@ -120,24 +121,27 @@ describe('what a function does with the table is what it may do, no more and no 
     });
     expectEnvelope(await tenant.merge(handler, { alert_ids: alerts, incident_id: other }), 200);
     expect(lost).toBe(true);
-    failAfter(onceCommitted()); // pending, for the next one to read
-    expectEnvelope(await tenant.merge(handler, { alert_ids: alerts, incident_id: to }), 200);
     failAfter(() => undefined);
+    cutAfterCommit(true); // pending, for the next one to read
+    expectEnvelope(await tenant.merge(handler, { alert_ids: alerts, incident_id: to }), 200);
+    cutAfterCommit(false);
     expectEnvelope(await tenant.merge(handler, { alert_ids: alerts.slice(0, 1), incident_id: to }), 200);
     expect(used).toEqual(granted('merge-alerts'));
   });
 
   it('finish-merges', async () => {
     const tenant = await newAccount(table);
+    await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: [] });
     const to = await tenant.incident();
     const alerts = await tenant.alerts(120);
     const dying = recording();
-    dying.failAfter(onceCommitted());
+    dying.cutAfterCommit(true);
     await tenant.merge(handlersOver(testDeps(dying.own)).mergeAlerts, { alert_ids: alerts, incident_id: to });
     const [entry] = await tenant.feed(to);
     expect(entry.pending).toBe(true);
     const { own, used } = recording();
     await finishFeed(own, [entry]);
+    await createFinishMerges(testDeps(own))(OVERDUE, { getRemainingTimeInMillis: () => 60_000 });
     expect(used).toEqual(granted('finish-merges'));
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FLEET_STATUSES, operations } from '../../lib/api/operations.ts';
+import { FLEET_STATUSES, mergeAlerts, operations } from '../../lib/api/operations.ts';
 import { rateLimitHeaders } from '../../lib/api/rate-limit.ts';
 
 describe('the list of operations', () => {
@@ -26,14 +26,16 @@ describe('the list of operations', () => {
     ]);
   });
 
-  it('limits fleet browse to 2 calls a second and 30 a minute, exactly, and each operation to 50 by the usage plan', () => {
+  it('limits fleet browse to 2 calls a second and 30 a minute, exactly, and by the usage plan merges to 20 and each other operation to 50', () => {
     const [browse, ...others] = operations;
     expect(browse.rateWindows.map(({ limit, seconds }) => [limit, seconds])).toEqual([
       [2, 1],
       [30, 60],
     ]);
     for (const operation of others) expect(operation).not.toHaveProperty('rateWindows');
-    for (const { throttle } of operations) expect(throttle).toEqual({ rate: 50, burst: 100 });
+    const rest = operations.filter(({ name }) => name !== 'merge-alerts');
+    for (const { throttle } of rest) expect(throttle).toEqual({ rate: 50, burst: 100 });
+    expect(mergeAlerts.throttle).toEqual({ rate: 20, burst: 40 });
   });
 
   it('has the seven statuses of the contract', () => {
