@@ -42,6 +42,7 @@ type Act<Of, Args extends unknown[], Result = void> = (session: Of, ...args: Arg
 /** One of the operator's commands, or a group of them. */
 export class AdminCommand extends Command {
   readonly #io: Io;
+  #createsAccounts = false;
 
   constructor(io: Io, name?: string) {
     super(name);
@@ -61,6 +62,12 @@ export class AdminCommand extends Command {
   /** Requires `--account`, and that there is such an account. */
   ofAccount(description = 'the account'): this {
     return this.requiredOption('--account <account>', description, accountId);
+  }
+
+  /** The accounts that `--account` names need not exist yet. */
+  createsAccounts(): this {
+    this.#createsAccounts = true;
+    return this;
   }
 
   /** An option whose default the help shows as a user would type it. */
@@ -106,7 +113,8 @@ export class AdminCommand extends Command {
         const by = isWriting && !dryRun ? await callerOf(target) : '';
         const audit = createAudit(table, this.#words(), by, io.now);
         let account: AccountRow | undefined;
-        for (const id of [options.account ?? []].flat()) account = await requireAccount(table, id);
+        const named = this.#createsAccounts ? [] : [options.account ?? []].flat();
+        for (const id of named) account = await requireAccount(table, id);
         const session = { io, target, table, options, account, dryRun, audit } as WritingSession<Options>;
         await act(session, ...(this.processedArgs as Args));
       } finally {

@@ -21,6 +21,8 @@ export function addDataCommands(program: AdminCommand): void {
       'export --account 42 | npm run --silent admin -- import - --stack Other --yes',
     )
     .argument('<file>', 'newline-delimited JSON (docs/data-format.md); - for standard input')
+    .option('--account <account>', 'refuse lines of any other account; can be repeated', collectAccounts)
+    .createsAccounts()
     .writes(importFile);
 
   program
@@ -47,10 +49,13 @@ export function addDataCommands(program: AdminCommand): void {
     });
 }
 
-async function importFile({ io, target, table, dryRun, audit }: WritingSession, file: string): Promise<void> {
+async function importFile(
+  { io, target, table, options, dryRun, audit }: WritingSession<{ account?: Int64[] }>,
+  file: string,
+): Promise<void> {
   const { gatewayKeys } = target;
   const lines = linesOf(await openInput(file, io), io.signal);
-  const entities = await checkAgainst(table, file === '-' ? 'stdin' : file, lines);
+  const entities = await checkAgainst(table, file === '-' ? 'stdin' : file, lines, options.account);
   io.signal.throwIfAborted();
   if (dryRun) return say(io, `All ${entities.length} lines are valid: ${countsText(countKinds(entities))}.`);
   const progress = startProgress(io, 'import', entities.length);

@@ -35,7 +35,7 @@ export interface ClientOptions {
   readonly appKey: string;
   /** Language of error messages: `en` (default) or `zh-CN`. */
   readonly language?: string;
-  /** Retries of a call without an answer, or with 502, 503 or 504 (default 4). 429 does not count. */
+  /** Retries of a call without an answer, or with 502, 503 or 504 (default 4). 429 does not count; a call is sent 20 times at most. */
   readonly retries?: number;
   /** Total wait of a call before retries, including rate limits, in milliseconds (default 120,000). */
   readonly maxWaitMs?: number;
@@ -45,7 +45,7 @@ export interface ClientOptions {
   readonly onEvent?: (event: ClientEvent) => void;
   /** Replaces the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch;
-  /** The clock, Unix time in milliseconds; for tests. */
+  /** The clock, in milliseconds since any moment (default: a monotonic one); for tests. */
   readonly now?: () => number;
   /** Waits, until the signal aborts; for tests. */
   readonly sleep?: (ms: number, signal: AbortSignal | undefined) => Promise<void>;

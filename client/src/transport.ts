@@ -29,18 +29,27 @@ const FIRST_BACKOFF_MS = 250;
 const LONGEST_BACKOFF_MS = 8_000;
 /** Also for `Retry-After: 0`. */
 const SHORTEST_WAIT_MS = 100;
+/** Of a call, rate limits included: `Retry-After: 0` must not make it endless. */
+const MOST_ATTEMPTS = 20;
+
+/** Name and version, as in package.json. */
+const CLIENT = 'incident-monitoring-rum-client/1.0.0';
+/** Browsers keep their own `User-Agent`. */
+const isBrowser = 'document' in globalThis || 'importScripts' in globalThis;
+const CLIENT_HEADER = { [isBrowser ? 'X-Client' : 'User-Agent']: CLIENT };
 
 /** @throws TypeError when the options cannot work */
 export function createTransport(options: ClientOptions): Transport {
   const { appKey, language, onEvent, timeoutMs = 35_000, retries = 4, maxWaitMs = 120_000 } = options;
-  const { fetch = globalThis.fetch, now = Date.now, sleep = sleepUnlessAborted } = options;
+  const { fetch = globalThis.fetch, now = monotonicMs, sleep = sleepUnlessAborted } = options;
   const base = baseOf(options.url);
   if (typeof appKey !== 'string' || appKey === '')
     throw new TypeError('appKey is empty: pass the app key of an account, such as process.env.APP_KEY');
   const address = (path: string) =>
     `${base.origin}${base.pathname.replace(/\/$/, '')}${path}?app_key=${encodeURIComponent(appKey)}`;
-  const withoutKey = (text: string) =>
-    text.replaceAll(appKey, '<app_key>').replaceAll(encodeURIComponent(appKey), '<app_key>');
+  const encoded = encodeURIComponent(appKey);
+  const written = [appKey, encoded, encoded.replace(/%../g, (code) => code.toLowerCase())];
+  const withoutKey = (text: string) => written.reduce((clean, key) => clean.replaceAll(key, '<app_key>'), text);
 
   const tell = (event: ClientEvent) => {
     try {
@@ -76,6 +85,7 @@ export function createTransport(options: ClientOptions): Transport {
         method: 'POST',
         headers: {
           'Content-Type': 'application/json',
+          ...CLIENT_HEADER,
           ...(language !== undefined && { 'Accept-Language': language }),
           ...(site.idempotencyKey !== undefined && { 'Idempotency-Key': site.idempotencyKey }),
         },
@@ -85,7 +95,7 @@ export function createTransport(options: ClientOptions): Transport {
         redirect: 'manual',
       });
       const text = await response.text();
-      const outcome = read(response, text, site);
+      const outcome = read(response, text, site, withoutKey);
       const requestId = outcome instanceof ServiceError ? outcome.requestId : response.headers.get('Svc-Request-Id');
       const code = outcome instanceof ServiceError && { code: outcome.code };
       tell({
@@ -93,7 +103,7 @@ export function createTransport(options: ClientOptions): Transport {
         path,
         attempt,
         status: response.status,
-        requestId: requestId ?? '',
+        requestId: withoutKey(requestId ?? ''),
         durationMs: now() - began,
         ...code,
       });
@@ -137,8 +147,8 @@ export function createTransport(options: ClientOptions): Transport {
           if (reason === undefined) throw error;
           if (reason !== 'rate-limit') failures += 1;
           const told = error instanceof ServiceError ? error.retryAfter : undefined;
-          const ms = told === undefined ? backoffMs(attempt) : Math.max(told * 1_000, SHORTEST_WAIT_MS);
-          if (failures > retries || waitedMs + ms > maxWaitMs) throw error;
+          const ms = Math.max(SHORTEST_WAIT_MS, (told ?? 0) * 1_000 + jitterMs(attempt));
+          if (failures > retries || attempt === MOST_ATTEMPTS || waitedMs + ms > maxWaitMs) throw error;
           waitedMs += ms;
           await wait({ type: 'wait', path, reason, ms }, call.signal);
         }
@@ -156,28 +166,37 @@ function reasonToRepeat(error: unknown): Extract<ClientEvent, { type: 'wait' }>[
   return undefined;
 }
 
-/** A random time up to one that doubles with each attempt. */
-const backoffMs = (attempt: number) =>
-  Math.max(SHORTEST_WAIT_MS, Math.random() * Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempt));
+/** A random time up to one that doubles with each attempt: callers that were refused together do not come again together. */
+const jitterMs = (attempt: number) =>
+  Math.round(Math.random() * Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempt));
 
-/** An answer's data, or its error. */
-function read({ status, headers }: Response, text: string, site: CallSite): Answer | ApiError {
+/** Unlike the time of day it is never set back. */
+const monotonicMs = () => Math.floor(performance.now());
+
+/** An answer's data, or its error, each text of which passes through `clean`. */
+function read(
+  { status, headers }: Response,
+  text: string,
+  site: CallSite,
+  clean: (text: string) => string,
+): Answer | ApiError {
   const envelope = envelopeOf(text);
   const seconds = Number.parseInt(headers.get('Retry-After') ?? '', 10);
-  const retryAfter = Number.isNaN(seconds) ? undefined : seconds;
+  const retryAfter = Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
   if (envelope?.error) {
     const { code, message } = envelope.error;
-    return serviceError({ code, message, status, requestId: envelope.request_id, retryAfter }, site);
+    const requestId = clean(envelope.request_id);
+    return serviceError({ code: clean(code), message: clean(message), status, requestId, retryAfter }, site);
   }
   // API Gateway's own refusal of a very large body has no envelope.
   if (status === 413) {
-    const requestId = headers.get('x-amzn-requestid') ?? '';
+    const requestId = clean(headers.get('x-amzn-requestid') ?? '');
     const message = 'The request body is too large.';
     return serviceError({ code: 'EntityTooLarge', message, status, requestId, retryAfter }, site);
   }
   if (!envelope || status !== 200) return new UnexpectedAnswerError(status, site);
   const field = bigintField(envelope.data);
-  if (field !== undefined) return new InexactNumberError(field, '', site);
+  if (field !== undefined) return new InexactNumberError(clean(field), '', site);
   return { data: envelope.data, headers };
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Lists the stale hosts of the account as CSV.
+# Lists the stale hosts of the account as CSV, for spreadsheets: none takes a value for a formula, nor a terminal for a command.
 set -euo pipefail
 source "$(dirname "$0")/call.sh"
 
@@ -7,7 +7,8 @@ echo 'host_id,edge_cluster,agent_version,max_age_ms'
 cursor=
 while :; do
   page=$(call /monit/servicemap/fleet "$(jq -n --arg cursor "$cursor" '{limit: 100, statuses: ["stale"], $cursor}')")
-  jq -r '.data.items[] | [.host_id, .edge_cluster, .agent_version, .servicemap.max_age_ms] | @csv' <<<"$page"
+  jq -r 'def safe: if type == "string" then gsub("\\p{Cc}"; "?") | sub("^(?<first>[=+@-])"; "\u0027\(.first)") else . end;
+    .data.items[] | [.host_id, .edge_cluster, .agent_version, .servicemap.max_age_ms] | map(safe) | @csv' <<<"$page"
   cursor=$(jq -r '.data.next_cursor // empty' <<<"$page")
   [ -n "$cursor" ] || break
 done

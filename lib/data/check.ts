@@ -1,6 +1,7 @@
 import { type Int64, parseJson } from '../json.ts';
 import { printable } from '../printable.ts';
 import { appKeyOf, type Entity, identityOf, problemsOf } from './format.ts';
+import { LONGEST_LINE } from './lines.ts';
 import { sizeProblem } from './row-size.ts';
 
 export interface DataProblem {
@@ -11,9 +12,6 @@ export interface DataProblem {
 
 const SHOWN = 20;
 
-/** Bytes that DynamoDB holds in a row. */
-const LARGEST_LINE = 400 * 1024;
-
 /** Invalid data: nothing is loaded. The message has a line for each of the first problems. */
 export class DataError extends Error {
   override readonly name = 'DataError';
@@ -21,7 +19,7 @@ export class DataError extends Error {
 
   constructor(source: string, problems: readonly DataProblem[]) {
     const shown = problems.slice(0, SHOWN).map(({ line, problem }) => printable(`${source}:${line}: ${problem}`));
-    if (problems.length > SHOWN) shown.push(`${source}: and ${problems.length - SHOWN} more`);
+    if (problems.length > SHOWN) shown.push(`${source}: ${problems.length} problems, of which ${SHOWN} are shown`);
     super(shown.join('\n'));
     this.problems = problems;
   }
@@ -51,9 +49,15 @@ export interface TableContents {
  * Checks all lines of a source: each against its schema, all together for duplicates, and against the table for accounts
  * that do not exist and for keys of another account. Empty lines are skipped.
  * @param source how messages name it, such as a file's path
+ * @param only the accounts that it may have lines of; absent: any
  * @throws DataError with every problem found
  */
-export async function checkData(source: string, lines: Lines, contents: TableContents): Promise<Entity[]> {
+export async function checkData(
+  source: string,
+  lines: Lines,
+  contents: TableContents,
+  only?: readonly Int64[],
+): Promise<Entity[]> {
   const problems: DataProblem[] = [];
   const entities: Entity[] = [];
   const firstLines = new Map<string, number>();
@@ -65,12 +69,14 @@ export async function checkData(source: string, lines: Lines, contents: TableCon
       continue;
     }
     if (text.trim() === '') continue;
-    if (Buffer.byteLength(text) > LARGEST_LINE) {
-      problems.push({ line, problem: `is longer than ${LARGEST_LINE} bytes, the limit of a row` });
+    if (Buffer.byteLength(text) > LONGEST_LINE) {
+      problems.push({ line, problem: `is longer than ${LONGEST_LINE} bytes, the limit of a row` });
       continue;
     }
     const entity = entityOf(text, (problem) => problems.push({ line, problem }));
     if (!entity) continue;
+    if (only && !only.includes(entity.account_id))
+      problems.push({ line, problem: `is of account ${entity.account_id}, which --account does not name` });
     const tooLarge = sizeProblem(entity, text);
     if (tooLarge !== undefined) problems.push({ line, problem: tooLarge });
     const identity = identityOf(entity);

@@ -2,7 +2,7 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import { type AppKeyIdentity, identityOfAppKey } from '../accounts/app-key-admin.ts';
 import { en } from '../api/messages/en.ts';
-import { getRumResource } from '../api/operations.ts';
+import { getRumResource, operations } from '../api/operations.ts';
 import { type Fields, fieldErrorOf } from '../api/validate.ts';
 import { HOST_SCHEMA, STATUS_SCHEMA } from '../fleet/rows.ts';
 import { LAST_VERSION } from '../incidents/restore-work-item.ts';
@@ -19,8 +19,11 @@ export const LONGEST_NOTE = 512;
 const name = { type: 'string', minLength: 1, maxLength: LONGEST_NAME } as const;
 const accountId = { type: 'integer', format: 'int64', minimum: 1 } as const;
 const int64 = { type: 'integer', format: 'int64' } as const;
-/** Unix seconds that JavaScript's dates reach. */
-const seconds = { type: 'integer', format: 'int64', minimum: 0, maximum: 8_640_000_000_000 } as const;
+/** Unix seconds up to the year 5138: what is beyond are milliseconds. */
+const seconds = { type: 'integer', format: 'int64', minimum: 0, maximum: 99_999_999_999 } as const;
+/** Of an app key: shorter ones can be guessed. */
+const SHORTEST_KEY = 32;
+const PERMISSIONS = [...new Set(operations.flatMap((one) => ('permission' in one ? one.permission : [])))];
 
 const rumFields = getRumResource.response.properties as Readonly<Record<string, object>>;
 const usageNames: readonly string[] = USAGE_FIELDS;
@@ -37,13 +40,13 @@ interface KindSchema {
 const SCHEMAS = {
   account: {
     required: ['name', 'permissions'],
-    properties: { name, permissions: { type: 'array', items: { type: 'string', minLength: 1 } }, suspended: flag },
+    properties: { name, permissions: { type: 'array', items: { type: 'string', enum: PERMISSIONS } }, suspended: flag },
   },
   app_key: {
     // Either the key or its hash, as exported: checked below.
     required: [],
     properties: {
-      app_key: { type: 'string', minLength: 1, maxLength: 256 },
+      app_key: { type: 'string', minLength: SHORTEST_KEY, maxLength: 256 },
       app_key_hash: { type: 'string', minLength: 64, maxLength: 64, pattern: '^[0-9a-f]{64}$' },
       last_digits: { type: 'string', maxLength: 4 },
       created_at: seconds,
@@ -131,13 +134,20 @@ export function problemsOf(line: unknown): string[] {
 /** Checks of a work item that no schema expresses. */
 function* workItemProblems(line: object): Generator<string> {
   for (const name of RESERVED) if (name in line) yield `${name} is reserved: rename the field`;
-  const { version, deleted_at_ms } = line as { version?: unknown; deleted_at_ms?: unknown };
+  const { version, deleted_at_ms, undone_deletion: undone } = line as Partial<Record<string, unknown>>;
+  if (undone !== undefined && !isUndoneDeletion(undone))
+    yield 'undone_deletion must have version (int64), at_ms (Unix milliseconds) and, if known, by (string)';
   if (isInt64(version) && version > LAST_VERSION && deleted_at_ms === undefined)
     yield `version must be at most ${LAST_VERSION}, unless the work item is deleted: deletion adds 1`;
 }
 
-/** Reserved field names: keys and the time to live. */
-const RESERVED = ['pk', 'sk', 'ttl'];
+function isUndoneDeletion(value: unknown): boolean {
+  const { version, at_ms, by = '' } = (value ?? {}) as Partial<Record<string, unknown>>;
+  return isInt64(version) && Number.isSafeInteger(at_ms) && Number(at_ms) >= 0 && typeof by === 'string';
+}
+
+/** Reserved field names: keys, the time to live, and what the stream's filter knows a large merge by. */
+const RESERVED = ['pk', 'sk', 'ttl', 'large'];
 
 /** Nesting levels of a row, including its own. */
 const DEEPEST = 31;

@@ -3,10 +3,11 @@ import { putAppKey } from '../accounts/app-key-admin.ts';
 import type { GatewayKeys } from '../accounts/gateway-keys.ts';
 import type { AccountRow } from '../accounts/rows.ts';
 import { readMergeOrder } from '../incidents/merge-order.ts';
+import type { Int64 } from '../json.ts';
 import { batchGet } from '../table/batch-get.ts';
 import { type Table, withSignal } from '../table/client.ts';
 import { type Key, keys, parseKey } from '../table/keys.ts';
-import { checkData, type Lines } from './check.ts';
+import { checkData, type Lines, type TableContents } from './check.ts';
 import { appKeyOf, type Entity, type Kind } from './format.ts';
 import { isMerged, writeRows } from './write.ts';
 
@@ -36,14 +37,15 @@ export async function loadData(table: Table, source: string, lines: Lines, optio
 }
 
 /** Checks data as a whole, and against what the table holds. @throws DataError */
-export function checkAgainst(table: Table, source: string, lines: Lines): Promise<Entity[]> {
-  return checkData(source, lines, {
+export function checkAgainst(table: Table, source: string, lines: Lines, only?: readonly Int64[]): Promise<Entity[]> {
+  const contents: TableContents = {
     hasAccount: async (account) => (await readAccount(table, account)) !== undefined,
     async ownersOf(hashes) {
       const { rows } = await batchGet(table, hashes.map(keys.appKey));
       return new Map([...rows.values()].map((row) => [hashOf(row), row.account_id]));
     },
-  });
+  };
+  return checkData(source, lines, contents, only);
 }
 
 const hashOf = (key: Key) => String(parseKey(key)?.parts[0]);

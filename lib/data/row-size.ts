@@ -10,7 +10,14 @@ const KEY_BYTES = 600;
 const LARGEST_BYTES = LARGEST_ITEM_BYTES - HEADROOM_BYTES;
 
 /** The service's own fields are in the headroom, so that rows that it has written can always be loaded again. */
-const WRITTEN_BY_THE_SERVICE = new Set(['incident_id', 'owner_id', 'version', 'deleted_at_ms', 'deleted_by']);
+const WRITTEN_BY_THE_SERVICE = new Set([
+  'incident_id',
+  'owner_id',
+  'version',
+  'deleted_at_ms',
+  'deleted_by',
+  'undone_deletion',
+]);
 
 /** Shorter lines make no row that is too large: DynamoDB counts less than three bytes for a character of JSON, but for UTF-8's. */
 const SHORT_LINE = 80_000;

@@ -4,7 +4,7 @@ import { deleteWorkItem, type RequestOf } from '../api/operations.ts';
 import { refuse } from '../api/refusals.ts';
 import validate from '../api/validators/delete-work-item.ts';
 import type { Deps } from '../deps.ts';
-import type { Int64 } from '../json.ts';
+import { type Int64, isInt64 } from '../json.ts';
 import { withSignal } from '../table/client.ts';
 import { expression } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
@@ -50,7 +50,7 @@ function isDone(stored: WorkItemRow | undefined, { atMs, by, version }: Deletion
   const isNext = (other: Int64) => BigInt(other) === BigInt(version) + 1n;
   if (stored?.deleted_at_ms !== undefined && isNext(stored.version)) return true;
   const undone = stored?.undone_deletion;
-  return undone !== undefined && isNext(undone.version) && undone.at_ms === atMs && undone.by === by;
+  return isInt64(undone?.version) && isNext(undone.version) && undone.at_ms === atMs && undone.by === by;
 }
 
 /** Why the deletion did not apply, by the stored row. */

@@ -31,6 +31,9 @@ export async function readSnapshot(table: Table, account: Int64) {
   const places = new Map<string, EntryPlace>();
   const add = (place: EntryPlace) => places.set(`${place.incidentId} ${place.sequence}`, place);
   for (const one of order.pending ?? []) add(one);
+  // Of a merge committed before the incidents were read, and not listed above, a title or an owner may be all that is visible.
+  for (const { incident_id: incidentId, last_change: { sequence } = { sequence: 0 } } of incidents)
+    if (sequence >= lowest) add({ incidentId, sequence });
   // A merge is in the feed of the incident that took the alert, its undo in that of the incident that returned it.
   for (const { incident_id: to, moved_from: from, moved_sequence: sequence = 0 } of alerts)
     for (const incidentId of [to, from])

@@ -44,8 +44,16 @@ describe('import', () => {
       { kind: 'host', host_id: 'h', reason_codes: ['\ud800'] },
       'well-formed Unicode',
     ],
-    ['an expiry in milliseconds', { kind: 'app_key', app_key: 'k', expires_at: 2 ** 52 }, 'expires_at must be'],
-    ['an expiry beyond 2^53', { kind: 'app_key', app_key: 'k', expires_at: 2n ** 60n }, 'expires_at must be'],
+    [
+      'an expiry in milliseconds',
+      { kind: 'app_key', app_key: 'k'.repeat(32), expires_at: 2 ** 52 },
+      'expires_at must be',
+    ],
+    [
+      'an expiry beyond 2^53',
+      { kind: 'app_key', app_key: 'k'.repeat(32), expires_at: 2n ** 60n },
+      'expires_at must be',
+    ],
   ])('refuses %s by its line, and writes nothing', async (_what, entity, problem) => {
     const id = newAccountId();
     const host = { agent_version: '1', edge_cluster: 'eu', enabled: true, snapshot_ready: true };

@@ -46,13 +46,13 @@ async function exported(of: Table, { account }: Account) {
   };
 }
 
-/** A client that does something once, before it reads the alerts of the ninth of the sixteen partition keys. */
-function interrupted(act: () => Promise<unknown>): Table {
+/** A client that does something once, before it reads a partition key: by default the ninth of the alerts' sixteen. */
+function interrupted(act: () => Promise<unknown>, before = '#ALERTS#8'): Table {
   const own = connectAgain(table);
   let done = false;
   own.client.middlewareStack.add(
     (next) => async (args) => {
-      if (!done && JSON.stringify(args.input).includes('#ALERTS#8')) {
+      if (!done && JSON.stringify(args.input).includes(before)) {
         done = true;
         await act();
       }
@@ -64,7 +64,7 @@ function interrupted(act: () => Promise<unknown>): Table {
 }
 
 /** Merges as a function that dies after its commit. */
-async function mergeCutShort(tenant: Account, alert_ids: string[], incident_id: string) {
+async function mergeCutShort(tenant: Account, body: { alert_ids: string[]; incident_id: string; title?: string }) {
   const own = connectAgain(table);
   let committed = false;
   aroundCalls(own, async ({ command }, send) => {
@@ -72,13 +72,13 @@ async function mergeCutShort(tenant: Account, alert_ids: string[], incident_id: 
     await send();
     committed ||= command === 'TransactWriteCommand' || command === 'TransactWriteItemsCommand';
   });
-  expectEnvelope(await tenant.merge(handlersOver(testDeps(own)).mergeAlerts, { alert_ids, incident_id }), 200);
+  expectEnvelope(await tenant.merge(handlersOver(testDeps(own)).mergeAlerts, body), 200);
 }
 
 describe('an export', () => {
   it('has a merge whole whose moves are pending', async () => {
     const { tenant, to, alerts } = await filled(150);
-    await mergeCutShort(tenant, alerts, to);
+    await mergeCutShort(tenant, { alert_ids: alerts, incident_id: to });
     expect(await tenant.pending()).toHaveLength(1);
     expect((await exported(table, tenant)).places).toEqual(new Set([to]));
   });
@@ -93,6 +93,15 @@ describe('an export', () => {
     const { places, titleOf } = await exported(own, tenant);
     expect(places).toEqual(new Set([to]));
     expect(titleOf(to)).toBe('Merged');
+  });
+
+  it('has the moves of a large merge of which it reads the title alone', async () => {
+    const { tenant, to, alerts } = await filled(150);
+    const body = { alert_ids: alerts, incident_id: to, title: 'Merged' };
+    const own = interrupted(() => mergeCutShort(tenant, body), '#INCIDENTS');
+    const { places, titleOf } = await exported(own, tenant);
+    expect(titleOf(to)).toBe('Merged');
+    expect(places).toEqual(new Set([to]));
   });
 
   it('includes an undo that is committed during the export in full', async () => {

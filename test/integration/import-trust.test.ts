@@ -47,6 +47,16 @@ async function imported(more: { account?: object; key?: object } = {}) {
   return { id, appKey, exported: async () => (await admin(`export --account ${id}`)).out };
 }
 
+it('refuses lines of accounts that --account does not name, and creates one that it names', async () => {
+  const [id, other] = [newAccountId(), newAccountId()];
+  const stdin = lines(accountLine(id), accountLine(other), keyLine(other, newAppKey()));
+  const { exitCode, err } = await admin(`import - --account ${id}`, { stdin });
+  expect(exitCode).toBe(1);
+  expect(err).toBe([2, 3].map((n) => `stdin:${n}: is of account ${other}, which --account does not name\n`).join(''));
+  expect(await stored(table, keys.account(id))).toBeUndefined();
+  expect((await admin(`import - --account ${id}`, { stdin: lines(accountLine(id)) })).exitCode).toBe(0);
+});
+
 describe('a key belongs to the account that it was first stored for', () => {
   it.each(['the key', 'its hash'])(
     'so that an import of %s for another account is refused by its line',

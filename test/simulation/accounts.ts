@@ -25,6 +25,10 @@ import { type Script, START_MS, type Surroundings } from './surroundings.ts';
 import type { Outcome as Run } from './transition-system.ts';
 import { canonical } from './values.ts';
 
+/** The text of a key that scenarios call by a short name. */
+const textOf = (name: string) => name.padEnd(32, '-');
+const identityOf = (name: string) => identityOfAppKey(textOf(name));
+
 /** Keys are named by their text. */
 const [OWN, OTHER] = [1, 2];
 /** Seconds for which a handler trusts a key that it has looked up. */
@@ -98,7 +102,7 @@ const issue = (key: string, account = OWN) =>
       putAppKey(
         at.deps.table,
         await requireAccount(at, account),
-        identityOfAppKey(key),
+        identityOf(key),
         { created_at: 1 },
         also(at, account, `issue ${key}`),
       ),
@@ -111,7 +115,7 @@ const issue = (key: string, account = OWN) =>
 const revoke = (key: string) =>
   operator(
     `revoke ${key}`,
-    (at) => revokeAppKey(at.deps.table, OWN, identityOfAppKey(key).hash, REVOKED_AT, also(at, OWN, `revoke ${key}`)),
+    (at) => revokeAppKey(at.deps.table, OWN, identityOf(key).hash, REVOKED_AT, also(at, OWN, `revoke ${key}`)),
     (state) => withKey(state, key, (before) => ({ ...(before as KeyState), revoked: true })),
   );
 
@@ -119,8 +123,8 @@ const rotate = (key: string, fresh: string) =>
   operator(
     `rotate ${key} to ${fresh}`,
     async (at) => {
-      const next = { identity: identityOfAppKey(fresh), limits: { created_at: 1 } };
-      const { hash } = identityOfAppKey(key);
+      const next = { identity: identityOf(fresh), limits: { created_at: 1 } };
+      const { hash } = identityOf(key);
       await rotateAppKey(
         at.deps.table,
         await requireAccount(at, OWN),
@@ -165,7 +169,7 @@ const load = (name: string, lines: readonly object[], apply: (state: State) => S
 const loadKey = (key: string, account: number, revoked = false) =>
   load(
     `import ${key} of ${account}`,
-    [{ kind: 'app_key', account_id: account, app_key: key, ...(revoked && { revoked }) }],
+    [{ kind: 'app_key', account_id: account, app_key: textOf(key), ...(revoked && { revoked }) }],
     (state) => {
       const stored = state.keys[key];
       if (stored && stored.account !== account) return state;
@@ -194,7 +198,7 @@ function lookUps(key: string): Actor {
       const { suspended = true, permissions = [] } = stored ? (state.accounts[stored.account] ?? {}) : {};
       const ended = stored?.ends && name.includes('late');
       const valid = stored !== undefined && !stored.revoked && !ended && !suspended;
-      const id = appKeyIdOf(identityOfAppKey(key).hash);
+      const id = appKeyIdOf(identityOf(key).hash);
       return [{ state, answer: valid ? `${id} of ${stored.account} may ${permissions}` : 'nobody' }];
     });
   return {
@@ -205,7 +209,7 @@ function lookUps(key: string): Actor {
         await at
           .call(name, async () => {
             await at.pause((TRUSTED_SECONDS + 1) * 1_000);
-            const caller = await appKeys.find(key, { signal: AbortSignal.timeout(TIME_LIMITS.callMs) });
+            const caller = await appKeys.find(textOf(key), { signal: AbortSignal.timeout(TIME_LIMITS.callMs) });
             return caller ? `${caller.appKeyId} of ${caller.accountId} may ${caller.permissions}` : 'nobody';
           })
           .catch(() => undefined);
@@ -239,7 +243,7 @@ function stateOf(run: Run): State {
     ),
     keys: Object.fromEntries(
       NAMES.flatMap((key) => {
-        const row = appKeys.get(identityOfAppKey(key).hash);
+        const row = appKeys.get(identityOf(key).hash);
         return row
           ? [
               [
@@ -264,7 +268,7 @@ const INITIAL: State = {
 const LINES = [
   accountLine(OWN),
   accountLine(OTHER),
-  { kind: 'app_key', account_id: OWN, app_key: 'first', created_at: 1 },
+  { kind: 'app_key', account_id: OWN, app_key: textOf('first'), created_at: 1 },
 ];
 
 const judgement: Judgement<State> = {
@@ -289,9 +293,12 @@ const scenario = (name: string, cost: Scenario['cost'], ...actors: Actor[]): Sce
   scenarioOf(name, async () => [await rowsAfter(LINES)], actors, judgement, { cost });
 
 /** A restored table may have an account's list of keys without one of them, which another account then imports. */
-const WITH_FOREIGN_KEY: readonly object[] = [...LINES, { kind: 'app_key', account_id: OTHER, app_key: 'second' }];
+const WITH_FOREIGN_KEY: readonly object[] = [
+  ...LINES,
+  { kind: 'app_key', account_id: OTHER, app_key: textOf('second') },
+];
 const listForeignKey = ({ deps: { table } }: Pick<Surroundings, 'deps'>) =>
-  updateRow(table, keys.account(OWN), expression`ADD app_keys ${new Set([identityOfAppKey('second').hash])}`);
+  updateRow(table, keys.account(OWN), expression`ADD app_keys ${new Set([identityOf('second').hash])}`);
 const withForeignKey = (name: string, cost: Scenario['cost'], ...actors: Actor[]): Scenario =>
   scenarioOf(
     name,
@@ -328,7 +335,10 @@ export const ACCOUNTS: readonly Scenario[] = [
     // Refused as a whole: the line of the account is not written.
     load(
       'import account 2 with key first',
-      [accountLine(OTHER, { permissions: ['monit'] }), { kind: 'app_key', account_id: OTHER, app_key: 'first' }],
+      [
+        accountLine(OTHER, { permissions: ['monit'] }),
+        { kind: 'app_key', account_id: OTHER, app_key: textOf('first') },
+      ],
       (state) => state,
     ),
     suspend,

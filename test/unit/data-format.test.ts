@@ -1,9 +1,11 @@
+import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DEMO_KEYS, sampleData } from '../../infra/local/sample.ts';
 import { hashAppKey } from '../../lib/auth/app-keys.ts';
 import { checkData, DataError, type TableContents } from '../../lib/data/check.ts';
 import { KINDS } from '../../lib/data/format.ts';
+import { linesOf } from '../../lib/data/lines.ts';
 import { documentedLines } from '../support/data-format.ts';
 
 /** A table without accounts, and one with every account; no app key is stored in either. */
@@ -21,6 +23,8 @@ async function problemsOf(lines: (string | object)[], table = somebody): Promise
     (error: DataError) => error.message.split('\n'),
   );
 }
+
+const APP_KEY = 'k'.repeat(32);
 
 const host = {
   kind: 'host',
@@ -154,21 +158,75 @@ describe('the data format', () => {
     expect(await problemsOf([{ ...item, title: 'x'.repeat(410_000) }])).toEqual([
       'f:1: is longer than 409600 bytes, the limit of a row',
     ]);
-    expect(await problemsOf([{ ...item, pk: 'x', ttl: 1 }])).toEqual([
+    expect(await problemsOf([{ ...item, pk: 'x', ttl: 1, large: true }])).toEqual([
       'f:1: pk is reserved: rename the field',
       'f:1: ttl is reserved: rename the field',
+      'f:1: large is reserved: rename the field',
     ]);
+  });
+
+  it.each([null, 'x', {}, { version: 'x', at_ms: 1 }, { version: 1.5, at_ms: 1 }, { version: 1, at_ms: 1, by: 1 }])(
+    'refuses %j as the undone deletion of a work item',
+    async (undone_deletion) => {
+      const item = { kind: 'work_item', account_id: 1, work_item_id: 'w', version: 1, title: 't' };
+      expect(await problemsOf([{ ...item, undone_deletion: { version: 2, at_ms: 1, by: 'k' } }])).toEqual([]);
+      expect(await problemsOf([{ ...item, undone_deletion }])).toEqual([
+        expect.stringContaining('f:1: undone_deletion must have version'),
+      ]);
+    },
+  );
+
+  it.each([
+    ['a key that is short', { kind: 'app_key', app_key: 'k'.repeat(31) }, 'app_key'],
+    ['an expiry in milliseconds', { kind: 'app_key', app_key: APP_KEY, expires_at: 1_830_000_000_000 }, 'expires_at'],
+    ['a permission that does not exist', { kind: 'account', name: 'n', permissions: ['root'] }, 'permissions'],
+    ['an alert', { kind: 'alert', alert_id: 'x', title: 't' }, 'alert_id'],
+    ['an incident', { kind: 'incident', incident_id: 'x', title: 't' }, 'incident_id'],
+    ['a work item', { kind: 'work_item', work_item_id: '', version: 1, title: 't' }, 'work_item_id'],
+    ['a RUM resource', { ...JSON.parse(documented[5] ?? ''), status: 'x' }, 'status'],
+    ['a name', { kind: 'member', member_id: 1, name: '😀'.repeat(513) }, 'name'],
+  ])('refuses %s by its line', async (_what, line, field) => {
+    const problems = await problemsOf([host, { account_id: 1, ...line }]);
+    expect(problems).toEqual([expect.stringMatching(`^f:2: ${field}`)]);
+  });
+
+  it('measures names in code points', async () => {
+    const member = { kind: 'member', account_id: 1, member_id: 1, name: '😀'.repeat(512) };
+    expect(await problemsOf([member])).toEqual([]);
+  });
+
+  it('lists problems in the order of lines, whatever they are found by', async () => {
+    const lines = [{ ...host, account_id: 7 }, '{', { ...host, account_id: 7, host_id: 'g' }];
+    const problems = await problemsOf(lines, nobody);
+    expect(problems.map((problem) => problem.slice(0, 3))).toEqual(['f:1', 'f:2', 'f:3']);
+  });
+
+  it('reads no more of a line than a row holds, and says that it is too long', async () => {
+    let read = 0;
+    const chunk = Buffer.alloc(1 << 16, 'é');
+    const endless = Readable.from(
+      (function* () {
+        for (; read < 3_000; read += 1) yield chunk;
+        yield Buffer.from('\n{');
+      })(),
+    );
+    const before = process.memoryUsage().arrayBuffers;
+    const kept: (string | undefined)[] = [];
+    for await (const line of linesOf(endless)) kept.push(line);
+    expect(kept.map((line) => line?.length)).toEqual([409_601, 1]);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20_000_000);
+    expect(await problemsOf([kept[0] ?? ''])).toEqual(['f:1: is longer than 409600 bytes, the limit of a row']);
   });
 
   it('takes an app key by its hash in place of the key, and not both', async () => {
     const account = { kind: 'account', account_id: 7, name: 'n', permissions: [] };
     const key = { kind: 'app_key', account_id: 7 };
-    const hash = hashAppKey('k');
+    const hash = hashAppKey(APP_KEY);
     expect(await problemsOf([account, { ...key, app_key_hash: hash, last_digits: 'k' }])).toEqual([]);
     expect(await problemsOf([account, key])).toEqual(['f:2: exactly one of app_key and app_key_hash is required']);
-    expect(await problemsOf([account, { ...key, app_key: 'k', app_key_hash: hash }])).toHaveLength(1);
+    expect(await problemsOf([account, { ...key, app_key: APP_KEY, app_key_hash: hash }])).toHaveLength(1);
     expect(await problemsOf([account, { ...key, app_key_hash: 'short' }])).toHaveLength(1);
-    expect(await problemsOf([account, { ...key, app_key: 'k' }, { ...key, app_key_hash: hash }])).toEqual([
+    expect(await problemsOf([account, { ...key, app_key: APP_KEY }, { ...key, app_key_hash: hash }])).toEqual([
       'f:3: duplicates line 2: remove one of them',
     ]);
   });
@@ -176,7 +234,7 @@ describe('the data format', () => {
   it('lists the first twenty problems and how many more', async () => {
     const problems = await problemsOf(Array.from({ length: 25 }, () => '{'));
     expect(problems).toHaveLength(21);
-    expect(problems.at(-1)).toBe('f: and 5 more');
+    expect(problems.at(-1)).toBe('f: 25 problems, of which 20 are shown');
   });
 
   it('refuses what is said twice, ids in either letter case', async () => {
