@@ -31,8 +31,6 @@ interface Row {
   readonly item: Item;
   /** Canonical. */
   text?: string;
-  /** Stands for the text. */
-  id?: number;
 }
 
 export type Rows = ReadonlyMap<string, Row>;
