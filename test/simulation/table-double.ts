@@ -27,7 +27,7 @@ export interface Access {
 }
 
 /** A stored row. Never changed: a write makes another. */
-interface Row {
+export interface Row {
   readonly item: Item;
   /** Canonical. */
   text?: string;
