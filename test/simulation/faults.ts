@@ -25,10 +25,12 @@ export const FAULTS = {
 } as const;
 export type Fault = keyof typeof FAULTS;
 
-/** After these an operation may fail. */
-export const mayFail = (fault: Fault, { name }: Request): boolean =>
+/** Whether an operation may fail after it. @param isHurried it has no time for another attempt */
+export const mayFail = (fault: Fault, { name }: Request, isHurried: boolean): boolean =>
   fault === 'gets no reply' ||
-  (name !== 'TransactWriteCommand' && (fault === 'is throttled' || fault === 'meets another transaction'));
+  (isHurried && fault === 'is done in part') ||
+  (/^(is throttled|meets another transaction|is in progress)$/.test(fault) &&
+    (isHurried || name !== 'TransactWriteCommand'));
 
 /** The two halves of a batch, and the request for each. */
 export function halvesOf({ name, input }: Request): [Request, Request] {

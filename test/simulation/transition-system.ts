@@ -55,6 +55,8 @@ export interface Cast {
   readonly onRecord?: (item: Item) => readonly Message[];
   /** DynamoDB refuses transactions with more. */
   readonly mostActions?: number;
+  /** Calls have no time for another attempt at what is refused. */
+  readonly isHurried?: boolean;
 }
 
 interface ProcessState {
@@ -121,6 +123,13 @@ const MOST_CALLS = 40;
 const MOST_CALLS_BY_FAULT = 10;
 const GONE: readonly Call[] = [];
 const GOES_ON: Told = { id: 'goes on', text: 'goes on', give: () => ({}) };
+/** By the SDK, or by the code, which both are told nothing of the first time. */
+const SENT_AGAIN = new Set<Fault>([
+  'shows a row late',
+  'is applied, its reply lost, and sent again',
+  'is in progress',
+  'is applied, and in progress to its second attempt',
+]);
 const refused = (fault: Fault, request: Request): Told => ({
   id: fault,
   text: fault,
@@ -314,19 +323,17 @@ export class TransitionSystem {
   async #reply(draft: Draft, call: Call, fault: Fault | undefined, part = 0): Promise<void> {
     const { request } = call;
     if (fault === 'is throttled' && request?.name === 'TransactWriteCommand') draft.isThrottled = true;
-    if (fault && mayFail(fault, request as Request)) draft.isSettled = false;
+    if (fault && mayFail(fault, request as Request, this.#cast.isHurried === true)) draft.isSettled = false;
+    const operation = operationOf(draft, call);
+    if (operation?.repeats && fault && SENT_AGAIN.has(fault)) {
+      const { name, id, after = [] } = operation;
+      const first = { name, id: `${id}, first time`, calls: 1, after, optional: true };
+      draft.operations = [...draft.operations, first];
+    }
     let told: Told = GOES_ON;
     switch (fault) {
       case 'shows a row late':
       case 'is applied, its reply lost, and sent again': {
-        const operation = operationOf(draft, call);
-        if (operation?.repeats) {
-          const { name: called, id, after = [] } = operation;
-          draft.operations = [
-            ...draft.operations,
-            { name: called, id: `${id}, first time`, calls: 1, after, optional: true },
-          ];
-        }
         const { rows } = draft.table;
         const { error } = this.#apply(draft, call);
         const { pk, sk } = call.accesses[part] ?? {};
