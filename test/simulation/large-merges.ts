@@ -9,6 +9,11 @@ const LARGE = { alerts: [A, B], into: THREE };
 /** Before: there is a merge order. Its alerts stay where they are. */
 const BEFORE = { before: [{ alerts: [A, B], into: ONE }] };
 const TWO_ORIGINS = { alerts: [A, C], into: TWO };
+/** One of two alerts is there already; the other merge takes both. */
+const STAYING = { alerts: [A, C], into: ONE };
+const TAKING = { alerts: [A, C], into: THREE };
+/** The previous release reads what it may see of half a transaction as it did: no release after it can help that. */
+const BESIDE = { cost: 4, ...BEFORE, without: 'shows a row late' } as const;
 /** One alert is moved at once. */
 const IN_PARTS = { transactionItems: 2 };
 
@@ -105,14 +110,20 @@ export const LARGE_MERGES: readonly Scenario[] = [
   }),
   mergeScenario({
     name: 'a large merge beside a small one of the previous release',
-    cost: 4,
-    ...BEFORE,
-    actors: [merge('large', LARGE), merge('small', SMALL, { code: mergeOfPreviousRelease })],
+    ...BESIDE,
+    actors: [merge('large', TAKING), merge('small', STAYING, { transactionItems: 5, code: mergeOfPreviousRelease })],
+  }),
+  mergeScenario({
+    name: 'a small merge beside a large one of the previous release',
+    ...BESIDE,
+    actors: [
+      merge('large', TAKING, { code: mergeOfPreviousRelease }),
+      merge('small', STAYING, { transactionItems: 4 }),
+    ],
   }),
   mergeScenario({
     name: 'a large merge beside one of the previous release',
-    cost: 4,
-    ...BEFORE,
+    ...BESIDE,
     actors: [merge('large', LARGE), merge('previous', { alerts: [B, C], into: TWO }, { code: mergeOfPreviousRelease })],
   }),
   mergeScenario({

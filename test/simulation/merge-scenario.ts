@@ -14,8 +14,9 @@ import {
 import { judgement, type Merge, merged } from './merge-model.ts';
 import { scenarioOf } from './scenario.ts';
 import type { Rows } from './table-double.ts';
+import type { Cast } from './transition-system.ts';
 
-interface Setting {
+interface Setting extends Pick<Cast, 'mostActions' | 'isHurried' | 'without'> {
   readonly name: string;
   readonly cost: Scenario['cost'];
   readonly actors: readonly MergeActor[];
@@ -29,46 +30,40 @@ interface Setting {
   readonly only?: (rows: Rows) => boolean;
   /** Of what finishes large merges, and of a merge that is torn. */
   readonly transactionItems?: number;
-  /** DynamoDB refuses transactions with more, as it does those of more than 4 MB. */
-  readonly mostActions?: number;
   /** The message of a large merge comes at once, so often. */
   readonly early?: 1 | 2;
-  /** Calls have no time for another attempt at what is refused. */
-  readonly isHurried?: boolean;
-  /** The message of a large merge is lost. This begins when its process is over. */
+  /** The message of the large merge into incident 3 is lost. This begins when its process is over. */
   readonly instead?: MergeActor;
 }
 
 export function mergeScenario(setting: Setting): Scenario {
   const {
     name,
-    cost,
     actors,
     misplaced: moved,
     torn: parts = [],
     only,
-    mostActions,
-    isHurried = false,
     early,
     instead,
+    before: done = [],
+    ...rest
   } = setting;
-  const { before = moved ? [{ alerts: [moved], into: TWO }] : [], transactionItems = SIZES.transactionItems } = setting;
-  const done = before.reduce((state, what) => merged(state, what).state, UNTOUCHED);
-  const initial = moved ? { ...done, at: { ...done.at, [moved]: THREE } } : done;
+  const { transactionItems = SIZES.transactionItems, ...more } = rest;
+  const before = moved ? [{ alerts: [moved], into: TWO }] : done;
+  const after = before.reduce((state, what) => merged(state, what).state, UNTOUCHED);
+  const initial = moved ? { ...after, at: { ...after.at, [moved]: THREE } } : after;
   const all = instead ? [...actors, instead] : actors;
   const operations = new Map(all.flatMap((one) => [...one.operations]));
   for (const [index, part] of parts.entries()) operations.set(`merge ${index}`, (state) => merged(state, part));
   const starts = parts.length > 0 ? torn(parts, { transactionItems }) : moved ? misplaced(moved) : afterMerges(before);
   const chosen = only ? async () => (await starts()).filter(only) : starts;
   return scenarioOf(name, chosen, actors, judgement(initial, operations), {
-    cost,
-    ...(mostActions !== undefined && { mostActions }),
-    isHurried,
+    ...more,
     maybe: parts.map((_, index) => `merge ${index}`),
     onRecord(item) {
       const message = finishingOf(item, transactionItems);
       if (!message) return [];
-      if (instead) return [{ name: instead.name, script: instead.script }];
+      if (instead && item.incident_id === THREE) return [{ name: instead.name, script: instead.script }];
       if (!early) return [message];
       const names = [message.name, `${message.name} again`].slice(0, early);
       return names.map((each) => ({ ...message, name: each, early: true }));

@@ -57,6 +57,8 @@ export interface Cast {
   readonly mostActions?: number;
   /** Calls have no time for another attempt at what is refused. */
   readonly isHurried?: boolean;
+  /** Does not happen. */
+  readonly without?: Fault;
 }
 
 interface ProcessState {
@@ -284,7 +286,9 @@ export class TransitionSystem {
         if (request.name.startsWith('Batch') && accesses.length > 1)
           faults.push(['is done in part', 0], ['is done in part', 1]);
       }
-      steps = faults.map(([fault, part]) => ({
+      const { without } = this.#cast;
+      const possible = faults.filter(([fault]) => fault === undefined || fault !== without);
+      steps = possible.map(([fault, part]) => ({
         name: [name, fault, part].filter((each) => each !== undefined).join(' '),
         process,
         fault,
