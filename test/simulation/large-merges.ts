@@ -45,7 +45,7 @@ export const LARGE_MERGES: readonly Scenario[] = [
   }),
   mergeScenario({
     name: 'two large merges of the same alerts, in parts',
-    cost: 4,
+    cost: 5,
     actors: [merge('large 1', { alerts: [A, B], into: TWO }, IN_PARTS), merge('large 2', LARGE, IN_PARTS)],
     ...IN_PARTS,
   }),

@@ -3,15 +3,14 @@
  *
  * A scenario is a handful of processes that call the functions of `lib` on a table in memory (`table-double.ts`, which a test
  * compares with DynamoDB Local). Each of their calls to the table waits until it is taken: which one is next is a choice, and so
- * is whether something goes wrong with it, or with its process (`FAULTS` in `transition-system.ts`). All choices are tried, but for
+ * is whether something goes wrong with it, or with its process (`FAULTS` in `faults.ts`). All choices are tried, but for
  * those that cannot lead to anything new (`explore.ts`); after each run the rows are checked as `admin check` does, and answers
  * and rows compared with what a plain sequential model allows (`linearize.ts`).
  *
  * An operation that loses to others again and again is a failure: no run is left before its end. `calls` is the most that one made.
  *
- * What is not tried: calls that one process has under way at once in another order than it sent them; more faults, processes or alerts than the scenarios have; clocks that go backwards; sizes, pages of results;
- * reads that are not strongly consistent, which no write depends on. A message comes when the call that it is from has ended, as
- * the queue's delay has it, but where a scenario says that it comes at once.
+ * `docs/reliability.md` says what is tried and what is not. A message comes when the call that it is from has ended, as the queue's
+ * delay has it, but where a scenario says that it comes at once.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
