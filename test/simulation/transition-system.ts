@@ -200,7 +200,8 @@ export class TransitionSystem {
         for (const other of others) {
           const name = `${other.name} overtakes`;
           const { process, accesses } = other;
-          steps.push({ name, process, fault: 'overtakes', call: other, late: false, accesses, begins: false });
+          const begins = isFirst(state, other);
+          steps.push({ name, process, fault: 'overtakes', call: other, late: false, accesses, begins });
         }
     }
     const late = this.#mayWait(state) ? [] : state.late;
@@ -608,7 +609,7 @@ function mayComeAgain({ processes, late }: State, { token, process, own }: State
   );
 }
 
-/** Reads that AWS documents no isolation for: each of their rows is as at a time of its own. */
+/** Reads for which AWS promises no more than read-committed isolation: each of their rows is as at a time of its own. */
 const readsSeveral = ({ request }: Call) => request !== undefined && /^(Query|BatchGet|Scan)/.test(request.name);
 
 const isOn = ({ pk, sk }: Access, row: string) =>
