@@ -3,11 +3,11 @@
  * follows them. A restored table may hold any part of the last transactions before its moment: an entry that is in a feed
  * is done, one that is not has never been.
  */
-import type { Move } from '../incidents/feed.ts';
+import { listParts, type Move } from '../incidents/feed.ts';
 import type { FeedItem } from '../incidents/read.ts';
-import { isAsRead, set } from '../table/expression.ts';
+import { IS_NEW, isAsRead, set } from '../table/expression.ts';
 import { type Key, keys, parseKey } from '../table/keys.ts';
-import { deleteAction, updateAction } from '../table/transact.ts';
+import { checkAction, deleteAction, updateAction } from '../table/transact.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import { checkIncidents } from './incidents.ts';
 import { checkMergeOrder } from './merge-order.ts';
@@ -26,6 +26,14 @@ export function checkMerges(rows: MergeRows, nowMs = 0): Finding[] {
   };
   const orphaned = incomplete.length === 0 ? orphans : [...orphans, ...rows.rowsOfEntries.filter(isOfIncomplete)];
 
+  const partsOf = (incidentId: string, sequence: number) =>
+    new Set(
+      rows.rowsOfEntries.flatMap((row) => {
+        const { kind, parts: [incident, entry, part] = [] } = parseKey(row) ?? {};
+        return kind === 'feedAlerts' && incident === incidentId && entry === sequence ? Number(part) : [];
+      }),
+    );
+
   const finding = findingsOf(account);
 
   return [
@@ -35,12 +43,16 @@ export function checkMerges(rows: MergeRows, nowMs = 0): Finding[] {
       const { incident_id, sequence, alerts } = entry;
       const detail = `it takes ${alerts} alerts and lists ${alertIds.length}: its commit is incomplete`;
       const remove = deleteAction(keys.feedEntry(account, incident_id, sequence));
-      return finding('entry_incomplete', { incident_id, sequence }, detail, remove);
+      // Rows of one transaction may be seen one after the other: what is there by now is not removed.
+      const missing = listParts(alerts).find((part) => !partsOf(incident_id, sequence).has(part)) ?? 0;
+      const isMissing = checkAction(keys.feedAlerts(account, incident_id, sequence, missing), IS_NEW);
+      return finding('entry_incomplete', { incident_id, sequence }, detail, remove, isMissing);
     }),
     ...orphaned.map((key) => {
       const [incidentId = '', sequence = 0] = parseKey(key)?.parts ?? [];
       const ids = { incident_id: String(incidentId), sequence: Number(sequence) };
-      return finding('entry_rows_orphaned', ids, `row ${key.sk} of a missing entry`, deleteAction(key));
+      const isMissing = checkAction(keys.feedEntry(account, ids.incident_id, ids.sequence), IS_NEW);
+      return finding('entry_rows_orphaned', ids, `row ${key.sk} of a missing entry`, deleteAction(key), isMissing);
     }),
     ...checkMergeOrder(rows, entries, nowMs),
     ...idempotencyKeys

@@ -58,6 +58,9 @@ export function largeEntryRows(
   ];
 }
 
+/** The rows of the list of so many alerts, by their numbers. */
+export const listParts = (alerts = 0) => Array.from({ length: Math.ceil(alerts / IDS_IN_A_ROW) }, (_, part) => part);
+
 /** The row that records the moves of a stretch of a large entry's list. */
 export function movesRow(
   account: Int64,

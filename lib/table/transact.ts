@@ -75,7 +75,7 @@ export async function transactOnce(table: Table, actions: readonly Action[]): Pr
   }
 }
 
-/** The worst of several reasons decides: a failed condition outweighs all others. */
+/** The reason that decides where there are several. */
 function resultOf({ unmarshall }: Table, error: unknown): TransactionResult | undefined {
   if (!(error instanceof Error)) return undefined;
   if (isThrottled(error)) return { outcome: 'throttled' };
@@ -84,13 +84,14 @@ function resultOf({ unmarshall }: Table, error: unknown): TransactionResult | un
   if (!(error instanceof TransactionCanceledException)) return undefined;
   const reasons = (error.CancellationReasons ?? []).filter(({ Code }) => Code !== 'None');
   const codes = new Set(reasons.map(({ Code }) => Code));
+  // The conflict may be with an earlier attempt of this transaction, which is running and may make the condition fail.
+  if (codes.has('TransactionConflict')) return { outcome: 'conflict' };
   if (codes.has('ConditionalCheckFailed')) {
     const stored = reasons.length === 1 ? reasons[0]?.Item : undefined;
     return { outcome: 'changed', ...(stored && { stored: unmarshall<Row>(stored) }) };
   }
   if (codes.has('ValidationError')) return { outcome: 'refused', error };
   if (codes.has('ThrottlingError') || codes.has('ProvisionedThroughputExceeded')) return { outcome: 'throttled' };
-  if (codes.has('TransactionConflict')) return { outcome: 'conflict' };
   return undefined;
 }
 

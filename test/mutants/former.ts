@@ -1,7 +1,12 @@
-/** What the protocol once did wrong, in the code as it is now: for `npm run prove:mutants`. */
+/** What the protocol once did wrong, or `npm run prove` once did not see, in the code as it is now: for `npm run prove:mutants`. */
 import type { Bug } from './plant.ts';
 
-export const FORMER: readonly Bug[] = [
+export interface Former extends Bug {
+  /** The scenario that must fail, which holds without the bug; absent: any. */
+  scenario?: string;
+}
+
+export const FORMER: readonly Former[] = [
   {
     name: 'throttling ends the commit of a merge',
     file: 'lib/incidents/commit.ts',
@@ -15,12 +20,6 @@ export const FORMER: readonly Bug[] = [
     replace: "      case 'throttled':\n        throw new Error('throttled');\n",
   },
   {
-    name: 'a small merge that has waited in vain gives up each further large one at once',
-    file: 'lib/incidents/relocate.ts',
-    find: 'waiting.sequence === announced ? waiting.attempts + 1 : 1',
-    replace: 'waiting.attempts + 1',
-  },
-  {
     name: 'the later of two accounts that store a key takes it',
     file: 'lib/accounts/app-key-admin.ts',
     find: ' : IS_NEW;',
@@ -31,5 +30,54 @@ export const FORMER: readonly Bug[] = [
     file: 'lib/check/merge-order.ts',
     find: 'nowMs - entry.at_ms <= OVERDUE_MS',
     replace: 'nowMs >= 0',
+  },
+  {
+    name: 'an undoing sends all alerts to where the first of them came from',
+    file: 'lib/incidents/placement.ts',
+    find: '{ to: origins.get(alertId) }',
+    replace: '{ to: [...origins.values()][0] }',
+    scenario: 'a large undoing against the import of its alert',
+  },
+  {
+    name: 'a merge whose time ends before another attempt does not look whether it is committed',
+    file: 'lib/incidents/commit.ts',
+    find: "          if (await isCommitted()) return 'committed';\n          throw error;",
+    replace: '          throw error;',
+    scenario: 'a merge that changes an owner, whose time is nearly over',
+  },
+  {
+    name: 'a repair does not restore the owner',
+    file: 'lib/check/incidents.ts',
+    find: 'set({ title: should.title, owner_id: should.owner_id, ',
+    replace: 'set({ title: should.title, ',
+    scenario: 'a small merge that a restore has torn, repaired',
+  },
+  {
+    name: 'a batch that is read in part is taken as complete',
+    file: 'lib/table/batch-get.ts',
+    find: 'if (!request?.[tableName]) return;',
+    replace: 'if (!request?.[tableName] || items.length > 0) return;',
+    scenario: 'two small merges of one alert',
+  },
+  {
+    name: 'an Idempotency-Key cannot be used again after a day',
+    file: 'lib/incidents/commit.ts',
+    find: '} OR #ttl <= $',
+    replace: '} OR #ttl = $',
+    scenario: 'two merges under a key that was used a day ago',
+  },
+  {
+    name: 'a repair does not note where an alert came from',
+    file: 'lib/check/merges.ts',
+    find: ', moved_from: last?.move.from })',
+    replace: ', moved_from: undefined })',
+    scenario: 'two repairs of an alert that is not where its feed says',
+  },
+  {
+    name: 'a move blanks the title of its alert',
+    file: 'lib/incidents/placement.ts',
+    find: '    moved_from: from,\n',
+    replace: "    moved_from: from,\n    title: '',\n",
+    scenario: 'a large merge in three parts',
   },
 ];

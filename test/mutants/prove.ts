@@ -4,7 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { FORMER } from './former.ts';
+import { FORMER, type Former } from './former.ts';
 import { MUTANTS } from './mutants.ts';
 import { copySources, withBug } from './plant.ts';
 
@@ -28,11 +28,11 @@ function shortened(text: string): string {
 }
 const MOST_LINES = 60;
 
-/** @returns what tells of the first failure */
-async function find(folder: string): Promise<string | undefined> {
+/** @returns what tells of the first failure, of one scenario or of all */
+async function find(folder: string, scenario = ''): Promise<string | undefined> {
   for (const form of FORMS) {
     const out = await new Promise<string>((resolve) => {
-      const args = ['test/simulation/prove.ts', ...form, '--stop'];
+      const args = ['test/simulation/prove.ts', ...form, '--stop', '--only', scenario];
       execFile(process.execPath, args, { cwd: folder, maxBuffer: 2 ** 28 }, (_error, stdout, stderr) =>
         resolve(stdout + stderr),
       );
@@ -44,13 +44,17 @@ async function find(folder: string): Promise<string | undefined> {
 }
 
 const wanted = process.argv.slice(2);
-const bugs = [...MUTANTS.filter(({ file }) => PROVED.test(file)), ...FORMER].filter(
+const bugs: Former[] = [...MUTANTS.filter(({ file }) => PROVED.test(file)), ...FORMER].filter(
   ({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)),
 );
 let survivors = 0;
 const folder = copySources('prove');
+for (const scenario of new Set(bugs.map((bug) => bug.scenario))) {
+  const failure = await find(folder, scenario);
+  if (failure) throw new Error(`without any bug it fails, too:\n${failure}`);
+}
 for (const bug of bugs) {
-  const found = await withBug(folder, bug, () => find(folder));
+  const found = await withBug(folder, bug, () => find(folder, bug.scenario));
   if (!found) survivors += 1;
   process.stdout.write(`${found ? 'found   ' : 'SURVIVED'} ${bug.name}\n${found ?? ''}\n`);
 }

@@ -25,7 +25,7 @@ export interface Call {
   readonly ownToken: boolean;
 }
 
-/** What a process is told: a reply to the first of its calls, or an error; or that the next of its timers ends. */
+/** What a process is told: a reply to one of its calls, or an error; or that the next of its timers ends. */
 export type Told =
   | { readonly id: number | string; readonly text: string; readonly give: () => { reply?: unknown; error?: unknown } }
   | 'runs out of time';
@@ -47,9 +47,9 @@ export interface Position {
   readonly isFresh: boolean;
   readonly over: 'done' | 'failed' | undefined;
   /** What it was told last, and where; absent: nothing. */
-  readonly came?: { readonly from: Position; readonly told: Told };
+  readonly came?: { readonly from: Position; readonly told: Told; readonly call: Call | undefined };
   /** By what it is told. */
-  readonly next: Map<number | string, Reaction>;
+  readonly next: Map<string, Reaction>;
 }
 
 export interface Reaction {
@@ -87,13 +87,13 @@ export class Behavior {
     return this.#first;
   }
 
-  async tell(at: Position, told: Told): Promise<Reaction> {
-    const key = told === 'runs out of time' ? told : told.id;
+  async tell(at: Position, told: Told, call?: Call): Promise<Reaction> {
+    const key = told === 'runs out of time' ? told : `${call?.name} ${told.id}`;
     let reaction = at.next.get(key);
     if (!reaction) {
       const run = await this.#runAt(at);
-      await run.tell(told);
-      reaction = this.#reaction(run, { from: at, told });
+      await run.tell(told, call);
+      reaction = this.#reaction(run, { from: at, told, call });
       at.next.set(key, reaction);
     }
     return reaction;
@@ -102,10 +102,10 @@ export class Behavior {
   async #runAt(position: Position): Promise<Run> {
     if (this.#latest?.at === position) return this.#latest.run;
     this.#latest?.run.close();
-    const told: Told[] = [];
-    for (let at = position; at.came; at = at.came.from) told.push(at.came.told);
+    const came: NonNullable<Position['came']>[] = [];
+    for (let at = position; at.came; at = at.came.from) came.push(at.came);
     const run = await this.#start();
-    for (const each of told.reverse()) await run.tell(each);
+    for (const { told, call } of came.reverse()) await run.tell(told, call);
     requireSame(run, position);
     return run;
   }
@@ -175,7 +175,7 @@ class Run {
     });
   }
 
-  async tell(told: Told): Promise<void> {
+  async tell(told: Told, answered?: Call): Promise<void> {
     const { process } = this;
     this.effects = [];
     if (told === 'runs out of time') {
@@ -183,7 +183,7 @@ class Run {
       await this.#run(() => void process.fireNext());
       return;
     }
-    const { call, resolve, reject } = this.#remove(this.waiting[0]?.call.name) as Waiting;
+    const { call, resolve, reject } = this.#remove(answered?.name) as Waiting;
     process.history = `${intern(process.history)} ${call.name} ${told.text}`;
     const { reply, error } = told.give();
     // The code may change what it is given.

@@ -13,7 +13,6 @@ import {
   type Cast,
   describe,
   haveRowInCommon,
-  isCut,
   isOver,
   type Outcome,
   outcomeOfRun,
@@ -46,8 +45,8 @@ export interface Report {
   /** Steps that were not tried, for their order does not matter; or the state was met before. */
   pruned: number;
   states: number;
-  /** States that were not gone on from, for a call had lost to others too often. */
-  cut: number;
+  /** To the table, of the operation with most: one with more than its limit is a failure. */
+  calls: number;
   /** Steps of the longest run. */
   depth: number;
   /** Of processor time. */
@@ -87,7 +86,7 @@ export async function explore(
     schedules: 0,
     pruned: 0,
     states: 0,
-    cut: 0,
+    calls: 0,
     depth: 0,
     cpuMs: 0,
   };
@@ -180,8 +179,7 @@ class Search {
     const asleep = sleeping.length === 0 ? NONE : sleeping.map(({ step }) => step.name);
     const key = this.#system.key(state);
     const before = this.#met.get(key);
-    const cut = isCut(state);
-    const steps = cut ? [] : this.#system.withoutOthers(state, this.#system.steps(state));
+    const steps = this.#system.withoutOthers(state, this.#system.steps(state));
     let todo: Step[];
     if (before) {
       const still = before.filter((name) => asleep.includes(name));
@@ -189,7 +187,7 @@ class Search {
       if (still.length < before.length) this.#met.set(key, still.length > 0 ? still : NONE);
     } else {
       this.#report.states += 1;
-      if (cut) this.#report.cut += 1;
+      for (const { calls } of state.operations) this.#report.calls = Math.max(this.#report.calls, calls);
       this.#failed = this.#problemsOf(state, depth);
       this.#met.set(key, asleep);
       todo = steps.filter(({ name }) => !asleep.includes(name));
@@ -200,7 +198,7 @@ class Search {
 
   #problemsOf(state: State, depth: number): string[] {
     if (depth > LONGEST_RUN) return [`it does not end within ${LONGEST_RUN} steps`];
-    if (!isOver(state)) return isCut(state) ? [...state.failures] : [];
+    if (!isOver(state)) return [...state.failures];
     const judged = this.#system.judged(state);
     let problems = this.#judged.get(judged);
     if (!problems) {

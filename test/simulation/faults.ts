@@ -3,6 +3,7 @@ import {
   ProvisionedThroughputExceededException,
   TransactionCanceledException,
   TransactionConflictException,
+  TransactionInProgressException,
 } from '@aws-sdk/client-dynamodb';
 import type { Request } from './table-double.ts';
 
@@ -16,8 +17,32 @@ export const FAULTS = {
   'meets another transaction': 'past the attempts of the SDK',
   'runs out of time': 'the next of the timers of its process ends',
   'comes twice': 'the message that began the process',
+  'is in progress': 'a transaction, to its own second attempt; it may be applied later',
+  'is applied, and in progress to its second attempt': 'all of one request of the SDK',
+  'shows a row late': 'a transaction: the next Query, BatchGetItem or Scan of that row still sees it as it was',
+  'is done in part': 'a batch; the rest is left unprocessed',
+  overtakes: 'a call that its process has sent before it',
 } as const;
 export type Fault = keyof typeof FAULTS;
+
+/** Whether an operation may fail after it. @param isHurried it has no time for another attempt */
+export const mayFail = (fault: Fault, { name }: Request, isHurried: boolean): boolean =>
+  fault === 'gets no reply' ||
+  (isHurried && fault === 'is done in part') ||
+  (/^(is throttled|meets another transaction|is in progress)$/.test(fault) &&
+    (isHurried || name !== 'TransactWriteCommand'));
+
+/** The two halves of a batch, and the request for each. */
+export function halvesOf({ name, input }: Request): [Request, Request] {
+  const [[table, asked]] = Object.entries(input.RequestItems) as [[string, { Keys: object[] } | object[]]];
+  const all = Array.isArray(asked) ? asked : asked.Keys;
+  const of = (some: object[]): Request => ({
+    name,
+    input: { ...input, RequestItems: { [table]: Array.isArray(asked) ? some : { ...asked, Keys: some } } },
+  });
+  const middle = Math.ceil(all.length / 2);
+  return [of(all.slice(0, middle)), of(all.slice(middle))];
+}
 
 /** How DynamoDB refuses a call that it does not do. */
 export function refusal(fault: Fault, { name, input }: Request): { reply?: unknown; error?: unknown } {
@@ -28,6 +53,9 @@ export function refusal(fault: Fault, { name, input }: Request): { reply?: unkno
       $metadata,
       CancellationReasons: input.TransactItems.map(() => ({ Code })),
     });
+  if (/repl/.test(fault)) return { error: Object.assign(new Error('no reply'), { name: 'TimeoutError' }) };
+  if (fault.includes('in progress'))
+    return { error: new TransactionInProgressException({ message: fault, $metadata }) };
   if (fault === 'meets another transaction')
     return {
       error:

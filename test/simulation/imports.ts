@@ -1,8 +1,11 @@
 /** Merges against operators, who import what merges change, and repair what a restore has torn. */
+import { type Key, parseKey } from '../../lib/table/keys.ts';
 import type { Scenario } from './explore.ts';
 import {
   A,
   B,
+  C,
+  exporting,
   loadAlert,
   loadIncident,
   merge,
@@ -18,6 +21,7 @@ import { mergeScenario } from './merge-scenario.ts';
 
 const SMALL = { alerts: [A], into: TWO };
 const LARGE = { alerts: [A, B], into: TWO };
+const TWO_ORIGINS = { alerts: [A, C], into: TWO };
 
 export const IMPORTS: readonly Scenario[] = [
   mergeScenario({
@@ -59,13 +63,13 @@ export const IMPORTS: readonly Scenario[] = [
   mergeScenario({
     name: 'an undoing against the import of its alert',
     cost: 2,
-    after: [A],
+    before: [SMALL],
     actors: [undo('undo'), loadAlert(A, THREE)],
   }),
   mergeScenario({
     name: 'a large undoing against the import of its alert',
     cost: 3,
-    after: [A, B],
+    before: [TWO_ORIGINS],
     actors: [undo('undo'), loadAlert(A, THREE)],
   }),
   mergeScenario({
@@ -92,20 +96,41 @@ export const IMPORTS: readonly Scenario[] = [
   mergeScenario({
     name: 'a small merge that a restore has torn, repaired',
     cost: 3,
-    torn: { ...SMALL, title: 'second', key: 'k' },
-    transactionItems: 5,
+    torn: [{ ...SMALL, title: 'second', owner: 7, key: 'k' }],
+    transactionItems: 6,
     actors: [repairing('repair')],
   }),
   mergeScenario({
     name: 'a large merge without title and key that a restore has torn, repaired',
     cost: 6,
-    torn: LARGE,
+    torn: [LARGE],
     actors: [repairing('repair')],
   }),
   mergeScenario({
     name: 'a large merge that a restore has torn, repaired',
     cost: 6,
-    torn: { ...LARGE, title: 'second', key: 'k' },
+    torn: [{ ...LARGE, title: 'second', owner: 7, key: 'k' }],
     actors: [repairing('repair')],
+  }),
+  mergeScenario({
+    name: 'two merges, one after the other, whose entries a restore has lost, repaired',
+    cost: 3,
+    torn: [LARGE, { alerts: [A], into: THREE }],
+    transactionItems: 4,
+    only: (rows) => ![...rows.values()].some(({ item }) => parseKey(item as Key)?.kind === 'feedEntry'),
+    actors: [repairing('repair')],
+  }),
+  mergeScenario({
+    name: 'an export during a small merge',
+    cost: 2,
+    actors: [
+      merge('small', { alerts: [A], into: TWO, title: 'second', owner: 7 }, { transactionItems: 5 }),
+      exporting('export'),
+    ],
+  }),
+  mergeScenario({
+    name: 'an export during a large merge',
+    cost: 3,
+    actors: [merge('large', { ...TWO_ORIGINS, title: 'second', owner: 7 }), exporting('export')],
   }),
 ];

@@ -2,9 +2,18 @@
 import type { Scenario } from './explore.ts';
 import { A, B, C, merge, ONE, oneByOne, THREE, TWO, undo, withRetry } from './merge-actors.ts';
 import { mergeScenario } from './merge-scenario.ts';
+import { mergeOfPreviousRelease } from './previous-release.ts';
 
 const SMALL = { alerts: [A], into: TWO };
 const LARGE = { alerts: [A, B], into: THREE };
+/** Before: there is a merge order. Its alerts stay where they are. */
+const BEFORE = { before: [{ alerts: [A, B], into: ONE }] };
+const TWO_ORIGINS = { alerts: [A, C], into: TWO };
+/** One of two alerts is there already; the other merge takes both. */
+const STAYING = { alerts: [A, C], into: ONE };
+const TAKING = { alerts: [A, C], into: THREE };
+/** The previous release reads what it may see of half a transaction as it did: no release after it can help that. */
+const BESIDE = { cost: 4, ...BEFORE, without: 'shows a row late' } as const;
 /** One alert is moved at once. */
 const IN_PARTS = { transactionItems: 2 };
 
@@ -13,49 +22,55 @@ export const LARGE_MERGES: readonly Scenario[] = [
   mergeScenario({
     name: 'a large and a small merge of one alert',
     cost: 4,
+    ...BEFORE,
     actors: [merge('large', LARGE), merge('small', SMALL)],
   }),
   mergeScenario({
     name: 'a small and a large merge of one alert',
     cost: 4,
+    ...BEFORE,
     actors: [merge('small', SMALL), merge('large', LARGE)],
   }),
   mergeScenario({
     name: 'a small and a large merge, said again under their keys',
     cost: 4,
+    ...BEFORE,
     actors: [withRetry('small', SMALL, { transactionItems: 4 }), withRetry('large', LARGE)],
   }),
   mergeScenario({
     name: 'two large merges that share an alert',
     cost: 4,
+    ...BEFORE,
     actors: [merge('large 1', { alerts: [A, B], into: TWO }), merge('large 2', { alerts: [B, C], into: THREE })],
   }),
   mergeScenario({
     name: 'two large merges of the same alerts, in parts',
-    cost: 4,
+    cost: 5,
     actors: [merge('large 1', { alerts: [A, B], into: TWO }, IN_PARTS), merge('large 2', LARGE, IN_PARTS)],
     ...IN_PARTS,
   }),
   mergeScenario({
     name: 'a large merge against the undoing of an earlier one',
     cost: 4,
-    after: [A, B],
+    before: [TWO_ORIGINS],
     actors: [merge('large', LARGE), undo('undo')],
   }),
   mergeScenario({
     name: 'two large undoings of one merge',
     cost: 4,
-    after: [A, B],
+    before: [TWO_ORIGINS],
     actors: [undo('undo 1'), undo('undo 2')],
   }),
   mergeScenario({
     name: 'a large merge of alerts that stay, and a small one',
     cost: 4,
+    ...BEFORE,
     actors: [merge('staying', { alerts: [A, B], into: ONE }), merge('taking', SMALL)],
   }),
   mergeScenario({
     name: 'a small merge of an alert that stays, and one that takes it',
     cost: 2,
+    // The later one with the clock that is behind.
     actors: [merge('staying', { alerts: [A], into: ONE }, { aheadMs: 1_000 }), merge('taking', SMALL, { aheadMs: 0 })],
   }),
   mergeScenario({
@@ -67,6 +82,7 @@ export const LARGE_MERGES: readonly Scenario[] = [
   mergeScenario({
     name: 'a large merge in parts, whose message comes at once',
     cost: 4,
+    ...BEFORE,
     actors: [merge('large', LARGE, IN_PARTS)],
     ...IN_PARTS,
     early: 1,
@@ -80,10 +96,42 @@ export const LARGE_MERGES: readonly Scenario[] = [
   mergeScenario({
     name: 'small merges one after the other, and a large one',
     cost: 5,
+    ...BEFORE,
     actors: [
-      // It loses once at the most, however many small ones come and go.
-      merge('large', { alerts: [B, C], into: THREE }, { mostCalls: 10 }),
+      merge('large', { alerts: [B, C], into: THREE }),
       oneByOne('small', ...[TWO, ONE, TWO].map((into, index) => merge(`small ${index}`, { alerts: [A], into }))),
     ],
+  }),
+  mergeScenario({
+    name: 'a large merge of alerts that stay against the undoing of an earlier one',
+    cost: 4,
+    before: [TWO_ORIGINS],
+    actors: [merge('staying', TWO_ORIGINS), undo('undo')],
+  }),
+  mergeScenario({
+    name: 'a large merge beside a small one of the previous release',
+    ...BESIDE,
+    actors: [merge('large', TAKING), merge('small', STAYING, { transactionItems: 5, code: mergeOfPreviousRelease })],
+  }),
+  mergeScenario({
+    name: 'a small merge beside a large one of the previous release',
+    ...BESIDE,
+    actors: [
+      merge('large', TAKING, { code: mergeOfPreviousRelease }),
+      merge('small', STAYING, { transactionItems: 4 }),
+    ],
+  }),
+  mergeScenario({
+    name: 'a large merge beside one of the previous release',
+    ...BESIDE,
+    actors: [merge('large', LARGE), merge('previous', { alerts: [B, C], into: TWO }, { code: mergeOfPreviousRelease })],
+  }),
+  mergeScenario({
+    name: 'a large merge whose message is lost, and the next one of its alerts',
+    cost: 2,
+    ...BEFORE,
+    actors: [merge('large', { alerts: [A, B, C], into: THREE }, IN_PARTS)],
+    instead: merge('next', SMALL, IN_PARTS),
+    ...IN_PARTS,
   }),
 ];

@@ -6,13 +6,27 @@ import { repair } from '../../lib/check/repair.ts';
 import { loadData } from '../../lib/data/load.ts';
 import { createFinishMerges } from '../../lib/incidents/finish-merges.ts';
 import { createMergeAlerts } from '../../lib/incidents/merge-alerts.ts';
+import { readFeed } from '../../lib/incidents/read.ts';
 import type { Sizes } from '../../lib/incidents/relocate.ts';
+import { readSnapshot } from '../../lib/incidents/snapshot.ts';
 import { undoMerge } from '../../lib/incidents/undo-merge.ts';
 import { set } from '../../lib/table/expression.ts';
 import { type Key, keys, parseKey } from '../../lib/table/keys.ts';
 import { updateRow } from '../../lib/table/row.ts';
 import { connectDouble } from './double-client.ts';
-import { ACCOUNT, type Apply, imported, type Merge, merged, repaired, type State, undone } from './merge-model.ts';
+import {
+  ACCOUNT,
+  type Apply,
+  exported,
+  imported,
+  type Merge,
+  merged,
+  repaired,
+  type State,
+  shown,
+  TITLE,
+  undone,
+} from './merge-model.ts';
 import { type Actor, actor, inTurn, rowsAfter } from './scenario.ts';
 import { callOf, depsOver, id, START_MS, type Surroundings } from './surroundings.ts';
 import { type Rows, TableDouble } from './table-double.ts';
@@ -20,8 +34,7 @@ import type { Message } from './transition-system.ts';
 import { canonical, type Item } from './values.ts';
 
 export const [ONE, TWO, THREE] = [1, 2, 3].map(id) as [string, string, string];
-const ALERTS = [11, 12, 13].map(id);
-export const [A, B, C] = ALERTS as [string, string, string];
+export const [A, B, C] = [11, 12, 13].map(id) as [string, string, string];
 
 /** Merges of one alert are small, those of more large; two alerts are moved at once. */
 export const SIZES = { transactionItems: 3 } as const satisfies Sizes;
@@ -31,18 +44,28 @@ export interface MergeActor extends Actor {
   readonly operations: ReadonlyMap<string, Apply>;
 }
 
-type Own = Sizes & Partial<Pick<Actor, 'aheadMs' | 'mostCalls'>>;
+interface Own extends Sizes, Partial<Pick<Actor, 'aheadMs' | 'mostCalls'>> {
+  /** Time that the call has, where it is little. */
+  timeMs?: number;
+  /** The code that merges; absent: this tree's. */
+  code?: () => Promise<typeof createMergeAlerts>;
+}
 
-const bodyOf = ({ alerts, into, title }: Merge) => ({
+const MEMBER = 7;
+
+const bodyOf = ({ alerts, into, title, owner }: Merge) => ({
   alert_ids: alerts,
   incident_id: into,
   ...(title !== undefined && { title }),
+  ...(owner !== undefined && { owner_id: owner }),
 });
 
-export function merge(name: string, what: Merge, { aheadMs, mostCalls, ...own }: Own = {}): MergeActor {
+export function merge(name: string, what: Merge, { aheadMs, mostCalls, timeMs, code, ...own }: Own = {}): MergeActor {
   const sizes = { ...SIZES, ...own };
   const act = async ({ deps }: Surroundings) => {
-    await createMergeAlerts(deps, sizes)(callOf(bodyOf(what), ACCOUNT, what.key));
+    const create = (await code?.()) ?? createMergeAlerts;
+    const call = callOf(bodyOf(what), ACCOUNT, what.key);
+    await create(deps, sizes)(timeMs === undefined ? call : { ...call, signal: AbortSignal.timeout(timeMs) });
     return 'done';
   };
   return {
@@ -71,19 +94,19 @@ export const oneByOne = (name: string, ...calls: readonly MergeActor[]): MergeAc
 /** Of the merge that scenarios of undoing begin with. */
 export function undo(name: string, own: Sizes = {}): MergeActor {
   const act = async ({ deps }: Surroundings) => {
-    const request = { account: ACCOUNT, incidentId: TWO, sequence: firstSequence, by: 'operator', requestId: name };
+    const request = { account: ACCOUNT, incidentId: TWO, sequence: undoneSequence, by: 'operator', requestId: name };
     const { moves, left } = await undoMerge(deps, request, { transactionItems: SIZES.transactionItems + 1, ...own });
     return canonical({ moves: moves.map(({ alertId }) => alertId).sort(), left: left.toSorted() });
   };
   return { ...actor(name, act), operations: new Map([[name, undone]]) };
 }
 
-const alertLine = (alert_id: string, incident_id: string) => ({
+const alertLine = (alert_id: string, incident_id?: string) => ({
   kind: 'alert',
   account_id: ACCOUNT,
   alert_id,
-  incident_id,
-  title: 'Alert',
+  ...(incident_id !== undefined && { incident_id }),
+  title: TITLE,
 });
 const incidentLine = (incident_id: string, title: string) => ({
   kind: 'incident',
@@ -115,16 +138,27 @@ export const loadIncident = (incident: string, title: string) =>
 
 const LINES = [
   { kind: 'account', account_id: ACCOUNT, name: 'Acme', permissions: [] },
+  { kind: 'member', account_id: ACCOUNT, member_id: MEMBER, name: 'Ada' },
   ...[ONE, TWO, THREE].map((incident) => incidentLine(incident, 'first')),
-  ...ALERTS.map((alert) => alertLine(alert, ONE)),
+  ...[A, B].map((alert) => alertLine(alert, ONE)),
+  alertLine(C),
 ];
 export const UNTOUCHED: State = {
-  at: Object.fromEntries(ALERTS.map((alert) => [alert, ONE])),
+  at: { [A]: ONE, [B]: ONE, [C]: 'none' },
   by: {},
   entries: [],
   titles: Object.fromEntries([ONE, TWO, THREE].map((incident) => [incident, 'first'])),
-  used: [],
+  owners: {},
+  used: {},
 };
+
+/** An operator, who exports the account's incidents and alerts. */
+export const exporting = (name: string): MergeActor => ({
+  ...actor(name, async ({ deps: { table } }) => canonical(shown(await readSnapshot(table, ACCOUNT))), {
+    mostCalls: 60,
+  }),
+  operations: new Map([[name, exported]]),
+});
 
 const HOUR_MS = 3_600_000;
 
@@ -156,16 +190,16 @@ export function repairOnce(name: string): MergeActor {
 }
 
 /** Sequence of the merge that scenarios of undoing begin with. */
-let firstSequence = 0;
+let undoneSequence = 0;
 
-/** Nothing else is done yet. */
-export const fresh = async () => [await rowsAfter(LINES)];
-
-/** The alerts are merged into incident 2. */
-export const afterMerge = (alerts: string[]) => async () => [
+/** These merges are done, and no others. */
+export const afterMerges = (merges: readonly Merge[]) => async () => [
   await rowsAfter(LINES, async ({ deps }) => {
-    firstSequence = deps.now();
-    await createMergeAlerts(deps)(callOf(bodyOf({ alerts, into: TWO }), ACCOUNT));
+    for (const what of merges) {
+      const now = () => START_MS - (what.longAgo ? 25 * HOUR_MS : 0);
+      await createMergeAlerts({ ...deps, now }, SIZES)(callOf(bodyOf(what), ACCOUNT, what.key));
+    }
+    undoneSequence = (await readFeed(deps.table, ACCOUNT, TWO))[0]?.entry.sequence ?? 0;
   }),
 ];
 
@@ -177,8 +211,8 @@ export const misplaced = (alert: string) => async () => [
   }),
 ];
 
-/** A restore has each row as it was before a merge, or as it was after one of the writes of it: all that there can be. */
-export const torn = (what: Merge, sizes: Sizes) => async (): Promise<Rows[]> => {
+/** A restore has each row as it was before some merges, or as it was after one of the writes of them: all that there can be. */
+export const torn = (merges: readonly Merge[], sizes: Sizes) => async (): Promise<Rows[]> => {
   const double = new TableDouble(await rowsAfter(LINES));
   const { rows: before } = double;
   const versions = new Map<string, (RowAs | undefined)[]>();
@@ -190,7 +224,8 @@ export const torn = (what: Merge, sizes: Sizes) => async (): Promise<Rows[]> => 
     }
     return reply;
   });
-  await createMergeAlerts(depsOver(table), { ...SIZES, ...sizes })(callOf(bodyOf(what), ACCOUNT, what.key));
+  for (const what of merges)
+    await createMergeAlerts(depsOver(table), { ...SIZES, ...sizes })(callOf(bodyOf(what), ACCOUNT, what.key));
   const changed = [...versions].filter(([, each]) => each.length > 1);
   return changed.reduce<Rows[]>(
     (all, [name, each]) =>

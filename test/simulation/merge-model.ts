@@ -3,18 +3,25 @@ import { ApiError } from '../../lib/api/errors.ts';
 import { checkMerges } from '../../lib/check/merges.ts';
 import { mergeRowsOf } from '../../lib/check/read.ts';
 import type { FeedItem } from '../../lib/incidents/read.ts';
+import type { AlertRow, IncidentRow } from '../../lib/incidents/rows.ts';
 import { UndoError } from '../../lib/incidents/undo-merge.ts';
+import { ofKind, type Stored } from '../../lib/table/keys.ts';
 import type { Judgement } from './scenario.ts';
 import type { Outcome as Run } from './transition-system.ts';
 import { canonical } from './values.ts';
 
 export const ACCOUNT = 1;
+/** Of each alert. */
+export const TITLE = 'Alert';
 
 export interface Merge {
   alerts: string[];
   into: string;
   title?: string;
+  owner?: number;
   key?: string;
+  /** It was done so long ago that its key no longer counts. */
+  longAgo?: true;
 }
 
 /** As the feeds tell of it; of an undoing `moves` says where alerts went, of a merge where they came from. */
@@ -30,12 +37,13 @@ export interface Entry {
 export interface State {
   /** The incident of each alert; 'none' where there is none. */
   at: Readonly<Record<string, string>>;
-  /** The entry that moved an alert last; absent: none has. */
+  /** The entry that moved an alert last, or found it in its incident; absent: none has. */
   by: Readonly<Record<string, number>>;
   entries: readonly Entry[];
   titles: Readonly<Record<string, string>>;
-  /** Idempotency-Keys. */
-  used: readonly string[];
+  owners: Readonly<Record<string, number>>;
+  /** Bodies by their Idempotency-Keys. */
+  used: Readonly<Record<string, string>>;
 }
 
 export interface Outcome {
@@ -46,8 +54,11 @@ export interface Outcome {
 /** What an operation does. */
 export type Apply = (state: State) => Outcome;
 
-export function merged(state: State, { alerts, into, title, key }: Merge): Outcome {
-  if (key !== undefined && state.used.includes(key)) return { state, answer: 'done' };
+export function merged(state: State, what: Merge): Outcome {
+  const { alerts, into, title, owner, key, longAgo } = what;
+  const body = canonical({ ...what, key: undefined });
+  const known = key === undefined ? undefined : state.used[key];
+  if (known !== undefined) return { state, answer: known === body ? 'done' : 'InvalidParameter' };
   if (alerts.some((alert) => !(alert in state.at))) return { state, answer: 'ResourceNotFound' };
   const moving = alerts.filter((alert) => state.at[alert] !== into);
   const entry: Entry = {
@@ -56,24 +67,27 @@ export function merged(state: State, { alerts, into, title, key }: Merge): Outco
     moves: Object.fromEntries(moving.map((alert) => [alert, state.at[alert] as string])),
     stayed: alerts.filter((alert) => !moving.includes(alert)).sort(),
   };
-  return { state: withEntry(state, entry, { title, key, to: () => into }), answer: 'done' };
+  const after = withEntry(state, entry, () => into);
+  return {
+    state: {
+      ...after,
+      titles: title === undefined ? after.titles : { ...after.titles, [into]: title },
+      owners: owner === undefined ? after.owners : { ...after.owners, [into]: owner },
+      used: key === undefined || longAgo ? after.used : { ...after.used, [key]: body },
+    },
+    answer: 'done',
+  };
 }
 
-function withEntry(
-  state: State,
-  entry: Entry,
-  { title, key, to }: { title?: string | undefined; key?: string | undefined; to: (alert: string) => string },
-): State {
+function withEntry(state: State, entry: Entry, to: (alert: string) => string): State {
+  const each = <Value>(alerts: readonly string[], value: (alert: string) => Value) =>
+    Object.fromEntries(alerts.map((alert) => [alert, value(alert)]));
   const moving = Object.keys(entry.moves);
-  const each = <Value>(value: (alert: string) => Value) =>
-    Object.fromEntries(moving.map((alert) => [alert, value(alert)]));
-  const taken = [...moving, ...entry.stayed].map((alert) => [alert, state.entries.length]);
   return {
-    at: { ...state.at, ...each(to) },
-    by: { ...state.by, ...Object.fromEntries(taken) },
+    ...state,
+    at: { ...state.at, ...each(moving, to) },
+    by: { ...state.by, ...each([...moving, ...entry.stayed], () => state.entries.length) },
     entries: [...state.entries, entry],
-    titles: title === undefined ? state.titles : { ...state.titles, [entry.incident]: title },
-    used: key === undefined ? state.used : [...state.used, key],
   };
 }
 
@@ -90,7 +104,7 @@ export function undone(state: State): Outcome {
   const answer = canonical({ moves, left });
   if (moves.length === 0) return { state, answer };
   const entry: Entry = { kind: 'merge_undone', incident: first.incident, moves: back, stayed: [] };
-  return { state: withEntry(state, entry, { to: (alert) => back[alert] as string }), answer };
+  return { state: withEntry(state, entry, (alert) => back[alert] as string), answer };
 }
 
 /** Alerts that the feeds tell of are where these say. */
@@ -124,7 +138,7 @@ function tells(told: readonly Entry[], entries: readonly Entry[]): boolean {
 
 const rowsOf = ({ items }: Run) => mergeRowsOf(ACCOUNT, items as never);
 
-function stateOf(run: Run): Pick<State, 'at' | 'entries' | 'titles'> {
+function stateOf(run: Run): Pick<State, 'entries' | keyof Shown> {
   const { alerts, incidents, entries } = rowsOf(run);
   const entryOf = ({ entry, moves, stayed }: FeedItem): Entry => ({
     kind: entry.kind,
@@ -135,11 +149,36 @@ function stateOf(run: Run): Pick<State, 'at' | 'entries' | 'titles'> {
     stayed: stayed.toSorted(),
   });
   return {
-    at: Object.fromEntries([...alerts].map(([alert, { incident_id }]) => [alert, incident_id ?? 'none'])),
+    ...shown({ alerts: alerts.values(), incidents: incidents.values() }),
     entries: entries.toSorted((one, other) => one.entry.sequence - other.entry.sequence).map(entryOf),
-    titles: Object.fromEntries([...incidents].map(([incident, { title }]) => [incident, title])),
   };
 }
+
+type Shown = Pick<State, 'at' | 'titles' | 'owners'>;
+
+/** What rows of the table, or of an export, show. */
+export function shown({
+  alerts,
+  incidents,
+}: {
+  alerts: Iterable<Pick<AlertRow, 'incident_id'> & { sk: string }>;
+  incidents: Iterable<IncidentRow>;
+}): Shown {
+  const each = [...incidents];
+  return {
+    at: Object.fromEntries([...alerts].map(({ sk, incident_id }) => [sk, incident_id ?? 'none'])),
+    titles: Object.fromEntries(each.map(({ incident_id, title }) => [incident_id, title])),
+    owners: Object.fromEntries(
+      each.flatMap(({ incident_id, owner_id }) => (owner_id === undefined ? [] : [[incident_id, Number(owner_id)]])),
+    ),
+  };
+}
+
+/** What an export has: all merges whole. */
+export const exported = (state: State): Outcome => {
+  const { at, titles, owners } = state;
+  return { state, answer: canonical({ at, titles, owners }) };
+};
 
 /** @param operations what they do, by their names */
 export const judgement = (initial: State, operations: ReadonlyMap<string, Apply>): Judgement<State> => ({
@@ -149,11 +188,11 @@ export const judgement = (initial: State, operations: ReadonlyMap<string, Apply>
     if (error instanceof ApiError) return error.code;
     return error instanceof UndoError ? error.message : String(error ?? answer);
   },
-  isFinal({ at, entries, titles }, run) {
+  isFinal(state, run) {
     const { entries: told, ...is } = stateOf(run);
-    return canonical(is) === canonical({ at, titles }) && tells(told, entries);
+    return canonical(is) === exported(state).answer && tells(told, state.entries);
   },
-  isSettled: ({ name }) => !/^(undo|import|repair)/.test(name),
+  isSettled: ({ name }) => !/^(undo|import|repair|export)/.test(name),
   describe: (run) => canonical(stateOf(run)).replace(/0{8,}/g, '…'),
   check: (run) => [
     ...unkept(run),
@@ -161,8 +200,20 @@ export const judgement = (initial: State, operations: ReadonlyMap<string, Apply>
   ],
 });
 
-/** Promises that the rows do not tell of. */
-function* unkept({ isThrottled, faults, events }: Run): Generator<string> {
+/** Promises that feeds and places do not tell of. */
+function* unkept(run: Run): Generator<string> {
+  const { isThrottled, faults, events, items } = run;
+  const moved = rowsOf(run).entries.flatMap(({ entry, moves }) =>
+    moves.map((move) => ({ ...move, by: entry.sequence })),
+  );
+  for (const { pk: _pk, sk, ...alert } of ofKind('alert', items as never as Stored<'alert'>[])) {
+    const { incident_id: _in, stayed_sequence: _stayed, loaded_after: _loaded, ...more } = alert;
+    const { moved_sequence, moved_from, ...rest } = more;
+    if (canonical(rest) !== canonical({ alert_id: sk, title: TITLE }))
+      yield `alert ${sk} has become ${canonical(rest)}`;
+    const move = moved.find(({ alertId, by }) => alertId === sk && by === moved_sequence);
+    if (move?.from !== moved_from) yield `alert ${sk} notes that it came from ${moved_from}, not ${move?.from}`;
+  }
   if (faults === 1 && isThrottled && events.includes('merge_left_pending'))
     yield 'throttling has ended the moves of a merge';
 }

@@ -1,9 +1,8 @@
 /** A scenario of merges: what the table holds before, who calls, and what finishes large ones. */
 import type { Scenario } from './explore.ts';
 import {
-  afterMerge,
+  afterMerges,
   finishingOf,
-  fresh,
   type MergeActor,
   misplaced,
   SIZES,
@@ -14,40 +13,57 @@ import {
 } from './merge-actors.ts';
 import { judgement, type Merge, merged } from './merge-model.ts';
 import { scenarioOf } from './scenario.ts';
+import type { Rows } from './table-double.ts';
+import type { Cast } from './transition-system.ts';
 
-interface Setting {
+interface Setting extends Pick<Cast, 'mostActions' | 'isHurried' | 'without'> {
   readonly name: string;
   readonly cost: Scenario['cost'];
   readonly actors: readonly MergeActor[];
-  /** These alerts are merged before. */
-  readonly after?: string[];
+  /** Done before; that of undoings is the first into incident 2. */
+  readonly before?: readonly Merge[];
   /** This alert is merged into incident 2 before, and then in incident 3, which no feed tells of. */
   readonly misplaced?: string;
-  /** A merge that a restore has torn. */
-  readonly torn?: Merge;
+  /** Merges that a restore has torn. */
+  readonly torn?: readonly Merge[];
+  /** Of what a restore can leave of them. */
+  readonly only?: (rows: Rows) => boolean;
   /** Of what finishes large merges, and of a merge that is torn. */
   readonly transactionItems?: number;
-  /** DynamoDB refuses transactions with more, as it does those of more than 4 MB. */
-  readonly mostActions?: number;
   /** The message of a large merge comes at once, so often. */
   readonly early?: 1 | 2;
+  /** The message of the large merge into incident 3 is lost. This begins when its process is over. */
+  readonly instead?: MergeActor;
 }
 
 export function mergeScenario(setting: Setting): Scenario {
-  const { name, cost, actors, misplaced: moved, torn: part, mostActions, early } = setting;
-  const { after = moved && [moved], transactionItems = SIZES.transactionItems } = setting;
-  const before = after ? merged(UNTOUCHED, { alerts: after, into: TWO }).state : UNTOUCHED;
-  const initial = moved ? { ...before, at: { ...before.at, [moved]: THREE } } : before;
-  const operations = new Map(actors.flatMap((one) => [...one.operations]));
-  if (part) operations.set('merge', (state) => merged(state, part));
-  const starts = part ? torn(part, { transactionItems }) : moved ? misplaced(moved) : after ? afterMerge(after) : fresh;
-  return scenarioOf(name, starts, actors, judgement(initial, operations), {
-    cost,
-    ...(mostActions !== undefined && { mostActions }),
-    maybe: part ? ['merge'] : [],
+  const {
+    name,
+    actors,
+    misplaced: moved,
+    torn: parts = [],
+    only,
+    early,
+    instead,
+    before: done = [],
+    ...rest
+  } = setting;
+  const { transactionItems = SIZES.transactionItems, ...more } = rest;
+  const before = moved ? [{ alerts: [moved], into: TWO }] : done;
+  const after = before.reduce((state, what) => merged(state, what).state, UNTOUCHED);
+  const initial = moved ? { ...after, at: { ...after.at, [moved]: THREE } } : after;
+  const all = instead ? [...actors, instead] : actors;
+  const operations = new Map(all.flatMap((one) => [...one.operations]));
+  for (const [index, part] of parts.entries()) operations.set(`merge ${index}`, (state) => merged(state, part));
+  const starts = parts.length > 0 ? torn(parts, { transactionItems }) : moved ? misplaced(moved) : afterMerges(before);
+  const chosen = only ? async () => (await starts()).filter(only) : starts;
+  return scenarioOf(name, chosen, actors, judgement(initial, operations), {
+    ...more,
+    maybe: parts.map((_, index) => `merge ${index}`),
     onRecord(item) {
       const message = finishingOf(item, transactionItems);
       if (!message) return [];
+      if (instead && item.incident_id === THREE) return [{ name: instead.name, script: instead.script }];
       if (!early) return [message];
       const names = [message.name, `${message.name} again`].slice(0, early);
       return names.map((each) => ({ ...message, name: each, early: true }));

@@ -55,8 +55,41 @@ export const MERGES: readonly Scenario[] = [
   mergeScenario({
     name: 'a merge against the undoing of an earlier one',
     cost: 2,
-    after: [A],
+    before: [SMALL],
     actors: [merge('merge', { alerts: [A], into: THREE }), undo('undo')],
   }),
-  mergeScenario({ name: 'two undoings of one merge', cost: 2, after: [A], actors: [undo('undo 1'), undo('undo 2')] }),
+  mergeScenario({
+    name: 'two undoings of one merge',
+    cost: 2,
+    before: [SMALL],
+    actors: [undo('undo 1'), undo('undo 2')],
+  }),
+  mergeScenario({
+    name: 'a merge that an alert stays in against the undoing of an earlier one',
+    cost: 2,
+    before: [SMALL],
+    actors: [merge('staying', SMALL), undo('undo')],
+  }),
+  mergeScenario({
+    name: 'two merges under one key',
+    cost: 2,
+    actors: [
+      merge('one', { ...SMALL, key: 'k' }, { transactionItems: 4 }),
+      merge('other', { alerts: [B], into: THREE, key: 'k' }, { transactionItems: 4 }),
+    ],
+  }),
+  mergeScenario({
+    name: 'two merges under a key that was used a day ago',
+    cost: 2,
+    before: [{ ...SMALL, key: 'k', longAgo: true }],
+    actors: ['one', 'other'].map((name) =>
+      merge(name, { alerts: [A], into: THREE, key: 'k' }, { transactionItems: 4 }),
+    ),
+  }),
+  mergeScenario({
+    name: 'a merge that changes an owner, whose time is nearly over',
+    cost: 1,
+    actors: [merge('small', { ...SMALL, owner: 7 }, { transactionItems: 5, timeMs: 5 })],
+    isHurried: true,
+  }),
 ];

@@ -3,15 +3,14 @@
  *
  * A scenario is a handful of processes that call the functions of `lib` on a table in memory (`table-double.ts`, which a test
  * compares with DynamoDB Local). Each of their calls to the table waits until it is taken: which one is next is a choice, and so
- * is whether something goes wrong with it, or with its process (`FAULTS` in `transition-system.ts`). All choices are tried, but for
+ * is whether something goes wrong with it, or with its process (`FAULTS` in `faults.ts`). All choices are tried, but for
  * those that cannot lead to anything new (`explore.ts`); after each run the rows are checked as `admin check` does, and answers
  * and rows compared with what a plain sequential model allows (`linearize.ts`).
  *
- * A merge that loses to others again and again is left after a dozen of its calls ("cut"): it would go on so.
+ * An operation that loses to others again and again is a failure: no run is left before its end. `calls` is the most that one made.
  *
- * What is not tried: calls that one process has under way at once in another order than it sent them; more faults, processes or alerts than the scenarios have; clocks that go backwards; sizes, pages of results;
- * reads that are not strongly consistent, which no write depends on. A message comes when the call that it is from has ended, as
- * the queue's delay has it, but where a scenario says that it comes at once.
+ * `docs/reliability.md` says what is tried and what is not. A message comes when the call that it is from has ended, as the queue's
+ * delay has it, but where a scenario says that it comes at once.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -76,13 +75,13 @@ function line({
   schedules,
   pruned,
   states,
-  cut,
+  calls,
   depth,
   cpuMs,
   failure,
   stoppedEarly,
 }: Report): string {
-  const numbers = [schedules, pruned, states, cut, depth].map((number) => number.toLocaleString('en').padStart(11));
+  const numbers = [schedules, pruned, states, calls, depth].map((number) => number.toLocaleString('en').padStart(11));
   const verdict = failure ? 'FAILED' : stoppedEarly ? 'so far' : 'holds ';
   return `${verdict} ${scenario.padEnd(62)} ${faults} ${numbers.join(' ')} ${(cpuMs / 1_000).toFixed(1).padStart(8)} s`;
 }
@@ -135,7 +134,7 @@ async function proveAll(): Promise<boolean> {
     const faults = options.faults === undefined ? form?.[scenario.cost] : Number(options.faults);
     return faults === undefined || !scenario.name.includes(options.only) ? [] : [{ scenario, faults }];
   });
-  print(`${'scenario'.padEnd(69)} faults  schedules      pruned      states         cut       depth        CPU`);
+  print(`${'scenario'.padEnd(69)} faults  schedules      pruned      states       calls       depth        CPU`);
   if (ALONE) virtualize();
   const began = performance.now();
   const reports: Report[] = [];
@@ -194,7 +193,7 @@ else if (options.lane) {
       schedules: 1,
       pruned: 0,
       states: 0,
-      cut: 0,
+      calls: 0,
       depth: 0,
       cpuMs: 0,
       failure,

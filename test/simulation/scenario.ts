@@ -80,7 +80,8 @@ export function scenarioOf<State>(
   {
     maybe = [],
     ...more
-  }: Pick<Scenario, 'cost'> & Pick<Cast, 'onRecord' | 'mostActions'> & { maybe?: readonly string[] },
+  }: Pick<Scenario, 'cost'> &
+    Pick<Cast, 'onRecord' | 'mostActions' | 'isHurried' | 'without'> & { maybe?: readonly string[] },
 ): Scenario {
   /** undefined: the caller was told that nobody knows. */
   const answerOf = (operation: Operation) =>

@@ -35,10 +35,7 @@ export const START_MS = 1_800_000_000_000;
 export interface OperationLimits {
   /** A write that is sent again after its reply was lost is done again, as an import may be: others can come in between. */
   readonly repeats?: boolean;
-  /**
-   * More calls to the table, and some for each fault, are a failure; absent: after a dozen it counts as one that loses to others
-   * for ever.
-   */
+  /** More calls to the table, and some for each fault, are a failure: it loses to others again and again. */
   readonly mostCalls?: number;
 }
 

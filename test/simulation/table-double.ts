@@ -27,12 +27,10 @@ export interface Access {
 }
 
 /** A stored row. Never changed: a write makes another. */
-interface Row {
+export interface Row {
   readonly item: Item;
   /** Canonical. */
   text?: string;
-  /** Stands for the text. */
-  id?: number;
 }
 
 export type Rows = ReadonlyMap<string, Row>;

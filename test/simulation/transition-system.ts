@@ -13,9 +13,9 @@ import {
   type Reaction,
   type Told,
 } from './behavior.ts';
-import { type Fault, refusal } from './faults.ts';
+import { type Fault, halvesOf, mayFail, refusal } from './faults.ts';
 import type { Operation, Script } from './surroundings.ts';
-import { type Access, type Request, type Rows, TableDouble } from './table-double.ts';
+import { type Access, type Request, type Row, type Rows, TableDouble } from './table-double.ts';
 import { canonical, type Item } from './values.ts';
 
 /** What the scheduler may do next. */
@@ -24,6 +24,8 @@ export interface Step {
   readonly name: string;
   readonly process: string;
   readonly fault: Fault | undefined;
+  /** Which of its rows, or halves, the fault is about. */
+  readonly part?: number;
   /** Absent: it is the process that the fault is of. */
   readonly call?: Call;
   /** The call was sent by what waits for it no more. */
@@ -53,6 +55,10 @@ export interface Cast {
   readonly onRecord?: (item: Item) => readonly Message[];
   /** DynamoDB refuses transactions with more. */
   readonly mostActions?: number;
+  /** Calls have no time for another attempt at what is refused. */
+  readonly isHurried?: boolean;
+  /** Does not happen. */
+  readonly without?: Fault;
 }
 
 interface ProcessState {
@@ -71,6 +77,8 @@ export interface State {
   readonly held: readonly (Message & { readonly after?: string })[];
   /** Of transactions that are applied and may be sent again; those that the code repeats as long as their process is there. */
   readonly tokens: readonly { readonly token: string; readonly process: string; readonly own: boolean }[];
+  /** Rows that a transaction has written, and reads of several rows see as they were. */
+  readonly hidden: readonly { readonly row: string; readonly before: Row | undefined }[];
   /** Those that have happened. */
   readonly faults: readonly Fault[];
   /** What the code has counted of itself: names of metrics. */
@@ -94,7 +102,7 @@ interface Table {
 interface Applied {
   readonly table: Table;
   readonly error?: Error;
-  readonly told: Told;
+  readonly told: Exclude<Told, string>;
   readonly written: readonly Item[];
   readonly failures: readonly string[];
 }
@@ -111,14 +119,24 @@ export interface Outcome extends Pick<State, 'operations' | 'events' | 'isThrott
   readonly isSettled: boolean;
 }
 
-/** Of one operation. A merge that loses once has some ten. */
-const MOST_CALLS = 12;
-/** More where it is limited: by a call that is made again, and by what is done again. */
+/** Of one operation. A merge has some ten, and as many again each time that it loses to another. */
+const MOST_CALLS = 40;
+/** More: a call that is made again, and what is done again. */
 const MOST_CALLS_BY_FAULT = 10;
 const GONE: readonly Call[] = [];
 const GOES_ON: Told = { id: 'goes on', text: 'goes on', give: () => ({}) };
-const TIMED_OUT = Object.assign(new Error('no reply'), { name: 'TimeoutError' });
-const NO_REPLY: Told = { id: 'no reply', text: 'no reply', give: () => ({ error: TIMED_OUT }) };
+/** By the SDK, or by the code, which both are told nothing of the first time. */
+const SENT_AGAIN = new Set<Fault>([
+  'shows a row late',
+  'is applied, its reply lost, and sent again',
+  'is in progress',
+  'is applied, and in progress to its second attempt',
+]);
+const refused = (fault: Fault, request: Request): Told => ({
+  id: fault,
+  text: fault,
+  give: () => refusal(fault, request),
+});
 
 /** Numbers for texts. */
 class Numbers {
@@ -157,6 +175,7 @@ export class TransitionSystem {
       late: [],
       held: [],
       tokens: [],
+      hidden: [],
       faults: [],
       events: [],
       failures: [],
@@ -171,10 +190,19 @@ export class TransitionSystem {
   steps(state: State): Step[] {
     const steps: Step[] = [];
     const faulty = state.faults.length < this.#mostFaults;
-    // What a process has under way at once is taken in the order in which it was sent.
+    // What a process has under way at once is taken in the order in which it was sent, but for one call that overtakes others.
     for (const { position } of state.processes) {
-      const [call] = position.calls;
-      if (call) steps.push(...this.#stepsOf(call, isFirst(state, call), faulty));
+      const [call, ...others] = position.calls;
+      if (!call) continue;
+      const own = this.#stepsOf(call, isFirst(state, call), faulty);
+      steps.push(...(state.hidden.length > 0 && readsSeveral(call) ? own.map(asWriting) : own));
+      if (faulty && position.calls.some(({ writes }) => writes))
+        for (const other of others) {
+          const name = `${other.name} overtakes`;
+          const { process, accesses } = other;
+          const begins = isFirst(state, other);
+          steps.push({ name, process, fault: 'overtakes', call: other, late: false, accesses, begins });
+        }
     }
     const late = this.#mayWait(state) ? [] : state.late;
     for (const call of late)
@@ -219,9 +247,6 @@ export class TransitionSystem {
 
   #isApart(state: State, call: Call): boolean {
     if (call.writes || !call.request || isFirst(state, call)) return false;
-    const operation = operationOf(state, call);
-    // The next of its calls may be one too many.
-    if (operation && operation.mostCalls === undefined && operation.calls >= MOST_CALLS) return false;
     return call.accesses.every(({ pk }) => pk !== undefined && !this.written.has(pk));
   }
 
@@ -249,19 +274,29 @@ export class TransitionSystem {
     let steps = kinds.get(kind);
     if (!steps) {
       const { name, process, accesses, writes, request } = call;
-      const faults: Fault[] = [];
+      const faults: [fault?: Fault, part?: number][] = [[]];
       if (faulty && request) {
-        if (writes) faults.push('is applied, its reply lost, and sent again', 'is applied, and all its replies lost');
-        faults.push('gets no reply', 'is throttled');
-        if (writes && request.name !== 'BatchWriteCommand') faults.push('meets another transaction');
+        if (writes)
+          faults.push(['is applied, its reply lost, and sent again'], ['is applied, and all its replies lost']);
+        faults.push(['gets no reply'], ['is throttled']);
+        if (writes && request.name !== 'BatchWriteCommand') faults.push(['meets another transaction']);
+        if (request.name === 'TransactWriteCommand') {
+          faults.push(['is in progress'], ['is applied, and in progress to its second attempt']);
+          for (const [index, { write }] of accesses.entries()) if (write) faults.push(['shows a row late', index]);
+        }
+        if (request.name.startsWith('Batch') && accesses.length > 1)
+          faults.push(['is done in part', 0], ['is done in part', 1]);
       }
-      steps = [undefined, ...faults].map((fault) => ({
-        name: fault ? `${name} ${fault}` : name,
+      const { without } = this.#cast;
+      const possible = faults.filter(([fault]) => fault === undefined || fault !== without);
+      steps = possible.map(([fault, part]) => ({
+        name: [name, fault, part].filter((each) => each !== undefined).join(' '),
         process,
         fault,
+        ...(part !== undefined && { part }),
         call,
         late: false,
-        accesses: fault === undefined || fault.startsWith('is applied') ? accesses : [],
+        accesses: fault === undefined || /^(is applied|shows|is done)/.test(fault) ? accesses : [],
         begins,
       }));
       kinds.set(kind, steps);
@@ -272,7 +307,7 @@ export class TransitionSystem {
   readonly #messages = new Map<string, Beginning>();
   #isMessage = (name: string) => this.#messages.get(name)?.message === true;
 
-  async take(state: State, { call, fault, late, process }: Step): Promise<State> {
+  async take(state: State, { call, fault, part, late, process }: Step): Promise<State> {
     const draft: Draft = { ...state };
     if (fault) draft.faults = [...draft.faults, fault];
     if (!call) {
@@ -283,41 +318,66 @@ export class TransitionSystem {
       if (late) {
         draft.late = draft.late.filter((other) => other !== call);
         this.#apply(draft, call);
-      } else await this.#reply(draft, call, fault);
+      } else await this.#reply(draft, call, fault, part);
     }
     await this.#beginDue(draft);
     draft.tokens = draft.tokens.filter((each) => mayComeAgain(draft, each));
     return draft;
   }
 
-  async #reply(draft: Draft, call: Call, fault: Fault | undefined): Promise<void> {
+  async #reply(draft: Draft, call: Call, fault: Fault | undefined, part = 0): Promise<void> {
     const { request } = call;
-    const isTransaction = request?.name === 'TransactWriteCommand';
-    if (fault === 'is throttled' && isTransaction) draft.isThrottled = true;
-    if (fault !== undefined && !fault.startsWith('is applied') && (!isTransaction || fault === 'gets no reply'))
-      draft.isSettled = false;
-    if (fault === 'is applied, its reply lost, and sent again') {
-      const operation = operationOf(draft, call);
-      if (operation?.repeats) {
-        const { name: called, id, after = [] } = operation;
-        draft.operations = [
-          ...draft.operations,
-          { name: called, id: `${id}, first time`, calls: 1, after, optional: true },
-        ];
-      }
-      // It goes on waiting: for the reply to the next attempt.
-      this.#apply(draft, call);
-      return;
+    if (fault === 'is throttled' && request?.name === 'TransactWriteCommand') draft.isThrottled = true;
+    if (fault && mayFail(fault, request as Request, this.#cast.isHurried === true)) draft.isSettled = false;
+    const operation = operationOf(draft, call);
+    if (operation?.repeats && fault && SENT_AGAIN.has(fault)) {
+      const { name, id, after = [] } = operation;
+      const first = { name, id: `${id}, first time`, calls: 1, after, optional: true };
+      draft.operations = [...draft.operations, first];
     }
     let told: Told = GOES_ON;
-    if (fault === 'gets no reply' || fault === 'is applied, and all its replies lost') {
-      if (fault === 'gets no reply') arriveLater(draft, call);
-      // A refusal leaves no trace.
-      else if (this.#apply(draft, call).error) draft.isSettled = false;
-      told = NO_REPLY;
-    } else if (fault) told = { id: fault, text: fault, give: () => refusal(fault, request as Request) };
-    else if (request) told = this.#apply(draft, call).told;
-    await this.#tell(draft, call.process, told);
+    switch (fault) {
+      case 'shows a row late':
+      case 'is applied, its reply lost, and sent again': {
+        const { rows } = draft.table;
+        const { error } = this.#apply(draft, call);
+        const { pk, sk } = call.accesses[part] ?? {};
+        const row = `${pk}\n${sk}`;
+        if (fault === 'shows a row late' && !error) draft.hidden = [...draft.hidden, { row, before: rows.get(row) }];
+        // It goes on waiting: for the reply to the next attempt.
+        return;
+      }
+      case undefined:
+      case 'overtakes':
+        if (request) told = this.#apply(draft, call).told;
+        break;
+      case 'is done in part':
+        told = this.#half(draft, call, part);
+        break;
+      case 'is applied, and all its replies lost':
+      case 'is applied, and in progress to its second attempt':
+        // A refusal leaves no trace.
+        if (this.#apply(draft, call).error) draft.isSettled = false;
+        told = refused(fault, request as Request);
+        break;
+      case 'gets no reply':
+      case 'is in progress':
+        arriveLater(draft, call);
+        told = refused(fault, request as Request);
+        break;
+      default:
+        told = refused(fault, request as Request);
+    }
+    await this.#tell(draft, call.process, told, call);
+  }
+
+  #half(draft: Draft, call: Call, part: number): Told {
+    const [half, other] = part === 0 ? halvesOf(call.request as Request) : halvesOf(call.request as Request).reverse();
+    const { told } = this.#apply(draft, { ...call, request: half as Request, text: `${call.text} ${part}` });
+    const left = call.writes ? 'UnprocessedItems' : 'UnprocessedKeys';
+    const reply = { ...(told.give().reply as object), [left]: other?.input.RequestItems };
+    const text = canonical(reply);
+    return { id: this.#parts.of(text), text, give: () => ({ reply }) };
   }
 
   async #disturb(draft: Draft, name: string, fault: Fault): Promise<void> {
@@ -331,9 +391,9 @@ export class TransitionSystem {
     if (own.message) draft.held = [...draft.held, { name: `${name}'`, script: own.script }];
   }
 
-  async #tell(draft: Draft, name: string, told: Told): Promise<void> {
+  async #tell(draft: Draft, name: string, told: Told, call?: Call): Promise<void> {
     const { position } = draft.processes.find((each) => each.name === name) as ProcessState;
-    this.#react(draft, name, await (this.#behaviors.get(name) as Behavior).tell(position, told));
+    this.#react(draft, name, await (this.#behaviors.get(name) as Behavior).tell(position, told, call));
   }
 
   #react(draft: Draft, name: string, { to, effects }: Reaction): void {
@@ -358,8 +418,9 @@ export class TransitionSystem {
       const before = draft.operations.find(({ id }) => id === effect.id) as Operation;
       const after = { ...before, ...changed, ...(kind === 'ended' && { ended: true as const }) };
       draft.operations = draft.operations.map((each) => (each === before ? after : each));
-      if (kind === 'calls' && after.mostCalls !== undefined && isTooMuch(draft, after) && !isTooMuch(draft, before))
-        draft.failures = [...draft.failures, `"${after.name}" makes ${after.calls} calls`];
+      const { mostCalls = MOST_CALLS, calls } = after;
+      if (kind === 'calls' && calls === mostCalls + MOST_CALLS_BY_FAULT * draft.faults.length + 1)
+        draft.failures = [...draft.failures, `"${after.name}" makes ${calls} calls, and has no end yet`];
     }
   }
 
@@ -389,8 +450,19 @@ export class TransitionSystem {
   }
 
   /** Does what a call asks of the table. */
-  #apply(draft: Draft, { request, text, process, ownToken }: Call): Applied {
+  #apply(draft: Draft, call: Call): Applied {
+    const { request, text, process, ownToken } = call;
     const { name, input } = request as Request;
+    if (draft.hidden.length > 0) {
+      const touched = call.accesses.some((access) => draft.hidden.some(({ row }) => isOn(access, row)));
+      if (touched && readsSeveral(call)) {
+        const rows = new Map(draft.table.rows);
+        for (const { row, before } of draft.hidden) before ? rows.set(row, before) : rows.delete(row);
+        draft.hidden = [];
+        return this.#known(this.#tableOf(rows), request as Request, text, undefined);
+      }
+      if (touched && call.writes) draft.hidden = [];
+    }
     const token: string | undefined = input.ClientRequestToken;
     const known = this.#tokenIn(draft, request as Request);
     const applied = this.#known(draft.table, request as Request, text, known);
@@ -439,8 +511,7 @@ export class TransitionSystem {
     const ids: number[] = [];
     for (const row of rows.values()) {
       row.text ??= canonical(row.item);
-      row.id ??= this.#rows.of(row.text);
-      ids.push(row.id);
+      ids.push(this.#rows.of(row.text));
     }
     const name = ids.sort((one, other) => one - other).join();
     let table = this.#tables.get(name);
@@ -453,7 +524,7 @@ export class TransitionSystem {
 
   /** Two states with the same key have the same future, and the same things to be judged by. */
   key(state: State): string {
-    const { table, processes, late, held, tokens } = state;
+    const { table, processes, late, held, tokens, hidden } = state;
     const part = (text: string) => this.#parts.of(text);
     // What a process was told that is over, nobody will know again: but for the answers that it gave.
     const positions = processes
@@ -465,6 +536,7 @@ export class TransitionSystem {
       ...late.map(({ name, text }) => part(`${name} ${text}`)).sort(),
       ...held.map(({ name, after }) => part(`${name} after ${after}`)).sort(),
       ...tokens.map(({ token }) => part(token)).sort(),
+      ...hidden.map(({ row, before }) => part(`${row} as ${before?.text}`)),
     ];
     return `${table.id} ${positions} ${this.#judgedBy(state)} ${rest}`;
   }
@@ -504,15 +576,6 @@ export const outcomeOfRun = (state: State): Outcome => ({
 /** Whether nobody waits for anything: only what is late can still arrive. */
 export const isOver = ({ processes }: State) => processes.every(({ position }) => position.calls.length === 0);
 
-/**
- * Whether an operation has lost to others so often that nothing new can happen to it: under a scheduler that is against it,
- * it would go on so until its time is over.
- */
-export const isCut = (state: State) => state.operations.some((operation) => isTooMuch(state, operation));
-
-const isTooMuch = ({ faults }: State, { calls, mostCalls }: Operation) =>
-  calls > (mostCalls === undefined ? MOST_CALLS : mostCalls + MOST_CALLS_BY_FAULT * faults.length);
-
 const operationOf = ({ operations }: State, { operation }: Call) =>
   operation === undefined ? undefined : operations.find(({ id }) => id === operation);
 
@@ -545,6 +608,18 @@ function mayComeAgain({ processes, late }: State, { token, process, own }: State
     processes.some(({ name, position, alive }) => position.calls.some(has) || (own && alive && name === process))
   );
 }
+
+/** Reads for which AWS promises no more than read-committed isolation: each of their rows is as at a time of its own. */
+const readsSeveral = ({ request }: Call) => request !== undefined && /^(Query|BatchGet|Scan)/.test(request.name);
+
+const isOn = ({ pk, sk }: Access, row: string) =>
+  pk === undefined || (sk === undefined ? row.startsWith(`${pk}\n`) : row === `${pk}\n${sk}`);
+
+/** Only the first read of a row that shows late sees it as it was: so reads are not in any order. */
+const asWriting = (step: Step): Step => ({
+  ...step,
+  accesses: step.accesses.map((access) => ({ ...access, write: true })),
+});
 
 export const haveRowInCommon = (some: readonly Access[], others: readonly Access[]) =>
   some.some((one) => others.some((other) => collide(one, other)));
