@@ -105,8 +105,8 @@ function* checkAlerts({ account, alerts }: MergeRows, entries: readonly FeedItem
   for (const [alertId, alert] of alerts) {
     const { incident_id: current, moved_sequence: by, moved_from: from, previous_sequence: previous } = alert;
     const { last, stay, sequences } = told.get(alertId) ?? {};
-    // A stay is recorded in the alert by this release, and not by the previous one.
-    const isRecorded = by === last?.sequence || (stay !== undefined && by === stay.sequence);
+    // The previous release does not record in an alert that it stays.
+    const isRecorded = by === last?.sequence || (by !== undefined && sequences?.has(by) && by > (last?.sequence ?? 0));
     if (isRecorded && (by === undefined || current === (stay?.incidentId ?? last?.move.to))) continue;
     const should = stay ? stay.incidentId : last ? last.move.to : from;
     const isUnknown = by !== undefined && !sequences?.has(by);

@@ -15,16 +15,12 @@ export const readPending = async (table: Table, account: Int64): Promise<Pending
   ((await readMergeOrder(table, account)).pending ?? []).map((place) => ({ account, place }));
 
 /**
- * Large entries of all listed accounts that have alerts left to move, as they were a moment ago. It takes half a read unit for each
- * account.
+ * Large entries of all listed accounts that have alerts left to move. It takes one read unit for each account.
  */
 export async function readAllPending(table: Table): Promise<PendingMerge[]> {
   const listed = await queryRows(table, collections.accounts(), { attributes: ['pk', 'sk'] });
   const accounts = listed.flatMap((row) => parseKey(row)?.account ?? []);
-  const { rows } = await batchGet(table, accounts.map(keys.mergeOrder), {
-    consistent: false,
-    attributes: MERGE_ORDER_ATTRIBUTES,
-  });
+  const { rows } = await batchGet(table, accounts.map(keys.mergeOrder), { attributes: MERGE_ORDER_ATTRIBUTES });
   return accounts.flatMap((account) => {
     const row = rows.of(keys.mergeOrder(account));
     const { pending = [] } = mergeOrderOf(row ? [row] : []);

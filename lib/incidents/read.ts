@@ -10,6 +10,9 @@ import type { FeedEntry } from './rows.ts';
 
 type FeedRow = Stored<'feedEntry' | 'feedAlerts' | 'feedMoves'>;
 
+/** Of an entry whose rows are not all visible yet. */
+const MOST_READS = 5;
+
 /** A feed entry with all its alerts. */
 export interface FeedItem {
   entry: FeedEntry;
@@ -55,6 +58,19 @@ export async function readEntry(
   return itemOf(await queryRows(table, collections.feed(account, incidentId), { prefix: sk }));
 }
 
+/**
+ * An entry with its whole list: DynamoDB may show rows of one transaction one after the other, so what is missing is read again.
+ * @returns undefined when some of it stays missing
+ */
+export async function readWholeEntry(table: Table, account: Int64, place: EntryPlace): Promise<FeedItem | undefined> {
+  for (let reads = 1; reads <= MOST_READS; reads += 1) {
+    const item = await readEntry(table, account, place);
+    if (item && (!item.entry.large || item.alertIds.length === item.entry.alerts)) return item;
+    await backoff(reads, CONFLICT, table.signal);
+  }
+  return undefined;
+}
+
 /** An entry from all its rows; undefined when the entry itself is not among them. */
 function itemOf(rows: readonly FeedRow[]): FeedItem | undefined {
   const [row] = ofKind('feedEntry', rows);
@@ -96,8 +112,6 @@ export interface LargeEntry {
 export class EntryUnreadableError extends Error {
   override readonly name = 'EntryUnreadableError';
 }
-
-const MOST_READS = 5;
 
 /**
  * Reads a large entry that the merge order names. DynamoDB may show rows of one transaction one after the other: what is not there

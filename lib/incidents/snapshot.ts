@@ -11,7 +11,7 @@ import type { EntryPlace } from './feed.ts';
 import { lowestNext, readMergeOrder } from './merge-order.ts';
 import { decideFor } from './move.ts';
 import { type Decide, latestEntryOf } from './placement.ts';
-import { type FeedItem, readEntry } from './read.ts';
+import { type FeedItem, readWholeEntry } from './read.ts';
 import type { AlertRow, FeedEntry, IncidentRow } from './rows.ts';
 
 /**
@@ -40,7 +40,7 @@ export async function readSnapshot(table: Table, account: Int64) {
       if (sequence >= lowest && incidentId !== undefined) add({ incidentId, sequence });
   const entries: FeedItem[] = [];
   await forEach([...places.values()], async (place) => {
-    const item = await readEntry(table, account, place);
+    const item = await readWholeEntry(table, account, place);
     if (item) entries.push(item);
   });
   const alertOf = new Map(alerts.map((alert) => [alert.alert_id, alert]));

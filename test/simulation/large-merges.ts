@@ -1,6 +1,6 @@
 /** Large merges against others, and what finishes them. */
 import type { Scenario } from './explore.ts';
-import { A, B, C, merge, ONE, oneByOne, THREE, TWO, undo, withRetry } from './merge-actors.ts';
+import { A, B, C, merge, ONE, oneByOne, sweep, THREE, TWO, undo, withRetry } from './merge-actors.ts';
 import { mergeScenario } from './merge-scenario.ts';
 import { mergeOfPreviousRelease } from './previous-release.ts';
 
@@ -127,11 +127,11 @@ export const LARGE_MERGES: readonly Scenario[] = [
     actors: [merge('large', LARGE), merge('previous', { alerts: [B, C], into: TWO }, { code: mergeOfPreviousRelease })],
   }),
   mergeScenario({
-    name: 'a large merge whose message is lost, and the next one of its alerts',
+    name: 'a large merge whose message is lost, and the schedule that finishes it',
     cost: 2,
     ...BEFORE,
     actors: [merge('large', { alerts: [A, B, C], into: THREE }, IN_PARTS)],
-    instead: merge('next', SMALL, IN_PARTS),
+    instead: sweep('sweep'),
     ...IN_PARTS,
   }),
 ];

@@ -4,7 +4,7 @@ import { checkMerges } from '../../lib/check/merges.ts';
 import { readMergeRows } from '../../lib/check/read.ts';
 import { repair } from '../../lib/check/repair.ts';
 import { loadData } from '../../lib/data/load.ts';
-import { createFinishMerges } from '../../lib/incidents/finish-merges.ts';
+import { createFinishMerges, OVERDUE } from '../../lib/incidents/finish-merges.ts';
 import { createMergeAlerts } from '../../lib/incidents/merge-alerts.ts';
 import { readFeed } from '../../lib/incidents/read.ts';
 import type { Sizes } from '../../lib/incidents/relocate.ts';
@@ -167,7 +167,7 @@ export function repairing(name: string): MergeActor {
   const act = async ({ deps: { table } }: Surroundings) => {
     for (;;) {
       const findings = await checkAccount(table, ACCOUNT, START_MS + HOUR_MS);
-      if (findings.length === 0) return 'done';
+      if (findings.every(({ fixes }) => fixes.length === 0)) return 'done';
       await repair(table, findings);
     }
   };
@@ -236,6 +236,16 @@ export const torn = (merges: readonly Merge[], sizes: Sizes) => async (): Promis
   );
 };
 type RowAs = Rows extends ReadonlyMap<string, infer Row> ? Row : never;
+
+/** The schedule, an hour later. */
+export const sweep = (name: string): MergeActor => ({
+  ...actor(name, async ({ deps }) => {
+    const later = { ...deps, now: () => deps.now() + HOUR_MS };
+    await createFinishMerges(later, SIZES.transactionItems)(OVERDUE, { getRemainingTimeInMillis: () => 60_000 });
+    return 'done';
+  }),
+  operations: new Map([[name, (state) => ({ state, answer: 'done' })]]),
+});
 
 /** What the stream and the queue bring of a large entry. */
 export function finishingOf(item: Item, transactionItems: number): Message | undefined {
