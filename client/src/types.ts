@@ -86,13 +86,13 @@ export interface RumResource {
    */
   product: string;
   /**
-   * Plan version
+   * Plan version, such as free or professional
    */
-  version: 'free' | 'professional';
+  version: string;
   /**
-   * Whether the plan is in force
+   * Whether the plan is in force, such as enabled or disabled
    */
-  status: 'enabled' | 'disabled';
+  status: string;
   /**
    * The offering that was ordered
    */

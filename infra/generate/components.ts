@@ -1,6 +1,6 @@
 /** The components of openapi.json: schemas by title, the error envelope, headers and parameters. */
 import { ERROR_CODES, type ErrorCode } from '../../lib/api/errors.ts';
-import { en } from '../../lib/api/messages/en.ts';
+import { catalog as en } from '../../lib/api/messages/en.ts';
 import { REQUEST_ID } from './examples.ts';
 
 type Schema = Record<string, unknown>;

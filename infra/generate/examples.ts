@@ -1,6 +1,6 @@
 /** The examples of openapi.json, with the sample data. Tests execute each of them. */
 import type { ErrorCode } from '../../lib/api/errors.ts';
-import { en } from '../../lib/api/messages/en.ts';
+import { catalog as en } from '../../lib/api/messages/en.ts';
 import { getRumResource, type OperationName } from '../../lib/api/operations.ts';
 import type { HostRow, HostStatusRow } from '../../lib/fleet/rows.ts';
 import { fleetHost } from '../../lib/fleet/status.ts';

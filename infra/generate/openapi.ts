@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { ERROR_CODES } from '../../lib/api/errors.ts';
-import { en } from '../../lib/api/messages/en.ts';
+import { catalog as en } from '../../lib/api/messages/en.ts';
 import { type ListedOperation, operationIdOf, operations } from '../../lib/api/operations.ts';
 import { ENVELOPE_SCHEMAS, HEADERS, PARAMETERS, publish, schemaRef } from './components.ts';
 import { type AnsweredCode, DOCUMENTATION, ERROR_EXAMPLES, REQUEST_ID, TAGS } from './examples.ts';

@@ -137,8 +137,8 @@ export const fleetPage = {
 const rumFields = {
   account_id: int64('The account that the record belongs to'),
   product: text('Currently always rum'),
-  version: { type: 'string', enum: ['free', 'professional'], description: 'Plan version' },
-  status: { type: 'string', enum: ['enabled', 'disabled'], description: 'Whether the plan is in force' },
+  version: text('Plan version, such as free or professional'),
+  status: text('Whether the plan is in force, such as enabled or disabled'),
   offering_id: int64('The offering that was ordered'),
   order_id: text('The order'),
   resource_id: text('Identifier of the record'),

@@ -1,7 +1,7 @@
 import { ApiError } from '../api/errors.ts';
 import { type Call, createOperationHandler, type Handler } from '../api/operation-handler.ts';
 import { browseFleet, FLEET_STATUSES, type RequestOf, type ResponseOf } from '../api/operations.ts';
-import { refuse } from '../api/refusals.ts';
+import type { CrossCheck } from '../api/validate.ts';
 import validate from '../api/validators/browse-fleet.ts';
 import type { Caller } from '../auth/app-keys.ts';
 import type { Deps } from '../deps.ts';
@@ -43,19 +43,22 @@ export interface BrowseOptions {
   size?: ChunkSize;
 }
 
-/** The host that the page begins after; undefined for the first page. @throws ApiError for an unknown cursor */
-function hostBefore({ cursor }: BrowseRequest, { cursorSecret }: Pick<Caller, 'cursorSecret'>): string | undefined {
-  if (!cursor) return undefined;
-  const hostId = openCursor(cursorSecret, cursor);
-  if (hostId === undefined) throw refuse('unknownCursor');
-  return hostId;
-}
+/** The host that the page begins after; undefined for the first page. */
+const hostBefore = ({ cursor }: BrowseRequest, { cursorSecret }: Pick<Caller, 'cursorSecret'>): string | undefined =>
+  cursor ? openCursor(cursorSecret, cursor) : undefined;
+
+/** Refuses a cursor that was not issued to the caller, and a `scan_limit` below `limit`. */
+const crossCheck: CrossCheck<BrowseRequest> = (body, offending, caller) => [
+  ...checkScanLimit(body, offending),
+  ...(body.cursor && !offending.has('cursor') && hostBefore(body, caller()) === undefined
+    ? [{ field: 'cursor', schema: { ...browseFleet.request.properties.cursor, format: 'cursor' } }]
+    : []),
+];
 
 /** Lists the hosts of the caller's account: one page, filtered, each with its status at the moment of the answer. */
 function createBrowse({ table, now, log, settings, timeLimits }: Deps, { size = chunkSize }: BrowseOptions = {}) {
-  /** Refuses an unknown cursor, and every call while the subsystem is switched off. */
-  function check(body: BrowseRequest, caller: Caller): void {
-    hostBefore(body, caller);
+  /** Refuses every call while the subsystem is switched off. */
+  function check(): void {
     if (!settings.serviceMapEnabled)
       throw new ApiError('ServiceUnavailable', undefined, { 'Retry-After': RETRY_DISABLED_SECONDS });
   }
@@ -101,7 +104,7 @@ function createBrowse({ table, now, log, settings, timeLimits }: Deps, { size = 
     return { data };
   }
 
-  return { crossCheck: checkScanLimit, check, operate };
+  return { crossCheck, check, operate };
 }
 
 export const createBrowseFleetHandler = (deps: Deps, options?: BrowseOptions): Handler =>

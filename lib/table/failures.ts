@@ -33,7 +33,7 @@ interface Failure {
   code?: string;
   errors?: unknown[];
   $metadata?: { httpStatusCode?: number };
-  CancellationReasons?: { Code?: string }[];
+  CancellationReasons?: { Code?: string; Message?: string }[];
 }
 
 /**
@@ -52,3 +52,12 @@ export function isUnavailable(error: unknown): boolean {
 export const isThrottled = (error: unknown) => error instanceof Error && THROTTLED.has(error.name);
 
 const isPassing = ({ Code }: { Code?: string }) => PASSING_REASONS.has(Code);
+
+/** Whether DynamoDB refuses a write, or a transaction for one of its writes, since the row would be larger than 400 KB. */
+export function isRowTooLarge(error: unknown): boolean {
+  const { name, message, CancellationReasons = [] } = error as Failure & Partial<Error>;
+  const isSize = (text?: string) => text?.includes('Item size') === true;
+  return (
+    (name === 'ValidationException' && isSize(message)) || CancellationReasons.some(({ Message }) => isSize(Message))
+  );
+}

@@ -265,3 +265,24 @@ describe('an answer', () => {
     expect(page.coverage).toMatchObject({ scanned: 2, failed: 0 });
   });
 });
+
+describe('a wrong cursor', () => {
+  it('is named beside every other field that is wrong', async () => {
+    const { browse } = await given(1);
+    const messageOf = async (body: object) => {
+      const answer = await browse(body);
+      expectEnvelope(answer, 400, 'InvalidParameter');
+      return answer.body.error.message;
+    };
+    const cursor =
+      'cursor must be a next_cursor that this service returned to this account (leave it out for the first page)';
+    expect(await messageOf({ cursor: 'nonsense' })).toBe(`${cursor}.`);
+    expect(await messageOf({ cursor: 'nonsense', limit: 500 })).toBe(
+      `limit must be an integer from 1 to 100; ${cursor}.`,
+    );
+    expect(await messageOf({ cursor: 'nonsense', limit: 5, scan_limit: 2 })).toBe(
+      `scan_limit must be an integer from 5 (limit) to 2000; ${cursor}.`,
+    );
+    expect(await messageOf({ cursor: 7 })).toBe('cursor must be a string.');
+  });
+});

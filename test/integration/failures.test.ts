@@ -90,6 +90,19 @@ describe('an unforeseen error', () => {
     expect(answer.headers['Content-Language']).toBe('zh-CN');
     expect(answer.body.error.message).toBe('服务内部错误，请携带 request_id 反馈。');
   });
+
+  it.each([
+    [['fr', 'zh-CN'], 'zh-CN'],
+    [['zh-CN', 'fr'], 'zh-CN'],
+    [['zh-CN;q=0.5', 'en;q=0.9'], 'en'],
+    [['en;q=0.5', 'zh-CN;q=0.9'], 'zh-CN'],
+    [['zh-CN;q=0.9', 'en;q=0.5'], 'zh-CN'],
+  ])('reads several Accept-Language headers as one list: %j is %s', async (languages, language) => {
+    const missing = connectTable({ name: 'no-such-table', endpoint: dynamodbEndpoint() });
+    const event = eventFor(getRumResource, { appKey: 'x', headers: { 'accept-language': languages } });
+    const answer = await invokeAlone(handlersOver(testDeps(missing)).getRumResource, event);
+    expect(answer.headers['Content-Language']).toBe(language);
+  });
 });
 
 describe('a dependency that is down', () => {
