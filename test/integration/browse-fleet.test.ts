@@ -111,8 +111,8 @@ describe('scan_limit', () => {
   });
 
   it.each([
-    [{ scan_limit: 49 }, 'scan_limit must be an integer from 50 to 2000.'],
-    [{ limit: 100, scan_limit: 99 }, 'scan_limit must be an integer from 100 to 2000.'],
+    [{ scan_limit: 49 }, 'scan_limit must be an integer from 50 (limit) to 2000.'],
+    [{ limit: 100, scan_limit: 99 }, 'scan_limit must be an integer from 100 (limit) to 2000.'],
   ])('below limit is InvalidParameter: %j', async (body, message) => {
     const answer = await (await given(0)).browse(body);
     expectEnvelope(answer, 400, 'InvalidParameter');
