@@ -27,7 +27,7 @@ export type ChunkSize = (request: BrowseRequest, examined: number, matched: numb
  * is likely to fill the page; when it does not, the third is the rest. So a page is read in three chunks at the most.
  */
 const chunkSize: ChunkSize = (request, examined, matched) => {
-  if (!isFiltered(request)) return request.limit - matched;
+  if (filtersOf(request).length === 0) return request.limit - matched;
   const first = Math.max(request.limit, FIRST_FILTERED);
   if (examined === 0) return first;
   const likely = matched === 0 ? Number.POSITIVE_INFINITY : (MARGIN * (request.limit - matched) * examined) / matched;
@@ -36,8 +36,8 @@ const chunkSize: ChunkSize = (request, examined, matched) => {
 const FIRST_FILTERED = 100;
 const MARGIN = 1.5;
 
-const isFiltered = ({ statuses, agent_versions, edge_clusters, capture_modes }: BrowseRequest) =>
-  [statuses, agent_versions, edge_clusters, capture_modes].some((values) => values && values.length > 0);
+/** Those that a request has; an empty one matches every host. */
+const filtersOf = (body: BrowseRequest) => FILTERED.filter((name) => (body[name]?.length ?? 0) > 0);
 
 export interface BrowseOptions {
   size?: ChunkSize;
@@ -144,21 +144,23 @@ async function scanHosts(reader: HostReader, body: BrowseRequest, nowMs: number,
   return scan;
 }
 
-/** All filters must match; of the values of one, any; an empty one matches every host. */
+type Fields = typeof browseFleet.request.properties;
+/** The fields of a request that are lists of values to match. */
+type Filter = { [Name in keyof Fields]: Fields[Name] extends { type: 'array' } ? Name : never }[keyof Fields];
+
+/** What each filter of the schema compares with its values. */
+const FILTERS: { readonly [Name in Filter]: (host: HostRow, item: FleetHost) => string } = {
+  statuses: (_host, { servicemap }) => servicemap.status,
+  agent_versions: ({ agent_version }) => agent_version,
+  edge_clusters: ({ edge_cluster }) => edge_cluster,
+  capture_modes: ({ capture_mode }) => capture_mode ?? 'unknown',
+};
+const FILTERED = Object.keys(FILTERS) as Filter[];
+
+/** All filters must match; of the values of one, any. */
 function hostFilter(body: BrowseRequest): (host: HostRow, item: FleetHost) => boolean {
-  const anyOf = <Value>(values: readonly Value[] | undefined) => {
-    const wanted = new Set<unknown>(values);
-    return (value: unknown) => wanted.size === 0 || wanted.has(value);
-  };
-  const status = anyOf(body.statuses);
-  const version = anyOf(body.agent_versions);
-  const cluster = anyOf(body.edge_clusters);
-  const mode = anyOf<string>(body.capture_modes);
-  return (host, { servicemap }) =>
-    status(servicemap.status) &&
-    version(host.agent_version) &&
-    cluster(host.edge_cluster) &&
-    mode(host.capture_mode ?? 'unknown');
+  const given = filtersOf(body).map((name) => ({ valueOf: FILTERS[name], wanted: new Set<string>(body[name]) }));
+  return (host, item) => given.every(({ valueOf, wanted }) => wanted.has(valueOf(host, item)));
 }
 
 function countStates(items: readonly FleetHost[]): BrowseResponse['coverage']['states'] {
