@@ -159,8 +159,8 @@ const FILTERED = Object.keys(FILTERS) as Filter[];
 
 /** All filters must match; of the values of one, any. */
 function hostFilter(body: BrowseRequest): (host: HostRow, item: FleetHost) => boolean {
-  const given = filtersOf(body).map((name) => ({ valueOf: FILTERS[name], wanted: new Set<string>(body[name]) }));
-  return (host, item) => given.every(({ valueOf, wanted }) => wanted.has(valueOf(host, item)));
+  const given = filtersOf(body).map((name) => ({ read: FILTERS[name], wanted: new Set<string>(body[name]) }));
+  return (host, item) => given.every(({ read, wanted }) => wanted.has(read(host, item)));
 }
 
 function countStates(items: readonly FleetHost[]): BrowseResponse['coverage']['states'] {

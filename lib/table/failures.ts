@@ -9,9 +9,14 @@ const OVERLOAD = new Set<string | undefined>([
   'TransactionConflictException',
   'TransactionInProgressException',
   'ReplicatedWriteConflictException',
+  // Of the environment: no bug of the code.
+  'ExpiredTokenException',
+  'CredentialsProviderError',
   'AbortError',
   'TimeoutError',
 ]);
+/** Of a reply that is not DynamoDB's, such as a proxy's. */
+const UNNAMED = new Set<string | undefined>(['Unknown', 'SyntaxError']);
 const NETWORK = new Set<string | undefined>([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -44,6 +49,8 @@ export function isUnavailable(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
   const { name, code, errors, $metadata, CancellationReasons } = error as Failure;
   if (OVERLOAD.has(name) || NETWORK.has(code) || ($metadata?.httpStatusCode ?? 0) >= 500) return true;
+  // The SDK marks what happened to a sent call: an error of the connection has a code, and DynamoDB names each of its own.
+  if ($metadata && (code !== undefined || UNNAMED.has(name))) return true;
   if (errors?.some(isUnavailable)) return true; // several addresses of one host were tried
   return name === 'TransactionCanceledException' && CancellationReasons?.some(isPassing) === true;
 }
