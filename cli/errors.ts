@@ -5,7 +5,7 @@ import { EntryUnreadableError } from '../lib/incidents/read.ts';
 import { TooManyPendingError } from '../lib/incidents/relocate.ts';
 import { UndoError } from '../lib/incidents/undo-merge.ts';
 import { printable } from '../lib/printable.ts';
-import { isThrottled, isUnavailable } from '../lib/table/failures.ts';
+import { isRowTooLarge, isThrottled, isUnavailable } from '../lib/table/failures.ts';
 import { CliError, UsageError } from './io.ts';
 
 /** Exit codes: failed, wrong use, stopped by the user. */
@@ -46,6 +46,8 @@ export function sentenceOf(error: unknown): string {
   if (REFUSED.has(name)) return `AWS denied access: ${first}`;
   if (name === 'ResourceNotFoundException') return 'Table not found: check --stack, --table, --region and --endpoint.';
   if (/region is missing/i.test(message)) return 'No region given: pass --region or set AWS_REGION.';
+  if (isRowTooLarge(error))
+    return 'A row would be larger than the 400 KB that DynamoDB holds: shorten its data, then run the same command again.';
   if (isThrottled(error)) return 'DynamoDB is throttling: run the same command again later.';
   if (isUnavailable(error))
     return `DynamoDB does not respond (${(error as { code?: string }).code ?? name}): check --endpoint and --region, then run the same command again.`;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { listOf } from '../lib/api/call.ts';
 import { stringifyJson } from '../lib/json.ts';
 import document from '../openapi.json' with { type: 'json' };
 
@@ -14,9 +15,7 @@ const headers = { 'Cache-Control': 'public, max-age=300', ETag: etag, 'Access-Co
 
 /** Serves openapi.json, with an ETag for callers that already have it. */
 export const handler = async (event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> => {
-  const has = Object.entries(event.headers ?? {}).some(
-    ([name, value]) => name.toLowerCase() === 'if-none-match' && value?.includes(etag),
-  );
+  const has = listOf(event, 'if-none-match')?.includes(etag);
   return has
     ? { statusCode: 304, headers, body: '' }
     : { statusCode: 200, headers: { ...headers, 'Content-Type': 'application/json' }, body };

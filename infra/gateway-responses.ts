@@ -1,12 +1,12 @@
 import { type GatewayResponseOptions, ResponseType } from 'aws-cdk-lib/aws-apigateway';
 import { ERROR_CODES, type ErrorCode } from '../lib/api/errors.ts';
-import { en } from '../lib/api/messages/en.ts';
+import { catalog as en } from '../lib/api/messages/en.ts';
 
 /**
  * The code of each answer that API Gateway makes itself, so that a caller sees one envelope whoever answers. The two
  * defaults come last: they stand for every type that has no entry.
  */
-const CODES: readonly (readonly [type: ResponseType, code: ErrorCode])[] = [
+const CODES: readonly (readonly [type: ResponseType, code: ErrorCode, message?: string])[] = [
   [ResponseType.ACCESS_DENIED, 'AccessDenied'],
   [ResponseType.API_CONFIGURATION_ERROR, 'InternalError'],
   [ResponseType.AUTHORIZER_CONFIGURATION_ERROR, 'InternalError'],
@@ -27,20 +27,24 @@ const CODES: readonly (readonly [type: ResponseType, code: ErrorCode])[] = [
   [ResponseType.THROTTLED, 'RequestTooFrequently'],
   // No app_key in the query string: the authorizer's identity source is empty.
   [ResponseType.UNAUTHORIZED, 'Unauthorized'],
-  [ResponseType.UNSUPPORTED_MEDIA_TYPE, 'InvalidContentType'],
+  [
+    ResponseType.UNSUPPORTED_MEDIA_TYPE,
+    'BadRequest',
+    'Content-Encoding must be gzip or deflate, as the body is, or absent.',
+  ],
   [ResponseType.WAF_FILTERED, 'AccessDenied'],
   [ResponseType.DEFAULT_4XX, 'BadRequest'],
   [ResponseType.DEFAULT_5XX, 'InternalError'],
 ];
 
-/** `$context` variables are all that a template may hold: the request id goes in, the rest is fixed. */
-function template(code: ErrorCode): string {
-  return `{"request_id":"$context.requestId","error":{"code":"${code}","message":${JSON.stringify(en.codes[code])}}}`;
+/** Variables are put in without escaping, so nothing that a caller sends is: the request id goes in, the rest is fixed. */
+function template(code: ErrorCode, message = en.codes[code]): string {
+  return `{"request_id":"$context.requestId","error":{"code":"${code}","message":${JSON.stringify(message)}}}`;
 }
 
 /** Every type of gateway response with its status, headers and envelope. */
 export function gatewayResponses(): GatewayResponseOptions[] {
-  return CODES.map(([type, code]) => {
+  return CODES.map(([type, code, message]) => {
     const { status } = ERROR_CODES[code];
     return {
       type,
@@ -53,7 +57,7 @@ export function gatewayResponses(): GatewayResponseOptions[] {
         ...(status === 405 && { Allow: "'POST'" }),
         ...((status === 429 || status === 503) && { 'Retry-After': "'1'" }),
       },
-      templates: { 'application/json': template(code) },
+      templates: { 'application/json': template(code, message) },
     };
   });
 }

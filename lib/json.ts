@@ -80,7 +80,7 @@ export function hasRoundedNumber(text: string): boolean {
 }
 
 /** The index after the quote that ends the string whose text begins at `from`. */
-function endOfString(text: string, from: number): number {
+export function endOfString(text: string, from: number): number {
   for (let index = from; index < text.length; index += 1) {
     const character = text[index];
     if (character === '"') return index + 1;

@@ -99,7 +99,12 @@ function addFacts(): void {
     "  'merge-alerts': {",
     `'${NAME}': {
       tag: 'Incidents',
-      mayNotFind: true,
+      errors: {
+        ResourceNotFound: {
+          summary: 'The work item does not exist',
+          message: en.explain.workItemNotFound({ workItemId: 'wi-none' }),
+        },
+      },
       description: 'The work item as it is now.',
       request: { work_item_id: '${work_item_id}' },
       data: ${JSON.stringify({ work_item_id, version, title })},

@@ -33,7 +33,7 @@ export interface ClientOptions {
   /** Base URL, without the operations' paths. */
   readonly url: string;
   readonly appKey: string;
-  /** Language of error messages: `en` (default) or `zh-CN`. */
+  /** Language of error messages, such as `zh-CN`; default `en`. */
   readonly language?: string;
   /** Retries of a call without an answer, or with 502, 503 or 504 (default 4). 429 does not count; a call is sent 20 times at most. */
   readonly retries?: number;

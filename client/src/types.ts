@@ -1,6 +1,6 @@
 // Generated from openapi.json by `npm run generate`: do not edit.
 /**
- * Act on this code; it determines the HTTP status. Codes may be added: handle unknown ones by status.
+ * The authoritative signal: act on this code; the HTTP status is informational. Codes may be added: handle unknown ones by status.
  *
  * | code | HTTP | meaning |
  * |---|---|---|
@@ -8,7 +8,7 @@
  * | `InvalidParameter` | 400 | A parameter is missing or invalid. |
  * | `BadRequest` | 400 | The request cannot be processed. |
  * | `InvalidContentType` | 400 | The Content-Type header must be application/json. |
- * | `ResourceNotFound` | 400 | The resource does not exist. |
+ * | `ResourceNotFound` | 400 | The resource does not exist. HTTP 400, not 404. |
  * | `NoLicense` | 400 | This feature requires a license, and no active license was found. Reserved: no operation returns it. |
  * | `ReferenceExist` | 400 | The resource is still referenced and cannot be deleted. Reserved: no operation returns it. |
  * | `Unauthorized` | 401 | The app_key is missing, invalid or expired. Send exactly one valid app_key query parameter. |
@@ -21,7 +21,7 @@
  * | `RequestLocked` | 423 | The operation is temporarily locked after repeated failures. Reserved: no operation returns it. |
  * | `RequestVerifyRequired` | 428 | This request requires second-factor verification. Reserved: no operation returns it. |
  * | `DangerousOperation` | 428 | This high-risk operation requires multi-factor verification. Reserved: no operation returns it. |
- * | `RequestTooFrequently` | 429 | Too many requests. Try again after the time in the Retry-After header. |
+ * | `RequestTooFrequently` | 429 | Too many requests. Try again after the time in the Retry-After header. The limit may be API-global, per-account or per-integration. |
  * | `InternalError` | 500 | Internal error. Report it with the request_id. |
  * | `ServiceUnavailable` | 503 | A dependency is unavailable. Try again after the time in the Retry-After header. |
  */
@@ -69,7 +69,7 @@ export type FreshnessStatus = 'fresh' | 'stale' | 'unknown';
  */
 export interface GetRumResourceRequest {
   /**
-   * Bypass the short-lived cache and read the record (plan, quotas, status) from its source
+   * Bypass the short-lived cache and read the record (plan, quotas, status) from its source; does not refresh the usage counts, which are read on every call
    */
   no_cache?: boolean;
 }
@@ -86,13 +86,13 @@ export interface RumResource {
    */
   product: string;
   /**
-   * Plan version
+   * Plan version, such as free or professional
    */
-  version: 'free' | 'professional';
+  version: string;
   /**
-   * Whether the plan is in force
+   * Whether the plan is in force, such as enabled or disabled
    */
-  status: 'enabled' | 'disabled';
+  status: string;
   /**
    * The offering that was ordered
    */
@@ -194,13 +194,13 @@ export interface DeleteWorkItemRequest {
  */
 export interface MergeAlertsRequest {
   /**
-   * Alerts of the account: ObjectIDs in either letter case; repeated ids count once
+   * Alerts of the account, obtained from POST /alert/list: ObjectIDs in either letter case; repeated ids count once
    *
    * @minItems 1
    */
   alert_ids: string[];
   /**
-   * The incident that takes the alerts: an ObjectID in either letter case
+   * The incident that takes the alerts, obtained from POST /incident/list: an ObjectID in either letter case
    */
   incident_id: string;
   /**
@@ -208,7 +208,7 @@ export interface MergeAlertsRequest {
    */
   comment?: string;
   /**
-   * Member id of the new owner of the incident
+   * Member id of the new owner of the incident, obtained from POST /member/list
    */
   owner_id?: number | bigint;
   /**
@@ -257,7 +257,7 @@ export interface BrowseFleetRequest {
   capture_modes?: CaptureMode[];
 }
 /**
- * Whether a host collects its network topology, and the current state of that. A field without a value is absent.
+ * ServiceMap capability and current collection status of a host, joined from inventory and live state. A field without a value is absent.
  */
 export interface ServiceMapCapability {
   /**
@@ -338,7 +338,7 @@ export interface ServiceMapFleetHost {
   servicemap: ServiceMapCapability;
 }
 /**
- * Number of items by status: always all seven keys; their sum is returned
+ * Number of items by status: always all seven keys, and their sum is returned; reflects only this page
  */
 export interface FleetStates {
   active: number;
@@ -381,11 +381,11 @@ export interface FleetPage {
   items: ServiceMapFleetHost[];
   coverage: FleetCoverage;
   /**
-   * The live status of an examined host could not be read, or truncated is true
+   * The live status of an examined host could not be read, whether or not the host matched (so also on a page without items), or truncated is true
    */
   partial: boolean;
   /**
-   * The page ended before it was full, and hosts are left: continue with next_cursor
+   * scan_limit was reached before limit matches were found, or the hosts are very large, and hosts are left: continue with next_cursor
    */
   truncated: boolean;
   /**

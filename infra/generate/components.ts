@@ -1,6 +1,7 @@
 /** The components of openapi.json: schemas by title, the error envelope, headers and parameters. */
 import { ERROR_CODES, type ErrorCode } from '../../lib/api/errors.ts';
-import { en } from '../../lib/api/messages/en.ts';
+import { catalog as en } from '../../lib/api/messages/en.ts';
+import { CATALOGS } from '../../lib/api/messages/index.ts';
 import { REQUEST_ID } from './examples.ts';
 
 type Schema = Record<string, unknown>;
@@ -26,8 +27,15 @@ export function publish(schema: unknown, named: Map<string, Schema>): unknown {
 }
 
 const codes = Object.keys(ERROR_CODES) as ErrorCode[];
-const meaningOf = (code: ErrorCode) =>
-  'reserved' in ERROR_CODES[code] ? `${en.codes[code]} Reserved: no operation returns it.` : en.codes[code];
+/** What the description says of a code beside its message. */
+const REMARKS: Partial<Record<ErrorCode, string>> = {
+  ResourceNotFound: 'HTTP 400, not 404.',
+  RequestTooFrequently: 'The limit may be API-global, per-account or per-integration.',
+};
+export function meaningOf(code: ErrorCode): string {
+  const reserved = 'reserved' in ERROR_CODES[code] && 'Reserved: no operation returns it.';
+  return [en.codes[code], REMARKS[code], reserved].filter(Boolean).join(' ');
+}
 
 const requestId = {
   type: 'string',
@@ -42,7 +50,7 @@ export const ENVELOPE_SCHEMAS: Readonly<Record<string, Schema>> = {
     type: 'string',
     enum: codes,
     description:
-      'Act on this code; it determines the HTTP status. Codes may be added: handle unknown ones by status.\n\n' +
+      'The authoritative signal: act on this code; the HTTP status is informational. Codes may be added: handle unknown ones by status.\n\n' +
       `| code | HTTP | meaning |\n|---|---|---|\n${codes
         .map((code) => `| \`${code}\` | ${ERROR_CODES[code].status} | ${meaningOf(code)} |`)
         .join('\n')}`,
@@ -69,7 +77,7 @@ const header = (description: string, schema: object = { type: 'string' }) => ({ 
 const integer = { type: 'integer' };
 
 export const HEADERS = {
-  'Svc-Request-Id': header('The `request_id` of the body'),
+  'Svc-Request-Id': { ...header('The `request_id` of the body'), required: true },
   'Content-Language': header('Language of `error.message`'),
   'Retry-After': header('Seconds to wait before sending the call again', integer),
   Age: header('Seconds since the record was read', integer),
@@ -85,14 +93,14 @@ export const PARAMETERS = {
   AcceptLanguage: {
     name: 'Accept-Language',
     in: 'header',
-    description: 'Language of `error.message`: `en` (default) or `zh-CN`',
+    description: `Languages of \`error.message\` by preference: ${CATALOGS.map(({ language }) => `\`${language}\``).join(', ')}; the first is the default`,
     schema: { type: 'string' },
   },
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      'Makes it safe to repeat the merge: 1 to 255 printable ASCII characters, kept for 24 hours. Bodies are compared ' +
+      'Makes it safe to repeat the merge: 1 to 255 visible ASCII characters and blanks, kept for 24 hours. Bodies are compared ' +
       'by meaning: ids without letter case, order and repetition, an empty title or comment as absent',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
   },

@@ -1,6 +1,6 @@
 /** The examples of openapi.json, with the sample data. Tests execute each of them. */
-import type { ErrorCode } from '../../lib/api/errors.ts';
-import { en } from '../../lib/api/messages/en.ts';
+import { ERROR_CODES, type ErrorCode } from '../../lib/api/errors.ts';
+import { catalog as en } from '../../lib/api/messages/en.ts';
 import { getRumResource, type OperationName } from '../../lib/api/operations.ts';
 import type { HostRow, HostStatusRow } from '../../lib/fleet/rows.ts';
 import { fleetHost } from '../../lib/fleet/status.ts';
@@ -23,6 +23,16 @@ export const TAGS = {
   Incidents: 'Alerts, incidents and work items',
 } as const;
 
+/** Of the examples. */
+export const LARGE_ALERT = '5f0c2a9d1b7e4c3f8a6d9e01';
+export const MISSING_ALERT = 'ffffffffffffffffffffffff';
+
+/** A request, and the message that it is answered with. */
+interface ErrorExample {
+  readonly summary: string;
+  readonly message: string;
+}
+
 /** What the description says of an operation beside what the list of operations says. */
 export interface OperationDocumentation {
   tag: keyof typeof TAGS;
@@ -32,15 +42,25 @@ export interface OperationDocumentation {
   data: unknown;
   /** Headers of its successful answers that no other has. */
   headers?: readonly 'Age'[];
-  /** Whether it can answer `ResourceNotFound`. */
-  mayNotFind: boolean;
+  /** Of errors that only it answers, or of which it has an example of its own. */
+  errors: Partial<Record<AnsweredCode, ErrorExample>>;
 }
 
 export const DOCUMENTATION: Readonly<Record<OperationName, OperationDocumentation>> = {
   'browse-fleet': {
     tag: 'Monitoring',
-    mayNotFind: false,
+    errors: {
+      AccessDenied: {
+        summary: 'The account lacks the permission Targets Read',
+        message: en.explain.permissionMissing({ permission: 'monit' }),
+      },
+      RequestTooFrequently: {
+        summary: 'The third call in a second',
+        message: en.explain.tooFrequent({ limit: 2, windowSeconds: 1 }),
+      },
+    },
     description:
+      'Requires the permission Targets Read (`monit`).\n\n' +
       'One page of hosts in ascending order of `host_id`, each with its status at `generated_at_ms`. All filters given must match; ' +
       'an empty one matches every host. A page ends when it is full, when `scan_limit` hosts were examined, or with the last host; ' +
       '`next_cursor` is present as long as hosts are left. If live status cannot be read, hosts are shown from the inventory, ' +
@@ -68,7 +88,12 @@ export const DOCUMENTATION: Readonly<Record<OperationName, OperationDocumentatio
   },
   'get-rum-resource': {
     tag: 'RUM',
-    mayNotFind: true,
+    errors: {
+      ResourceNotFound: {
+        summary: 'The account has no RUM resource',
+        message: en.explain.rumResourceNotFound(undefined),
+      },
+    },
     headers: ['Age'],
     description:
       'The record may be as old as the header `Age` says, unless `no_cache` is true; usage is read on every call.',
@@ -77,7 +102,16 @@ export const DOCUMENTATION: Readonly<Record<OperationName, OperationDocumentatio
   },
   'delete-work-item': {
     tag: 'Incidents',
-    mayNotFind: true,
+    errors: {
+      BadRequest: {
+        summary: 'The work item wi-large has too much stored data',
+        message: en.explain.workItemTooLarge({ workItemId: 'wi-large' }),
+      },
+      ResourceNotFound: {
+        summary: 'The work item wi-none does not exist',
+        message: en.explain.workItemNotFound({ workItemId: 'wi-none' }),
+      },
+    },
     description:
       '`version` must be the stored version; the deletion adds 1 to it. Repeating the call with the same version succeeds and does nothing.',
     request: { work_item_id: 'wi-1001', version: 1 },
@@ -85,7 +119,16 @@ export const DOCUMENTATION: Readonly<Record<OperationName, OperationDocumentatio
   },
   'merge-alerts': {
     tag: 'Incidents',
-    mayNotFind: true,
+    errors: {
+      BadRequest: {
+        summary: 'An alert has too much stored data',
+        message: en.explain.alertsTooLarge({ some: [LARGE_ALERT], more: 0 }),
+      },
+      ResourceNotFound: {
+        summary: 'An alert does not exist',
+        message: en.explain.mergeTargetsNotFound({ some: [{ what: 'alert', id: MISSING_ALERT }], more: 0 }),
+      },
+    },
     description:
       "All of the alerts are moved or none, however many. The incident's feed gets one entry that lists where each came from. With an " +
       '`Idempotency-Key` a merge can be repeated for 24 hours without being done twice. After a 503 or a lost response the merge may have been done: ' +
@@ -102,30 +145,35 @@ export const DOCUMENTATION: Readonly<Record<OperationName, OperationDocumentatio
 /** Bytes of a request body, unless the deployment says otherwise. */
 const LARGEST_BODY = 256 * 1024;
 
-/** An example of each code that an operation returns, and of the request that causes it. */
-export const ERROR_EXAMPLES = {
+/** What any operation answers. */
+const COMMON_EXAMPLES = {
   InvalidParameter: { summary: 'The body is a JSON array', message: en.explain.bodyNotObject(undefined) },
   InvalidContentType: { summary: 'A body is sent as text/plain', message: en.codes.InvalidContentType },
-  ResourceNotFound: {
-    summary: 'The work item wi-none does not exist',
-    message: en.explain.workItemNotFound({ workItemId: 'wi-none' }),
+  BadRequest: {
+    summary: 'A body of few bytes is compressed',
+    message: en.explain.bodyEncoded({ encoding: 'gzip' }),
   },
   Unauthorized: { summary: 'The app_key is unknown', message: en.codes.Unauthorized },
-  AccessDenied: {
-    summary: 'The account lacks the permission Targets Read',
-    message: en.explain.permissionMissing({ permission: 'monit' }),
-  },
   EntityTooLarge: {
     summary: 'The body has a byte more than 256 KiB',
     message: en.explain.bodyTooLarge({ maxBytes: LARGEST_BODY }),
   },
   RequestTooFrequently: {
-    summary: 'The third call of fleet browse in a second',
-    message: en.explain.tooFrequent({ limit: 2, windowSeconds: 1 }),
+    summary: 'More calls than the usage plan of the account allows',
+    message: en.codes.RequestTooFrequently,
   },
   InternalError: { summary: 'A defect of the service', message: en.codes.InternalError },
   ServiceUnavailable: { summary: 'DynamoDB does not answer', message: en.codes.ServiceUnavailable },
-} as const satisfies Partial<Record<ErrorCode, { summary: string; message: string }>>;
+} as const satisfies Partial<Record<ErrorCode, ErrorExample>>;
 
 /** A code that some operation answers. */
-export type AnsweredCode = keyof typeof ERROR_EXAMPLES;
+export type AnsweredCode = keyof typeof COMMON_EXAMPLES | 'ResourceNotFound' | 'AccessDenied';
+
+/** An example of each error code that an operation answers, in the order of the table of codes. */
+export function errorExamples(name: OperationName): [code: AnsweredCode, example: ErrorExample][] {
+  const examples: Partial<Record<ErrorCode, ErrorExample>> = { ...COMMON_EXAMPLES, ...DOCUMENTATION[name].errors };
+  return (Object.keys(ERROR_CODES) as AnsweredCode[]).flatMap((code) => {
+    const example = examples[code];
+    return example ? [[code, example]] : [];
+  });
+}

@@ -5,32 +5,23 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { ERROR_CODES } from '../../lib/api/errors.ts';
-import { en } from '../../lib/api/messages/en.ts';
 import { type ListedOperation, operationIdOf, operations } from '../../lib/api/operations.ts';
-import { ENVELOPE_SCHEMAS, HEADERS, PARAMETERS, publish, schemaRef } from './components.ts';
-import { type AnsweredCode, DOCUMENTATION, ERROR_EXAMPLES, REQUEST_ID, TAGS } from './examples.ts';
+import { ENVELOPE_SCHEMAS, HEADERS, meaningOf, PARAMETERS, publish, schemaRef } from './components.ts';
+import { DOCUMENTATION, errorExamples, REQUEST_ID, TAGS } from './examples.ts';
 
 export const OPENAPI_FILE = new URL('../../openapi.json', import.meta.url);
 
 /** Notes on errors of a status. */
 const NOTES: Readonly<Record<number, readonly string[]>> = {
+  400: [
+    'API Gateway itself responds `BadRequest`, in English, to a malformed request, a URL or headers of more than 10,240 bytes, ' +
+      'and a body whose `Content-Encoding` is not gzip or deflate.',
+  ],
   413: ['Above about 4.5 MB API Gateway itself responds, without an envelope: go by the status.'],
+  503: [
+    'Every operation can respond so: a dependency is down, throttled or too slow. No change is lost by trying again.',
+  ],
 };
-
-/** The error codes of an operation. */
-export function codesOf({ permission, name }: ListedOperation): AnsweredCode[] {
-  return [
-    'InvalidParameter',
-    'InvalidContentType',
-    ...(DOCUMENTATION[name].mayNotFind ? (['ResourceNotFound'] as const) : []),
-    'Unauthorized',
-    ...(permission ? (['AccessDenied'] as const) : []),
-    'EntityTooLarge',
-    'RequestTooFrequently',
-    'InternalError',
-    'ServiceUnavailable',
-  ];
-}
 
 const capital = (text: string) => `${text[0]?.toUpperCase()}${text.slice(1)}`;
 
@@ -45,13 +36,12 @@ const RATE_HEADERS = headers(
 );
 
 /** The answer to a call that failed with one of `codes`, all of one HTTP status. */
-function failure(status: number, codes: readonly AnsweredCode[], rateHeaders: object): object {
-  const examples = codes.map((code) => {
-    const { summary, message } = ERROR_EXAMPLES[code];
+function failure(status: number, errors: ReturnType<typeof errorExamples>, rateHeaders: object): object {
+  const examples = errors.map(([code, { summary, message }]) => {
     return [code, { summary, value: { request_id: REQUEST_ID, error: { code, message } } }];
   });
   return {
-    description: [...codes.map((code) => `\`${code}\`: ${en.codes[code]}`), ...(NOTES[status] ?? [])].join('\n\n'),
+    description: [...errors.map(([code]) => `\`${code}\`: ${meaningOf(code)}`), ...(NOTES[status] ?? [])].join('\n\n'),
     headers: {
       ...headers('Svc-Request-Id', 'Content-Language'),
       ...(status === 429 || status === 503 ? headers('Retry-After') : {}),
@@ -100,9 +90,9 @@ export function openApiDocument(): object {
       },
       content: { 'application/json': { schema, example: { request_id: REQUEST_ID, data: documented.data } } },
     };
-    const byStatus = Map.groupBy(codesOf(operation), (code) => ERROR_CODES[code].status);
-    const failures = [...byStatus].map(([status, codes]) => {
-      return [status, shared(operation, status, failure(status, codes, rateHeaders))];
+    const byStatus = Map.groupBy(errorExamples(name), ([code]) => ERROR_CODES[code].status);
+    const failures = [...byStatus].map(([status, errors]) => {
+      return [status, shared(operation, status, failure(status, errors, rateHeaders))];
     });
     return { 200: success, ...Object.fromEntries(failures) };
   }
@@ -138,8 +128,8 @@ export function openApiDocument(): object {
       title: 'Incident, monitoring and RUM service',
       version,
       description:
-        'Four operations, all `POST` with a JSON body of at most 256 KB; no body counts as `{}` and needs no `Content-Type`. Each response is an envelope: `request_id` and either `data` or `error`. ' +
-        'Act on `error.code`; `error.message` is for people. Integers are exact over the int64 range. Fields and error codes may be ' +
+        'Four operations, all `POST` with a JSON body of at most 256 KB and 1,000 levels of nesting; no body counts as `{}` and needs no `Content-Type`. Each response is an envelope: `request_id` and either `data` or `error`. ' +
+        '`error.code` is the authoritative signal, the HTTP status is informational, and `error.message` is for people. Integers are exact over the int64 range. Fields and error codes may be ' +
         'added: ignore those that you do not know.',
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },

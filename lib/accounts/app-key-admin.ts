@@ -33,7 +33,8 @@ export const newAppKey = () => randomBytes(KEY_BYTES).toString('base64url');
 
 export const identityOfAppKey = (appKey: string): AppKeyIdentity => ({
   hash: hashAppKey(appKey),
-  lastDigits: appKey.slice(-LAST_DIGITS),
+  // Of characters, not of their halves.
+  lastDigits: [...appKey].slice(-LAST_DIGITS).join(''),
 });
 
 /**

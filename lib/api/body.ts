@@ -1,18 +1,25 @@
 import httpJsonBodyParser from '@middy/http-json-body-parser';
 import { hasRoundedNumber, parseJson } from '../json.ts';
+import { depthOf, positionOf, syntaxErrorAt } from '../json-syntax.ts';
 import type { Settings } from '../settings.ts';
-import { type ApiMiddleware, headerOf } from './call.ts';
-import { ApiError } from './errors.ts';
-import { refuse } from './refusals.ts';
+import { type ApiEvent, type ApiMiddleware, headerOf, listOf } from './call.ts';
+import { ApiError, refuse } from './errors.ts';
 
 const JSON_TYPE = /^application\/json[\t ]*(;|$)/i;
+
+/** The exact parser is recursive, and runs out of stack at some 3,000. */
+const MOST_LEVELS = 1_000;
+
+/** Spares most bodies that their depth is measured. */
+const mayBeDeep = (text: string) => (text.match(/[[{]/g)?.length ?? 0) > MOST_LEVELS;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * Reads the body: content type, then size, then JSON. No body counts as `{}` and needs no content type. The stock parser
  * parses, except bodies with a number that it may round; what it rejects (a member named `__proto__`, an unknown field
- * like any other) is parsed again exactly. Its errors contain the body and are dropped here.
+ * like any other) is parsed again exactly. Its errors contain the body and are dropped here. API Gateway has decompressed a
+ * body with a coding that it knows, unless it is small: one that is still encoded is `BadRequest`.
  */
 export function bodyMiddleware({ maxBodyBytes }: Pick<Settings, 'maxBodyBytes'>): ApiMiddleware {
   const stock = httpJsonBodyParser({ disableContentTypeCheck: true }).before as unknown as (request: {
@@ -31,9 +38,21 @@ export function bodyMiddleware({ maxBodyBytes }: Pick<Settings, 'maxBodyBytes'>)
     }
     try {
       return parseJson(text);
+    } catch {
+      throw refuse('malformedBody', positionOf(text, syntaxErrorAt(text) ?? text.length));
+    }
+  }
+
+  function read(event: ApiEvent): unknown {
+    try {
+      const text = textOf(event.body, event.isBase64Encoded, maxBodyBytes);
+      if (text === '') return {};
+      if (mayBeDeep(text) && depthOf(text) > MOST_LEVELS) throw refuse('bodyTooDeep', { levels: MOST_LEVELS });
+      return parse(text);
     } catch (error) {
-      // The parser is recursive and runs out of stack.
-      throw refuse(error instanceof RangeError ? 'bodyTooDeep' : 'malformedBody');
+      const encoding = listOf(event, 'content-encoding')?.trim();
+      if (!encoding || /^identity$/i.test(encoding) || !isUnreadable(error)) throw error;
+      throw refuse('bodyEncoded', { encoding });
     }
   }
 
@@ -41,13 +60,15 @@ export function bodyMiddleware({ maxBodyBytes }: Pick<Settings, 'maxBodyBytes'>)
     before({ event }) {
       const type = headerOf(event, 'content-type')?.trim() ?? '';
       if (!JSON_TYPE.test(type) && (type || event.body)) throw new ApiError('InvalidContentType');
-      const text = textOf(event.body, event.isBase64Encoded, maxBodyBytes);
-      const body = text === '' ? {} : parse(text);
+      const body = read(event);
       if (typeof body !== 'object' || body === null || Array.isArray(body)) throw refuse('bodyNotObject');
       event.body = body;
     },
   };
 }
+
+const isUnreadable = (error: unknown) =>
+  error instanceof ApiError && ['malformedBody', 'bodyNotUtf8'].includes(error.explanation?.name ?? '');
 
 /** The body as text. @throws ApiError when it is too large or not UTF-8 */
 function textOf(body: unknown, isBase64Encoded: boolean, maxBytes: number): string {
@@ -58,6 +79,6 @@ function textOf(body: unknown, isBase64Encoded: boolean, maxBytes: number): stri
   try {
     return utf8.decode(bytes);
   } catch {
-    throw refuse('malformedBody');
+    throw refuse('bodyNotUtf8');
   }
 }

@@ -30,9 +30,21 @@ export interface Reply<Data = unknown> {
 export type ApiRequest = middy.Request<ApiEvent, Reply | APIGatewayProxyResult, Error, Context>;
 export type ApiMiddleware = middy.MiddlewareObj<ApiEvent, Reply | APIGatewayProxyResult, Error, Context>;
 
+type GivenHeaders = Pick<ApiEvent, 'headers' | 'multiValueHeaders'>;
+
 /** The values of a header. @param name in lower case, whatever that of the header is in */
-export const headerValues = (headers: ApiEvent['headers'] | ApiEvent['multiValueHeaders'], name: string): string[] =>
+const headerValues = (headers: ApiEvent['headers'] | ApiEvent['multiValueHeaders'], name: string): string[] =>
   Object.entries(headers ?? {}).flatMap(([key, value]) => (key.toLowerCase() === name ? (value ?? []) : []));
+
+/** All values of a header that was given any number of times. */
+export function allValuesOf({ headers, multiValueHeaders }: GivenHeaders, name: string): string[] {
+  const all = headerValues(multiValueHeaders, name);
+  return all.length > 0 ? all : headerValues(headers, name);
+}
+
+/** The value of a header that is a list: RFC 9110, 5.3, joins what was given in several. */
+export const listOf = (event: GivenHeaders, name: string): string | undefined =>
+  allValuesOf(event, name).join(', ') || undefined;
 
 /** The first value of a header; undefined when it is absent. */
 export const headerOf = ({ headers }: Pick<ApiEvent, 'headers'>, name: string): string | undefined =>

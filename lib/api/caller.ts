@@ -1,8 +1,9 @@
 import type { AppKeys, Caller } from '../auth/app-keys.ts';
+import { codePoints } from '../code-points.ts';
 import type { ApiEvent, ApiMiddleware } from './call.ts';
-import { ApiError } from './errors.ts';
-import { refuse } from './refusals.ts';
+import { ApiError, refuse } from './errors.ts';
 
+/** Code points. */
 const LONGEST_APP_KEY = 256;
 
 /**
@@ -13,7 +14,7 @@ export const callerMiddleware = (appKeys: AppKeys): ApiMiddleware => ({
   async before({ event }) {
     const given = removeAppKey(event);
     const appKey = given.length === 1 ? given[0] : undefined;
-    const caller = appKey && appKey.length <= LONGEST_APP_KEY ? await appKeys.find(appKey, event.call) : undefined;
+    const caller = appKey && codePoints(appKey) <= LONGEST_APP_KEY ? await appKeys.find(appKey, event.call) : undefined;
     if (!caller) throw new ApiError('Unauthorized');
     event.call.caller = caller;
   },

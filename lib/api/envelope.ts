@@ -1,9 +1,10 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import type { Deps } from '../deps.ts';
 import { stringifyJson } from '../json.ts';
-import { type ApiMiddleware, headerOf, type Reply } from './call.ts';
+import { type ApiMiddleware, listOf, type Reply } from './call.ts';
 import { ApiError, ERROR_CODES } from './errors.ts';
-import { type Catalogs, catalogFor, messageOf } from './messages/index.ts';
+import type { Catalogs } from './messages/catalog.ts';
+import { catalogFor, messageOf } from './messages/index.ts';
 
 /** Seconds after which a caller may try again when a dependency was unavailable. */
 const RETRY_UNAVAILABLE_SECONDS = 1;
@@ -59,7 +60,7 @@ export function envelopeMiddleware(
           request_id: call.requestId,
           ...failureFields(request.error),
         });
-      const catalog = catalogFor(headerOf(request.event, 'accept-language'), catalogs);
+      const catalog = catalogFor(listOf(request.event, 'accept-language'), catalogs);
       call.code = error.code;
       request.response = answer(
         ERROR_CODES[error.code].status,

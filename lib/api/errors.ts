@@ -1,7 +1,5 @@
-import type { FieldError } from './field-errors.ts';
-
 /**
- * The one table of error codes, with the HTTP status of each. `reserved` codes belong to the contract but no operation
+ * Error codes with the HTTP status of each. `reserved` codes belong to the contract but no operation
  * here can produce them.
  */
 export const ERROR_CODES = {
@@ -29,30 +27,76 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** Sentences more specific than the code's, by name, with their values. */
-export interface Explanations {
-  invalidFields: { fieldErrors: FieldError[] };
-  malformedBody: undefined;
-  bodyTooDeep: undefined;
-  bodyNotObject: undefined;
-  bodyTooLarge: { maxBytes: number };
-  invalidIdempotencyKey: undefined;
-  idempotencyKeyReused: undefined;
-  unknownCursor: undefined;
-  workItemNotFound: { workItemId: string };
-  versionDiffers: { given: string; stored: string };
-  rumResourceNotFound: undefined;
-  alertsTooLarge: { some: string[]; more: number };
-  mergeTargetsNotFound: { some: { what: 'incident' | 'alert' | 'member'; id: string }[]; more: number };
-  permissionMissing: { permission: string };
-  tooFrequent: { limit: number; windowSeconds: number };
-  methodNotAllowed: { allow: string };
-}
+/** A code, and the type of the values that the sentence of a refusal takes. */
+type With<Values> = ErrorCode & { readonly values?: Values };
 
-export type ExplanationName = keyof Explanations;
+/** Every refusal that says more than its code, with that code and the values of its sentence, which is in each catalogue by its name. */
+const REFUSALS = {
+  invalidFields: 'InvalidParameter' as With<{ fieldErrors: FieldError[] }>,
+  malformedBody: 'InvalidParameter' as With<{ line: number; column: number }>,
+  bodyNotUtf8: 'InvalidParameter' as With<undefined>,
+  bodyEncoded: 'BadRequest' as With<{ encoding: string }>,
+  bodyTooDeep: 'InvalidParameter' as With<{ levels: number }>,
+  bodyNotObject: 'InvalidParameter' as With<undefined>,
+  bodyTooLarge: 'EntityTooLarge' as With<{ maxBytes: number }>,
+  /** `other`: the first character that a key may not hold. */
+  invalidIdempotencyKey: 'InvalidParameter' as With<{ other: { position: number; codePoint: string } | undefined }>,
+  idempotencyKeyReused: 'InvalidParameter' as With<undefined>,
+  workItemNotFound: 'ResourceNotFound' as With<{ workItemId: string }>,
+  workItemTooLarge: 'BadRequest' as With<{ workItemId: string }>,
+  versionDiffers: 'InvalidParameter' as With<{ given: string; stored: string }>,
+  rumResourceNotFound: 'ResourceNotFound' as With<undefined>,
+  alertsTooLarge: 'BadRequest' as With<{ some: string[]; more: number }>,
+  incidentTooLarge: 'BadRequest' as With<{ incidentId: string }>,
+  mergesPending: 'ServiceUnavailable' as With<{ pending: number }>,
+  mergeTargetsNotFound: 'ResourceNotFound' as With<{
+    some: { what: 'incident' | 'alert' | 'member'; id: string }[];
+    more: number;
+  }>,
+  permissionMissing: 'AccessDenied' as With<{ permission: string }>,
+  tooFrequent: 'RequestTooFrequently' as With<{ limit: number; windowSeconds: number }>,
+  methodNotAllowed: 'MethodNotAllowed' as With<{ allow: string }>,
+};
+
+export type RefusalName = keyof typeof REFUSALS;
+
+/** The values of each refusal's sentence. */
+export type Explanations = { [K in RefusalName]: (typeof REFUSALS)[K] extends With<infer Values> ? Values : never };
 
 /** One sentence of the catalogue with its values. */
-export type Explanation = { [K in ExplanationName]: { name: K; values: Explanations[K] } }[ExplanationName];
+export type Explanation = { [K in RefusalName]: { name: K; values: Explanations[K] } }[RefusalName];
+
+/** One offending field of a request body. */
+export interface FieldError {
+  field: string;
+  /** Everything it must be, not only the violated part: a message catalog puts it into words. */
+  schema: FieldSchema;
+  /** The field is required and absent. */
+  missing?: boolean;
+  /** Index of the first invalid item of an array; `schema` is then that of the items. */
+  item?: number;
+  /** How many more items of the field are invalid. */
+  moreItems?: number;
+}
+
+/** The part of JSON Schema that this service's request schemas use. */
+export interface FieldSchema {
+  readonly type?: string;
+  readonly format?: string;
+  readonly enum?: readonly string[];
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  /** The other field that `minimum` is the value of. */
+  readonly 'x-minimum-field'?: string;
+  /** Of an int64, if a double cannot hold it. */
+  readonly 'x-maximum'?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly items?: FieldSchema;
+}
 
 /**
  * An error for the caller: a code of the table, its explanation, and response headers.
@@ -71,3 +115,11 @@ export class ApiError extends Error {
     this.headers = headers;
   }
 }
+
+type Values<K extends RefusalName> = Explanations[K] extends undefined
+  ? []
+  : [values: Explanations[K], headers?: Record<string, string>];
+
+/** Builds the {@link ApiError} of a refusal. */
+export const refuse = <K extends RefusalName>(name: K, ...[values, headers]: Values<K>): ApiError =>
+  new ApiError(REFUSALS[name], { name, values } as Explanation, headers);

@@ -1,16 +1,27 @@
-import { type ApiEvent, headerValues } from './call.ts';
-import { refuse } from './refusals.ts';
+import { type ApiEvent, allValuesOf } from './call.ts';
+import { refuse } from './errors.ts';
 
-const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/;
+const LONGEST = 255;
+/** Visible ASCII and blanks. */
+const OTHER = /[^\x20-\x7e]/u;
 
 /**
  * The `Idempotency-Key` header of a call; undefined when there is none.
- * @throws ApiError `InvalidParameter` when it is given more than once, or is not 1 to 255 printable ASCII characters
+ * @throws ApiError `InvalidParameter` when it is given more than once, or is not 1 to 255 visible ASCII characters and blanks
  */
-export function idempotencyKeyOf({ headers, multiValueHeaders }: ApiEvent): string | undefined {
-  const all = headerValues(multiValueHeaders, 'idempotency-key');
-  const [key, ...more] = all.length > 0 ? all : headerValues(headers, 'idempotency-key');
+export function idempotencyKeyOf(event: ApiEvent): string | undefined {
+  const [key, ...more] = allValuesOf(event, 'idempotency-key');
   if (key === undefined) return undefined;
-  if (more.length > 0 || !IDEMPOTENCY_KEY.test(key)) throw refuse('invalidIdempotencyKey');
+  const other = otherCharacter(key);
+  if (more.length > 0 || key.length === 0 || key.length > LONGEST || other)
+    throw refuse('invalidIdempotencyKey', { other });
   return key;
+}
+
+/** The first character that a key may not hold, and its place, from 1. */
+function otherCharacter(key: string): { position: number; codePoint: string } | undefined {
+  const found = OTHER.exec(key);
+  if (!found) return undefined;
+  const digits = found[0].codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
+  return { position: found.index + 1, codePoint: `U+${digits}` };
 }

@@ -33,8 +33,8 @@ export interface Call<Body> {
 export interface Implementation<Body, Data> {
   readonly validate: Validator;
   readonly crossCheck?: CrossCheck<Body>;
-  /** The last check of a valid body, before the call is counted. @throws ApiError */
-  check?(body: Body, caller: Caller): void;
+  /** The last check, before the call is counted. @throws ApiError */
+  check?(): void;
   operate(call: Call<Body>): Promise<Reply<Data>>;
 }
 
@@ -56,7 +56,7 @@ export function createOperationHandler<Body, Data>(
     .use(callerMiddleware(createAppKeys(deps)));
   if (operation.permission !== undefined) chain.use(permissionMiddleware(operation.permission));
   chain.use(bodyMiddleware(deps.settings)).use(validateMiddleware(operation.request, validate, crossCheck));
-  if (check) chain.before(({ event }) => check(event.body as Body, callerOf(event)));
+  if (check) chain.before(check);
   const { rateWindows } = operation;
   if (rateWindows) chain.use(rateLimitMiddleware(createRateLimiter({ ...operation, rateWindows }, deps), deps));
   return chain.handler((event) => operate(callOf<Body>(event, operation))) as unknown as Handler;

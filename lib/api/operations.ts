@@ -121,7 +121,8 @@ export const getRumResource = {
       no_cache: {
         type: 'boolean',
         default: false,
-        description: 'Bypass the short-lived cache and read the record (plan, quotas, status) from its source',
+        description:
+          'Bypass the short-lived cache and read the record (plan, quotas, status) from its source; does not refresh the usage counts, which are read on every call',
       },
     },
   },
@@ -179,11 +180,13 @@ export const mergeAlerts = {
         type: 'array',
         minItems: 1,
         items: objectId,
-        description: 'Alerts of the account: ObjectIDs in either letter case; repeated ids count once',
+        description:
+          'Alerts of the account, obtained from POST /alert/list: ObjectIDs in either letter case; repeated ids count once',
       },
       incident_id: {
         ...objectId,
-        description: 'The incident that takes the alerts: an ObjectID in either letter case',
+        description:
+          'The incident that takes the alerts, obtained from POST /incident/list: an ObjectID in either letter case',
       },
       comment: {
         type: 'string',
@@ -195,7 +198,11 @@ export const mergeAlerts = {
         maxLength: 512,
         description: 'New title of the incident: at most 512 characters; empty counts as absent',
       },
-      owner_id: { type: 'integer', format: 'int64', description: 'Member id of the new owner of the incident' },
+      owner_id: {
+        type: 'integer',
+        format: 'int64',
+        description: 'Member id of the new owner of the incident, obtained from POST /member/list',
+      },
     },
   },
   response: { type: 'null' },

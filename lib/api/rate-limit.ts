@@ -9,8 +9,8 @@ import { getRow, updateRow } from '../table/row.ts';
 import { settle } from '../table/settle.ts';
 import type { ApiMiddleware } from './call.ts';
 import { callerOf } from './caller.ts';
+import { refuse } from './errors.ts';
 import type { Operation, RateWindow } from './operations.ts';
-import { refuse } from './refusals.ts';
 
 /** How far one window of the limit is used. */
 export interface WindowState {

@@ -40,7 +40,7 @@ const capability = {
   title: 'ServiceMapCapability',
   type: 'object',
   description:
-    'Whether a host collects its network topology, and the current state of that. A field without a value is absent.',
+    'ServiceMap capability and current collection status of a host, joined from inventory and live state. A field without a value is absent.',
   required: ['enabled', 'status', 'snapshot_ready', 'authoritative', 'graph_available', 'node_count', 'edge_count'],
   additionalProperties: false,
   properties: {
@@ -91,7 +91,8 @@ const coverage = {
     states: {
       title: 'FleetStates',
       type: 'object',
-      description: 'Number of items by status: always all seven keys; their sum is returned',
+      description:
+        'Number of items by status: always all seven keys, and their sum is returned; reflects only this page',
       required: FLEET_STATUSES,
       additionalProperties: false,
       properties: Object.fromEntries(FLEET_STATUSES.map((status) => [status, count])) as Record<Status, typeof count>,
@@ -124,8 +125,12 @@ export const fleetPage = {
       },
     },
     coverage,
-    partial: flag('The live status of an examined host could not be read, or truncated is true'),
-    truncated: flag('The page ended before it was full, and hosts are left: continue with next_cursor'),
+    partial: flag(
+      'The live status of an examined host could not be read, whether or not the host matched (so also on a page without items), or truncated is true',
+    ),
+    truncated: flag(
+      'scan_limit was reached before limit matches were found, or the hosts are very large, and hosts are left: continue with next_cursor',
+    ),
     truncation_reasons: strings(
       'Present when truncated is true. scan_limit_reached, or page_size_reached: the hosts are so large that reading more would take too long',
     ),
@@ -137,8 +142,8 @@ export const fleetPage = {
 const rumFields = {
   account_id: int64('The account that the record belongs to'),
   product: text('Currently always rum'),
-  version: { type: 'string', enum: ['free', 'professional'], description: 'Plan version' },
-  status: { type: 'string', enum: ['enabled', 'disabled'], description: 'Whether the plan is in force' },
+  version: text('Plan version, such as free or professional'),
+  status: text('Whether the plan is in force, such as enabled or disabled'),
   offering_id: int64('The offering that was ordered'),
   order_id: text('The order'),
   resource_id: text('Identifier of the record'),

@@ -1,7 +1,8 @@
 import type { ErrorObject } from 'ajv';
+import type { Caller } from '../auth/app-keys.ts';
 import type { ApiMiddleware } from './call.ts';
-import type { FieldError, FieldSchema } from './field-errors.ts';
-import { refuse } from './refusals.ts';
+import { callerOf } from './caller.ts';
+import { type FieldError, type FieldSchema, refuse } from './errors.ts';
 
 type AjvError = Pick<ErrorObject, 'instancePath' | 'params'>;
 
@@ -14,10 +15,10 @@ export interface Validator {
 export type Fields = Readonly<Record<string, FieldSchema>>;
 
 /**
- * What a schema cannot say: bounds of one field that depend on another.
+ * What a schema cannot say: bounds of one field that depend on another, or on the caller.
  * @param offending fields that failed the schema, so that their values do not have the type of `Body`
  */
-export type CrossCheck<Body> = (body: Body, offending: ReadonlySet<string>) => FieldError[];
+export type CrossCheck<Body> = (body: Body, offending: ReadonlySet<string>, caller: () => Caller) => FieldError[];
 
 /**
  * Checks the body against the operation's schema. `InvalidParameter` names every offending field and what it must be.
@@ -35,7 +36,7 @@ export function validateMiddleware<Body>(
       validate(body);
       const fieldErrors = fieldErrorsOf(validate.errors ?? [], fields);
       fieldErrors.push(...illFormedStrings(body, fields, fieldsOf(fieldErrors)));
-      fieldErrors.push(...crossCheck(body as Body, fieldsOf(fieldErrors)));
+      fieldErrors.push(...crossCheck(body as Body, fieldsOf(fieldErrors), () => callerOf(event)));
       if (fieldErrors.length > 0) throw refuse('invalidFields', { fieldErrors });
     },
   };

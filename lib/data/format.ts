@@ -1,7 +1,7 @@
 /** The data format: one JSON object a line, its `kind` telling what it is. `docs/data-format.md` describes it for users. */
 import { Ajv, type ErrorObject } from 'ajv';
 import { type AppKeyIdentity, identityOfAppKey } from '../accounts/app-key-admin.ts';
-import { en } from '../api/messages/en.ts';
+import { catalog as en } from '../api/messages/en.ts';
 import { getRumResource, operations } from '../api/operations.ts';
 import { type Fields, fieldErrorOf } from '../api/validate.ts';
 import { HOST_SCHEMA, STATUS_SCHEMA } from '../fleet/rows.ts';

@@ -1,7 +1,7 @@
 import { ApiError } from '../api/errors.ts';
 import { type Call, createOperationHandler, type Handler } from '../api/operation-handler.ts';
 import { browseFleet, FLEET_STATUSES, type RequestOf, type ResponseOf } from '../api/operations.ts';
-import { refuse } from '../api/refusals.ts';
+import type { CrossCheck } from '../api/validate.ts';
 import validate from '../api/validators/browse-fleet.ts';
 import type { Caller } from '../auth/app-keys.ts';
 import type { Deps } from '../deps.ts';
@@ -27,7 +27,7 @@ export type ChunkSize = (request: BrowseRequest, examined: number, matched: numb
  * is likely to fill the page; when it does not, the third is the rest. So a page is read in three chunks at the most.
  */
 const chunkSize: ChunkSize = (request, examined, matched) => {
-  if (!isFiltered(request)) return request.limit - matched;
+  if (filtersOf(request).length === 0) return request.limit - matched;
   const first = Math.max(request.limit, FIRST_FILTERED);
   if (examined === 0) return first;
   const likely = matched === 0 ? Number.POSITIVE_INFINITY : (MARGIN * (request.limit - matched) * examined) / matched;
@@ -36,26 +36,29 @@ const chunkSize: ChunkSize = (request, examined, matched) => {
 const FIRST_FILTERED = 100;
 const MARGIN = 1.5;
 
-const isFiltered = ({ statuses, agent_versions, edge_clusters, capture_modes }: BrowseRequest) =>
-  [statuses, agent_versions, edge_clusters, capture_modes].some((values) => values && values.length > 0);
+/** Those that a request has; an empty one matches every host. */
+const filtersOf = (body: BrowseRequest) => FILTERED.filter((name) => (body[name]?.length ?? 0) > 0);
 
 export interface BrowseOptions {
   size?: ChunkSize;
 }
 
-/** The host that the page begins after; undefined for the first page. @throws ApiError for an unknown cursor */
-function hostBefore({ cursor }: BrowseRequest, { cursorSecret }: Pick<Caller, 'cursorSecret'>): string | undefined {
-  if (!cursor) return undefined;
-  const hostId = openCursor(cursorSecret, cursor);
-  if (hostId === undefined) throw refuse('unknownCursor');
-  return hostId;
-}
+/** The host that the page begins after; undefined for the first page. */
+const hostBefore = ({ cursor }: BrowseRequest, { cursorSecret }: Pick<Caller, 'cursorSecret'>): string | undefined =>
+  cursor ? openCursor(cursorSecret, cursor) : undefined;
+
+/** Refuses a cursor that was not issued to the caller, and a `scan_limit` below `limit`. */
+const crossCheck: CrossCheck<BrowseRequest> = (body, offending, caller) => [
+  ...checkScanLimit(body, offending),
+  ...(body.cursor && !offending.has('cursor') && hostBefore(body, caller()) === undefined
+    ? [{ field: 'cursor', schema: { ...browseFleet.request.properties.cursor, format: 'cursor' } }]
+    : []),
+];
 
 /** Lists the hosts of the caller's account: one page, filtered, each with its status at the moment of the answer. */
 function createBrowse({ table, now, log, settings, timeLimits }: Deps, { size = chunkSize }: BrowseOptions = {}) {
-  /** Refuses an unknown cursor, and every call while the subsystem is switched off. */
-  function check(body: BrowseRequest, caller: Caller): void {
-    hostBefore(body, caller);
+  /** Refuses every call while the subsystem is switched off. */
+  function check(): void {
     if (!settings.serviceMapEnabled)
       throw new ApiError('ServiceUnavailable', undefined, { 'Retry-After': RETRY_DISABLED_SECONDS });
   }
@@ -101,7 +104,7 @@ function createBrowse({ table, now, log, settings, timeLimits }: Deps, { size = 
     return { data };
   }
 
-  return { crossCheck: checkScanLimit, check, operate };
+  return { crossCheck, check, operate };
 }
 
 export const createBrowseFleetHandler = (deps: Deps, options?: BrowseOptions): Handler =>
@@ -141,21 +144,23 @@ async function scanHosts(reader: HostReader, body: BrowseRequest, nowMs: number,
   return scan;
 }
 
-/** All filters must match; of the values of one, any; an empty one matches every host. */
+type Fields = typeof browseFleet.request.properties;
+/** The fields of a request that are lists of values to match. */
+type Filter = { [Name in keyof Fields]: Fields[Name] extends { type: 'array' } ? Name : never }[keyof Fields];
+
+/** What each filter of the schema compares with its values. */
+const FILTERS: { readonly [Name in Filter]: (host: HostRow, item: FleetHost) => string } = {
+  statuses: (_host, { servicemap }) => servicemap.status,
+  agent_versions: ({ agent_version }) => agent_version,
+  edge_clusters: ({ edge_cluster }) => edge_cluster,
+  capture_modes: ({ capture_mode }) => capture_mode ?? 'unknown',
+};
+const FILTERED = Object.keys(FILTERS) as Filter[];
+
+/** All filters must match; of the values of one, any. */
 function hostFilter(body: BrowseRequest): (host: HostRow, item: FleetHost) => boolean {
-  const anyOf = <Value>(values: readonly Value[] | undefined) => {
-    const wanted = new Set<unknown>(values);
-    return (value: unknown) => wanted.size === 0 || wanted.has(value);
-  };
-  const status = anyOf(body.statuses);
-  const version = anyOf(body.agent_versions);
-  const cluster = anyOf(body.edge_clusters);
-  const mode = anyOf<string>(body.capture_modes);
-  return (host, { servicemap }) =>
-    status(servicemap.status) &&
-    version(host.agent_version) &&
-    cluster(host.edge_cluster) &&
-    mode(host.capture_mode ?? 'unknown');
+  const given = filtersOf(body).map((name) => ({ read: FILTERS[name], wanted: new Set<string>(body[name]) }));
+  return (host, item) => given.every(({ read, wanted }) => wanted.has(read(host, item)));
 }
 
 function countStates(items: readonly FleetHost[]): BrowseResponse['coverage']['states'] {

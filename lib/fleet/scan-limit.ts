@@ -1,4 +1,4 @@
-import type { FieldError } from '../api/field-errors.ts';
+import type { FieldError } from '../api/errors.ts';
 import { browseFleet, type RequestOf } from '../api/operations.ts';
 
 /** `scan_limit` is at least `limit`, whether that is given or the default. */
@@ -7,6 +7,6 @@ export function checkScanLimit(
   offending: ReadonlySet<string>,
 ): FieldError[] {
   if (offending.has('limit') || offending.has('scan_limit')) return [];
-  const schema = { ...browseFleet.request.properties.scan_limit, minimum: limit };
+  const schema = { ...browseFleet.request.properties.scan_limit, minimum: limit, 'x-minimum-field': 'limit' };
   return scan_limit < limit ? [{ field: 'scan_limit', schema }] : [];
 }

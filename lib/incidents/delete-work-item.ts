@@ -1,12 +1,12 @@
-import type { ApiError } from '../api/errors.ts';
+import { type ApiError, refuse } from '../api/errors.ts';
 import { type Call, createOperationHandler, type Handler } from '../api/operation-handler.ts';
 import { deleteWorkItem, type RequestOf } from '../api/operations.ts';
-import { refuse } from '../api/refusals.ts';
 import validate from '../api/validators/delete-work-item.ts';
 import type { Deps } from '../deps.ts';
 import { type Int64, isInt64 } from '../json.ts';
 import { withSignal } from '../table/client.ts';
 import { expression } from '../table/expression.ts';
+import { isRowTooLarge } from '../table/failures.ts';
 import { keys } from '../table/keys.ts';
 import { getRow, updateRow } from '../table/row.ts';
 import { settle } from '../table/settle.ts';
@@ -31,6 +31,9 @@ export function createDeleteWorkItem({ table, now }: Deps) {
         const row = await getRow(table, key);
         return isDone(row, deletion) ? { done: true, row } : undefined;
       },
+    }).catch((error: unknown) => {
+      // Another system wrote the row.
+      throw isRowTooLarge(error) ? refuse('workItemTooLarge', { workItemId }) : error;
     });
     if (!done && !isDone(row, deletion)) throw refusalOf(row, workItemId, version);
     return { data: {} };

@@ -1,19 +1,18 @@
 import { createHash } from 'node:crypto';
-import { ApiError, type Explanations } from '../api/errors.ts';
+import { type Explanations, refuse } from '../api/errors.ts';
 import { type Call, createOperationHandler, type Handler } from '../api/operation-handler.ts';
 import { mergeAlerts, type RequestOf } from '../api/operations.ts';
-import { refuse } from '../api/refusals.ts';
 import validate from '../api/validators/merge-alerts.ts';
 import type { Deps } from '../deps.ts';
 import { stringifyJson } from '../json.ts';
 import { batchGet, type ReadBatch, RowMap, rowName } from '../table/batch-get.ts';
 import { type Table, withSignal } from '../table/client.ts';
+import { isRowTooLarge } from '../table/failures.ts';
 import { type KeyOf, keys } from '../table/keys.ts';
 import { TRANSACTION_ITEMS } from '../table/transact.ts';
 import type { Idempotency } from './commit.ts';
 import { MERGE_ORDER_ATTRIBUTES, mergeOrderOf, readMergeOrder } from './merge-order.ts';
 import { decideMerge, PLACEMENT_ATTRIBUTES, type Placement } from './placement.ts';
-import { EntryUnreadableError } from './read.ts';
 import {
   type Attempt,
   claimsOn,
@@ -59,7 +58,7 @@ export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_I
       moveSignal: () => AbortSignal.any([signal, AbortSignal.timeout(timeLimits.movesMs)]),
       transactionItems,
     }).catch((error) => {
-      throw toRefusal(error);
+      throw refusalOf(error, request.incidentId);
     });
     if ('result' in merged) return merged.result;
     const { relocation, unfinished } = merged;
@@ -75,10 +74,12 @@ export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_I
   };
 }
 
-function toRefusal(error: unknown): unknown {
-  if (error instanceof TooManyPendingError || error instanceof EntryUnreadableError)
-    return new ApiError('ServiceUnavailable', undefined, { 'Retry-After': String(RETRY_PENDING_SECONDS) });
-  return error;
+/** The refusal that an error is for the caller, or the error itself. */
+function refusalOf(error: unknown, incidentId: string): unknown {
+  if (error instanceof TooManyPendingError)
+    return refuse('mergesPending', { pending: error.pending }, { 'Retry-After': String(RETRY_PENDING_SECONDS) });
+  // Of all that a large merge commits, only the incident has data of others.
+  return isRowTooLarge(error) ? refuse('incidentTooLarge', { incidentId }) : error;
 }
 
 function mergeOf({ body, caller, idempotencyKey }: MergeCall, { now }: Deps) {

@@ -16,6 +16,11 @@ export type { Relocation } from './commit.ts';
 /** Too many large entries of the account have alerts left to move: there can be no further one yet. */
 export class TooManyPendingError extends Error {
   override readonly name = 'TooManyPendingError';
+  readonly pending: number;
+  constructor(pending: number) {
+    super(`${pending} large merges are pending`);
+    this.pending = pending;
+  }
 }
 
 /** What tests make smaller. */
@@ -66,7 +71,7 @@ export async function relocate<Result>(
     let { relocation } = prepared;
     const { pending = [] } = relocation.order;
     if (relocation.large) {
-      if (pending.length >= MOST_PENDING) throw new TooManyPendingError(`${pending.length} large merges are pending`);
+      if (pending.length >= MOST_PENDING) throw new TooManyPendingError(pending.length);
       // One list for the stored rows and for the moves: its indexes say what is moved.
       relocation = { ...relocation, alertIds: inListOrder(relocation.alertIds) };
     }

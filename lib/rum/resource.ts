@@ -1,9 +1,7 @@
 import QuickLRU from 'quick-lru';
-import { ApiError } from '../api/errors.ts';
-import type { FieldSchema } from '../api/field-errors.ts';
+import { ApiError, type FieldSchema, refuse } from '../api/errors.ts';
 import { type Call, createOperationHandler, type Handler } from '../api/operation-handler.ts';
 import { getRumResource, type RequestOf, type ResponseOf } from '../api/operations.ts';
-import { refuse } from '../api/refusals.ts';
 import validate from '../api/validators/get-rum-resource.ts';
 import { isCurrent } from '../current.ts';
 import type { Deps } from '../deps.ts';
@@ -42,8 +40,7 @@ function usageOf(row: Row | undefined): Row {
 
 /** Other systems write the rows. */
 function isOfForm(value: unknown, schema: FieldSchema): boolean {
-  if (schema.type === 'integer') return isInt64(value);
-  return typeof value === schema.type && (schema.enum?.includes(value as string) ?? true);
+  return schema.type === 'integer' ? isInt64(value) : typeof value === schema.type;
 }
 
 /**

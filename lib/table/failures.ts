@@ -9,9 +9,16 @@ const OVERLOAD = new Set<string | undefined>([
   'TransactionConflictException',
   'TransactionInProgressException',
   'ReplicatedWriteConflictException',
+  // Of the environment: no bug of the code.
+  'ExpiredTokenException',
+  'CredentialsProviderError',
   'AbortError',
+  // Rows of a transaction that are not visible yet, or that a restored table lacks.
+  'EntryUnreadableError',
   'TimeoutError',
 ]);
+/** Of a reply that is not DynamoDB's, such as a proxy's. */
+const UNNAMED = new Set<string | undefined>(['Unknown', 'SyntaxError']);
 const NETWORK = new Set<string | undefined>([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -33,7 +40,7 @@ interface Failure {
   code?: string;
   errors?: unknown[];
   $metadata?: { httpStatusCode?: number };
-  CancellationReasons?: { Code?: string }[];
+  CancellationReasons?: { Code?: string; Message?: string }[];
 }
 
 /**
@@ -44,6 +51,8 @@ export function isUnavailable(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
   const { name, code, errors, $metadata, CancellationReasons } = error as Failure;
   if (OVERLOAD.has(name) || NETWORK.has(code) || ($metadata?.httpStatusCode ?? 0) >= 500) return true;
+  // The SDK marks what happened to a sent call: an error of the connection has a code, and DynamoDB names each of its own.
+  if ($metadata && (code !== undefined || UNNAMED.has(name))) return true;
   if (errors?.some(isUnavailable)) return true; // several addresses of one host were tried
   return name === 'TransactionCanceledException' && CancellationReasons?.some(isPassing) === true;
 }
@@ -52,3 +61,12 @@ export function isUnavailable(error: unknown): boolean {
 export const isThrottled = (error: unknown) => error instanceof Error && THROTTLED.has(error.name);
 
 const isPassing = ({ Code }: { Code?: string }) => PASSING_REASONS.has(Code);
+
+/** Whether DynamoDB refuses a write, or a transaction for one of its writes, since the row would be larger than 400 KB. */
+export function isRowTooLarge(error: unknown): boolean {
+  const { name, message, CancellationReasons = [] } = error as Failure & Partial<Error>;
+  const isSize = (text?: string) => text?.includes('Item size') === true;
+  return (
+    (name === 'ValidationException' && isSize(message)) || CancellationReasons.some(({ Message }) => isSize(Message))
+  );
+}

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { synthesize } from '../../infra/local/synthesize.ts';
 import { resourcesOf, type Template } from '../../infra/local/template.ts';
-import { en } from '../../lib/api/messages/en.ts';
+import { catalog as en } from '../../lib/api/messages/en.ts';
 import { deployed, only } from '../support/stack.ts';
 
 const template = deployed();

@@ -1,7 +1,7 @@
 /** What API Gateway answers itself: each type of its documentation's list, with status, code and headers. */
 import { describe, expect, it } from 'vitest';
 import type { ErrorCode } from '../../lib/api/errors.ts';
-import { en } from '../../lib/api/messages/en.ts';
+import { catalog as en } from '../../lib/api/messages/en.ts';
 import { deployed, propertiesOf } from '../support/stack.ts';
 
 const answers = new Map(
@@ -11,7 +11,7 @@ const answers = new Map(
   ]),
 );
 
-type Row = [type: string, status: number, code: ErrorCode, headers?: Record<string, string>];
+type Row = [type: string, status: number, code: ErrorCode, headers?: Record<string, string>, message?: string];
 const WAIT = { 'Retry-After': "'1'" };
 const ANSWERS: Row[] = [
   ['ACCESS_DENIED', 403, 'AccessDenied'],
@@ -33,7 +33,13 @@ const ANSWERS: Row[] = [
   ['RESOURCE_NOT_FOUND', 404, 'RouteNotFound'],
   ['THROTTLED', 429, 'RequestTooFrequently', WAIT],
   ['UNAUTHORIZED', 401, 'Unauthorized'],
-  ['UNSUPPORTED_MEDIA_TYPE', 400, 'InvalidContentType'],
+  [
+    'UNSUPPORTED_MEDIA_TYPE',
+    400,
+    'BadRequest',
+    {},
+    'Content-Encoding must be gzip or deflate, as the body is, or absent.',
+  ],
   ['WAF_FILTERED', 403, 'AccessDenied'],
 ];
 
@@ -42,25 +48,28 @@ describe('what API Gateway answers itself', () => {
     expect([...answers.keys()].sort()).toEqual(ANSWERS.map(([type]) => type));
   });
 
-  it.each(ANSWERS)('%s is %d %s, with the request id in body and header', (type, status, code, more = {}) => {
-    const { StatusCode, ResponseParameters, ResponseTemplates } = answers.get(type);
-    const headers = {
-      'Svc-Request-Id': 'context.requestId',
-      'Content-Language': "'en'",
-      Vary: "'Accept-Language'",
-      'Cache-Control': "'no-store'",
-      ...more,
-    };
-    expect(StatusCode).toBe(String(status));
-    expect(ResponseParameters).toEqual(
-      Object.fromEntries(Object.entries(headers).map(([name, value]) => [`gatewayresponse.header.${name}`, value])),
-    );
-    expect(Object.keys(ResponseTemplates)).toEqual(['application/json']);
-    expect(JSON.parse(ResponseTemplates['application/json'])).toEqual({
-      request_id: '$context.requestId',
-      error: { code, message: en.codes[code] },
-    });
-    // It would be taken for a variable.
-    expect(en.codes[code]).not.toContain('$');
-  });
+  it.each(ANSWERS)(
+    '%s is %d %s, with the request id in body and header',
+    (type, status, code, more = {}, message = en.codes[code]) => {
+      const { StatusCode, ResponseParameters, ResponseTemplates } = answers.get(type);
+      const headers = {
+        'Svc-Request-Id': 'context.requestId',
+        'Content-Language': "'en'",
+        Vary: "'Accept-Language'",
+        'Cache-Control': "'no-store'",
+        ...more,
+      };
+      expect(StatusCode).toBe(String(status));
+      expect(ResponseParameters).toEqual(
+        Object.fromEntries(Object.entries(headers).map(([name, value]) => [`gatewayresponse.header.${name}`, value])),
+      );
+      expect(Object.keys(ResponseTemplates)).toEqual(['application/json']);
+      expect(JSON.parse(ResponseTemplates['application/json'])).toEqual({
+        request_id: '$context.requestId',
+        error: { code, message },
+      });
+      // It would be taken for a variable.
+      expect(message).not.toContain('$');
+    },
+  );
 });

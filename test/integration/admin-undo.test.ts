@@ -1,9 +1,11 @@
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { putAccount } from '../../lib/accounts/accounts.ts';
 import { deleteWorkItem } from '../../lib/api/operations.ts';
 import { restoreWorkItem } from '../../lib/incidents/restore-work-item.ts';
 import { UndoError, undoMerge } from '../../lib/incidents/undo-merge.ts';
 import type { Table } from '../../lib/table/client.ts';
+import { itemBytes, LARGEST_ITEM_BYTES } from '../../lib/table/item-size.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { adminOf } from '../support/admin.ts';
 import { expectEnvelope } from '../support/answers.ts';
@@ -317,5 +319,31 @@ describe('restoring a work item', () => {
     expect([missing.exitCode, missing.err]).toEqual([1, `Account ${tenant.account} has no work item wi-2.\n`]);
     await admin(`work-item restore wi-1 --account ${tenant.account} --dry-run`);
     expect((await stored(table, key)).deleted_at_ms).toBeDefined();
+  });
+});
+
+describe('a command whose write does not fit into a row that another system filled', () => {
+  /** A text that leaves a row of these other attributes a few bytes. */
+  const filler = (row: object) => 'x'.repeat(LARGEST_ITEM_BYTES - itemBytes(marshall(row)) - 5);
+
+  it('says so in plain words and changes nothing', async () => {
+    const { account } = await newAccount(table);
+    await putAccount(table, { account_id: account, name: 'Acme', permissions: [] });
+    const item = keys.workItem(account, 'wi-1');
+    const deletion = { version: 4, deleted_at_ms: 1, deleted_by: 'k' };
+    const deleted = { work_item_id: 'wi-1', ...deletion };
+    await put(table, item, { ...deleted, title: filler({ ...item, ...deleted, title: '' }) });
+    const accountRow = await stored(table, keys.account(account));
+    await put(table, keys.account(account), {
+      ...accountRow,
+      permissions: [filler({ ...accountRow, permissions: [''] })],
+    });
+    const commands = [`work-item restore wi-1 --account ${account}`, `app-key issue --account ${account}`];
+    for (const command of commands) {
+      const { exitCode, err } = await admin(command);
+      expect([exitCode, err], command).toEqual([1, expect.stringContaining('larger than the 400 KB')]);
+      expect(err).not.toContain('Exception');
+    }
+    expect(await stored(table, item)).toMatchObject(deletion);
   });
 });

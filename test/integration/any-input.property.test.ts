@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ERROR_CODES, type ErrorCode } from '../../lib/api/errors.ts';
 import { createFallbackRoute } from '../../lib/api/fallback-route.ts';
+import { CATALOGS } from '../../lib/api/messages/index.ts';
 import type { Handler } from '../../lib/api/operation-handler.ts';
 import { allowedMethods, operations } from '../../lib/api/operations.ts';
 import { newCaller } from '../support/accounts.ts';
@@ -37,7 +38,7 @@ function expectWellFormed(answer: Answer, requestId: string): void {
   expect(ERROR_CODES[code].status).toBe(status);
   expect('reserved' in ERROR_CODES[code]).toBe(false);
   expect(message.length).toBeGreaterThan(0);
-  expect(['en', 'zh-CN']).toContain(headers['Content-Language']);
+  expect(CATALOGS.map(({ language }) => language)).toContain(headers['Content-Language']);
 }
 
 const FIELDS = operations.flatMap(({ request }) => Object.keys(request.properties));

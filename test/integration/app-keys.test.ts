@@ -41,6 +41,7 @@ describe('the answer to a caller without a valid key', () => {
       twice: [valid, valid],
       'once empty': [valid, ''],
       long: 'x'.repeat(257),
+      'long, of astral characters': '\u{1f511}'.repeat(257),
       unknown: newAppKey(),
       expired: await putAppKey(table, { account_id: newAccountId(), expires_at: SECONDS - 1 }),
       'expired this second': await putAppKey(table, { account_id: newAccountId(), expires_at: SECONDS }),
@@ -69,6 +70,7 @@ describe('the answer to a caller without a valid key', () => {
   it('is a success for keys of 256 characters, and before the second they expire in', async () => {
     for (const appKey of [
       await putAppKey(table, { account_id: newAccountId() }, 'z'.repeat(256)),
+      await putAppKey(table, { account_id: newAccountId() }, '\u{1f511}'.repeat(256)),
       await putAppKey(table, { account_id: newAccountId(), expires_at: SECONDS + 1 }),
     ])
       expectEnvelope(

@@ -111,8 +111,8 @@ describe('scan_limit', () => {
   });
 
   it.each([
-    [{ scan_limit: 49 }, 'scan_limit must be an integer from 50 to 2000.'],
-    [{ limit: 100, scan_limit: 99 }, 'scan_limit must be an integer from 100 to 2000.'],
+    [{ scan_limit: 49 }, 'scan_limit must be an integer from 50 (limit) to 2000.'],
+    [{ limit: 100, scan_limit: 99 }, 'scan_limit must be an integer from 100 (limit) to 2000.'],
   ])('below limit is InvalidParameter: %j', async (body, message) => {
     const answer = await (await given(0)).browse(body);
     expectEnvelope(answer, 400, 'InvalidParameter');
@@ -263,5 +263,26 @@ describe('an answer', () => {
     const page = await mine.data();
     expect(page.items.map((item: { host_id: string }) => item.host_id)).toEqual(mine.ids);
     expect(page.coverage).toMatchObject({ scanned: 2, failed: 0 });
+  });
+});
+
+describe('a wrong cursor', () => {
+  it('is named beside every other field that is wrong', async () => {
+    const { browse } = await given(1);
+    const messageOf = async (body: object) => {
+      const answer = await browse(body);
+      expectEnvelope(answer, 400, 'InvalidParameter');
+      return answer.body.error.message;
+    };
+    const cursor =
+      'cursor must be a next_cursor that this service returned to this account (leave it out for the first page)';
+    expect(await messageOf({ cursor: 'nonsense' })).toBe(`${cursor}.`);
+    expect(await messageOf({ cursor: 'nonsense', limit: 500 })).toBe(
+      `limit must be an integer from 1 to 100; ${cursor}.`,
+    );
+    expect(await messageOf({ cursor: 'nonsense', limit: 5, scan_limit: 2 })).toBe(
+      `scan_limit must be an integer from 5 (limit) to 2000; ${cursor}.`,
+    );
+    expect(await messageOf({ cursor: 7 })).toBe('cursor must be a string.');
   });
 });

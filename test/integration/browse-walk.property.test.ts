@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { FieldSchema } from '../../lib/api/errors.ts';
 import { browseFleet, FLEET_STATUSES } from '../../lib/api/operations.ts';
 import type { BrowseOptions } from '../../lib/fleet/browse.ts';
 import type { FleetStatus } from '../../lib/fleet/status.ts';
@@ -185,6 +186,43 @@ describe.each(PLACES)('a walk from the first page to the one without a cursor, $
         expect(found).toEqual(all.found);
       }),
       { numRuns: walks },
+    );
+  });
+});
+
+/** The filters of the schema, with values for each. */
+const schemaFilters = Object.entries<FieldSchema>(browseFleet.request.properties).flatMap(([name, { type, items }]) =>
+  type === 'array' ? [{ name, values: items?.enum ?? ['1', 'eu', 'other'] }] : [],
+);
+
+describe.each(schemaFilters)('the filter $name of the schema', ({ name, values }) => {
+  it('excludes hosts with every value, and no host has two', async () => {
+    await fc.assert(
+      fc.asyncProperty(fleet, async (others) => {
+        const tenant = await newFleet(newDouble(), { alone: true });
+        const mixed = kinds.map(([status, row, liveRow], index): [string, Host] => [
+          `mixed-${index}`,
+          {
+            row: inventory({ ...row, agent_version: String(index % 2), edge_cluster: index % 3 ? 'eu' : 'us' }),
+            ...(liveRow && { live: liveRow }),
+            status,
+          },
+        ]);
+        const all = { ...others, ...Object.fromEntries(mixed) };
+        await tenant.putHosts(Object.fromEntries(Object.entries(all).map(([host, { row }]) => [host, row])));
+        await tenant.putLive(
+          Object.fromEntries(Object.entries(all).flatMap(([host, { live }]) => (live ? [[host, live]] : []))),
+        );
+        const found: string[] = [];
+        for (const value of values) {
+          const { items } = expectData(browseFleet, await tenant.browse({ limit: 100, [name]: [value] }));
+          expect(items.length).toBeLessThan(Object.keys(all).length);
+          found.push(...items.map(({ host_id }: { host_id: string }) => host_id));
+        }
+        expect(found.length).toBeGreaterThan(0);
+        expect(new Set(found).size).toBe(found.length);
+      }),
+      { numRuns: 5 },
     );
   });
 });

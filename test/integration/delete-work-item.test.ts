@@ -30,7 +30,7 @@ beforeAll(async () => {
   handlers = handlersOver(testDeps(table, { now: () => NOW }));
 });
 
-async function newItem(row: { version?: Int64; deleted_at_ms?: number } = {}) {
+async function newItem(row: { version?: Int64; deleted_at_ms?: number; details?: string } = {}) {
   const { account, appKey } = await newCaller(table);
   const id = randomUUID();
   const key = keys.workItem(account, id);
@@ -53,6 +53,15 @@ async function newItem(row: { version?: Int64; deleted_at_ms?: number } = {}) {
 }
 
 describe('deleting a work item', () => {
+  it('whose row has no room for the deletion is BadRequest, and writes nothing', async () => {
+    const item = await newItem({ details: 'x'.repeat(409_410) });
+    const before = await item.row();
+    const answer = await item.remove();
+    expectEnvelope(answer, 400, 'BadRequest');
+    expect(answer.body.error.message).toContain(item.id);
+    expect(await item.row()).toEqual(before);
+  });
+
   it('marks the record deleted, when and by which key, adds 1 to its version and keeps everything else', async () => {
     const item = await newItem();
     const before = await item.row();

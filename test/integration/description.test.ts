@@ -1,22 +1,24 @@
+import { gzipSync } from 'node:zlib';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { ResponseType } from 'aws-cdk-lib/aws-apigateway';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type AnsweredCode, DOCUMENTATION, ERROR_EXAMPLES } from '../../infra/generate/examples.ts';
-import { codesOf, openApiDocument } from '../../infra/generate/openapi.ts';
+import { gatewayResponses } from '../../infra/gateway-responses.ts';
+import {
+  type AnsweredCode,
+  DOCUMENTATION,
+  errorExamples,
+  LARGE_ALERT,
+  MISSING_ALERT,
+} from '../../infra/generate/examples.ts';
+import { openApiDocument } from '../../infra/generate/openapi.ts';
 import { createLocalGatewayKeys } from '../../infra/local/gateway-keys.ts';
 import { DEMO_KEYS, sampleData } from '../../infra/local/sample.ts';
 import type { Handler } from '../../lib/api/operation-handler.ts';
-import {
-  browseFleet,
-  deleteWorkItem,
-  getRumResource,
-  type ListedOperation,
-  mergeAlerts,
-  operationIdOf,
-  operations,
-} from '../../lib/api/operations.ts';
+import { type ListedOperation, type OperationName, operationIdOf, operations } from '../../lib/api/operations.ts';
 import { loadData } from '../../lib/data/load.ts';
 import { int64Keyword, withInt64 } from '../../lib/int64-keyword.ts';
 import { connectTable, type Table } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { inlined } from '../support/openapi.ts';
@@ -29,6 +31,7 @@ import {
   invoke,
   invokeAlone,
   newTable,
+  put,
   testDeps,
 } from '../support/service.ts';
 
@@ -81,10 +84,11 @@ describe.each(operations)('the worked example of $name', (operation) => {
 });
 
 interface Call {
-  operation: ListedOperation;
   options?: EventOptions;
   /** By default those over the sample. */
   over?: () => Handlers;
+  /** Without what the gateway does before. */
+  alone?: true;
   /** Calls that pass before it. */
   before?: number;
 }
@@ -93,48 +97,85 @@ interface Call {
 const broken = () => handlersOver(testDeps(connectTable({ name: 'no-such-table', endpoint: dynamodbEndpoint() })));
 const down = () => handlersOver(testDeps(connectTable({ name: 't', endpoint: 'http://127.0.0.1:9' })));
 
-const CALLS: Readonly<Record<AnsweredCode, Call>> = {
-  InvalidParameter: { operation: mergeAlerts, options: { rawBody: '[]' } },
-  InvalidContentType: {
-    operation: mergeAlerts,
-    options: { rawBody: '{}', headers: { 'Content-Type': 'text/plain' } },
+const later = () => handlersOver(testDeps(table, { now: () => NOW + 3_600_000 }));
+const compressed = gzipSync('{}').toString('base64');
+const encoded = { rawBody: compressed, isBase64Encoded: true, headers: { 'Content-Encoding': 'gzip' } };
+const [{ incident_id }] = [DOCUMENTATION['merge-alerts'].request as { incident_id: string }];
+
+/** The call of each example: of all operations, or of one. */
+const CALLS: Readonly<Record<AnsweredCode, Call | Partial<Record<OperationName, Call>>>> = {
+  InvalidParameter: { options: { rawBody: '[]' } },
+  InvalidContentType: { options: { rawBody: '{}', headers: { 'Content-Type': 'text/plain' } } },
+  BadRequest: {
+    'browse-fleet': { options: encoded, alone: true },
+    'get-rum-resource': { options: encoded, alone: true },
+    'delete-work-item': { options: { body: { work_item_id: 'wi-large', version: 1 } } },
+    'merge-alerts': { options: { body: { alert_ids: [LARGE_ALERT], incident_id } } },
   },
-  ResourceNotFound: { operation: deleteWorkItem, options: { body: { work_item_id: 'wi-none', version: 1 } } },
-  Unauthorized: { operation: getRumResource, options: { appKey: 'unknown' } },
-  AccessDenied: { operation: browseFleet, options: { appKey: DEMO_KEYS.withoutPermission } },
-  EntityTooLarge: { operation: mergeAlerts, options: { rawBody: ' '.repeat(LARGEST_BODY + 1) } },
-  RequestTooFrequently: {
-    operation: browseFleet,
-    over: () => handlersOver(testDeps(table, { now: () => NOW + 3_600_000 })),
-    before: 2,
+  ResourceNotFound: {
+    'get-rum-resource': { options: { appKey: DEMO_KEYS.withoutPermission } },
+    'delete-work-item': { options: { body: { work_item_id: 'wi-none', version: 1 } } },
+    'merge-alerts': { options: { body: { alert_ids: [MISSING_ALERT], incident_id } } },
   },
-  InternalError: { operation: getRumResource, over: broken },
-  ServiceUnavailable: { operation: getRumResource, over: down },
+  Unauthorized: { options: { appKey: 'unknown' } },
+  AccessDenied: { options: { appKey: DEMO_KEYS.withoutPermission } },
+  EntityTooLarge: { options: { rawBody: ' '.repeat(LARGEST_BODY + 1) } },
+  // That of the others is the gateway's own.
+  RequestTooFrequently: { 'browse-fleet': { over: later, before: 2 } },
+  InternalError: { over: broken, alone: true },
+  ServiceUnavailable: { over: down, alone: true },
 };
 
+const examples = operations.flatMap((operation) =>
+  errorExamples(operation.name).flatMap(([code, { message }]) => {
+    const calls = CALLS[code];
+    const own = operations.some(({ name }) => name in calls);
+    const call = own ? (calls as Partial<Record<OperationName, Call>>)[operation.name] : (calls as Call);
+    return call ? [{ operation, name: operation.name, code, message, call }] : [];
+  }),
+);
+
 describe('the worked example of an error', () => {
-  it.each(Object.keys(CALLS) as AnsweredCode[])('is answered as it says: %s', async (code) => {
-    const { operation, options, over, before = 0 } = CALLS[code];
+  beforeAll(async () => {
+    const account = 1;
+    const filler = (size: number) => ({ title: 'x'.repeat(size) });
+    await put(table, keys.workItem(account, 'wi-large'), { work_item_id: 'wi-large', version: 1, ...filler(409_500) });
+    await put(table, keys.alert(account, LARGE_ALERT), { alert_id: LARGE_ALERT, ...filler(409_500) });
+  });
+
+  it.each(examples)('is answered as it says: $name $code', async ({ operation, code, message, call: given }) => {
+    const { options, over, alone, before = 0 } = given;
     const handler = handlerOf(operation, over?.());
-    const event = () => eventFor(operation, { appKey: DEMO_KEYS.demo, ...options });
+    const body = { body: DOCUMENTATION[operation.name].request };
+    const event = () => eventFor(operation, { appKey: DEMO_KEYS.demo, ...body, ...options });
     // The gateway's own answers need no handler; those of a table that is not there come from the handler alone.
-    const call = (): Promise<Answer> => (over ? invokeAlone(handler, event()) : invoke(handler, event()));
+    const call = (): Promise<Answer> => (alone ? invokeAlone(handler, event()) : invoke(handler, event()));
     for (let passed = 0; passed < before; passed += 1) expectEnvelope(await call(), 200);
     const answer = await call();
     expectDescribed(operation, answer);
-    expect(answer.body.error).toEqual({ code, message: ERROR_EXAMPLES[code].message });
-    const { examples } = document.paths[operation.path].post.responses[answer.status].content['application/json'];
-    expect(examples[code].value.error).toEqual(answer.body.error);
+    expect(answer.body.error).toEqual({ code, message });
+    const shown = document.paths[operation.path].post.responses[answer.status].content['application/json'].examples;
+    expect(shown[code].value.error).toEqual(answer.body.error);
   });
 
-  it('is there for each code that an operation answers', () => {
+  it('is there for each code that an operation answers, and only for those', () => {
     for (const operation of operations) {
       const responses: Record<string, { content: { 'application/json': { examples?: object } } }> =
         document.paths[operation.path].post.responses;
       const shown = Object.values(responses).flatMap(({ content }) =>
         Object.keys(content['application/json'].examples ?? {}),
       );
-      expect(shown.sort()).toEqual(codesOf(operation).sort());
+      expect(shown.sort()).toEqual(
+        errorExamples(operation.name)
+          .map(([code]) => code as string)
+          .sort(),
+      );
     }
+  });
+
+  it('of a refusal by the usage plan has the words of the gateway', () => {
+    const [, throttled] = errorExamples('merge-alerts').find(([code]) => code === 'RequestTooFrequently') ?? [];
+    const answer = gatewayResponses().find(({ type }) => type === ResponseType.THROTTLED);
+    expect(JSON.stringify(answer?.templates)).toContain(throttled?.message);
   });
 });

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts } from '../../lib/api/operations.ts';
 import { connectTable, type Table } from '../../lib/table/client.ts';
@@ -90,6 +92,19 @@ describe('an unforeseen error', () => {
     expect(answer.headers['Content-Language']).toBe('zh-CN');
     expect(answer.body.error.message).toBe('服务内部错误，请携带 request_id 反馈。');
   });
+
+  it.each([
+    [['fr', 'zh-CN'], 'zh-CN'],
+    [['zh-CN', 'fr'], 'zh-CN'],
+    [['zh-CN;q=0.5', 'en;q=0.9'], 'en'],
+    [['en;q=0.5', 'zh-CN;q=0.9'], 'zh-CN'],
+    [['zh-CN;q=0.9', 'en;q=0.5'], 'zh-CN'],
+  ])('reads several Accept-Language headers as one list: %j is %s', async (languages, language) => {
+    const missing = connectTable({ name: 'no-such-table', endpoint: dynamodbEndpoint() });
+    const event = eventFor(getRumResource, { appKey: 'x', headers: { 'accept-language': languages } });
+    const answer = await invokeAlone(handlersOver(testDeps(missing)).getRumResource, event);
+    expect(answer.headers['Content-Language']).toBe(language);
+  });
 });
 
 describe('a dependency that is down', () => {
@@ -170,5 +185,34 @@ describe('a dependency that is down', () => {
     expectEnvelope(answer, 503, 'ServiceUnavailable');
     // On a very busy machine the first of them takes all the time.
     expect(['GetItemCommand', 'UpdateItemCommand']).toEqual(expect.arrayContaining([...tried.keys()]));
+  });
+});
+
+describe('a reply that is not of DynamoDB', () => {
+  const http = (status: string, body: string) =>
+    `HTTP/1.1 ${status}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`;
+
+  it.each([
+    ['no HTTP', 'garbage\r\n\r\n'],
+    ['a head that is too large', `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(100_000)}\r\n\r\n`],
+    ['a malformed chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'],
+    ['half of its JSON', http('200 OK', '{"Item":{"account_id":{"N":"1')],
+    ['a page of a proxy', http('403 Forbidden', '<html>')],
+    ['a proxy without a body', http('407 Proxy Authentication Required', '')],
+    ['a redirection', http('301 Moved Permanently', '')],
+    ['a time-out of a proxy', http('408 Request Timeout', '')],
+    ['expired credentials', http('400 Bad Request', '{"__type":"com.amazon.coral.service#ExpiredTokenException"}')],
+  ])('is no bug of ours, but ServiceUnavailable: %s', async (_name, reply) => {
+    const server = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => socket.end(reply));
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const table = connectTable({ name: 't', endpoint: `http://127.0.0.1:${port}` });
+    const event = eventFor(getRumResource, { appKey: 'x' });
+    const answer = await invokeAlone(handlersOver(testDeps(table)).getRumResource, event);
+    server.close();
+    expectEnvelope(answer, 503, 'ServiceUnavailable');
   });
 });

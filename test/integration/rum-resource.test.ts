@@ -81,7 +81,7 @@ describe('the RUM resource', () => {
   });
 
   it.each([
-    ['record', { record: { ...RUM_RECORD, status: 'paused', 'view.days': '35' } }, ['status', 'view.days']],
+    ['record', { record: { ...RUM_RECORD, status: 7, 'view.days': '35' } }, ['status', 'view.days']],
     ['usage', { usage: { ...USAGE, 'session_measure.used_cnt': 1.5 } }, ['session_measure.used_cnt']],
   ] as const)('is InternalError, with the fields in the log, when the %s is malformed', async (_row, rows, fields) => {
     const rum = await given(rows);
@@ -90,6 +90,11 @@ describe('the RUM resource', () => {
     expect(lines.map((line) => line.fields)).toEqual([
       { request_id: expect.any(String), account_id: rum.account, fields },
     ]);
+  });
+
+  it('passes on a plan version and a status that it does not know: their sets are open', async () => {
+    const rum = await given({ record: { ...RUM_RECORD, version: 'enterprise', status: 'paused' } });
+    expect(expectData(getRumResource, await rum.call())).toMatchObject({ version: 'enterprise', status: 'paused' });
   });
 
   it('serves no record from memory that was read after now: a clock was set back', async () => {

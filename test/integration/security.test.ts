@@ -269,7 +269,7 @@ const TABLE: Record<string, Row> = {
         isBase64Encoded: true,
         headers: { 'Content-Encoding': 'gzip' },
       }),
-    code: always('InvalidParameter'),
+    code: always('BadRequest'),
   },
   'headers that ask for another method': {
     send: (r) => withKey({ body: r.valid(), headers: { 'X-HTTP-Method': 'GET', 'X-Method-Override': 'PUT' } }),

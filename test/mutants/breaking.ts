@@ -75,8 +75,8 @@ export const BREAKING: readonly Breaking[] = [
   {
     name: 'the filter by cluster takes clusters that begin alike',
     file: 'lib/fleet/browse.ts',
-    find: 'cluster(host.edge_cluster) &&',
-    replace: '(cluster(host.edge_cluster) || cluster(host.edge_cluster.slice(0, 4))) &&',
+    find: 'wanted.has(read(host, item))',
+    replace: '(wanted.has(read(host, item)) || wanted.has(read(host, item).slice(0, 4)))',
     sentence: ['4.1', 'edge_clusters: exact'],
   },
 ];

@@ -384,9 +384,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a schema is compiled when a function starts',
     file: 'lib/api/validate.ts',
-    find: "import { refuse } from './refusals.ts';",
+    find: "import { type FieldError, type FieldSchema, refuse } from './errors.ts';",
     replace:
-      "import { Ajv } from 'ajv';\nimport { refuse } from './refusals.ts';\nnew Ajv().compile({ type: 'object' });",
+      "import { Ajv } from 'ajv';\nimport { type FieldError, type FieldSchema, refuse } from './errors.ts';\nnew Ajv().compile({ type: 'object' });",
     tests: [infra('bundles')],
     only: 'no larger',
   },

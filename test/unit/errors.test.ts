@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { toApiError } from '../../lib/api/envelope.ts';
-import { ApiError, ERROR_CODES } from '../../lib/api/errors.ts';
-import { refuse } from '../../lib/api/refusals.ts';
+import { ApiError, ERROR_CODES, refuse } from '../../lib/api/errors.ts';
 import { isThrottled, isUnavailable } from '../../lib/table/failures.ts';
 
 /** The contract's table, as it stands there. */

@@ -4,7 +4,10 @@ import { idempotencyKeyOf } from '../../lib/api/idempotency-key.ts';
 
 const keyOf = (headers: object | null, multiValueHeaders: object | null = null) =>
   idempotencyKeyOf({ headers, multiValueHeaders } as ApiEvent);
-const REFUSED = expect.objectContaining({ code: 'InvalidParameter', explanation: { name: 'invalidIdempotencyKey' } });
+const REFUSED = expect.objectContaining({
+  code: 'InvalidParameter',
+  explanation: { name: 'invalidIdempotencyKey', values: { other: undefined } },
+});
 const refused = (act: () => unknown) => {
   try {
     act();
@@ -25,8 +28,18 @@ describe('an Idempotency-Key', () => {
     expect(keyOf({ 'idempotency-key': 'other' }, { 'IDEMPOTENCY-KEY': [key] })).toBe(key);
   });
 
-  it.each(['', 'x'.repeat(256), 'é', 'a\u007f', 'a\tb', '\u001fx'])('may not be %j', (key) => {
-    expect(refused(() => keyOf({ 'Idempotency-Key': key }))).toEqual(REFUSED);
+  it.each([
+    ['', undefined],
+    ['x'.repeat(256), undefined],
+    ['é', { position: 1, codePoint: 'U+00E9' }],
+    ['a\u007f', { position: 2, codePoint: 'U+007F' }],
+    ['a b\tb\u0001', { position: 4, codePoint: 'U+0009' }],
+    ['x\u{1f600}', { position: 2, codePoint: 'U+1F600' }],
+  ])('may not be %j: the refusal names the first other character', (key, other) => {
+    const explanation = { name: 'invalidIdempotencyKey', values: { other } };
+    expect(refused(() => keyOf({ 'Idempotency-Key': key }))).toEqual(
+      expect.objectContaining({ code: 'InvalidParameter', explanation }),
+    );
   });
 
   it('is given once, whatever the letter case of its name', () => {

@@ -1,9 +1,17 @@
+import { existsSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ERROR_CODES, type ErrorCode, type Explanation, type Explanations } from '../../lib/api/errors.ts';
-import type { FieldSchema } from '../../lib/api/field-errors.ts';
+import { LANGUAGES_FILE, languagesSource } from '../../infra/generate/languages.ts';
+import {
+  ERROR_CODES,
+  type ErrorCode,
+  type Explanation,
+  type Explanations,
+  type FieldError,
+  type FieldSchema,
+  refuse,
+} from '../../lib/api/errors.ts';
 import { CATALOGS, catalogFor, messageOf, ROUTE_CATALOGS } from '../../lib/api/messages/index.ts';
-import { refuse } from '../../lib/api/refusals.ts';
 import { anyText } from '../support/any-text.ts';
 
 /** One example of every sentence, and what it must mention. */
@@ -12,14 +20,19 @@ const EXAMPLES: { [K in keyof Explanations]: [values: Explanations[K], mentions:
     { fieldErrors: [{ field: 'limit', schema: { type: 'integer', minimum: 1, maximum: 100 } }] },
     ['limit', '1', '100'],
   ],
-  malformedBody: [undefined, ['JSON', 'UTF-8']],
-  bodyTooDeep: [undefined, []],
+  malformedBody: [{ line: 7, column: 23 }, ['JSON', 'UTF-8', '7', '23']],
+  bodyNotUtf8: [undefined, ['JSON', 'UTF-8']],
+  bodyEncoded: [{ encoding: 'br' }, ['Content-Encoding', 'br']],
+  bodyTooDeep: [{ levels: 1000 }, ['1000']],
   bodyNotObject: [undefined, ['JSON']],
   bodyTooLarge: [{ maxBytes: 262_144 }, ['262144']],
-  invalidIdempotencyKey: [undefined, ['Idempotency-Key', '255']],
+  invalidIdempotencyKey: [
+    { other: { position: 3, codePoint: 'U+00E9' } },
+    ['Idempotency-Key', '255', 'ASCII', '3', 'U+00E9'],
+  ],
   idempotencyKeyReused: [undefined, ['Idempotency-Key']],
-  unknownCursor: [undefined, ['cursor', 'next_cursor']],
   workItemNotFound: [{ workItemId: 'wi-1' }, ['wi-1']],
+  workItemTooLarge: [{ workItemId: 'wi-1' }, ['wi-1']],
   versionDiffers: [{ given: '3', stored: '9007199254740993' }, ['3', '9007199254740993']],
   rumResourceNotFound: [undefined, ['RUM']],
   alertsTooLarge: [{ some: ['abc'], more: 7 }, ['abc', '7']],
@@ -30,6 +43,12 @@ const EXAMPLES: { [K in keyof Explanations]: [values: Explanations[K], mentions:
 };
 
 describe.each(CATALOGS.map((catalog) => [catalog.language, catalog] as const))('the language %s', (_name, catalog) => {
+  it('is a language tag, and its file has that name: it is found by it', () => {
+    expect(new Intl.Locale(catalog.language).toString()).toBe(catalog.language);
+    expect(existsSync(`lib/api/messages/${catalog.language.toLowerCase()}.ts`)).toBe(true);
+    expect(catalogFor(catalog.language, CATALOGS)).toBe(catalog);
+  });
+
   it('has a sentence for every code', () => {
     expect(Object.keys(catalog.codes).sort()).toEqual(Object.keys(ERROR_CODES).sort());
     for (const code of Object.keys(ERROR_CODES) as ErrorCode[])
@@ -46,48 +65,106 @@ describe.each(CATALOGS.map((catalog) => [catalog.language, catalog] as const))('
   });
 });
 
+/** Of each form of a schema, in the words of two languages. */
+const FORMS: [schema: FieldSchema, english: string, chinese: string][] = [
+  [{}, 'a JSON value', ' JSON 值'],
+  [{ type: 'object' }, 'a JSON value', ' JSON 值'],
+  [{ type: 'boolean' }, 'true or false', ' true 或 false'],
+  [{ type: 'string', enum: ['a', 'b'] }, 'one of a, b', '以下值之一：a、b'],
+  [{ type: 'integer' }, 'an integer', '整数'],
+  [{ type: 'integer', minimum: 0 }, 'an integer of at least 0', '不小于 0 的整数'],
+  [{ type: 'integer', maximum: 5 }, 'an integer of at most 5', '不大于 5 的整数'],
+  [{ type: 'integer', minimum: 0, maximum: 5 }, 'an integer from 0 to 5', ' 0 到 5 之间的整数'],
+  [
+    { type: 'integer', minimum: 3, maximum: 5, 'x-minimum-field': 'limit' },
+    'an integer from 3 (limit) to 5',
+    ' 3（limit）到 5 之间的整数',
+  ],
+  [{ type: 'integer', format: 'int64' }, 'an integer in the int64 range', ' int64 范围内的整数'],
+  [
+    { type: 'integer', format: 'int64', minimum: 0 },
+    'an integer in the int64 range, at least 0',
+    ' int64 范围内且不小于 0 的整数',
+  ],
+  [{ type: 'integer', format: 'int64', minimum: 0, maximum: 9 }, 'an integer from 0 to 9', ' 0 到 9 之间的整数'],
+  [
+    { type: 'integer', format: 'int64', maximum: 9, 'x-maximum': '8' },
+    'an integer from -9223372036854775808 to 8',
+    ' -9223372036854775808 到 8 之间的整数',
+  ],
+  [{ type: 'string' }, 'a string', '字符串'],
+  [{ type: 'string', maxLength: 1 }, 'a string of at most 1 character', '至多 1 个字符的字符串'],
+  [{ type: 'string', minLength: 0, maxLength: 5 }, 'a string of 0 to 5 characters', ' 0 到 5 个字符的字符串'],
+  [
+    { type: 'string', format: 'objectid', minLength: 24 },
+    'an ObjectID: a string of 24 hexadecimal digits',
+    ' ObjectID，即 24 位十六进制字符串',
+  ],
+  [
+    { type: 'string', format: 'cursor' },
+    'a next_cursor that this service returned to this account (leave it out for the first page)',
+    '本服务返回给该账户的 next_cursor（查询第一页时请省略）',
+  ],
+  [{ type: 'array' }, 'an array, each a JSON value', '数组，每一项必须是 JSON 值'],
+  [
+    { type: 'array', minItems: 1, items: { type: 'boolean' } },
+    'an array of at least 1 item, each true or false',
+    '含至少 1 项的数组，每一项必须是 true 或 false',
+  ],
+  [
+    { type: 'array', minItems: 1, maxItems: 3, items: { type: 'string' } },
+    'an array of 1 to 3 items, each a string',
+    '含 1 到 3 项的数组，每一项必须是字符串',
+  ],
+];
+
 describe('what a field must be', () => {
-  it.each<[FieldSchema, english: string, chinese: string]>([
-    [{}, 'a JSON value', ' JSON 值'],
-    [{ type: 'object' }, 'a JSON value', ' JSON 值'],
-    [{ type: 'boolean' }, 'true or false', ' true 或 false'],
-    [{ type: 'string', enum: ['a', 'b'] }, 'one of a, b', '以下值之一：a、b'],
-    [{ type: 'integer' }, 'an integer', '整数'],
-    [{ type: 'integer', minimum: 0 }, 'an integer of at least 0', '不小于 0 的整数'],
-    [{ type: 'integer', maximum: 5 }, 'an integer of at most 5', '不大于 5 的整数'],
-    [{ type: 'integer', minimum: 0, maximum: 5 }, 'an integer from 0 to 5', '0 到 5 之间的整数'],
-    [{ type: 'integer', format: 'int64' }, 'an integer in the int64 range', ' int64 范围内的整数'],
-    [
-      { type: 'integer', format: 'int64', minimum: 0 },
-      'an integer in the int64 range, at least 0',
-      ' int64 范围内且不小于 0 的整数',
-    ],
-    [{ type: 'integer', format: 'int64', minimum: 0, maximum: 9 }, 'an integer from 0 to 9', ' 0 到 9 之间的整数'],
-    [
-      { type: 'integer', format: 'int64', maximum: 9, 'x-maximum': '8' },
-      'an integer from -9223372036854775808 to 8',
-      ' -9223372036854775808 到 8 之间的整数',
-    ],
-    [{ type: 'string' }, 'a string', '字符串'],
-    [{ type: 'string', maxLength: 1 }, 'a string of at most 1 character', '至多 1 个字符的字符串'],
-    [{ type: 'string', minLength: 0, maxLength: 5 }, 'a string of 0 to 5 characters', '0 到 5 个字符的字符串'],
-    [
-      { type: 'string', format: 'objectid', minLength: 24 },
-      'an ObjectID: a string of 24 hexadecimal digits',
-      ' ObjectID，即 24 位十六进制字符串',
-    ],
-    [{ type: 'array' }, 'an array, each a JSON value', '数组，每一项必须是 JSON 值'],
-    [
-      { type: 'array', minItems: 1, items: { type: 'boolean' } },
-      'an array of at least 1 item, each true or false',
-      '含至少 1 项的数组，每一项必须是 true 或 false',
-    ],
-  ])('by the schema %j is told in both languages', (schema, ...told) => {
-    const fieldErrors = [{ field: 'f', schema }];
-    const messages = CATALOGS.map(({ explain }) => explain.invalidFields({ fieldErrors }));
-    expect(messages).toEqual([`f must be ${told[0]}.`, `f 必须是${told[1]}。`]);
+  const told = (fieldError: FieldError) =>
+    Object.fromEntries(
+      CATALOGS.map(({ language, explain }) => [language, explain.invalidFields({ fieldErrors: [fieldError] })]),
+    );
+
+  it.each(FORMS)('by the schema %j is told in English and Chinese', (schema, english, chinese) => {
+    expect(told({ field: 'f', schema })).toMatchObject({
+      en: `f must be ${english}.`,
+      'zh-CN': `f 必须是${chinese}。`,
+    });
+    expect(told({ field: 'f', schema, item: 2, moreItems: 1 })).toMatchObject({
+      en: `f[2] (and 1 more) must be ${english}.`,
+      'zh-CN': `f[2]（以及另外 1 项）必须是${chinese}。`,
+    });
+  });
+
+  it.each(FORMS)('by the schema %j has its bounds and values in every language', (schema, english) => {
+    const values = english.match(/-?\d+|ObjectID|next_cursor|\(limit\)|true|one of (.*)/g) ?? [];
+    for (const message of Object.values(told({ field: 'f', schema, missing: true })))
+      for (const value of values.flatMap((text) => text.replace(/^one of |[()]/g, '').split(', ')))
+        expect(message).toContain(value);
   });
 });
+
+it('a Chinese message has blanks between Chinese and other letters or digits, and nowhere else', () => {
+  const [chinese] = CATALOGS.filter(({ language }) => language === 'zh-CN');
+  if (!chinese) throw new Error('there is no Chinese');
+  const messages = [
+    ...Object.values(chinese.codes),
+    ...Object.entries(EXAMPLES).map(([name, [values]]) =>
+      messageOf(chinese, { code: 'BadRequest', explanation: { name, values } as Explanation }),
+    ),
+    ...FORMS.flatMap(([schema]) =>
+      [{}, { missing: true }, { item: 1 }, { item: 1, moreItems: 2 }].map((more) =>
+        chinese.explain.invalidFields({ fieldErrors: [{ field: 'f', schema, ...more }] }),
+      ),
+    ),
+    ...[1, 60].map((windowSeconds) => chinese.explain.tooFrequent({ limit: 2, windowSeconds })),
+  ];
+  const wrong =
+    /\p{Script=Han}[\w-]|[\w\]]\p{Script=Han}|\p{Script=Han} +\p{Script=Han}|[，。；：、（）] | [，。；：、（）]| {2}/u;
+  expect(messages.filter((message) => wrong.test(message))).toEqual([]);
+});
+
+/** What `*` stands for where English is named. */
+const OTHER = CATALOGS[1]?.language ?? 'en';
 
 describe('Accept-Language', () => {
   it.each([
@@ -114,15 +191,20 @@ describe('Accept-Language', () => {
     ['zh;q=0, en;q=0', 'en'],
     ['zh-TW, zh;q=0.9', 'zh-CN'],
     ['*, zh;q=0.5', 'en'],
-    ['en;q=0, *', 'zh-CN'],
-    ['*, EN;Q=0', 'zh-CN'],
-    ['en ; q=0.000 , *;q=0.1', 'zh-CN'],
-    ['en;q=0.1, *', 'zh-CN'],
+    ['en;q=0, *', OTHER],
+    ['*, EN;Q=0', OTHER],
+    ['en ; q=0.000 , *;q=0.1', OTHER],
+    ['en;q=0.1, *', OTHER],
     ['en-GB;q=0, *', 'en'],
-    ['en;q=0, zh;q=0, *', 'en'],
+    [
+      CATALOGS.map(({ language }) => `${language};q=0, `)
+        .join('')
+        .concat('*'),
+      'en',
+    ],
     ['en;q=0', 'en'],
-    ['zh-Hans;q=0, *;q=0.5, en;q=0.1', 'en'],
-    ['en;q=0, zh-Hant;q=0.5, *', 'zh-CN'],
+    ['zh-Hans;q=0, *;q=0.5, en', 'en'],
+    ['en;q=0, zh-Hant;q=0.5, *', OTHER],
     ['not a tag at all, zh', 'zh-CN'],
     [';;;,,,q=', 'en'],
     ['x'.repeat(10_000), 'en'],
@@ -135,9 +217,13 @@ describe('Accept-Language', () => {
   });
 });
 
+it('the list of languages is what their files say today: `npm run generate`', () => {
+  expect(readFileSync(LANGUAGES_FILE, 'utf8')).toBe(languagesSource());
+});
+
 describe('the catalogues of refused routes', () => {
   it('are those of the same languages, with less in them', () => {
-    expect(ROUTE_CATALOGS.map(({ language }) => language)).toEqual(['en', 'zh-CN']);
+    expect(ROUTE_CATALOGS.map(({ language }) => language)).toEqual(CATALOGS.map(({ language }) => language));
     const [english] = ROUTE_CATALOGS;
     const explanation: Explanation = { name: 'permissionMissing', values: { permission: 'monit' } };
     expect(messageOf(english, { code: 'RouteNotFound', explanation })).toBe(
@@ -147,10 +233,11 @@ describe('the catalogues of refused routes', () => {
 });
 
 describe('a refusal', () => {
-  it('has its own sentence in both languages', () => {
+  it('has its own sentence in each language', () => {
     const error = refuse('versionDiffers', { given: '1', stored: '2' });
-    const [english, chinese] = CATALOGS.map((catalog) => messageOf(catalog, error));
-    expect(english).toBe('version must be the stored version of the work item, which is 2, not 1.');
-    expect(chinese).toBe('version 必须等于工作项当前的版本 2，而不是 1。');
+    expect(Object.fromEntries(CATALOGS.map((catalog) => [catalog.language, messageOf(catalog, error)]))).toMatchObject({
+      en: 'version must be the stored version of the work item, which is 2, not 1.',
+      'zh-CN': 'version 必须等于工作项当前的版本 2，而不是 1。',
+    });
   });
 });

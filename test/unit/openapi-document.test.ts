@@ -23,6 +23,10 @@ it('is 304 for a caller that has it', async () => {
   for (const name of ['If-None-Match', 'if-none-match', 'IF-NONE-MATCH'])
     for (const value of [etag, `W/${etag}`, `"other", ${etag}`])
       expect(await get({ [name]: value })).toMatchObject({ statusCode: 304, body: '', headers: { ETag: etag } });
+  // Several headers are one list; the single-value map has the last.
+  const multiValueHeaders = { 'If-None-Match': [etag, '"other"'] };
+  const event = { headers: { 'If-None-Match': '"other"' }, multiValueHeaders } as unknown as APIGatewayProxyEvent;
+  expect(await handler(event)).toMatchObject({ statusCode: 304 });
   for (const headers of [{ 'If-None-Match': '"other"' }, { 'If-Match': etag }])
     expect((await get(headers)).statusCode).toBe(200);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiRequest } from '../../lib/api/call.ts';
 import type { ApiError } from '../../lib/api/errors.ts';
-import { CATALOGS, messageOf } from '../../lib/api/messages/index.ts';
+import { CATALOGS, catalogFor, messageOf } from '../../lib/api/messages/index.ts';
 import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts } from '../../lib/api/operations.ts';
 import { validateMiddleware } from '../../lib/api/validate.ts';
 import validateBrowse from '../../lib/api/validators/browse-fleet.ts';
@@ -17,14 +17,14 @@ const check = {
   merge: validateMiddleware(mergeAlerts.request, validateMerge),
 };
 
-/** What a body is told in English, or in the language at `at`; undefined when it passes. */
-function told(operation: keyof typeof check, body: object, index = 0): string | undefined {
+/** What a body is told; undefined when it passes. */
+function told(operation: keyof typeof check, body: object, language = 'en'): string | undefined {
   try {
     check[operation].before?.({ event: { body } } as unknown as ApiRequest);
     return undefined;
   } catch (error) {
     expect((error as ApiError).code).toBe('InvalidParameter');
-    return messageOf(CATALOGS[index] ?? CATALOGS[0], error as ApiError);
+    return messageOf(catalogFor(language, CATALOGS), error as ApiError);
   }
 }
 
@@ -47,8 +47,8 @@ describe('fleet browse', () => {
     [{ limit: 2n ** 60n }, 'limit must be an integer from 1 to 100.'],
     [{ scan_limit: 2001 }, 'scan_limit must be an integer from 1 to 2000.'],
     [{ scan_limit: 0 }, 'scan_limit must be an integer from 1 to 2000.'],
-    [{ scan_limit: 49 }, 'scan_limit must be an integer from 50 to 2000.'],
-    [{ limit: 10, scan_limit: 9 }, 'scan_limit must be an integer from 10 to 2000.'],
+    [{ scan_limit: 49 }, 'scan_limit must be an integer from 50 (limit) to 2000.'],
+    [{ limit: 10, scan_limit: 9 }, 'scan_limit must be an integer from 10 (limit) to 2000.'],
     [{ cursor: 5 }, 'cursor must be a string.'],
     [{ cursor: '\ud800' }, 'cursor must be a string.'],
     [{ statuses: 'active' }, `statuses must be an array of at most 20 items, each one of ${STATUS_NAMES}.`],
@@ -79,7 +79,7 @@ describe('fleet browse', () => {
     expect(told('browse', body)).toBe(
       'cursor must be a string; ' +
         `statuses must be an array of at most 20 items, each one of ${STATUS_NAMES}; ` +
-        'scan_limit must be an integer from 5 to 2000.',
+        'scan_limit must be an integer from 5 (limit) to 2000.',
     );
   });
 
@@ -142,8 +142,8 @@ describe('the other operations', () => {
   });
 
   it('has a Chinese message', () => {
-    expect(told('delete', { version: 0 }, 1)).toBe(
-      'work_item_id 为必填项，必须是1 到 128 个字符的字符串；version 必须是 1 到 9223372036854775806 之间的整数。',
+    expect(told('delete', { version: 0 }, 'zh-CN')).toBe(
+      'work_item_id 为必填项，必须是 1 到 128 个字符的字符串；version 必须是 1 到 9223372036854775806 之间的整数。',
     );
   });
 });

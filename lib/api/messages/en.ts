@@ -1,8 +1,7 @@
-import type { Explanations } from '../errors.ts';
-import type { FieldError, FieldSchema } from '../field-errors.ts';
+import type { Explanations, FieldError, FieldSchema } from '../errors.ts';
 import type { Catalog, RouteCatalog } from './catalog.ts';
 
-function range(min: number | bigint | undefined, max: number | string | undefined, unit = ''): string {
+function range(min: number | string | bigint | undefined, max: number | string | undefined, unit = ''): string {
   if (min !== undefined && max !== undefined) return `${min} to ${max}${unit}`;
   if (min !== undefined) return `at least ${min}${unit}`;
   return max !== undefined ? `at most ${max}${unit}` : '';
@@ -13,6 +12,8 @@ const plural = (count: number | undefined, noun: string) => ` ${noun}${count ===
 function must({ type, format, enum: values, minimum, maximum, items = {}, ...schema }: FieldSchema): string {
   if (values) return `one of ${values.join(', ')}`;
   if (format === 'objectid') return 'an ObjectID: a string of 24 hexadecimal digits';
+  if (format === 'cursor')
+    return 'a next_cursor that this service returned to this account (leave it out for the first page)';
   switch (type) {
     case 'boolean':
       return 'true or false';
@@ -21,7 +22,8 @@ function must({ type, format, enum: values, minimum, maximum, items = {}, ...sch
       if (format === 'int64' && max === undefined)
         return `an integer in the int64 range${minimum === undefined ? '' : `, at least ${minimum}`}`;
       const min = minimum ?? (format === 'int64' ? -(2n ** 63n) : undefined);
-      const bounds = range(min, max);
+      const from = schema['x-minimum-field'];
+      const bounds = range(from === undefined ? min : `${min} (${from})`, max);
       if (!bounds) return 'an integer';
       return `an integer ${min !== undefined && max !== undefined ? 'from' : 'of'} ${bounds}`;
     }
@@ -80,31 +82,39 @@ const codes: Catalog['codes'] = /* @__PURE__ */ Object.assign(
 const methodNotAllowed = ({ allow }: Explanations['methodNotAllowed']) => `This path accepts ${allow} only.`;
 
 /** For fallback-route: the rest of the catalog is not in its bundle. */
-export const enRoutes: RouteCatalog = { language: 'en', codes: routeCodes, explain: { methodNotAllowed } };
+export const routes: RouteCatalog = { language: 'en', codes: routeCodes, explain: { methodNotAllowed } };
 
-export const en: Catalog = {
+export const catalog: Catalog = {
   language: 'en',
   codes,
   explain: {
     invalidFields: ({ fieldErrors }) => `${fieldErrors.map(fieldError).join('; ')}.`,
-    bodyTooDeep: () => 'The request body is nested too deeply (thousands of levels). Reduce the nesting.',
-    malformedBody: () => 'The request body must be valid JSON in UTF-8.',
+    malformedBody: ({ line, column }) =>
+      `The request body must be valid JSON in UTF-8: it is not at line ${line}, column ${column}.`,
+    bodyNotUtf8: () => 'The request body must be valid JSON in UTF-8: it is not UTF-8.',
+    bodyEncoded: ({ encoding }) =>
+      `The request body cannot be read with Content-Encoding ${encoding}. Send it without Content-Encoding.`,
+    bodyTooDeep: ({ levels }) => `The request body may be nested at most ${levels} levels deep. Reduce the nesting.`,
     bodyNotObject: () => 'The request body must be a JSON object.',
     bodyTooLarge: ({ maxBytes }) => `The request body must be at most ${maxBytes} bytes.`,
-    invalidIdempotencyKey: () =>
-      'The Idempotency-Key header must be given once, as 1 to 255 printable ASCII characters.',
+    invalidIdempotencyKey: ({ other }) =>
+      `The Idempotency-Key header must be given once, as 1 to 255 visible ASCII characters and blanks${other ? `: character ${other.position} is ${other.codePoint}` : ''}.`,
     idempotencyKeyReused: () =>
       'The Idempotency-Key was already used with another request body. Use a new key for a new request.',
-    unknownCursor: () =>
-      'cursor must be a next_cursor that this service returned to this account; leave it out for the first page.',
     workItemNotFound: ({ workItemId }) => `Work item ${workItemId} does not exist.`,
+    workItemTooLarge: ({ workItemId }) =>
+      `Work item ${workItemId} has too much stored data to be marked deleted. Shorten its data first.`,
     versionDiffers: ({ given, stored }) =>
       `version must be the stored version of the work item, which is ${stored}, not ${given}.`,
     rumResourceNotFound: () => 'The account has no RUM resource.',
     mergeTargetsNotFound: ({ some, more }) =>
-      `Not found: ${some.map(({ what, id }) => `${what} ${id}`).join(', ')}${more > 0 ? ` and ${more} more` : ''}.`,
+      `Not found: ${some.map(({ what, id }) => `${what} ${id}`).join(', ')}${more > 0 ? ` and ${more} more` : ''}. Nothing was merged.`,
     alertsTooLarge: ({ some, more }) =>
       `These alerts have too much stored data to be merged: ${some.join(', ')}${more > 0 ? ` and ${more} more` : ''}. Shorten their data first.`,
+    incidentTooLarge: ({ incidentId }) =>
+      `Incident ${incidentId} has too much stored data to be changed. Shorten its data first. Nothing was merged.`,
+    mergesPending: ({ pending }) =>
+      `${pending} large merges of this account are still moving alerts. Nothing was merged. Try again after the time in the Retry-After header.`,
     permissionMissing: ({ permission }) =>
       `The account lacks the permission ${permission}, which this operation requires. Ask the account's owner for it.`,
     tooFrequent: ({ limit, windowSeconds }) =>

@@ -1,15 +1,9 @@
 // Only the language part of negotiator: the rest would be as large as the messages.
 import preferredLanguages from 'negotiator/lib/language.js';
 import type { ApiError, Explanation } from '../errors.ts';
-import type { Catalog, RouteCatalog } from './catalog.ts';
-import { en, enRoutes } from './en.ts';
-import { zhCn, zhCnRoutes } from './zh-cn.ts';
+import type { Catalog, Catalogs, RouteCatalog } from './catalog.ts';
 
-/** Catalogues of which the first is the default. */
-export type Catalogs<C extends RouteCatalog = RouteCatalog> = readonly [C, ...C[]];
-
-export const CATALOGS: Catalogs<Catalog> = [en, zhCn];
-export const ROUTE_CATALOGS: Catalogs = [enRoutes, zhCnRoutes];
+export { CATALOGS, ROUTE_CATALOGS } from './languages.ts';
 
 /** Language and script, likely subtags filled in: `zh`, `zh-SG` and `zh-Hans-CN` are all `zh-Hans`; `zh-TW` is not. */
 function written(tag: string): string | undefined {

@@ -1,30 +1,33 @@
-import type { Explanations } from '../errors.ts';
-import type { FieldError, FieldSchema } from '../field-errors.ts';
+import type { Explanations, FieldError, FieldSchema } from '../errors.ts';
 import type { Catalog, RouteCatalog } from './catalog.ts';
 
-function range(min: number | undefined, max: number | undefined): string {
+type Bound = number | string | undefined;
+
+function range(min: Bound, max: Bound): string {
   if (min !== undefined && max !== undefined) return `${min} 到 ${max} `;
   if (min !== undefined) return `至少 ${min} `;
   return max !== undefined ? `至多 ${max} ` : '';
 }
 
-function integer(min: number | undefined, max: number | undefined): string {
+function integer(min: Bound, max: Bound): string {
   if (min !== undefined && max !== undefined) return `${min} 到 ${max} 之间的整数`;
   if (min !== undefined) return `不小于 ${min} 的整数`;
   return max !== undefined ? `不大于 ${max} 的整数` : '整数';
 }
 
-function must({ type, format, enum: values, minimum, maximum, items = {}, ...schema }: FieldSchema): string {
+function what({ type, format, enum: values, minimum, maximum, items = {}, ...schema }: FieldSchema): string {
   if (values) return `以下值之一：${values.join('、')}`;
-  if (format === 'objectid') return ' ObjectID，即 24 位十六进制字符串';
+  if (format === 'objectid') return 'ObjectID，即 24 位十六进制字符串';
+  if (format === 'cursor') return '本服务返回给该账户的 next_cursor（查询第一页时请省略）';
   switch (type) {
     case 'boolean':
-      return ' true 或 false';
+      return 'true 或 false';
     case 'integer': {
       const max = schema['x-maximum'] ?? maximum;
-      if (format !== 'int64') return integer(minimum, maximum);
-      if (max !== undefined) return ` ${minimum ?? -(2n ** 63n)} 到 ${max} 之间的整数`;
-      return ` int64 范围内${minimum === undefined ? '' : `且不小于 ${minimum} `}的整数`;
+      const from = schema['x-minimum-field'];
+      if (format !== 'int64') return integer(from === undefined ? minimum : `${minimum}（${from}）`, max);
+      if (max !== undefined) return `${minimum ?? -(2n ** 63n)} 到 ${max} 之间的整数`;
+      return `int64 范围内${minimum === undefined ? '' : `且不小于 ${minimum} `}的整数`;
     }
     case 'string': {
       const bounds = range(schema.minLength, schema.maxLength);
@@ -32,18 +35,23 @@ function must({ type, format, enum: values, minimum, maximum, items = {}, ...sch
     }
     case 'array': {
       const bounds = range(schema.minItems, schema.maxItems);
-      return `${bounds && `含${bounds}项的`}数组，每一项必须是${must(items)}`;
+      return `${bounds && `含${bounds.replace(/^(?=\d)/, ' ')}项的`}数组，每一项${must(items)}`;
     }
     default:
-      return ' JSON 值';
+      return 'JSON 值';
   }
 }
 
+/** A blank stands between Chinese and other letters or digits, and nowhere else. */
+const must = (schema: FieldSchema) =>
+  `必须是${what(schema)
+    .replace(/^(?=[\w-])/, ' ')
+    .replace('） ', '）')}`;
+
 function fieldError({ field, schema, missing, item, moreItems }: FieldError): string {
-  if (missing) return `${field} 为必填项，必须是${must(schema)}`;
-  if (item === undefined) return `${field} 必须是${must(schema)}`;
-  const more = moreItems ? `（以及另外 ${moreItems} 项）` : '';
-  return `${field}[${item}]${more} 必须是${must(schema)}`;
+  if (missing) return `${field} 为必填项，${must(schema)}`;
+  if (item === undefined) return `${field} ${must(schema)}`;
+  return `${field}[${item}]${moreItems ? `（以及另外 ${moreItems} 项）` : ' '}${must(schema)}`;
 }
 
 const NOUNS = { incident: '故障', alert: '告警', member: '成员' } as const;
@@ -81,30 +89,37 @@ const codes: Catalog['codes'] = /* @__PURE__ */ Object.assign(
 const methodNotAllowed = ({ allow }: Explanations['methodNotAllowed']) => `该路径只支持 ${allow} 方法。`;
 
 /** For fallback-route: the rest of the catalog is not in its bundle. */
-export const zhCnRoutes: RouteCatalog = { language: 'zh-CN', codes: routeCodes, explain: { methodNotAllowed } };
+export const routes: RouteCatalog = { language: 'zh-CN', codes: routeCodes, explain: { methodNotAllowed } };
 
-export const zhCn: Catalog = {
+export const catalog: Catalog = {
   language: 'zh-CN',
   codes,
   explain: {
     invalidFields: ({ fieldErrors }) => `${fieldErrors.map(fieldError).join('；')}。`,
-    bodyTooDeep: () => '请求体嵌套过深：无法读取数千层的嵌套。',
-    malformedBody: () => '请求体必须是格式正确的 UTF-8 JSON。',
+    malformedBody: ({ line, column }) => `请求体必须是格式正确的 UTF-8 JSON：第 ${line} 行第 ${column} 列有误。`,
+    bodyNotUtf8: () => '请求体必须是格式正确的 UTF-8 JSON：它不是 UTF-8。',
+    bodyEncoded: ({ encoding }) => `无法按 Content-Encoding ${encoding} 读取请求体，请不要使用 Content-Encoding。`,
+    bodyTooDeep: ({ levels }) => `请求体的嵌套不得超过 ${levels} 层。`,
     bodyNotObject: () => '请求体必须是 JSON 对象。',
     bodyTooLarge: ({ maxBytes }) => `请求体不得超过 ${maxBytes} 字节。`,
-    invalidIdempotencyKey: () => 'Idempotency-Key 请求头只能出现一次，且必须是 1 到 255 个可打印 ASCII 字符。',
-    idempotencyKeyReused: () => '该 Idempotency-Key 已用于另一个请求体，新的请求请使用新的键。',
-    unknownCursor: () => 'cursor 必须是本服务返回给该账户的 next_cursor；查询第一页时请省略。',
+    invalidIdempotencyKey: ({ other }) =>
+      `Idempotency-Key 请求头只能出现一次，且必须是 1 到 255 个可见 ASCII 字符或空格${other ? `：第 ${other.position} 个字符是 ${other.codePoint}` : ''}。`,
+    idempotencyKeyReused: () => '该 Idempotency-Key 已用于另一个请求体，新的请求请使用新的 Idempotency-Key。',
     workItemNotFound: ({ workItemId }) => `工作项 ${workItemId} 不存在。`,
+    workItemTooLarge: ({ workItemId }) => `工作项 ${workItemId} 的存储数据过大，无法标记为已删除，请先缩减其数据。`,
     versionDiffers: ({ given, stored }) => `version 必须等于工作项当前的版本 ${stored}，而不是 ${given}。`,
     rumResourceNotFound: () => '该账户没有 RUM 资源。',
     mergeTargetsNotFound: ({ some, more }) =>
-      `不存在：${some.map(({ what, id }) => `${NOUNS[what]} ${id}`).join('、')}${more > 0 ? `，另有 ${more} 项` : ''}。`,
+      `不存在：${some.map(({ what, id }) => `${NOUNS[what]} ${id}`).join('、')}${more > 0 ? `，另有 ${more} 项` : ''}。未合并任何告警。`,
     alertsTooLarge: ({ some, more }) =>
       `以下告警的存储数据过大，无法修改：${some.join('、')}${more > 0 ? `，以及另外 ${more} 个` : ''}。请先缩减其数据，再进行合并。`,
+    incidentTooLarge: ({ incidentId }) =>
+      `事件 ${incidentId} 的存储数据过大，无法修改。请先缩减其数据。未合并任何告警。`,
+    mergesPending: ({ pending }) =>
+      `此账户有 ${pending} 个大型合并仍在移动告警。未合并任何告警。请按 Retry-After 响应头等待后重试。`,
     permissionMissing: ({ permission }) => `账户缺少此操作所需的权限 ${permission}，请联系账户所有者。`,
     tooFrequent: ({ limit, windowSeconds }) =>
-      `请求过于频繁：每 ${windowSeconds} 秒最多 ${limit} 次。请按 Retry-After 响应头等待后重试。`,
+      `请求过于频繁：每${windowSeconds === 1 ? '' : ` ${windowSeconds} `}秒最多 ${limit} 次。请按 Retry-After 响应头等待后重试。`,
     methodNotAllowed,
   },
 };

@@ -1,0 +1,30 @@
+/** Writes the list of languages from their files: `npm run generate`. A test compares it with what this makes today. */
+import { readdirSync, writeFileSync } from 'node:fs';
+
+const FOLDER = new URL('../../lib/api/messages/', import.meta.url);
+export const LANGUAGES_FILE = new URL('languages.ts', FOLDER);
+
+const DEFAULT = 'en';
+const LANGUAGE_FILE = /^([a-z]{2,3}(?:-[a-z0-9]{2,8})*)\.ts$/;
+
+/** The source of the list: a bundle has the parts of each file that it uses. */
+export function languagesSource(): string {
+  const others = readdirSync(FOLDER)
+    .flatMap((file) => LANGUAGE_FILE.exec(file)?.[1] ?? [])
+    .filter((tag) => tag !== DEFAULT)
+    .sort();
+  const tags = [DEFAULT, ...others];
+  const nameOf = (tag: string) => tag.replace(/-(\w)/g, (_all, letter: string) => letter.toUpperCase());
+  const list = (part: string) => `[${tags.map((tag) => `${nameOf(tag)}.${part}`).join(', ')}]`;
+  return [
+    '// Generated from the files of this folder by `npm run generate`: do not edit.',
+    "import type { Catalog, Catalogs } from './catalog.ts';",
+    ...[...tags].sort().map((tag) => `import * as ${nameOf(tag)} from './${tag}.ts';`),
+    '',
+    `export const CATALOGS: Catalogs<Catalog> = ${list('catalog')};`,
+    `export const ROUTE_CATALOGS: Catalogs = ${list('routes')};`,
+    '',
+  ].join('\n');
+}
+
+if (import.meta.main) writeFileSync(LANGUAGES_FILE, languagesSource());

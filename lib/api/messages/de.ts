@@ -1,0 +1,128 @@
+import type { Explanations, FieldError, FieldSchema } from '../errors.ts';
+import type { Catalog, RouteCatalog } from './catalog.ts';
+
+type Bound = number | string | bigint | undefined;
+
+function range(min: Bound, max: Bound, unit = ''): string {
+  if (min !== undefined && max !== undefined) return `${min} bis ${max}${unit}`;
+  if (min !== undefined) return `mindestens ${min}${unit}`;
+  return max !== undefined ? `höchstens ${max}${unit}` : '';
+}
+
+function expected({ type, format, enum: values, minimum, maximum, items = {}, ...schema }: FieldSchema): string {
+  if (values) return `einer der Werte ${values.join(', ')}`;
+  if (format === 'objectid') return 'eine ObjectID: eine Zeichenkette aus 24 hexadezimalen Ziffern';
+  if (format === 'cursor')
+    return 'ein next_cursor, den dieser Dienst diesem Konto geliefert hat (für die erste Seite weglassen)';
+  switch (type) {
+    case 'boolean':
+      return 'true oder false';
+    case 'integer': {
+      const max = schema['x-maximum'] ?? maximum;
+      if (format === 'int64' && max === undefined)
+        return `eine ganze Zahl im Bereich int64${minimum === undefined ? '' : `, mindestens ${minimum}`}`;
+      const min = minimum ?? (format === 'int64' ? -(2n ** 63n) : undefined);
+      const from = schema['x-minimum-field'];
+      const bounds = range(from === undefined ? min : `${min} (${from})`, max);
+      return bounds ? `eine ganze Zahl von ${bounds}` : 'eine ganze Zahl';
+    }
+    case 'string': {
+      const bounds = range(schema.minLength, schema.maxLength, ' Zeichen');
+      return bounds ? `eine Zeichenkette mit ${bounds}` : 'eine Zeichenkette';
+    }
+    case 'array': {
+      const { minItems: min, maxItems: max } = schema;
+      const bounds = range(min, max, (max ?? min) === 1 ? ' Element' : ' Elementen');
+      return `ein Array${bounds && ` mit ${bounds}`}, als Element jeweils ${expected(items)}`;
+    }
+    default:
+      return 'ein JSON-Wert';
+  }
+}
+
+function fieldError({ field, schema, missing, item, moreItems }: FieldError): string {
+  if (missing) return `${field} fehlt: erwartet wird ${expected(schema)}`;
+  if (item === undefined) return `${field} ist ungültig: erwartet wird ${expected(schema)}`;
+  const more = moreItems ? ` (und ${moreItems} weitere)` : '';
+  return `${field}[${item}]${more} ist ungültig: erwartet wird ${expected(schema)}`;
+}
+
+const NOUNS = { incident: 'Incident', alert: 'Alert', member: 'Mitglied' } as const;
+
+const andMore = (more: number) => (more > 0 ? ` und ${more} weitere` : '');
+
+const routeCodes: RouteCatalog['codes'] = {
+  RouteNotFound: 'Unbekannter Pfad. Bitte die URL der Operation prüfen.',
+  MethodNotAllowed: 'Dieser Pfad nimmt diese Methode nicht an.',
+  InternalError: 'Interner Fehler. Bitte mit der request_id melden.',
+  ServiceUnavailable:
+    'Eine Abhängigkeit ist nicht verfügbar. Bitte nach der Zeit im Header Retry-After erneut versuchen.',
+};
+
+// Marked as pure, so that the bundle of fallback-route drops it.
+const codes: Catalog['codes'] = /* @__PURE__ */ Object.assign(
+  {
+    OK: 'Die Anfrage war erfolgreich.',
+    InvalidParameter: 'Ein Parameter fehlt oder ist ungültig.',
+    BadRequest: 'Die Anfrage kann nicht verarbeitet werden.',
+    InvalidContentType: 'Der Header Content-Type muss application/json sein.',
+    ResourceNotFound: 'Die Ressource existiert nicht.',
+    NoLicense: 'Diese Funktion erfordert eine Lizenz, und es wurde keine aktive gefunden.',
+    ReferenceExist: 'Auf die Ressource wird noch verwiesen; sie kann nicht gelöscht werden.',
+    Unauthorized: 'Der app_key fehlt, ist ungültig oder abgelaufen. Bitte genau einen gültigen app_key senden.',
+    BalanceNotEnough: 'Das Guthaben des Kontos reicht für diese Operation nicht aus.',
+    AccessDenied: 'Dem Konto fehlt die Berechtigung für diese Operation.',
+    UndonedOrderExist: 'Eine offene Bestellung blockiert eine neue. Bitte warten und erneut versuchen.',
+    EntityTooLarge: 'Der Inhalt der Anfrage ist zu groß.',
+    RequestLocked: 'Die Operation ist nach wiederholten Fehlern vorübergehend gesperrt.',
+    RequestVerifyRequired: 'Diese Anfrage erfordert eine Prüfung mit einem zweiten Faktor.',
+    DangerousOperation: 'Diese riskante Operation erfordert eine Prüfung mit mehreren Faktoren.',
+    RequestTooFrequently: 'Zu viele Anfragen. Bitte nach der Zeit im Header Retry-After erneut versuchen.',
+  },
+  routeCodes,
+);
+
+const methodNotAllowed = ({ allow }: Explanations['methodNotAllowed']) => `Dieser Pfad nimmt nur ${allow} an.`;
+
+/** For fallback-route: the rest of the catalog is not in its bundle. */
+export const routes: RouteCatalog = { language: 'de', codes: routeCodes, explain: { methodNotAllowed } };
+
+export const catalog: Catalog = {
+  language: 'de',
+  codes,
+  explain: {
+    invalidFields: ({ fieldErrors }) => `${fieldErrors.map(fieldError).join('; ')}.`,
+    malformedBody: ({ line, column }) =>
+      `Der Inhalt der Anfrage muss gültiges JSON in UTF-8 sein: Fehler in Zeile ${line}, Spalte ${column}.`,
+    bodyNotUtf8: () => 'Der Inhalt der Anfrage muss gültiges JSON in UTF-8 sein: er ist kein UTF-8.',
+    bodyEncoded: ({ encoding }) =>
+      `Der Inhalt der Anfrage ist mit Content-Encoding ${encoding} nicht lesbar. Bitte ohne Content-Encoding senden.`,
+    bodyTooDeep: ({ levels }) => `Der Inhalt der Anfrage darf höchstens ${levels} Ebenen tief verschachtelt sein.`,
+    bodyNotObject: () => 'Der Inhalt der Anfrage muss ein JSON-Objekt sein.',
+    bodyTooLarge: ({ maxBytes }) => `Der Inhalt der Anfrage darf höchstens ${maxBytes} Bytes groß sein.`,
+    invalidIdempotencyKey: ({ other }) =>
+      `Der Header Idempotency-Key muss einmal angegeben sein, mit 1 bis 255 sichtbaren ASCII-Zeichen und Leerzeichen${other ? `: Zeichen ${other.position} ist ${other.codePoint}` : ''}.`,
+    idempotencyKeyReused: () =>
+      'Der Idempotency-Key wurde schon mit einem anderen Inhalt verwendet. Eine neue Anfrage braucht einen neuen.',
+    workItemNotFound: ({ workItemId }) => `Das Work Item ${workItemId} existiert nicht.`,
+    workItemTooLarge: ({ workItemId }) =>
+      `Das Work Item ${workItemId} hat zu viele Daten, um als gelöscht markiert zu werden. Bitte zuerst kürzen.`,
+    versionDiffers: ({ given, stored }) =>
+      `version muss die gespeicherte Version des Work Items sein: ${stored}, nicht ${given}.`,
+    rumResourceNotFound: () => 'Das Konto hat keine RUM-Ressource.',
+    mergeTargetsNotFound: ({ some, more }) =>
+      `Nicht gefunden: ${some.map(({ what, id }) => `${NOUNS[what]} ${id}`).join(', ')}${andMore(more)}. Es wurde nichts zusammengeführt.`,
+    alertsTooLarge: ({ some, more }) =>
+      `Diese Alerts haben zu viele Daten, um zusammengeführt zu werden: ${some.join(', ')}${andMore(more)}. Bitte zuerst kürzen.`,
+    incidentTooLarge: ({ incidentId }) =>
+      `Der Incident ${incidentId} hat zu viele Daten, um geändert zu werden. Bitte zuerst kürzen. Nichts wurde zusammengeführt.`,
+    mergesPending: ({ pending }) =>
+      `${pending} große Zusammenführungen dieses Kontos verschieben noch Alerts. Nichts wurde zusammengeführt. Bitte nach der Zeit im Header Retry-After erneut versuchen.`,
+    permissionMissing: ({ permission }) =>
+      `Dem Konto fehlt die Berechtigung ${permission} für diese Operation. Bitte den Inhaber des Kontos darum bitten.`,
+    tooFrequent: ({ limit, windowSeconds }) =>
+      `Zu viele Anfragen: höchstens ${limit} pro ${windowSeconds === 1 ? 'Sekunde' : `${windowSeconds} Sekunden`}. ` +
+      'Bitte nach der Zeit im Header Retry-After erneut versuchen.',
+    methodNotAllowed,
+  },
+};
