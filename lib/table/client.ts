@@ -43,7 +43,7 @@ export interface TableOptions {
 const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 
 /** Milliseconds; three attempts of a call that hangs stay within the deadline of a request. */
-export const TIMEOUTS = { connectionTimeout: 500, requestTimeout: 800 } as const;
+const TIMEOUTS = { connectionTimeout: 500, requestTimeout: 800 } as const;
 
 /** For commands: an operator waits longer than a caller of the API does. */
 export const PATIENT = {

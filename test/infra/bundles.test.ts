@@ -149,7 +149,7 @@ describe('every bundle, started as Lambda would', () => {
     close();
     expect(answer.statusCode).toBe(500);
     const line = stdout.split('\n').find((one) => one.includes('call failed'));
-    expect(JSON.parse(line ?? '{}').error_stack.join('\n')).toMatch(/ lib\/table\/row\.ts:\d+:\d+/);
+    expect(JSON.parse(line ?? '{}').error_stack.join('\n')).toMatch(/\(lib\/table\/row\.ts:\d+:\d+/);
   });
 
   it('signs with the credentials of the environment, and asks for no others', async () => {
