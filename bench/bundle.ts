@@ -1,5 +1,4 @@
 import { type BuildOptions, build } from 'esbuild';
-import { REQUIRE_BANNER } from '../infra/bundle/aliases.ts';
 
 /** Bundles a handler as a careful user deploys it: one ES module, minified. */
 export async function bundle(entry: string, outfile: string, more: BuildOptions = {}): Promise<void> {
@@ -12,7 +11,6 @@ export async function bundle(entry: string, outfile: string, more: BuildOptions 
     platform: 'node',
     target: 'node24',
     mainFields: ['module', 'main'],
-    banner: { js: REQUIRE_BANNER },
     ...more,
   });
 }

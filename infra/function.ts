@@ -6,13 +6,12 @@ import { Architecture, type CfnFunction, LoggingFormat, Runtime } from 'aws-cdk-
 import { Charset, NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { ALIASES, REQUIRE_BANNER } from './bundle/aliases.ts';
-import { CACHED_HANDLER, compileCacheHooks } from './bundle/compile-cache.ts';
 import { type FunctionName, GRANTS, LEADING_KEYS } from './grants.ts';
+import { aliases } from './left-out.ts';
 import { memoryMbOf } from './memory.ts';
 
-export const RUNTIME = Runtime.NODEJS_24_X;
-export const ARCHITECTURE = Architecture.ARM_64;
+const RUNTIME = Runtime.NODEJS_24_X;
+const ARCHITECTURE = Architecture.ARM_64;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -24,8 +23,6 @@ export interface ServiceFunctionProps {
   readonly environment?: Record<string, string>;
   readonly timeout: Duration;
   readonly logRetention: RetentionDays;
-  /** Whether the bundle has a compile cache, of the Node that builds it. It is for functions that use the table, the larger ones. */
-  readonly compileCache?: boolean;
 }
 
 /** A Lambda function with its runtime, bundle, log group, environment and grants. */
@@ -35,7 +32,6 @@ export class ServiceFunction extends Construct {
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
     super(scope, id);
     const { name, table } = props;
-    const cached = props.compileCache === true && table !== undefined;
     const logGroup = new LogGroup(this, 'Logs', {
       retention: props.logRetention,
       removalPolicy: RemovalPolicy.DESTROY,
@@ -45,7 +41,7 @@ export class ServiceFunction extends Construct {
     logGroup.grantWrite(role);
     this.lambda = new NodejsFunction(this, 'Function', {
       entry: `${root}functions/${name}.ts`,
-      handler: cached ? CACHED_HANDLER : 'handler',
+      handler: 'handler',
       role,
       description: props.description,
       projectRoot: root,
@@ -68,15 +64,13 @@ export class ServiceFunction extends Construct {
         sourcesContent: false,
         bundleAwsSDK: true,
         mainFields: ['module', 'main'],
-        banner: REQUIRE_BANNER,
         charset: Charset.UTF8,
         esbuildArgs: {
           // Licences are kept in a file of their own.
           '--legal-comments': 'external',
-          ...Object.fromEntries(Object.entries(ALIASES).map(([name, file]) => [`--alias:${name}`, file])),
+          ...Object.fromEntries(Object.entries(aliases()).map(([name, file]) => [`--alias:${name}`, file])),
         },
         forceDockerBundling: false,
-        ...(cached && { commandHooks: compileCacheHooks(name) }),
       },
     });
     this.trace(role);

@@ -1,7 +1,6 @@
 /** The settings of a deployment: CDK context (`cdk deploy -c name=value`) with defaults. docs/deploy.md says what each does. */
 import type { Node } from 'constructs';
 import { type SettingValues, settingValue, settingValues } from '../lib/settings.ts';
-import { ARCHITECTURE, RUNTIME } from './function.ts';
 
 /** Those of the functions, and what only the deployment needs. */
 export interface DeploymentSettings extends SettingValues {
@@ -17,8 +16,6 @@ export interface DeploymentSettings extends SettingValues {
   logRetentionDays: number;
   /** How a new version of an operation comes into use. */
   rollout: 'all-at-once' | 'canary';
-  /** Whether bundles have a compile cache. */
-  compileCache: boolean;
   /** Where alarms are sent; absent: nowhere. */
   alarmEmail: string | undefined;
   /** ARN of the stream of a table that a destroyed stack left, to use in place of a new one. */
@@ -35,21 +32,8 @@ export class DeploymentSettingsError extends Error {
   override readonly name = 'DeploymentSettingsError';
 }
 
-/** What decides on the code that V8 makes, and accepts. */
-type Machine = Readonly<{ platform: string; arch: string; version: string }>;
-
-const nameOf = ({ platform, arch, version }: Machine) => `Node ${/\d+/.exec(version)?.[0]} on ${platform} ${arch}`;
-/** That of the functions. */
-const LAMBDA: Machine = { platform: 'linux', arch: ARCHITECTURE.name, version: RUNTIME.name };
-
-/**
- * @param builder what builds the functions
- * @throws DeploymentSettingsError naming every context value that is wrong, and what it must be
- */
-export function readDeploymentSettings(
-  node: Pick<Node, 'tryGetContext'>,
-  builder: Machine = process,
-): DeploymentSettings {
+/** @throws DeploymentSettingsError naming every context value that is wrong, and what it must be */
+export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>): DeploymentSettings {
   const problems: string[] = [];
   const given = (name: string): string | undefined => {
     const value: unknown = node.tryGetContext(name);
@@ -72,11 +56,6 @@ export function readDeploymentSettings(
     new RegExp(`^(${RETENTION_DAYS.join('|')})$`),
     `one of ${RETENTION_DAYS.join(', ')}`,
   );
-  const compileCache = flag('compileCache', false);
-  if (compileCache && nameOf(builder) !== nameOf(LAMBDA))
-    problems.push(
-      `Context compileCache must be false here: the functions run ${nameOf(LAMBDA)}, and this is ${nameOf(builder)}.`,
-    );
   const settings: DeploymentSettings = {
     stageName: text('stageName', /^[A-Za-z0-9_]{1,128}$/, '1 to 128 letters, digits or underscores') ?? 'prod',
     apiGatewayAccount: flag('apiGatewayAccount', true),
@@ -86,7 +65,6 @@ export function readDeploymentSettings(
     stageBurst: integer('stageBurst', 2000, 1, 5_000),
     logRetentionDays: Number(days ?? 30),
     rollout: rollout === 'canary' ? rollout : 'all-at-once',
-    compileCache,
     alarmEmail: text('alarmEmail', /^[^@\s]+@[^@\s]+$/, 'an e-mail address'),
     adoptTable: text('adoptTable', STREAM_ARN, "the LatestStreamArn of a table's description"),
   };

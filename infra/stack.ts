@@ -34,9 +34,9 @@ export class ServiceStack extends Stack {
     const environment = Object.fromEntries(
       Object.entries(SETTINGS).map(([name, { env }]) => [env, String(settings[name as keyof typeof SETTINGS])]),
     );
-    const { logRetentionDays: logRetention, compileCache } = settings;
+    const { logRetentionDays: logRetention } = settings;
     const create = (name: FunctionName, options: Omit<ServiceFunctionProps, 'name' | 'logRetention'>) =>
-      new ServiceFunction(this, constructIdOf(name), { name, logRetention, compileCache, ...options }).lambda;
+      new ServiceFunction(this, constructIdOf(name), { name, logRetention, ...options }).lambda;
     const operationFunctions = perOperation(({ name, summary }) =>
       create(name, { description: summary, table, environment, timeout: ANSWER_TIMEOUT }),
     );

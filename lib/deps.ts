@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createLog, type Log } from './log.ts';
 import { createMetrics, type MetricsSink } from './metrics.ts';
 import { type Environment, readSettings, type Settings } from './settings.ts';
 import { originalFrames } from './source-map.ts';
-import { PATIENT, type Table } from './table/client.ts';
-import { connectEarly } from './table/connect-early.ts';
+import { connectTable, PATIENT, type Table } from './table/client.ts';
+import { keys } from './table/keys.ts';
+import { getRow } from './table/row.ts';
 import { TIME_LIMITS, type TimeLimits } from './time-limits.ts';
 
 /** External dependencies: table, clock, randomness, log, settings. */
@@ -37,12 +39,13 @@ export async function createDeps({
 }): Promise<Deps> {
   const settings = readSettings(env);
   const log = createLog(originalFrames);
-  const table = await connectEarly(
-    { name: settings.tableName, endpoint: settings.dynamodbEndpoint, ...(patient && PATIENT) },
-    { url: settings.expectedEndpoint, connections },
-  );
+  const table = connectTable({
+    name: settings.tableName,
+    endpoint: settings.dynamodbEndpoint,
+    ...(patient && PATIENT),
+  });
+  await warmUp(table, connections);
   const metrics = settings.quiet ? { call: nothing, event: nothing } : createMetrics();
-  if (settings.compileCacheRejected) metrics.event('compile_cache_rejected');
   return {
     table,
     now: Date.now,
@@ -55,3 +58,12 @@ export async function createDeps({
 }
 
 const nothing = () => undefined;
+
+/** Milliseconds. Near DynamoDB a connection and a read take a tenth of it; a longer wait would save no later call anything. */
+const LONGEST_WARM_UP_MS = 100;
+
+/** Reads a row that no table has: so the first call finds connections, and compiled code. No error: a call will meet it too. */
+async function warmUp(table: Table, connections: number): Promise<void> {
+  const reads = Array.from({ length: connections }, () => getRow(table, keys.appKey('')).catch(nothing));
+  await Promise.race([Promise.all(reads), sleep(LONGEST_WARM_UP_MS, undefined, { ref: false })]);
+}

@@ -9,11 +9,7 @@ export const METRICS = {
 } as const;
 
 /** Something that an operator must know. */
-export type OperationalEvent =
-  | 'account_without_gateway_key'
-  | 'merge_left_pending'
-  | 'merge_finished_late'
-  | 'compile_cache_rejected';
+export type OperationalEvent = 'account_without_gateway_key' | 'merge_left_pending' | 'merge_finished_late';
 
 /** What the service counts; never by key or account. */
 export interface MetricsSink {

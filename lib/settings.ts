@@ -30,12 +30,8 @@ export interface Settings extends SettingValues {
   tableName: string;
   /** `DYNAMODB_ENDPOINT`: a DynamoDB-compatible server to use in place of AWS. */
   dynamodbEndpoint: string | undefined;
-  /** Where the SDK will find DynamoDB, by the variables that Lambda and operators set; undefined: unknown. */
-  expectedEndpoint: string | undefined;
   /** `QUIET`: only errors are logged, and no metrics; for `npm start`, which prints each call itself. */
   quiet: boolean;
-  /** `COMPILE_CACHE_REJECTED`: this bundle's compile cache does not fit (`infra/bundle/cached.ts`). */
-  compileCacheRejected: boolean;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -87,9 +83,6 @@ export const settingValues = (
     }),
   ) as SettingValues;
 
-const regionalEndpoint = (region: string | undefined) =>
-  region && `https://dynamodb.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
-
 /** @throws SettingsError naming every variable that is missing or wrong, and what it must be. */
 export function readSettings(env: Environment = OWN): Settings {
   const problems: string[] = [];
@@ -105,14 +98,11 @@ export function readSettings(env: Environment = OWN): Settings {
   const settings: Settings = {
     tableName,
     dynamodbEndpoint: given('DYNAMODB_ENDPOINT'),
-    expectedEndpoint:
-      given('DYNAMODB_ENDPOINT') ?? given('AWS_ENDPOINT_URL_DYNAMODB') ?? regionalEndpoint(given('AWS_REGION')),
     ...settingValues(
       (name) => given(SETTINGS[name].env),
       (name, must) => wrong(SETTINGS[name].env, must),
     ),
     quiet: flag('QUIET'),
-    compileCacheRejected: flag('COMPILE_CACHE_REJECTED'),
   };
   if (problems.length > 0) throw new SettingsError(problems.join('\n'));
   return settings;

@@ -8,8 +8,7 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { StandardRetryStrategy } from '@smithy/core/retry';
 import { toInt64 } from '../json.ts';
-import { createHttpHandler, type EarlyHandler, type Timeouts } from './http-handler.ts';
-import { shortenPath } from './lean-path.ts';
+import { createHttpHandler, type Timeouts } from './http-handler.ts';
 import { createSigner } from './signer.ts';
 
 /** A DynamoDB table through its document client; an integer beyond 2^53 is a bigint on both sides. */
@@ -38,15 +37,13 @@ export interface TableOptions {
   maxAttempts?: number;
   /** Of one attempt, in milliseconds. */
   timeouts?: Timeouts;
-  /** Has opened connections to this endpoint; absent: one with these `timeouts`. */
-  requestHandler?: EarlyHandler;
 }
 
 /** Access key ids that DynamoDB Local accepts: letters and digits. Used with an `endpoint` of our own only. */
 const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 
 /** Milliseconds; three attempts of a call that hangs stay within the deadline of a request. */
-export const TIMEOUTS = { connectionTimeout: 500, requestTimeout: 800 } as const;
+const TIMEOUTS = { connectionTimeout: 500, requestTimeout: 800 } as const;
 
 /** For commands: an operator waits longer than a caller of the API does. */
 export const PATIENT = {
@@ -57,18 +54,33 @@ export const PATIENT = {
 /** Maximum delay before the first retry; the default of the SDK's DynamoDB client. */
 const RETRY_DELAY_MS = 25;
 
+/**
+ * The SDK's strategy with a retry quota for each call. That for all calls of a client is used up by some twenty throttled ones, and then a
+ * single lost reply fails the next.
+ */
+class RetryByCall extends StandardRetryStrategy {
+  override async refreshRetryTokenForRetry(
+    ...[token, failure]: Parameters<StandardRetryStrategy['refreshRetryTokenForRetry']>
+  ) {
+    const fresh = new StandardRetryStrategy({ maxAttempts: await this.maxAttempts(), baseDelay: RETRY_DELAY_MS });
+    // A write that conflicts with a transaction was not applied, and succeeds a moment later.
+    const isConflict = failure.error instanceof TransactionConflictException;
+    return fresh.refreshRetryTokenForRetry(token, isConflict ? { ...failure, errorType: 'TRANSIENT' } : failure);
+  }
+}
+
 /** How the client reaches DynamoDB: its own retries are the only ones. */
 export function clientConfig({
   endpoint,
   region,
   maxAttempts = 3,
   timeouts = TIMEOUTS,
-  requestHandler = createHttpHandler(timeouts),
 }: Omit<TableOptions, 'name'>): DynamoDBClientConfig {
   return {
     maxAttempts,
     retryMode: 'standard',
-    requestHandler,
+    retryStrategy: new RetryByCall(maxAttempts),
+    requestHandler: createHttpHandler(timeouts),
     ...(region && { region }),
     ...(endpoint && { endpoint, region: 'local', credentials: LOCAL_CREDENTIALS }),
   };
@@ -83,9 +95,6 @@ const unmarshallOptions = () => ({
 export function connectTable(options: TableOptions): Table {
   const signer = createSigner(() => bare.config);
   const bare: DynamoDBClient = new DynamoDBClient({ ...clientConfig(options), signer });
-  shortenPath(bare);
-  retryConflicts(bare);
-  retryByCall(bare);
   const client = DynamoDBDocumentClient.from(bare, {
     marshallOptions: { removeUndefinedValues: true },
     unmarshallOptions: unmarshallOptions(),
@@ -95,28 +104,4 @@ export function connectTable(options: TableOptions): Table {
     client,
     unmarshall: <Row>(item: Record<string, AttributeValue>) => unmarshall(item, unmarshallOptions()) as Row,
   };
-}
-
-/**
- * Gives each call a retry quota of its own, by an SDK retry strategy per call. The client's shared strategy has one
- * quota for all calls: some twenty throttled ones exhaust it, and then a single lost reply fails the next.
- */
-function retryByCall({ config }: DynamoDBClient): void {
-  config.retryStrategy = async () =>
-    new StandardRetryStrategy({ maxAttempts: await config.maxAttempts(), baseDelay: RETRY_DELAY_MS });
-}
-
-/** A write that conflicts with a transaction was not applied, and succeeds a moment later: the SDK may retry it. */
-function retryConflicts(client: DynamoDBClient): void {
-  client.middlewareStack.add(
-    (next) => async (args) => {
-      try {
-        return await next(args);
-      } catch (error) {
-        if (error instanceof TransactionConflictException) Object.assign(error, { $retryable: { throttling: false } });
-        throw error;
-      }
-    },
-    { step: 'finalizeRequest', priority: 'low', name: 'retryConflicts' },
-  );
 }

@@ -60,7 +60,6 @@ describe('a function', () => {
       rumCacheSeconds: 60,
       serviceMapEnabled: true,
       quiet: false,
-      compileCacheRejected: false,
     });
   });
 

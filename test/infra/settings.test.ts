@@ -19,7 +19,6 @@ it('have these defaults', () => {
     stageBurst: 2000,
     rollout: 'all-at-once',
     logRetentionDays: 30,
-    compileCache: false,
     alarmEmail: undefined,
     adoptTable: undefined,
   });
@@ -33,7 +32,6 @@ describe('a wrong setting stops synthesis with a sentence', () => {
     ['maxBodyBytes', '1e6', 'an integer from 1024 to 3145728'],
     ['logRetentionDays', '31', 'one of 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731'],
     ['rollout', 'slowly', 'all-at-once or canary'],
-    ['compileCache', 'on', 'true or false'],
     ['adoptTable', 'Old-Table-1', "the LatestStreamArn of a table's description"],
     ['alarmEmail', 'ops', 'an e-mail address'],
   ])('%s = %s', (name, value, must) => {
@@ -42,26 +40,6 @@ describe('a wrong setting stops synthesis with a sentence', () => {
 
   it('and several with one each', () => {
     expect(() => read({ stageRate: '0', rollout: 'slowly' })).toThrow(/^Context rollout .*\nContext stageRate .*$/);
-  });
-});
-
-describe('a compile cache', () => {
-  const lambda = { platform: 'linux', arch: 'arm64', version: 'v24.1.0' };
-  const from = (builder: typeof lambda) => () =>
-    readDeploymentSettings({ tryGetContext: (name) => (name === 'compileCache' ? 'true' : undefined) }, builder);
-
-  it('is built on the system, the architecture and the Node of the functions', () => {
-    expect(from(lambda)()).toMatchObject({ compileCache: true });
-  });
-
-  it.each([
-    ['Node 24 on linux x64', { ...lambda, arch: 'x64' }],
-    ['Node 24 on darwin arm64', { ...lambda, platform: 'darwin' }],
-    ['Node 22 on linux arm64', { ...lambda, version: 'v22.24.0' }],
-  ])('is refused with %s', (named, builder) => {
-    expect(from(builder)).toThrow(
-      `Context compileCache must be false here: the functions run Node 24 on linux arm64, and this is ${named}.`,
-    );
   });
 });
 

@@ -64,7 +64,6 @@ const WHOLE_RUNS = [
   'bash .ci/run',
   'npm run prove -- --form short',
   'npm run prove:mutants',
-  'PLANT=no-early-connection npm run bench -- lambda',
   'npm test -- test/unit/validation',
   'npm test -- test/integration/delete-work-item',
   'npm test -- test/infra',

@@ -4,7 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** By their time under faults, then without. The others follow in vitest's own order. */
 const LONGEST = [
   ...['table-double', 'crash-sweep', 'model', 'ambiguity', 'races', 'fuzz', 'restore', 'overload'],
-  ...['start-and-end', 'start', 'documents', 'admin-data', 'lean-path', 'admin-check', 'bundles', 'deadline'],
+  ...['start-and-end', 'start', 'documents', 'admin-data', 'table-client', 'admin-check', 'bundles', 'deadline'],
 ].map((name) => `/${name}.test.ts`);
 
 export class LongestFirst extends BaseSequencer {

@@ -36,6 +36,8 @@ const EXAMPLES: { [K in keyof Explanations]: [values: Explanations[K], mentions:
   versionDiffers: [{ given: '3', stored: '9007199254740993' }, ['3', '9007199254740993']],
   rumResourceNotFound: [undefined, ['RUM']],
   alertsTooLarge: [{ some: ['abc'], more: 7 }, ['abc', '7']],
+  incidentTooLarge: [{ incidentId: '64f000000000000000000001' }, ['64f000000000000000000001']],
+  mergesPending: [{ pending: 25 }, ['25']],
   mergeTargetsNotFound: [{ some: [{ what: 'alert', id: 'abc' }], more: 7 }, ['abc', '7']],
   permissionMissing: [{ permission: 'monit' }, ['monit']],
   tooFrequent: [{ limit: 30, windowSeconds: 60 }, ['30', '60', 'Retry-After']],

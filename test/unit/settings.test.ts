@@ -1,4 +1,3 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { readSettings, requiredVariable, SettingsError } from '../../lib/settings.ts';
 
@@ -18,13 +17,11 @@ describe('the settings', () => {
     expect(readSettings({ TABLE_NAME: 't' })).toEqual({
       tableName: 't',
       dynamodbEndpoint: undefined,
-      expectedEndpoint: undefined,
       maxBodyBytes: 262_144,
       appKeyCacheSeconds: 30,
       rumCacheSeconds: 60,
       serviceMapEnabled: true,
       quiet: false,
-      compileCacheRejected: false,
     });
   });
 
@@ -37,18 +34,15 @@ describe('the settings', () => {
       RUM_CACHE_SECONDS: '5',
       SERVICEMAP_ENABLED: 'false',
       QUIET: 'true',
-      COMPILE_CACHE_REJECTED: 'true',
     };
     expect(readSettings(env)).toEqual({
       tableName: 't',
       dynamodbEndpoint: 'http://localhost:8000',
-      expectedEndpoint: 'http://localhost:8000',
       maxBodyBytes: 2048,
       appKeyCacheSeconds: 0,
       rumCacheSeconds: 5,
       serviceMapEnabled: false,
       quiet: true,
-      compileCacheRejected: true,
     });
   });
 
@@ -77,26 +71,13 @@ describe('the settings', () => {
     for (const value of wrong) expect(told({ TABLE_NAME: 't', [name]: value })).toHaveLength(1);
   });
 
-  it.each(['SERVICEMAP_ENABLED', 'QUIET', 'COMPILE_CACHE_REJECTED'])('%s is true or false', (name) => {
+  it.each(['SERVICEMAP_ENABLED', 'QUIET'])('%s is true or false', (name) => {
     for (const value of ['true', 'false']) expect(told({ TABLE_NAME: 't', [name]: value })).toEqual([]);
     expect(told({ TABLE_NAME: 't', [name]: 'TRUE' })).toEqual([`${name} must be true or false, not "TRUE"`]);
     expect(readSettings({ TABLE_NAME: 't', SERVICEMAP_ENABLED: 'true', QUIET: 'false' })).toMatchObject({
       serviceMapEnabled: true,
       quiet: false,
     });
-  });
-
-  it.each(['eu-west-1', 'us-gov-west-1', 'cn-north-1'])('expect DynamoDB of %s where the SDK finds it', (region) => {
-    const { endpointProvider } = new DynamoDBClient({ region }).config;
-    const { url } = endpointProvider({ Region: region, UseDualStack: false, UseFIPS: false });
-    const { expectedEndpoint = '' } = readSettings({ TABLE_NAME: 't', AWS_REGION: region });
-    expect(new URL(expectedEndpoint)).toEqual(url);
-  });
-
-  it('expect DynamoDB where a variable of the SDK says', () => {
-    const env = { TABLE_NAME: 't', AWS_REGION: 'eu-west-1', AWS_ENDPOINT_URL_DYNAMODB: 'https://elsewhere' };
-    expect(readSettings(env).expectedEndpoint).toBe('https://elsewhere');
-    expect(readSettings({ ...env, DYNAMODB_ENDPOINT: 'https://own' }).expectedEndpoint).toBe('https://own');
   });
 
   it('that are empty count as not given', () => {

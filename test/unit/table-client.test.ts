@@ -1,18 +1,65 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { expect, it, vi } from 'vitest';
+import { type DynamoDBDocumentClient, GetCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { HttpRequest } from '@smithy/core/protocols';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { connectTable } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getRow } from '../../lib/table/row.ts';
+import { createSigner } from '../../lib/table/signer.ts';
 import { TIME_LIMITS } from '../../lib/time-limits.ts';
 
-/** Begins `<name> - <step>`. */
-const ofLogger = (line: string) => line.startsWith('loggerMiddleware ');
+/** No call is tried twice, however busy the machine is. */
+const PATIENT = { connectionTimeout: 60_000, requestTimeout: 60_000 };
+const HURRIED = { ...PATIENT, requestTimeout: 600 };
 
-it('copies no input and no output for a logger, as a client of the SDK does', () => {
-  const plain = new DynamoDBClient({ region: 'local' });
-  expect(plain.middlewareStack.identify().filter(ofLogger)).toHaveLength(1);
-  expect(connectTable({ name: 't' }).client.middlewareStack.identify().filter(ofLogger)).toEqual([]);
+/** A server in place of DynamoDB that keeps what it receives. */
+const received: { headers: IncomingHttpHeaders; body: string }[] = [];
+let reply: (response: ServerResponse, attempt: number) => void;
+const server = createServer(async (request, response) => {
+  const body = Buffer.concat(await Array.fromAsync(request)).toString();
+  received.push({ headers: request.headers, body });
+  reply(response, received.length);
 });
+let endpoint: string;
+
+beforeAll(async () => {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+beforeEach(() => {
+  received.length = 0;
+});
+
+const answering =
+  (body: unknown, status = 200, headers = {}) =>
+  (response: ServerResponse) =>
+    response
+      .writeHead(status, { 'Content-Type': 'application/x-amz-json-1.0', ...headers })
+      .end(typeof body === 'string' ? body : JSON.stringify(body));
+
+const TableName = 't';
+const Key = { pk: 'a', sk: 'b' };
+const get = () => new GetCommand({ TableName, Key });
+
+/** Sends a command of any kind. */
+const send = (client: DynamoDBDocumentClient, command: object, options = {}) =>
+  client.send(command as never, options) as Promise<{ $metadata: object }>;
+
+/** What a command receives or throws, with what the server has received by then. */
+async function outcomeOf(client: DynamoDBDocumentClient, command: object) {
+  const outcome = await send(client, command).then(
+    (output) => ({ output, metadata: output.$metadata }),
+    (error) => ({ name: error.name, code: error.code, metadata: error.$metadata }),
+  );
+  return { ...outcome, received };
+}
 
 it('gives each of three attempts 800 ms for its reply: together less than a call has', async () => {
   const timer = vi.spyOn(globalThis, 'setTimeout');
@@ -21,4 +68,183 @@ it('gives each of three attempts 800 ms for its reply: together less than a call
   expect(timer.mock.calls.filter(([, ms]) => ms === 800)).toHaveLength(3);
   timer.mockRestore();
   expect(3 * 800).toBeLessThan(TIME_LIMITS.callMs);
+});
+
+it('keeps its connection, and reads integers beyond 2^53 exactly', async () => {
+  const sockets = new Set<unknown>();
+  reply = (response) => {
+    sockets.add(response.socket);
+    answering({ Item: { n: { N: '9223372036854775807' }, part: { N: '-2.5' } } })(response);
+  };
+  const { client } = connectTable({ name: 't', endpoint, timeouts: PATIENT });
+  for (let call = 0; call < 3; call += 1)
+    expect(await send(client, get())).toMatchObject({ Item: { n: 9223372036854775807n, part: -2.5 } });
+  expect(sockets.size).toBe(1);
+  client.destroy();
+});
+
+it('gives a transaction one token for all its attempts', async () => {
+  reply = (response, attempt) => answering({}, attempt < 3 ? 500 : 200)(response);
+  const { client } = connectTable({ name: 't', endpoint, timeouts: PATIENT });
+  await send(client, new TransactWriteCommand({ TransactItems: [{ Delete: { TableName, Key } }] }));
+  const tokens = received.map(({ body }) => JSON.parse(body).ClientRequestToken);
+  expect(tokens[0]).toMatch(/^[\da-f-]{36}$/);
+  expect(tokens).toEqual([tokens[0], tokens[0], tokens[0]]);
+  client.destroy();
+});
+
+describe('an error', () => {
+  const type = (name: string) => `com.amazonaws.dynamodb.v20120810#${name}`;
+  it.each([
+    ['a failed condition', 400, { __type: type('ConditionalCheckFailedException') }, 1],
+    ['a cancelled transaction', 400, { __type: type('TransactionCanceledException'), CancellationReasons: [] }, 1],
+    ['a conflict with a transaction', 400, { __type: type('TransactionConflictException') }, 3],
+    ['throttling', 400, { __type: type('ProvisionedThroughputExceededException') }, 3],
+    ['a failing service', 500, { __type: type('InternalServerError') }, 3],
+    ['no JSON', 503, '<html>', 3],
+  ])('(%s) is thrown after as many attempts as may help', async (_what, status, body, attempts) => {
+    reply = answering(body, status);
+    const { client } = connectTable({ name: 't', endpoint, timeouts: PATIENT });
+    expect(await outcomeOf(client, get())).toMatchObject({ metadata: { attempts } });
+    expect(received).toHaveLength(attempts);
+    client.destroy();
+  });
+
+  it('of a lost reply is retried also after a storm of throttled calls', async () => {
+    const { client } = connectTable({ name: 't', endpoint, timeouts: PATIENT });
+    reply = answering({ __type: type('ProvisionedThroughputExceededException') }, 400);
+    await Promise.all(Array.from({ length: 60 }, () => outcomeOf(client, get())));
+    received.length = 0;
+    reply = (response, attempt) => (attempt === 1 ? response.destroy() : answering({})(response));
+    expect(await outcomeOf(client, get())).toMatchObject({ metadata: { attempts: 2 } });
+    client.destroy();
+  });
+
+  it.each([
+    ['a connection that ends', (response: ServerResponse) => response.destroy(), 'ECONNRESET'],
+    ['a server that says nothing', () => {}, 'ETIMEDOUT'],
+  ])('(%s) is a time-out after three attempts', async (_what, act, code) => {
+    reply = act;
+    const { client } = connectTable({ name: 't', endpoint, timeouts: HURRIED });
+    expect(await outcomeOf(client, get())).toMatchObject({ name: 'TimeoutError', code, metadata: { attempts: 3 } });
+    client.destroy();
+  });
+
+  it('is a time-out when a reply stops half-way', async () => {
+    reply = (response) => response.writeHead(200, { 'Content-Length': 100 }).write('{"Item":');
+    const { client } = connectTable({ name: 't', endpoint, timeouts: HURRIED });
+    expect(await outcomeOf(client, get())).toMatchObject({ name: 'TimeoutError', metadata: { attempts: 3 } });
+    client.destroy();
+  });
+
+  it('is a lost connection when a reply ends half-way', async () => {
+    reply = (response) => {
+      response.writeHead(200, { 'Content-Length': 100 }).write('{"Item":');
+      setTimeout(() => response.destroy(), 20);
+    };
+    const { client } = connectTable({ name: 't', endpoint, timeouts: PATIENT });
+    expect(await outcomeOf(client, get())).toMatchObject({ code: 'ECONNRESET', metadata: { attempts: 3 } });
+    client.destroy();
+  });
+
+  it('is a time-out when no TLS connection is made in time', async () => {
+    const silent = createTcpServer((socket) => socket.on('error', () => {}).resume()).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const timeouts = { connectionTimeout: 50, requestTimeout: 60_000 };
+    const { client } = connectTable({ name: 't', endpoint: `https://127.0.0.1:${port}`, timeouts });
+    await expect(send(client, get())).rejects.toMatchObject({ name: 'TimeoutError', code: 'ETIMEDOUT' });
+    client.destroy();
+    silent.close();
+  });
+
+  it('is AbortError for a call that is given up, before and while it is sent', async () => {
+    reply = () => {};
+    const aborted = { name: 'AbortError', message: 'Request aborted' };
+    const { client } = connectTable({ name: 't', endpoint, timeouts: PATIENT });
+    await expect(send(client, get(), { abortSignal: AbortSignal.timeout(50) })).rejects.toMatchObject(aborted);
+    const { requestHandler } = client.config;
+    const { hostname, port } = new URL(endpoint);
+    const request = new HttpRequest({ protocol: 'http:', hostname, port: Number(port), method: 'POST', body: '' });
+    for (const abortSignal of [AbortSignal.abort(), AbortSignal.timeout(50)])
+      await expect(requestHandler.handle(request, { abortSignal })).rejects.toMatchObject(aborted);
+  });
+
+  it('is not what a reply is that comes slowly', async () => {
+    reply = async (response) => {
+      for (const part of ['{', '"Item"', ':', '{"a"', ':', '{"S"', ':"b"}}', '}']) {
+        response.write(part);
+        await new Promise((resolve) => setTimeout(resolve, 150));
+      }
+      response.end();
+    };
+    const timeouts = { connectionTimeout: 1_000, requestTimeout: 1_000 };
+    const { client } = connectTable({ name: 't', endpoint, timeouts });
+    expect(await outcomeOf(client, get())).toMatchObject({ output: { Item: { a: 'b' } }, received: [{}] });
+    client.destroy();
+  });
+
+  it('for a clock that is wrong leads to an attempt by the clock of DynamoDB', async () => {
+    const ahead = 3_600_000;
+    const wrong = { __type: 'com.amazon.coral.service#RequestTimeTooSkewed', message: 'm' };
+    reply = (response, attempt) =>
+      answering(attempt === 1 ? wrong : {}, attempt === 1 ? 400 : 200, {
+        Date: new Date(Date.now() + ahead).toUTCString(),
+      })(response);
+    const { received: attempts } = await outcomeOf(connectTable({ name: 't', endpoint }).client, get());
+    const [first, second] = attempts.map(({ headers }) => String(headers['x-amz-date']));
+    const time = (text = '') => Date.parse(text.replace(/(....)(..)(..T..)(..)/, '$1-$2-$3:$4:'));
+    expect(time(second) - time(first)).toBeGreaterThan(ahead - 60_000);
+  });
+});
+
+describe('a signature', () => {
+  const credentials = { accessKeyId: 'AKID', secretAccessKey: 'secret/key+' };
+  const signingDate = new Date('2026-02-03T04:05:06.789Z');
+  const request = (body: string | Uint8Array, headers = {}) =>
+    new HttpRequest({
+      protocol: 'https:',
+      hostname: 'dynamodb.eu-west-1.amazonaws.com',
+      method: 'POST',
+      path: '/',
+      headers: {
+        host: 'dynamodb.eu-west-1.amazonaws.com',
+        'content-type': 'application/x-amz-json-1.0',
+        'x-amz-target': 'DynamoDB_20120810.GetItem',
+        ...headers,
+      },
+      body,
+    });
+
+  it.each([
+    ['short-lived credentials', { ...credentials, sessionToken: 'token==' }, '{"a":"ü"}'],
+    ['lasting ones', credentials, new TextEncoder().encode('{}')],
+  ])('with %s is that of the SDK’s signer', async (_what, own, body) => {
+    const { config } = new DynamoDBClient({ region: 'eu-west-1', credentials: own });
+    const signer = createSigner(() => config);
+    for (const date of [signingDate, new Date(signingDate.getTime() + 86_400_000)]) {
+      const theirs = await (await config.signer()).sign(request(body), { signingDate: date });
+      const { 'x-amz-content-sha256': sum } = theirs.headers;
+      const given = request(body, { 'x-amz-content-sha256': sum });
+      const signed = await signer.sign(given, { signingDate: date });
+      expect(signed.headers).toEqual(theirs.headers);
+      // It may be signed again.
+      expect(given.headers).not.toHaveProperty('authorization');
+    }
+  });
+
+  it('has the key of its day, region and credentials', async () => {
+    let own = credentials;
+    const signer = createSigner(() => ({ credentials: async () => own, region: async () => 'eu-west-1' }) as never);
+    const signature = async (date: Date, signingRegion?: string) =>
+      (await signer.sign(request('{}'), { signingDate: date, ...(signingRegion && { signingRegion }) })).headers
+        .authorization;
+    const nextDay = new Date(signingDate.getTime() + 86_400_000);
+    const all = [await signature(signingDate), await signature(nextDay), await signature(signingDate, 'eu-north-1')];
+    own = { accessKeyId: 'AKID', secretAccessKey: 'other' };
+    all.push(await signature(signingDate));
+    expect(new Set(all).size).toBe(4);
+    own = credentials;
+    expect(await signature(signingDate)).toBe(all[0]);
+  });
 });
