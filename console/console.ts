@@ -9,6 +9,7 @@ import { getCookie, setCookie } from 'hono/cookie';
 import { secureHeaders } from 'hono/secure-headers';
 import { readAccount } from '../lib/accounts/accounts.ts';
 import { isInt64, toInt64 } from '../lib/json.ts';
+import { asksLoopback } from '../lib/loopback.ts';
 import { printable } from '../lib/printable.ts';
 import type { Table } from '../lib/table/client.ts';
 import { isUnavailable } from '../lib/table/failures.ts';
@@ -66,9 +67,8 @@ export function createConsole(options: ConsoleOptions) {
   app.use(secureHeaders({ contentSecurityPolicy: POLICY, strictTransportSecurity: false }));
   app.use(async (c, next) => {
     const { method, headers, socket } = c.env.incoming;
-    const hosts = ['127.0.0.1', 'localhost'].map((name) => `${name}:${socket.localPort}`);
-    // A page elsewhere could otherwise read this one, by a name of its own that leads here.
-    if (!hosts.includes(headers.host ?? '')) return refuse(c, 403, 'Refused', 'Use the address that was printed.');
+    if (!asksLoopback(headers.host, socket.localPort))
+      return refuse(c, 403, 'Refused', 'Use the address that was printed.');
     if (method === 'GET') return next();
     c.header('Allow', 'GET');
     return refuse(c, 405, 'Read-only', 'To change something, use the commands that the console names.');

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 export interface RunningService {
   pid: number;
   url: string;
-  /** Of its DynamoDB. */
+  /** Of its DynamoDB, with the credentials: the note is for this user only. */
   endpoint: string;
   tableName: string;
 }
@@ -16,7 +16,7 @@ const folder = fileURLToPath(new URL('../../.local/running/', import.meta.url));
 export function noteRunning(service: RunningService): () => void {
   const file = `${folder}${service.pid}.json`;
   mkdirSync(folder, { recursive: true });
-  writeFileSync(file, JSON.stringify(service));
+  writeFileSync(file, JSON.stringify(service), { mode: 0o600 });
   return () => rmSync(file, { force: true });
 }
 

@@ -10,7 +10,7 @@ import { linesOf } from '../../lib/data/lines.ts';
 import { countsText, loadData } from '../../lib/data/load.ts';
 import { line } from '../../lib/printable.ts';
 import { readSettings, SETTINGS } from '../../lib/settings.ts';
-import { connectTable, PATIENT } from '../../lib/table/client.ts';
+import { connectTable, PATIENT, splitEndpoint } from '../../lib/table/client.ts';
 import { TIME_LIMITS } from '../../lib/time-limits.ts';
 import { startDynamoDb } from './dynamodb-local.ts';
 import { FAILURES, type Failure, startFailingTable } from './failing-table.ts';
@@ -73,7 +73,7 @@ export async function serve(
   let service: LocalService | undefined;
   const console = createConsole({
     table,
-    target: `the table of npm start, at ${dynamoDb.endpoint}`,
+    target: `the table of npm start, at ${splitEndpoint(endpoint).url}`,
     commandOptions: () => `--service ${service?.url}`,
     now: Date.now,
     deadLetters: async () => service?.deadLetters.length,

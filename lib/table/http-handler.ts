@@ -78,7 +78,9 @@ export function createHttpHandler({ connectionTimeout, requestTimeout }: Timeout
     const abortSignal = options.abortSignal as AbortSignal | undefined;
     return new Promise((resolve, reject) => {
       const isPlain = protocol === 'http:';
-      const target = { method, path, host: hostname, port, headers, agent: agents[isPlain ? 'http:' : 'https:'] };
+      // Node resolves an IPv6 address without its brackets only.
+      const host = hostname.replace(/^\[|\]$/g, '');
+      const target = { method, path, host, port, headers, agent: agents[isPlain ? 'http:' : 'https:'] };
       if (abortSignal?.aborted) return reject(abortError(abortSignal));
       const sent = (isPlain ? plainRequest : tlsRequest)(target as object);
       let connecting: NodeJS.Timeout | undefined;

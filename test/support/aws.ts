@@ -1,6 +1,7 @@
 /** AWS's wire, as far as the operator's command and the gateway keys use it: API Gateway, CloudFormation, SQS, STS. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { splitEndpoint } from '../../lib/table/client.ts';
 import { dynamodbEndpoint } from './dynamodb-local.ts';
 
 /** A stand-in for AWS, and what it has and was asked. */
@@ -115,12 +116,13 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
     else await answerApiGateway(request, text, response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const dynamoDb = await startDynamoDbOfAws();
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   /** In which the SDK finds it, and the run's DynamoDB. */
   const environment = {
     AWS_ACCESS_KEY_ID: 'local',
     AWS_SECRET_ACCESS_KEY: 'local',
-    AWS_ENDPOINT_URL_DYNAMODB: dynamodbEndpoint(),
+    AWS_ENDPOINT_URL_DYNAMODB: dynamoDb.url,
     AWS_ENDPOINT_URL_API_GATEWAY: url,
     AWS_ENDPOINT_URL_CLOUDFORMATION: url,
     AWS_ENDPOINT_URL_SQS: url,
@@ -145,6 +147,30 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
       };
     },
     forget: () => Object.assign(gateway, { keys: [], made: 0, attached: [], calls: [], failures: [] }),
-    close: () => server.close(),
+    close() {
+      dynamoDb.close();
+      server.close();
+    },
   };
+}
+
+/** The run's DynamoDB Local for any credentials and region: it has tables for each of both. */
+async function startDynamoDbOfAws() {
+  const { url, credentials } = splitEndpoint(dynamodbEndpoint());
+  const server = createServer((incoming, response) => {
+    const signature = String(incoming.headers.authorization);
+    const authorization = signature.replace(
+      /Credential=[^/]*\/(\d+)\/[^/]*/,
+      `Credential=${credentials.accessKeyId}/$1/local`,
+    );
+    const headers = { ...incoming.headers, authorization };
+    const outgoing = request(url, { method: incoming.method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(response);
+    });
+    incoming.pipe(outgoing.on('error', () => response.destroy()));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
 }
