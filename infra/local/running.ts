@@ -13,11 +13,11 @@ export interface RunningService {
 const folder = fileURLToPath(new URL('../../.local/running/', import.meta.url));
 
 /** @returns takes the note back */
-export function noteRunning(service: RunningService): () => void {
+export function noteRunning(service: RunningService): () => Promise<void> {
   const file = `${folder}${service.pid}.json`;
   mkdirSync(folder, { recursive: true });
   writeFileSync(file, JSON.stringify(service), { mode: 0o600 });
-  return () => rmSync(file, { force: true });
+  return async () => rmSync(file, { force: true });
 }
 
 /** Those whose process is alive; notes of the others are taken away. */

@@ -101,8 +101,12 @@ export async function serve(
     }, show);
     atEnd(async () => unwatch());
   }
-  const unnote = noteRunning({ pid: process.pid, url: service.url, endpoint, tableName: LOCAL_TABLE_NAME });
-  atEnd(async () => unnote());
+  try {
+    atEnd(noteRunning({ pid: process.pid, url: service.url, endpoint, tableName: LOCAL_TABLE_NAME }));
+  } catch (error) {
+    const why = (error as NodeJS.ErrnoException).code;
+    show(`Warning: cannot write to .local (${why}): \`npm run admin\` finds this service by DYNAMODB_ENDPOINT=${endpoint} only.`);
+  }
   if (service.streamProblem)
     show(`Warning: cannot read the table's stream (${service.streamProblem}); interrupted merges stay pending.`);
   show(welcome(service.url, console.entrance, demoKey, options.fail));
@@ -114,8 +118,11 @@ export async function serve(
 
 function welcome(url: string, entrance: string, demoKey: string | undefined, fail: readonly Failure[]): string {
   const appKey = demoKey ?? '<API_KEY>';
+  // A proxy of the environment would be asked for this machine's own address.
+  const { http_proxy, all_proxy, ALL_PROXY } = process.env;
+  const direct = http_proxy || all_proxy || ALL_PROXY ? " --noproxy '*'" : '';
   const curl = (path: string, body: object) =>
-    `curl -s '${url}${path}?app_key=${appKey}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+    `curl -s${direct} '${url}${path}?app_key=${appKey}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
   const ids = { alert_ids: [sampleId('alert 0'), sampleId('alert 1')], incident_id: sampleId('incident 0') };
   const bodies: Record<OperationName, object> = {
     'browse-fleet': { limit: 1, statuses: ['stale', 'degraded'] },

