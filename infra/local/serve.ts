@@ -105,7 +105,9 @@ export async function serve(
     atEnd(noteRunning({ pid: process.pid, url: service.url, endpoint, tableName: LOCAL_TABLE_NAME }));
   } catch (error) {
     const why = (error as NodeJS.ErrnoException).code;
-    show(`Warning: cannot write to .local (${why}): \`npm run admin\` finds this service by DYNAMODB_ENDPOINT=${endpoint} only.`);
+    show(
+      `Warning: cannot write to .local (${why}): \`npm run admin\` finds this service by DYNAMODB_ENDPOINT=${endpoint} only.`,
+    );
   }
   if (service.streamProblem)
     show(`Warning: cannot read the table's stream (${service.streamProblem}); interrupted merges stay pending.`);

@@ -1,8 +1,7 @@
 /** AWS's wire, as far as the operator's command and the gateway keys use it: API Gateway, CloudFormation, SQS, STS. */
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { splitEndpoint } from '../../lib/table/client.ts';
-import { dynamodbEndpoint } from './dynamodb-local.ts';
+import { startDynamoDbForAnyone } from './dynamodb-for-anyone.ts';
 
 /** A stand-in for AWS, and what it has and was asked. */
 export async function startFakeAws(stack: { name: string; outputs: Record<string, string> }) {
@@ -116,7 +115,7 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
     else await answerApiGateway(request, text, response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const dynamoDb = await startDynamoDbOfAws();
+  const dynamoDb = await startDynamoDbForAnyone();
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   /** In which the SDK finds it, and the run's DynamoDB. */
   const environment = {
@@ -152,25 +151,4 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
       server.close();
     },
   };
-}
-
-/** The run's DynamoDB Local for any credentials and region: it has tables for each of both. */
-async function startDynamoDbOfAws() {
-  const { url, credentials } = splitEndpoint(dynamodbEndpoint());
-  const server = createServer((incoming, response) => {
-    const signature = String(incoming.headers.authorization);
-    const authorization = signature.replace(
-      /Credential=[^/]*\/(\d+)\/[^/]*/,
-      `Credential=${credentials.accessKeyId}/$1/local`,
-    );
-    const headers = { ...incoming.headers, authorization };
-    const outgoing = request(url, { method: incoming.method, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 500, answer.headers);
-      answer.pipe(response);
-    });
-    incoming.pipe(outgoing.on('error', () => response.destroy()));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
 }
