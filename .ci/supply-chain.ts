@@ -1,6 +1,7 @@
-/** What is installed: exact versions, licences that may be used, and no known vulnerability where the registry tells. */
+/** What is installed: exact versions, nothing without a hash in a lock file, the Node that runs, licences that may be used, and no known vulnerability where the registry tells. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { relative, sep } from 'node:path';
 
 /** Licences that ask for no more than to be named, or for changes to their own files. */
 const ALLOWED = new Set(
@@ -25,11 +26,24 @@ interface Locked {
   license?: string;
   resolved?: string;
   link?: boolean;
+  integrity?: string;
+  inBundle?: boolean;
+  hasInstallScript?: boolean;
 }
+
+/** Install scripts could fetch what no lock file names. These: why they do not. */
+const INSTALL_SCRIPTS: Readonly<Record<string, string>> = {
+  esbuild: 'checks the binary of its platform package, which is locked',
+  '@scarf/scarf': 'is not run: see `allowScripts` in package.json; it only counts installations',
+};
 
 const problems: string[] = [];
 const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Record<string, Record<string, string>>;
-for (const [name, version] of Object.entries({ ...manifest.dependencies, ...manifest.devDependencies }))
+for (const [name, version] of Object.entries({
+  ...manifest.dependencies,
+  ...manifest.devDependencies,
+  ...manifest.optionalDependencies,
+}))
   if (!/^\d+\.\d+\.\d+$/.test(version)) problems.push(`${name} must have an exact version, not ${version}`);
 
 const LOCKS = [
@@ -46,10 +60,15 @@ for (const [path, locked] of packages) {
   // This repository's own packages.
   if (!path.includes('node_modules/') || locked.link) continue;
   const name = path.split('node_modules/').at(-1) ?? path;
+  if (!locked.integrity && !locked.inBundle) problems.push(`${path} has no hash in its lock file`);
+  if (locked.hasInstallScript && !(name in INSTALL_SCRIPTS)) problems.push(`${name} has an install script`);
   const licence = locked.license ?? 'none';
   licences.set(licence, (licences.get(licence) ?? 0) + 1);
   if (!isAllowed(licence) && !(name in KNOWN)) problems.push(`${name} has the licence ${licence}`);
 }
+const running = relative('node_modules', process.execPath).split(sep)[0] ?? '';
+if (packages.find(([path]) => path === `node_modules/${running}`)?.[1].version !== process.versions.node)
+  problems.push(`${process.execPath} runs this: it is no Node of the lock file`);
 process.stdout.write(`licences: ${[...licences].map(([licence, count]) => `${count} ${licence}`).join(', ')}\n`);
 
 const audit = await new Promise<string>((resolve) => {

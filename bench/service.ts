@@ -9,7 +9,7 @@ import { type ListedOperation, operationIdOf } from '../lib/api/operations.ts';
 import { loadData } from '../lib/data/load.ts';
 import type { Deps } from '../lib/deps.ts';
 import { readSettings } from '../lib/settings.ts';
-import { connectTable, type Table } from '../lib/table/client.ts';
+import { connectTable, splitEndpoint, type Table } from '../lib/table/client.ts';
 import { TIME_LIMITS } from '../lib/time-limits.ts';
 import { createHandlers } from '../test/support/handlers.ts';
 
@@ -29,10 +29,8 @@ export async function startBenchService(
   const timeouts = { connectionTimeout: 5_000, requestTimeout: 10_000 };
   const connect = (): Table => connectTable({ name, endpoint: dynamoDb.endpoint, timeouts });
   const table = connect();
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  const byHand = DynamoDBDocumentClient.from(
-    new DynamoDBClient({ endpoint: dynamoDb.endpoint, region: 'local', credentials }),
-  );
+  const { url, credentials } = splitEndpoint(dynamoDb.endpoint);
+  const byHand = DynamoDBDocumentClient.from(new DynamoDBClient({ endpoint: url, region: 'local', credentials }));
   await loadData(table, 'bench', lines, { nowSeconds: Math.floor(Date.now() / 1000) });
   let clock = Date.now();
   const deps: Deps = {

@@ -42,7 +42,8 @@ export function addConsoleCommand(program: AdminCommand): void {
 }
 
 /** The options by which another command reaches the same table. */
-function optionsFor({ table, endpoint }: Target, { stack, region }: TargetOptions): string {
+function optionsFor({ table, endpoint, service }: Target, { stack, region }: TargetOptions): string {
+  if (service !== undefined) return `--service ${shellWord(service)}`;
   const options = stack === undefined ? [['--table', table.name]] : [['--stack', stack]];
   if (endpoint !== undefined) options.push(['--endpoint', endpoint]);
   else if (region !== undefined) options.push(['--region', region]);

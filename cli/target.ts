@@ -5,7 +5,8 @@ import { listRunning } from '../infra/local/running.ts';
 import { LOCAL_TABLE_NAME } from '../infra/local/table.ts';
 import { createGatewayKeys, type GatewayKeys } from '../lib/accounts/gateway-keys.ts';
 import type { Int64 } from '../lib/json.ts';
-import { connectTable, PATIENT, type Table } from '../lib/table/client.ts';
+import { isLoopback } from '../lib/loopback.ts';
+import { connectTable, PATIENT, splitEndpoint, type Table } from '../lib/table/client.ts';
 import { localUser } from './audit.ts';
 import { CliError, type Io, say, UsageError } from './io.ts';
 
@@ -23,6 +24,8 @@ export interface Target {
   /** Of a DynamoDB-compatible server; absent: AWS. */
   readonly endpoint: string | undefined;
   readonly region: string | undefined;
+  /** URL of the `npm start` service that it belongs to, if it was found by that. */
+  readonly service?: string;
   /** Makes gateway keys; absent where there is no usage plan to attach them to. */
   readonly gatewayKeys: GatewayKeys | undefined;
   /** How many messages the stack's merge queue gave up, about; absent where no stack tells which queue it is. */
@@ -47,7 +50,8 @@ export async function connectTarget(options: TargetOptions, env: Io['env']): Pro
     return connect({ tableName: options.table ?? env.TABLE_NAME ?? LOCAL_TABLE_NAME, endpoint });
   }
   if (options.table !== undefined) return connect({ tableName: options.table, region });
-  return connect(theRunning(options.service ?? env.SERVICE_URL));
+  const running = theRunning(options.service ?? env.SERVICE_URL);
+  return { ...connect(running), service: running.url };
 }
 
 function theRunning(url: string | undefined) {
@@ -109,11 +113,9 @@ async function countMessages(queueUrl: string, region: string | undefined): Prom
   return names.reduce((sum, name) => sum + Number(Attributes[name]), 0);
 }
 
-const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
-
 /** Says where something is about to be written, and asks, unless it is this machine or the user said --yes. */
 export async function confirmWrite(target: Target, options: TargetOptions, io: Io): Promise<void> {
-  if (target.endpoint !== undefined && LOOPBACK.has(new URL(target.endpoint).hostname)) return;
+  if (target.endpoint !== undefined && isLoopback(new URL(target.endpoint).hostname)) return;
   say(io, `This writes to ${await targetText(target)}.`);
   if (options.yes) return;
   if (!io.stdin.isTTY) throw new UsageError('Pass --yes to write there without confirmation.');
@@ -128,7 +130,7 @@ export async function confirmWrite(target: Target, options: TargetOptions, io: I
 
 export async function targetText(target: Target): Promise<string> {
   const { table, endpoint } = target;
-  if (endpoint !== undefined) return `table ${table.name} at ${endpoint}`;
+  if (endpoint !== undefined) return `table ${table.name} at ${splitEndpoint(endpoint).url}`;
   const { account, region } = await identify(target);
   return `table ${table.name} of AWS account ${account} in ${region}`;
 }

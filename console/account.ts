@@ -5,7 +5,6 @@ import type { AuditEntry } from '../lib/accounts/rows.ts';
 import { operations } from '../lib/api/operations.ts';
 import { createRateLimiter } from '../lib/api/rate-limit.ts';
 import type { WorkItemRow } from '../lib/incidents/rows.ts';
-import { shellWord } from '../lib/shell-word.ts';
 import { batchGet } from '../lib/table/batch-get.ts';
 import { collections, keys } from '../lib/table/keys.ts';
 import { queryPage } from '../lib/table/query.ts';
@@ -69,8 +68,8 @@ const itemTable = (view: View, items: WorkItemRow[]): Table => ({
   rows: items.map(({ work_item_id: id, title, version, deleted_at_ms, deleted_by }) => {
     if (deleted_at_ms === undefined) return [id, title, version, 'active', 'not deleted'];
     const deletion = html`deleted ${when(deleted_at_ms, view.nowMs)} by key ${deleted_by}`;
-    const restore = `work-item restore ${shellWord(id)} --account ${view.account.account_id}`;
-    return [id, title, version, deletion, command(view, restore)];
+    const restore = `work-item restore --account ${view.account.account_id}`;
+    return [id, title, version, deletion, command(view, restore, id)];
   }),
   none: 'There are none.',
 });

@@ -9,13 +9,14 @@ import { getCookie, setCookie } from 'hono/cookie';
 import { secureHeaders } from 'hono/secure-headers';
 import { readAccount } from '../lib/accounts/accounts.ts';
 import { isInt64, toInt64 } from '../lib/json.ts';
+import { asksLoopback } from '../lib/loopback.ts';
 import { printable } from '../lib/printable.ts';
 import type { Table } from '../lib/table/client.ts';
 import { isUnavailable } from '../lib/table/failures.ts';
 import { timeText } from '../lib/time-text.ts';
 import { accountPage, accountsPage } from './account.ts';
 import { fleetPage } from './fleet.ts';
-import { healthPage } from './health.ts';
+import { healthPage, runCheck } from './health.ts';
 import { document, type Html, html, type Page } from './html.ts';
 import { alertPage, incidentPage, mergesPage } from './incidents.ts';
 import { metered } from './metered.ts';
@@ -40,9 +41,12 @@ const POLICY = {
   styleSrc: SELF,
   imgSrc: ['data:'],
   formAction: SELF,
-  baseUri: NONE,
+  baseUri: SELF,
   frameAncestors: NONE,
 };
+const COOKIE = 'console';
+/** The only path that takes a form. */
+const CHECK = /\/health$/;
 /** US dollars for a read unit on demand, as in docs/cost.md. */
 const READ_UNIT_DOLLARS = 0.125 / 1_000_000;
 
@@ -54,22 +58,26 @@ const secret = () => randomBytes(32).toString('base64url');
 /** @returns answers the requests for `/console` and what is below; and the path and query that let one browser in, once */
 export function createConsole(options: ConsoleOptions) {
   let token: string | undefined = secret();
-  const entrance = `/console?token=${token}`;
+  // A cookie goes to every port of this host: below a path that nobody else knows, to none but ours.
+  const prefix = `/${secret()}`;
+  const home = `/console${prefix}/`;
+  const entrance = `${home}?token=${token}`;
   const session = secret();
+  const formToken = secret();
   const checks: View['checks'] = new Map();
   const app = new Hono<Env>({ strict: false }).basePath('/console');
-  /** Cookies are shared by all ports of a host. */
-  const cookieOf = ({ env }: Context<Env>) => `console-${env.incoming.socket.localPort}`;
+  const addressOf = ({ req }: Context<Env>) => req.url.slice(new URL(req.url).origin.length);
+  /** Who does not know the path is not told. */
+  const baseOf = (c: Context<Env>) => (c.req.path.startsWith(home) ? home : '/console/');
   const refuse = (c: Context<Env>, status: 401 | 403 | 404 | 405 | 500 | 502, title: string, sentence: string) =>
-    c.html(document({ title, body: html`<p>${sentence}</p>` }), status);
+    c.html(document({ title, body: html`<p>${sentence}</p>` }, baseOf(c), addressOf(c)), status);
 
   app.use(secureHeaders({ contentSecurityPolicy: POLICY, strictTransportSecurity: false }));
   app.use(async (c, next) => {
     const { method, headers, socket } = c.env.incoming;
-    const hosts = ['127.0.0.1', 'localhost'].map((name) => `${name}:${socket.localPort}`);
-    // A page elsewhere could otherwise read this one, by a name of its own that leads here.
-    if (!hosts.includes(headers.host ?? '')) return refuse(c, 403, 'Refused', 'Use the address that was printed.');
-    if (method === 'GET') return next();
+    if (!asksLoopback(headers.host, socket.localPort))
+      return refuse(c, 403, 'Refused', 'Use the address that was printed.');
+    if (method === 'GET' || (method === 'POST' && CHECK.test(c.req.path))) return next();
     c.header('Allow', 'GET');
     return refuse(c, 405, 'Read-only', 'To change something, use the commands that the console names.');
   });
@@ -80,12 +88,12 @@ export function createConsole(options: ConsoleOptions) {
     const given = c.req.query('token');
     if (token !== undefined && given !== undefined && isSame(given, token)) {
       token = undefined;
-      setCookie(c, cookieOf(c), session, { path: '/console', httpOnly: true, sameSite: 'Strict' });
-      return c.redirect('/console');
+      setCookie(c, COOKIE, session, { path: home, httpOnly: true, sameSite: 'Strict' });
+      return c.redirect(home);
     }
     const advice = 'Open the address that was printed. It works once: run the command again for another.';
-    if (!isSame(getCookie(c, cookieOf(c)) ?? '', session)) return refuse(c, 401, 'Access denied', advice);
-    return given === undefined ? next() : c.redirect('/console');
+    if (!isSame(getCookie(c, COOKIE) ?? '', session)) return refuse(c, 401, 'Access denied', advice);
+    return given === undefined ? next() : c.redirect(home);
   });
   app.onError((error, c) => {
     const { name, message, stack = message } = error;
@@ -98,13 +106,17 @@ export function createConsole(options: ConsoleOptions) {
   });
   app.notFound((c) => refuse(c, 404, 'Not found', 'There is no such page.'));
 
-  const show = (page: (view: Omit<View, 'account'>, c: Context<Env>) => Promise<Page>) => async (c: Context<Env>) => {
+  function viewOf(c: Context<Env>): Omit<View, 'account'> {
     const { table, units } = metered(options.table);
-    const nowMs = options.now();
     const query = Object.fromEntries(Object.entries(c.req.query()).filter(([, value]) => value !== ''));
-    const cost = () => costText(units());
-    const shown = await page({ ...options, table, nowMs, query, signal: c.req.raw.signal, checks, cost }, c);
-    return c.html(document(shown, `${options.target}. Read at ${timeText(nowMs)}: ${cost()}.`));
+    const { signal } = c.req.raw;
+    return { ...options, table, nowMs: options.now(), query, signal, checks, formToken, cost: () => costText(units()) };
+  }
+  const show = (page: (view: Omit<View, 'account'>, c: Context<Env>) => Promise<Page>) => async (c: Context<Env>) => {
+    const view = viewOf(c);
+    const shown = await page(view, c);
+    const footer = `${options.target}. Read at ${timeText(view.nowMs)}: ${view.cost()}.`;
+    return c.html(document(shown, home, addressOf(c), footer));
   };
   const ofAccount = (page: NonNullable<Page['page']>, title: string, body: (view: View, id: string) => Promise<Html>) =>
     show(async (view, c) => {
@@ -114,13 +126,21 @@ export function createConsole(options: ConsoleOptions) {
     });
   const accounts = show(async (view) => ({ title: 'Accounts', body: await accountsPage(view) }));
 
-  app.get('/', accounts);
-  app.get('/:account/fleet', ofAccount('fleet', 'Fleet', fleetPage));
-  app.get('/:account/merges', ofAccount('merges', 'Incidents and merges', mergesPage));
-  app.get('/:account/incident/:id', ofAccount('merges', 'Incident', incidentPage));
-  app.get('/:account/alert/:id', ofAccount('merges', 'Alert', alertPage));
-  app.get('/:account/account', ofAccount('account', 'Account', accountPage));
-  app.get('/:account/health', ofAccount('health', 'Health', healthPage));
+  app.get(prefix, accounts);
+  app.get(`${prefix}/:account/fleet`, ofAccount('fleet', 'Fleet', fleetPage));
+  app.get(`${prefix}/:account/merges`, ofAccount('merges', 'Incidents and merges', mergesPage));
+  app.get(`${prefix}/:account/incident/:id`, ofAccount('merges', 'Incident', incidentPage));
+  app.get(`${prefix}/:account/alert/:id`, ofAccount('merges', 'Alert', alertPage));
+  app.get(`${prefix}/:account/account`, ofAccount('account', 'Account', accountPage));
+  app.get(`${prefix}/:account/health`, ofAccount('health', 'Health', healthPage));
+  app.post(`${prefix}/:account/health`, async (c) => {
+    const { token: given } = await c.req.parseBody();
+    if (typeof given !== 'string' || !isSame(given, formToken))
+      return refuse(c, 403, 'Refused', 'Use the button of the page.');
+    const view = viewOf(c);
+    await runCheck({ ...view, account: await requireAccount(view.table, c.req.param('account')) });
+    return c.redirect(c.req.path, 303);
+  });
   return { listener: getRequestListener(app.fetch), entrance };
 }
 

@@ -8,10 +8,9 @@ import { type Html, href, html, link, section, when } from './html.ts';
 import { command, type View } from './view.ts';
 
 export async function healthPage(view: View): Promise<Html> {
-  const { table, account, nowMs, query, checks } = view;
+  const { table, account, nowMs, checks, formToken } = view;
   const id = account.account_id;
   const [{ pending = [] }, letters] = await Promise.all([readMergeOrder(table, id), deadLetters(view)]);
-  if (query.check === 'now') checks.set(String(id), await check(view));
   const { rows, text } = checks.get(String(id)) ?? { rows: [], text: 'Not run since the console was started.' };
   return html`
 ${section('Pending merges', {
@@ -29,7 +28,8 @@ ${section('Pending merges', {
 ${section(
   'Check',
   { head: ['kind', 'meaning', 'about', 'detail', 'repair'], rows, none: text },
-  html`<p>It reads all merges, alerts, feeds and keys of the account. ${link(href([id, 'health'], { check: 'now' }), 'Check now')}</p>`,
+  html`<p>It reads all merges, alerts, feeds and keys of the account.</p>
+<form method="post"><input type="hidden" name="token" value="${formToken}"><button type="submit">Check now</button></form>`,
 )}
 ${rows.length > 0 && html`<p>${text} What a repair would change: ${command(view, `repair --account ${id}`)}</p>`}`;
 }
@@ -46,7 +46,8 @@ async function deadLetters(view: View): Promise<string> {
   }
 }
 
-async function check({ table, account, nowMs, cost }: View) {
+/** Runs a check of the account: its page shows the result from then on. */
+export async function runCheck({ table, account, nowMs, cost, checks }: View): Promise<void> {
   const findings = await checkAccount(table, account.account_id, nowMs);
   const rows = findings.map(({ kind, ids, detail, fixes }) => {
     const about = Object.entries(ids).map(([name, value]) => `${name} ${value}`);
@@ -54,5 +55,5 @@ async function check({ table, account, nowMs, cost }: View) {
     return [kind, FINDINGS[kind], about.join(', '), detail, repair];
   });
   const result = rows.length === 0 ? 'no problems found' : countText(rows.length, 'finding');
-  return { rows, text: `Checked at ${timeText(nowMs)}: ${result}; ${cost()}.` };
+  checks.set(String(account.account_id), { rows, text: `Checked at ${timeText(nowMs)}: ${result}; ${cost()}.` });
 }

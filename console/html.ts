@@ -24,10 +24,10 @@ function harmless(value: Value): unknown {
   return Array.isArray(value) ? value.map(harmless) : value;
 }
 
-/** The address of a page: its path under `/console`, and its query without the parts that are not given. */
+/** The address of a page, relative to the document's base: its path, and its query without the parts that are not given. */
 export function href(path: readonly (string | Int64)[], query: Readonly<Record<string, string | undefined>> = {}) {
   const given = Object.entries(query).filter((part): part is [string, string] => (part[1] ?? '') !== '');
-  const address = ['/console', ...path.map((part) => encodeURIComponent(String(part)))].join('/');
+  const address = path.length === 0 ? '.' : path.map((part) => encodeURIComponent(String(part))).join('/');
   return given.length === 0 ? address : `${address}?${new URLSearchParams(given)}`;
 }
 
@@ -100,22 +100,32 @@ const PAGES = { fleet: 'Fleet', merges: 'Incidents and merges', account: 'Accoun
 const pageLink = (to: string, label: string, isCurrent: boolean) =>
   html`<li><a href="${to}"${isCurrent && html` aria-current="page"`}>${label}</a></li>`;
 
-/** @param footer where it is from */
-export const document = ({ title, account, page, body }: Page, footer?: string): Html => html`<!doctype html>
+/**
+ * @param base where the addresses of pages begin
+ * @param path of this page, with its query
+ * @param footer where it is from
+ */
+export const document = (
+  { title, account, page, body }: Page,
+  base: string,
+  path: string,
+  footer?: string,
+): Html => html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title} – console</title>
+<base href="${base}">
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/console/pico.css">
 <link rel="stylesheet" href="/console/console.css">
 </head>
 <body class="container-fluid">
-<a class="skip" href="#content">Skip to the content</a>
+<a class="skip" href="${path}#content">Skip to the content</a>
 <header><nav aria-label="Pages"><ul>
-${pageLink('/console', 'Accounts', !account)}
+${pageLink(href([]), 'Accounts', !account)}
 ${account && Object.entries(PAGES).map(([name, label]) => pageLink(href([account.account_id, name]), label, name === page))}
 </ul></nav></header>
 <main id="content" tabindex="-1">

@@ -1,5 +1,6 @@
 /** What a page is made from. */
 import type { AccountRow } from '../lib/accounts/rows.ts';
+import { shellWord } from '../lib/shell-word.ts';
 import type { Table } from '../lib/table/client.ts';
 import { html, type Table as Rows } from './html.ts';
 
@@ -23,13 +24,18 @@ export interface View extends Source {
   readonly signal: AbortSignal;
   /** By account id, what the last check that this console has run found, and a sentence about it. */
   readonly checks: Map<string, Pick<Rows, 'rows'> & { text: string }>;
+  /** In every form: another page cannot send it. */
+  readonly formToken: string;
   /** What the page has read so far costs, as a clause. */
   cost(): string;
 }
 
-/** A command to copy: one click selects it. */
-export const command = ({ commandOptions }: Pick<View, 'commandOptions'>, words: string) =>
-  html`<code>npm run --silent admin -- ${words} ${commandOptions()}</code>`;
+/**
+ * A command to copy: one click selects it.
+ * @param stored a text from the table for its last argument: after `--` it is no option, whatever it begins with
+ */
+export const command = ({ commandOptions }: Pick<View, 'commandOptions'>, words: string, stored?: string) =>
+  html`<code>npm run --silent admin -- ${words} ${commandOptions()}${stored !== undefined && ` -- ${shellWord(stored)}`}</code>`;
 
 /** What the page is about is not there. */
 export class NotFound extends Error {}

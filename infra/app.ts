@@ -1,9 +1,12 @@
+import { chmodSync } from 'node:fs';
 import { App } from 'aws-cdk-lib';
 import { addChecks } from './checks.ts';
 import { DeploymentSettingsError } from './settings.ts';
 import { ServiceStack } from './stack.ts';
 
 const app = new App();
+// CDK lets everybody write into the folders of bundles, which are deployed: nobody else reaches them.
+chmodSync(app.outdir, 0o700);
 try {
   const stack = new ServiceStack(app, 'IncidentMonitoringRum', {
     description: 'Incident, monitoring and RUM service',

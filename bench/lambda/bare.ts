@@ -10,11 +10,9 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 
-const endpoint = process.env.DYNAMODB_ENDPOINT;
-const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-const client = DynamoDBDocumentClient.from(
-  new DynamoDBClient({ ...(endpoint && { endpoint, region: 'local', credentials }) }),
-);
+const { origin: endpoint, username: accessKeyId } = new URL(process.env.DYNAMODB_ENDPOINT ?? '');
+const credentials = { accessKeyId, secretAccessKey: 'local' };
+const client = DynamoDBDocumentClient.from(new DynamoDBClient({ endpoint, region: 'local', credentials }));
 
 const COMMANDS = {
   BatchGetItemCommand: BatchGetCommand,

@@ -3,7 +3,7 @@ import { createHmac, hash } from 'node:crypto';
 import { Agent, request } from 'node:https';
 import type { WireCall } from './bare.ts';
 
-const { hostname, port, host } = new URL(process.env.DYNAMODB_ENDPOINT ?? '');
+const { hostname, port, host, username } = new URL(process.env.DYNAMODB_ENDPOINT ?? '');
 const agent = new Agent({ keepAlive: true });
 const ALGORITHM = 'AWS4-HMAC-SHA256';
 const SIGNED = 'content-type;host;x-amz-date;x-amz-target';
@@ -25,7 +25,7 @@ function headersOf({ name, body }: WireCall): Record<string, string> {
     'content-length': String(Buffer.byteLength(body)),
     'x-amz-date': time,
     'x-amz-target': target,
-    authorization: `${ALGORITHM} Credential=local/${scope}, SignedHeaders=${SIGNED}, Signature=${signature}`,
+    authorization: `${ALGORITHM} Credential=${username}/${scope}, SignedHeaders=${SIGNED}, Signature=${signature}`,
   };
 }
 

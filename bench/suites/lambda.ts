@@ -340,8 +340,12 @@ async function startServer(name: 'canned' | 'proxy', { key, cert }: { key: strin
   return { endpoint: `https://localhost:${port}`, stop: () => child.disconnect() };
 }
 
-const startProxy = (endpoint: string, files: { key: string; cert: string }, roundTripMs: number) =>
-  startServer('proxy', files, { TARGET_PORT: new URL(endpoint).port, ROUND_TRIP_MS: String(roundTripMs) });
+/** @returns its endpoint with the credentials of the target */
+async function startProxy(target: string, files: { key: string; cert: string }, roundTripMs: number) {
+  const { port, username } = new URL(target);
+  const proxy = await startServer('proxy', files, { TARGET_PORT: port, ROUND_TRIP_MS: String(roundTripMs) });
+  return { ...proxy, endpoint: proxy.endpoint.replace('//', `//${username || 'local'}@`) };
+}
 
 /** Rows that are not part of the data format's import. */
 const fillRum = ({ table }: BenchService) =>

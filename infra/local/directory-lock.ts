@@ -22,7 +22,7 @@ interface Holder {
  * @throws StartError while the process that holds the lock runs, or the one that writes there
  */
 export async function lockDirectory(directory: string, waitMs = WAIT_MS) {
-  mkdirSync(directory, { recursive: true });
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
   const file = join(directory, 'in-use.json');
   const holder: Holder = { pid: process.pid, since: new Date().toISOString() };
   const write = (flag: 'wx' | 'w') => writeFileSync(file, `${JSON.stringify(holder)}\n`, { flag });

@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { existsSync, readdirSync, renameSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
-import { clientConfig } from '../../lib/table/client.ts';
+import { clientConfig, splitEndpoint } from '../../lib/table/client.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { type KeptOptions, NO_JAVA } from './dynamodb-process.ts';
 import { StartError } from './start-error.ts';
@@ -37,6 +39,8 @@ async function freePort(): Promise<number> {
 
 /**
  * Starts DynamoDB Local with the machine's Java, or uses the server at `endpoint`, and waits until it answers.
+ * DynamoDB Local listens on all interfaces and cannot be told otherwise; its tables are those of an access key id that is
+ * random, and part of the endpoint.
  * @param dbDirectory keeps the database there; absent: in memory
  * @returns `lost`: a message if what was started here ends unexpectedly; `stop`: does nothing to an existing server
  * @throws StartError saying what to do when there is no Java, the directory is in use, or the server does not answer
@@ -47,6 +51,7 @@ export async function startDynamoDb(options: { endpoint?: string | undefined; db
     return { endpoint: options.endpoint, lost: new Promise<string>(() => {}), stop: async () => {} };
   }
   const lock = options.dbDirectory === undefined ? undefined : await lockDirectory(options.dbDirectory);
+  const accessKeyId = options.dbDirectory === undefined ? newAccessKeyId() : accessKeyIdOf(options.dbDirectory);
   const port = await freePort();
   const { child, ended, lost } = startKeeper({
     port,
@@ -62,7 +67,7 @@ export async function startDynamoDb(options: { endpoint?: string | undefined; db
     }
     lock?.release();
   };
-  const endpoint = `http://127.0.0.1:${port}`;
+  const endpoint = `http://${accessKeyId}@127.0.0.1:${port}`;
   try {
     await untilItAnswers(endpoint, START_TIMEOUT_MS, ended);
   } catch (error) {
@@ -70,6 +75,28 @@ export async function startDynamoDb(options: { endpoint?: string | undefined; db
     throw error;
   }
   return { endpoint, lost, stop };
+}
+
+/** 128 bits. */
+const newAccessKeyId = () => randomBytes(16).toString('hex');
+
+/** As DynamoDB Local names the files of an access key id and a region; that of `sharedDb`, which former versions used. */
+const OWN_FILE = /^([0-9a-f]{32})_local\.db/;
+const SHARED_FILE = 'shared-local-instance.db';
+
+/** The id whose tables a directory has, else a new one; tables of a former version become those of the new one. */
+function accessKeyIdOf(directory: string): string {
+  const files = readdirSync(directory);
+  const known = files.map((name) => OWN_FILE.exec(name)?.[1]).find((id) => id !== undefined);
+  const id = known ?? newAccessKeyId();
+  if (existsSync(join(directory, `${id}_local.db`))) return id;
+  // The database itself last, after its journals: a rename that was cut short goes on.
+  for (const name of files
+    .filter((file) => file.startsWith(SHARED_FILE))
+    .sort()
+    .reverse())
+    renameSync(join(directory, name), join(directory, name.replace(SHARED_FILE, `${id}_local.db`)));
+  return id;
 }
 
 /** Starts Java under a keeper that ends it when this process ends. @returns why it ended, once it has */
@@ -130,7 +157,7 @@ async function untilItAnswers(endpoint: string, timeoutMs: number, ended: () => 
       } catch (error) {
         if (Date.now() > until)
           throw new StartError(
-            `DynamoDB does not respond at ${endpoint} (${(error as Error).name}): check DYNAMODB_ENDPOINT.`,
+            `DynamoDB does not respond at ${splitEndpoint(endpoint).url} (${(error as Error).name}): check DYNAMODB_ENDPOINT.`,
           );
         await sleep(100);
       }

@@ -18,7 +18,10 @@ export interface KeptOptions {
 
 if (import.meta.main) {
   const { port, dbDirectory } = JSON.parse(process.argv[2] ?? '') as KeptOptions;
-  const java = spawn({ port, sharedDb: true, path: dbDirectory ?? null, stdio: 'ignore' });
+  // What it writes is for this user only.
+  process.umask(0o077);
+  // Not `sharedDb`: it listens on all interfaces, and the access key id is all that keeps others from the tables.
+  const java = spawn({ port, path: dbDirectory ?? null, stdio: 'ignore' });
   if (java.pid !== undefined) process.stdout.write(`${java.pid}\n`);
   const end = () => {
     java.kill('SIGTERM');

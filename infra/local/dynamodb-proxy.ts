@@ -57,8 +57,10 @@ export async function startDynamoDbProxy(
   });
 
   await once(server.listen({ port: 0, host: '127.0.0.1', backlog: 1_000 }), 'listening');
+  const { port } = server.address() as AddressInfo;
   return {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** With the credentials of the target: calls go on as they were signed. */
+    endpoint: Object.assign(new URL(target), { protocol: 'http', hostname: '127.0.0.1', port }).href.replace(/\/$/, ''),
     async close() {
       agent.destroy();
       server.closeAllConnections();

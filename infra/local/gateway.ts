@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { APIGatewayAuthorizerResult, APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { asksLoopback } from '../../lib/loopback.ts';
 import { createAuthorizer } from './authorizer.ts';
 import { compress } from './compress.ts';
 import type { Deployment, Route } from './deployment.ts';
@@ -31,7 +32,7 @@ export interface GatewayOptions {
   readonly onServed?: (served: Served) => void;
   /** Called if a function could not be loaded, threw, or ended. */
   readonly onFailed?: (functionName: string, error: Error) => void;
-  /** Local pages that no deployment has. */
+  /** Local pages that no deployment has, for who asks by a name of this machine. */
   readonly pages?: (path: string, accept: string | undefined) => Page | undefined;
   /** Answers for `/console` and what is below, in place of the deployment. */
   readonly console?: RequestListener;
@@ -153,7 +154,8 @@ export function createGateway(options: GatewayOptions): Server {
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     const { method, headers } = request;
     if (options.console && /^\/console(\/|$)/.test(readTarget(request).path)) return options.console(request, response);
-    const page = method === 'GET' ? options.pages?.(readTarget(request).path, headers.accept) : undefined;
+    const isOwn = method === 'GET' && asksLoopback(headers.host, request.socket.localPort);
+    const page = isOwn ? options.pages?.(readTarget(request).path, headers.accept) : undefined;
     if (page) response.writeHead(page.status, page.headers).end(page.body);
     else serve(request, response).catch(() => response.destroy());
   };

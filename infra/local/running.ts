@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 export interface RunningService {
   pid: number;
   url: string;
-  /** Of its DynamoDB. */
+  /** Of its DynamoDB, with the credentials: the note is for this user only. */
   endpoint: string;
   tableName: string;
 }
@@ -13,11 +13,11 @@ export interface RunningService {
 const folder = fileURLToPath(new URL('../../.local/running/', import.meta.url));
 
 /** @returns takes the note back */
-export function noteRunning(service: RunningService): () => void {
+export function noteRunning(service: RunningService): () => Promise<void> {
   const file = `${folder}${service.pid}.json`;
   mkdirSync(folder, { recursive: true });
-  writeFileSync(file, JSON.stringify(service));
-  return () => rmSync(file, { force: true });
+  writeFileSync(file, JSON.stringify(service), { mode: 0o600 });
+  return async () => rmSync(file, { force: true });
 }
 
 /** Those whose process is alive; notes of the others are taken away. */

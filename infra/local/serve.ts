@@ -10,7 +10,7 @@ import { linesOf } from '../../lib/data/lines.ts';
 import { countsText, loadData } from '../../lib/data/load.ts';
 import { line } from '../../lib/printable.ts';
 import { readSettings, SETTINGS } from '../../lib/settings.ts';
-import { connectTable, PATIENT } from '../../lib/table/client.ts';
+import { connectTable, PATIENT, splitEndpoint } from '../../lib/table/client.ts';
 import { TIME_LIMITS } from '../../lib/time-limits.ts';
 import { startDynamoDb } from './dynamodb-local.ts';
 import { FAILURES, type Failure, startFailingTable } from './failing-table.ts';
@@ -73,7 +73,7 @@ export async function serve(
   let service: LocalService | undefined;
   const console = createConsole({
     table,
-    target: `the table of npm start, at ${dynamoDb.endpoint}`,
+    target: `the table of npm start, at ${splitEndpoint(endpoint).url}`,
     commandOptions: () => `--service ${service?.url}`,
     now: Date.now,
     deadLetters: async () => service?.deadLetters.length,
@@ -101,8 +101,14 @@ export async function serve(
     }, show);
     atEnd(async () => unwatch());
   }
-  const unnote = noteRunning({ pid: process.pid, url: service.url, endpoint, tableName: LOCAL_TABLE_NAME });
-  atEnd(async () => unnote());
+  try {
+    atEnd(noteRunning({ pid: process.pid, url: service.url, endpoint, tableName: LOCAL_TABLE_NAME }));
+  } catch (error) {
+    const why = (error as NodeJS.ErrnoException).code;
+    show(
+      `Warning: cannot write to .local (${why}): \`npm run admin\` finds this service by DYNAMODB_ENDPOINT=${endpoint} only.`,
+    );
+  }
   if (service.streamProblem)
     show(`Warning: cannot read the table's stream (${service.streamProblem}); interrupted merges stay pending.`);
   show(welcome(service.url, console.entrance, demoKey, options.fail));
@@ -114,8 +120,11 @@ export async function serve(
 
 function welcome(url: string, entrance: string, demoKey: string | undefined, fail: readonly Failure[]): string {
   const appKey = demoKey ?? '<API_KEY>';
+  // A proxy of the environment would be asked for this machine's own address.
+  const { http_proxy, all_proxy, ALL_PROXY } = process.env;
+  const direct = http_proxy || all_proxy || ALL_PROXY ? " --noproxy '*'" : '';
   const curl = (path: string, body: object) =>
-    `curl -s '${url}${path}?app_key=${appKey}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+    `curl -s${direct} '${url}${path}?app_key=${appKey}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
   const ids = { alert_ids: [sampleId('alert 0'), sampleId('alert 1')], incident_id: sampleId('incident 0') };
   const bodies: Record<OperationName, object> = {
     'browse-fleet': { limit: 1, statuses: ['stale', 'degraded'] },

@@ -7,7 +7,7 @@ import {
   type GetRecordsCommandOutput,
   GetShardIteratorCommand,
 } from '@aws-sdk/client-dynamodb-streams';
-import { clientConfig } from '../../lib/table/client.ts';
+import { clientConfig, splitEndpoint } from '../../lib/table/client.ts';
 import type { Deployment } from './deployment.ts';
 
 const POLL_MS = 500;
@@ -40,8 +40,8 @@ export async function followStream(
   { patterns, inputTemplate }: Deployment['pipe'],
   send: (body: string) => void,
 ): Promise<() => Promise<void>> {
-  const { region = 'local', credentials } = clientConfig({ endpoint });
-  const client = new DynamoDBStreamsClient({ endpoint, region, ...(credentials && { credentials }) });
+  const { url, credentials } = splitEndpoint(endpoint);
+  const client = new DynamoDBStreamsClient({ endpoint: url, region: 'local', credentials });
   const tables = new DynamoDBClient(clientConfig({ endpoint }));
   const { Table } = await tables.send(new DescribeTableCommand({ TableName: tableName }));
   tables.destroy();

@@ -29,7 +29,7 @@ export const optionsOf = (signal: AbortSignal | undefined) => (signal ? { abortS
 
 export interface TableOptions {
   name: string;
-  /** Of a DynamoDB-compatible server; absent: AWS, in the region of the environment. */
+  /** Of a DynamoDB-compatible server, see {@link splitEndpoint}; absent: AWS, in the region of the environment. */
   endpoint?: string | undefined;
   /** Of AWS; absent: as the environment says. */
   region?: string | undefined;
@@ -39,8 +39,19 @@ export interface TableOptions {
   timeouts?: Timeouts;
 }
 
-/** Access key ids that DynamoDB Local accepts: letters and digits. Used with an `endpoint` of our own only. */
-const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
+/** Of a server without credentials in its URL. DynamoDB Local takes letters and digits only. */
+const LOCAL = 'local';
+
+/**
+ * Splits the URL of a DynamoDB-compatible server, `http://ACCESS_KEY_ID:SECRET@HOST:PORT`: one text hands on all that
+ * reaches a table. DynamoDB Local has tables for each access key id, and checks no secret.
+ */
+export function splitEndpoint(text: string) {
+  const url = new URL(text);
+  const credentials = { accessKeyId: url.username || LOCAL, secretAccessKey: url.password || LOCAL };
+  Object.assign(url, { username: '', password: '' });
+  return { url: url.href.replace(/\/$/, ''), credentials };
+}
 
 /** Milliseconds; three attempts of a call that hangs stay within the deadline of a request. */
 const TIMEOUTS = { connectionTimeout: 500, requestTimeout: 800 } as const;
@@ -76,13 +87,14 @@ export function clientConfig({
   maxAttempts = 3,
   timeouts = TIMEOUTS,
 }: Omit<TableOptions, 'name'>): DynamoDBClientConfig {
+  const server = endpoint ? splitEndpoint(endpoint) : undefined;
   return {
     maxAttempts,
     retryMode: 'standard',
     retryStrategy: new RetryByCall(maxAttempts),
     requestHandler: createHttpHandler(timeouts),
     ...(region && { region }),
-    ...(endpoint && { endpoint, region: 'local', credentials: LOCAL_CREDENTIALS }),
+    ...(server && { endpoint: server.url, region: LOCAL, credentials: server.credentials }),
   };
 }
 

@@ -39,7 +39,9 @@ export function createHttpHandler({ connectionTimeout, requestTimeout }: Timeout
     return new Promise((resolve, reject) => {
       if (abortSignal?.aborted) return reject(abortError(abortSignal));
       const isPlain = protocol === 'http:';
-      const target = { method, path, host: hostname, port, headers, agent: isPlain ? plainAgent : tlsAgent };
+      // Node resolves an IPv6 address without its brackets only.
+      const host = hostname.replace(/^\[|\]$/g, '');
+      const target = { method, path, host, port, headers, agent: isPlain ? plainAgent : tlsAgent };
       const sent = (isPlain ? plainRequest : tlsRequest)(target as object);
       let connecting: NodeJS.Timeout | undefined;
       const waiting = setTimeout(
@@ -75,6 +77,8 @@ export function createHttpHandler({ connectionTimeout, requestTimeout }: Timeout
           end();
           const { statusCode = -1, statusMessage: reason = '' } = reply;
           const whole = parts.length === 1 ? parts[0] : Buffer.concat(parts);
+          // DynamoDB answers with JSON: an empty success would read as a row that does not exist.
+          if (statusCode === 200 && !whole?.length) return reject(timeoutError('the reply is empty'));
           const response = { statusCode, reason, headers: reply.headers as Record<string, string>, body: whole };
           resolve({ response: new HttpResponse(response) });
         });

@@ -9,6 +9,7 @@ import { adminOf, runCommand } from '../support/admin.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { startFakeAws } from '../support/aws.ts';
 import { serveConsole } from '../support/console.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { hostId, inventory, live, NOW, newFleet } from '../support/fleet.ts';
 import { newAccount, objectId } from '../support/incidents.ts';
 import { handlersOver, newTable, put, putAll, testDeps } from '../support/service.ts';
@@ -22,6 +23,8 @@ beforeAll(async () => {
 });
 afterAll(() => open.close());
 
+const formTokenIn = (page: string) => /name="token" value="([\w-]{43})"/.exec(page)?.[1];
+
 /** What a reader sees of a page, in one line. */
 const textOf = (html: string) =>
   html
@@ -34,30 +37,30 @@ describe('who is let in', () => {
     const console = await serveConsole({ table });
     expect((await console.ask('/console')).status).toBe(401);
     const { status, headers } = await console.enter();
-    expect([status, headers.location, headers['cache-control']]).toEqual([302, '/console', 'no-store']);
+    const { home } = console;
+    expect(home).toMatch(/^\/console\/[\w-]{43}$/);
+    expect([status, headers.location, headers['cache-control']]).toEqual([302, `${home}/`, 'no-store']);
+    // Browsers send a cookie to every port of a host: only to this path.
     expect(String(headers['set-cookie'])).toMatch(
-      new RegExp(`^console-${console.port}=[\\w-]{43}; Path=/console; HttpOnly; SameSite=Strict$`),
+      new RegExp(`^console=[\\w-]{43}; Path=${home}/; HttpOnly; SameSite=Strict$`),
     );
     expect((await console.page('')).status).toBe(200);
     expect((await console.ask(console.entrance)).status).toBe(401);
     // Who is in already is only led on.
-    const again = await console.page(console.entrance.replace('/console', ''));
-    expect([again.status, again.headers.location]).toEqual([302, '/console']);
+    const again = await console.page(console.entrance.replace(home, ''));
+    expect([again.status, again.headers.location]).toEqual([302, `${home}/`]);
     await console.close();
   });
 
-  it.each(['/console', '/console/1/fleet', '/console/1/account', '/console/1/health?check=now', '/console/x'])(
-    '%s tells a stranger nothing',
-    async (path) => {
-      const wrong = { cookie: `console-${open.port}=${'A'.repeat(43)}` };
-      for (const headers of [{}, wrong])
-        expect(await open.ask(path, { headers })).toMatchObject({
-          status: 401,
-          text: expect.not.stringContaining('<table'),
-        });
-      expect((await open.ask(`${path}${path.includes('?') ? '&' : '?'}token=wrong`)).status).toBe(401);
-    },
-  );
+  it.each(['', '/1/fleet', '/1/account', '/1/health', '/x'])('%s tells a stranger nothing', async (path) => {
+    const wrong = { cookie: `console=${'A'.repeat(43)}` };
+    for (const home of ['/console', open.home])
+      for (const headers of [{}, wrong]) {
+        const { status, text } = await open.ask(`${home}${path}`, { headers });
+        expect([status, text.includes('<table'), text.includes(open.home)]).toEqual([401, false, home === open.home]);
+        expect((await open.ask(`${home}${path}?token=wrong`)).status).toBe(401);
+      }
+  });
 
   it('is nobody by another name of this machine', async () => {
     for (const host of [
@@ -77,6 +80,24 @@ describe('who is let in', () => {
     expect([status, headers.allow, headers['access-control-allow-origin']]).toEqual([405, 'GET', undefined]);
   });
 
+  it('runs a check for the form of its own page only', async () => {
+    const { account } = await newAccount(table);
+    const path = `/${account}/health`;
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const post = (body: string, more = {}) =>
+      open.page(path, { method: 'POST', headers: { ...headers, ...more }, body });
+    const page = async () => (await open.page(path)).text;
+    // As an image elsewhere asks, and a form elsewhere.
+    expect((await open.page(`${path}?check=now`)).status).toBe(200);
+    for (const body of ['', 'token=', 'token=wrong', 'token=a&token=b']) expect((await post(body)).status).toBe(403);
+    const body = `token=${formTokenIn(await page())}`;
+    expect((await post(body, { cookie: '' })).status).toBe(401);
+    expect(await page()).toContain('Not run since');
+    const { status, headers: told } = await post(body);
+    expect([status, told.location]).toEqual([303, `${open.home}${path}`]);
+    expect(await page()).toContain('Checked at ');
+  });
+
   it('is no other site, and no script', async () => {
     const refused = [
       open.page('/nowhere'),
@@ -86,7 +107,7 @@ describe('who is let in', () => {
     ];
     for (const { headers } of await Promise.all([open.page(''), open.ask('/console/console.css'), ...refused])) {
       expect(headers['content-security-policy']).toBe(
-        "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+        "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'self'; frame-ancestors 'none'",
       );
       expect(headers).toMatchObject({
         'x-content-type-options': 'nosniff',
@@ -141,6 +162,18 @@ describe('stored text', () => {
       for (const harm of ['<script', '\u202e', '\u2066', '\u0007']) expect(text.includes(harm), path).toBe(false);
       expect(text.split(SHOWN).length - 1, path).toBeGreaterThanOrEqual(times);
     }
+  });
+
+  it('is no option of a command to copy', async () => {
+    const { account } = await newAccount(table);
+    const id = '--endpoint=http://192.0.2.1';
+    const deletion = { deleted_at_ms: NOW, deleted_by: 'x' };
+    await put(table, keys.workItem(account, id), { work_item_id: id, title: 't', version: 1, ...deletion });
+    const shown = textOf((await open.page(`/${account}/account`)).text);
+    const [, words = ''] = /admin -- (work-item restore .*? -- \S+)/.exec(shown) ?? [];
+    expect(words).toBe(`work-item restore --account ${account} --table t -- ${id}`);
+    const args = words.replace('--table t', `--table ${table.name} --endpoint ${dynamodbEndpoint()}`).split(' ');
+    expect(await runCommand(args)).toMatchObject({ exitCode: 0, out: expect.stringContaining('estored') });
   });
 
   it('in an address has no effect', async () => {
@@ -231,7 +264,8 @@ describe('the fleet', () => {
 
   it('reads at most 2,000 hosts unless asked for all, and leads to each host once', async () => {
     const { account } = await fleetOf(2_130, 3, 20);
-    const nextOf = (text: string) => /href="\/console([^"]*)">Next hosts/.exec(text)?.[1]?.replaceAll('&amp;', '&');
+    const nextOf = (text: string) =>
+      /href="([^"]*)">Next hosts/.exec(text)?.[1]?.replace(/^/, '/').replaceAll('&amp;', '&');
     const { text: first } = await open.page(`/${account}/fleet`);
     expect(textOf(first)).toMatch(/Read 2,000 hosts of more, up to host-01999: [\d.]+ read units/);
     expect(nextOf(first)).toBe(`/${account}/fleet?after=${hostId(49)}`);
@@ -356,7 +390,10 @@ describe('health', () => {
     const text = textOf((await open.page(`/${account}/health`)).text);
     expect(text).toContain(`npm run --silent admin -- merge finish ${incident} 5 --account ${account} --table t`);
     expect(text).not.toContain('alert_entry_missing');
-    const checked = textOf((await open.page(`/${account}/health?check=now`)).text);
+    const body = `token=${formTokenIn((await open.page(`/${account}/health`)).text)}`;
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    await open.page(`/${account}/health`, { method: 'POST', headers, body });
+    const checked = textOf((await open.page(`/${account}/health`)).text);
     const { out } = await adminOf(table)(`check --account ${account} --json`, { now: () => NOW });
     const kinds = (JSON.parse(out) as { kind: string }[]).map(({ kind }) => kind);
     expect(kinds).toContain('alert_entry_missing');
@@ -420,11 +457,13 @@ describe('admin console', () => {
     const stop = new AbortController();
     const printed: string[] = [];
     const running = adminOf(table)('console', { signal: stop.signal, onOut: (text) => printed.push(text) });
-    await expect.poll(() => printed.join('')).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/console\?token=[\w-]{43}\n$/);
+    await expect
+      .poll(() => printed.join(''))
+      .toMatch(/^http:\/\/127\.0\.0\.1:\d+\/console\/[\w-]{43}\/\?token=[\w-]{43}\n$/);
     const address = printed.join('').trim();
     const entered = await fetch(address, { redirect: 'manual' });
     const cookie = String(entered.headers.get('set-cookie')).split(';')[0] ?? '';
-    const page = await fetch(new URL(`/console/${account}/merges`, address), { headers: { cookie } });
+    const page = await fetch(new URL(`${account}/merges`, address), { headers: { cookie } });
     expect(await page.text()).toContain(`table ${table.name} at http`);
     stop.abort();
     expect((await running).exitCode).toBe(0);
@@ -448,7 +487,7 @@ describe('admin console', () => {
       const address = (await Promise.race([printed.promise, running.then(({ err }) => err)])).trim();
       const entered = await fetch(address, { redirect: 'manual' });
       const cookie = String(entered.headers.get('set-cookie')).split(';')[0] ?? '';
-      const page = await fetch(new URL(`/console/${account}/health`, address), { headers: { cookie } });
+      const page = await fetch(new URL(`${account}/health`, address), { headers: { cookie } });
       return /Dead letters (.*?) Check /.exec(textOf(await page.text()))?.[1]?.trim();
     };
     expect(await letters()).toMatch(/^Unknown/);

@@ -12,7 +12,6 @@ import { loadData } from '../../lib/data/load.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { SEED } from '../support/chance.ts';
-import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import type { Fault } from '../support/fault-proxy.ts';
 import { messagesOf } from '../support/finish.ts';
 import { askedFor, grantedTo } from '../support/grants.ts';
@@ -327,8 +326,8 @@ describe(`two releases on one table (SEED=${SEED})`, () => {
   it(
     'an account and a key that the commands of either made are good for both, until either revokes it',
     async () => {
-      const admin = async ({ tree }: Release, ...args: string[]) => {
-        const target = ['--endpoint', dynamodbEndpoint(), '--table', table.name];
+      const admin = async ({ tree, endpoint }: Release, ...args: string[]) => {
+        const target = ['--endpoint', endpoint, '--table', table.name];
         const options = { cwd: tree, env: { PATH: process.env.PATH } };
         return promisify(execFile)(process.execPath, ['cli/admin.ts', ...target, ...args], options);
       };

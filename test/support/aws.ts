@@ -1,7 +1,7 @@
 /** AWS's wire, as far as the operator's command and the gateway keys use it: API Gateway, CloudFormation, SQS, STS. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { dynamodbEndpoint } from './dynamodb-local.ts';
+import { startDynamoDbForAnyone } from './dynamodb-for-anyone.ts';
 
 /** A stand-in for AWS, and what it has and was asked. */
 export async function startFakeAws(stack: { name: string; outputs: Record<string, string> }) {
@@ -115,12 +115,13 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
     else await answerApiGateway(request, text, response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const dynamoDb = await startDynamoDbForAnyone();
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   /** In which the SDK finds it, and the run's DynamoDB. */
   const environment = {
     AWS_ACCESS_KEY_ID: 'local',
     AWS_SECRET_ACCESS_KEY: 'local',
-    AWS_ENDPOINT_URL_DYNAMODB: dynamodbEndpoint(),
+    AWS_ENDPOINT_URL_DYNAMODB: dynamoDb.url,
     AWS_ENDPOINT_URL_API_GATEWAY: url,
     AWS_ENDPOINT_URL_CLOUDFORMATION: url,
     AWS_ENDPOINT_URL_SQS: url,
@@ -145,6 +146,9 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
       };
     },
     forget: () => Object.assign(gateway, { keys: [], made: 0, attached: [], calls: [], failures: [] }),
-    close: () => server.close(),
+    close() {
+      dynamoDb.close();
+      server.close();
+    },
   };
 }

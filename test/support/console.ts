@@ -22,20 +22,23 @@ export async function serveConsole(options: Pick<ConsoleOptions, 'table'> & Part
   const { port } = server.address() as AddressInfo;
 
   /** One request as it is told, without redirects. */
-  async function ask(path: string, { method = 'GET', headers = {} as Record<string, string> } = {}): Promise<Answer> {
-    const sent = request({ port, host: '127.0.0.1', path, method, headers }).end();
+  async function ask(path: string, { method = 'GET', headers = {} as Record<string, string>, body = '' } = {}) {
+    const sent = request({ port, host: '127.0.0.1', path, method, headers }).end(body);
     const [answer] = await once(sent, 'response');
     let text = '';
     for await (const chunk of answer) text += chunk;
-    return { status: answer.statusCode, headers: answer.headers, text };
+    return { status: answer.statusCode, headers: answer.headers, text } as Answer;
   }
 
+  const home = console.entrance.split('?')[0]?.replace(/\/$/, '') ?? '';
   let cookie = '';
   return {
     port,
     /** Bugs of the console that it reported. */
     failures,
     entrance: console.entrance,
+    /** Path of the pages. */
+    home,
     ask,
     /** Lets this browser in. */
     async enter(): Promise<Answer> {
@@ -43,9 +46,9 @@ export async function serveConsole(options: Pick<ConsoleOptions, 'table'> & Part
       cookie = String(answer.headers['set-cookie']).split(';')[0] ?? '';
       return answer;
     },
-    /** A page below `/console`, for the browser that was let in. */
-    page: (path: string, options: { method?: string; headers?: Record<string, string> } = {}) =>
-      ask(`/console${path}`, { ...options, headers: { cookie, ...options.headers } }),
+    /** A page, for the browser that was let in. */
+    page: (path: string, options: { method?: string; headers?: Record<string, string>; body?: string } = {}) =>
+      ask(`${home}${path}`, { ...options, headers: { cookie, ...options.headers } }),
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type { Table } from '../../lib/table/client.ts';
-import { dynamodbEndpoint } from './dynamodb-local.ts';
+import { startDynamoDbForAnyone } from './dynamodb-for-anyone.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 import { startFunctions } from './functions-process.ts';
 import { checkOutPreviousRelease } from './previous-release.ts';
@@ -11,6 +11,8 @@ import type { Answer } from './service.ts';
 export interface Release {
   /** Path of its checkout. */
   readonly tree: string;
+  /** Of DynamoDB, for any credentials. */
+  readonly endpoint: string;
   /** Between its functions and DynamoDB. */
   readonly proxy: FaultProxy;
   /** Calls the function of an operation. */
@@ -21,7 +23,9 @@ export interface Release {
 }
 
 async function startRelease(tree: string, table: Table): Promise<Release> {
-  const proxy = await startFaultProxy(dynamodbEndpoint());
+  // The previous release may sign with other credentials.
+  const anyone = await startDynamoDbForAnyone();
+  const proxy = await startFaultProxy(anyone.url);
   const functions = startFunctions(
     { TABLE_NAME: table.name, DYNAMODB_ENDPOINT: proxy.endpoint, AWS_REGION: 'eu-west-1', APP_KEY_CACHE_SECONDS: '0' },
     tree,
@@ -33,6 +37,7 @@ async function startRelease(tree: string, table: Table): Promise<Release> {
   }
   return {
     tree,
+    endpoint: anyone.url,
     proxy,
     async call(name, event) {
       const { statusCode, headers, body } = (await invoke(name, event)) as APIGatewayProxyResult;
@@ -44,6 +49,7 @@ async function startRelease(tree: string, table: Table): Promise<Release> {
     async stop() {
       await functions.stop();
       await proxy.close();
+      anyone.close();
     },
   };
 }

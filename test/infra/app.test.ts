@@ -1,0 +1,15 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+
+it('lets nobody else change what will be deployed', async () => {
+  const CDK_OUTDIR = join(mkdtempSync(join(tmpdir(), 'app-')), 'cdk.out');
+  // It ends before the bundles, which take long.
+  const env = { ...process.env, CDK_OUTDIR, CDK_CONTEXT_JSON: '{"maxBodyBytes":"wrong"}' };
+  const app = promisify(execFile)(process.execPath, ['infra/app.ts'], { env });
+  await expect(app).rejects.toMatchObject({ stderr: expect.stringContaining('maxBodyBytes must be') });
+  expect(statSync(CDK_OUTDIR).mode & 0o777).toBe(0o700);
+});

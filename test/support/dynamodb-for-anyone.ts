@@ -1,0 +1,25 @@
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { splitEndpoint } from '../../lib/table/client.ts';
+import { dynamodbEndpoint } from './dynamodb-local.ts';
+
+/** The run's DynamoDB Local for any credentials and region: it has tables for each of both. */
+export async function startDynamoDbForAnyone() {
+  const { url, credentials } = splitEndpoint(dynamodbEndpoint());
+  const server = createServer((incoming, response) => {
+    const signature = String(incoming.headers.authorization);
+    const authorization = signature.replace(
+      /Credential=[^/]*\/(\d+)\/[^/]*/,
+      `Credential=${credentials.accessKeyId}/$1/local`,
+    );
+    const headers = { ...incoming.headers, authorization };
+    const outgoing = request(url, { method: incoming.method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(response);
+    });
+    incoming.pipe(outgoing.on('error', () => response.destroy()));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
+}
