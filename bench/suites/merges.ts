@@ -18,13 +18,12 @@ import { writeBatch } from '../../lib/data/write.ts';
 import { createMergeAlertsHandler } from '../../lib/incidents/merge-alerts.ts';
 import { readMergeOrder } from '../../lib/incidents/merge-order.ts';
 import { finishMerge } from '../../lib/incidents/move.ts';
-import type { Sizes } from '../../lib/incidents/relocate.ts';
 import { connectTable, type Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { forEach } from '../../lib/table/pool.ts';
-import { TIME_LIMITS } from '../../lib/time-limits.ts';
 import { cpuClock, takeTurns } from '../compare.ts';
 import { accountLines } from '../fleet-data.ts';
+import { type LoadResult, runMergeLoad } from '../merge-load.ts';
 import type { NewFigure } from '../report.ts';
 import { type BenchService, startBenchService } from '../service.ts';
 
@@ -153,9 +152,8 @@ async function writeUnits(service: BenchService, add: Add): Promise<void> {
 }
 
 /** Merges through another client of the table. */
-function mergingOver({ deps }: BenchService, through: Table, timeLimits = deps.timeLimits, sizes: Sizes = {}) {
-  const own = { ...deps, now: Date.now, table: through, timeLimits };
-  const merge = createMergeAlertsHandler(own, sizes);
+function mergingOver({ deps }: BenchService, through: Table) {
+  const merge = createMergeAlertsHandler({ ...deps, now: Date.now, table: through });
   return async (ids: readonly string[], incident: string): Promise<void> => {
     const { statusCode, body } = await merge(eventOf(ids, incident), {} as Context);
     if (statusCode !== 200) throw new Error(`${mergeAlerts.name}: ${statusCode} ${body}`);
@@ -250,63 +248,89 @@ async function atShareOfCpu(service: BenchService, add: Add): Promise<void> {
   await proxy.close();
 }
 
-/** How much slower than on AWS merges meet each other here: so that they, and not the machine, decide. */
-const SLOWER = 5;
-/** In which a small merge waits so many times as long: six take some 350 ms, and each further one 100 ms. */
-const PATIENT_ATTEMPTS = 20;
+/** What we take DynamoDB's times to be, in milliseconds: of a call, and of a transaction, which has its rows for so long. */
+const DYNAMODB = { callMs: 5, transactionMs: 15 };
 
 /**
- * Merges of 2,000 while others merge one alert each: 50 a second, 5 ms a call and 15 ms a transaction, which is what we take
- * DynamoDB's to be; all of it {@link SLOWER}, the deadline of a call and the patience of small merges, too. DynamoDB Local's transactions never meet.
+ * Loads of one account, by callers who merge one alert each and callers who merge 2,000. DynamoDB Local's transactions never meet:
+ * the proxy lets them.
  */
-async function underSmallMerges(service: BenchService, add: Add): Promise<void> {
-  const large = await fill(service, 2_000);
-  const small = await fill(service, 50);
-  const proxy = await startLimitsProxy(service.endpoint, { callMs: 5 * SLOWER, transactionMs: 15 * SLOWER });
-  const through = connectTable({ name: service.table.name, endpoint: proxy.endpoint, timeouts: PATIENT });
-  const callMs = TIME_LIMITS.callMs * SLOWER;
-  const merge = mergingOver(
-    service,
-    through,
-    { ...service.deps.timeLimits, callMs },
-    { patientAttempts: PATIENT_ATTEMPTS },
+async function fairness(service: BenchService, add: Add): Promise<void> {
+  const unlimited = { writeUnits: 1e9, readUnits: 1e9 };
+  const proxy = await startLimitsProxy(service.endpoint, { ...DYNAMODB, ...unlimited });
+  const through = connectTable({ name: service.table.name, endpoint: proxy.endpoint });
+  let transactions = 0;
+  through.client.middlewareStack.add(
+    (next, { commandName }) =>
+      (args) => {
+        if (commandName === 'TransactWriteCommand') transactions += 1;
+        return next(args);
+      },
+    { step: 'initialize' },
   );
-  const refused = (error: Error) => {
-    if (!/ 503 /.test(error.message)) throw error;
-    return false;
+  const merge = mergingOver(service, through);
+  const small = await fill(service, 1_000);
+  const into = await Promise.all(Array.from({ length: 20 }, async () => (await fill(service, 0)).incident));
+  const callers = await Promise.all(Array.from({ length: 6 }, () => fill(service, 2_000)));
+  const statusOf = (ids: readonly string[], index: number) =>
+    merge(ids, into[index % into.length] as string).then(
+      () => 200,
+      (error: Error) => {
+        if (!/ 503 /.test(error.message)) throw error;
+        return 503;
+      },
+    );
+  const send = {
+    small: (_caller: number, index: number) => statusOf([small.ids[index % small.ids.length] as string], index),
+    large: (caller: number, index: number) => statusOf(callers[caller]?.ids ?? [], index),
   };
-  const isCommitted = (ids: readonly string[], incident: string) => merge(ids, incident).then(() => true, refused);
-  let going = true;
-  const smallMerges: Promise<boolean>[] = [];
-  const merging = (async () => {
-    const began = performance.now();
-    for (let index = 0; going; index += 1) {
-      const incident = index % 100 < 50 ? small.incident : large.incident;
-      smallMerges.push(isCommitted([small.ids[index % 50] as string], incident));
-      await sleep(Math.max(0, began + index * 20 * SLOWER - performance.now()));
-    }
-  })();
-  let committed = 0;
-  for (let turn = 0; turn < 20; turn += 1) {
-    const { incident } = await fill(service, 0);
-    if (await isCommitted(large.ids, incident)) committed += 1;
-    await finish(through).catch(() => undefined);
-  }
-  going = false;
-  await merging;
-  const answered = await Promise.all(smallMerges);
+  const seconds = 30;
+  for (let index = 0; index < 3; index += 1) await send.small(0, index);
+  const alone = await runMergeLoad({ seconds: 5, smallPerSecond: 2 }, send);
+  const lone = { name: 'a merge alone', value: alone.small.p50Ms };
+  const addSmall = (load: string, { small }: LoadResult, most: number) => {
+    add({ name: `${load}: refused`, value: small.refused, unit: 'calls', target: { most: 0 } });
+    add({ name: `${load}: p99`, value: small.p99Ms, unit: 'ms', baseline: lone, target: { most } });
+  };
+  addSmall(
+    '20 small merges a second',
+    await runMergeLoad({ seconds, smallPerSecond: 20 }, send),
+    300 + alone.small.p50Ms,
+  );
+  // They write one row, one after the other.
+  const queued = 40 * DYNAMODB.transactionMs;
+  addSmall(
+    '40 small merges at once',
+    await runMergeLoad({ seconds: 1, smallPerSecond: 40, atOnce: true }, send),
+    300 + queued,
+  );
+  const largeAlone = await runMergeLoad({ seconds, smallPerSecond: 0, largeCallers: 6 }, send);
+  await finish(service.table);
+  const both = await runMergeLoad({ seconds, smallPerSecond: 10, largeCallers: 6 }, send);
+  addSmall('10 small merges a second beside 6 callers of 2,000', both, 1_000);
   add({
-    name: 'merges of 2,000 under 50 small ones a second: first calls that commit',
-    value: committed,
-    unit: 'of 20',
-    target: { least: 20 },
-  });
-  add({
-    name: `small merges of these ${answered.length} that were refused`,
-    value: answered.filter((isDone) => !isDone).length,
-    unit: 'calls',
+    name: 'merges of 2,000 beside them: more than two calls',
+    value: both.large.later,
+    unit: 'merges',
     target: { most: 0 },
   });
+  add({
+    name: 'merges of 2,000 beside them',
+    value: both.large.committed,
+    unit: 'merges',
+    baseline: { name: 'without small ones', value: largeAlone.large.committed },
+    target: { least: 0.8 },
+  });
+  await finish(service.table);
+  transactions = 0;
+  const beyond = await runMergeLoad({ seconds, smallPerSecond: 50, throttled: true }, send);
+  add({
+    name: '50 a second, beyond the plan: transactions of a merge',
+    value: transactions / beyond.small.sent,
+    unit: '',
+    target: { most: 2 },
+  });
+  addSmall('of these, what the plan lets through', beyond, 1_000);
   through.client.destroy();
   await proxy.close();
 }
@@ -355,7 +379,7 @@ async function checking(service: BenchService, add: Add): Promise<void> {
 }
 
 export async function run(add: Add): Promise<void> {
-  const parts = [cpu, bulk, writeUnits, atLimits, atShareOfCpu, underSmallMerges, checking];
+  const parts = [cpu, bulk, writeUnits, atLimits, atShareOfCpu, fairness, checking];
   for (const part of parts) {
     const service = await startBenchService(accountLines(ACCOUNT, KEY), { stream: false });
     try {
