@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { readArguments } from '../../bench/arguments.ts';
-import { SECTIONS } from '../../cli/certify/sections/index.ts';
+import { SECTIONS } from '../../packages/conformance/src/sections/index.ts';
 import { createLocalGatewayKeys } from '../../infra/local/gateway-keys.ts';
 import { DEMO_KEYS, sampleData } from '../../infra/local/sample.ts';
 import { type LocalService, startService } from '../../infra/local/service.ts';

@@ -1,5 +1,6 @@
 /** The contract, section by section. */
-import type { OperationName } from '../../../lib/api/operations.ts';
+import type { OperationName } from '../../../../lib/api/operations.ts';
+import { CliError } from '../../../../cli/io.ts';
 import type { Section } from '../sentence.ts';
 import { authentication, events } from './authentication.ts';
 import { browseFleet } from './browse-fleet.ts';
@@ -39,3 +40,16 @@ export const SECTIONS: readonly Section[] = [
   limitsOf(browseFleet, mergeAlerts),
   versioning,
 ];
+
+/** The sentences with their numbers, such as `4.1-7`: the seventh of section 4.1. @param only numbers of sections or sentences */
+export function sentencesOf(only?: readonly string[]) {
+  const chosen = SECTIONS.map((section) => ({
+    section,
+    sentences: section.sentences
+      .map((sentence, index) => ({ number: `${section.number}-${index + 1}`, sentence }))
+      .filter(({ number }) => !only || only.some((one) => number === one || number.startsWith(`${one}-`))),
+  })).filter(({ sentences }) => sentences.length > 0);
+  if (chosen.length === 0)
+    throw new CliError(`No sentence has the number ${only?.join(' or ')}: pass numbers such as 4.1 or 8-2.`);
+  return chosen;
+}
