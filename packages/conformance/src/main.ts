@@ -2,12 +2,12 @@
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { startVitest } from 'vitest/node';
-import type { Int64 } from '../../../lib/json.ts';
 import { accountId } from '../../../cli/arguments.ts';
 import { explain } from '../../../cli/errors.ts';
 import { UsageError } from '../../../cli/io.ts';
-import { entitiesOf, entityLines, fleetLines, linesText, rumLines, strangerLines } from './data.ts';
+import type { Int64 } from '../../../lib/json.ts';
 import type { Target } from './contract.test.ts';
+import { entitiesOf, entityLines, fleetLines, linesText, rumLines, strangerLines } from './data.ts';
 import { checkLab, openLab } from './deployment.ts';
 import { sentencesOf } from './sections/index.ts';
 
@@ -48,7 +48,11 @@ async function run({ url, run: name, data, other, only, smoke, reporter }: Optio
     );
   sentencesOf(only);
   if (url !== undefined) await checkLab(await openLab(url, name, process.env), name);
-  const target: Target = { ...(url !== undefined && { url }), ...(name !== undefined && { run: name }), ...(only && { only }) };
+  const target: Target = {
+    ...(url !== undefined && { url }),
+    ...(name !== undefined && { run: name }),
+    ...(only && { only }),
+  };
   const began = performance.now();
   const vitest = await startVitest('test', [], {
     config: fileURLToPath(new URL('../vitest.config.ts', import.meta.url)),

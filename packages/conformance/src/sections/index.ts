@@ -1,9 +1,11 @@
 /** The contract, section by section. */
-import type { OperationName } from '../../../../lib/api/operations.ts';
+
 import { CliError } from '../../../../cli/io.ts';
+import type { OperationName } from '../../../../lib/api/operations.ts';
 import type { Section } from '../sentence.ts';
 import { authentication, events } from './authentication.ts';
 import { browseFleet } from './browse-fleet.ts';
+import { combined } from './combined.ts';
 import { coverage } from './coverage.ts';
 import { deleteWorkItem } from './delete-work-item.ts';
 import { errors, versioning } from './errors.ts';
@@ -39,6 +41,7 @@ export const SECTIONS: readonly Section[] = [
   errors,
   limitsOf(browseFleet, mergeAlerts),
   versioning,
+  combined,
 ];
 
 /** The sentences with their numbers, such as `4.1-7`: the seventh of section 4.1. @param only numbers of sections or sentences */
