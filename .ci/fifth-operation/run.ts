@@ -117,7 +117,7 @@ function addFacts(): void {
     `import { createGetWorkItemHandler } from '../../lib/incidents/${NAME}.ts';\n`,
   );
   insert('infra/local/serve.ts', "    'merge-alerts': {", `'${NAME}': { work_item_id: '${work_item_id}' },`);
-  insert('cli/certify/sections/index.ts', "  'merge-alerts': mergeAlerts,", `'${NAME}': deleteWorkItem,`);
+  insert('packages/conformance/src/sections/index.ts', "  'merge-alerts': mergeAlerts,", `'${NAME}': deleteWorkItem,`);
   insert(
     'test/integration/security.test.ts',
     "  'merge-alerts': {",
@@ -181,7 +181,7 @@ try {
   await npmExec('node', 'infra/generate/validators.ts');
   await compilerAsksFor(
     '.',
-    'cli/certify/sections/index.ts',
+    'packages/conformance/src/sections/index.ts',
     'infra/generate/examples.ts',
     'infra/grants.ts',
     'test/support/handlers.ts',

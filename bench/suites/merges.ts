@@ -3,7 +3,6 @@
  * long a check of a large table takes.
  */
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { BatchExecuteStatementCommand, paginateScan, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import { cpuShareOf } from '../../infra/local/cpu-share.ts';

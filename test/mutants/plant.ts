@@ -18,6 +18,7 @@ const SOURCES = [
   'infra',
   'cli',
   'console',
+  'packages',
   'bench',
   'test',
   'docs',

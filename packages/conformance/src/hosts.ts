@@ -1,5 +1,5 @@
 /** The fleet of the certificate: hosts in every state, with what the contract says of each. */
-import type { HostRow, HostStatusRow } from '../../lib/fleet/rows.ts';
+import type { HostRow, HostStatusRow } from '../../../lib/fleet/rows.ts';
 
 /** Hosts with this interval keep their status for hours after loading. */
 const INTERVAL_MS = 12 * 3_600_000;
@@ -83,6 +83,14 @@ export const HOSTS: readonly CertifiedHost[] = [
   silent('disabled', 'disabled', { capability_status: 'disabled' }),
   silent('unsupported', 'unsupported', { capability_status: 'unsupported' }),
   silent('no-data', 'no_data'),
+  reporting('fresh-late', 'active', '2.2', 'core-d', snapshot(1.9 * INTERVAL_MS)),
+  reporting('stale-early', 'stale', '2.2', 'core-d', snapshot(2.1 * INTERVAL_MS)),
+  reporting('ahead', 'active', '2.2', 'core-d', snapshot(-INTERVAL_MS)),
+  {
+    ...silent('no-interval', 'stale', { capability_status: 'running', snapshot_ready: true }),
+    live: snapshot(600_000),
+    freshness: 'stale' as const,
+  },
 ].map((one, index) => {
   const number = String(index + 1).padStart(2, '0');
   return { ...one, host: { ...one.host, host_id: `certify-${number}-${one.host.host_id}` } };

@@ -148,7 +148,8 @@ const responseFields: Sentence[] = [
     const answer = await t.fleet({ limit: 1 });
     const { generated_at_ms: generated } = data(answer);
     const clock = Date.parse(answer.headers.get('date') ?? '') || before;
-    holds(Math.abs(generated - clock) < 5_000, `a time within 5 s of ${clock}`, generated);
+    // Date has whole seconds.
+    holds(generated > clock - 1_500 && generated < clock + 2_500, `a time within 1.5 s of ${clock}`, generated);
   }),
 ];
 

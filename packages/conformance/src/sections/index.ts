@@ -1,8 +1,11 @@
 /** The contract, section by section. */
-import type { OperationName } from '../../../lib/api/operations.ts';
+
+import { CliError } from '../../../../cli/io.ts';
+import type { OperationName } from '../../../../lib/api/operations.ts';
 import type { Section } from '../sentence.ts';
 import { authentication, events } from './authentication.ts';
 import { browseFleet } from './browse-fleet.ts';
+import { combined } from './combined.ts';
 import { coverage } from './coverage.ts';
 import { deleteWorkItem } from './delete-work-item.ts';
 import { errors, versioning } from './errors.ts';
@@ -38,4 +41,18 @@ export const SECTIONS: readonly Section[] = [
   errors,
   limitsOf(browseFleet, mergeAlerts),
   versioning,
+  combined,
 ];
+
+/** The sentences with their numbers, such as `4.1-7`: the seventh of section 4.1. @param only numbers of sections or sentences */
+export function sentencesOf(only?: readonly string[]) {
+  const chosen = SECTIONS.map((section) => ({
+    section,
+    sentences: section.sentences
+      .map((sentence, index) => ({ number: `${section.number}-${index + 1}`, sentence }))
+      .filter(({ number }) => !only || only.some((one) => number === one || number.startsWith(`${one}-`))),
+  })).filter(({ sentences }) => sentences.length > 0);
+  if (chosen.length === 0)
+    throw new CliError(`No sentence has the number ${only?.join(' or ')}: pass numbers such as 4.1 or 8-2.`);
+  return chosen;
+}

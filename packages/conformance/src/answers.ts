@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import type { KeywordDefinition, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { int64Keyword, withInt64 } from '../../lib/int64-keyword.ts';
-import { isInt64 } from '../../lib/json.ts';
+import { int64Keyword, withInt64 } from '../../../lib/int64-keyword.ts';
+import { isInt64 } from '../../../lib/json.ts';
 import { CODES, DATA, failure, success } from './contract.ts';
 import { Broken } from './outcome.ts';
 
@@ -14,7 +14,7 @@ export interface Answer {
   readonly body: any;
 }
 
-const OPENAPI = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'));
+const OPENAPI = JSON.parse(readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8'));
 
 const createAjv = (keyword: KeywordDefinition) =>
   new Ajv2020({ strict: false, allErrors: true, logger: false }).addKeyword(keyword);

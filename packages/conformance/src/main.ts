@@ -1,14 +1,15 @@
 /** `npm run certify`: shows, sentence by sentence, that a service keeps the contract; `npm run smoke` is its part without data. */
+import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
-import type { Int64 } from '../../lib/json.ts';
-import { accountId } from '../arguments.ts';
-import { explain } from '../errors.ts';
-import { UsageError } from '../io.ts';
+import { startVitest } from 'vitest/node';
+import { accountId } from '../../../cli/arguments.ts';
+import { explain } from '../../../cli/errors.ts';
+import { UsageError } from '../../../cli/io.ts';
+import type { Int64 } from '../../../lib/json.ts';
+import type { Target } from './contract.test.ts';
 import { entitiesOf, entityLines, fleetLines, linesText, rumLines, strangerLines } from './data.ts';
-import { openLab } from './deployment.ts';
-import { briefText, sectionText, summaryText } from './print.ts';
-import { certify, type RunOptions, type Verdict } from './run.ts';
-import { SECTIONS } from './sections/index.ts';
+import { checkLab, openLab } from './deployment.ts';
+import { sentencesOf } from './sections/index.ts';
 
 interface Options {
   url?: string;
@@ -17,6 +18,7 @@ interface Options {
   other?: Int64;
   only?: string[];
   smoke?: true;
+  reporter?: string[];
 }
 
 /** What has to be imported before a deployment can be certified. */
@@ -33,7 +35,7 @@ function dataText(account: Int64, other: Int64 | undefined, run: string): string
 
 const print = (text: string) => void process.stdout.write(`${text}\n`);
 
-async function run({ url, run: name, data, other, only, smoke }: Options): Promise<number> {
+async function run({ url, run: name, data, other, only, smoke, reporter }: Options): Promise<number> {
   if (data !== undefined) {
     if (name === undefined) throw new UsageError('No run name given: pass --run NAME, a new name for each run.');
     process.stdout.write(dataText(data, other, name));
@@ -44,30 +46,33 @@ async function run({ url, run: name, data, other, only, smoke }: Options): Promi
     throw new UsageError(
       'No run name given: pass --run NAME of the imported data (see "The certificate" in docs/reliability.md).',
     );
-  const began = performance.now();
-  const { lab, stop } =
-    url === undefined
-      ? await (await import('./local.ts')).startLab() // Loads the CDK, which takes half a second.
-      : { lab: await openLab(url, name, process.env), stop: async () => {} };
-  const end = () => void stop().finally(() => process.exit(130));
-  process.once('SIGINT', end).once('SIGTERM', end);
-  const options: RunOptions = {
+  sentencesOf(only);
+  if (url !== undefined) await checkLab(await openLab(url, name, process.env), name);
+  const target: Target = {
+    ...(url !== undefined && { url }),
+    ...(name !== undefined && { run: name }),
     ...(only && { only }),
-    slowAside: url === undefined,
-    onSection(section, results) {
-      const text = smoke ? briefText(section, results) : sectionText(section, results);
-      if (text !== undefined) print(text);
-    },
   };
-  try {
-    const results = await certify(lab, SECTIONS, options);
-    print(summaryText(results, (performance.now() - began) / 1_000));
-    // Its own service skips nothing.
-    const bad: readonly Verdict[] = url === undefined ? ['FAILED', 'skipped'] : ['FAILED'];
-    return results.some(({ verdict }) => bad.includes(verdict)) ? 1 : 0;
-  } finally {
-    await stop();
-  }
+  const began = performance.now();
+  const vitest = await startVitest('test', [], {
+    config: fileURLToPath(new URL('../vitest.config.ts', import.meta.url)),
+    project: ['contract'],
+    provide: { target },
+    reporters: reporter ?? ['tree'],
+    hideSkippedTests: smoke === true,
+    watch: false,
+  });
+  const tests = vitest.state.getTestModules().flatMap((module) => [...module.children.allTests()]);
+  const count = (state: string) => tests.filter((test) => test.result().state === state).length;
+  const [ok, failed] = [count('passed'), count('failed')];
+  const sent = tests.reduce((sum, test) => sum + (test.meta().sent ?? 0), 0);
+  const seconds = ((performance.now() - began) / 1_000).toFixed(0);
+  print(
+    `${ok + failed} of ${tests.length} rules shown: ${ok} ok, ${failed} failed. ${tests.length - ok - failed} not shown. ${sent} calls in ${seconds} s.`,
+  );
+  const isBroken = vitest.state.getUnhandledErrors().length > 0 || tests.length === 0;
+  await vitest.close();
+  return failed > 0 || isBroken ? 1 : 0;
 }
 
 const program = new Command('npm run certify --')
@@ -83,6 +88,7 @@ const program = new Command('npm run certify --')
   )
   .option('--other <account>', 'with --data: add data of another account, which the first must not reach', accountId)
   .option('--only <numbers...>', 'only sections or sentences with these numbers, such as 4.1 or 8-2')
+  .option('--reporter <names...>', 'reporters of vitest, such as verbose, json or junit')
   .option('--smoke', 'only what needs no data and writes nothing (npm run smoke)')
   .exitOverride();
 try {

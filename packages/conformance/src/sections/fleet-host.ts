@@ -73,7 +73,7 @@ export const capability = section('2.2', 'Fleet host capability (servicemap obje
     for (const { host_id, servicemap } of items as Item[])
       equal(
         servicemap.max_age_ms,
-        servicemap.received_at_ms === undefined ? undefined : generated_at_ms - servicemap.received_at_ms,
+        servicemap.received_at_ms === undefined ? undefined : Math.max(0, generated_at_ms - servicemap.received_at_ms),
         `max_age_ms of ${host_id}`,
       );
   }),
@@ -113,12 +113,15 @@ export const capability = section('2.2', 'Fleet host capability (servicemap obje
       equal([authoritative, graph_available, node_count, edge_count], [false, false, 0, 0], 'defaults');
     }
   }),
-  shown('freshness is fresh up to twice the report interval', (t) => freshnessOf(t, 'active-aging', 'fresh')),
-  shown('freshness is stale after twice the report interval', (t) => freshnessOf(t, 'stale', 'stale')),
+  shown('freshness is fresh up to twice the report interval', (t) => freshnessOf(t, 'fresh-late', 'fresh')),
+  shown('freshness is stale after twice the report interval', (t) => freshnessOf(t, 'stale-early', 'stale')),
+  shown('freshness counts with an interval of a minute where there is none', (t) =>
+    freshnessOf(t, 'no-interval', 'stale'),
+  ),
   shown('freshness is unknown when no snapshot was ever received', (t) => freshnessOf(t, 'no-data', 'unknown')),
 ]);
 
-/** Freshness of a host whose snapshot is half an interval younger, or older, than two intervals. */
+/** Freshness of a host whose snapshot is a little younger, or older, than two intervals. */
 async function freshnessOf(t: Trial, name: string, expected: string): Promise<void> {
   const { items } = await certifiedPage(t);
   const host = items.find(({ host_id }: Item) => host_id.endsWith(name));

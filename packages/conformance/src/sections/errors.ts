@@ -79,7 +79,7 @@ export const errors = section('7', 'Errors', [
 
 export const versioning = section('9', 'Versioning', [
   shown('The interface description is at version 1.0.0', async (t) => {
-    const response = await t.get('/openapi.json');
+    const response = await t.fetch('/openapi.json');
     equal(response.status, 200, 'status');
     equal(((await response.json()) as { info: { version: string } }).info.version, '1.0.0', 'info.version');
   }),

@@ -1,7 +1,7 @@
 /** The calls of one sentence: sent, checked against both descriptions, and noted for the certificate. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseJson, stringifyJson } from '../../lib/json.ts';
-import { CliError } from '../io.ts';
+import { CliError } from '../../../cli/io.ts';
+import { parseJson, stringifyJson } from '../../../lib/json.ts';
 import { type Answer, validate } from './answers.ts';
 import type { Caller } from './callers.ts';
 import type { Lab } from './lab.ts';
@@ -112,11 +112,11 @@ export function createTrial(lab: Lab, pages: Pages) {
     rum,
     remove: (body: object, options?: Sent) => call(DELETE, body, options),
     merge: (body: object, options?: Sent) => call(MERGE, body, options),
-    /** Fetches what is served beside the operations. */
-    async get(path: string): Promise<Response> {
+    /** A request of any form, whose answer is not checked. */
+    async fetch(path: string, init: RequestInit = {}): Promise<Response> {
       sent += 1;
-      const response = await fetch(`${lab.url}${path}`);
-      lines.push(`GET ${path} → ${response.status}`);
+      const response = await fetch(`${lab.url}${path}`, init);
+      lines.push(`${init.method ?? 'GET'} ${path.replace(/\?.*/, '')} → ${response.status}`);
       return response;
     },
     /** A part of the lab that the sentence requires. @throws Skipped */
