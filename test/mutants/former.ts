@@ -41,7 +41,7 @@ export const FORMER: readonly Former[] = [
   {
     name: 'a merge whose time ends before another attempt does not look whether it is committed',
     file: 'lib/incidents/commit.ts',
-    find: "          if (await isCommitted()) return 'committed';\n          throw error;",
+    find: "          if (await isCommitted()) return { outcome: 'committed' };\n          throw error;",
     replace: '          throw error;',
     scenario: 'a merge that changes an owner, whose time is nearly over',
   },
@@ -69,15 +69,15 @@ export const FORMER: readonly Former[] = [
   {
     name: 'a repair does not note where an alert came from',
     file: 'lib/check/merges.ts',
-    find: ', moved_from: last?.move.from })',
-    replace: ', moved_from: undefined })',
+    find: 'moved_from: stay ? stay.incidentId : last?.move.from,',
+    replace: 'moved_from: undefined,',
     scenario: 'two repairs of an alert that is not where its feed says',
   },
   {
     name: 'a move blanks the title of its alert',
     file: 'lib/incidents/placement.ts',
-    find: '    moved_from: from,\n',
-    replace: "    moved_from: from,\n    title: '',\n",
+    find: '      moved_from: from,\n',
+    replace: "      moved_from: from,\n      title: '',\n",
     scenario: 'a large merge in three parts',
   },
 ];
