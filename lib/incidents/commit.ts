@@ -1,9 +1,9 @@
 import type { Int64 } from '../json.ts';
-import { backoff, CONTENDED, THROTTLED } from '../table/backoff.ts';
+import { backoff, CONFLICT, THROTTLED } from '../table/backoff.ts';
+import { batchGet } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
 import { EXISTS, expression, IS_NEW, isAsRead, set } from '../table/expression.ts';
 import { type KeyOf, keys, type Stored } from '../table/keys.ts';
-import { getRow } from '../table/row.ts';
 import { look, settle } from '../table/settle.ts';
 import {
   type Action,
@@ -82,55 +82,67 @@ function actionsOf(relocation: Relocation): Action[] {
   return large ? actions : [...actions, ...moveActions(account, entry.sequence, [...moves, ...stayed], placements)];
 }
 
-/** `too large`: for one transaction, so that it must be made large. */
 export type CommitResult =
-  | { outcome: 'committed' | 'too large' }
-  /** A row that it depends on has changed. `order`: that was the merge order alone, which is this now. */
-  | { outcome: 'changed'; order?: MergeOrder };
+  /** `relocation`: this attempt, or an earlier one. */
+  | { outcome: 'committed'; relocation: Relocation }
+  /** For one transaction: it must be made large. */
+  | { outcome: 'too large' }
+  /** Not committed. `order`: the merge order as it is now, if nothing else that it depends on has changed. */
+  | { outcome: 'again'; order?: MergeOrder };
 
 /**
- * Commits a merge in one transaction: with its moves where it is small. A conflict or throttling is tried again until the signal
- * ends it. A reply that is lost does not matter: the entry in the feed tells whether it is committed.
- * @param attempts made before, with other reads: the more, the longer it waits after a conflict
- * @throws if the outcome is unknown because the feed cannot be read, or if it is not committed
+ * Tries to commit an entry in one transaction, with its moves where it is small; waits where it has to be tried again. A lost reply
+ * does not matter: the feed says whether it is committed.
+ * @param tried earlier attempts, whose replies may have been lost, too; this one is added
+ * @throws if the outcome is unknown because the feed cannot be read, or if it is not committed and the signal ends the wait
  */
-export async function commit(table: Table, relocation: Relocation, attempts = 0): Promise<CommitResult> {
+export async function commit(table: Table, relocation: Relocation, tried: Relocation[]): Promise<CommitResult> {
+  const { account, order, large } = relocation;
+  tried.push(relocation);
   const actions = actionsOf(relocation);
-  const isCommitted = () => look(table, (table) => isInFeed(table, relocation));
-  for (let attempt = attempts + 1; ; attempt += 1) {
-    const result = await settle<TransactionResult>(table, {
-      send: (table) => transactOnce(table, actions),
-      look: async (table) => ((await isInFeed(table, relocation)) ? { outcome: 'applied' } : undefined),
-    });
-    switch (result.outcome) {
-      case 'applied':
-        return { outcome: 'committed' };
-      case 'conflict':
-      case 'throttled':
-        try {
-          await backoff(attempt, result.outcome === 'throttled' ? THROTTLED : CONTENDED, table.signal);
-        } catch (error) {
-          // The conflict may have been with an earlier attempt of this commit, whose reply was lost.
-          if (await isCommitted()) return { outcome: 'committed' };
-          throw error;
-        }
-        break;
-      case 'changed':
-        // Another commit may have taken this one's place in the order, or an earlier attempt of this one, whose reply was lost.
-        if (await isCommitted()) return { outcome: 'committed' };
-        return {
-          outcome: 'changed',
-          ...(result.stored && { order: mergeOrderOf([result.stored as Stored<'mergeOrder'>]) }),
-        };
-      case 'refused':
-        if (relocation.large) throw result.error;
-        return { outcome: 'too large' };
+  const find = () => look(table, (table) => findCommitted(table, account, tried));
+  let committed: Relocation | undefined = relocation;
+  const result = await settle<TransactionResult>(table, {
+    send: (table) => transactOnce(table, actions),
+    async look(table) {
+      committed = await findCommitted(table, account, tried);
+      return committed && { outcome: 'applied' };
+    },
+  });
+  const again: CommitResult = { outcome: 'again' };
+  switch (result.outcome) {
+    case 'applied':
+      return { outcome: 'committed', relocation: committed };
+    case 'refused':
+      if (large) throw result.error;
+      return { outcome: 'too large' };
+    case 'changed': {
+      if (result.stored) again.order = mergeOrderOf([result.stored as Stored<'mergeOrder'>]);
+      // Had one of them been committed, and only the merge order changed since, it would be a large one.
+      committed = result.stored && !tried.some(({ large }) => large) ? undefined : await find();
+      if (committed) return { outcome: 'committed', relocation: committed };
+      break;
     }
+    default:
+      again.order = order;
   }
+  try {
+    await backoff(tried.length, result.outcome === 'throttled' ? THROTTLED : CONFLICT, table.signal);
+  } catch (error) {
+    committed = await find();
+    if (!committed) throw error;
+    return { outcome: 'committed', relocation: committed };
+  }
+  return again;
 }
 
-/** Whether the merge's own entry is in the feed. */
-async function isInFeed(table: Table, { account, entry }: Relocation): Promise<boolean> {
-  const row = await getRow(table, keys.feedEntry(account, entry.incident_id, entry.sequence), ['merge_id']);
-  return row?.merge_id === entry.merge_id;
+/** The attempt of a call whose entry is in the feed. */
+async function findCommitted(
+  table: Table,
+  account: Int64,
+  tried: readonly Relocation[],
+): Promise<Relocation | undefined> {
+  const keyOf = ({ entry }: Relocation) => keys.feedEntry(account, entry.incident_id, entry.sequence);
+  const { rows } = await batchGet(table, tried.map(keyOf), { attributes: ['merge_id'] });
+  return tried.find((one) => rows.of(keyOf(one))?.merge_id === one.entry.merge_id);
 }

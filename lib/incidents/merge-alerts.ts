@@ -186,7 +186,7 @@ async function prepare(
   const entry: Relocation['entry'] = {
     kind: 'merge',
     incident_id: incidentId,
-    sequence: nextSequence(atMs, { order, placements, incident, large }, attempt.number),
+    sequence: nextSequence(atMs, { order, placements, incident }),
     merge_id: deps.newId(),
     at_ms: atMs,
     by: caller.appKeyId,

@@ -1,7 +1,6 @@
 /** Commits merges and undos, and moves their alerts: `protocol.md` says how, and what holds at any moment. */
 import QuickLRU from 'quick-lru';
 import type { Int64 } from '../json.ts';
-import { backoff, CONTENDED } from '../table/backoff.ts';
 import { type Table, withSignal } from '../table/client.ts';
 import { forEach } from '../table/pool.ts';
 import { commit, type Relocation } from './commit.ts';
@@ -30,8 +29,6 @@ export interface Sizes {
 }
 
 export interface Attempt {
-  /** From 1; each further one follows a change of what was read. */
-  number: number;
   /** The entry does not fit into one transaction. */
   large: boolean;
   /** As it is now, if nothing else has changed since the attempt before. */
@@ -63,9 +60,9 @@ export async function relocate<Result>(
   table: Table,
   { prepare, moveSignal, transactionItems }: RelocateOptions<Result>,
 ): Promise<Relocated | { result: Result }> {
-  const attempt: Attempt = { number: 0, large: false, order: undefined };
+  const attempt: Attempt = { large: false, order: undefined };
+  const tried: Relocation[] = [];
   for (;;) {
-    attempt.number += 1;
     const prepared = await prepare(attempt);
     if ('result' in prepared) return prepared;
     let { relocation } = prepared;
@@ -75,40 +72,31 @@ export async function relocate<Result>(
       // One list for the stored rows and for the moves: its indexes say what is moved.
       relocation = { ...relocation, alertIds: inListOrder(relocation.alertIds) };
     }
-    const result = await commit(table, relocation, attempt.number - 1);
-    attempt.order = result.outcome === 'changed' ? result.order : undefined;
-    if (result.outcome === 'changed') {
-      await backoff(attempt.number, CONTENDED, table.signal);
-    } else if (result.outcome === 'too large') attempt.large = true;
-    else if (!relocation.large) return { relocation };
-    else
-      try {
-        const known = relocation.placements;
-        await moveAlerts(withSignal(table, moveSignal?.()), relocation, { pending, known, transactionItems });
-        return { relocation };
-      } catch (error) {
-        return { relocation, unfinished: { error } };
-      }
+    const result = await commit(table, relocation, tried);
+    attempt.order = result.outcome === 'again' ? result.order : undefined;
+    attempt.large ||= result.outcome === 'too large';
+    if (result.outcome !== 'committed') continue;
+    relocation = result.relocation;
+    if (!relocation.large) return { relocation };
+    try {
+      const known = relocation.placements;
+      await moveAlerts(withSignal(table, moveSignal?.()), relocation, { pending, known, transactionItems });
+      return { relocation };
+    } catch (error) {
+      return { relocation, unfinished: { error } };
+    }
   }
 }
-
-/** How far the sequence of a large entry is ahead of the clock, in milliseconds: small ones that come meanwhile have lower ones. */
-const LARGE_LEAD_MS = 100;
-/** The most by which a further attempt of a small one is ahead of those that it competes with. */
-const SMALL_LEAD_MS = 100;
 
 /** The next place in the order of an account's entries: the clock's milliseconds, or one more than all that the rows record. */
 export function nextSequence(
   nowMs: number,
-  { order, placements, incident, large }: Pick<Relocation, 'order' | 'placements' | 'incident' | 'large'>,
-  attempt: number,
+  { order, placements, incident }: Pick<Relocation, 'order' | 'placements' | 'incident'>,
 ): number {
   const { last_change: change, loaded_after: loadedAfter = 0 } = incident;
   let after = Math.max(order.last, change?.sequence ?? 0, loadedAfter);
   for (const placement of placements.values()) after = Math.max(after, latestEntryOf(placement));
-  const growing = Math.min(SMALL_LEAD_MS, 10 * 2 ** Math.min(attempt, 10));
-  const lead = large ? LARGE_LEAD_MS : attempt > 1 ? Math.floor(Math.random() * growing) : 0;
-  return Math.max(nowMs, after + 1) + lead;
+  return Math.max(nowMs, after + 1);
 }
 
 /** Reads large entries that the merge order names. */

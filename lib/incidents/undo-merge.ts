@@ -55,8 +55,8 @@ export async function undoMerge(
   const { table } = deps;
   let undo: Undo = { moves: [], left: [] };
   const committed = await relocate(table, {
-    async prepare({ number, large }) {
-      const prepared = await prepareAlone(deps, request, number, transactionItems);
+    async prepare({ large }) {
+      const prepared = await prepareAlone(deps, request, transactionItems);
       undo = prepared.undo;
       if (undo.moves.length === 0) return { result: await withEarlier(table, request, undo) };
       const isLarge = large || undo.moves.length + OTHER_ITEMS > transactionItems;
@@ -71,9 +71,9 @@ export async function undoMerge(
 }
 
 /** Prepares an undo once no pending merge has its alerts left to move. */
-async function prepareAlone(deps: UndoDeps, request: UndoRequest, attempt: number, transactionItems: number) {
+async function prepareAlone(deps: UndoDeps, request: UndoRequest, transactionItems: number) {
   for (;;) {
-    const prepared = await prepare(deps, request, attempt);
+    const prepared = await prepare(deps, request);
     if (prepared.pending.length === 0) return prepared;
     for (const place of prepared.pending) await finishMerge(deps.table, request.account, place, transactionItems);
   }
@@ -84,7 +84,7 @@ const OTHER_ITEMS = 3;
 
 /** What {@link undoMerge} would do now. @throws UndoError */
 export async function planUndo(deps: UndoDeps, request: UndoRequest): Promise<Undo> {
-  const { undo, pending } = await prepare(deps, request, 1);
+  const { undo, pending } = await prepare(deps, request);
   if (pending.length > 0)
     throw new UndoError('other merges are still moving some of its alerts: try again in a minute');
   return undo.moves.length === 0 ? withEarlier(deps.table, request, undo) : undo;
@@ -110,7 +110,7 @@ async function whatItMoved(
   return { moves: own?.moves ?? [], left: [...left, ...overtaken], sequence };
 }
 
-async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest, attempt: number) {
+async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest) {
   const { account, incidentId, sequence: undone, by, requestId } = request;
   const merge = await readMerge(table, request);
   // The merge order before the alerts: which merges it names decides how much of them can be relied on.
@@ -140,7 +140,7 @@ async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest, at
   const entry: Relocation['entry'] = {
     kind: 'merge_undone',
     incident_id: incidentId,
-    sequence: nextSequence(atMs, { order, placements, incident, large: false }, attempt),
+    sequence: nextSequence(atMs, { order, placements, incident }),
     merge_id: newId(),
     at_ms: atMs,
     by,

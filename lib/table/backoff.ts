@@ -8,8 +8,6 @@ export interface Backoff {
 
 /** After a conflict: the other writer is done within milliseconds. */
 export const CONFLICT: Backoff = { firstMs: 10, longestMs: 200 };
-/** After a conflict with one of many callers who write the same row, one after the other. */
-export const CONTENDED: Backoff = { firstMs: 10, longestMs: 80 };
 /** After being throttled: a partition's units come back within a second. */
 export const THROTTLED: Backoff = { firstMs: 25, longestMs: 400 };
 

@@ -174,17 +174,21 @@ describe('over real HTTP', () => {
     const to = await tenant.incident();
     const alerts = await tenant.alerts(120);
     const longAgo = Date.now() - 60_000;
-    const outcome = await commit(table, {
-      account: tenant.account,
-      entry: { kind: 'merge', incident_id: to, sequence: 1, merge_id: 'm', at_ms: longAgo, by: 'k', request_id: 'r' },
-      alertIds: alerts,
-      decide: decideMerge({ incident_id: to }),
-      placements: new Map(),
-      large: true,
-      incident: { incident_id: to, title: '' },
-      order: mergeOrderOf([]),
-    });
-    expect(outcome).toEqual({ outcome: 'committed' });
+    const result = await commit(
+      table,
+      {
+        account: tenant.account,
+        entry: { kind: 'merge', incident_id: to, sequence: 1, merge_id: 'm', at_ms: longAgo, by: 'k', request_id: 'r' },
+        alertIds: alerts,
+        decide: decideMerge({ incident_id: to }),
+        placements: new Map(),
+        large: true,
+        incident: { incident_id: to, title: '' },
+        order: mergeOrderOf([]),
+      },
+      [],
+    );
+    expect(result.outcome).toBe('committed');
     await expect.poll(async () => (await tenant.feed(to))[0].pending, { interval: 250 }).toBeUndefined();
     expect(new Set(await tenant.placements(alerts))).toEqual(new Set([to]));
   });
