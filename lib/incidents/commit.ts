@@ -1,5 +1,5 @@
 import type { Int64 } from '../json.ts';
-import { backoff, CONFLICT, THROTTLED } from '../table/backoff.ts';
+import { backoff, CONTENDED, THROTTLED } from '../table/backoff.ts';
 import { batchGet } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
 import { EXISTS, expression, IS_NEW, isAsRead, set } from '../table/expression.ts';
@@ -127,7 +127,7 @@ export async function commit(table: Table, relocation: Relocation, tried: Reloca
       again.order = order;
   }
   try {
-    await backoff(tried.length, result.outcome === 'throttled' ? THROTTLED : CONFLICT, table.signal);
+    await backoff(tried.length, result.outcome === 'throttled' ? THROTTLED : CONTENDED, table.signal);
   } catch (error) {
     committed = await find();
     if (!committed) throw error;

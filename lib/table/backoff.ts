@@ -8,6 +8,8 @@ export interface Backoff {
 
 /** After a conflict: the other writer is done within milliseconds. */
 export const CONFLICT: Backoff = { firstMs: 10, longestMs: 200 };
+/** After a conflict on a row that all of an account's merges write: one that waits longer than others is overtaken by them. */
+export const CONTENDED: Backoff = { firstMs: 10, longestMs: 80 };
 /** After being throttled: a partition's units come back within a second. */
 export const THROTTLED: Backoff = { firstMs: 25, longestMs: 400 };
 
