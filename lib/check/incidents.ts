@@ -42,7 +42,7 @@ export function* checkIncidents({ account, incidents }: MergeRows, entries: read
     for (const entry of changes) if (entry.sequence > (reached ?? 0)) should = applied(should, entry);
     const put = updateAction(
       keys.incident(account, incidentId),
-      set({ title: should.title, owner_id: should.owner_id, last_change: last && changeOf(last) }),
+      set({ title: should.title, owner_id: should.owner_id, last_change: last && changeOf(last, changes.at(-2)) }),
       isAsRead(incident, ['title', 'owner_id', 'last_change']),
     );
     yield isUnknown

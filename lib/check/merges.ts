@@ -78,6 +78,8 @@ interface Told {
   last?: { move: Move; sequence: number };
   /** The latest entry that found it in its incident, if that came after the latest move. */
   stay?: { incidentId: string; sequence: number };
+  /** Sequence of the entry before the latest. */
+  previous?: number | undefined;
   sequences: Set<number>;
 }
 
@@ -86,8 +88,9 @@ function replay(entries: readonly FeedItem[], alerts: MergeRows['alerts']): Map<
   const told = new Map<string, Told>();
   const record = (alertId: string, sequence: number, what: Pick<Told, 'last' | 'stay'>) => {
     if ((alerts.get(alertId)?.loaded_after ?? 0) >= sequence) return;
-    const { sequences = new Set<number>(), last } = told.get(alertId) ?? {};
-    told.set(alertId, { ...(last && { last }), ...what, sequences: sequences.add(sequence) });
+    const { sequences = new Set<number>(), last, stay } = told.get(alertId) ?? {};
+    const previous = stay?.sequence ?? last?.sequence;
+    told.set(alertId, { ...(last && { last }), ...what, previous, sequences: sequences.add(sequence) });
   };
   for (const { entry, moves, stayed } of entries) {
     const { sequence, incident_id: incidentId } = entry;
@@ -104,7 +107,7 @@ function* checkAlerts({ account, alerts }: MergeRows, entries: readonly FeedItem
   const told = replay(entries, alerts);
   for (const [alertId, alert] of alerts) {
     const { incident_id: current, moved_sequence: by, moved_from: from, previous_sequence: previous } = alert;
-    const { last, stay, sequences } = told.get(alertId) ?? {};
+    const { last, stay, previous: known, sequences } = told.get(alertId) ?? {};
     // The previous release does not record in an alert that it stays.
     const isRecorded = by === last?.sequence || (by !== undefined && sequences?.has(by) && by > (last?.sequence ?? 0));
     if (isRecorded && (by === undefined || current === (stay?.incidentId ?? last?.move.to))) continue;
@@ -128,7 +131,7 @@ function* checkAlerts({ account, alerts }: MergeRows, entries: readonly FeedItem
           incident_id: should,
           moved_sequence: latest,
           moved_from: stay ? stay.incidentId : last?.move.from,
-          previous_sequence: undefined,
+          previous_sequence: known,
         }),
         isAsRead(alert, ['incident_id', 'moved_sequence']),
       ),

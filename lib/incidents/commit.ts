@@ -101,39 +101,45 @@ export async function commit(table: Table, relocation: Relocation, tried: Reloca
   tried.push(relocation);
   const actions = actionsOf(relocation);
   const find = () => look(table, (table) => findCommitted(table, account, tried));
-  let committed: Relocation | undefined = relocation;
-  const result = await settle<TransactionResult>(table, {
-    send: (table) => transactOnce(table, actions),
-    async look(table) {
-      committed = await findCommitted(table, account, tried);
-      return committed && { outcome: 'applied' };
-    },
-  });
-  const again: CommitResult = { outcome: 'again' };
-  switch (result.outcome) {
-    case 'applied':
-      return { outcome: 'committed', relocation: committed };
-    case 'refused':
+  const committed = (found: Relocation): CommitResult => ({ outcome: 'committed', relocation: found });
+  let found: Relocation | undefined = relocation;
+  const send = () =>
+    settle<TransactionResult>(table, {
+      send: (table) => transactOnce(table, actions),
+      async look(table) {
+        found = await findCommitted(table, account, tried);
+        return found && { outcome: 'applied' };
+      },
+    });
+
+  let isRunning = false;
+  for (;;) {
+    const result = await send();
+    // What is running may still be applied: until that is known, no other attempt may take its place.
+    isRunning ||= result.outcome === 'in progress';
+    if (result.outcome === 'applied') return committed(found ?? relocation);
+    if (result.outcome === 'refused') {
       if (large) throw result.error;
       return { outcome: 'too large' };
-    case 'changed': {
+    }
+    const again: CommitResult = { outcome: 'again' };
+    if (result.outcome !== 'changed') again.order = order;
+    else {
       if (result.stored) again.order = mergeOrderOf([result.stored as Stored<'mergeOrder'>]);
       // Had one of them been committed, and only the merge order changed since, it would be a large one.
-      committed = result.stored && !tried.some(({ large }) => large) ? undefined : await find();
-      if (committed) return { outcome: 'committed', relocation: committed };
-      break;
+      found = result.stored && !isRunning && !tried.some(({ large }) => large) ? undefined : await find();
+      if (found) return committed(found);
+      isRunning = false;
     }
-    default:
-      again.order = order;
+    try {
+      await backoff(tried.length, result.outcome === 'throttled' ? THROTTLED : CONTENDED, table.signal);
+    } catch (error) {
+      found = await find();
+      if (!found) throw error;
+      return committed(found);
+    }
+    if (!isRunning) return again;
   }
-  try {
-    await backoff(tried.length, result.outcome === 'throttled' ? THROTTLED : CONTENDED, table.signal);
-  } catch (error) {
-    committed = await find();
-    if (!committed) throw error;
-    return { outcome: 'committed', relocation: committed };
-  }
-  return again;
 }
 
 /** The attempt of a call whose entry is in the feed. */
@@ -143,6 +149,8 @@ async function findCommitted(
   tried: readonly Relocation[],
 ): Promise<Relocation | undefined> {
   const keyOf = ({ entry }: Relocation) => keys.feedEntry(account, entry.incident_id, entry.sequence);
-  const { rows } = await batchGet(table, tried.map(keyOf), { attributes: ['merge_id'] });
+  // Two attempts within a millisecond may have the same sequence.
+  const bySequence = new Map(tried.map((one) => [one.entry.sequence, keyOf(one)]));
+  const { rows } = await batchGet(table, [...bySequence.values()], { attributes: ['merge_id'] });
   return tried.find((one) => rows.of(keyOf(one))?.merge_id === one.entry.merge_id);
 }

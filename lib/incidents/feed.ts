@@ -112,7 +112,7 @@ export function readAlertList(rows: readonly AlertListRow[]): string[] {
 /** What an incident notes of an entry that changes it, and of the change before. */
 export function changeOf(
   { sequence, new_title, old_title, new_owner_id, old_owner_id }: FeedEntry,
-  previous?: IncidentChange,
+  previous?: Pick<IncidentChange, 'sequence'>,
 ): IncidentChange {
   return {
     sequence,

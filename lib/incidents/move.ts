@@ -246,6 +246,7 @@ async function runWorker(worker: Worker, todo: Range[]): Promise<void> {
         todo.push(range);
         break;
       case 'conflict':
+      case 'in progress':
         todo.push(range);
     }
     attempt += 1;

@@ -51,12 +51,13 @@ function send({ name: TableName, client, signal }: Table, actions: readonly Acti
 /**
  * Outcome of a transaction. Unless `applied`, nothing is written:
  * - `changed`: a condition does not hold. `stored`: the row of the only action that failed, where it asks for it
- * - `conflict`: another transaction has one of the rows, or an earlier attempt of this one is running
+ * - `conflict`: another transaction has one of the rows
+ * - `in progress`: an earlier attempt of this one is running, and may be applied
  * - `throttled`: there were not enough write units
  * - `refused`: DynamoDB rejects it: it, or a resulting row, is too large
  */
 export type TransactionResult =
-  | { outcome: 'applied' | 'conflict' | 'throttled' }
+  | { outcome: 'applied' | 'conflict' | 'in progress' | 'throttled' }
   | { outcome: 'changed'; stored?: Row }
   | { outcome: 'refused'; error: Error };
 
@@ -79,7 +80,7 @@ export async function transactOnce(table: Table, actions: readonly Action[]): Pr
 function resultOf({ unmarshall }: Table, error: unknown): TransactionResult | undefined {
   if (!(error instanceof Error)) return undefined;
   if (isThrottled(error)) return { outcome: 'throttled' };
-  if (error.name === 'TransactionInProgressException') return { outcome: 'conflict' };
+  if (error.name === 'TransactionInProgressException') return { outcome: 'in progress' };
   if (error.name === 'ValidationException') return { outcome: 'refused', error };
   if (!(error instanceof TransactionCanceledException)) return undefined;
   const reasons = (error.CancellationReasons ?? []).filter(({ Code }) => Code !== 'None');

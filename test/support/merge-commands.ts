@@ -116,8 +116,8 @@ async function applyMerge(model: Model, real: Real, { alerts, into, title }: Mer
   const entry: Entry = { incident: into, kind: 'merge', moves: new Map(), sequence: entries.at(-1).sequence };
   for (const alert of alerts) {
     const place = model.alerts[alert];
-    if (!place || place.incident === into) continue;
-    entry.moves.set(alert, place.incident);
+    if (!place) continue;
+    if (place.incident !== into) entry.moves.set(alert, place.incident);
     Object.assign(place, { incident: into, by: entry });
   }
   if (title) model.titles[into] = title;
