@@ -14,9 +14,9 @@ import { type BenchService, startBenchService } from '../service.ts';
 
 type Add = (figure: NewFigure) => void;
 
-const REFERENCE = { account: 1, appKey: 'reference' };
-const SMALL = { account: 2, appKey: 'small', hosts: 1_000 };
-const LARGE = { account: 3, appKey: 'large', hosts: 50_000 };
+const REFERENCE = { account: 1, appKey: 'bench-key-of-the-reference-000000' };
+const SMALL = { account: 2, appKey: 'bench-key-of-the-small-fleet-00000', hosts: 1_000 };
+const LARGE = { account: 3, appKey: 'bench-key-of-the-large-fleet-00000', hosts: 50_000 };
 const CANNED_HOSTS = 2_000;
 const never = new AbortController().signal;
 const fail = (error: unknown) => {

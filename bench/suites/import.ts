@@ -32,7 +32,9 @@ async function writeBare(table: Table, lines: readonly string[]): Promise<void> 
 
 export async function run(add: (figure: NewFigure) => void): Promise<void> {
   const turns = Array.from({ length: TURNS + 1 }, (_, index) => index - 1);
-  const accounts = turns.flatMap((turn) => accountLines(IMPORTED + turn, `bench ${turn}`));
+  const accounts = turns.flatMap((turn) =>
+    accountLines(IMPORTED + turn, `bench-key-of-import-${turn}`.padEnd(32, '-')),
+  );
   const service = await startBenchService(accounts);
   const spent = { bare: 0, import: 0 };
   const timed = async (what: keyof typeof spent, act: () => Promise<unknown>) => {

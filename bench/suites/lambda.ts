@@ -45,7 +45,7 @@ import { type BenchService, startBenchService } from '../service.ts';
 type Add = (figure: NewFigure) => void;
 
 const ACCOUNT = 1;
-const KEY = 'bench-key-of-functions';
+const KEY = 'bench-key-of-functions-0000000000';
 const ROUNDS = 3;
 /** In each environment, after its first. */
 const WARM_CALLS = 80;
@@ -88,7 +88,7 @@ const operation = (listed: ListedOperation, body: (index: number) => object, { s
 const idOf = (index: number) => index.toString(16).padStart(24, '0');
 const INCIDENT = 'f'.repeat(24);
 /** The authorizer answers a known key from memory: each call has another. */
-const keyOf = (index: number) => `bench-key-${index}`;
+const keyOf = (index: number) => `bench-key-${index}`.padEnd(32, '-');
 
 const authorizer: Subject = {
   name: 'usage-key-authorizer',

@@ -27,7 +27,7 @@ import type { NewFigure } from '../report.ts';
 import { type BenchService, startBenchService } from '../service.ts';
 
 const ACCOUNT = 1;
-const KEY = 'bench-key-of-merges';
+const KEY = 'bench-key-of-merges-0000000000000';
 const LARGEST = 9_700;
 const MEMORY_MB = 512;
 /** DynamoDB Local behind a proxy on a busy machine. */

@@ -95,7 +95,7 @@ const NEEDS_AWS = [
 ];
 
 /** Words between backticks that look like commands and are none: messages of logs, verdicts, options of Node. */
-const NO_COMMANDS = ['call failed', 'merge not finished', 'app key lookup failed', 'not shown'];
+const NO_COMMANDS = ['call failed', 'merge not finished', 'app key lookup failed'];
 
 const folder = mkdtempSync(join(tmpdir(), 'documents-'));
 const dataFile = join(folder, 'data.ndjson');

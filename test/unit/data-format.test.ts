@@ -183,7 +183,7 @@ describe('the data format', () => {
     ['an alert', { kind: 'alert', alert_id: 'x', title: 't' }, 'alert_id'],
     ['an incident', { kind: 'incident', incident_id: 'x', title: 't' }, 'incident_id'],
     ['a work item', { kind: 'work_item', work_item_id: '', version: 1, title: 't' }, 'work_item_id'],
-    ['a RUM resource', { ...JSON.parse(documented[5] ?? ''), status: 'x' }, 'status'],
+    ['a RUM resource', { ...JSON.parse(documented[5] ?? ''), status: 1 }, 'status'],
     ['a name', { kind: 'member', member_id: 1, name: '😀'.repeat(513) }, 'name'],
   ])('refuses %s by its line', async (_what, line, field) => {
     const problems = await problemsOf([host, { account_id: 1, ...line }]);
