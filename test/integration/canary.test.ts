@@ -14,10 +14,10 @@ import { type EventOptions, eventFor, newTable, put, putAppKey } from '../suppor
 
 /** In every app key, and nowhere else. */
 const CANARY = 'c4n4ry';
-const VALID = `${CANARY}-of-a-valid-caller`;
-const UNKNOWN = `${CANARY}-of-nobody`;
-const EXPIRED = `${CANARY}-of-old`;
-const FORBIDDEN = `${CANARY}-without-permission`;
+const VALID = `${CANARY}-of-a-valid-caller`.padEnd(40, '-');
+const UNKNOWN = `${CANARY}-of-nobody`.padEnd(40, '-');
+const EXPIRED = `${CANARY}-of-old`.padEnd(40, '-');
+const FORBIDDEN = `${CANARY}-without-permission`.padEnd(40, '-');
 
 let table: Table;
 let proxy: FaultProxy;
@@ -40,6 +40,7 @@ beforeAll(async () => {
   alerts = await tenant.alerts(3);
   proxy = await startFaultProxy(dynamodbEndpoint());
   functions = startFunctions({
+    LEFT_MS: '2500',
     TABLE_NAME: table.name,
     DYNAMODB_ENDPOINT: proxy.endpoint,
     ALLOWED_METHODS: '{"/alert/merge":"POST"}',

@@ -10,8 +10,9 @@ export const FORMER: readonly Former[] = [
   {
     name: 'throttling ends the commit of a merge',
     file: 'lib/incidents/commit.ts',
-    find: "      case 'throttled':\n",
-    replace: "      case 'throttled':\n        if (result.outcome === 'throttled') throw new Error('throttled');\n",
+    find: "    const again: CommitResult = { outcome: 'again' };\n",
+    replace:
+      "    const again: CommitResult = { outcome: 'again' };\n    if (result.outcome === 'throttled') throw new Error('throttled');\n",
   },
   {
     name: 'throttling ends the moves of a merge',
@@ -41,8 +42,8 @@ export const FORMER: readonly Former[] = [
   {
     name: 'a merge whose time ends before another attempt does not look whether it is committed',
     file: 'lib/incidents/commit.ts',
-    find: "          if (await isCommitted()) return { outcome: 'committed' };\n          throw error;",
-    replace: '          throw error;',
+    find: '      found = await find();\n      if (!found) throw error;',
+    replace: '      if (found !== error) throw error;',
     scenario: 'a merge that changes an owner, whose time is nearly over',
   },
   {

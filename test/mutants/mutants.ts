@@ -125,8 +125,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'the moves of a large merge follow another order than its list',
     file: 'lib/incidents/relocate.ts',
-    find: 'const result = await commit(table, relocation, attempt.number - 1);',
-    replace: 'const result = await commit(table, prepared.relocation, attempt.number - 1);',
+    find: 'relocation = result.relocation;',
+    replace: 'relocation = prepared.relocation;',
     tests: [integration('merge-interleavings')],
     only: 'cut between its moves',
   },

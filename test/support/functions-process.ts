@@ -16,13 +16,16 @@ interface Response {
   error?: { name: string; message: string; stack: string };
 }
 
+/** Milliseconds that a call has. */
+const LEFT_MS = Number(process.env.LEFT_MS ?? 30_000);
+
 if (process.send && process.argv[1] === fileURLToPath(import.meta.url)) {
   const [tree = ''] = process.argv.slice(2);
   process.on('message', async ({ id, name, event }: Request) => {
     let response: Response;
     try {
       const { handler } = await import(`${tree}/functions/${name}.ts`);
-      response = { id, result: await handler(event, { awsRequestId: 'a', getRemainingTimeInMillis: () => 30_000 }) };
+      response = { id, result: await handler(event, { awsRequestId: 'a', getRemainingTimeInMillis: () => LEFT_MS }) };
     } catch (error) {
       const { name: kind, message, stack = '' } = error as Error;
       response = { id, error: { name: kind, message, stack } };
