@@ -47,7 +47,18 @@ export const errors = section('7', 'Errors', [
     invalid(await t.remove({}), 'work_item_id');
     invalid(await t.call(FLEET, { limit: 'x' }), 'limit');
   }),
-  open('BadRequest, 400', 'every 400 of this service has a more specific code'),
+  shown('BadRequest, 400: such as a body with a Content-Encoding', async (t) => {
+    for (const path of [RUM, DELETE])
+      refused(
+        await t.call(path, undefined, { raw: 'x', headers: { 'Content-Encoding': 'br' } }),
+        'BadRequest',
+        'Content-Encoding',
+      );
+  }),
+  shown('InvalidParameter names every wrong field, a cursor among them', async (t) => {
+    const answer = await t.call(FLEET, { cursor: 'nonsense', limit: 500 });
+    for (const field of ['cursor', 'limit']) invalid(answer, field);
+  }),
   shown('InvalidContentType, 400: the content type is not application/json', async (t) => {
     for (const path of PATHS)
       refused(await t.call(path, {}, { headers: { 'Content-Type': 'text/plain' } }), 'InvalidContentType');
