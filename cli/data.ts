@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { access, rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -93,13 +94,18 @@ async function openInput(file: string, io: Io): Promise<Readable> {
   return createReadStream(file);
 }
 
-/** A regular file is replaced as a whole; to anything else, such as a pipe, data is written as it comes. */
+/**
+ * A regular file is replaced as a whole, by one that only its owner can read: it holds names and key hashes. To anything
+ * else, such as a pipe, data is written as it comes.
+ */
 async function writeWhole(path: string, source: Readable, signal: AbortSignal): Promise<void> {
   const existing = await stat(path).catch(() => undefined);
   const isRegular = existing?.isFile() ?? true;
-  const part = isRegular ? `${path}.part` : path;
+  // Others who can write to the folder must not know the name beforehand, nor have a link followed.
+  const part = isRegular ? `${path}.${randomUUID()}.part` : path;
+  const opening = isRegular ? { flags: 'wx', mode: 0o600 } : {};
   try {
-    await pipeline(source, createWriteStream(part), { signal });
+    await pipeline(source, createWriteStream(part, opening), { signal });
     if (isRegular) await rename(part, path);
   } catch (error) {
     if (isRegular) await rm(part, { force: true });
