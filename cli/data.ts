@@ -4,14 +4,19 @@ import { access, rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { exportData } from '../lib/data/export.ts';
+import { appKeyOf, type Entity } from '../lib/data/format.ts';
 import { linesOf } from '../lib/data/lines.ts';
 import { checkAgainst, countKinds, countsText, type LoadOptions, writeData } from '../lib/data/load.ts';
 import { type Int64, stringifyJson } from '../lib/json.ts';
-import { printableJson } from '../lib/printable.ts';
+import { line, printableJson } from '../lib/printable.ts';
+import { batchGet } from '../lib/table/batch-get.ts';
+import type { Table } from '../lib/table/client.ts';
+import { keys } from '../lib/table/keys.ts';
 import { accountId } from './arguments.ts';
 import type { AdminCommand, Session, WritingSession } from './command.ts';
 import { CliError, type Io, print, say } from './io.ts';
 import { startProgress } from './progress.ts';
+import { confirm, type TargetOptions } from './target.ts';
 
 export function addDataCommands(program: AdminCommand): void {
   program
@@ -51,14 +56,16 @@ export function addDataCommands(program: AdminCommand): void {
 }
 
 async function importFile(
-  { io, target, table, options, dryRun, audit }: WritingSession<{ account?: Int64[] }>,
+  { io, target, table, options, dryRun, audit }: WritingSession<TargetOptions & { account?: Int64[] }>,
   file: string,
 ): Promise<void> {
   const { gatewayKeys } = target;
   const lines = linesOf(await openInput(file, io), io.signal);
   const entities = await checkAgainst(table, file === '-' ? 'stdin' : file, lines, options.account);
   io.signal.throwIfAborted();
+  if (options.account === undefined) for (const text of await grantsOf(table, entities)) say(io, text);
   if (dryRun) return say(io, `All ${entities.length} lines are valid: ${countsText(countKinds(entities))}.`);
+  if (options.account === undefined) await confirm(target, options, io);
   const progress = startProgress(io, 'import', entities.length);
   let keptDeleted = 0;
   const writing: LoadOptions = {
@@ -79,6 +86,28 @@ async function importFile(
       throw error;
     });
   print(io, `Imported ${countsText(report)}${keptDeletedText(keptDeleted)}.`);
+}
+
+/** What the file lets in where, a line for each account: one account's data can hide a key of another. */
+async function grantsOf(table: Table, entities: readonly Entity[]): Promise<string[]> {
+  const byAccount = Map.groupBy(entities, ({ account_id }) => String(account_id));
+  const keysGiven = entities.filter(({ kind }) => kind === 'app_key').map(appKeyOf);
+  const { rows } = await batchGet(
+    table,
+    keysGiven.map(({ hash }) => keys.appKey(hash)),
+  );
+  return [...byAccount].map(([id, own]) => {
+    const account = own.find(({ kind }) => kind === 'account');
+    const permissions = account && `permissions ${(account.permissions as string[]).join(', ') || 'none'}`;
+    const added = own
+      .filter((entity) => entity.kind === 'app_key' && !rows.of(keys.appKey(appKeyOf(entity).hash)))
+      .map((entity) => {
+        const { lastDigits } = appKeyOf(entity);
+        return `new key ...${lastDigits}${entity.note === undefined ? '' : ` (${entity.note})`}`;
+      });
+    const name = account ? ` ${account.name}` : '';
+    return line`Account ${id}${name}: ${[`${own.length} lines`, permissions ?? [], ...added].flat().join('; ')}`;
+  });
 }
 
 const collectAccounts = (value: string, before: Int64[] = []): Int64[] => [...new Set([...before, accountId(value)])];
