@@ -1,16 +1,22 @@
+import { randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { access, rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { exportData } from '../lib/data/export.ts';
+import { appKeyOf, type Entity } from '../lib/data/format.ts';
 import { linesOf } from '../lib/data/lines.ts';
 import { checkAgainst, countKinds, countsText, type LoadOptions, writeData } from '../lib/data/load.ts';
 import { type Int64, stringifyJson } from '../lib/json.ts';
-import { printableJson } from '../lib/printable.ts';
+import { line, printableJson } from '../lib/printable.ts';
+import { batchGet } from '../lib/table/batch-get.ts';
+import type { Table } from '../lib/table/client.ts';
+import { keys } from '../lib/table/keys.ts';
 import { accountId } from './arguments.ts';
 import type { AdminCommand, Session, WritingSession } from './command.ts';
 import { CliError, type Io, print, say } from './io.ts';
 import { startProgress } from './progress.ts';
+import { confirm, type TargetOptions } from './target.ts';
 
 export function addDataCommands(program: AdminCommand): void {
   program
@@ -50,14 +56,16 @@ export function addDataCommands(program: AdminCommand): void {
 }
 
 async function importFile(
-  { io, target, table, options, dryRun, audit }: WritingSession<{ account?: Int64[] }>,
+  { io, target, table, options, dryRun, audit }: WritingSession<TargetOptions & { account?: Int64[] }>,
   file: string,
 ): Promise<void> {
   const { gatewayKeys } = target;
   const lines = linesOf(await openInput(file, io), io.signal);
   const entities = await checkAgainst(table, file === '-' ? 'stdin' : file, lines, options.account);
   io.signal.throwIfAborted();
+  if (options.account === undefined) for (const text of await grantsOf(table, entities)) say(io, text);
   if (dryRun) return say(io, `All ${entities.length} lines are valid: ${countsText(countKinds(entities))}.`);
+  if (options.account === undefined) await confirm(target, options, io);
   const progress = startProgress(io, 'import', entities.length);
   let keptDeleted = 0;
   const writing: LoadOptions = {
@@ -80,6 +88,28 @@ async function importFile(
   print(io, `Imported ${countsText(report)}${keptDeletedText(keptDeleted)}.`);
 }
 
+/** What the file lets in where, a line for each account: one account's data can hide a key of another. */
+async function grantsOf(table: Table, entities: readonly Entity[]): Promise<string[]> {
+  const byAccount = Map.groupBy(entities, ({ account_id }) => String(account_id));
+  const keysGiven = entities.filter(({ kind }) => kind === 'app_key').map(appKeyOf);
+  const { rows } = await batchGet(
+    table,
+    keysGiven.map(({ hash }) => keys.appKey(hash)),
+  );
+  return [...byAccount].map(([id, own]) => {
+    const account = own.find(({ kind }) => kind === 'account');
+    const permissions = account && `permissions ${(account.permissions as string[]).join(', ') || 'none'}`;
+    const added = own
+      .filter((entity) => entity.kind === 'app_key' && !rows.of(keys.appKey(appKeyOf(entity).hash)))
+      .map((entity) => {
+        const { lastDigits } = appKeyOf(entity);
+        return `new key ...${lastDigits}${entity.note === undefined ? '' : ` (${entity.note})`}`;
+      });
+    const name = account ? ` ${account.name}` : '';
+    return line`Account ${id}${name}: ${[`${own.length} lines`, permissions ?? [], ...added].flat().join('; ')}`;
+  });
+}
+
 const collectAccounts = (value: string, before: Int64[] = []): Int64[] => [...new Set([...before, accountId(value)])];
 
 const keptDeletedText = (count: number) =>
@@ -93,13 +123,18 @@ async function openInput(file: string, io: Io): Promise<Readable> {
   return createReadStream(file);
 }
 
-/** A regular file is replaced as a whole; to anything else, such as a pipe, data is written as it comes. */
+/**
+ * A regular file is replaced as a whole, by one that only its owner can read: it holds names and key hashes. To anything
+ * else, such as a pipe, data is written as it comes.
+ */
 async function writeWhole(path: string, source: Readable, signal: AbortSignal): Promise<void> {
   const existing = await stat(path).catch(() => undefined);
   const isRegular = existing?.isFile() ?? true;
-  const part = isRegular ? `${path}.part` : path;
+  // Others who can write to the folder must not know the name beforehand, nor have a link followed.
+  const part = isRegular ? `${path}.${randomUUID()}.part` : path;
+  const opening = isRegular ? { flags: 'wx', mode: 0o600 } : {};
   try {
-    await pipeline(source, createWriteStream(part), { signal });
+    await pipeline(source, createWriteStream(part, opening), { signal });
     if (isRegular) await rename(part, path);
   } catch (error) {
     if (isRegular) await rm(part, { force: true });

@@ -115,10 +115,17 @@ async function countMessages(queueUrl: string, region: string | undefined): Prom
 
 /** Says where something is about to be written, and asks, unless it is this machine or the user said --yes. */
 export async function confirmWrite(target: Target, options: TargetOptions, io: Io): Promise<void> {
-  if (target.endpoint !== undefined && isLoopback(new URL(target.endpoint).hostname)) return;
+  if (isOfThisMachine(target)) return;
   say(io, `This writes to ${await targetText(target)}.`);
-  if (options.yes) return;
-  if (!io.stdin.isTTY) throw new UsageError('Pass --yes to write there without confirmation.');
+  await confirm(target, options, io);
+}
+
+/** Asks whether to go on, unless the target is this machine or the user said --yes. */
+export async function confirm(target: Target, options: TargetOptions, io: Io): Promise<void> {
+  if (options.yes || isOfThisMachine(target)) return;
+  // Data from standard input leaves none for an answer.
+  if (!io.stdin.isTTY || io.stdin.readableEnded)
+    throw new UsageError('Pass --yes to write there without confirmation.');
   const prompt = createInterface({ input: io.stdin, output: io.stderr });
   try {
     const answer = await prompt.question('Continue? [y/N] ', { signal: io.signal });
@@ -127,6 +134,8 @@ export async function confirmWrite(target: Target, options: TargetOptions, io: I
     prompt.close();
   }
 }
+
+const isOfThisMachine = ({ endpoint }: Target) => endpoint !== undefined && isLoopback(new URL(endpoint).hostname);
 
 export async function targetText(target: Target): Promise<string> {
   const { table, endpoint } = target;

@@ -147,7 +147,10 @@ export function createTransport(options: ClientOptions): Transport {
           if (reason === undefined) throw error;
           if (reason !== 'rate-limit') failures += 1;
           const told = error instanceof ServiceError ? error.retryAfter : undefined;
-          const ms = Math.max(SHORTEST_WAIT_MS, (told ?? 0) * 1_000 + jitterMs(attempt));
+          const asked = (told ?? 0) * 1_000;
+          // A random time alone does not end the retries.
+          const jitter = Math.max(0, Math.min(jitterMs(attempt), maxWaitMs - waitedMs - asked));
+          const ms = Math.max(SHORTEST_WAIT_MS, asked + jitter);
           if (failures > retries || attempt === MOST_ATTEMPTS || waitedMs + ms > maxWaitMs) throw error;
           waitedMs += ms;
           await wait({ type: 'wait', path, reason, ms }, call.signal);

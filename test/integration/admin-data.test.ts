@@ -1,5 +1,14 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -106,13 +115,13 @@ describe('import', () => {
     const account_id = newAccountId();
     const [appKey, hash] = [newAppKey(), 'ab'.repeat(32)];
     const stdin = lines(
-      { ...accountLine(account_id), permissions: ['monit', 'more'], suspended: true },
+      { ...accountLine(account_id), permissions: ['monit'], suspended: true },
       { kind: 'app_key', account_id, app_key: appKey, created_at: 5, expires_at: 1_900_000_000, note: 'ci' },
       { kind: 'app_key', account_id, app_key_hash: hash, last_digits: 'wxyz', revoked: true },
     );
     expect((await admin('import -', { stdin, now: () => 1_700_000_000_999 })).exitCode).toBe(0);
     const account = await stored(table, keys.account(account_id));
-    const copied = { account_id, permissions: ['monit', 'more'], suspended: true };
+    const copied = { account_id, permissions: ['monit'], suspended: true };
     expect(account).toMatchObject({ ...copied, name: 'Acme', app_keys: new Set([hashAppKey(appKey), hash]) });
     expect(await stored(table, keys.listedAccount(account_id))).toEqual(keys.listedAccount(account_id));
     const { cursor_secret, gateway_key } = account;
@@ -399,6 +408,35 @@ describe('export', () => {
       1,
       'Account 8 does not exist: `account list` shows all accounts.\n',
     ]);
+  });
+
+  it('is a file that only its owner can read, also in place of one that others can', async () => {
+    const id = newAccountId();
+    await admin('import -', { stdin: lines(accountLine(id)) });
+    const file = join(folder, 'private.ndjson');
+    writeFileSync(file, 'older', { mode: 0o644 });
+    expect((await admin(['export', '--account', String(id), '--out', file])).exitCode).toBe(0);
+    expect(readFileSync(file, 'utf8')).toBe(lines(accountLine(id)));
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  it('follows no link that others planted beside the file', async () => {
+    const id = newAccountId();
+    await admin('import -', { stdin: lines(accountLine(id)) });
+    const [file, victim] = [join(folder, 'linked.ndjson'), join(folder, 'victim')];
+    writeFileSync(victim, 'theirs');
+    symlinkSync(victim, `${file}.part`);
+    expect((await admin(['export', '--account', String(id), '--out', file])).exitCode).toBe(0);
+    expect(readFileSync(victim, 'utf8')).toBe('theirs');
+    expect(readFileSync(file, 'utf8')).toBe(lines(accountLine(id)));
+    rmSync(`${file}.part`);
+  });
+
+  it('that fails leaves nothing behind', async () => {
+    const file = join(folder, 'failed.ndjson');
+    expect((await admin(['export', '--account', '8', '--out', file])).exitCode).toBe(1);
+    expect(existsSync(file)).toBe(false);
+    expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([]);
   });
 
   it('to a missing folder is reported in one line', async () => {

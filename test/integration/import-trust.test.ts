@@ -1,4 +1,8 @@
 /** Imported data is not trusted: a file takes nothing from another account, and takes nothing back that happened once. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createAppKeys, hashAppKey } from '../../lib/auth/app-keys.ts';
 import { loadData } from '../../lib/data/load.ts';
@@ -6,7 +10,8 @@ import { stringifyJson } from '../../lib/json.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { newAccountId } from '../support/accounts.ts';
-import { adminOf } from '../support/admin.ts';
+import { adminOf, runCommand } from '../support/admin.ts';
+import { startFakeAws } from '../support/aws.ts';
 import { aroundCalls } from '../support/faults.ts';
 import { connectAgain, newAppKey, newTable, put, stored, testDeps } from '../support/service.ts';
 
@@ -55,6 +60,81 @@ it('refuses lines of accounts that --account does not name, and creates one that
   expect(err).toBe([2, 3].map((n) => `stdin:${n}: is of account ${other}, which --account does not name\n`).join(''));
   expect(await stored(table, keys.account(id))).toBeUndefined();
   expect((await admin(`import - --account ${id}`, { stdin: lines(accountLine(id)) })).exitCode).toBe(0);
+});
+
+describe('a file for which no --account is given', () => {
+  const NOTE = 'ci\u001b[2J';
+  async function planted() {
+    const [id, other] = [newAccountId(), newAccountId()];
+    const known = newAppKey();
+    await admin('import -', { stdin: lines(accountLine(other), keyLine(other, known)) });
+    const [appKey, hidden] = [newAppKey(), newAppKey()];
+    const stdin = lines(
+      accountLine(id),
+      keyLine(id, appKey, { note: NOTE }),
+      keyLine(other, known),
+      keyLine(other, hidden),
+    );
+    const listed = [
+      `Account ${id} Acme: 2 lines; permissions monit; new key ...${appKey.slice(-4)} (ci\\u001b[2J)\n`,
+      `Account ${other}: 2 lines; new key ...${hidden.slice(-4)}\n`,
+    ].join('');
+    return { id, other, stdin, listed };
+  }
+
+  it('is listed by what it gives to whom, also in a dry run', async () => {
+    const { id, stdin, listed } = await planted();
+    const dry = await admin('import - --dry-run', { stdin });
+    expect(dry.err).toContain(listed);
+    expect(await stored(table, keys.account(id))).toBeUndefined();
+    const done = await admin('import -', { stdin });
+    expect([done.exitCode, done.err.startsWith(listed)]).toEqual([0, true]);
+  });
+
+  it('is not listed where --account names every account', async () => {
+    const { id, other, stdin } = await planted();
+    const { exitCode, err } = await admin(`import - --account ${id} --account ${other}`, { stdin });
+    expect([exitCode, err]).toEqual([0, expect.not.stringContaining('new key')]);
+  });
+
+  /** The command on a stack, where every question is answered alike. */
+  async function onStack(answer: string, ...more: string[]) {
+    const { id, stdin, listed } = await planted();
+    const folder = mkdtempSync(join(tmpdir(), 'import-'));
+    const file = join(folder, 'data.ndjson');
+    writeFileSync(file, stdin);
+    const aws = await startFakeAws({ name: 'Service', outputs: { TableName: table.name, AccountPlanId: 'plan' } });
+    const leave = aws.enter();
+    const input = new PassThrough();
+    const questions: string[] = [];
+    const result = await runCommand(['import', file, '--stack', 'Service', '--region', 'eu-west-1', ...more], {
+      terminal: true,
+      stdin: input,
+      onErr(text) {
+        if (!text.includes('Continue?')) return;
+        questions.push(text);
+        input.write(questions.length === 1 ? 'y\n' : `${answer}\n`);
+      },
+    });
+    leave();
+    aws.close();
+    rmSync(folder, { recursive: true });
+    return { ...result, listed, questions: questions.length, account: await stored(table, keys.account(id)) };
+  }
+
+  it('is written elsewhere after a second question alone, which follows the list', async () => {
+    const refused = await onStack('n');
+    expect([refused.exitCode, refused.questions, refused.account]).toEqual([1, 2, undefined]);
+    expect(refused.err.indexOf('Continue?', refused.err.indexOf('new key'))).toBeGreaterThan(0);
+    expect(refused.err).toMatch(/Nothing was written\.\n$/);
+    const taken = await onStack('y');
+    expect([taken.exitCode, taken.questions, taken.account?.name]).toEqual([0, 2, 'Acme']);
+  });
+
+  it('is written without a question with --yes', async () => {
+    const { exitCode, questions, account } = await onStack('n', '--yes');
+    expect([exitCode, questions, account?.name]).toEqual([0, 0, 'Acme']);
+  });
 });
 
 describe('a key belongs to the account that it was first stored for', () => {

@@ -6,7 +6,7 @@ import type { Table } from '../../lib/table/client.ts';
 import { dynamodbEndpoint } from './dynamodb-local.ts';
 
 export interface AdminOptions {
-  stdin?: string;
+  stdin?: string | Readable;
   /** Whether it runs on a terminal. */
   terminal?: boolean;
   env?: Record<string, string>;
@@ -32,7 +32,8 @@ export async function runCommand(args: readonly string[], options: AdminOptions 
   const [out, err] = [collected(terminal), collected(terminal)];
   out.stream.on('data', (chunk: Buffer) => options.onOut?.(chunk.toString()));
   err.stream.on('data', (chunk: Buffer) => options.onErr?.(chunk.toString()));
-  const input = Object.assign(Readable.from(stdin === '' ? [] : [stdin]), { isTTY: terminal });
+  const source = typeof stdin === 'string' ? Readable.from(stdin === '' ? [] : [stdin]) : stdin;
+  const input = Object.assign(source, { isTTY: terminal });
   const io = { stdin: input, stdout: out.stream, stderr: err.stream, env, signal, now };
   const exitCode = await runAdmin(args, io);
   await new Promise((resolve) => setImmediate(resolve));

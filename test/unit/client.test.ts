@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import {
   type ClientEvent,
   type ClientOptions,
@@ -139,6 +139,15 @@ describe('the client', () => {
     expect(Math.min(...waits)).toBeGreaterThanOrEqual(1_000);
     expect(Math.max(...waits)).toBeLessThanOrEqual(1_500);
     expect(Math.max(...waits) - Math.min(...waits)).toBeGreaterThan(100);
+  });
+
+  it('waits out what it may, and no longer, where a random time would go beyond it', async () => {
+    const random = vi.spyOn(Math, 'random').mockReturnValue(0.999);
+    const fails = [() => refusal('RequestTooFrequently', 429, { 'Retry-After': '60' }), () => ok({ items: [] })];
+    const { client, waits } = clientOver(() => (fails.shift() ?? (() => ok({})))(), { maxWaitMs: 60_200 });
+    await client.browseFleet();
+    expect(waits().map(({ ms }) => ms)).toEqual([60_200]);
+    random.mockRestore();
   });
 
   it.each(['0', '-5'])('sends a call twenty times at most where Retry-After is %s', async (seconds) => {
