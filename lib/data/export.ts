@@ -21,7 +21,14 @@ const kindOf = (rowKind: RowKind): Kind | undefined => {
 };
 
 /** Of an alert and an incident: their places in the order of this table's merges. */
-const PLACES = new Set(['moved_sequence', 'moved_from', 'previous_sequence', 'stayed_sequence', 'last_change', 'loaded_after']);
+const PLACES = new Set([
+  'moved_sequence',
+  'moved_from',
+  'previous_sequence',
+  'stayed_sequence',
+  'last_change',
+  'loaded_after',
+]);
 
 /** The entity that a row holds: what {@link rowOf} in `rows.ts` makes a row of. */
 function entityOf({ pk, sk, ...fields }: Stored<RowKind>): Entity {
