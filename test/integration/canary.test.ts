@@ -14,7 +14,7 @@ import { type EventOptions, eventFor, newTable, put, putAppKey } from '../suppor
 
 /** In every app key, and nowhere else. */
 const CANARY = 'c4n4ry';
-const VALID = `${CANARY}-of-a-valid-caller`;
+const VALID = `${CANARY}-of-a-valid-caller-of-this-service`;
 const UNKNOWN = `${CANARY}-of-nobody`;
 const EXPIRED = `${CANARY}-of-old`;
 const FORBIDDEN = `${CANARY}-without-permission`;
