@@ -57,8 +57,8 @@ export const GRANTS: Readonly<Record<FunctionName, readonly Grant[]>> = {
     { actions: ['UpdateItem'], on: ['workItems'] },
   ],
   'merge-alerts': [
-    { actions: ['BatchGetItem'], on: ['alerts', 'incidents', 'members', 'merges', 'idempotency', 'feed'] },
-    { actions: ['GetItem'], on: ['appKey', 'feed'], previous: ['GetItem on feed'] },
+    { actions: ['BatchGetItem'], on: ['alerts', 'incidents', 'members', 'merges', 'idempotency'] },
+    { actions: ['GetItem'], on: ['appKey', 'feed'] },
     { actions: ['Query'], on: ['feed', 'merges'] },
     { actions: ['PutItem'], on: ['feed', 'idempotency'] },
     { actions: ['UpdateItem'], on: ['merges', 'incidents', 'alerts'] },

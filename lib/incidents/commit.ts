@@ -1,9 +1,10 @@
 import type { Int64 } from '../json.ts';
 import { backoff, CONTENDED, THROTTLED } from '../table/backoff.ts';
-import { batchGet } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
 import { EXISTS, expression, IS_NEW, isAsRead, set } from '../table/expression.ts';
 import { type KeyOf, keys, type Stored } from '../table/keys.ts';
+import { forEach } from '../table/pool.ts';
+import { getRow } from '../table/row.ts';
 import { look, settle } from '../table/settle.ts';
 import {
   type Action,
@@ -142,15 +143,20 @@ export async function commit(table: Table, relocation: Relocation, tried: Reloca
   }
 }
 
-/** The attempt of a call whose entry is in the feed. */
+/**
+ * The attempt of a call whose entry is in the feed. By single reads: other reads may not show yet what a transaction has written
+ * (Developer Guide, "Amazon DynamoDB Transactions: How it works", isolation levels).
+ */
 async function findCommitted(
   table: Table,
   account: Int64,
   tried: readonly Relocation[],
 ): Promise<Relocation | undefined> {
-  const keyOf = ({ entry }: Relocation) => keys.feedEntry(account, entry.incident_id, entry.sequence);
-  // Two attempts within a millisecond may have the same sequence.
-  const bySequence = new Map(tried.map((one) => [one.entry.sequence, keyOf(one)]));
-  const { rows } = await batchGet(table, [...bySequence.values()], { attributes: ['merge_id'] });
-  return tried.find((one) => rows.of(keyOf(one))?.merge_id === one.entry.merge_id);
+  let found: Relocation | undefined;
+  await forEach(tried, async (one) => {
+    const { incident_id: incidentId, sequence, merge_id } = one.entry;
+    const row = await getRow(table, keys.feedEntry(account, incidentId, sequence), ['merge_id']);
+    if (row?.merge_id === merge_id) found = one;
+  });
+  return found;
 }

@@ -88,7 +88,7 @@ describe('import', () => {
     const first = await adminOf(other)(['import', file]);
     expect(first.exitCode).toBe(0);
     expect(first.out).toMatch(/^Imported 2 account, 4 app_key, 4 member, 601 host, \d+ host_status, .*\.\n$/);
-    expect(first.err).toMatch(/^(import: .* left\n)*import: \d+ of \d+, \d+ a second\n$/);
+    expect(first.err).toMatch(/^Account 1 .*\nAccount 2 .*\n(import: .* left\n)*import: \d+ of \d+, \d+ a second\n$/);
     const before = await contents(other);
     await adminOf(other)(['import', file]);
     expect(await contents(other)).toEqual(before);

@@ -30,7 +30,9 @@ beforeAll(async () => {
   handlers = handlersOver(testDeps(table, { now: () => NOW }));
 });
 
-async function newItem(row: { version?: Int64; deleted_at_ms?: number; details?: string } = {}) {
+async function newItem(
+  row: { version?: Int64; deleted_at_ms?: number; details?: string; undone_deletion?: unknown } = {},
+) {
   const { account, appKey } = await newCaller(table);
   const id = randomUUID();
   const key = keys.workItem(account, id);
@@ -144,6 +146,17 @@ describe('deleting a work item', () => {
     expectEnvelope(await item.remove(3), 400, 'InvalidParameter');
     expectEnvelope(await item.remove(5), 200);
   });
+
+  it.each([null, 'x', [[]], {}, { version: null }, { version: '4' }, { version: 4.5 }])(
+    'whose row tells of an undone deletion as %j, which another system wrote, is judged by its version',
+    async (undone_deletion) => {
+      const item = await newItem({ undone_deletion });
+      const before = await item.row();
+      expectEnvelope(await item.remove(2), 400, 'InvalidParameter');
+      expect(await item.row()).toEqual(before);
+      expectEnvelope(await item.remove(3), 200);
+    },
+  );
 
   it('by 16 callers with one version: one deletes, all answer 200, and the version rose by one', async () => {
     const item = await newItem();

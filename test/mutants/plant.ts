@@ -17,6 +17,7 @@ const SOURCES = [
   'functions',
   'infra',
   'cli',
+  'client',
   'console',
   'packages',
   'bench',
