@@ -223,11 +223,13 @@ describe(`two releases on one table (SEED=${SEED})`, () => {
     const { tenant, incidents, groups } = scene;
     const entries = (await Promise.all(incidents.map((_, incident) => entriesOf(scene, incident)))).flat();
     const place = new Map<string, string>();
-    for (const { moved, incident_id } of entries.toSorted((one, other) => one.sequence - other.sequence))
+    for (const { moved, stayed, incident_id } of entries.toSorted((one, other) => one.sequence - other.sequence)) {
       for (const [id, from] of movesOf(moved)) {
         expect(place.get(id) ?? 'none').toBe(from);
         place.set(id, incident_id);
       }
+      for (const id of stayed) expect(place.get(id)).toBe(incident_id);
+    }
     expect(entries.filter((entry) => entry.pending)).toEqual([]);
     expect(await tenant.placements(groups.flat())).toEqual(groups.flat().map((id) => place.get(id)));
   }
