@@ -39,8 +39,6 @@ export interface Relocation {
   /** As read. */
   incident: IncidentRow;
   order: MergeOrder;
-  /** Further conditions and writes. */
-  also?: readonly Action[];
   /** Member that must exist. */
   owner?: Int64;
   idempotency?: Idempotency;
@@ -64,14 +62,13 @@ function incidentActions({ account, entry, incident }: Relocation): Action[] {
 }
 
 function actionsOf(relocation: Relocation): Action[] {
-  const { account, entry, alertIds, decide, placements, order, also = [], owner, idempotency, large } = relocation;
+  const { account, entry, alertIds, decide, placements, order, owner, idempotency, large } = relocation;
   const { moves, stayed } = place(alertIds, placements, decide);
   const rows = large ? largeEntryRows(account, entry, alertIds) : [smallEntryRow(account, entry, moves, stayed)];
   const actions = [
     ...rows.map((row) => putAction(row, IS_NEW)),
     ...orderActions(account, entry, order, large),
     ...incidentActions(relocation),
-    ...also,
   ];
   if (owner !== undefined) actions.push(checkAction(keys.member(account, owner), EXISTS));
   if (idempotency) {

@@ -67,8 +67,6 @@ export interface FeedEntry {
   new_owner_id?: Int64;
   /** Of an undo: the sequence of the undone merge. */
   undone_sequence?: number;
-  /** Of a merge: the sequence of its latest undo. */
-  undone_by?: number;
   /** Committed before its alerts are moved: separate rows list them, and where they came from. */
   large?: true;
   /** Of a large entry: how many alerts it takes. */

@@ -2,9 +2,8 @@ import type { Deps } from '../deps.ts';
 import type { Int64 } from '../json.ts';
 import { batchGet } from '../table/batch-get.ts';
 import type { Table } from '../table/client.ts';
-import { is, set } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
-import { TRANSACTION_ITEMS, updateAction } from '../table/transact.ts';
+import { TRANSACTION_ITEMS } from '../table/transact.ts';
 import type { Move } from './feed.ts';
 import { readMergeOrder } from './merge-order.ts';
 import { finishMerge } from './move.ts';
@@ -79,8 +78,8 @@ async function prepareAlone(deps: UndoDeps, request: UndoRequest, transactionIte
   }
 }
 
-/** Beside the alerts: the entry, the merge order and the entry of the merge. */
-const OTHER_ITEMS = 3;
+/** Beside the alerts: the entry and the merge order. */
+const OTHER_ITEMS = 2;
 
 /** What {@link undoMerge} would do now. @throws UndoError */
 export async function planUndo(deps: UndoDeps, request: UndoRequest): Promise<Undo> {
@@ -159,14 +158,6 @@ async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest) {
     placements,
     incident,
     order,
-    // So that of two undos at once only one is committed.
-    also: [
-      updateAction(
-        keys.feedEntry(account, incidentId, undone),
-        set({ undone_by: entry.sequence }),
-        is('undone_by', merge.entry.undone_by),
-      ),
-    ],
   };
   const left = [...origins.keys()].filter((id) => !going.has(id));
   return { undo: { moves, left }, relocation, pending };

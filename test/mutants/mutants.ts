@@ -50,14 +50,6 @@ export const MUTANTS: readonly Mutant[] = [
     only: 'found in their incident',
   },
   {
-    name: 'of two undos that meet both are committed',
-    file: 'lib/incidents/undo-merge.ts',
-    find: "is('undone_by', merge.entry.undone_by)",
-    replace: 'EXISTS',
-    tests: ['test/simulation/prove.test.ts'],
-    only: 'undoings',
-  },
-  {
     name: 'a message of another kind comes again and again',
     file: 'lib/incidents/finish-merges.ts',
     find: '  } catch {\n    return undefined;',

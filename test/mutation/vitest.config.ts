@@ -4,6 +4,7 @@ const FILES = [
   'current',
   'errors',
   'expression',
+  'failures',
   'feed-rows',
   'fleet-cursor',
   'fleet-status',

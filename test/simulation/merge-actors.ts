@@ -95,7 +95,7 @@ export const oneByOne = (name: string, ...calls: readonly MergeActor[]): MergeAc
 export function undo(name: string, own: Sizes = {}): MergeActor {
   const act = async ({ deps }: Surroundings) => {
     const request = { account: ACCOUNT, incidentId: TWO, sequence: undoneSequence, by: 'operator', requestId: name };
-    const { moves, left } = await undoMerge(deps, request, { transactionItems: SIZES.transactionItems + 1, ...own });
+    const { moves, left } = await undoMerge(deps, request, { ...SIZES, ...own });
     return canonical({ moves: moves.map(({ alertId }) => alertId).sort(), left: left.toSorted() });
   };
   return { ...actor(name, act), operations: new Map([[name, undone]]) };

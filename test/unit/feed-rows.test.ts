@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import {
   changeOf,
   largeEntryRows,
+  listParts,
   type Move,
   movesRow,
   readAlertList,
@@ -132,4 +133,14 @@ describe('what no range covers', () => {
       }),
     );
   });
+});
+
+it('the list of a large entry is in one row for each 30,000 alerts', () => {
+  expect([0, 1, 30_000, 30_001].map(listParts)).toEqual([[], [0], [0], [0, 1]]);
+  expect(listParts()).toEqual([]);
+});
+
+it('an incident notes the change before the last one', () => {
+  expect(changeOf(ENTRY)).not.toHaveProperty('previous_sequence');
+  expect(changeOf(ENTRY, { sequence: 3 })).toMatchObject({ sequence: 7, previous_sequence: 3 });
 });
