@@ -392,9 +392,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a fleet call with an unknown cursor counts',
-    file: 'lib/api/operation-handler.ts',
-    find: 'if (check) chain.before(',
-    replace: 'if (check && !operation.rateWindows) chain.before(',
+    file: 'lib/api/validate.ts',
+    find: 'fieldErrors.push(...crossCheck(',
+    replace: 'if (fieldErrors.length > 99) fieldErrors.push(...crossCheck(',
     tests: [integration('rate-limit'), integration('order-of-checks')],
   },
   {
