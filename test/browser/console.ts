@@ -36,7 +36,7 @@ export async function testConsole(surroundings: Surroundings): Promise<void> {
   const incident = await answersTheMerge(page, surroundings);
 
   const alert = (await page.locator('a[href*="/alert/"]').first().getAttribute('href')) ?? '';
-  const pages = ['', '/1/fleet', '/1/merges', `/1/incident/${incident}`, `/${alert}`, '/1/account', '/1/health'];
+  const pages = ['/', '/1/fleet', '/1/merges', `/1/incident/${incident}`, `/${alert}`, '/1/account', '/1/health'];
   const cookies = await visitor.context.cookies();
   const dark = await openPage(surroundings, { ...PHONE, colorScheme: 'dark' });
   await dark.context.addCookies(cookies);
@@ -87,7 +87,7 @@ export async function testConsole(surroundings: Surroundings): Promise<void> {
 
 /** Clicks a link and waits until its page is there as a whole. */
 async function follow(page: Page, link: Locator): Promise<void> {
-  const address = String(await link.evaluate('(link) => link.href'));
+  const address = String(await link.evaluate((element) => (element as unknown as { href: string }).href));
   await link.click();
   await page.waitForURL(address);
 }
