@@ -10,7 +10,7 @@ import { sampleOf } from '../support/sample.ts';
 const ACCOUNTS = 100;
 const TIMEOUT_MS = 180_000;
 const accounts = Array.from({ length: ACCOUNTS }, (_, index) => index + 1);
-const keyOf = (account: number) => `schemathesis-key-of-account-${account}`;
+const keyOf = (account: number) => `schemathesis-key-of-account-${account}`.padEnd(32, '-');
 const linesOf = (account: number) => [
   ...sampleOf(account),
   JSON.stringify({ kind: 'app_key', account_id: account, app_key: keyOf(account) }),
