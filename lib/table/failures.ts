@@ -64,9 +64,8 @@ const isPassing = ({ Code }: { Code?: string }) => PASSING_REASONS.has(Code);
 
 /** Whether DynamoDB refuses a write, or a transaction for one of its writes, since the row would be larger than 400 KB. */
 export function isRowTooLarge(error: unknown): boolean {
-  const { name, message, CancellationReasons = [] } = error as Failure & Partial<Error>;
+  const { name, message, CancellationReasons } = error as Failure & Partial<Error>;
   const isSize = (text?: string) => text?.includes('Item size') === true;
-  return (
-    (name === 'ValidationException' && isSize(message)) || CancellationReasons.some(({ Message }) => isSize(Message))
-  );
+  if (name === 'ValidationException') return isSize(message);
+  return CancellationReasons?.some(({ Message }) => isSize(Message)) === true;
 }

@@ -40,6 +40,17 @@ describe('the fieldErrors of a body', () => {
     expect(told(['/list/0'], { list: ['\ud800abc'] })).toStrictEqual({ fieldErrors });
   });
 
+  it('may be found by a check that asks who calls', () => {
+    const caller = { accountId: 1 };
+    const asked: unknown[] = [];
+    const validate = Object.assign(() => true, { errors: null });
+    validateMiddleware({ properties: {} }, validate, (_body, _offending, callerOf) => {
+      asked.push(callerOf());
+      return [];
+    }).before?.({ event: { body: {}, call: { caller } } } as unknown as ApiRequest);
+    expect(asked).toEqual([caller]);
+  });
+
   it('name what is required and missing', () => {
     const errors = [{ instancePath: '', params: { missingProperty: 'list' } }];
     const validate = Object.assign(() => false, { errors });

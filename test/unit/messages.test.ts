@@ -207,6 +207,8 @@ describe('Accept-Language', () => {
     ['en;q=0', 'en'],
     ['zh-Hans;q=0, *;q=0.5, en', 'en'],
     ['en;q=0, zh-Hant;q=0.5, *', OTHER],
+    ['en;q=0, de;q=0, zh-Hans;q=0, *', 'en'],
+    ['en;q=0, de;q=0, zh-Hant;q=0, *', 'zh-CN'],
     ['not a tag at all, zh', 'zh-CN'],
     [';;;,,,q=', 'en'],
     ['x'.repeat(10_000), 'en'],
