@@ -21,12 +21,12 @@ export default defineConfig({
     // Some tests wait for time-outs.
     maxWorkers: availableParallelism() + 1,
     projects: [
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
+      { test: { name: 'unit', include: ['{test,packages/*/test}/unit/**/*.test.ts'] } },
       { test: { name: 'infra', include: ['test/infra/**/*.test.ts'] } },
       {
         test: {
           name: 'integration',
-          include: ['test/{integration,faults,simulation}/**/*.test.ts'],
+          include: ['test/{integration,faults}/**/*.test.ts', 'packages/*/test/integration/**/*.test.ts'],
           globalSetup: ['test/support/template.ts', 'test/support/dynamodb-local.ts'],
         },
       },

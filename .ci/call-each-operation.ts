@@ -1,6 +1,6 @@
 /** Starts the service as the README says, runs the calls that it prints as they stand and the smoke test, and stops it. */
-import { DEMO_KEYS } from '../infra/local/sample.ts';
-import { operations } from '../lib/api/operations.ts';
+import { DEMO_KEYS } from '../infra/generate/sample.ts';
+import { operations } from '../lib/http/operations.ts';
 import { shell, startService } from './support/processes.ts';
 
 const { url, output, stop } = await startService();

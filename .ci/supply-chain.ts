@@ -1,6 +1,6 @@
 /** What is installed: exact versions, nothing without a hash in a lock file, the Node that runs, licences that may be used, and no known vulnerability where the registry tells. */
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { relative, sep } from 'node:path';
 
 /** Licences that ask for no more than to be named, or for changes to their own files. */
@@ -38,17 +38,20 @@ const INSTALL_SCRIPTS: Readonly<Record<string, string>> = {
 };
 
 const problems: string[] = [];
-const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Record<string, Record<string, string>>;
-for (const [name, version] of Object.entries({
-  ...manifest.dependencies,
-  ...manifest.devDependencies,
-  ...manifest.optionalDependencies,
-}))
+const manifests = ['package.json', ...globSync('packages/*/package.json')].map(
+  (file) => JSON.parse(readFileSync(file, 'utf8')) as Record<string, Record<string, string>>,
+);
+const wanted = manifests.flatMap(({ dependencies = {}, devDependencies = {}, optionalDependencies = {} }) => [
+  ...Object.entries(dependencies),
+  ...Object.entries(devDependencies),
+  ...Object.entries(optionalDependencies),
+]);
+for (const [name, version] of wanted)
   if (!/^\d+\.\d+\.\d+$/.test(version)) problems.push(`${name} must have an exact version, not ${version}`);
 
 const LOCKS = [
   'package-lock.json',
-  'test/mutation/tools/package-lock.json',
+  'packages/proof/mutation/tools/package-lock.json',
   '.ci/consumer/program/package-lock.json',
   '.ci/generators/calls/package-lock.json',
 ];

@@ -1,4 +1,4 @@
-import { createDeps } from '../lib/deps.ts';
-import { createBrowseFleetHandler } from '../lib/fleet/browse.ts';
+import { createBrowseFleetHandler } from '../lib/operations/browse-fleet/browse.ts';
+import { createDeps } from '../lib/shared/deps.ts';
 
 export const handler = createBrowseFleetHandler(await createDeps({ connections: 2 }));

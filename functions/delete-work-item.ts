@@ -1,4 +1,4 @@
-import { createDeps } from '../lib/deps.ts';
-import { createDeleteWorkItemHandler } from '../lib/incidents/delete-work-item.ts';
+import { createDeleteWorkItemHandler } from '../lib/operations/delete-work-item/delete.ts';
+import { createDeps } from '../lib/shared/deps.ts';
 
 export const handler = createDeleteWorkItemHandler(await createDeps({ connections: 1 }));

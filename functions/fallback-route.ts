@@ -1,6 +1,6 @@
-import { createFallbackRoute } from '../lib/api/fallback-route.ts';
-import { createLog } from '../lib/log.ts';
-import { requiredVariable } from '../lib/settings.ts';
+import { createFallbackRoute } from '../lib/http/fallback-route.ts';
+import { createLog } from '../lib/shared/log.ts';
+import { requiredVariable } from '../lib/shared/settings.ts';
 
 const allowed = JSON.parse(requiredVariable('ALLOWED_METHODS'));
 

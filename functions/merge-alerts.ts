@@ -1,4 +1,4 @@
-import { createDeps } from '../lib/deps.ts';
-import { createMergeAlertsHandler } from '../lib/incidents/merge-alerts.ts';
+import { createMergeAlertsHandler } from '../lib/operations/merge-alerts/merge.ts';
+import { createDeps } from '../lib/shared/deps.ts';
 
 export const handler = createMergeAlertsHandler(await createDeps({ connections: 1 }));

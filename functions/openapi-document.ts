@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { listOf } from '../lib/api/call.ts';
-import { stringifyJson } from '../lib/json.ts';
+import { listOf } from '../lib/http/call.ts';
+import { stringifyJson } from '../lib/shared/json.ts';
 import document from '../openapi.json' with { type: 'json' };
 
 /** Parsing rounds the bounds that a double cannot hold: they are also there as text. */

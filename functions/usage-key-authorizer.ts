@@ -1,7 +1,7 @@
 import { createAppKeys } from '../lib/auth/app-keys.ts';
 import { createUsageKeyAuthorizer } from '../lib/auth/usage-key-authorizer.ts';
-import { createDeps } from '../lib/deps.ts';
-import { requiredVariable } from '../lib/settings.ts';
+import { createDeps } from '../lib/shared/deps.ts';
+import { requiredVariable } from '../lib/shared/settings.ts';
 
 const deps = await createDeps({ connections: 1 });
 

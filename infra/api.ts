@@ -18,10 +18,10 @@ import {
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { type ListedOperation, type OperationName, openApiRoute, operations } from '../lib/api/operations.ts';
+import { type ListedOperation, type OperationName, openApiRoute, operations } from '../lib/http/operations.ts';
 import { ACCESS_LOG_FORMAT } from './access-log.ts';
 import { gatewayResponses } from './gateway-responses.ts';
-import type { DeploymentSettings } from './settings.ts';
+import type { DeploymentSettings } from './stack-settings.ts';
 
 /** Callers without a gateway key share this throttle: enough for them to get 401, and a bound on the cost of a flood. */
 const SHARED = { rate: 200, burst: 400 };

@@ -1,8 +1,8 @@
 import { chmodSync } from 'node:fs';
 import { App } from 'aws-cdk-lib';
 import { addChecks } from './checks.ts';
-import { DeploymentSettingsError } from './settings.ts';
 import { ServiceStack } from './stack.ts';
+import { DeploymentSettingsError } from './stack-settings.ts';
 
 const app = new App();
 // CDK lets everybody write into the folders of bundles, which are deployed: nobody else reaches them.

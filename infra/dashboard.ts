@@ -3,10 +3,10 @@ import { Dashboard, GraphWidget, type IMetric, Stats, TextWidget } from 'aws-cdk
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { type OperationName, operations } from '../lib/api/operations.ts';
-import { METRICS } from '../lib/metrics.ts';
+import { type OperationName, operations } from '../lib/http/operations.ts';
+import { METRICS } from '../lib/shared/metrics.ts';
 import type { MergeQueue } from './merge-queue.ts';
-import { eventMetric, ownMetric, throttleEvents } from './metrics.ts';
+import { eventMetric, ownMetric, throttleEvents } from './stack-metrics.ts';
 
 export interface DashboardSubjects {
   readonly api: RestApi;

@@ -1,6 +1,6 @@
 import { type GatewayResponseOptions, ResponseType } from 'aws-cdk-lib/aws-apigateway';
-import { ERROR_CODES, type ErrorCode } from '../lib/api/errors.ts';
-import { catalog as en } from '../lib/api/messages/en.ts';
+import { ERROR_CODES, type ErrorCode } from '../lib/http/errors.ts';
+import { catalog as en } from '../lib/http/messages/en.ts';
 
 /**
  * The code of each answer that API Gateway makes itself, so that a caller sees one envelope whoever answers. The two

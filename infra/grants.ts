@@ -6,9 +6,9 @@
  * one or as a set. `ForAllValues`, which the conditions require, is also true for a request without a key; but none of these
  * actions works without one, and `Scan` and PartiQL, which do, are not granted.
  */
-import type { OperationName } from '../lib/api/operations.ts';
+import type { OperationName } from '../lib/http/operations.ts';
 
-/** Patterns of `dynamodb:LeadingKeys`, as `lib/table/keys.ts` builds the keys. */
+/** Patterns of `dynamodb:LeadingKeys`, as `lib/dynamodb/keys.ts` builds the keys. */
 export const LEADING_KEYS = {
   accounts: 'ACCOUNTS',
   appKey: 'APP_KEY#*',

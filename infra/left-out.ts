@@ -36,7 +36,7 @@ export class EndpointCache {
   get = leftOut;
 }
 
-/** No operation of DynamoDB has an event stream; `lib/table/` has a signer, and a handler of requests that reads each reply whole. */
+/** No operation of DynamoDB has an event stream; `lib/dynamodb/` has a signer, and a handler of requests that reads each reply whole. */
 export {
   LeftOut as EventStreamSerde,
   LeftOut as SignatureV4,

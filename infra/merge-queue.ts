@@ -8,7 +8,7 @@ import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { CfnPipe } from 'aws-cdk-lib/aws-pipes';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { OVERDUE } from '../lib/incidents/finish-merges.ts';
+import { OVERDUE } from '../lib/operations/merge-alerts/finish.ts';
 
 /** Longer than a call takes: its own moves have ended by then. */
 const DELIVERY_DELAY = Duration.seconds(5);

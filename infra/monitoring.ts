@@ -6,10 +6,10 @@ import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
-import { operations } from '../lib/api/operations.ts';
+import { operations } from '../lib/http/operations.ts';
 import { addDashboard, type DashboardSubjects } from './dashboard.ts';
-import { createAlarm, eventMetric, PERIOD, SLOW_P99_MS, throttleEvents } from './metrics.ts';
 import { ServiceLevel } from './service-level.ts';
+import { createAlarm, eventMetric, PERIOD, SLOW_P99_MS, throttleEvents } from './stack-metrics.ts';
 
 /** A merge is finished within seconds: after this time an attempt, retried every three minutes, has failed. */
 const PENDING_MINUTES = 6;

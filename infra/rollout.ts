@@ -3,8 +3,8 @@ import { type IMetric, MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch'
 import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
 import { Alias, type IFunction, type IVersion, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { METRICS } from '../lib/metrics.ts';
-import { createAlarm, ownMetric, PERIOD, SLOW_P99_MS } from './metrics.ts';
+import { METRICS } from '../lib/shared/metrics.ts';
+import { createAlarm, ownMetric, PERIOD, SLOW_P99_MS } from './stack-metrics.ts';
 
 /** Internal errors within this time that roll a new version back. */
 const MISTAKES = { count: 3, period: Duration.minutes(5) };

@@ -12,8 +12,8 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, type ILogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { operations } from '../lib/api/operations.ts';
-import { METRICS } from '../lib/metrics.ts';
+import { operations } from '../lib/http/operations.ts';
+import { METRICS } from '../lib/shared/metrics.ts';
 
 /** The share of the operations' calls that may fail: the objective is 99.9 % (docs/operate.md). */
 const ERROR_BUDGET = 0.001;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { CfnOutput, Duration, Names, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { allowedMethods, type ListedOperation, type OperationName, operations } from '../lib/api/operations.ts';
-import { SETTINGS } from '../lib/settings.ts';
+import { allowedMethods, type ListedOperation, type OperationName, operations } from '../lib/http/operations.ts';
+import { SETTINGS } from '../lib/shared/settings.ts';
 import { ServiceApi } from './api.ts';
 import { constructIdOf } from './construct-ids.ts';
 import { ServiceFunction, type ServiceFunctionProps } from './function.ts';
@@ -10,7 +10,7 @@ import type { FunctionName } from './grants.ts';
 import { MergeQueue } from './merge-queue.ts';
 import { Monitoring } from './monitoring.ts';
 import { CanaryRollout } from './rollout.ts';
-import { readDeploymentSettings } from './settings.ts';
+import { readDeploymentSettings } from './stack-settings.ts';
 import { createServiceTable } from './table.ts';
 
 /** API Gateway waits 29 s for an answer: a function that runs longer answers nobody. */

@@ -8,7 +8,7 @@ import {
   TableV2,
 } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
-import { TABLE } from '../lib/table/definition.ts';
+import { TABLE } from './table-definition.ts';
 
 /**
  * The one table: on demand, encrypted, with point-in-time recovery, and kept when the stack goes.

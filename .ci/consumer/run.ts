@@ -7,7 +7,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
-import { DEMO_KEYS, sampleId } from '../../infra/local/sample.ts';
+import { DEMO_KEYS, sampleId } from '../../infra/generate/sample.ts';
 import { root, shell, startService } from '../support/processes.ts';
 
 const MOST_FILES = 20;
@@ -42,7 +42,7 @@ async function inChromium(bundle: string, alert: string, incident: string): Prom
 const service = await startService();
 const env = { BASE_URL: service.url, APP_KEY: DEMO_KEYS.demo };
 try {
-  const packed = JSON.parse(await shell(`npm pack -w client --json --pack-destination '${folder}'`));
+  const packed = JSON.parse(await shell(`npm pack -w packages/client --json --pack-destination '${folder}'`));
   const [{ filename, files }] = packed as [{ filename: string; files: unknown[] }];
   check(files.length < MOST_FILES, `the package has ${files.length} files`);
 

@@ -7,7 +7,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { sampleData } from '../../infra/local/sample.ts';
+import { sampleData } from '../../infra/generate/sample.ts';
 import { root, run, startService } from '../support/processes.ts';
 
 const NAME = 'get-work-item';
@@ -47,7 +47,7 @@ async function compilerAsksFor(project: string, ...files: string[]): Promise<voi
 
 function addOperation(): void {
   insert(
-    'lib/api/operations.ts',
+    'lib/http/operations.ts',
     'export const operations = [',
     `export const getWorkItem = {
       name: '${NAME}',
@@ -75,12 +75,12 @@ function addOperation(): void {
 
     `,
   );
-  insert('lib/api/operations.ts', '] as const satisfies Operation[]', ', getWorkItem');
-  cpSync(FEATURE, join(folder, `lib/incidents/${NAME}.ts`));
+  insert('lib/http/operations.ts', '] as const satisfies Operation[]', ', getWorkItem');
+  cpSync(FEATURE, join(folder, `lib/operations/${NAME}/read.ts`));
   writeFileSync(
     join(folder, `functions/${NAME}.ts`),
-    `import { createDeps } from '../lib/deps.ts';
-    import { createGetWorkItemHandler } from '../lib/incidents/${NAME}.ts';
+    `import { createDeps } from '../lib/shared/deps.ts';
+    import { createGetWorkItemHandler } from '../lib/operations/${NAME}/read.ts';
 
     export const handler = createGetWorkItemHandler(await createDeps({ connections: 1 }));
     `,
@@ -114,9 +114,9 @@ function addFacts(): void {
   insert(
     'test/support/handlers.ts',
     'import { createMergeAlertsHandler',
-    `import { createGetWorkItemHandler } from '../../lib/incidents/${NAME}.ts';\n`,
+    `import { createGetWorkItemHandler } from '../../lib/operations/${NAME}/read.ts';\n`,
   );
-  insert('infra/local/serve.ts', "    'merge-alerts': {", `'${NAME}': { work_item_id: '${work_item_id}' },`);
+  insert('packages/local/serve.ts', "    'merge-alerts': {", `'${NAME}': { work_item_id: '${work_item_id}' },`);
   insert('packages/conformance/src/sections/index.ts', "  'merge-alerts': mergeAlerts,", `'${NAME}': deleteWorkItem,`);
   insert(
     'test/integration/security.test.ts',
@@ -133,7 +133,7 @@ function addFacts(): void {
 }
 
 function addClientMethod(): void {
-  const file = 'client/src/client.ts';
+  const file = 'packages/client/src/client.ts';
   insert(file, '  deleteWorkItem(request: ', 'getWorkItem(request: GetWorkItemRequest): Promise<WorkItem>;');
   insert(
     file,
@@ -185,12 +185,12 @@ try {
     'infra/generate/examples.ts',
     'infra/grants.ts',
     'test/support/handlers.ts',
-    'infra/local/serve.ts',
+    'packages/local/serve.ts',
     'test/integration/security.test.ts',
   );
   addFacts();
   await npm('generate');
-  await compilerAsksFor('client', 'client/src/client.ts');
+  await compilerAsksFor('packages/client', 'packages/client/src/client.ts');
   addClientMethod();
   await npm('fix');
   await Promise.all([

@@ -5,7 +5,7 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DEMO_KEYS, sampleId } from '../../infra/local/sample.ts';
+import { DEMO_KEYS, sampleId } from '../../infra/generate/sample.ts';
 import { goTool, root, shell, startService } from '../support/processes.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'generators-'));

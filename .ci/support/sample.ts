@@ -1,4 +1,4 @@
-import { sampleData } from '../../infra/local/sample.ts';
+import { sampleData } from '../../infra/generate/sample.ts';
 
 const EACH = 3;
 

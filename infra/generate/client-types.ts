@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
 import { openApiDocument } from './openapi.ts';
 
-export const CLIENT_TYPES_FILE = new URL('../../client/src/types.ts', import.meta.url);
+export const CLIENT_TYPES_FILE = new URL('../../packages/client/src/types.ts', import.meta.url);
 
 type Schema = Record<string, unknown>;
 

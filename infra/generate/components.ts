@@ -1,7 +1,7 @@
 /** The components of openapi.json: schemas by title, the error envelope, headers and parameters. */
-import { ERROR_CODES, type ErrorCode } from '../../lib/api/errors.ts';
-import { catalog as en } from '../../lib/api/messages/en.ts';
-import { CATALOGS } from '../../lib/api/messages/index.ts';
+import { ERROR_CODES, type ErrorCode } from '../../lib/http/errors.ts';
+import { catalog as en } from '../../lib/http/messages/en.ts';
+import { CATALOGS } from '../../lib/http/messages/index.ts';
 import { REQUEST_ID } from './examples.ts';
 
 type Schema = Record<string, unknown>;

@@ -1,10 +1,10 @@
 /** The examples of openapi.json, with the sample data. Tests execute each of them. */
-import { ERROR_CODES, type ErrorCode } from '../../lib/api/errors.ts';
-import { catalog as en } from '../../lib/api/messages/en.ts';
-import { getRumResource, type OperationName } from '../../lib/api/operations.ts';
-import type { HostRow, HostStatusRow } from '../../lib/fleet/rows.ts';
-import { fleetHost } from '../../lib/fleet/status.ts';
-import { sampleData } from '../local/sample.ts';
+import { ERROR_CODES, type ErrorCode } from '../../lib/http/errors.ts';
+import { catalog as en } from '../../lib/http/messages/en.ts';
+import { getRumResource, type OperationName } from '../../lib/http/operations.ts';
+import type { HostRow, HostStatusRow } from '../../lib/operations/browse-fleet/fleet-rows.ts';
+import { fleetHost } from '../../lib/operations/browse-fleet/host-status.ts';
+import { sampleData } from './sample.ts';
 
 export const REQUEST_ID = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 

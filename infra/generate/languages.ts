@@ -1,7 +1,7 @@
 /** Writes the list of languages from their files: `npm run generate`. A test compares it with what this makes today. */
 import { readdirSync, writeFileSync } from 'node:fs';
 
-const FOLDER = new URL('../../lib/api/messages/', import.meta.url);
+const FOLDER = new URL('../../lib/http/messages/', import.meta.url);
 export const LANGUAGES_FILE = new URL('languages.ts', FOLDER);
 
 const DEFAULT = 'en';

@@ -4,8 +4,8 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
-import { ERROR_CODES } from '../../lib/api/errors.ts';
-import { type ListedOperation, operationIdOf, operations } from '../../lib/api/operations.ts';
+import { ERROR_CODES } from '../../lib/http/errors.ts';
+import { type ListedOperation, operationIdOf, operations } from '../../lib/http/operations.ts';
 import { ENVELOPE_SCHEMAS, HEADERS, meaningOf, PARAMETERS, publish, schemaRef } from './components.ts';
 import { DOCUMENTATION, errorExamples, REQUEST_ID, TAGS } from './examples.ts';
 

@@ -6,10 +6,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { Ajv } from 'ajv';
 import standalone from 'ajv/dist/standalone/index.js';
 import { transform } from 'esbuild';
-import { type Operation, operations } from '../../lib/api/operations.ts';
-import { int64Keyword, withInt64 } from '../../lib/int64-keyword.ts';
-
-const target = new URL('../../lib/api/validators/', import.meta.url);
+import { type Operation, operations } from '../../lib/http/operations.ts';
+import { int64Keyword, withInt64 } from './int64-keyword.ts';
 
 /** How ajv's code asks for the length of a text: by `require`, which a bundle of ES modules would have to wrap. */
 const UCS2_LENGTH = 'require("ajv/dist/runtime/ucs2length").default';
@@ -27,14 +25,18 @@ export async function validatorSource(operation: Operation): Promise<string> {
   const validate = ajv.compile(withInt64(operation.request) as object);
   const source = standalone.default(ajv, validate).replaceAll(UCS2_LENGTH, 'codePoints');
   const { code } = await transform(source, { format: 'esm', target: 'node24', minifySyntax: true, treeShaking: true });
-  const imports = source.includes('codePoints') ? "import { codePoints } from '../../code-points.ts';\n" : '';
-  return `// Generated from lib/api/operations.ts by \`npm run generate\`: do not edit.\n// @ts-nocheck\n${imports}${code}`;
+  const imports = source.includes('codePoints') ? "import { codePoints } from '../../shared/code-points.ts';\n" : '';
+  return `// Generated from lib/http/operations.ts by \`npm run generate\`: do not edit.\n// @ts-nocheck\n${imports}${code}`;
 }
 
 /** Where the validator of `operation` lives. */
-export const validatorFile = (operation: Operation) => new URL(`${operation.name}.ts`, target);
+export const validatorFile = (operation: Operation) =>
+  new URL(`../../lib/operations/${operation.name}/validate-${operation.name}.ts`, import.meta.url);
 
 if (import.meta.main) {
-  await mkdir(target, { recursive: true });
-  for (const operation of operations) await writeFile(validatorFile(operation), await validatorSource(operation));
+  for (const operation of operations) {
+    const file = validatorFile(operation);
+    await mkdir(new URL('./', file), { recursive: true });
+    await writeFile(file, await validatorSource(operation));
+  }
 }

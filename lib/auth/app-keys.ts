@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import QuickLRU from 'quick-lru';
-import { isCurrent } from '../current.ts';
-import type { Deps } from '../deps.ts';
-import type { Int64 } from '../json.ts';
-import { withSignal } from '../table/client.ts';
-import { keys } from '../table/keys.ts';
-import { getRow } from '../table/row.ts';
-import type { AppKeyRow } from './rows.ts';
+import { withSignal } from '../dynamodb/client.ts';
+import { keys } from '../dynamodb/keys.ts';
+import { getRow } from '../dynamodb/row.ts';
+import { isCurrent } from '../shared/current.ts';
+import type { Deps } from '../shared/deps.ts';
+import type { Int64 } from '../shared/json.ts';
+import type { AppKeyRow } from './app-key-rows.ts';
 
 /** Who a valid key belongs to, and what that account may do. */
 export interface Caller {

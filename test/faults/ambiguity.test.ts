@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type ListedAppKey, listAppKeys, putAccount, readAccount } from '../../lib/accounts/accounts.ts';
-import { browseFleet, deleteWorkItem, mergeAlerts, type Operation } from '../../lib/api/operations.ts';
-import type { Table } from '../../lib/table/client.ts';
-import { collections, keys } from '../../lib/table/keys.ts';
-import { runCommand } from '../support/admin.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import { collections, keys } from '../../lib/dynamodb/keys.ts';
+import { browseFleet, deleteWorkItem, mergeAlerts, type Operation } from '../../lib/http/operations.ts';
+import { type ListedAppKey, listAppKeys, putAccount, readAccount } from '../../packages/admin/accounts/accounts.ts';
+import { runCommand } from '../../packages/admin/test/support/run-admin.ts';
 import { SEED, sample, seededRandom } from '../support/chance.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type Fault, type FaultProxy, type Plan, type ProxiedCall, startFaultProxy } from '../support/fault-proxy.ts';

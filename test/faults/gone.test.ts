@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { getRumResource } from '../../lib/api/operations.ts';
-import type { Table } from '../../lib/table/client.ts';
-import { keys } from '../../lib/table/keys.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
+import { getRumResource } from '../../lib/http/operations.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';

@@ -1,10 +1,10 @@
 /** The bytes that a function holds after thousands of calls: on the table double, where they take seconds. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts, type Operation } from '../../lib/api/operations.ts';
-import { keys } from '../../lib/table/keys.ts';
-import { connectDouble } from '../simulation/double-client.ts';
-import { TableDouble } from '../simulation/table-double.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
+import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts, type Operation } from '../../lib/http/operations.ts';
+import { connectDouble } from '../../packages/proof/simulation/double-client.ts';
+import { TableDouble } from '../../packages/proof/simulation/table-double.ts';
 import { SEED, seededRandom } from '../support/chance.ts';
 import { connectionLost } from '../support/faults.ts';
 import { inventory } from '../support/fleet.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type LimitsProxy, startLimitsProxy } from '../../infra/local/limits/proxy.ts';
-import { readMergeOrder } from '../../lib/incidents/merge-order.ts';
-import { finishMerge } from '../../lib/incidents/move.ts';
-import type { Table } from '../../lib/table/client.ts';
-import { keys } from '../../lib/table/keys.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
+import { readMergeOrder } from '../../lib/operations/merge-alerts/merge-order.ts';
+import { finishMerge } from '../../lib/operations/merge-alerts/move.ts';
+import { type LimitsProxy, startLimitsProxy } from '../../packages/local/limits/limits-proxy.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { expectMerged, newAccount, objectId } from '../support/incidents.ts';
 import { connectThrough, handlersOver, invokeAlone, newTable, putAll, testDeps } from '../support/service.ts';

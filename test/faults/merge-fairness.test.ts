@@ -5,12 +5,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
 import { expect, it } from 'vitest';
-import { type LoadResult, type MergeLoad, runMergeLoad } from '../../bench/merge-load.ts';
-import { createMergeAlerts } from '../../lib/incidents/merge-alerts.ts';
-import { keys } from '../../lib/table/keys.ts';
-import { connectDouble, type Send } from '../simulation/double-client.ts';
-import { callOf, depsOver, id } from '../simulation/surroundings.ts';
-import { accessesOf, TableDouble } from '../simulation/table-double.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
+import { createMergeAlerts } from '../../lib/operations/merge-alerts/merge.ts';
+import { type LoadResult, type MergeLoad, runMergeLoad } from '../../packages/bench/merge-load.ts';
+import { connectDouble, type Send } from '../../packages/proof/simulation/double-client.ts';
+import { callOf, depsOver, id } from '../../packages/proof/simulation/surroundings.ts';
+import { accessesOf, TableDouble } from '../../packages/proof/simulation/table-double.ts';
 
 const ACCOUNT = 1;
 const SECONDS = process.env.FAULTS === undefined ? 3 : 10;

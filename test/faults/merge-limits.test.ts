@@ -1,9 +1,9 @@
-/** Merges at the limits that AWS sets and DynamoDB Local does not: see `infra/local/limits`. */
+/** Merges at the limits that AWS sets and DynamoDB Local does not: see `packages/local/limits`. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type LimitsProxy, startLimitsProxy } from '../../infra/local/limits/proxy.ts';
-import { finishMerge } from '../../lib/incidents/move.ts';
-import { connectTable, type Table, withSignal } from '../../lib/table/client.ts';
-import { keys } from '../../lib/table/keys.ts';
+import { connectTable, type Table, withSignal } from '../../lib/dynamodb/client.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
+import { finishMerge } from '../../lib/operations/merge-alerts/move.ts';
+import { type LimitsProxy, startLimitsProxy } from '../../packages/local/limits/limits-proxy.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { expectMerged, newAccount } from '../support/incidents.ts';

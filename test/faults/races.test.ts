@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { undoMerge } from '../../lib/incidents/undo-merge.ts';
-import type { Table } from '../../lib/table/client.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { SEED } from '../support/chance.ts';
 import { type FaultyTable, faultyDouble, faultyTable } from '../support/faulty-table.ts';

@@ -1,13 +1,13 @@
 /** A point-in-time restore may hold any part of a recent transaction: whichever, repair ends it all or nothing. */
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { putAccount } from '../../lib/accounts/accounts.ts';
-import { checkAccount } from '../../lib/check/check.ts';
-import { checkMerges } from '../../lib/check/merges.ts';
-import { mergeRowsOf } from '../../lib/check/read.ts';
-import { repair } from '../../lib/check/repair.ts';
-import type { Table } from '../../lib/table/client.ts';
-import { parseKey, type RowKind } from '../../lib/table/keys.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import { parseKey, type RowKind } from '../../lib/dynamodb/keys.ts';
+import { putAccount } from '../../packages/admin/accounts/accounts.ts';
+import { checkAccount } from '../../packages/admin/check/check.ts';
+import { checkMerges } from '../../packages/admin/check/check-merges.ts';
+import { mergeRowsOf } from '../../packages/admin/check/read-rows.ts';
+import { repair } from '../../packages/admin/check/repair.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { SEED, sample, seededRandom } from '../support/chance.ts';
 import { newAccount } from '../support/incidents.ts';

@@ -1,6 +1,6 @@
 /** The REST API, its stage and its usage plans: docs/deploy.md, docs/decisions.md, SECURITY.md. */
 import { describe, expect, it } from 'vitest';
-import { functionIdOf, functionsOf, type Resource, routesOf } from '../../infra/local/template.ts';
+import { functionIdOf, functionsOf, type Resource, routesOf } from '../../packages/local/template.ts';
 import { deployed, only, propertiesOf, readable, shortId } from '../support/stack.ts';
 
 const template = deployed();

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -12,13 +12,16 @@ import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { GRANTS } from '../../infra/grants.ts';
 import { aliases, LEFT_OUT } from '../../infra/left-out.ts';
-import { functionsOf, type Resource, type Template } from '../../infra/local/template.ts';
 import { ServiceStack } from '../../infra/stack.ts';
-import { browseFleet } from '../../lib/api/operations.ts';
-import { parseJson } from '../../lib/json.ts';
+import { browseFleet } from '../../lib/http/operations.ts';
+import { parseJson } from '../../lib/shared/json.ts';
+import { functionsOf, type Resource, type Template } from '../../packages/local/template.ts';
 
 const run = promisify(execFile);
-const { devDependencies } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+const manifests = ['package.json', ...globSync('packages/*/package.json')].map((path) =>
+  JSON.parse(readFileSync(path, 'utf8')),
+);
+const devDependencies = Object.assign({}, ...manifests.map((manifest) => manifest.devDependencies));
 let folder: string;
 let functions: Map<string, Resource & { id: string }>;
 beforeAll(() => {
@@ -149,7 +152,7 @@ describe('every bundle, started as Lambda would', () => {
     close();
     expect(answer.statusCode).toBe(500);
     const line = stdout.split('\n').find((one) => one.includes('call failed'));
-    expect(JSON.parse(line ?? '{}').error_stack.join('\n')).toMatch(/\(lib\/table\/row\.ts:\d+:\d+/);
+    expect(JSON.parse(line ?? '{}').error_stack.join('\n')).toMatch(/\(lib\/dynamodb\/row\.ts:\d+:\d+/);
   });
 
   it('signs with the credentials of the environment, and asks for no others', async () => {

@@ -1,8 +1,8 @@
 /** What makes the first `cdk deploy` succeed, and an update take effect, by AWS's rules (docs/aws-behaviour.md). */
 import { describe, expect, it } from 'vitest';
-import { synthesize } from '../../infra/local/synthesize.ts';
-import { resourcesOf, type Template } from '../../infra/local/template.ts';
-import { catalog as en } from '../../lib/api/messages/en.ts';
+import { catalog as en } from '../../lib/http/messages/en.ts';
+import { synthesize } from '../../packages/local/synthesize.ts';
+import { resourcesOf, type Template } from '../../packages/local/template.ts';
 import { deployed, only } from '../support/stack.ts';
 
 const template = deployed();

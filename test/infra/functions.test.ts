@@ -1,7 +1,7 @@
 /** Each function as it is deployed, and what each setting of docs/deploy.md does. */
 import { describe, expect, it } from 'vitest';
-import { functionsOf } from '../../infra/local/template.ts';
-import { readSettings } from '../../lib/settings.ts';
+import { readSettings } from '../../lib/shared/settings.ts';
+import { functionsOf } from '../../packages/local/template.ts';
 import { deployed, idOfFunction, only, propertiesOf, readable } from '../support/stack.ts';
 
 const template = deployed();

@@ -1,7 +1,7 @@
 /** What API Gateway answers itself: each type of its documentation's list, with status, code and headers. */
 import { describe, expect, it } from 'vitest';
-import type { ErrorCode } from '../../lib/api/errors.ts';
-import { catalog as en } from '../../lib/api/messages/en.ts';
+import type { ErrorCode } from '../../lib/http/errors.ts';
+import { catalog as en } from '../../lib/http/messages/en.ts';
 import { deployed, propertiesOf } from '../support/stack.ts';
 
 const answers = new Map(

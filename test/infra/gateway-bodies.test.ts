@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { gunzipSync, gzipSync, inflateSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { resourcesOf } from '../../infra/local/template.ts';
+import { resourcesOf } from '../../packages/local/template.ts';
 import { edited, OK, startGateway } from '../support/fake-functions.ts';
 
 const MIB = 1024 * 1024;

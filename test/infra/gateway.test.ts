@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Deployment } from '../../infra/local/deployment.ts';
-import { matches } from '../../infra/local/stream.ts';
-import { type Resource, resourcesOf, routesOf, type Template } from '../../infra/local/template.ts';
-import { createUsagePlans } from '../../infra/local/usage-plans.ts';
-import { operations } from '../../lib/api/operations.ts';
+import { operations } from '../../lib/http/operations.ts';
+import type { Deployment } from '../../packages/local/deployment.ts';
+import { matches } from '../../packages/local/stream.ts';
+import { type Resource, resourcesOf, routesOf, type Template } from '../../packages/local/template.ts';
+import { createUsagePlans } from '../../packages/local/usage-plans.ts';
 import { allow, deployment, edited, startGateway, template } from '../support/fake-functions.ts';
 
 const stops: (() => void)[] = [];

@@ -1,6 +1,6 @@
 /** What finishes large merges: the pipe, the queue and its function, against the promises that need them. */
 import { describe, expect, it } from 'vitest';
-import { functionsOf } from '../../infra/local/template.ts';
+import { functionsOf } from '../../packages/local/template.ts';
 import { deployed, only, propertiesOf, readable } from '../support/stack.ts';
 
 const template = deployed();

@@ -1,7 +1,7 @@
 /** Each alarm of docs/operate.md: what it reads, when it is raised, and that it is sent. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { resourcesOf } from '../../infra/local/template.ts';
+import { resourcesOf } from '../../packages/local/template.ts';
 import { deployed, propertiesOf } from '../support/stack.ts';
 
 const document = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');

@@ -1,8 +1,8 @@
 /** Who may do what: every role, policy and permission of the template, statement by statement. */
 import { describe, expect, it } from 'vitest';
 import { type FunctionName, GRANTS, LEADING_KEYS } from '../../infra/grants.ts';
-import { functionsOf, type Template } from '../../infra/local/template.ts';
-import { keys } from '../../lib/table/keys.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
+import { functionsOf, type Template } from '../../packages/local/template.ts';
 import { deployed, idOfFunction, propertiesOf } from '../support/stack.ts';
 
 const template = deployed();

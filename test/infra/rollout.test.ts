@@ -1,6 +1,6 @@
 /** How an update comes into use: docs/deploy.md. */
 import { describe, expect, it } from 'vitest';
-import { routesOf } from '../../infra/local/template.ts';
+import { routesOf } from '../../packages/local/template.ts';
 import { deployed, propertiesOf, readable, shortId } from '../support/stack.ts';
 
 const OPERATIONS = [

@@ -1,7 +1,7 @@
 /** The settings of a deployment: defaults and bounds, as docs/deploy.md has them. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { readDeploymentSettings } from '../../infra/settings.ts';
+import { readDeploymentSettings } from '../../infra/stack-settings.ts';
 
 const read = (context: Record<string, unknown> = {}) =>
   readDeploymentSettings({ tryGetContext: (name: string) => context[name] });

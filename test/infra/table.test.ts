@@ -1,6 +1,6 @@
 /** The table, and what is left of a stack that was destroyed: docs/table.md, docs/deploy.md. */
 import { describe, expect, it } from 'vitest';
-import { functionsOf, resourcesOf } from '../../infra/local/template.ts';
+import { functionsOf, resourcesOf } from '../../packages/local/template.ts';
 import { deployed, only, readable, shortId } from '../support/stack.ts';
 
 const template = deployed();

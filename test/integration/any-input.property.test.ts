@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ERROR_CODES, type ErrorCode } from '../../lib/api/errors.ts';
-import { createFallbackRoute } from '../../lib/api/fallback-route.ts';
-import { CATALOGS } from '../../lib/api/messages/index.ts';
-import type { Handler } from '../../lib/api/operation-handler.ts';
-import { allowedMethods, operations } from '../../lib/api/operations.ts';
+import { ERROR_CODES, type ErrorCode } from '../../lib/http/errors.ts';
+import { createFallbackRoute } from '../../lib/http/fallback-route.ts';
+import { CATALOGS } from '../../lib/http/messages/index.ts';
+import type { Handler } from '../../lib/http/operation-handler.ts';
+import { allowedMethods, operations } from '../../lib/http/operations.ts';
 import { newCaller } from '../support/accounts.ts';
 import { anyText } from '../support/any-text.ts';
 import { type Answer, eventFor, handlersOver, invokeAlone, newTable, testDeps } from '../support/service.ts';

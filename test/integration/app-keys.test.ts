@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { getRumResource } from '../../lib/api/operations.ts';
 import { createAppKeys, hashAppKey } from '../../lib/auth/app-keys.ts';
-import type { Table } from '../../lib/table/client.ts';
-import { keys } from '../../lib/table/keys.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
+import { getRumResource } from '../../lib/http/operations.ts';
 import { newAccountId, newCaller } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { aroundCalls } from '../support/faults.ts';

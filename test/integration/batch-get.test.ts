@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { batchGet, rowName } from '../../lib/table/batch-get.ts';
-import { keys } from '../../lib/table/keys.ts';
+import { batchGet, rowName } from '../../lib/dynamodb/batch-get.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { objectId } from '../support/incidents.ts';

@@ -1,8 +1,8 @@
 import type { QueryCommandOutput } from '@aws-sdk/client-dynamodb';
 import type { BatchGetCommandOutput } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { browseFleet } from '../../lib/api/operations.ts';
-import type { Table } from '../../lib/table/client.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import { browseFleet } from '../../lib/http/operations.ts';
 import { hostId, inventory, live, newFleet } from '../support/fleet.ts';
 import { expectData } from '../support/schema.ts';
 import { newTable } from '../support/service.ts';

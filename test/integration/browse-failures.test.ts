@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { browseFleet } from '../../lib/api/operations.ts';
-import type { Table } from '../../lib/table/client.ts';
-import { TIME_LIMITS } from '../../lib/time-limits.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import { browseFleet } from '../../lib/http/operations.ts';
+import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type Fault, type FaultProxy, type ProxiedCall, startFaultProxy } from '../support/fault-proxy.ts';

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { putAccount } from '../../lib/accounts/accounts.ts';
-import { identityOfAppKey, newAppKey, putAppKey } from '../../lib/accounts/app-key-admin.ts';
-import { browseFleet, FLEET_STATUSES } from '../../lib/api/operations.ts';
-import type { Table } from '../../lib/table/client.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import { browseFleet, FLEET_STATUSES } from '../../lib/http/operations.ts';
+import { putAccount } from '../../packages/admin/accounts/accounts.ts';
+import { identityOfAppKey, newAppKey, putAppKey } from '../../packages/admin/accounts/app-key-admin.ts';
 import { newAccountId } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { hostId, type Inventory, inventory, live, NOW, newFleet } from '../support/fleet.ts';

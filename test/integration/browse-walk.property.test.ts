@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { FieldSchema } from '../../lib/api/errors.ts';
-import { browseFleet, FLEET_STATUSES } from '../../lib/api/operations.ts';
-import type { BrowseOptions } from '../../lib/fleet/browse.ts';
-import type { FleetStatus } from '../../lib/fleet/status.ts';
-import type { Table } from '../../lib/table/client.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import type { FieldSchema } from '../../lib/http/errors.ts';
+import { browseFleet, FLEET_STATUSES } from '../../lib/http/operations.ts';
+import type { BrowseOptions } from '../../lib/operations/browse-fleet/browse.ts';
+import type { FleetStatus } from '../../lib/operations/browse-fleet/host-status.ts';
 import { type Inventory, inventory, type Live, live, NOW, newFleet } from '../support/fleet.ts';
 import { expectData } from '../support/schema.ts';
 import { newDouble, newTable } from '../support/service.ts';

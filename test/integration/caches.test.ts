@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { browseFleet, getRumResource } from '../../lib/api/operations.ts';
-import { createRateLimiter } from '../../lib/api/rate-limit.ts';
 import { createAppKeys, hashAppKey } from '../../lib/auth/app-keys.ts';
-import { createGetRumResource } from '../../lib/rum/resource.ts';
-import { connectTable, type Table } from '../../lib/table/client.ts';
-import { keys } from '../../lib/table/keys.ts';
+import { connectTable, type Table } from '../../lib/dynamodb/client.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
+import { browseFleet, getRumResource } from '../../lib/http/operations.ts';
+import { createRateLimiter } from '../../lib/http/rate-limit.ts';
+import { createGetRumResource } from '../../lib/operations/get-rum-resource/resource.ts';
 import { newAccount } from '../support/incidents.ts';
 import { RUM_RECORD } from '../support/rum.ts';
 import { eventFor, handlersOver, invokeAlone, newTable, put, putAll, testDeps } from '../support/service.ts';

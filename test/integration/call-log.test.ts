@@ -1,9 +1,9 @@
 /** The log line and the count of each call: what operators and alarms go by. */
 import { beforeAll, expect, it } from 'vitest';
-import { browseFleet, getRumResource } from '../../lib/api/operations.ts';
 import { hashAppKey } from '../../lib/auth/app-keys.ts';
-import type { Table } from '../../lib/table/client.ts';
-import { keys } from '../../lib/table/keys.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
+import { browseFleet, getRumResource } from '../../lib/http/operations.ts';
 import { newCaller } from '../support/accounts.ts';
 import { aroundCalls } from '../support/faults.ts';
 import { RUM_RECORD } from '../support/rum.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { putAccount } from '../../lib/accounts/accounts.ts';
-import { operations } from '../../lib/api/operations.ts';
-import { loadData } from '../../lib/data/load.ts';
-import type { Table } from '../../lib/table/client.ts';
-import { keys } from '../../lib/table/keys.ts';
-import { runCommand } from '../support/admin.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
+import { operations } from '../../lib/http/operations.ts';
+import { putAccount } from '../../packages/admin/accounts/accounts.ts';
+import { loadData } from '../../packages/admin/data/load.ts';
+import { runCommand } from '../../packages/admin/test/support/run-admin.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { type FunctionsProcess, startFunctions } from '../support/functions-process.ts';

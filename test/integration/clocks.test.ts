@@ -1,10 +1,10 @@
 /** The clocks of functions and of operators' computers differ: what holds though they are an hour apart, either way. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { browseFleet, getRumResource } from '../../lib/api/operations.ts';
-import type { Table } from '../../lib/table/client.ts';
-import { keys } from '../../lib/table/keys.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
+import { browseFleet, getRumResource } from '../../lib/http/operations.ts';
+import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
 import { newAccountId, newCaller } from '../support/accounts.ts';
-import { adminOf } from '../support/admin.ts';
 import { RUM_RECORD } from '../support/rum.ts';
 import {
   connectAgain,

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts } from '../../lib/api/operations.ts';
-import { undoMerge } from '../../lib/incidents/undo-merge.ts';
-import type { Table } from '../../lib/table/client.ts';
-import { keys } from '../../lib/table/keys.ts';
-import { runCommand } from '../support/admin.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
+import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts } from '../../lib/http/operations.ts';
+import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
+import { runCommand } from '../../packages/admin/test/support/run-admin.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';

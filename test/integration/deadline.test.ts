@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { getRumResource } from '../../lib/api/operations.ts';
 import { createAppKeys } from '../../lib/auth/app-keys.ts';
 import { createUsageKeyAuthorizer } from '../../lib/auth/usage-key-authorizer.ts';
-import { connectTable, type Table } from '../../lib/table/client.ts';
-import { TIME_LIMITS } from '../../lib/time-limits.ts';
+import { connectTable, type Table } from '../../lib/dynamodb/client.ts';
+import { getRumResource } from '../../lib/http/operations.ts';
+import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { connectionLost } from '../support/faults.ts';
 import { startFunctions } from '../support/functions-process.ts';

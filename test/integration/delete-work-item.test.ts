@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { deleteWorkItem } from '../../lib/api/operations.ts';
 import { appKeyIdOf, hashAppKey } from '../../lib/auth/app-keys.ts';
-import { restoreWorkItem } from '../../lib/incidents/restore-work-item.ts';
-import type { Int64 } from '../../lib/json.ts';
-import type { Table } from '../../lib/table/client.ts';
-import { keys } from '../../lib/table/keys.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
+import { deleteWorkItem } from '../../lib/http/operations.ts';
+import type { Int64 } from '../../lib/shared/json.ts';
+import { restoreWorkItem } from '../../packages/admin/incidents/restore-work-item.ts';
 import { newCaller } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { aroundCalls, connectionLost } from '../support/faults.ts';

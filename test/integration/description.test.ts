@@ -10,15 +10,15 @@ import {
   LARGE_ALERT,
   MISSING_ALERT,
 } from '../../infra/generate/examples.ts';
+import { int64Keyword, withInt64 } from '../../infra/generate/int64-keyword.ts';
 import { openApiDocument } from '../../infra/generate/openapi.ts';
-import { createLocalGatewayKeys } from '../../infra/local/gateway-keys.ts';
-import { DEMO_KEYS, sampleData } from '../../infra/local/sample.ts';
-import type { Handler } from '../../lib/api/operation-handler.ts';
-import { type ListedOperation, type OperationName, operationIdOf, operations } from '../../lib/api/operations.ts';
-import { loadData } from '../../lib/data/load.ts';
-import { int64Keyword, withInt64 } from '../../lib/int64-keyword.ts';
-import { connectTable, type Table } from '../../lib/table/client.ts';
-import { keys } from '../../lib/table/keys.ts';
+import { DEMO_KEYS, sampleData } from '../../infra/generate/sample.ts';
+import { connectTable, type Table } from '../../lib/dynamodb/client.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
+import type { Handler } from '../../lib/http/operation-handler.ts';
+import { type ListedOperation, type OperationName, operationIdOf, operations } from '../../lib/http/operations.ts';
+import { loadData } from '../../packages/admin/data/load.ts';
+import { createLocalGatewayKeys } from '../../packages/admin/local-service/local-gateway-keys.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { inlined } from '../support/openapi.ts';

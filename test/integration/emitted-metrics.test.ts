@@ -1,13 +1,13 @@
 /** What the functions write on standard output is what alarms and dashboard read: same names, dimensions and units. */
 import type { APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
 import { beforeAll, expect, inject, it, vi } from 'vitest';
-import { resourcesOf, type Template } from '../../infra/local/template.ts';
-import { browseFleet, getRumResource } from '../../lib/api/operations.ts';
 import { createAppKeys } from '../../lib/auth/app-keys.ts';
 import { createUsageKeyAuthorizer } from '../../lib/auth/usage-key-authorizer.ts';
-import { createFinishMerges } from '../../lib/incidents/finish-merges.ts';
-import { createMetrics } from '../../lib/metrics.ts';
-import { keys } from '../../lib/table/keys.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
+import { browseFleet, getRumResource } from '../../lib/http/operations.ts';
+import { createFinishMerges } from '../../lib/operations/merge-alerts/finish.ts';
+import { createMetrics } from '../../lib/shared/metrics.ts';
+import { resourcesOf, type Template } from '../../packages/local/template.ts';
 import { messagesOf } from '../support/finish.ts';
 import { newAccount } from '../support/incidents.ts';
 import { eventFor, handlersOver, invokeAlone, newTable, put, testDeps } from '../support/service.ts';

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts } from '../../lib/api/operations.ts';
-import { connectTable, type Table } from '../../lib/table/client.ts';
-import { TIME_LIMITS } from '../../lib/time-limits.ts';
+import { connectTable, type Table } from '../../lib/dynamodb/client.ts';
+import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts } from '../../lib/http/operations.ts';
+import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 import { newCaller } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';

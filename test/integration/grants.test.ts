@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { FunctionName } from '../../infra/grants.ts';
-import { putAccount } from '../../lib/accounts/accounts.ts';
-import { browseFleet, deleteWorkItem, getRumResource } from '../../lib/api/operations.ts';
 import { createAppKeys } from '../../lib/auth/app-keys.ts';
 import { createUsageKeyAuthorizer } from '../../lib/auth/usage-key-authorizer.ts';
-import { createFinishMerges, OVERDUE } from '../../lib/incidents/finish-merges.ts';
-import type { Table } from '../../lib/table/client.ts';
-import { keys } from '../../lib/table/keys.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
+import { browseFleet, deleteWorkItem, getRumResource } from '../../lib/http/operations.ts';
+import { createFinishMerges, OVERDUE } from '../../lib/operations/merge-alerts/finish.ts';
+import { putAccount } from '../../packages/admin/accounts/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { connectionLost } from '../support/faults.ts';
 import { finishFeed } from '../support/finish.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { appKeyIdOf, hashAppKey } from '../../lib/auth/app-keys.ts';
-import { stringifyJson } from '../../lib/json.ts';
-import type { Table } from '../../lib/table/client.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import { stringifyJson } from '../../lib/shared/json.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { newAccount, objectId } from '../support/incidents.ts';
 import { type Handlers, handlersOver, invokeAlone, newTable, testDeps } from '../support/service.ts';

@@ -2,19 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import type { SQSEvent } from 'aws-lambda';
 import { beforeAll, describe, expect, inject, it, vi } from 'vitest';
-import { readDeployment } from '../../infra/local/deployment.ts';
-import { fillTemplate, matches } from '../../infra/local/stream.ts';
-import { putAccount } from '../../lib/accounts/accounts.ts';
-import { createFinishMerges, OVERDUE } from '../../lib/incidents/finish-merges.ts';
-import { MOST_PENDING } from '../../lib/incidents/merge-order.ts';
-import type { Table } from '../../lib/table/client.ts';
-import { keys } from '../../lib/table/keys.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
+import { createFinishMerges, OVERDUE } from '../../lib/operations/merge-alerts/finish.ts';
+import { MOST_PENDING } from '../../lib/operations/merge-alerts/merge-order.ts';
+import { putAccount } from '../../packages/admin/accounts/accounts.ts';
+import { readDeployment } from '../../packages/local/deployment.ts';
+import { fillTemplate, matches } from '../../packages/local/stream.ts';
+import { insertsOf } from '../../packages/local/test/support/stream-records.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { aroundCalls, connectionLost } from '../support/faults.ts';
 import { finishFeed as finishWhole } from '../support/finish.ts';
 import { expectMerged, newAccount } from '../support/incidents.ts';
 import { connectAgain, handlersOver, newTable, testDeps } from '../support/service.ts';
-import { insertsOf } from '../support/stream.ts';
 
 let table: Table;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { finishMerge, UnmovableAlertsError } from '../../lib/incidents/move.ts';
-import type { Table } from '../../lib/table/client.ts';
-import { itemBytes, LARGEST_ITEM_BYTES } from '../../lib/table/item-size.ts';
-import { keys } from '../../lib/table/keys.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import { itemBytes, LARGEST_ITEM_BYTES } from '../../lib/dynamodb/item-size.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
+import { finishMerge, UnmovableAlertsError } from '../../lib/operations/merge-alerts/move.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { aroundCalls, connectionLost } from '../support/faults.ts';
 import { finishFeed } from '../support/finish.ts';

@@ -1,9 +1,9 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { putAccount } from '../../lib/accounts/accounts.ts';
-import type { Table } from '../../lib/table/client.ts';
-import { keys } from '../../lib/table/keys.ts';
-import { adminOf } from '../support/admin.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
+import { putAccount } from '../../packages/admin/accounts/accounts.ts';
+import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { aroundCalls, connectionLost } from '../support/faults.ts';
 import { expectMerged, newAccount, objectId } from '../support/incidents.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Table } from '../../lib/table/client.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { type Account, newAccount, objectId } from '../support/incidents.ts';
 import { type Answer, connectAgain, handlersOver, newTable, testDeps } from '../support/service.ts';

@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createFallbackRoute } from '../../lib/api/fallback-route.ts';
-import type { Handler } from '../../lib/api/operation-handler.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
+import { createFallbackRoute } from '../../lib/http/fallback-route.ts';
+import type { Handler } from '../../lib/http/operation-handler.ts';
 import {
   allowedMethods,
   browseFleet,
@@ -8,9 +10,7 @@ import {
   getRumResource,
   mergeAlerts,
   type Operation,
-} from '../../lib/api/operations.ts';
-import type { Table } from '../../lib/table/client.ts';
-import { keys } from '../../lib/table/keys.ts';
+} from '../../lib/http/operations.ts';
 import { newAccountId, newCaller } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import {

@@ -1,9 +1,9 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { browseFleet } from '../../lib/api/operations.ts';
-import { createRateLimiter } from '../../lib/api/rate-limit.ts';
-import type { Table } from '../../lib/table/client.ts';
-import { keys } from '../../lib/table/keys.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
+import { browseFleet } from '../../lib/http/operations.ts';
+import { createRateLimiter } from '../../lib/http/rate-limit.ts';
 import { newAccountId, newCaller } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { aroundCalls, connectionLost } from '../support/faults.ts';

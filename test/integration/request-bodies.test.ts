@@ -1,6 +1,6 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { deleteWorkItem, getRumResource } from '../../lib/api/operations.ts';
+import { deleteWorkItem, getRumResource } from '../../lib/http/operations.ts';
 import { newCaller } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import {

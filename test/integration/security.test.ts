@@ -1,11 +1,11 @@
 import { gzipSync } from 'node:zlib';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { ErrorCode } from '../../lib/api/errors.ts';
-import { type OperationName, operations } from '../../lib/api/operations.ts';
-import { sealCursor } from '../../lib/fleet/cursor.ts';
-import type { Table } from '../../lib/table/client.ts';
-import { keys } from '../../lib/table/keys.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
+import type { ErrorCode } from '../../lib/http/errors.ts';
+import { type OperationName, operations } from '../../lib/http/operations.ts';
+import { sealCursor } from '../../lib/operations/browse-fleet/fleet-cursor.ts';
 import { inventory } from '../support/fleet.ts';
 import { newAccount, objectId } from '../support/incidents.ts';
 import { RUM_RECORD } from '../support/rum.ts';

@@ -1,8 +1,8 @@
 import type { Context } from 'aws-lambda';
 import { expect, it } from 'vitest';
-import { createOperationHandler } from '../../lib/api/operation-handler.ts';
-import { deleteWorkItem } from '../../lib/api/operations.ts';
-import validate from '../../lib/api/validators/delete-work-item.ts';
+import { createOperationHandler } from '../../lib/http/operation-handler.ts';
+import { deleteWorkItem } from '../../lib/http/operations.ts';
+import validate from '../../lib/operations/delete-work-item/validate-delete-work-item.ts';
 import { eventFor, newDouble, putAppKey, testDeps } from '../support/service.ts';
 import { within } from '../support/within.ts';
 

@@ -7,10 +7,10 @@ import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FunctionName } from '../../infra/grants.ts';
-import { browseFleet, deleteWorkItem, mergeAlerts, type Operation } from '../../lib/api/operations.ts';
-import { loadData } from '../../lib/data/load.ts';
-import type { Table } from '../../lib/table/client.ts';
-import { keys } from '../../lib/table/keys.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
+import { browseFleet, deleteWorkItem, mergeAlerts, type Operation } from '../../lib/http/operations.ts';
+import { loadData } from '../../packages/admin/data/load.ts';
 import { SEED } from '../support/chance.ts';
 import type { Fault } from '../support/fault-proxy.ts';
 import { messagesOf } from '../support/finish.ts';
@@ -331,7 +331,7 @@ describe(`two releases on one table (SEED=${SEED})`, () => {
       const admin = async ({ tree, endpoint }: Release, ...args: string[]) => {
         const target = ['--endpoint', endpoint, '--table', table.name];
         const options = { cwd: tree, env: { PATH: process.env.PATH } };
-        return promisify(execFile)(process.execPath, ['cli/admin.ts', ...target, ...args], options);
+        return promisify(execFile)('npm', ['run', '--silent', 'admin', '--', ...target, ...args], options);
       };
       for (const [index, release] of releases.entries()) {
         const account = String(900 + index);

@@ -1,6 +1,6 @@
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { splitEndpoint } from '../../lib/table/client.ts';
+import { splitEndpoint } from '../../lib/dynamodb/client.ts';
 import { dynamodbEndpoint } from './dynamodb-local.ts';
 
 /** The run's DynamoDB Local for any credentials and region: it has tables for each of both. */

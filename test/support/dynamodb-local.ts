@@ -1,7 +1,7 @@
 /** Starts the DynamoDB that all tests share, unless DYNAMODB_ENDPOINT names one. */
 import { inject } from 'vitest';
 import type { TestProject } from 'vitest/node';
-import { startDynamoDb } from '../../infra/local/dynamodb-local.ts';
+import { startDynamoDb } from '../../packages/local/dynamodb-local.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

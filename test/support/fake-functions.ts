@@ -3,9 +3,9 @@
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { type Deployment, readDeployment } from '../../infra/local/deployment.ts';
-import { createGateway } from '../../infra/local/gateway.ts';
-import type { Template } from '../../infra/local/template.ts';
+import { type Deployment, readDeployment } from '../../packages/local/deployment.ts';
+import { createGateway } from '../../packages/local/gateway.ts';
+import type { Template } from '../../packages/local/template.ts';
 import { deployed } from './stack.ts';
 
 export const template = deployed();

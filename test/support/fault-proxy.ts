@@ -1,6 +1,6 @@
 /** A proxy between the SDK and DynamoDB Local where wire calls fail as they do in the world: real sockets, real HTTP. */
 import type { ServerResponse } from 'node:http';
-import { type Send, startDynamoDbProxy } from '../../infra/local/dynamodb-proxy.ts';
+import { type Send, startDynamoDbProxy } from '../../packages/local/dynamodb-proxy.ts';
 import {
   CONFLICT,
   cancelled,
@@ -11,7 +11,7 @@ import {
   Refusal,
   THROTTLED,
   throttled,
-} from '../../infra/local/limits/errors.ts';
+} from '../../packages/local/limits/limit-errors.ts';
 
 /**
  * What becomes of a wire call:

@@ -1,4 +1,4 @@
-import type { Table } from '../../lib/table/client.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
 
 /** One call on its way through a table's client. */
 export interface WireCall {

@@ -7,9 +7,9 @@ import {
   TransactionCanceledException,
   TransactionConflictException,
 } from '@aws-sdk/client-dynamodb';
-import type { Table, TableOptions } from '../../lib/table/client.ts';
-import { connectDouble } from '../simulation/double-client.ts';
-import { type Request, TableDouble } from '../simulation/table-double.ts';
+import type { Table, TableOptions } from '../../lib/dynamodb/client.ts';
+import { connectDouble } from '../../packages/proof/simulation/double-client.ts';
+import { type Request, TableDouble } from '../../packages/proof/simulation/table-double.ts';
 import { dynamodbEndpoint } from './dynamodb-local.ts';
 import { type Fault, startFaultProxy } from './fault-proxy.ts';
 import { connectThrough } from './service.ts';

@@ -3,8 +3,8 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { inject } from 'vitest';
-import { type Deployment, readDeployment } from '../../infra/local/deployment.ts';
-import { createGateway } from '../../infra/local/gateway.ts';
+import { type Deployment, readDeployment } from '../../packages/local/deployment.ts';
+import { createGateway } from '../../packages/local/gateway.ts';
 
 type Invoke = (event: APIGatewayProxyEvent) => Promise<unknown>;
 

@@ -1,6 +1,6 @@
 /** What IAM is asked when a function calls DynamoDB: actions on kinds of partition keys, as `infra/grants.ts` grants them. */
 import { type FunctionName, GRANTS, type KeyKind, LEADING_KEYS } from '../../infra/grants.ts';
-import { partitionValue } from '../simulation/table-double.ts';
+import { partitionValue } from '../../packages/proof/simulation/table-double.ts';
 
 /** As the document client says it, or as it is on the wire. */
 type Text = string | { S: string };

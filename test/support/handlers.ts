@@ -1,11 +1,11 @@
-import type { Handler } from '../../lib/api/operation-handler.ts';
-import type { OperationId } from '../../lib/api/operations.ts';
-import type { Deps } from '../../lib/deps.ts';
-import { type BrowseOptions, createBrowseFleetHandler } from '../../lib/fleet/browse.ts';
-import { createDeleteWorkItemHandler } from '../../lib/incidents/delete-work-item.ts';
-import { createMergeAlertsHandler } from '../../lib/incidents/merge-alerts.ts';
-import type { Sizes } from '../../lib/incidents/relocate.ts';
-import { createGetRumResourceHandler } from '../../lib/rum/resource.ts';
+import type { Handler } from '../../lib/http/operation-handler.ts';
+import type { OperationId } from '../../lib/http/operations.ts';
+import { type BrowseOptions, createBrowseFleetHandler } from '../../lib/operations/browse-fleet/browse.ts';
+import { createDeleteWorkItemHandler } from '../../lib/operations/delete-work-item/delete.ts';
+import { createGetRumResourceHandler } from '../../lib/operations/get-rum-resource/resource.ts';
+import { createMergeAlertsHandler } from '../../lib/operations/merge-alerts/merge.ts';
+import type { Sizes } from '../../lib/operations/merge-alerts/relocate.ts';
+import type { Deps } from '../../lib/shared/deps.ts';
 
 export type Handlers = Readonly<Record<OperationId, Handler>>;
 

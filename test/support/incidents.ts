@@ -1,13 +1,13 @@
 /** Incidents, alerts and members for tests of the merge operation, and what became of them. */
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
-import { putAccount } from '../../lib/accounts/accounts.ts';
-import type { Handler } from '../../lib/api/operation-handler.ts';
-import { mergeAlerts } from '../../lib/api/operations.ts';
-import { finishMerge } from '../../lib/incidents/move.ts';
-import { batchGet } from '../../lib/table/batch-get.ts';
-import type { Table } from '../../lib/table/client.ts';
-import { collections, keys } from '../../lib/table/keys.ts';
+import { batchGet } from '../../lib/dynamodb/batch-get.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import { collections, keys } from '../../lib/dynamodb/keys.ts';
+import type { Handler } from '../../lib/http/operation-handler.ts';
+import { mergeAlerts } from '../../lib/http/operations.ts';
+import { finishMerge } from '../../lib/operations/merge-alerts/move.ts';
+import { putAccount } from '../../packages/admin/accounts/accounts.ts';
 import {
   type Answer,
   type EventOptions,

@@ -1,10 +1,10 @@
 /** Trials of the exact limit: many callers at once, through several clients, over a network that loses replies. */
 import { randomBytes, randomInt } from 'node:crypto';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
-import { browseFleet } from '../../lib/api/operations.ts';
-import { createRateLimiter, type RateLimiter } from '../../lib/api/rate-limit.ts';
-import type { Table } from '../../lib/table/client.ts';
-import { keys } from '../../lib/table/keys.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
+import { browseFleet } from '../../lib/http/operations.ts';
+import { createRateLimiter, type RateLimiter } from '../../lib/http/rate-limit.ts';
 import { seededRandom } from './chance.ts';
 import { replyLost, tapWire } from './wire.ts';
 

@@ -1,13 +1,13 @@
 /** Random commands on the service, and a model of what ought to become of them. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { putAccount } from '../../lib/accounts/accounts.ts';
-import { deleteWorkItem } from '../../lib/api/operations.ts';
-import { loadData } from '../../lib/data/load.ts';
-import { restoreWorkItem } from '../../lib/incidents/restore-work-item.ts';
-import { undoMerge } from '../../lib/incidents/undo-merge.ts';
-import type { Table } from '../../lib/table/client.ts';
-import { collections, keys } from '../../lib/table/keys.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import { collections, keys } from '../../lib/dynamodb/keys.ts';
+import { deleteWorkItem } from '../../lib/http/operations.ts';
+import { putAccount } from '../../packages/admin/accounts/accounts.ts';
+import { loadData } from '../../packages/admin/data/load.ts';
+import { restoreWorkItem } from '../../packages/admin/incidents/restore-work-item.ts';
+import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
 import { expectEnvelope } from './answers.ts';
 import type { FaultyTable } from './faulty-table.ts';
 import { finishFeed } from './finish.ts';

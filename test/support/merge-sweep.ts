@@ -1,6 +1,6 @@
 /** Merges that are cut somewhere, finished and repeated: what must hold of each, whatever was cut. */
-import type { Table } from '../../lib/table/client.ts';
-import { keys } from '../../lib/table/keys.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
 import type { Fault } from './fault-proxy.ts';
 import type { FaultyTable } from './faulty-table.ts';
 import { finishFeed } from './finish.ts';

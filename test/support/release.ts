@@ -3,9 +3,9 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished } from 'vitest';
-import type { ApiEvent } from '../../lib/api/call.ts';
-import type { Handler } from '../../lib/api/operation-handler.ts';
-import type { Table } from '../../lib/table/client.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import type { ApiEvent } from '../../lib/http/call.ts';
+import type { Handler } from '../../lib/http/operation-handler.ts';
 
 /** What a call consists of, from the event to what its client sends and receives. */
 const KINDS = ['event', 'call', 'body', 'answer', 'signal', 'input', 'output', 'request', 'response'] as const;

@@ -1,7 +1,7 @@
 /** The functions of two releases on one table, as they are during an update. */
 import { fileURLToPath } from 'node:url';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import type { Table } from '../../lib/table/client.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
 import { startDynamoDbForAnyone } from './dynamodb-for-anyone.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 import { startFunctions } from './functions-process.ts';

@@ -1,8 +1,8 @@
 /** Checks success answers against the response schemas of the list, strictly and with exact integers. */
 import { Ajv, type ValidateFunction } from 'ajv';
 import { expect } from 'vitest';
-import type { Operation } from '../../lib/api/operations.ts';
-import { isInt64, parseJson } from '../../lib/json.ts';
+import type { Operation } from '../../lib/http/operations.ts';
+import { isInt64, parseJson } from '../../lib/shared/json.ts';
 import { expectEnvelope } from './answers.ts';
 import type { Answer } from './service.ts';
 

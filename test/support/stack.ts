@@ -1,7 +1,7 @@
 /** The stack's template for tests: each synthesized once, its references readable. */
 import { expect } from 'vitest';
-import { synthesize } from '../../infra/local/synthesize.ts';
-import { type Resource, resourcesOf, type Template } from '../../infra/local/template.ts';
+import { synthesize } from '../../packages/local/synthesize.ts';
+import { type Resource, resourcesOf, type Template } from '../../packages/local/template.ts';
 
 const templates = new Map<string, Template>();
 

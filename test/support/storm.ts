@@ -1,7 +1,8 @@
 /** What a warm function may have been through before the call that a test looks at. */
-import { deleteWorkItem } from '../../lib/api/operations.ts';
-import { connectTable, type Table, type TableOptions } from '../../lib/table/client.ts';
-import { TIME_LIMITS } from '../../lib/time-limits.ts';
+
+import { connectTable, type Table, type TableOptions } from '../../lib/dynamodb/client.ts';
+import { deleteWorkItem } from '../../lib/http/operations.ts';
+import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 import type { FaultProxy } from './fault-proxy.ts';
 import { newAccount } from './incidents.ts';
 import { type Answer, eventFor, handlersOver, invokeAlone, testDeps } from './service.ts';

@@ -1,7 +1,7 @@
 /** Synthesizes the stack's template once for all integration tests. */
 import type { TestProject } from 'vitest/node';
-import { synthesize } from '../../infra/local/synthesize.ts';
-import type { Template } from '../../infra/local/template.ts';
+import { synthesize } from '../../packages/local/synthesize.ts';
+import type { Template } from '../../packages/local/template.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -1,11 +1,11 @@
 /** An account's rows before and after something, and any mixture of the two: what a restored table may hold. */
 import { isDeepStrictEqual } from 'node:util';
 import { DeleteCommand, paginateScan } from '@aws-sdk/lib-dynamodb';
-import type { Finding } from '../../lib/check/finding.ts';
-import { rowName } from '../../lib/table/batch-get.ts';
-import type { Table } from '../../lib/table/client.ts';
-import { collections, type Key, keys } from '../../lib/table/keys.ts';
-import type { Action } from '../../lib/table/transact.ts';
+import { rowName } from '../../lib/dynamodb/batch-get.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import { collections, type Key, keys } from '../../lib/dynamodb/keys.ts';
+import type { Action } from '../../lib/dynamodb/transact.ts';
+import type { Finding } from '../../packages/admin/check/finding.ts';
 import { put } from './service.ts';
 
 type Row = Record<string, unknown>;

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import packageJson from '../../package.json' with { type: 'json' };
-import { runCommand } from './admin.ts';
+import { runCommand } from '../../packages/admin/test/support/run-admin.ts';
 
 const root = new URL('../../', import.meta.url);
 

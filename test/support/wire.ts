@@ -1,6 +1,6 @@
 /** What happens on the wire below the SDK's retries: replies that are lost, calls that fail or hang, one attempt at a time. */
 import { createServer } from 'node:net';
-import type { Table } from '../../lib/table/client.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
 
 /** One attempt of a call. */
 export interface Attempt {

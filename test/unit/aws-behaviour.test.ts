@@ -12,7 +12,8 @@ it('has rules', () => {
 
 describe.each(rules)('%s', (rule) => {
   // Its source in parentheses, then what is done here, with a link to the test.
-  const [, source = '', file = '', title = ''] = /^.+ \((.+)\): .*\]\(\.\.\/(test\/\S+) "(.+)"\)/.exec(rule) ?? [];
+  const [, source = '', file = '', title = ''] =
+    /^.+ \((.+)\): .*\]\(\.\.\/((?:test|packages)\/\S+) "(.+)"\)/.exec(rule) ?? [];
 
   it('has a source, or says that it is not confirmed', () => {
     expect(source).toMatch(/\*\*not confirmed\*\*|\]\(https:\/\/[^)]+\)/);

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { ApiRequest } from '../../lib/api/call.ts';
-import { deadlineMiddleware } from '../../lib/api/deadline.ts';
 import { createAppKeys } from '../../lib/auth/app-keys.ts';
-import type { Deps } from '../../lib/deps.ts';
-import { TIME_LIMITS } from '../../lib/time-limits.ts';
+import type { ApiRequest } from '../../lib/http/call.ts';
+import { deadlineMiddleware } from '../../lib/http/deadline.ts';
+import type { Deps } from '../../lib/shared/deps.ts';
+import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 
 afterEach(() => vi.restoreAllMocks());
 

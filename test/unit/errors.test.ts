@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { toApiError } from '../../lib/api/envelope.ts';
-import { ApiError, ERROR_CODES, refuse } from '../../lib/api/errors.ts';
-import { isThrottled, isUnavailable } from '../../lib/table/failures.ts';
+import { isThrottled, isUnavailable } from '../../lib/dynamodb/failures.ts';
+import { toApiError } from '../../lib/http/envelope.ts';
+import { ApiError, ERROR_CODES, refuse } from '../../lib/http/errors.ts';
 
 /** The contract's table, as it stands there. */
 const CONTRACT = {

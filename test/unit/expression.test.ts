@@ -11,7 +11,7 @@ import {
   isBelow,
   projection,
   set,
-} from '../../lib/table/expression.ts';
+} from '../../lib/dynamodb/expression.ts';
 
 describe('an expression', () => {
   it('has a placeholder for each value, and an alias for each name after a #', () => {

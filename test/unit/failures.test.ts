@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isRowTooLarge, isUnavailable } from '../../lib/table/failures.ts';
+import { isRowTooLarge, isUnavailable } from '../../lib/dynamodb/failures.ts';
 
 const sent = { $metadata: {} };
 

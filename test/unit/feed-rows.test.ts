@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { ofKind } from '../../lib/dynamodb/keys.ts';
+import type { FeedEntry } from '../../lib/operations/incident-rows.ts';
 import {
   changeOf,
   largeEntryRows,
@@ -11,9 +13,7 @@ import {
   readMovedAlerts,
   smallEntryRow,
   uncovered,
-} from '../../lib/incidents/feed.ts';
-import type { FeedEntry } from '../../lib/incidents/rows.ts';
-import { ofKind } from '../../lib/table/keys.ts';
+} from '../../lib/operations/merge-alerts/feed.ts';
 
 /** Bytes of a value as DynamoDB counts them for its limit of 400 KB a row. */
 function sizeOf(value: unknown): number {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ApiRequest } from '../../lib/api/call.ts';
-import type { ApiError } from '../../lib/api/errors.ts';
-import { validateMiddleware } from '../../lib/api/validate.ts';
+import type { ApiRequest } from '../../lib/http/call.ts';
+import type { ApiError } from '../../lib/http/errors.ts';
+import { validateMiddleware } from '../../lib/http/validate.ts';
 
 describe('the fieldErrors of a body', () => {
   const LIST = { type: 'array', items: { type: 'string', maxLength: 3 } };

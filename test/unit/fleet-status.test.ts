@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type HostRow, type HostStatusRow, UNREADABLE } from '../../lib/fleet/rows.ts';
-import { deriveStatus, fleetHost } from '../../lib/fleet/status.ts';
+import { type HostRow, type HostStatusRow, UNREADABLE } from '../../lib/operations/browse-fleet/fleet-rows.ts';
+import { deriveStatus, fleetHost } from '../../lib/operations/browse-fleet/host-status.ts';
 
 const NOW = 1_750_000_000_000;
 const BEYOND = 9_007_199_254_740_993n;

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { decodeHost, decodeStatus, HOST_ATTRIBUTES, STATUS_ATTRIBUTES, UNREADABLE } from '../../lib/fleet/rows.ts';
+import {
+  decodeHost,
+  decodeStatus,
+  HOST_ATTRIBUTES,
+  STATUS_ATTRIBUTES,
+  UNREADABLE,
+} from '../../lib/operations/browse-fleet/fleet-rows.ts';
 
 const HOST = {
   ...{ host_id: 'h', agent_version: '1', edge_cluster: 'eu', enabled: true, capability_status: 'running' },

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hasRoundedNumber, isInt64, parseJson, stringifyJson, toInt64 } from '../../lib/json.ts';
+import { hasRoundedNumber, isInt64, parseJson, stringifyJson, toInt64 } from '../../lib/shared/json.ts';
 
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 

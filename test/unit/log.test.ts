@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createLog } from '../../lib/log.ts';
+import { createLog } from '../../lib/shared/log.ts';
 
 afterEach(() => vi.restoreAllMocks());
 

@@ -10,8 +10,8 @@ import {
   type FieldError,
   type FieldSchema,
   refuse,
-} from '../../lib/api/errors.ts';
-import { CATALOGS, catalogFor, messageOf, ROUTE_CATALOGS } from '../../lib/api/messages/index.ts';
+} from '../../lib/http/errors.ts';
+import { CATALOGS, catalogFor, messageOf, ROUTE_CATALOGS } from '../../lib/http/messages/index.ts';
 import { anyText } from '../support/any-text.ts';
 
 /** One example of every sentence, and what it must mention. */
@@ -47,7 +47,7 @@ const EXAMPLES: { [K in keyof Explanations]: [values: Explanations[K], mentions:
 describe.each(CATALOGS.map((catalog) => [catalog.language, catalog] as const))('the language %s', (_name, catalog) => {
   it('is a language tag, and its file has that name: it is found by it', () => {
     expect(new Intl.Locale(catalog.language).toString()).toBe(catalog.language);
-    expect(existsSync(`lib/api/messages/${catalog.language.toLowerCase()}.ts`)).toBe(true);
+    expect(existsSync(`lib/http/messages/${catalog.language.toLowerCase()}.ts`)).toBe(true);
     expect(catalogFor(catalog.language, CATALOGS)).toBe(catalog);
   });
 

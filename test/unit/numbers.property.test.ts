@@ -1,17 +1,17 @@
 /** Numbers in every notation of JSON at every integer field, held against exact arithmetic on their text. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bodyMiddleware } from '../../lib/api/body.ts';
-import type { ApiRequest } from '../../lib/api/call.ts';
-import type { ApiError, FieldSchema } from '../../lib/api/errors.ts';
-import { CATALOGS, messageOf } from '../../lib/api/messages/index.ts';
-import { browseFleet, deleteWorkItem, mergeAlerts, operations } from '../../lib/api/operations.ts';
-import { validateMiddleware } from '../../lib/api/validate.ts';
-import validateBrowse from '../../lib/api/validators/browse-fleet.ts';
-import validateDelete from '../../lib/api/validators/delete-work-item.ts';
-import validateMerge from '../../lib/api/validators/merge-alerts.ts';
-import { checkData } from '../../lib/data/check.ts';
-import { hasRoundedNumber, isInt64, parseJson } from '../../lib/json.ts';
+import { bodyMiddleware } from '../../lib/http/body.ts';
+import type { ApiRequest } from '../../lib/http/call.ts';
+import type { ApiError, FieldSchema } from '../../lib/http/errors.ts';
+import { CATALOGS, messageOf } from '../../lib/http/messages/index.ts';
+import { browseFleet, deleteWorkItem, mergeAlerts, operations } from '../../lib/http/operations.ts';
+import { validateMiddleware } from '../../lib/http/validate.ts';
+import validateBrowse from '../../lib/operations/browse-fleet/validate-browse-fleet.ts';
+import validateDelete from '../../lib/operations/delete-work-item/validate-delete-work-item.ts';
+import validateMerge from '../../lib/operations/merge-alerts/validate-merge-alerts.ts';
+import { hasRoundedNumber, isInt64, parseJson } from '../../lib/shared/json.ts';
+import { checkData } from '../../packages/admin/data/check-lines.ts';
 import { documentedLines } from '../support/data-format.ts';
 
 const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };

@@ -4,8 +4,8 @@ import { createConfig, lint } from '@redocly/openapi-core';
 import { describe, expect, it } from 'vitest';
 import { CLIENT_TYPES_FILE, clientTypes } from '../../infra/generate/client-types.ts';
 import { OPENAPI_FILE, openApiDocument, openApiText } from '../../infra/generate/openapi.ts';
-import { ERROR_CODES } from '../../lib/api/errors.ts';
-import { operations } from '../../lib/api/operations.ts';
+import { ERROR_CODES } from '../../lib/http/errors.ts';
+import { operations } from '../../lib/http/operations.ts';
 import { inlined } from '../support/openapi.ts';
 
 interface Path {
@@ -108,6 +108,6 @@ describe('openapi.json', () => {
   });
 });
 
-it('client/src/types.ts is what openapi.json says today: `npm run generate`', async () => {
+it('packages/client/src/types.ts is what openapi.json says today: `npm run generate`', async () => {
   expect(readFileSync(CLIENT_TYPES_FILE, 'utf8')).toBe(await clientTypes());
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { FLEET_STATUSES, mergeAlerts, operations } from '../../lib/api/operations.ts';
-import { rateLimitHeaders } from '../../lib/api/rate-limit.ts';
+import { FLEET_STATUSES, mergeAlerts, operations } from '../../lib/http/operations.ts';
+import { rateLimitHeaders } from '../../lib/http/rate-limit.ts';
 
 describe('the list of operations', () => {
   it('holds the four operations of the contract, each at its path', () => {

@@ -9,7 +9,7 @@ import {
   uncovered,
   withHosts,
   withStatuses,
-} from '../../lib/fleet/read-plan.ts';
+} from '../../lib/operations/browse-fleet/read-plan.ts';
 
 const rows = (...ids: string[]) => ids.map((host_id) => ({ host_id }));
 const progress = (fields: Partial<Progress> = {}): Progress => ({ ...startAfter(), ...fields });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readSettings, requiredVariable, SettingsError } from '../../lib/settings.ts';
+import { readSettings, requiredVariable, SettingsError } from '../../lib/shared/settings.ts';
 
 const told = (env: Record<string, string>) => {
   try {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Table, withSignal } from '../../lib/table/client.ts';
-import { look, settle } from '../../lib/table/settle.ts';
+import { type Table, withSignal } from '../../lib/dynamodb/client.ts';
+import { look, settle } from '../../lib/dynamodb/settle.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { inRepository } from '../../lib/source-map.ts';
+import { inRepository } from '../../lib/shared/source-map.ts';
 
 it.each([
   ['../../../home/me/service/lib/table/client.ts', 'lib/table/client.ts'],

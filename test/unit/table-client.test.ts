@@ -5,11 +5,11 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, GetCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { HttpRequest } from '@smithy/core/protocols';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { connectTable } from '../../lib/table/client.ts';
-import { keys } from '../../lib/table/keys.ts';
-import { getRow } from '../../lib/table/row.ts';
-import { createSigner } from '../../lib/table/signer.ts';
-import { TIME_LIMITS } from '../../lib/time-limits.ts';
+import { connectTable } from '../../lib/dynamodb/client.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
+import { getRow } from '../../lib/dynamodb/row.ts';
+import { createSigner } from '../../lib/dynamodb/signer.ts';
+import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 
 /** No call is tried twice, however busy the machine is. */
 const PATIENT = { connectionTimeout: 60_000, requestTimeout: 60_000 };

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { ApiRequest } from '../../lib/api/call.ts';
-import type { ApiError } from '../../lib/api/errors.ts';
-import { CATALOGS, catalogFor, messageOf } from '../../lib/api/messages/index.ts';
-import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts } from '../../lib/api/operations.ts';
-import { validateMiddleware } from '../../lib/api/validate.ts';
-import validateBrowse from '../../lib/api/validators/browse-fleet.ts';
-import validateDelete from '../../lib/api/validators/delete-work-item.ts';
-import validateRum from '../../lib/api/validators/get-rum-resource.ts';
-import validateMerge from '../../lib/api/validators/merge-alerts.ts';
-import { checkScanLimit } from '../../lib/fleet/scan-limit.ts';
+import type { ApiRequest } from '../../lib/http/call.ts';
+import type { ApiError } from '../../lib/http/errors.ts';
+import { CATALOGS, catalogFor, messageOf } from '../../lib/http/messages/index.ts';
+import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts } from '../../lib/http/operations.ts';
+import { validateMiddleware } from '../../lib/http/validate.ts';
+import { checkScanLimit } from '../../lib/operations/browse-fleet/scan-limit.ts';
+import validateBrowse from '../../lib/operations/browse-fleet/validate-browse-fleet.ts';
+import validateDelete from '../../lib/operations/delete-work-item/validate-delete-work-item.ts';
+import validateRum from '../../lib/operations/get-rum-resource/validate-get-rum-resource.ts';
+import validateMerge from '../../lib/operations/merge-alerts/validate-merge-alerts.ts';
 
 const check = {
   browse: validateMiddleware(browseFleet.request, validateBrowse, checkScanLimit),

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import type { KeywordDefinition, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { int64Keyword, withInt64 } from '../../../lib/int64-keyword.ts';
-import { isInt64 } from '../../../lib/json.ts';
+import { int64Keyword, withInt64 } from '../../../infra/generate/int64-keyword.ts';
+import { isInt64 } from '../../../lib/shared/json.ts';
 import { CODES, DATA, failure, success } from './contract.ts';
 import { Broken } from './outcome.ts';
 

@@ -1,6 +1,6 @@
 /** What the certificate works on, as lines of the data format. Ids of what is written to differ from run to run. */
 import { createHash } from 'node:crypto';
-import { type Int64, stringifyJson } from '../../../lib/json.ts';
+import { type Int64, stringifyJson } from '../../../lib/shared/json.ts';
 import { BIG, FILLERS, HOSTS, LARGE_FLEET } from './hosts.ts';
 
 /** What rounding would make of {@link BIG}. */

@@ -1,7 +1,7 @@
 /** A running service, local or on AWS, with accounts created for the certificate. */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { CliError, UsageError } from '../../../cli/io.ts';
+import { CliError, UsageError } from '../../admin/cli/io.ts';
 import { type Caller, createTurns } from './callers.ts';
 import { entitiesOf } from './data.ts';
 import type { Lab } from './lab.ts';

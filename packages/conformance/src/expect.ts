@@ -1,6 +1,6 @@
 /** Assertions about answers; a failure has the expected and the actual value. */
 import { isDeepStrictEqual } from 'node:util';
-import { stringifyJson } from '../../../lib/json.ts';
+import { stringifyJson } from '../../../lib/shared/json.ts';
 import type { Answer } from './answers.ts';
 import { CODES } from './contract.ts';
 import { Broken } from './outcome.ts';

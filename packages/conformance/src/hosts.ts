@@ -1,5 +1,5 @@
 /** The fleet of the certificate: hosts in every state, with what the contract says of each. */
-import type { HostRow, HostStatusRow } from '../../../lib/fleet/rows.ts';
+import type { HostRow, HostStatusRow } from '../../../lib/operations/browse-fleet/fleet-rows.ts';
 
 /** Hosts with this interval keep their status for hours after loading. */
 const INTERVAL_MS = 12 * 3_600_000;

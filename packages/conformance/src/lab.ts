@@ -1,7 +1,8 @@
 /** What the checks use: a service, callers, data, and what only a local service offers. */
-import type { Failure } from '../../../infra/local/failing-table.ts';
-import type { Int64 } from '../../../lib/json.ts';
-import type { Table } from '../../../lib/table/client.ts';
+
+import type { Table } from '../../../lib/dynamodb/client.ts';
+import type { Int64 } from '../../../lib/shared/json.ts';
+import type { Failure } from '../../local/failing-table.ts';
 import type { Caller, Turns } from './callers.ts';
 import type { Entities } from './data.ts';
 

@@ -1,15 +1,15 @@
 /** The certificate's own services on a DynamoDB of their own: one with its data, and others with failing parts. */
 import { randomBytes, randomInt } from 'node:crypto';
-import { CliError } from '../../../cli/io.ts';
-import { startDynamoDb } from '../../../infra/local/dynamodb-local.ts';
-import { startFailingTable } from '../../../infra/local/failing-table.ts';
-import { createLocalGatewayKeys } from '../../../infra/local/gateway-keys.ts';
-import { startService } from '../../../infra/local/service.ts';
-import { StartError } from '../../../infra/local/start-error.ts';
-import { synthesize } from '../../../infra/local/synthesize.ts';
-import { createTable, LOCAL_TABLE_NAME } from '../../../infra/local/table.ts';
-import { loadData } from '../../../lib/data/load.ts';
-import { connectTable, PATIENT } from '../../../lib/table/client.ts';
+import { connectTable, PATIENT } from '../../../lib/dynamodb/client.ts';
+import { CliError } from '../../admin/cli/io.ts';
+import { loadData } from '../../admin/data/load.ts';
+import { createLocalGatewayKeys } from '../../admin/local-service/local-gateway-keys.ts';
+import { createTable, LOCAL_TABLE_NAME } from '../../admin/local-service/local-table.ts';
+import { startDynamoDb } from '../../local/dynamodb-local.ts';
+import { startFailingTable } from '../../local/failing-table.ts';
+import { startService } from '../../local/local-service.ts';
+import { StartError } from '../../local/start-error.ts';
+import { synthesize } from '../../local/synthesize.ts';
 import { type Caller, createTurns } from './callers.ts';
 import { entitiesOf, entityLines, fleetLines, linesText, rumLines, strangerLines } from './data.ts';
 import type { Impaired, Lab } from './lab.ts';

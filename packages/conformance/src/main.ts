@@ -2,10 +2,10 @@
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { startVitest } from 'vitest/node';
-import { accountId } from '../../../cli/arguments.ts';
-import { explain } from '../../../cli/errors.ts';
-import { UsageError } from '../../../cli/io.ts';
-import type { Int64 } from '../../../lib/json.ts';
+import type { Int64 } from '../../../lib/shared/json.ts';
+import { accountId } from '../../admin/cli/arguments.ts';
+import { explain } from '../../admin/cli/command-errors.ts';
+import { UsageError } from '../../admin/cli/io.ts';
 import type { Target } from './contract.test.ts';
 import { entitiesOf, entityLines, fleetLines, linesText, rumLines, strangerLines } from './data.ts';
 import { checkLab, openLab } from './deployment.ts';

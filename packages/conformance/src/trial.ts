@@ -1,7 +1,7 @@
 /** The calls of one sentence: sent, checked against both descriptions, and noted for the certificate. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CliError } from '../../../cli/io.ts';
-import { parseJson, stringifyJson } from '../../../lib/json.ts';
+import { parseJson, stringifyJson } from '../../../lib/shared/json.ts';
+import { CliError } from '../../admin/cli/io.ts';
 import { type Answer, validate } from './answers.ts';
 import type { Caller } from './callers.ts';
 import type { Lab } from './lab.ts';

@@ -1,6 +1,6 @@
 /** Breaks of one rule each, and the sentence that must fail: its section, and how it begins. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseJson, stringifyJson } from '../../../lib/json.ts';
+import { parseJson, stringifyJson } from '../../../lib/shared/json.ts';
 import { FLEET, MERGE, RUM } from '../src/trial.ts';
 import type { Break, Call, Reply } from './proxy.ts';
 

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { parseJson, stringifyJson } from '../../../lib/json.ts';
+import { parseJson, stringifyJson } from '../../../lib/shared/json.ts';
 
 export interface Call {
   method: string;

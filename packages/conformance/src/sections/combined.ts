@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadData } from '../../../../lib/data/load.ts';
-import { readFeed } from '../../../../lib/incidents/read.ts';
-import { stringifyJson } from '../../../../lib/json.ts';
+import { readFeed } from '../../../../lib/operations/merge-alerts/read-incidents.ts';
+import { stringifyJson } from '../../../../lib/shared/json.ts';
+import { loadData } from '../../../admin/data/load.ts';
 import { data, equal, holds, invalid, refused } from '../expect.ts';
 import { HOSTS, hostsWhere, LARGE_FLEET } from '../hosts.ts';
 import { Skipped } from '../outcome.ts';

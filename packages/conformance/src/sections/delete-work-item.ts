@@ -1,4 +1,4 @@
-import { readWorkItem } from '../../../../lib/incidents/restore-work-item.ts';
+import { readWorkItem } from '../../../admin/incidents/restore-work-item.ts';
 import { data, equal, holds, invalid, refused } from '../expect.ts';
 import { NOT_SHOWN, open, section, shown, shownOnData } from '../sentence.ts';
 

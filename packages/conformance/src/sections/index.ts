@@ -1,7 +1,7 @@
 /** The contract, section by section. */
 
-import { CliError } from '../../../../cli/io.ts';
-import type { OperationName } from '../../../../lib/api/operations.ts';
+import type { OperationName } from '../../../../lib/http/operations.ts';
+import { CliError } from '../../../admin/cli/io.ts';
 import type { Section } from '../sentence.ts';
 import { authentication, events } from './authentication.ts';
 import { browseFleet } from './browse-fleet.ts';

@@ -1,4 +1,4 @@
-import { readAlert, readFeed, readIncident } from '../../../../lib/incidents/read.ts';
+import { readAlert, readFeed, readIncident } from '../../../../lib/operations/merge-alerts/read-incidents.ts';
 import { OWNER } from '../data.ts';
 import { data, equal, holds, invalid, refused } from '../expect.ts';
 import { NOT_SHOWN, open, section, shown, shownOnData } from '../sentence.ts';

@@ -1,5 +1,5 @@
-import { loadData } from '../../../../lib/data/load.ts';
-import { stringifyJson } from '../../../../lib/json.ts';
+import { stringifyJson } from '../../../../lib/shared/json.ts';
+import { loadData } from '../../../admin/data/load.ts';
 import { RUM_USAGE, rumLines } from '../data.ts';
 import { data, equal, invalid, refused } from '../expect.ts';
 import type { Changing } from '../lab.ts';

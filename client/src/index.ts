@@ -1,5 +1,0 @@
-/** Client of the incident, monitoring and RUM service. */
-export { type Client, createClient } from './client.ts';
-export * from './errors.ts';
-export type { CallOptions, ClientEvent, ClientOptions, MergeOptions } from './options.ts';
-export type * from './types.ts';

@@ -1,0 +1,160 @@
+/** Sample data: two accounts, a fleet in all seven statuses, open incidents. Deterministic except for times. */
+import { createHash } from 'node:crypto';
+import { stringifyJson } from '../../lib/shared/json.ts';
+import { type Condition, hasReports, hasSnapshot, inventoryIn, statusIn } from './simulated-fleet.ts';
+
+/** The sample's keys: public, so only for local use. */
+export const DEMO_KEYS = {
+  demo: 'demo-key-of-account-1-for-local-use-only-00',
+  withoutPermission: 'demo-key-of-account-2-without-monit-0000000',
+  expired: 'demo-key-of-account-1-that-has-expired-0000',
+  revoked: 'demo-key-of-account-1-that-is-revoked-00000',
+} as const;
+
+const CLUSTERS = ['fra-1', 'fra-2', 'iad-1', 'nrt-1', 'sin-1', 'gru-1'] as const;
+const VERSIONS = ['4.11.2', '4.11.0', '4.10.7', '4.9.3'] as const;
+const ROLES = ['edge', 'gateway', 'worker', 'db', 'cache'] as const;
+const HOSTS = 600;
+
+const line = (kind: string, fields: object, account_id = 1) => stringifyJson({ kind, account_id, ...fields });
+
+/** An ObjectID that is always the same for a name. */
+export const sampleId = (name: string) => createHash('sha256').update(name).digest('hex').slice(0, 24);
+
+/** A number from 0 to 1 (exclusive) that is always the same for a name. */
+const chance = (name: string) => createHash('sha256').update(name).digest().readUInt32BE(0) / 2 ** 32;
+const pick = <Value>(values: readonly [Value, ...Value[]], name: string): Value =>
+  values[Math.floor(chance(name) * values.length)] ?? values[0];
+
+/** The cluster whose network fails: more of its hosts are stale. */
+const WORST_CLUSTER = 'fra-2';
+
+/** Most hosts are healthy; the others cover every other state. */
+function conditionOf(index: number, cluster: string): Condition {
+  const slot = index % 50;
+  if (cluster === WORST_CLUSTER && slot < 10) return 'stale';
+  if (slot < 34) return 'active';
+  if (slot < 36) return 'truncated';
+  if (slot < 38) return 'degraded';
+  if (slot === 38) return 'health_newer';
+  if (slot === 39) return 'failed';
+  if (slot < 43) return 'stale';
+  if (slot < 45) return 'initializing';
+  if (slot < 47) return 'disabled';
+  return slot < 49 ? 'unsupported' : 'no_data';
+}
+
+const INTERVAL_MS = 30_000;
+/** A laptop's fleet does not report: a long interval keeps its hosts fresh for a working day after the start. */
+const LONG_INTERVAL_MS = 12 * 3_600_000;
+
+function hostLines(index: number, nowMs: number): string[] {
+  const cluster = CLUSTERS[index % CLUSTERS.length] ?? CLUSTERS[0];
+  const host_id = `${cluster}-${pick(ROLES, `role ${index}`)}-${String(index).padStart(4, '0')}`;
+  const condition = conditionOf(Math.floor(index / CLUSTERS.length), cluster);
+  const host = inventoryIn(condition, {
+    host_id,
+    agent_version: pick(VERSIONS, `version ${index}`),
+    edge_cluster: cluster,
+    ...(hasSnapshot(condition) && { capture_mode: chance(`mode ${index}`) < 0.8 ? 'ebpf' : 'polling' }),
+    report_interval_ms: condition === 'stale' ? INTERVAL_MS : LONG_INTERVAL_MS,
+  });
+  if (!hasReports(condition)) return [line('host', host)];
+  const atMs = nowMs - (condition === 'stale' ? 600_000 : 2_000) - Math.floor(chance(`age ${index}`) * 20_000);
+  const status = statusIn(condition, host_id, atMs, [chance(`nodes ${index}`), chance(`edges ${index}`)]);
+  return [line('host', host), line('host_status', status)];
+}
+
+const INCIDENTS = [
+  'Checkout latency above 2 s in eu-central',
+  'Login errors after the 14:00 rollout',
+  'Packet loss between fra-1 and fra-2',
+  'Search index lags by 20 minutes',
+  'Payment provider returns 502',
+  'Disk pressure on the event store',
+  'Certificate of the public API expires in 3 days',
+  'Session replay uploads time out',
+] as const;
+const ALERTS = ['p99 above threshold', 'error rate above 5 %', 'health check failed', 'queue depth rising'] as const;
+
+function incidentLines(): string[] {
+  const incidents = INCIDENTS.map((title, index) => {
+    const owner = index % 3 !== 2 && { owner_id: 101 + (index % 4) };
+    return line('incident', { incident_id: sampleId(`incident ${index}`), title, ...owner });
+  });
+  const alerts = Array.from({ length: 60 }, (_, index) => {
+    const title = `${pick(ALERTS, `alert ${index}`)} on ${CLUSTERS[index % CLUSTERS.length]}`;
+    const incident = index >= 12 && { incident_id: sampleId(`incident ${index % INCIDENTS.length}`) };
+    return line('alert', { alert_id: sampleId(`alert ${index}`), title, ...incident });
+  });
+  return [...incidents, ...alerts];
+}
+
+const MEMBERS = ['Ada Okafor', 'Jonas Weber', 'Mei Tanaka', 'Luiz Pereira'] as const;
+const WORK_ITEMS = [
+  'Raise the timeout',
+  'Write the post-mortem',
+  'Page the database owner',
+  'Roll back to 4.10.7',
+] as const;
+
+function rumLines(nowSeconds: number): string[] {
+  const day = 86_400;
+  const days = { 'error.days': 30, 'long_task.days': 15, 'resource.days': 15, 'session.days': 30, 'view.days': 30 };
+  return [
+    line('rum_resource', {
+      product: 'rum',
+      version: 'professional',
+      status: 'enabled',
+      offering_id: 30_211,
+      order_id: 'ord-20260418-0017',
+      resource_id: 'rum-1-primary',
+      resource_name: 'Web and mobile',
+      created_at: nowSeconds - 210 * day,
+      updated_at: nowSeconds - 3 * day,
+      window_start_time: nowSeconds - 12 * day,
+      window_end_time: nowSeconds + 18 * day,
+      'action.days': 30,
+      ...days,
+      'session_investigate.free_cnt': 100_000,
+      'session_measure.free_cnt': 500_000,
+      'session_replay.free_cnt': 20_000,
+    }),
+    line('rum_usage', {
+      'session_investigate.used_cnt': 41_873,
+      'session_measure.used_cnt': 203_114,
+      'session_replay.used_cnt': 7_950,
+      session_limit_reached: false,
+    }),
+  ];
+}
+
+/** The sample as lines of the data format. */
+export function sampleData(nowMs: number): string[] {
+  const nowSeconds = Math.floor(nowMs / 1000);
+  return [
+    line('account', { name: 'Northwind Platform', permissions: ['monit'] }),
+    line('account', { name: 'Contoso Trial', permissions: [] }, 2),
+    line('app_key', { app_key: DEMO_KEYS.demo }),
+    line('app_key', { app_key: DEMO_KEYS.withoutPermission }, 2),
+    line('app_key', { app_key: DEMO_KEYS.expired, expires_at: nowSeconds - 86_400 }),
+    line('app_key', { app_key: DEMO_KEYS.revoked, revoked: true }),
+    ...MEMBERS.map((name, index) => line('member', { member_id: 101 + index, name })),
+    ...Array.from({ length: HOSTS }, (_, index) => hostLines(index, nowMs)).flat(),
+    ...incidentLines(),
+    ...Array.from({ length: 12 }, (_, index) =>
+      line('work_item', {
+        work_item_id: `wi-${1001 + index}`,
+        version: 1 + (index % 4),
+        title: pick(WORK_ITEMS, `work item ${index}`),
+        incident_id: sampleId(`incident ${index % INCIDENTS.length}`),
+      }),
+    ),
+    ...rumLines(nowSeconds),
+    line(
+      'host',
+      { host_id: 'lab-0001', agent_version: '4.11.2', edge_cluster: 'lab', enabled: true, snapshot_ready: false },
+      2,
+    ),
+  ];
+}

@@ -1,0 +1,45 @@
+/** The metrics that alarms and dashboard read. */
+import { Duration } from 'aws-cdk-lib';
+import { Alarm, ComparisonOperator, type IMetric, Metric, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import type { Construct } from 'constructs';
+import { SERVICE } from '../lib/shared/log.ts';
+import { METRICS, type OperationalEvent } from '../lib/shared/metrics.ts';
+
+export const PERIOD = Duration.minutes(1);
+/** Milliseconds: an answer takes at most 3 s when a dependency is slow, so this warns before callers see errors. */
+export const SLOW_P99_MS = 2_000;
+
+/** A metric that the functions write. */
+export const ownMetric = (metricName: string, dimensionsMap: Record<string, string>): Metric =>
+  new Metric({
+    namespace: METRICS.namespace,
+    metricName,
+    dimensionsMap: { service: SERVICE, ...dimensionsMap },
+    statistic: Stats.SUM,
+    period: PERIOD,
+  });
+
+export const eventMetric = (event: OperationalEvent) => ownMetric(METRICS.events, { event });
+
+/** Reads or writes of rows that DynamoDB throttled; a request of many rows can count many. */
+export const throttleEvents = (table: ITableV2, what: 'Read' | 'Write') =>
+  table.metric(`${what}ThrottleEvents`, { statistic: Stats.SUM, period: PERIOD });
+
+/** Raised when a metric is at the threshold or above in each of so many periods; a period without data is fine. */
+export const createAlarm = (
+  scope: Construct,
+  id: string,
+  alarmDescription: string,
+  metric: IMetric,
+  threshold: number,
+  evaluationPeriods = 1,
+): Alarm =>
+  new Alarm(scope, id, {
+    alarmDescription,
+    metric,
+    threshold,
+    evaluationPeriods,
+    comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+    treatMissingData: TreatMissingData.NOT_BREACHING,
+  });

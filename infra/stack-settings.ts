@@ -1,0 +1,73 @@
+/** The settings of a deployment: CDK context (`cdk deploy -c name=value`) with defaults. docs/deploy.md says what each does. */
+import type { Node } from 'constructs';
+import { type SettingValues, settingValue, settingValues } from '../lib/shared/settings.ts';
+
+/** Those of the functions, and what only the deployment needs. */
+export interface DeploymentSettings extends SettingValues {
+  /** Name of the API's stage, first part of every path of the default address. */
+  stageName: string;
+  /** Whether to give API Gateway, in this account and region, the role that it writes access logs with. */
+  apiGatewayAccount: boolean;
+  /** How long API Gateway caches the authorizer's answer for an app key. */
+  authorizerCacheSeconds: number;
+  /** Calls a second, and burst, of each operation, all accounts together. */
+  stageRate: number;
+  stageBurst: number;
+  logRetentionDays: number;
+  /** How a new version of an operation comes into use. */
+  rollout: 'all-at-once' | 'canary';
+  /** Where alarms are sent; absent: nowhere. */
+  alarmEmail: string | undefined;
+  /** ARN of the stream of a table that a destroyed stack left, to use in place of a new one. */
+  adoptTable: string | undefined;
+}
+
+/** Days that CloudWatch Logs can keep logs for. */
+const RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731];
+
+const STREAM_ARN = /^arn:aws[\w-]*:dynamodb:[\w-]+:\d{12}:table\/[\w.-]+\/stream\/[\w:.-]+$/;
+
+/** Invalid settings: stops synthesis with a sentence for each. */
+export class DeploymentSettingsError extends Error {
+  override readonly name = 'DeploymentSettingsError';
+}
+
+/** @throws DeploymentSettingsError naming every context value that is wrong, and what it must be */
+export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>): DeploymentSettings {
+  const problems: string[] = [];
+  const given = (name: string): string | undefined => {
+    const value: unknown = node.tryGetContext(name);
+    return value === undefined ? undefined : String(value);
+  };
+  const wrong = (name: string, must: string) => problems.push(`Context ${name} must be ${must}, not "${given(name)}".`);
+  const text = (name: string, pattern: RegExp, must: string) => {
+    const value = given(name);
+    if (value !== undefined && !pattern.test(value)) wrong(name, must);
+    return value;
+  };
+  const integer = (name: string, fallback: number, min: number, max: number) =>
+    Number(settingValue({ type: 'integer', default: fallback, min, max }, given(name), (must) => wrong(name, must)));
+  const flag = (name: string, fallback: boolean) =>
+    settingValue({ type: 'flag', default: fallback }, given(name), (must) => wrong(name, must)) === true;
+
+  const rollout = text('rollout', /^(all-at-once|canary)$/, 'all-at-once or canary');
+  const days = text(
+    'logRetentionDays',
+    new RegExp(`^(${RETENTION_DAYS.join('|')})$`),
+    `one of ${RETENTION_DAYS.join(', ')}`,
+  );
+  const settings: DeploymentSettings = {
+    stageName: text('stageName', /^[A-Za-z0-9_]{1,128}$/, '1 to 128 letters, digits or underscores') ?? 'prod',
+    apiGatewayAccount: flag('apiGatewayAccount', true),
+    ...settingValues(given, wrong),
+    authorizerCacheSeconds: integer('authorizerCacheSeconds', 60, 0, 3600),
+    stageRate: integer('stageRate', 1000, 1, 10_000),
+    stageBurst: integer('stageBurst', 2000, 1, 5_000),
+    logRetentionDays: Number(days ?? 30),
+    rollout: rollout === 'canary' ? rollout : 'all-at-once',
+    alarmEmail: text('alarmEmail', /^[^@\s]+@[^@\s]+$/, 'an e-mail address'),
+    adoptTable: text('adoptTable', STREAM_ARN, "the LatestStreamArn of a table's description"),
+  };
+  if (problems.length > 0) throw new DeploymentSettingsError(problems.join('\n'));
+  return settings;
+}

@@ -1,0 +1,76 @@
+import { BatchGetCommand, type BatchGetCommandInput, type BatchGetCommandOutput } from '@aws-sdk/lib-dynamodb';
+import { chunksOf } from '../shared/chunks.ts';
+import { backoff, THROTTLED } from './backoff.ts';
+import { optionsOf, type Table } from './client.ts';
+import { expressionsOf, projection } from './expression.ts';
+import { isThrottled } from './failures.ts';
+import type { AttributeOf, Key, KeyOf, Read, RowKind } from './keys.ts';
+import { forEach } from './pool.ts';
+
+const LARGEST_BATCH = 100;
+/** Without a signal: some ten seconds. */
+const MOST_ATTEMPTS = 50;
+
+/** Identifies a row among those read together. */
+export const rowName = ({ pk, sk }: Key) => `${pk}\n${sk}`;
+
+/** Rows by {@link rowName}. */
+export class RowMap<Kind extends RowKind, Name extends AttributeOf<Kind> = AttributeOf<Kind>> extends Map<
+  string,
+  Key & Read<Kind, Name>
+> {
+  of<Own extends Kind>(key: KeyOf<Own>): (Key & Read<Own, Name & AttributeOf<Own>>) | undefined {
+    return this.get(rowName(key)) as (Key & Read<Own, Name & AttributeOf<Own>>) | undefined;
+  }
+}
+
+/** Keys that were read in one call. */
+export interface ReadBatch<Kind extends RowKind> {
+  keys: readonly KeyOf<Kind>[];
+  /** How many of the rows exist. */
+  found: number;
+  /** Read units used: one per row for each started 4 KB. */
+  units: number;
+}
+
+/**
+ * Reads rows by their keys, strongly consistent unless said otherwise, a hundred per call and a few calls in parallel. Throttled
+ * and unprocessed keys are retried until the table's signal aborts.
+ * @param options `attributes`: those that are read beside the key; absent: all
+ * @returns the rows that exist
+ */
+export async function batchGet<Kind extends RowKind, Name extends AttributeOf<Kind>>(
+  { client, name: tableName, signal }: Table,
+  keys: readonly KeyOf<Kind>[],
+  { consistent = true, attributes }: { consistent?: boolean; attributes?: readonly Name[] } = {},
+): Promise<{ rows: RowMap<Kind, Name>; batches: ReadBatch<Kind>[] }> {
+  const rows = new RowMap<Kind, Name>();
+  const batches: ReadBatch<Kind>[] = chunksOf(keys, LARGEST_BATCH).map((keys) => ({ keys, found: 0, units: 0 }));
+  const projected = attributes && expressionsOf({ ProjectionExpression: projection(['pk', 'sk', ...attributes]) });
+
+  async function readBatch(batch: ReadBatch<Kind>, ending: AbortSignal): Promise<void> {
+    let request: BatchGetCommandInput['RequestItems'] = {
+      [tableName]: { Keys: batch.keys.map(({ pk, sk }) => ({ pk, sk })), ConsistentRead: consistent, ...projected },
+    };
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const answer: BatchGetCommandOutput = await client.send(
+          new BatchGetCommand({ RequestItems: request, ReturnConsumedCapacity: 'TOTAL' }),
+          optionsOf(ending),
+        );
+        const items = (answer.Responses?.[tableName] ?? []) as (Key & Read<Kind, Name>)[];
+        for (const item of items) rows.set(rowName(item), item);
+        batch.found += items.length;
+        for (const { CapacityUnits = 0 } of answer.ConsumedCapacity ?? []) batch.units += CapacityUnits;
+        request = answer.UnprocessedKeys;
+        if (!request?.[tableName]) return;
+      } catch (error) {
+        if (!isThrottled(error) || (!signal && attempt === MOST_ATTEMPTS)) throw error;
+      }
+      await backoff(attempt, THROTTLED, ending);
+    }
+  }
+
+  await forEach(batches, readBatch, { signal });
+  return { rows, batches };
+}

@@ -1,0 +1,119 @@
+import {
+  type AttributeValue,
+  DynamoDBClient,
+  type DynamoDBClientConfig,
+  TransactionConflictException,
+} from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import { StandardRetryStrategy } from '@smithy/core/retry';
+import { toInt64 } from '../shared/json.ts';
+import { createHttpHandler, type Timeouts } from './http-handler.ts';
+import { createSigner } from './signer.ts';
+
+/** A DynamoDB table through its document client; an integer beyond 2^53 is a bigint on both sides. */
+export interface Table {
+  readonly name: string;
+  readonly client: DynamoDBDocumentClient;
+  /** Reads a row that the document client leaves raw: those in stream records and in failed conditions. */
+  readonly unmarshall: <Row>(item: Record<string, AttributeValue>) => Row;
+  /** Ends the calls: see {@link withSignal}. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The table for calls that a signal ends; undefined: nothing does. */
+export const withSignal = (table: Table, signal: AbortSignal | undefined): Table => ({ ...table, signal });
+
+/** What each call of the client is given. */
+export const optionsOf = (signal: AbortSignal | undefined) => (signal ? { abortSignal: signal } : {});
+
+export interface TableOptions {
+  name: string;
+  /** Of a DynamoDB-compatible server, see {@link splitEndpoint}; absent: AWS, in the region of the environment. */
+  endpoint?: string | undefined;
+  /** Of AWS; absent: as the environment says. */
+  region?: string | undefined;
+  /** Maximum attempts of one call, including the first. */
+  maxAttempts?: number;
+  /** Of one attempt, in milliseconds. */
+  timeouts?: Timeouts;
+}
+
+/** Of a server without credentials in its URL. DynamoDB Local takes letters and digits only. */
+const LOCAL = 'local';
+
+/**
+ * Splits the URL of a DynamoDB-compatible server, `http://ACCESS_KEY_ID:SECRET@HOST:PORT`: one text hands on all that
+ * reaches a table. DynamoDB Local has tables for each access key id, and checks no secret.
+ */
+export function splitEndpoint(text: string) {
+  const url = new URL(text);
+  const credentials = { accessKeyId: url.username || LOCAL, secretAccessKey: url.password || LOCAL };
+  Object.assign(url, { username: '', password: '' });
+  return { url: url.href.replace(/\/$/, ''), credentials };
+}
+
+/** Milliseconds; three attempts of a call that hangs stay within the deadline of a request. */
+const TIMEOUTS = { connectionTimeout: 500, requestTimeout: 800 } as const;
+
+/** For commands: an operator waits longer than a caller of the API does. */
+export const PATIENT = {
+  maxAttempts: 5,
+  timeouts: { connectionTimeout: 3_000, requestTimeout: 10_000 },
+} as const satisfies Partial<TableOptions>;
+
+/** Maximum delay before the first retry; the default of the SDK's DynamoDB client. */
+const RETRY_DELAY_MS = 25;
+
+/**
+ * The SDK's strategy with a retry quota for each call. That for all calls of a client is used up by some twenty throttled ones, and then a
+ * single lost reply fails the next.
+ */
+class RetryByCall extends StandardRetryStrategy {
+  override async refreshRetryTokenForRetry(
+    ...[token, failure]: Parameters<StandardRetryStrategy['refreshRetryTokenForRetry']>
+  ) {
+    const fresh = new StandardRetryStrategy({ maxAttempts: await this.maxAttempts(), baseDelay: RETRY_DELAY_MS });
+    // A write that conflicts with a transaction was not applied, and succeeds a moment later.
+    const isConflict = failure.error instanceof TransactionConflictException;
+    return fresh.refreshRetryTokenForRetry(token, isConflict ? { ...failure, errorType: 'TRANSIENT' } : failure);
+  }
+}
+
+/** How the client reaches DynamoDB: its own retries are the only ones. */
+export function clientConfig({
+  endpoint,
+  region,
+  maxAttempts = 3,
+  timeouts = TIMEOUTS,
+}: Omit<TableOptions, 'name'>): DynamoDBClientConfig {
+  const server = endpoint ? splitEndpoint(endpoint) : undefined;
+  return {
+    maxAttempts,
+    retryMode: 'standard',
+    retryStrategy: new RetryByCall(maxAttempts),
+    requestHandler: createHttpHandler(timeouts),
+    ...(region && { region }),
+    ...(server && { endpoint: server.url, region: LOCAL, credentials: server.credentials }),
+  };
+}
+
+/** Created for each use, since the document client modifies its options. */
+const unmarshallOptions = () => ({
+  wrapNumbers: (digits: string) => (/^-?\d+$/.test(digits) ? toInt64(digits) : Number(digits)),
+});
+
+/** Connects to a table. Nothing is sent until the first call. */
+export function connectTable(options: TableOptions): Table {
+  const signer = createSigner(() => bare.config);
+  const bare: DynamoDBClient = new DynamoDBClient({ ...clientConfig(options), signer });
+  const client = DynamoDBDocumentClient.from(bare, {
+    marshallOptions: { removeUndefinedValues: true },
+    unmarshallOptions: unmarshallOptions(),
+  });
+  return {
+    name: options.name,
+    client,
+    unmarshall: <Row>(item: Record<string, AttributeValue>) => unmarshall(item, unmarshallOptions()) as Row,
+  };
+}

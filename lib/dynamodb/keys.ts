@@ -1,0 +1,193 @@
+/**
+ * The only place that builds or parses a key. Every row of a tenant begins with the account, so a query across tenants
+ * cannot be written down; an app key is found by its hash, since it determines the account.
+ */
+import { type Int64, toInt64 } from '../shared/json.ts';
+
+export type Key = {
+  readonly pk: string;
+  readonly sk: string;
+};
+
+/** The attributes of the rows of each kind, beside the key. Each feature adds its own kinds, in its `rows.ts`. */
+export interface Rows {
+  /** Its key says all. */
+  listedAccount: Record<never, never>;
+}
+
+export type RowKind = keyof Rows;
+
+declare const kind: unique symbol;
+
+/** A partition key, and the kinds of the rows that it has. */
+export type PartitionOf<Kind extends RowKind> = string & { readonly [kind]?: Kind };
+
+export interface KeyOf<Kind extends RowKind> extends Key {
+  readonly pk: PartitionOf<Kind>;
+}
+
+export type Stored<Kind extends RowKind> = Kind extends RowKind ? Key & Rows[Kind] : never;
+
+export type AttributeOf<Kind extends RowKind> = Kind extends RowKind ? keyof Stored<Kind> & string : never;
+
+/** Of a row, the attributes that are read. */
+export type Read<Kind extends RowKind, Name extends AttributeOf<Kind>> = Kind extends RowKind
+  ? Pick<Stored<Kind>, Name & keyof Stored<Kind>>
+  : never;
+
+const tenantPartition = <Kind extends RowKind>(account: Int64, collection: string) =>
+  `ACCOUNT#${account}#${collection}` as PartitionOf<Kind>;
+
+const feedPartition = <Kind extends RowKind>(account: Int64, incidentId: string) =>
+  tenantPartition<Kind>(account, `FEED#${incidentId.toLowerCase()}`);
+
+const SEQUENCE_DIGITS = 15;
+
+/** A feed entry's place in the order of all merges of its account: sorts as text as it does as a number. */
+const sequenceText = (sequence: number) => String(sequence).padStart(SEQUENCE_DIGITS, '0');
+
+/** An account's alerts lie under 16 partition keys, by the last digit of their ids: ObjectIDs end in a counter. */
+const ALERT_SHARDS = '0123456789abcdef';
+
+/** The shard of an alert, by its id in lower case. */
+export const alertShard = (alertId: string) => alertId.slice(-1);
+
+const ACCOUNT_DIGITS = 19;
+
+/** Partition keys that are read as a range. */
+export const collections = {
+  /** The operator's list of all accounts; no call of a tenant reads it. */
+  accounts: () => 'ACCOUNTS' as PartitionOf<'listedAccount'>,
+  audit: (account: Int64) => tenantPartition<'audit'>(account, 'AUDIT'),
+  members: (account: Int64) => tenantPartition<'member'>(account, 'MEMBERS'),
+  hosts: (account: Int64) => tenantPartition<'host'>(account, 'HOSTS'),
+  hostStatuses: (account: Int64) => tenantPartition<'hostStatus'>(account, 'HOST_STATUSES'),
+  rum: (account: Int64) => tenantPartition<'rumResource' | 'rumUsage'>(account, 'RUM'),
+  workItems: (account: Int64) => tenantPartition<'workItem'>(account, 'WORK_ITEMS'),
+  incidents: (account: Int64) => tenantPartition<'incident'>(account, 'INCIDENTS'),
+  /** One of the partition keys of the account's alerts: that of the ids that end in this hexadecimal digit. */
+  alerts: (account: Int64, shard: string) => tenantPartition<'alert'>(account, `ALERTS#${shard}`),
+  alertShards: (account: Int64) =>
+    [...ALERT_SHARDS].map((shard) => tenantPartition<'alert'>(account, `ALERTS#${shard}`)),
+  feed: (account: Int64, incidentId: string) =>
+    feedPartition<'feedEntry' | 'feedAlerts' | 'feedMoves'>(account, incidentId),
+  mergeOrder: (account: Int64) => tenantPartition<'mergeOrder' | 'mergeOrderShard'>(account, 'MERGES'),
+  idempotency: (account: Int64) => tenantPartition<'idempotency'>(account, 'IDEMPOTENCY'),
+} as const;
+
+/** The key of each kind of row. ObjectIDs go in lower case, so that they compare without it. */
+export const keys = {
+  account: (account: Int64) => ({ pk: tenantPartition<'account'>(account, 'ACCOUNT'), sk: 'ACCOUNT' }),
+  appKey: (hash: string) => ({ pk: `APP_KEY#${hash}` as PartitionOf<'appKey'>, sk: 'APP_KEY' }),
+  listedAccount: (account: Int64) => ({
+    pk: collections.accounts(),
+    sk: String(account).padStart(ACCOUNT_DIGITS, '0'),
+  }),
+  /** A command of an operator; the id tells those of one millisecond apart. */
+  audit: (account: Int64, atMs: number, id: string) => ({
+    pk: collections.audit(account),
+    sk: `${sequenceText(atMs)}#${id}`,
+  }),
+  member: (account: Int64, memberId: Int64) => ({ pk: collections.members(account), sk: String(memberId) }),
+  host: (account: Int64, hostId: string) => ({ pk: collections.hosts(account), sk: hostId }),
+  hostStatus: (account: Int64, hostId: string) => ({ pk: collections.hostStatuses(account), sk: hostId }),
+  rumResource: (account: Int64) => ({ pk: tenantPartition<'rumResource'>(account, 'RUM'), sk: 'RESOURCE' }),
+  rumUsage: (account: Int64) => ({ pk: tenantPartition<'rumUsage'>(account, 'RUM'), sk: 'USAGE' }),
+  workItem: (account: Int64, workItemId: string) => ({ pk: collections.workItems(account), sk: workItemId }),
+  incident: (account: Int64, incidentId: string) => ({
+    pk: collections.incidents(account),
+    sk: incidentId.toLowerCase(),
+  }),
+  alert: (account: Int64, alertId: string) => {
+    const id = alertId.toLowerCase();
+    return { pk: collections.alerts(account, alertShard(id)), sk: id };
+  },
+  feedEntry: (account: Int64, incidentId: string, sequence: number) => ({
+    pk: feedPartition<'feedEntry'>(account, incidentId),
+    sk: sequenceText(sequence),
+  }),
+  /** Which alerts a large entry takes; `part` counts from 0. */
+  feedAlerts: (account: Int64, incidentId: string, sequence: number, part: number) => ({
+    pk: feedPartition<'feedAlerts'>(account, incidentId),
+    sk: `${sequenceText(sequence)}#ALERTS#${String(part).padStart(4, '0')}`,
+  }),
+  /** Moves of a large entry's alerts from index `start` on. */
+  feedMoves: (account: Int64, incidentId: string, sequence: number, start: number) => ({
+    pk: feedPartition<'feedMoves'>(account, incidentId),
+    sk: `${sequenceText(sequence)}#MOVES#${String(start).padStart(6, '0')}`,
+  }),
+  // Stored by the name that the merge order had first.
+  mergeOrder: (account: Int64) => ({ pk: tenantPartition<'mergeOrder'>(account, 'MERGES'), sk: 'LEDGER' }),
+  mergeOrderShard: (account: Int64, shard: number) => ({
+    pk: tenantPartition<'mergeOrderShard'>(account, 'MERGES'),
+    sk: `LEDGER#${shard}`,
+  }),
+  /** One row for each outer window, named by its number since the epoch. */
+  rateCount: (account: Int64, operation: string, window: number) => ({
+    pk: tenantPartition<'rateCount'>(account, `RATE#${operation}`),
+    sk: String(window),
+  }),
+  idempotency: (account: Int64, operation: string, keyHash: string) => ({
+    pk: collections.idempotency(account),
+    sk: `${operation}#${keyHash}`,
+  }),
+} as const satisfies { [Kind in RowKind]: (...parts: never[]) => KeyOf<Kind> };
+
+/** A parsed key: the kind of row, and the values it was built from. */
+export interface ParsedKey {
+  kind: RowKind;
+  account?: Int64;
+  parts: (string | number | Int64)[];
+}
+
+export const ofKind = <Kind extends RowKind, Row extends Key>(kind: Kind, rows: readonly Row[]) =>
+  rows.filter((row): row is Row & Stored<Kind> => parseKey(row)?.kind === kind);
+
+const TENANT = /^ACCOUNT#(-?\d+)#([A-Z_]+)(?:#(.*))?$/s;
+
+/** Reads a key back; undefined for a key that {@link keys} cannot have built. */
+export function parseKey({ pk, sk }: Key): ParsedKey | undefined {
+  if (pk.startsWith('APP_KEY#')) return { kind: 'appKey', parts: [pk.slice('APP_KEY#'.length)] };
+  if (pk === collections.accounts())
+    return { kind: 'listedAccount', account: toInt64(sk.replace(/^0+(?=.)/, '')), parts: [] };
+  const [, digits, collection, rest = ''] = TENANT.exec(pk) ?? [];
+  if (digits === undefined) return undefined;
+  const account = toInt64(digits);
+  const row = (kind: RowKind, ...parts: ParsedKey['parts']): ParsedKey => ({ kind, account, parts });
+  const index = sk.indexOf('#');
+  const [before, after] = [sk.slice(0, index), sk.slice(index + 1)];
+  switch (collection) {
+    case 'ACCOUNT':
+      return row('account');
+    case 'AUDIT':
+      return row('audit', Number(before), after);
+    case 'MEMBERS':
+      return row('member', toInt64(sk));
+    case 'HOSTS':
+      return row('host', sk);
+    case 'HOST_STATUSES':
+      return row('hostStatus', sk);
+    case 'RUM':
+      return row(sk === 'RESOURCE' ? 'rumResource' : 'rumUsage');
+    case 'WORK_ITEMS':
+      return row('workItem', sk);
+    case 'INCIDENTS':
+      return row('incident', sk);
+    case 'ALERTS':
+      return row('alert', sk);
+    case 'FEED': {
+      const [sequence, list, part] = sk.split('#');
+      const entry = [rest, Number(sequence)];
+      if (list === undefined) return row('feedEntry', ...entry);
+      return row(list === 'ALERTS' ? 'feedAlerts' : 'feedMoves', ...entry, Number(part));
+    }
+    case 'MERGES':
+      return sk === 'LEDGER' ? row('mergeOrder') : row('mergeOrderShard', Number(sk.slice('LEDGER#'.length)));
+    case 'RATE':
+      return row('rateCount', rest, Number(sk));
+    case 'IDEMPOTENCY':
+      return row('idempotency', before, after);
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,84 @@
+import httpJsonBodyParser from '@middy/http-json-body-parser';
+import { hasRoundedNumber, parseJson } from '../shared/json.ts';
+import { depthOf, positionOf, syntaxErrorAt } from '../shared/json-syntax.ts';
+import type { Settings } from '../shared/settings.ts';
+import { type ApiEvent, type ApiMiddleware, headerOf, listOf } from './call.ts';
+import { ApiError, refuse } from './errors.ts';
+
+const JSON_TYPE = /^application\/json[\t ]*(;|$)/i;
+
+/** The exact parser is recursive, and runs out of stack at some 3,000. */
+const MOST_LEVELS = 1_000;
+
+/** Spares most bodies that their depth is measured. */
+const mayBeDeep = (text: string) => (text.match(/[[{]/g)?.length ?? 0) > MOST_LEVELS;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * Reads the body: content type, then size, then JSON. No body counts as `{}` and needs no content type. The stock parser
+ * parses, except bodies with a number that it may round; what it rejects (a member named `__proto__`, an unknown field
+ * like any other) is parsed again exactly. Its errors contain the body and are dropped here. API Gateway has decompressed a
+ * body with a coding that it knows, unless it is small: one that is still encoded is `BadRequest`.
+ */
+export function bodyMiddleware({ maxBodyBytes }: Pick<Settings, 'maxBodyBytes'>): ApiMiddleware {
+  const stock = httpJsonBodyParser({ disableContentTypeCheck: true }).before as unknown as (request: {
+    event: { body: unknown };
+  }) => void;
+
+  function parse(text: string): unknown {
+    const event = { body: text as unknown };
+    try {
+      if (!hasRoundedNumber(text)) {
+        stock({ event });
+        return event.body;
+      }
+    } catch {
+      // Malformed, or a member name that the stock parser rejects: the exact parser decides.
+    }
+    try {
+      return parseJson(text);
+    } catch {
+      throw refuse('malformedBody', positionOf(text, syntaxErrorAt(text) ?? text.length));
+    }
+  }
+
+  function read(event: ApiEvent): unknown {
+    try {
+      const text = textOf(event.body, event.isBase64Encoded, maxBodyBytes);
+      if (text === '') return {};
+      if (mayBeDeep(text) && depthOf(text) > MOST_LEVELS) throw refuse('bodyTooDeep', { levels: MOST_LEVELS });
+      return parse(text);
+    } catch (error) {
+      const encoding = listOf(event, 'content-encoding')?.trim();
+      if (!encoding || /^identity$/i.test(encoding) || !isUnreadable(error)) throw error;
+      throw refuse('bodyEncoded', { encoding });
+    }
+  }
+
+  return {
+    before({ event }) {
+      const type = headerOf(event, 'content-type')?.trim() ?? '';
+      if (!JSON_TYPE.test(type) && (type || event.body)) throw new ApiError('InvalidContentType');
+      const body = read(event);
+      if (typeof body !== 'object' || body === null || Array.isArray(body)) throw refuse('bodyNotObject');
+      event.body = body;
+    },
+  };
+}
+
+const isUnreadable = (error: unknown) =>
+  error instanceof ApiError && ['malformedBody', 'bodyNotUtf8'].includes(error.explanation?.name ?? '');
+
+/** The body as text. @throws ApiError when it is too large or not UTF-8 */
+function textOf(body: unknown, isBase64Encoded: boolean, maxBytes: number): string {
+  if (typeof body !== 'string') return '';
+  const bytes = isBase64Encoded ? Buffer.from(body, 'base64') : undefined;
+  if ((bytes?.length ?? Buffer.byteLength(body)) > maxBytes) throw refuse('bodyTooLarge', { maxBytes });
+  if (!bytes) return body;
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw refuse('bodyNotUtf8');
+  }
+}

@@ -1,0 +1,98 @@
+import type { APIGatewayProxyResult } from 'aws-lambda';
+import type { Deps } from '../shared/deps.ts';
+import { stringifyJson } from '../shared/json.ts';
+import { type ApiMiddleware, listOf, type Reply } from './call.ts';
+import { ApiError, ERROR_CODES } from './errors.ts';
+import type { Catalogs } from './messages/catalog.ts';
+import { catalogFor, messageOf } from './messages/index.ts';
+
+/** Seconds after which a caller may try again when a dependency was unavailable. */
+const RETRY_UNAVAILABLE_SECONDS = 1;
+
+const NEVER = new AbortController().signal;
+const BASE_HEADERS = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
+
+/** Whether a dependency caused a failure. */
+type Unavailable = (error: unknown) => boolean;
+
+/**
+ * The error that a caller sees for whatever was thrown. A dependency that is down, throttled or slow is
+ * `ServiceUnavailable`; everything unexpected is `InternalError`, with a fixed text.
+ */
+export function toApiError(error: unknown, isUnavailable: Unavailable): ApiError {
+  if (error instanceof ApiError) return error;
+  if (isUnavailable(error))
+    return new ApiError('ServiceUnavailable', undefined, { 'Retry-After': String(RETRY_UNAVAILABLE_SECONDS) });
+  return new ApiError('InternalError');
+}
+
+/**
+ * First of the chain, so last on the way out: every answer, whatever happened, is the contract's envelope with the
+ * request id in the body and in `Svc-Request-Id`.
+ */
+export function envelopeMiddleware(
+  { now, log }: Pick<Deps, 'now' | 'log'>,
+  catalogs: Catalogs,
+  isUnavailable: Unavailable = () => false,
+): ApiMiddleware {
+  return {
+    before({ event, context }) {
+      event.call = {
+        requestId: event.requestContext?.requestId ?? context.awsRequestId,
+        startedMs: now(),
+        signal: NEVER,
+        headers: {},
+      };
+    },
+
+    after(request) {
+      const { call } = request.event;
+      const { data, headers } = request.response as Reply;
+      call.code = 'OK';
+      request.response = answer(200, { ...call.headers, ...headers }, call.requestId, { data });
+    },
+
+    onError(request) {
+      const { call } = request.event;
+      const error = toApiError(request.error, isUnavailable);
+      if (!(request.error instanceof ApiError))
+        log[error.code === 'InternalError' ? 'error' : 'warn']('call failed', {
+          request_id: call.requestId,
+          ...failureFields(request.error),
+        });
+      const catalog = catalogFor(listOf(request.event, 'accept-language'), catalogs);
+      call.code = error.code;
+      request.response = answer(
+        ERROR_CODES[error.code].status,
+        { ...call.headers, ...error.headers, 'Content-Language': catalog.language, Vary: 'Accept-Language' },
+        call.requestId,
+        { error: { code: error.code, message: messageOf(catalog, error) } },
+      );
+    },
+  };
+}
+
+function answer(
+  statusCode: number,
+  headers: Record<string, string>,
+  requestId: string,
+  content: { data: unknown } | { error: { code: string; message: string } },
+): APIGatewayProxyResult {
+  return {
+    statusCode,
+    headers: { ...BASE_HEADERS, ...headers, 'Svc-Request-Id': requestId },
+    body: stringifyJson({ request_id: requestId, ...content }),
+  };
+}
+
+/** What is logged of an unexpected error: its kind and where it was thrown; never a message, which can quote input. */
+function failureFields(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { error_name: typeof error };
+  const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
+  const { $metadata } = error as { $metadata?: { requestId?: string; attempts?: number } };
+  return {
+    error_name: error.name,
+    error_stack: frames.slice(0, 12).map((line) => line.trim()),
+    ...($metadata && { aws_request_id: $metadata.requestId, attempts: $metadata.attempts }),
+  };
+}

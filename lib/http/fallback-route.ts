@@ -1,0 +1,29 @@
+import middy from '@middy/core';
+import type { APIGatewayProxyResult, Context } from 'aws-lambda';
+import type { Deps } from '../shared/deps.ts';
+import type { ApiEvent, Reply } from './call.ts';
+import { envelopeMiddleware } from './envelope.ts';
+import { ApiError } from './errors.ts';
+import { ROUTE_CATALOGS } from './messages/index.ts';
+import type { Handler } from './operation-handler.ts';
+
+/**
+ * The handler of every path and method that is not served: 404, or 405 with `Allow` where the path is known. It goes by
+ * `event.resource`: `event.path` can begin with the base path of a custom domain and end in a slash.
+ * @param allowed the method of each path that is served: passed in, since the list of operations with its schemas would be most
+ *   of the bundle
+ */
+export function createFallbackRoute(
+  deps: Pick<Deps, 'now' | 'log'>,
+  allowed: Readonly<Record<string, string>>,
+): Handler {
+  const chain = middy<ApiEvent, Reply | APIGatewayProxyResult, Error, Context>().use(
+    envelopeMiddleware(deps, ROUTE_CATALOGS),
+  );
+  return chain.handler(({ resource }) => {
+    const allow = allowed[resource];
+    if (allow === undefined) throw new ApiError('RouteNotFound');
+    // Not by `refuse`: the table of all refusals would not fit into this bundle.
+    throw new ApiError('MethodNotAllowed', { name: 'methodNotAllowed', values: { allow } }, { Allow: allow });
+  }) as unknown as Handler;
+}

@@ -1,0 +1,73 @@
+import middy from '@middy/core';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
+import { type Caller, createAppKeys } from '../auth/app-keys.ts';
+import { isUnavailable } from '../dynamodb/failures.ts';
+import type { Deps } from '../shared/deps.ts';
+import { bodyMiddleware } from './body.ts';
+import type { ApiEvent, Reply } from './call.ts';
+import { callerMiddleware, callerOf, permissionMiddleware } from './caller.ts';
+import { deadlineMiddleware } from './deadline.ts';
+import { envelopeMiddleware } from './envelope.ts';
+import { idempotencyKeyOf } from './idempotency-key.ts';
+import { CATALOGS } from './messages/index.ts';
+import { observeMiddleware } from './observe.ts';
+import type { Operation } from './operations.ts';
+import { createRateLimiter, rateLimitMiddleware } from './rate-limit.ts';
+import { type CrossCheck, type Validator, validateMiddleware } from './validate.ts';
+
+/** Milliseconds before the function's own time-out at which an operation is given up, so that its caller gets an answer. */
+const EARLY_MS = 500;
+
+/** One validated call of an operation. */
+export interface Call<Body> {
+  readonly body: Body;
+  readonly caller: Caller;
+  readonly requestId: string;
+  /** Of operations that take one. */
+  readonly idempotencyKey: string | undefined;
+  /** Aborts when the time to answer is nearly over. */
+  readonly signal: AbortSignal;
+}
+
+/** What an operation brings along: its compiled schema, and what it does. */
+export interface Implementation<Body, Data> {
+  readonly validate: Validator;
+  readonly crossCheck?: CrossCheck<Body>;
+  /** The last check, before the call is counted. @throws ApiError */
+  check?(): void;
+  operate(call: Call<Body>): Promise<Reply<Data>>;
+}
+
+export type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
+
+/**
+ * Builds the handler of an operation: the same chain for all, in the contract's order of checks (app key, permission,
+ * content type, size, body, exact rate limit, then the operation). Route and method are refused before, by the gateway.
+ */
+export function createOperationHandler<Body, Data>(
+  operation: Operation,
+  { validate, crossCheck, check, operate }: Implementation<Body, Data>,
+  deps: Deps,
+): Handler {
+  const chain = middy<ApiEvent, Reply | APIGatewayProxyResult, Error, Context>({ timeoutEarlyInMillis: EARLY_MS })
+    .use(observeMiddleware(operation, deps))
+    .use(envelopeMiddleware(deps, CATALOGS, isUnavailable))
+    .use(deadlineMiddleware(deps))
+    .use(callerMiddleware(createAppKeys(deps)));
+  if (operation.permission !== undefined) chain.use(permissionMiddleware(operation.permission));
+  chain.use(bodyMiddleware(deps.settings)).use(validateMiddleware(operation.request, validate, crossCheck));
+  if (check) chain.before(check);
+  const { rateWindows } = operation;
+  if (rateWindows) chain.use(rateLimitMiddleware(createRateLimiter({ ...operation, rateWindows }, deps), deps));
+  return chain.handler((event) => operate(callOf<Body>(event, operation))) as unknown as Handler;
+}
+
+function callOf<Body>(event: ApiEvent, operation: Operation): Call<Body> {
+  return {
+    body: event.body as Body,
+    caller: callerOf(event),
+    requestId: event.call.requestId,
+    idempotencyKey: operation.idempotent ? idempotencyKeyOf(event) : undefined,
+    signal: event.call.signal,
+  };
+}

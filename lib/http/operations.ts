@@ -1,0 +1,231 @@
+/**
+ * The list of operations: what is served, to whom, how often, and which bodies go in and out. Handlers, stack, local
+ * gateway, reference and tests all read it; each entry is exported alone so that a bundle carries only its own.
+ */
+import type { JSONSchema } from 'json-schema-to-ts';
+import { objectId, type TypeOf } from '../shared/schema.ts';
+import { fleetPage, fleetStatus, rumResource } from './resources.ts';
+
+export { FLEET_STATUSES } from './resources.ts';
+
+/** A window of the exact limit: at most `limit` calls of one account in each `seconds` of the clock. */
+export interface RateWindow {
+  readonly name: string;
+  readonly limit: number;
+  readonly seconds: number;
+}
+
+export interface Operation {
+  /** Also the name of the function's file. */
+  readonly name: string;
+  readonly method: 'POST';
+  readonly path: `/${string}`;
+  readonly summary: string;
+  /** What an account's `permissions` must hold; absent: any valid key may call. */
+  readonly permission?: string;
+  /** The exact limit that the handler keeps, the shorter window first; absent: the usage plan alone. */
+  readonly rateWindows?: readonly [RateWindow, RateWindow];
+  /** The usage plan's throttle per account: calls a second, and burst. */
+  readonly throttle: { readonly rate: number; readonly burst: number };
+  /** Whether the operation takes an `Idempotency-Key` header. */
+  readonly idempotent?: boolean;
+  readonly request: JSONSchema & { readonly properties: object };
+  /** Schema of `data` in a successful answer. */
+  readonly response: JSONSchema;
+}
+
+/** The validated body of an operation, defaults filled in. */
+export type RequestOf<O extends Operation> = TypeOf<O['request']>;
+/** The `data` of an operation's answer. */
+export type ResponseOf<O extends Operation> = TypeOf<O['response']>;
+
+const captureMode = { title: 'CaptureMode', type: 'string', enum: ['ebpf', 'polling', 'unknown'] } as const;
+
+const PLAN = { rate: 50, burst: 100 } as const;
+/** Each merge writes the one row of its account's merge order. */
+const MERGE_PLAN = { rate: 20, burst: 40 } as const;
+
+export const browseFleet = {
+  name: 'browse-fleet',
+  method: 'POST',
+  path: '/monit/servicemap/fleet',
+  summary: 'List the hosts of the account with the state of their network-topology collection',
+  permission: 'monit',
+  rateWindows: [
+    { name: 'second', limit: 2, seconds: 1 },
+    { name: 'minute', limit: 30, seconds: 60 },
+  ],
+  throttle: PLAN,
+  request: {
+    title: 'BrowseFleetRequest',
+    type: 'object',
+    properties: {
+      cursor: {
+        type: 'string',
+        description:
+          'The next_cursor of the previous page, unchanged; absent or empty for the first page. Never construct one',
+      },
+      limit: {
+        type: 'integer',
+        minimum: 1,
+        maximum: 100,
+        default: 50,
+        description: 'Maximum number of matching hosts in the page',
+      },
+      scan_limit: {
+        type: 'integer',
+        minimum: 1,
+        maximum: 2000,
+        default: 1000,
+        description: 'Maximum number of hosts examined to fill the page, from limit (default 50) to 2000',
+      },
+      statuses: {
+        type: 'array',
+        maxItems: 20,
+        items: fleetStatus,
+        description: 'Hosts in any of these statuses; all when absent or empty',
+      },
+      agent_versions: {
+        type: 'array',
+        maxItems: 20,
+        items: { type: 'string' },
+        description: 'Hosts with any of these agent versions, compared exactly; all when absent or empty',
+      },
+      edge_clusters: {
+        type: 'array',
+        maxItems: 20,
+        items: { type: 'string' },
+        description: 'Hosts in any of these edge clusters, compared exactly; all when absent or empty',
+      },
+      capture_modes: {
+        type: 'array',
+        maxItems: 3,
+        items: captureMode,
+        description: 'Hosts with any of these capture modes; unknown matches hosts that have not reported one',
+      },
+    },
+  },
+  response: fleetPage,
+} as const satisfies Operation;
+
+export const getRumResource = {
+  name: 'get-rum-resource',
+  method: 'POST',
+  path: '/rum/resource/info',
+  summary: "Read the account's RUM plan, quotas and usage",
+  throttle: PLAN,
+  request: {
+    title: 'GetRumResourceRequest',
+    type: 'object',
+    properties: {
+      no_cache: {
+        type: 'boolean',
+        default: false,
+        description:
+          'Bypass the short-lived cache and read the record (plan, quotas, status) from its source; does not refresh the usage counts, which are read on every call',
+      },
+    },
+  },
+  response: rumResource,
+} as const satisfies Operation;
+
+export const deleteWorkItem = {
+  name: 'delete-work-item',
+  method: 'POST',
+  path: '/incident/work-item/delete',
+  summary: 'Soft-delete a work item',
+  throttle: PLAN,
+  request: {
+    title: 'DeleteWorkItemRequest',
+    type: 'object',
+    required: ['work_item_id', 'version'],
+    properties: {
+      work_item_id: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 128,
+        description: 'The work item to delete: 1 to 128 characters',
+      },
+      version: {
+        type: 'integer',
+        format: 'int64',
+        minimum: 1,
+        'x-maximum': '9223372036854775806',
+        description: 'The version that you last read, which must be the stored one; from 1 to 9223372036854775806',
+      },
+    },
+  },
+  response: {
+    title: 'DeleteWorkItemResult',
+    type: 'object',
+    description: 'Empty',
+    properties: {},
+    additionalProperties: false,
+  },
+} as const satisfies Operation;
+
+export const mergeAlerts = {
+  name: 'merge-alerts',
+  method: 'POST',
+  path: '/alert/merge',
+  summary: 'Merge alerts into an incident',
+  throttle: MERGE_PLAN,
+  idempotent: true,
+  request: {
+    title: 'MergeAlertsRequest',
+    type: 'object',
+    required: ['alert_ids', 'incident_id'],
+    properties: {
+      alert_ids: {
+        type: 'array',
+        minItems: 1,
+        items: objectId,
+        description:
+          'Alerts of the account, obtained from POST /alert/list: ObjectIDs in either letter case; repeated ids count once',
+      },
+      incident_id: {
+        ...objectId,
+        description:
+          'The incident that takes the alerts, obtained from POST /incident/list: an ObjectID in either letter case',
+      },
+      comment: {
+        type: 'string',
+        maxLength: 1024,
+        description: 'Recorded on the feed entry of the merge: at most 1024 characters; empty counts as absent',
+      },
+      title: {
+        type: 'string',
+        maxLength: 512,
+        description: 'New title of the incident: at most 512 characters; empty counts as absent',
+      },
+      owner_id: {
+        type: 'integer',
+        format: 'int64',
+        description: 'Member id of the new owner of the incident, obtained from POST /member/list',
+      },
+    },
+  },
+  response: { type: 'null' },
+} as const satisfies Operation;
+
+export const operations = [browseFleet, getRumResource, deleteWorkItem, mergeAlerts] as const satisfies Operation[];
+
+export type OperationName = (typeof operations)[number]['name'];
+/** One of {@link operations}: what is told of each by a `Record<OperationName, …>` is there. */
+export type ListedOperation = Operation & { readonly name: OperationName };
+
+type CamelCase<Text extends string> = Text extends `${infer Head}-${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Text;
+/** `browseFleet` of `browse-fleet`: what an operation is called in code and in the description of the API. */
+export type OperationId<Name extends string = OperationName> = CamelCase<Name>;
+
+export const operationIdOf = <Name extends string>(name: Name): OperationId<Name> =>
+  name.replace(/-(\w)/g, (_all, letter: string) => letter.toUpperCase()) as OperationId<Name>;
+
+/** Where the description of the API is published: for anyone, without a key. */
+export const openApiRoute = { method: 'GET', path: '/openapi.json' } as const;
+
+/** The method of each path that is served; all others are refused. A function, so that bundles do not include the list for it. */
+export const allowedMethods = (): Readonly<Record<string, string>> =>
+  Object.fromEntries([...operations, openApiRoute].map(({ method, path }) => [path, method]));

@@ -1,0 +1,177 @@
+import QuickLRU from 'quick-lru';
+import { withSignal } from '../dynamodb/client.ts';
+import { all, attribute, expression, isBelow } from '../dynamodb/expression.ts';
+import { keys } from '../dynamodb/keys.ts';
+import { getRow, updateRow } from '../dynamodb/row.ts';
+import { settle } from '../dynamodb/settle.ts';
+import { isCurrent } from '../shared/current.ts';
+import type { Deps } from '../shared/deps.ts';
+import type { Int64 } from '../shared/json.ts';
+import type { ApiMiddleware } from './call.ts';
+import { callerOf } from './caller.ts';
+import { refuse } from './errors.ts';
+import type { Operation, RateWindow } from './operations.ts';
+
+/** How far one window of the limit is used. */
+export interface WindowState {
+  readonly window: RateWindow;
+  readonly remaining: number;
+  /** Unix milliseconds at which the window ends. */
+  readonly endsMs: number;
+}
+
+export interface Verdict {
+  /** The window that refuses the call; absent when the call passes. */
+  readonly refusedBy?: WindowState;
+  /** All windows, from the shortest to the longest. */
+  readonly windows: readonly WindowState[];
+}
+
+export type RateLimiter = ReturnType<typeof createRateLimiter>;
+
+interface Counts {
+  total?: number;
+  /** Random ids of the calls counted so far. */
+  nonces?: Set<string>;
+  /** Calls in an inner window, by `w` and its number within the outer one. */
+  [inner: `w${number}`]: number | undefined;
+}
+
+declare module '../dynamodb/keys.ts' {
+  interface Rows {
+    rateCount: Counts & { ttl?: number };
+  }
+}
+
+const CACHED_REFUSALS = 10_000;
+/** Seconds that a count outlives its window: DynamoDB, whose clock may be an hour ahead, removes none that still counts. */
+const KEPT_SECONDS = 2 * 3_600;
+
+/**
+ * The exact limit: one row for each account, operation and outer window holds the count of every inner window, and one
+ * conditional write counts a call in both at once. Each call adds a random nonce, so that a write whose reply was lost
+ * is recognized when the SDK repeats it, or in the row. After a refusal the rest of the window is refused from memory.
+ */
+export function createRateLimiter(
+  operation: Pick<Operation, 'name'> & Required<Pick<Operation, 'rateWindows'>>,
+  { table, now, newId }: Pick<Deps, 'table' | 'now' | 'newId'>,
+  cacheSize = CACHED_REFUSALS,
+) {
+  const [inner, outer] = operation.rateWindows;
+  if (outer.seconds % inner.seconds !== 0)
+    throw new Error(`${operation.name} must have a longer rate window that is a multiple of the shorter`);
+  const refusals = new QuickLRU<string, Verdict & { refusedBy: WindowState }>({ maxSize: cacheSize });
+
+  const indexOf = (window: RateWindow, atMs: number) => Math.floor(atMs / (window.seconds * 1000));
+
+  function windowsAt(atMs: number, used: Counts | undefined): [WindowState, WindowState] {
+    const state = (window: RateWindow, count: number): WindowState => ({
+      window,
+      remaining: Math.max(0, window.limit - count),
+      endsMs: (indexOf(window, atMs) + 1) * window.seconds * 1000,
+    });
+    return [state(inner, used?.[innerName(atMs)] ?? 0), state(outer, used?.total ?? 0)];
+  }
+
+  const innerName = (atMs: number) => `w${indexOf(inner, atMs) % (outer.seconds / inner.seconds)}` as const;
+
+  async function count(
+    account: Int64,
+    atMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<{ passed: boolean; counts: Counts }> {
+    const nonce = newId().slice(0, 8);
+    const key = keys.rateCount(account, operation.name, indexOf(outer, atMs));
+    const used = innerName(atMs);
+    const ttl = (indexOf(outer, atMs) + 1) * outer.seconds + KEPT_SECONDS;
+    const isCounted = (counts: Counts | undefined) => counts?.nonces?.has(nonce) ?? false;
+    const { done, row } = await settle(withSignal(table, signal), {
+      send: (table) =>
+        updateRow(
+          table,
+          key,
+          expression`ADD #total ${1}, ${attribute(used)} ${1}, #nonces ${new Set([nonce])} SET #ttl = ${ttl}`,
+          all(isBelow('total', outer.limit), isBelow(used, inner.limit), expression`NOT contains(#nonces, ${nonce})`),
+          { ReturnValues: 'ALL_NEW', ReturnValuesOnConditionCheckFailure: 'ALL_OLD' },
+        ),
+      async look(table) {
+        const row = await getRow(table, key);
+        return isCounted(row) ? { done: true, row } : undefined;
+      },
+    });
+    if (!row) throw new Error('the write of a count returned no row');
+    return { passed: done || isCounted(row), counts: row };
+  }
+
+  /** The windows of a cached refusal as of now: an inner window that has ended since was followed by unused ones. */
+  function current({ windows }: Verdict, atMs: number): WindowState[] {
+    const [unused] = windowsAt(atMs, undefined);
+    return windows.map((state) => (state.window === inner && state.endsMs <= atMs ? unused : state));
+  }
+
+  return {
+    /** The windows as they are now, without counting a call. */
+    async look(account: Int64): Promise<readonly WindowState[]> {
+      const atMs = now();
+      const key = keys.rateCount(account, operation.name, indexOf(outer, atMs));
+      return windowsAt(atMs, await getRow(table, key));
+    },
+
+    /** Counts a call of an account, unless a window is full. @param signal ends the attempt to count */
+    async take(account: Int64, signal?: AbortSignal): Promise<Verdict> {
+      const atMs = now();
+      const cached = refusals.get(String(account));
+      if (cached && isIn(cached.refusedBy, atMs))
+        return { refusedBy: cached.refusedBy, windows: current(cached, atMs) };
+
+      const { passed, counts } = await count(account, atMs, signal);
+      const windows = windowsAt(atMs, counts);
+      if (passed) return { windows };
+      const refusedBy = windows[1].remaining === 0 ? windows[1] : windows[0];
+      refusals.set(String(account), { windows, refusedBy });
+      return { windows, refusedBy };
+    },
+  };
+}
+
+const isIn = ({ window: { seconds }, endsMs }: WindowState, atMs: number) =>
+  isCurrent(endsMs - seconds * 1000, seconds * 1000, atMs);
+
+/**
+ * Enforces the exact limit of an operation. Responses to counted or refused calls have the rate-limit headers; those to calls that
+ * could not be counted do not.
+ */
+export const rateLimitMiddleware = (limiter: RateLimiter, { now }: Pick<Deps, 'now'>): ApiMiddleware => ({
+  async before({ event }) {
+    const { call } = event;
+    const { windows, refusedBy } = await limiter.take(callerOf(event).accountId, call.signal);
+    const atMs = now();
+    Object.assign(call.headers, rateLimitHeaders(windows, atMs));
+    if (!refusedBy) return;
+    const { limit, seconds } = refusedBy.window;
+    throw refuse(
+      'tooFrequent',
+      { limit, windowSeconds: seconds },
+      { 'Retry-After': String(Math.max(1, secondsUntil(refusedBy.endsMs, atMs))) },
+    );
+  },
+});
+
+const secondsUntil = (endsMs: number, atMs: number) => Math.max(0, Math.ceil((endsMs - atMs) / 1000));
+
+/**
+ * `X-RateLimit-*` for the window closest to exhaustion (the longer one if equal), and the
+ * fields `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers for all windows.
+ */
+export function rateLimitHeaders(windows: readonly WindowState[], atMs: number): Record<string, string> {
+  const nearest = windows.reduce((one, other) => (other.remaining <= one.remaining ? other : one));
+  const fields = (field: (state: WindowState) => string) =>
+    windows.map((state) => `"${state.window.name}";${field(state)}`).join(', ');
+  return {
+    'X-RateLimit-Limit': String(nearest.window.limit),
+    'X-RateLimit-Remaining': String(nearest.remaining),
+    'X-RateLimit-Reset': String(Math.ceil(nearest.endsMs / 1000)),
+    'RateLimit-Policy': fields(({ window }) => `q=${window.limit};w=${window.seconds}`),
+    RateLimit: fields(({ remaining, endsMs }) => `r=${remaining};t=${secondsUntil(endsMs, atMs)}`),
+  };
+}

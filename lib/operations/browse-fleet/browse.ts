@@ -1,0 +1,170 @@
+import type { Caller } from '../../auth/app-keys.ts';
+import { ApiError } from '../../http/errors.ts';
+import { type Call, createOperationHandler, type Handler } from '../../http/operation-handler.ts';
+import { browseFleet, FLEET_STATUSES, type RequestOf, type ResponseOf } from '../../http/operations.ts';
+import type { CrossCheck } from '../../http/validate.ts';
+import type { Deps } from '../../shared/deps.ts';
+import { openCursor, sealCursor } from './fleet-cursor.ts';
+import { type HostRow, UNREADABLE } from './fleet-rows.ts';
+import { type FleetHost, type FleetStatus, fleetHost } from './host-status.ts';
+import { createHostReader, type HostReader } from './read-hosts.ts';
+import { checkScanLimit } from './scan-limit.ts';
+import validate from './validate-browse-fleet.ts';
+
+type BrowseRequest = RequestOf<typeof browseFleet>;
+type BrowseResponse = ResponseOf<typeof browseFleet>;
+
+/** Malformed hosts that a log line names. */
+const NAMED_MALFORMED = 10;
+/** `Retry-After` of a deployment without a service map, in seconds. */
+const RETRY_DISABLED_SECONDS = '60';
+
+/** How many candidates to read next, told by how many of those examined so far matched. */
+export type ChunkSize = (request: BrowseRequest, examined: number, matched: number) => number;
+
+/**
+ * Without filters the first chunk fills the page. With them it shows how many hosts match, and the second is as large as
+ * is likely to fill the page; when it does not, the third is the rest. So a page is read in three chunks at the most.
+ */
+const chunkSize: ChunkSize = (request, examined, matched) => {
+  if (filtersOf(request).length === 0) return request.limit - matched;
+  const first = Math.max(request.limit, FIRST_FILTERED);
+  if (examined === 0) return first;
+  const likely = matched === 0 ? Number.POSITIVE_INFINITY : (MARGIN * (request.limit - matched) * examined) / matched;
+  return examined > first ? request.scan_limit : Math.ceil(likely);
+};
+const FIRST_FILTERED = 100;
+const MARGIN = 1.5;
+
+/** Those that a request has; an empty one matches every host. */
+const filtersOf = (body: BrowseRequest) => FILTERED.filter((name) => (body[name]?.length ?? 0) > 0);
+
+export interface BrowseOptions {
+  size?: ChunkSize;
+}
+
+/** The host that the page begins after; undefined for the first page. */
+const hostBefore = ({ cursor }: BrowseRequest, { cursorSecret }: Pick<Caller, 'cursorSecret'>): string | undefined =>
+  cursor ? openCursor(cursorSecret, cursor) : undefined;
+
+/** Refuses a cursor that was not issued to the caller, and a `scan_limit` below `limit`. */
+const crossCheck: CrossCheck<BrowseRequest> = (body, offending, caller) => [
+  ...checkScanLimit(body, offending),
+  ...(body.cursor && !offending.has('cursor') && hostBefore(body, caller()) === undefined
+    ? [{ field: 'cursor', schema: { ...browseFleet.request.properties.cursor, format: 'cursor' } }]
+    : []),
+];
+
+/** Lists the hosts of the caller's account: one page, filtered, each with its status at the moment of the answer. */
+function createBrowse({ table, now, log, settings, timeLimits }: Deps, { size = chunkSize }: BrowseOptions = {}) {
+  /** Refuses every call while the subsystem is switched off. */
+  function check(): void {
+    if (!settings.serviceMapEnabled)
+      throw new ApiError('ServiceUnavailable', undefined, { 'Retry-After': RETRY_DISABLED_SECONDS });
+  }
+
+  async function operate({ body, caller, requestId, signal }: Call<BrowseRequest>) {
+    const after = hostBefore(body, caller);
+    const generatedAtMs = now();
+    const reader = createHostReader({
+      table,
+      account: caller.accountId,
+      after,
+      signal,
+      inventoryMs: timeLimits.inventoryMs,
+      liveMs: timeLimits.liveStatusMs,
+      onUnreadable: (error) =>
+        log.warn('live status unreadable', { request_id: requestId, error_name: (error as Error).name }),
+    });
+    const scan = await scanHosts(reader, body, generatedAtMs, size);
+    const { malformed } = scan;
+    if (malformed.length > 0)
+      log.warn('host rows malformed', {
+        request_id: requestId,
+        hosts: malformed.length,
+        host_ids: malformed.slice(0, NAMED_MALFORMED),
+      });
+
+    const truncated = scan.items.length < body.limit && scan.more;
+    const data: BrowseResponse = {
+      items: scan.items,
+      coverage: {
+        scanned: scan.scanned,
+        matched: scan.items.length,
+        returned: scan.items.length,
+        failed: scan.failed,
+        states: countStates(scan.items),
+      },
+      partial: scan.failed > 0 || truncated,
+      truncated,
+      ...(truncated && { truncation_reasons: [scan.outOfTime ? 'page_size_reached' : 'scan_limit_reached'] }),
+      ...(scan.more && scan.last !== undefined && { next_cursor: sealCursor(caller.cursorSecret, scan.last) }),
+      generated_at_ms: generatedAtMs,
+    };
+    return { data };
+  }
+
+  return { crossCheck, check, operate };
+}
+
+export const createBrowseFleetHandler = (deps: Deps, options?: BrowseOptions): Handler =>
+  createOperationHandler(browseFleet, { validate, ...createBrowse(deps, options) }, deps);
+
+/** Examines candidates in order until the page is full, the scan limit is reached, none is left, or the time is over. */
+async function scanHosts(reader: HostReader, body: BrowseRequest, nowMs: number, size: ChunkSize) {
+  const matches = hostFilter(body);
+  const scan = {
+    items: [] as FleetHost[],
+    scanned: 0,
+    failed: 0,
+    malformed: [] as string[],
+    last: undefined as string | undefined,
+    /** At least one candidate is left after it. */
+    more: true,
+    /** The page ends before either limit: reading took too long. */
+    outOfTime: false,
+  };
+  while (scan.more && !scan.outOfTime && scan.items.length < body.limit && scan.scanned < body.scan_limit) {
+    const wanted = size(body, scan.scanned, scan.items.length);
+    const chunk = await reader.next(Math.min(wanted, body.scan_limit - scan.scanned));
+    let examined = 0;
+    for (const { host, live, malformed } of chunk.candidates) {
+      if (scan.items.length === body.limit) break;
+      examined += 1;
+      scan.last = host.host_id;
+      if (live === UNREADABLE) scan.failed += 1;
+      if (malformed) scan.malformed.push(host.host_id);
+      const item = fleetHost(host, live, nowMs);
+      if (matches(host, item)) scan.items.push(item);
+    }
+    scan.scanned += examined;
+    scan.more = chunk.more || examined < chunk.candidates.length;
+    scan.outOfTime = chunk.outOfTime;
+  }
+  return scan;
+}
+
+type Fields = typeof browseFleet.request.properties;
+/** The fields of a request that are lists of values to match. */
+type Filter = { [Name in keyof Fields]: Fields[Name] extends { type: 'array' } ? Name : never }[keyof Fields];
+
+/** What each filter of the schema compares with its values. */
+const FILTERS: { readonly [Name in Filter]: (host: HostRow, item: FleetHost) => string } = {
+  statuses: (_host, { servicemap }) => servicemap.status,
+  agent_versions: ({ agent_version }) => agent_version,
+  edge_clusters: ({ edge_cluster }) => edge_cluster,
+  capture_modes: ({ capture_mode }) => capture_mode ?? 'unknown',
+};
+const FILTERED = Object.keys(FILTERS) as Filter[];
+
+/** All filters must match; of the values of one, any. */
+function hostFilter(body: BrowseRequest): (host: HostRow, item: FleetHost) => boolean {
+  const given = filtersOf(body).map((name) => ({ read: FILTERS[name], wanted: new Set<string>(body[name]) }));
+  return (host, item) => given.every(({ read, wanted }) => wanted.has(read(host, item)));
+}
+
+function countStates(items: readonly FleetHost[]): BrowseResponse['coverage']['states'] {
+  const countOf = (status: FleetStatus) => items.filter(({ servicemap }) => servicemap.status === status).length;
+  const counts = FLEET_STATUSES.map((status) => [status, countOf(status)]);
+  return Object.fromEntries(counts) as Record<FleetStatus, number>;
+}

@@ -1,0 +1,118 @@
+import { batchGet } from '../../dynamodb/batch-get.ts';
+import { type Table, withSignal } from '../../dynamodb/client.ts';
+import { collections, keys } from '../../dynamodb/keys.ts';
+import { queryRange, type Range } from '../../dynamodb/query-range.ts';
+import type { Int64 } from '../../shared/json.ts';
+import {
+  decodeHost,
+  decodeStatus,
+  HOST_ATTRIBUTES,
+  type HostRow,
+  type LiveStatus,
+  type RawRow,
+  STATUS_ATTRIBUTES,
+  UNREADABLE,
+} from './fleet-rows.ts';
+import {
+  type Found,
+  nextRead,
+  type Read,
+  type StatusRead,
+  startAfter,
+  uncovered,
+  withHosts,
+  withStatuses,
+} from './read-plan.ts';
+import { createTimeBudget } from './time-budget.ts';
+
+export interface Candidate {
+  host: HostRow;
+  live: LiveStatus;
+  /** One of its rows is malformed: `live` is unreadable then. */
+  malformed: boolean;
+}
+
+/** Candidates with their live status, in order. */
+export interface Chunk {
+  candidates: Candidate[];
+  /** A candidate is left after them. */
+  more: boolean;
+  /** The inventory's time was over before `size` candidates were read. */
+  outOfTime: boolean;
+}
+
+export type HostReader = ReturnType<typeof createHostReader>;
+
+export interface HostReaderOptions {
+  table: Table;
+  account: Int64;
+  /** Host after which to begin; undefined: the first. */
+  after?: string | undefined;
+  /** Ends the reading of the inventory, and with it the request. */
+  signal: AbortSignal;
+  /** Milliseconds from now after which no further page of the inventory is begun; undefined: no limit. */
+  inventoryMs?: number | undefined;
+  /** Milliseconds of reading after which live status counts as unreadable; undefined: no limit. */
+  liveMs?: number | undefined;
+  /** Told once why live status could not be read. */
+  onUnreadable(error: unknown): void;
+}
+
+/** Reads an account's hosts chunk by chunk: inventory joined with live status. Does what {@link nextRead} says. */
+export function createHostReader(options: HostReaderOptions) {
+  const { table, account, signal, inventoryMs = Number.POSITIVE_INFINITY, onUnreadable } = options;
+  const began = performance.now();
+  const liveTime = createTimeBudget(options.liveMs, signal);
+  const statuses = new Map<string, RawRow>();
+  let progress = startAfter(options.after);
+
+  const readHosts = (range: Omit<Range, 'partition'>): Promise<Found> =>
+    queryRange(table, { partition: collections.hosts(account), ...range }, 'host_id', HOST_ATTRIBUTES, signal);
+
+  function readStatuses(read: StatusRead): Promise<Found> {
+    if ('of' in read) return readEach(read.of);
+    const range = { partition: collections.hostStatuses(account), ...read };
+    return queryRange(table, range, 'host_id', STATUS_ATTRIBUTES, liveTime.signal);
+  }
+
+  async function readEach(hostIds: readonly string[]): Promise<Found> {
+    const wanted = hostIds.map((hostId) => keys.hostStatus(account, hostId));
+    const { rows } = await batchGet(withSignal(table, liveTime.signal), wanted, { consistent: false });
+    return { rows: [...rows.values()].map((row) => ({ ...row, host_id: row.sk })), reached: undefined };
+  }
+
+  async function perform({ hosts: range, statuses: read }: Read): Promise<void> {
+    const [hosts, live] = await Promise.all([
+      range && readHosts(range),
+      // Without it the page is built from the inventory.
+      read && liveTime.spend(() => readStatuses(read)).catch((error: unknown) => void onUnreadable(error)),
+    ]);
+    if (hosts) progress = withHosts(progress, hosts);
+    if (read) progress = live ? withStatuses(progress, read, live) : { ...progress, unreadable: true };
+    for (const row of live?.rows ?? []) statuses.set(row.host_id, row);
+  }
+
+  return {
+    /** The next `size` candidates, or as many as there are, or as many as there was time for: one at least, if one is left. */
+    async next(size: number): Promise<Chunk> {
+      const plan = () => nextRead(progress, size, performance.now() - began >= inventoryMs);
+      for (let read = plan(); read; read = plan()) await perform(read);
+      const { hosts, complete } = progress;
+      const outOfTime = hosts.length <= size && !complete;
+      const rows = hosts.slice(0, outOfTime ? -1 : size);
+      const known = rows.length - uncovered(progress, rows).length;
+      progress = { ...progress, hosts: hosts.slice(rows.length) };
+      const candidates = rows.map((row, index) =>
+        candidateOf(row, statuses.get(row.host_id) ?? (index < known ? undefined : UNREADABLE)),
+      );
+      return { candidates, more: progress.hosts.length > 0, outOfTime };
+    },
+  };
+}
+
+function candidateOf(row: RawRow, status: RawRow | typeof UNREADABLE | undefined): Candidate {
+  const { host, malformed } = decodeHost(row);
+  const live = status === undefined || status === UNREADABLE ? status : decodeStatus(status);
+  if (malformed) return { host, live: UNREADABLE, malformed };
+  return { host, live, malformed: live === UNREADABLE && status !== UNREADABLE };
+}

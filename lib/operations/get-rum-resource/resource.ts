@@ -1,0 +1,87 @@
+import QuickLRU from 'quick-lru';
+import { withSignal } from '../../dynamodb/client.ts';
+import { collections, keys } from '../../dynamodb/keys.ts';
+import { queryAll } from '../../dynamodb/query.ts';
+import { getRow } from '../../dynamodb/row.ts';
+import { ApiError, type FieldSchema, refuse } from '../../http/errors.ts';
+import { type Call, createOperationHandler, type Handler } from '../../http/operation-handler.ts';
+import { getRumResource, type RequestOf, type ResponseOf } from '../../http/operations.ts';
+import { isCurrent } from '../../shared/current.ts';
+import type { Deps } from '../../shared/deps.ts';
+import { type Int64, isInt64 } from '../../shared/json.ts';
+import { type RumUsage, USAGE_FIELDS } from './rum-rows.ts';
+import validate from './validate-get-rum-resource.ts';
+
+type RumResource = ResponseOf<typeof getRumResource>;
+
+/** Defaults until the metering side has written them. */
+const NO_USAGE: RumUsage = {
+  session_limit_reached: false,
+  'session_investigate.used_cnt': 0,
+  'session_measure.used_cnt': 0,
+  'session_replay.used_cnt': 0,
+};
+const FIELDS = Object.entries<FieldSchema>(getRumResource.response.properties);
+const CACHED_RECORDS = 1_000;
+
+type Row = Record<string, unknown>;
+
+interface CachedRecord {
+  record: Row;
+  /** Unix milliseconds at which its reading began. */
+  readAtMs: number;
+}
+
+/** The usage row's own four fields, whatever else it holds; null counts as absent. */
+function usageOf(row: Row | undefined): Row {
+  const given = USAGE_FIELDS.filter((field) => (row?.[field] ?? null) !== null);
+  return { ...NO_USAGE, ...Object.fromEntries(given.map((field) => [field, row?.[field]])) };
+}
+
+/** Other systems write the rows. */
+function isOfForm(value: unknown, schema: FieldSchema): boolean {
+  return schema.type === 'integer' ? isInt64(value) : typeof value === schema.type;
+}
+
+/**
+ * Reads the RUM record and the usage of the caller's account. The record may be as old as `rumCacheSeconds`, which the
+ * header `Age` tells; the usage is read on every call. Either way it is one call to DynamoDB. Rows with a missing or
+ * malformed field are `InternalError`, with the names of the fields in the log: no quota is made up.
+ */
+export function createGetRumResource({ table, now, log, settings }: Deps, cacheSize = CACHED_RECORDS) {
+  const lifetimeMs = settings.rumCacheSeconds * 1000;
+  const records = new QuickLRU<string, CachedRecord>({ maxSize: cacheSize });
+
+  async function readBoth(account: Int64, signal: AbortSignal): Promise<{ cached: CachedRecord; usage: Row }> {
+    const readAtMs = now();
+    const rows = await Array.fromAsync(queryAll(withSignal(table, signal), collections.rum(account)));
+    const row = (sk: string): Row | undefined => rows.find((one) => one.sk === sk);
+    const [record, usage] = [row(keys.rumResource(account).sk), row(keys.rumUsage(account).sk)];
+    records.delete(String(account));
+    if (!record || record.deleted) throw refuse('rumResourceNotFound');
+    const cached = { record, readAtMs };
+    records.set(String(account), cached);
+    return { cached, usage: usageOf(usage) };
+  }
+
+  return async function readResource({ body, caller, requestId, signal }: Call<RequestOf<typeof getRumResource>>) {
+    const { accountId } = caller;
+    const known = body.no_cache ? undefined : records.get(String(accountId));
+    const fresh = known && isCurrent(known.readAtMs, lifetimeMs, now()) ? known : undefined;
+    const { cached, usage } = fresh
+      ? { cached: fresh, usage: usageOf(await getRow(withSignal(table, signal), keys.rumUsage(accountId))) }
+      : await readBoth(accountId, signal);
+    const fields: Row = { ...cached.record, ...usage, account_id: accountId };
+    const malformed = FIELDS.filter(([name, schema]) => !isOfForm(fields[name], schema)).map(([name]) => name);
+    if (malformed.length > 0) {
+      log.error('RUM rows malformed', { request_id: requestId, account_id: accountId, fields: malformed });
+      throw new ApiError('InternalError');
+    }
+    // The contract's fields in the contract's order, and nothing else that the rows may hold.
+    const data = Object.fromEntries(FIELDS.map(([field]) => [field, fields[field]])) as RumResource;
+    return { data, headers: { Age: String(Math.max(0, Math.floor((now() - cached.readAtMs) / 1000))) } };
+  };
+}
+
+export const createGetRumResourceHandler = (deps: Deps): Handler =>
+  createOperationHandler(getRumResource, { validate, operate: createGetRumResource(deps) }, deps);

@@ -1,0 +1,136 @@
+import { keys, type Stored } from '../../dynamodb/keys.ts';
+import { chunksOf } from '../../shared/chunks.ts';
+import type { Int64 } from '../../shared/json.ts';
+import type { AlertListRow, FeedEntry, IncidentChange, MovedAlerts } from '../incident-rows.ts';
+
+/** One alert's move from an incident to another; undefined: no incident. Ids in lower case. */
+export interface Move {
+  alertId: string;
+  from: string | undefined;
+  to: string | undefined;
+}
+
+/** Where a feed entry is. */
+export interface EntryPlace {
+  readonly incidentId: string;
+  readonly sequence: number;
+}
+
+/** A stretch of the list of a large entry. */
+export interface Range {
+  readonly start: number;
+  /** Exclusive. */
+  readonly end: number;
+}
+
+const NO_INCIDENT = 'none';
+const ID_BYTES = 12;
+/** 12 bytes an id: keeps a row below DynamoDB's 400 KB. */
+const IDS_IN_A_ROW = 30_000;
+
+/** The row of an entry whose alerts are moved in the transaction that writes it. */
+export function smallEntryRow(
+  account: Int64,
+  entry: FeedEntry,
+  moves: readonly Move[],
+  stayed: readonly Move[],
+): Stored<'feedEntry'> {
+  return {
+    ...keys.feedEntry(account, entry.incident_id, entry.sequence),
+    ...entry,
+    ...movedAlerts(entry.kind, moves, stayed),
+  };
+}
+
+/** The rows that commit a large entry: itself, then which alerts it takes. */
+export function largeEntryRows(
+  account: Int64,
+  entry: FeedEntry,
+  alertIds: readonly string[],
+): Stored<'feedEntry' | 'feedAlerts'>[] {
+  const { incident_id: incidentId, sequence } = entry;
+  return [
+    { ...keys.feedEntry(account, incidentId, sequence), ...entry, large: true, alerts: alertIds.length },
+    ...chunksOf(alertIds, IDS_IN_A_ROW).map((ids, part) => ({
+      ...keys.feedAlerts(account, incidentId, sequence, part),
+      alert_ids: Buffer.from(ids.join(''), 'hex'),
+    })),
+  ];
+}
+
+/** The rows of the list of so many alerts, by their numbers. */
+export const listParts = (alerts = 0) => Array.from({ length: Math.ceil(alerts / IDS_IN_A_ROW) }, (_, part) => part);
+
+/** The row that records the moves of a stretch of a large entry's list. */
+export function movesRow(
+  account: Int64,
+  { kind, incident_id: incidentId, sequence }: FeedEntry,
+  { start, end }: Range,
+  moves: readonly Move[],
+  stayed: readonly Move[],
+): Stored<'feedMoves'> {
+  return {
+    ...keys.feedMoves(account, incidentId, sequence, start),
+    count: end - start,
+    ...movedAlerts(kind, moves, stayed),
+  };
+}
+
+function movedAlerts(kind: FeedEntry['kind'], moves: readonly Move[], stayed: readonly Move[]): MovedAlerts {
+  const byOther = Map.groupBy(moves, ({ from, to }) => (kind === 'merge' ? from : to) ?? NO_INCIDENT);
+  const moved = [...byOther].map(([other, some]) => [other, some.map(({ alertId }) => alertId)]);
+  return { moved: Object.fromEntries(moved), stayed: stayed.map(({ alertId }) => alertId) };
+}
+
+/** The moves and the alerts that stayed, by an entry's rows; each once, even if in several rows. */
+export function readMovedAlerts(
+  { kind, incident_id: own }: Pick<FeedEntry, 'kind' | 'incident_id'>,
+  rows: readonly MovedAlerts[],
+): { moves: Move[]; stayed: string[] } {
+  const moves = new Map<string, Move>();
+  const stayed = new Set<string>();
+  for (const row of rows) {
+    for (const alertId of row.stayed) stayed.add(alertId);
+    for (const [other, alertIds] of Object.entries(row.moved)) {
+      const incident = other === NO_INCIDENT ? undefined : other;
+      const [from, to] = kind === 'merge' ? [incident, own] : [own, incident];
+      for (const alertId of alertIds) moves.set(alertId, { alertId, from, to });
+    }
+  }
+  return { moves: [...moves.values()], stayed: [...stayed] };
+}
+
+/** The alert ids that rows of a large entry's list hold, in their order. */
+export function readAlertList(rows: readonly AlertListRow[]): string[] {
+  return rows.flatMap(({ alert_ids }) => {
+    const text = Buffer.from(alert_ids).toString('hex');
+    const digits = 2 * ID_BYTES;
+    return Array.from({ length: text.length / digits }, (_, index) => text.slice(index * digits, (index + 1) * digits));
+  });
+}
+
+/** What an incident notes of an entry that changes it, and of the change before. */
+export function changeOf(
+  { sequence, new_title, old_title, new_owner_id, old_owner_id }: FeedEntry,
+  previous?: Pick<IncidentChange, 'sequence'>,
+): IncidentChange {
+  return {
+    sequence,
+    ...(previous && { previous_sequence: previous.sequence }),
+    ...(new_title !== undefined && { old_title: old_title ?? '' }),
+    ...(new_owner_id !== undefined && { old_owner_id: old_owner_id ?? null }),
+  };
+}
+
+/** The parts of `whole` that no range covers; ranges may overlap. */
+export function uncovered(whole: Range, ranges: readonly Range[]): Range[] {
+  const gaps: Range[] = [];
+  let reached = whole.start;
+  for (const { start, end } of ranges.toSorted((one, other) => one.start - other.start)) {
+    if (start >= whole.end) break;
+    if (start > reached) gaps.push({ start: reached, end: start });
+    reached = Math.max(reached, end);
+  }
+  if (reached < whole.end) gaps.push({ start: reached, end: whole.end });
+  return gaps;
+}

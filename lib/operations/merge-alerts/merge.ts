@@ -1,0 +1,254 @@
+import { createHash } from 'node:crypto';
+import { batchGet, type ReadBatch, RowMap, rowName } from '../../dynamodb/batch-get.ts';
+import { type Table, withSignal } from '../../dynamodb/client.ts';
+import { isRowTooLarge } from '../../dynamodb/failures.ts';
+import { type KeyOf, keys } from '../../dynamodb/keys.ts';
+import { TRANSACTION_ITEMS } from '../../dynamodb/transact.ts';
+import { type Explanations, refuse } from '../../http/errors.ts';
+import { type Call, createOperationHandler, type Handler } from '../../http/operation-handler.ts';
+import { mergeAlerts, type RequestOf } from '../../http/operations.ts';
+import type { Deps } from '../../shared/deps.ts';
+import { stringifyJson } from '../../shared/json.ts';
+import type { IdempotencyRow } from '../incident-rows.ts';
+import type { Idempotency } from './commit.ts';
+import { MERGE_ORDER_ATTRIBUTES, mergeOrderOf, readMergeOrder } from './merge-order.ts';
+import { decideMerge, PLACEMENT_ATTRIBUTES, type Placement } from './placement.ts';
+import {
+  type Attempt,
+  claimsOn,
+  nextSequence,
+  type PendingEntryReader,
+  pendingEntryReader,
+  type Relocation,
+  relocate,
+  type Sizes,
+  TooManyPendingError,
+} from './relocate.ts';
+import { findUnmovable } from './unmovable.ts';
+import validate from './validate-merge-alerts.ts';
+
+type MergeCall = Call<RequestOf<typeof mergeAlerts>>;
+
+const IDEMPOTENCY_SECONDS = 24 * 60 * 60;
+const NAMED = 10;
+/**
+ * Read units of the rows of a small merge, at 4 KB: twice their KB are its write units, and of these one partition has 1,000 a
+ * second. Far below the 4 MB of a transaction.
+ */
+const SMALL_UNITS = 125;
+
+/** Seconds after which a caller may try again when too many large merges are pending. */
+const RETRY_PENDING_SECONDS = 10;
+
+/** Merges alerts into an incident, all or nothing at any size: `protocol.md` says how. */
+export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_ITEMS }: Sizes = {}) {
+  const { log, metrics, timeLimits } = deps;
+  const readPending = pendingEntryReader();
+
+  return async function merge(call: MergeCall) {
+    const { signal } = call;
+    const table = withSignal(deps.table, signal);
+    const request = mergeOf(call, deps);
+    const reading: Reading = { rows: new RowMap(), batches: [], large: false, checked: false };
+    const merged = await relocate(table, {
+      prepare(attempt) {
+        reading.large ||= attempt.large;
+        return prepare({ call, request, deps, table, reading, readPending, attempt, transactionItems });
+      },
+      moveSignal: () => AbortSignal.any([signal, AbortSignal.timeout(timeLimits.movesMs)]),
+      transactionItems,
+    }).catch((error) => {
+      throw refusalOf(error, request.incidentId);
+    });
+    if ('result' in merged) return merged.result;
+    const { relocation, unfinished } = merged;
+    if (unfinished) {
+      // The merge is committed: finish-merges makes the moves that are left.
+      metrics.event('merge_left_pending');
+      log.warn('merge left to finish-merges', {
+        request_id: relocation.entry.request_id,
+        error_name: (unfinished.error as Error).name,
+      });
+    }
+    return { data: null };
+  };
+}
+
+/** The refusal that an error is for the caller, or the error itself. */
+function refusalOf(error: unknown, incidentId: string): unknown {
+  if (error instanceof TooManyPendingError)
+    return refuse('mergesPending', { pending: error.pending }, { 'Retry-After': String(RETRY_PENDING_SECONDS) });
+  // Of all that a large merge commits, only the incident has data of others.
+  return isRowTooLarge(error) ? refuse('incidentTooLarge', { incidentId }) : error;
+}
+
+function mergeOf({ body, caller, idempotencyKey }: MergeCall, { now }: Deps) {
+  const { comment, title, owner_id } = body;
+  const alertIds = [...new Set(body.alert_ids.map((id) => id.toLowerCase()))];
+  const incidentId = body.incident_id.toLowerCase();
+  // What the body means, however it is written.
+  const meaning = [alertIds.toSorted(), incidentId, comment || null, title || null, owner_id ?? null];
+  const hash = (text: string) => createHash('sha256').update(text).digest('hex');
+  const nowSeconds = Math.floor(now() / 1000);
+  const idempotency: Idempotency | undefined =
+    idempotencyKey === undefined
+      ? undefined
+      : {
+          key: keys.idempotency(caller.accountId, mergeAlerts.name, hash(idempotencyKey)),
+          bodyHash: hash(stringifyJson(meaning)),
+          nowSeconds,
+          ttl: nowSeconds + IDEMPOTENCY_SECONDS,
+        };
+  return { alertIds, incidentId, idempotency };
+}
+
+/** What a merge reads of all rows; of its incident also what it changes. */
+const ATTRIBUTES = [...PLACEMENT_ATTRIBUTES, ...MERGE_ORDER_ATTRIBUTES, 'body_hash', 'ttl', 'last_change'] as const;
+type MergeAttribute = (typeof ATTRIBUTES)[number] | 'title' | 'owner_id';
+type MergeKind = 'alert' | 'incident' | 'member' | 'mergeOrder' | 'idempotency';
+
+/** What a call has read so far. */
+interface Reading {
+  rows: RowMap<MergeKind, MergeAttribute>;
+  /** Of the alerts. */
+  batches: ReadBatch<MergeKind>[];
+  /** The merge cannot be small. */
+  large: boolean;
+  /** The alerts' rows have room for a move. */
+  checked: boolean;
+}
+
+interface Preparation {
+  call: MergeCall;
+  request: ReturnType<typeof mergeOf>;
+  deps: Deps;
+  table: Table;
+  reading: Reading;
+  readPending: PendingEntryReader;
+  attempt: Attempt;
+  transactionItems: number;
+}
+
+const REPLAYED = { data: null, headers: { 'Idempotent-Replayed': 'true' } };
+
+/**
+ * Reads all that a merge depends on and prepares its commit. A large one only requires its alerts to exist: they are not
+ * read again when its commit is retried.
+ * @throws ApiError when something is missing or cannot be moved, or the Idempotency-Key was used for another body
+ */
+async function prepare(
+  preparation: Preparation,
+): Promise<{ relocation: Relocation } | { result: { data: null; headers?: Record<string, string> } }> {
+  const { call, request, deps, table, reading, readPending, attempt, transactionItems } = preparation;
+  const { body, caller, requestId } = call;
+  const { accountId: account } = caller;
+  const { alertIds, incidentId, idempotency } = request;
+  const owner = body.owner_id;
+
+  const alertKeys = alertIds.map((id) => keys.alert(account, id));
+  const changesIncident = Boolean(body.title) || owner !== undefined;
+  // Beside the alerts: the entry and the merge order.
+  const written = 2 + Number(changesIncident) + Number(owner !== undefined) + Number(idempotency !== undefined);
+  reading.large ||= alertKeys.length + written > transactionItems;
+  const orderKey = keys.mergeOrder(account);
+  const incidentKey = keys.incident(account, incidentId);
+  const ownerKeys = owner === undefined ? [] : [keys.member(account, owner)];
+  const otherKeys = [orderKey, incidentKey, ...ownerKeys, ...(idempotency ? [idempotency.key] : [])];
+  if (!attempt.order) await read(preparation, otherKeys, alertKeys);
+  const { rows } = reading;
+
+  if (idempotency && isRepeat(rows.of(idempotency.key), idempotency)) return { result: REPLAYED };
+  const incident = rows.of(incidentKey);
+  const placements = new Map<string, Placement>();
+  const missing: Explanations['mergeTargetsNotFound']['some'] = [];
+  if (!incident) missing.push({ what: 'incident', id: incidentId });
+  for (const key of alertKeys) {
+    const row = rows.of(key);
+    if (row) placements.set(key.sk, row);
+    else missing.push({ what: 'alert', id: key.sk });
+  }
+  if (!ownerKeys.every((key) => rows.of(key))) missing.push({ what: 'member', id: String(owner) });
+  if (!incident || missing.length > 0) throw refuse('mergeTargetsNotFound', named(missing));
+  if (!reading.checked) {
+    const full = await findUnmovable(table, reading.batches);
+    if (full.length > 0) throw refuse('alertsTooLarge', named(full));
+    reading.checked = true;
+  }
+
+  const orderRow = rows.of(orderKey);
+  let order = attempt.order ?? mergeOrderOf(orderRow ? [orderRow] : []);
+  const units = reading.batches.reduce((sum, batch) => sum + batch.units, 0);
+  const large =
+    reading.large || units > SMALL_UNITS || (await claimsOn(table, readPending, account, order, placements)).length > 0;
+  // Its alerts took a while to read, and it comes after what the previous release commits, too.
+  if (large && !attempt.order) order = await readMergeOrder(table, account);
+  const atMs = deps.now();
+  const entry: Relocation['entry'] = {
+    kind: 'merge',
+    incident_id: incidentId,
+    sequence: nextSequence(atMs, { order, placements, incident }),
+    merge_id: deps.newId(),
+    at_ms: atMs,
+    by: caller.appKeyId,
+    request_id: requestId,
+    ...(body.comment && { comment: body.comment }),
+    ...(body.title && { old_title: incident.title, new_title: body.title }),
+    ...(owner !== undefined && {
+      new_owner_id: owner,
+      ...(incident.owner_id !== undefined && { old_owner_id: incident.owner_id }),
+    }),
+  };
+  const relocation: Relocation = {
+    account,
+    entry,
+    alertIds,
+    decide: decideMerge(entry),
+    placements,
+    incident,
+    order,
+    large,
+    ...(owner !== undefined && { owner }),
+    ...(idempotency && { idempotency }),
+  };
+  return { relocation };
+}
+
+/** Reads all rows; in a further attempt of a large merge all but the alerts. */
+async function read(
+  { call: { body }, table, reading }: Preparation,
+  otherKeys: readonly KeyOf<MergeKind>[],
+  alertKeys: readonly KeyOf<'alert'>[],
+): Promise<void> {
+  const attributes: MergeAttribute[] = [
+    ...ATTRIBUTES,
+    // Of the incident; it is read of the alerts, too.
+    ...(body.title ? ['title' as const] : []),
+    ...(body.owner_id === undefined ? [] : ['owner_id' as const]),
+  ];
+  if (reading.large && reading.batches.length > 0) {
+    const { rows } = await batchGet(table, otherKeys, { attributes });
+    for (const key of otherKeys) {
+      const row = rows.of(key);
+      if (row) reading.rows.set(rowName(key), row);
+      else reading.rows.delete(rowName(key));
+    }
+    return;
+  }
+  Object.assign(reading, await batchGet(table, [...otherKeys, ...alertKeys], { attributes }));
+}
+
+/** Whether the key's row shows that this call was done before. @throws ApiError when it was another body */
+function isRepeat(
+  row: Pick<IdempotencyRow, 'body_hash' | 'ttl'> | undefined,
+  { bodyHash, nowSeconds }: Idempotency,
+): boolean {
+  if (!row || row.ttl <= nowSeconds) return false;
+  if (row.body_hash !== bodyHash) throw refuse('idempotencyKeyReused');
+  return true;
+}
+
+/** The first of what a message names, and how many more there are. */
+const named = <One>(all: readonly One[]) => ({ some: all.slice(0, NAMED), more: Math.max(0, all.length - NAMED) });
+
+export const createMergeAlertsHandler = (deps: Deps, sizes?: Sizes): Handler =>
+  createOperationHandler(mergeAlerts, { validate, operate: createMergeAlerts(deps, sizes) }, deps);

@@ -1,0 +1,25 @@
+/** What operators did to an account: a row for each command, kept 400 days. */
+
+import type { Table } from '../../../lib/dynamodb/client.ts';
+import { collections, keys } from '../../../lib/dynamodb/keys.ts';
+import { queryRows } from '../../../lib/dynamodb/query.ts';
+import { type Action, putAction } from '../../../lib/dynamodb/transact.ts';
+import type { Int64 } from '../../../lib/shared/json.ts';
+import type { AuditEntry } from './account-rows.ts';
+
+const KEPT_SECONDS = 400 * 86_400;
+
+export const auditRow = (account: Int64, entry: AuditEntry) => ({
+  ...keys.audit(account, entry.at_ms, entry.id),
+  ...entry,
+  ttl: Math.floor(entry.at_ms / 1000) + KEPT_SECONDS,
+});
+
+/** Writes an entry in the transaction of the change that it tells of. */
+export const auditAction = (account: Int64, entry: AuditEntry): Action => putAction(auditRow(account, entry));
+
+/** The entries of an account from a time on (Unix milliseconds), oldest first. */
+export async function readAudit(table: Table, account: Int64, sinceMs: number): Promise<AuditEntry[]> {
+  const rows = await queryRows(table, collections.audit(account), { from: keys.audit(account, sinceMs, '').sk });
+  return rows.map(({ pk: _pk, sk: _sk, ttl: _ttl, ...entry }) => entry);
+}

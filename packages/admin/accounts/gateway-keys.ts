@@ -1,0 +1,117 @@
+/**
+ * The gateway keys of accounts: what API Gateway's usage plan counts and throttles by. One an account, made by the
+ * operator's command, never the app key itself. A region holds 10,000 of them (docs/deploy.md says what to do beyond).
+ */
+import { randomBytes } from 'node:crypto';
+import {
+  type APIGatewayClient,
+  CreateApiKeyCommand,
+  CreateUsagePlanKeyCommand,
+  DeleteApiKeyCommand,
+  GetUsagePlanKeyCommand,
+  GetUsagePlansCommand,
+  NotFoundException,
+  paginateGetApiKeys,
+} from '@aws-sdk/client-api-gateway';
+import { backoff } from '../../../lib/dynamodb/backoff.ts';
+import type { Table } from '../../../lib/dynamodb/client.ts';
+import type { Int64 } from '../../../lib/shared/json.ts';
+import { noteGatewayKey } from './accounts.ts';
+
+const MOST_ATTEMPTS = 8;
+const BUSY_BACKOFF = { firstMs: 100, longestMs: 12_800 };
+/** Most that API Gateway gives in one page. */
+const PAGE = 500;
+/** API Gateway changes one key or plan at a time and answers others with a conflict; its rate for these calls is low. */
+const BUSY = new Set(['ConflictException', 'TooManyRequestsException']);
+
+interface ListedGatewayKey {
+  id: string;
+  name: string;
+  value: string;
+}
+
+export interface GatewayKeys {
+  /**
+   * Makes the gateway key of an account and attaches it to the usage plan, then notes it on the account and its app keys.
+   * Existing keys are kept, so it can be repeated after a failure. One at a time: API Gateway refuses more.
+   * @returns the key's value
+   */
+  provision(account: Int64): Promise<string>;
+}
+
+/** Keys of all stacks of a region are in one list: the table's name tells whose a key is. */
+const prefixOf = ({ name }: Table) => `${name}-account-`;
+
+/** The gateway keys whose names begin so, all pages. */
+async function* keysNamed(client: APIGatewayClient, prefix: string): AsyncGenerator<ListedGatewayKey> {
+  const pages = paginateGetApiKeys({ client, pageSize: PAGE }, { nameQuery: prefix, includeValues: true });
+  for await (const { items = [] } of pages)
+    for (const { id, name, value } of items) if (id && name && value) yield { id, name, value };
+}
+
+/** @param usagePlanId the stack's output `AccountPlanId` */
+export function createGatewayKeys(client: APIGatewayClient, table: Table, usagePlanId: string): GatewayKeys {
+  async function findKey(name: string): Promise<ListedGatewayKey | undefined> {
+    for await (const key of keysNamed(client, name)) if (key.name === name) return key;
+    return undefined;
+  }
+
+  async function createKey(name: string): Promise<ListedGatewayKey> {
+    const value = randomBytes(32).toString('hex');
+    const { id } = await client.send(new CreateApiKeyCommand({ name, value, enabled: true }));
+    if (!id) throw new Error('API Gateway made a key without an id');
+    return { id, name, value };
+  }
+
+  async function attach(keyId: string): Promise<void> {
+    const attached = await unlessMissing(client.send(new GetUsagePlanKeyCommand({ usagePlanId, keyId })));
+    if (!attached) await client.send(new CreateUsagePlanKeyCommand({ usagePlanId, keyId, keyType: 'API_KEY' }));
+  }
+
+  return {
+    async provision(account) {
+      const name = `${prefixOf(table)}${account}`;
+      const key = await retried(async () => (await findKey(name)) ?? (await createKey(name)));
+      await retried(() => attach(key.id));
+      await noteGatewayKey(table, account, key.value);
+      return key.value;
+    },
+  };
+}
+
+/** The gateway keys that were made for the accounts of a table, by whichever stack. */
+export async function listGatewayKeys(client: APIGatewayClient, table: Table): Promise<ListedGatewayKey[]> {
+  const prefix = prefixOf(table);
+  const found = await Array.fromAsync(keysNamed(client, prefix));
+  return found.filter(({ name }) => name.startsWith(prefix) && /^\d+$/.test(name.slice(prefix.length)));
+}
+
+export async function usagePlansOf(client: APIGatewayClient, keyId: string): Promise<string[]> {
+  const { items = [] } = await client.send(new GetUsagePlansCommand({ keyId }));
+  return items.flatMap(({ id }) => id ?? []);
+}
+
+/** Deletes a gateway key; a missing one is not an error. */
+export async function deleteGatewayKey(client: APIGatewayClient, { id }: { id: string }): Promise<void> {
+  await unlessMissing(retried(() => client.send(new DeleteApiKeyCommand({ apiKey: id }))));
+}
+
+/** What a call about something returns; undefined if that does not exist. */
+const unlessMissing = <Result>(sent: Promise<Result>): Promise<Result | undefined> =>
+  sent.catch((error) => {
+    if (error instanceof NotFoundException) return undefined;
+    throw error;
+  });
+
+/** Tries again while API Gateway is busy. */
+async function retried<Result>(act: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await act();
+    } catch (error) {
+      if (!BUSY.has((error as Error).name) || attempt === MOST_ATTEMPTS) throw error;
+      await backoff(attempt, BUSY_BACKOFF);
+    }
+  }
+}

@@ -1,0 +1,80 @@
+/** Whether accounts, the list of them and their app keys agree. */
+import { isDeepStrictEqual } from 'node:util';
+import type { AppKeyRow } from '../../../lib/auth/app-key-rows.ts';
+import { appKeyIdOf } from '../../../lib/auth/app-keys.ts';
+import { all, EXISTS, expression, IS_NEW, is, set } from '../../../lib/dynamodb/expression.ts';
+import { keys } from '../../../lib/dynamodb/keys.ts';
+import { type Action, checkAction, deleteAction, putAction, updateAction } from '../../../lib/dynamodb/transact.ts';
+import type { Int64 } from '../../../lib/shared/json.ts';
+import type { AccountRow } from '../accounts/account-rows.ts';
+import { copiedFields } from '../accounts/accounts.ts';
+import { type Finding, findingsOf } from './finding.ts';
+
+export interface AccountRows {
+  readonly listed: ReadonlySet<Int64>;
+  /** Accounts that anything belongs to; undefined: there is no such account. */
+  readonly accounts: ReadonlyMap<Int64, AccountRow | undefined>;
+  /** By hash. */
+  readonly appKeys: ReadonlyMap<string, AppKeyRow>;
+}
+
+export function* checkAccounts({ listed, accounts, appKeys }: AccountRows): Generator<Finding> {
+  for (const [account, row] of accounts) {
+    const finding = findingsOf(account);
+    const list = keys.listedAccount(account);
+    if (!row) {
+      const [what, ...fixes] = listed.has(account)
+        ? (['the list of accounts has it', deleteAction(list), checkAction(keys.account(account), IS_NEW)] as const)
+        : (['it has rows'] as const);
+      yield finding('account_missing', {}, `${what}, but the account does not exist`, ...fixes);
+      continue;
+    }
+    if (!listed.has(account)) {
+      const detail = '`account list` and exports of all accounts do not show it';
+      yield finding('account_unlisted', {}, detail, putAction(list));
+    }
+    for (const hash of row.app_keys ?? []) {
+      if (appKeys.get(hash)?.account_id === account) continue;
+      const detail = appKeys.has(hash) ? 'the key belongs to another account' : 'calls with it are refused';
+      yield finding('app_key_missing', { app_key_id: appKeyIdOf(hash) }, detail, ...listing(account, 'DELETE', hash));
+    }
+  }
+  for (const [hash, appKey] of appKeys) {
+    const account = accounts.get(appKey.account_id);
+    if (!account) continue;
+    const finding = findingsOf(account.account_id);
+    const ids = { app_key_id: appKeyIdOf(hash) };
+    if (!account.app_keys?.has(hash)) {
+      const detail = 'it works, but is neither listed nor changed with its account';
+      yield finding('app_key_unlisted', ids, detail, ...listing(account.account_id, 'ADD', hash));
+    }
+    const { permissions, suspended = false, cursor_secret, gateway_key, account_revision } = appKey;
+    const has = { permissions, suspended, cursor_secret, gateway_key, account_revision };
+    if (isDeepStrictEqual(has, copiedFields(account))) continue;
+    const detail = `it has the permissions of revision ${account_revision ?? 0}; the account is at revision ${account.revision}`;
+    yield finding('app_key_outdated', ids, detail, ...copying(hash, appKey, account));
+  }
+}
+
+/** Adds a key to its account's list, or takes it from there, if it is still the account's, or still not. */
+function listing(account: Int64, verb: 'ADD' | 'DELETE', hash: string): Action[] {
+  const hashes = new Set([hash]);
+  const [change, isStill] =
+    verb === 'ADD'
+      ? [expression`ADD app_keys ${hashes}`, is('account_id', account)]
+      : [expression`DELETE app_keys ${hashes}`, expression`${IS_NEW} OR account_id <> ${account}`];
+  return [updateAction(keys.account(account), change, EXISTS), checkAction(keys.appKey(hash), isStill)];
+}
+
+/** Copies the account's permissions to a key, if neither has changed. The account decides, even if the key has a later state. */
+function copying(hash: string, { account_revision }: AppKeyRow, account: AccountRow): Action[] {
+  const { account_id, revision } = account;
+  return [
+    updateAction(
+      keys.appKey(hash),
+      set(copiedFields(account)),
+      all(is('account_id', account_id), is('account_revision', account_revision)),
+    ),
+    checkAction(keys.account(account_id), is('revision', revision)),
+  ];
+}

@@ -1,0 +1,74 @@
+import { isAsRead, set } from '../../../lib/dynamodb/expression.ts';
+import { keys } from '../../../lib/dynamodb/keys.ts';
+import { updateAction } from '../../../lib/dynamodb/transact.ts';
+import type { FeedEntry, IncidentChange } from '../../../lib/operations/incident-rows.ts';
+import { changeOf } from '../../../lib/operations/merge-alerts/feed.ts';
+import type { FeedItem } from '../../../lib/operations/merge-alerts/read-incidents.ts';
+import type { Int64 } from '../../../lib/shared/json.ts';
+import { type Finding, findingsOf } from './finding.ts';
+import type { MergeRows } from './read-rows.ts';
+
+/** What merges change of an incident; an undefined attribute is absent. */
+interface Fields {
+  title: string;
+  owner_id?: Int64 | undefined;
+}
+
+/**
+ * Whether incidents have the titles and owners that their feeds gave them last. What others have written since stays: an
+ * incident notes which entry changed it last, and what was before.
+ */
+export function* checkIncidents({ account, incidents }: MergeRows, entries: readonly FeedItem[]): Generator<Finding> {
+  const finding = findingsOf(account);
+  for (const [incidentId, incident] of incidents) {
+    const { loaded_after: loadedAfter = 0, last_change: noted } = incident;
+    const changes = changesOf(entries, incidentId).filter(({ sequence }) => sequence > loadedAfter);
+    const last = changes.at(-1);
+    if (noted?.sequence === last?.sequence) continue;
+    const isUnknown = noted !== undefined && !changes.some(({ sequence }) => sequence === noted.sequence);
+    const ids = { incident_id: incidentId, sequence: (isUnknown ? noted.sequence : last?.sequence) ?? 0 };
+    const { previous_sequence: previous = 0 } = noted ?? {};
+    const isOlderUnknown =
+      isUnknown && previous > loadedAfter && !changes.some(({ sequence }) => sequence === previous);
+    let should: Fields = isUnknown ? reverted(incident, noted) : incident;
+    if (isOlderUnknown && !isSetBy(changes, noted)) {
+      const detail = `entry ${previous} changed it before that, and is missing, too: what it was is unknown`;
+      yield finding('incident_entry_missing', ids, detail);
+      continue;
+    }
+    const reached = isUnknown
+      ? changes.findLast(({ sequence }) => sequence < (isOlderUnknown ? 0 : noted.sequence))?.sequence
+      : noted?.sequence;
+    for (const entry of changes) if (entry.sequence > (reached ?? 0)) should = applied(should, entry);
+    const put = updateAction(
+      keys.incident(account, incidentId),
+      set({ title: should.title, owner_id: should.owner_id, last_change: last && changeOf(last, changes.at(-2)) }),
+      isAsRead(incident, ['title', 'owner_id', 'last_change']),
+    );
+    yield isUnknown
+      ? finding('incident_entry_missing', ids, 'its title and owner go back to what they were', put)
+      : finding('entry_not_applied', ids, `its title and owner are as before entry ${last?.sequence}`, put);
+  }
+}
+
+/** The entries that changed title or owner of an incident, ascending. */
+const changesOf = (entries: readonly FeedItem[], incidentId: string): FeedEntry[] =>
+  entries
+    .map(({ entry }) => entry)
+    .filter((entry) => entry.incident_id === incidentId)
+    .filter(({ new_title, new_owner_id }) => new_title !== undefined || new_owner_id !== undefined);
+
+/** Whether entries in the feed say all that a lost change has overwritten. */
+const isSetBy = (changes: readonly FeedEntry[], { old_title, old_owner_id }: IncidentChange) =>
+  (old_title === undefined || changes.some(({ new_title }) => new_title !== undefined)) &&
+  (old_owner_id === undefined || changes.some(({ new_owner_id }) => new_owner_id !== undefined));
+
+const reverted = ({ title, owner_id }: Fields, { old_title, old_owner_id }: IncidentChange): Fields => ({
+  title: old_title ?? title,
+  owner_id: old_owner_id === undefined ? owner_id : (old_owner_id ?? undefined),
+});
+
+const applied = ({ title, owner_id }: Fields, { new_title, new_owner_id }: FeedEntry): Fields => ({
+  title: new_title ?? title,
+  owner_id: new_owner_id ?? owner_id,
+});

@@ -1,0 +1,65 @@
+import { expression, IS_NEW, is, isBelow, set } from '../../../lib/dynamodb/expression.ts';
+import { keys } from '../../../lib/dynamodb/keys.ts';
+import { checkAction, updateAction } from '../../../lib/dynamodb/transact.ts';
+import { pendingAt } from '../../../lib/operations/merge-alerts/merge-order.ts';
+import type { FeedItem } from '../../../lib/operations/merge-alerts/read-incidents.ts';
+import { type Finding, findingsOf } from './finding.ts';
+import type { MergeRows } from './read-rows.ts';
+
+/** Milliseconds after its commit; finish-merges begins within a minute. */
+const OVERDUE_MS = 5 * 60_000;
+
+/** Whether the merge order knows the latest entries, and exactly those that have alerts left to move. */
+export function* checkMergeOrder(
+  { account, order }: MergeRows,
+  entries: readonly FeedItem[],
+  nowMs: number,
+): Generator<Finding> {
+  const key = keys.mergeOrder(account);
+  const finding = findingsOf(account);
+  const isPending = (sequence: number, incidentId: string) => expression`${pendingAt(sequence)} = ${incidentId}`;
+  const latest = (of: readonly FeedItem[]) => of.reduce((last, { entry }) => Math.max(last, entry.sequence), 0);
+  const largeEntries = entries.filter(({ entry }) => entry.large);
+  for (const [name, known, last] of [
+    ['last', order.last, latest(entries)],
+    ['last_large', order.lastLarge ?? 0, latest(largeEntries)],
+  ] as const) {
+    const raise = updateAction(key, set({ [name]: last }), isBelow(name, last));
+    if (last > known)
+      yield finding('merge_order_behind', { sequence: last }, `its ${name} is ${known || 'absent'}`, raise);
+  }
+
+  const marked = new Map((order.pending ?? []).map(({ sequence, incidentId }) => [sequence, incidentId]));
+  const pending = new Map(
+    entries.flatMap(({ entry, unmovedFrom }) =>
+      unmovedFrom === undefined ? [] : [[entry.sequence, { incidentId: entry.incident_id, unmovedFrom }]],
+    ),
+  );
+  let hasMap = order.pending !== undefined;
+  for (const [sequence, { incidentId, unmovedFrom }] of pending) {
+    if (marked.get(sequence) === incidentId) continue;
+    const mark = hasMap
+      ? updateAction(key, expression`SET ${isPending(sequence, incidentId)}`)
+      : updateAction(key, set({ pending: { [sequence]: incidentId } }), is('pending', undefined));
+    hasMap = true;
+    // So a write that arrives after another repair has finished the merge does not name it again.
+    const isUnmoved = checkAction(keys.feedMoves(account, incidentId, sequence, unmovedFrom), IS_NEW);
+    const ids = { incident_id: incidentId, sequence };
+    yield finding('pending_mark_missing', ids, 'nothing would finish it', mark, isUnmoved);
+  }
+  for (const [sequence, incidentId] of marked) {
+    if (pending.get(sequence)?.incidentId === incidentId) continue;
+    const remove = updateAction(key, expression`REMOVE ${pendingAt(sequence)}`, isPending(sequence, incidentId));
+    const ids = { incident_id: incidentId, sequence };
+    yield finding('pending_mark_left', ids, 'every further merge would check it', remove);
+  }
+
+  // A table that was restored to a moment within a merge has no message to finish it.
+  for (const { entry, pending: isLeft } of entries) {
+    const { incident_id, sequence } = entry;
+    if (!isLeft || nowMs - entry.at_ms <= OVERDUE_MS || marked.get(sequence) !== incident_id) continue;
+    // There is nothing to write: a repair finishes what is pending.
+    const nothing = checkAction(key, isPending(sequence, incident_id));
+    yield finding('merge_unfinished', { incident_id, sequence }, 'alerts of it are left to move', nothing);
+  }
+}

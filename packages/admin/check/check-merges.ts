@@ -1,0 +1,141 @@
+/**
+ * Whether an account's merges are whole: the feeds, read in the order of their entries, say where each alert is, and all else
+ * follows them. A restored table may hold any part of the last transactions before its moment: an entry that is in a feed
+ * is done, one that is not has never been.
+ */
+
+import { IS_NEW, isAsRead, set } from '../../../lib/dynamodb/expression.ts';
+import { type Key, keys, parseKey } from '../../../lib/dynamodb/keys.ts';
+import { checkAction, deleteAction, updateAction } from '../../../lib/dynamodb/transact.ts';
+import { listParts, type Move } from '../../../lib/operations/merge-alerts/feed.ts';
+import type { FeedItem } from '../../../lib/operations/merge-alerts/read-incidents.ts';
+import { checkIncidents } from './check-incidents.ts';
+import { checkMergeOrder } from './check-merge-order.ts';
+import { type Finding, findingsOf } from './finding.ts';
+import type { MergeRows } from './read-rows.ts';
+
+/** @param nowMs tells merges that should be finished; absent: they are not looked for */
+export function checkMerges(rows: MergeRows, nowMs = 0): Finding[] {
+  const { account, orphans, idempotencyKeys } = rows;
+  const isWhole = ({ entry, alertIds }: FeedItem) => !entry.large || alertIds.length === entry.alerts;
+  const incomplete = rows.entries.filter((item) => !isWhole(item));
+  const entries = rows.entries.filter(isWhole).sort((one, other) => one.entry.sequence - other.entry.sequence);
+  const has = new Set(entries.map(({ entry }) => entryName(entry.incident_id, entry.sequence)));
+  const isOfIncomplete = (key: Key) => {
+    const [incidentId, sequence] = parseKey(key)?.parts ?? [];
+    return incomplete.some(({ entry }) => entry.incident_id === incidentId && entry.sequence === sequence);
+  };
+  const orphaned = incomplete.length === 0 ? orphans : [...orphans, ...rows.rowsOfEntries.filter(isOfIncomplete)];
+
+  const partsOf = (incidentId: string, sequence: number) =>
+    new Set(
+      rows.rowsOfEntries.flatMap((row) => {
+        const { kind, parts: [incident, entry, part] = [] } = parseKey(row) ?? {};
+        return kind === 'feedAlerts' && incident === incidentId && entry === sequence ? Number(part) : [];
+      }),
+    );
+
+  const finding = findingsOf(account);
+
+  return [
+    ...checkAlerts(rows, entries),
+    ...checkIncidents(rows, entries),
+    ...incomplete.map(({ entry, alertIds }) => {
+      const { incident_id, sequence, alerts } = entry;
+      const detail = `it takes ${alerts} alerts and lists ${alertIds.length}: its commit is incomplete`;
+      const remove = deleteAction(keys.feedEntry(account, incident_id, sequence));
+      // Rows of one transaction may be seen one after the other: what is there by now is not removed.
+      const missing = listParts(alerts).find((part) => !partsOf(incident_id, sequence).has(part)) ?? 0;
+      const isMissing = checkAction(keys.feedAlerts(account, incident_id, sequence, missing), IS_NEW);
+      return finding('entry_incomplete', { incident_id, sequence }, detail, remove, isMissing);
+    }),
+    ...orphaned.map((key) => {
+      const [incidentId = '', sequence = 0] = parseKey(key)?.parts ?? [];
+      const ids = { incident_id: String(incidentId), sequence: Number(sequence) };
+      const isMissing = checkAction(keys.feedEntry(account, ids.incident_id, ids.sequence), IS_NEW);
+      return finding('entry_rows_orphaned', ids, `row ${key.sk} of a missing entry`, deleteAction(key), isMissing);
+    }),
+    ...checkMergeOrder(rows, entries, nowMs),
+    ...idempotencyKeys
+      .filter(({ incident_id, sequence }) => sequence !== undefined && !has.has(entryName(incident_id, sequence)))
+      .map((row) => {
+        const { incident_id, sequence } = row;
+        const detail = 'a repeated call would be answered as done';
+        return finding(
+          'idempotency_entry_missing',
+          { incident_id, sequence },
+          detail,
+          deleteAction(row, isAsRead(row, ['sequence'])),
+        );
+      }),
+  ];
+}
+
+const entryName = (incidentId: string, sequence: number) => `${incidentId} ${sequence}`;
+
+/** What the feeds record of an alert. */
+interface Told {
+  /** The latest move; absent: none has moved it. */
+  last?: { move: Move; sequence: number };
+  /** The latest entry that found it in its incident, if that came after the latest move. */
+  stay?: { incidentId: string; sequence: number };
+  /** Sequence of the entry before the latest. */
+  previous?: number | undefined;
+  sequences: Set<number>;
+}
+
+/** Reads the entries in their order. An alert that was loaded again is told of only by entries after that. */
+function replay(entries: readonly FeedItem[], alerts: MergeRows['alerts']): Map<string, Told> {
+  const told = new Map<string, Told>();
+  const record = (alertId: string, sequence: number, what: Pick<Told, 'last' | 'stay'>) => {
+    if ((alerts.get(alertId)?.loaded_after ?? 0) >= sequence) return;
+    const { sequences = new Set<number>(), last, stay } = told.get(alertId) ?? {};
+    const previous = stay?.sequence ?? last?.sequence;
+    told.set(alertId, { ...(last && { last }), ...what, previous, sequences: sequences.add(sequence) });
+  };
+  for (const { entry, moves, stayed } of entries) {
+    const { sequence, incident_id: incidentId } = entry;
+    for (const move of moves) record(move.alertId, sequence, { last: { move, sequence } });
+    for (const alertId of stayed) record(alertId, sequence, { stay: { incidentId, sequence } });
+  }
+  return told;
+}
+
+const placeText = (incidentId: string | undefined) => incidentId ?? 'no incident';
+
+function* checkAlerts({ account, alerts }: MergeRows, entries: readonly FeedItem[]): Generator<Finding> {
+  const finding = findingsOf(account);
+  const told = replay(entries, alerts);
+  for (const [alertId, alert] of alerts) {
+    const { incident_id: current, moved_sequence: by, moved_from: from, previous_sequence: previous } = alert;
+    const { last, stay, previous: known, sequences } = told.get(alertId) ?? {};
+    // The previous release does not record in an alert that it stays.
+    const isRecorded = by === last?.sequence || (by !== undefined && sequences?.has(by) && by > (last?.sequence ?? 0));
+    if (isRecorded && (by === undefined || current === (stay?.incidentId ?? last?.move.to))) continue;
+    const should = stay ? stay.incidentId : last ? last.move.to : from;
+    const isUnknown = by !== undefined && !sequences?.has(by);
+    const latest = stay?.sequence ?? last?.sequence;
+    const why = latest === undefined ? 'where it came from' : `by entry ${latest}`;
+    const ids = { alert_id: alertId, ...(by !== undefined && { sequence: by }) };
+    if (isUnknown && latest === undefined && previous !== undefined && previous > (alert.loaded_after ?? 0)) {
+      const detail = `entry ${previous} moved it before that, and is missing, too: where it belongs is unknown`;
+      yield finding('alert_entry_missing', ids, detail);
+      continue;
+    }
+    yield finding(
+      isUnknown ? 'alert_entry_missing' : 'alert_misplaced',
+      ids,
+      `it is in ${placeText(current)} and belongs in ${placeText(should)}, ${why}`,
+      updateAction(
+        keys.alert(account, alertId),
+        set({
+          incident_id: should,
+          moved_sequence: latest,
+          moved_from: stay ? stay.incidentId : last?.move.from,
+          previous_sequence: known,
+        }),
+        isAsRead(alert, ['incident_id', 'moved_sequence']),
+      ),
+    );
+  }
+}

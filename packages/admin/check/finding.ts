@@ -1,0 +1,47 @@
+/** What a check finds wrong, and the writes that fix it. */
+
+import type { Action } from '../../../lib/dynamodb/transact.ts';
+import type { Int64 } from '../../../lib/shared/json.ts';
+
+/** By kind: what it means. The names go into the output of `admin check --json`. */
+export const FINDINGS = {
+  alert_misplaced: 'an alert is not where the feeds put it',
+  alert_entry_missing: 'an alert was moved by an entry that no feed has',
+  entry_incomplete: 'a large entry lacks rows of its list of alerts',
+  entry_rows_orphaned: 'a feed has rows of an entry that it does not have',
+  entry_not_applied: 'an incident lacks the title or owner that its feed gave it',
+  incident_entry_missing: 'an incident has the title or owner of an entry that its feed does not have',
+  merge_order_behind: 'the merge order does not know of the latest entry',
+  pending_mark_missing: 'an entry has alerts left to move, and the merge order does not name it as pending',
+  pending_mark_left: 'the merge order names an entry as pending that has nothing left to move, or does not exist',
+  merge_unfinished: 'an entry still has alerts left to move, long after its commit',
+  idempotency_entry_missing: 'an Idempotency-Key is remembered for an entry that no feed has',
+  account_missing: 'something belongs to an account that does not exist',
+  account_unlisted: 'an account is not in the list of accounts',
+  app_key_missing: 'an account lists a key that does not exist',
+  app_key_unlisted: 'a key is not in the list of its account',
+  app_key_outdated: 'a key does not have what its account may do',
+} as const;
+
+export type FindingKind = keyof typeof FINDINGS;
+
+export interface Finding {
+  readonly kind: FindingKind;
+  readonly account: Int64;
+  /** What it is about, by the names of the rows' attributes. */
+  readonly ids: Readonly<Record<string, string | number>>;
+  /** What is stored and what should be, as a clause; contains no text of callers. */
+  readonly detail: string;
+  /** Each if the row is still as it was read. Empty: the right state is unknown. */
+  readonly fixes: readonly Action[];
+}
+
+export const findingsOf =
+  (account: Int64) =>
+  (kind: FindingKind, ids: Finding['ids'], detail: string, ...fixes: readonly Action[]): Finding => ({
+    kind,
+    account,
+    ids,
+    detail,
+    fixes,
+  });

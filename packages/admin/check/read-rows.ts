@@ -1,0 +1,124 @@
+/** Reads what a check looks at. */
+import { paginateScan } from '@aws-sdk/lib-dynamodb';
+import type { AppKeyRow } from '../../../lib/auth/app-key-rows.ts';
+import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
+import type { Table } from '../../../lib/dynamodb/client.ts';
+import { expression, expressionsOf } from '../../../lib/dynamodb/expression.ts';
+import {
+  collections,
+  type Key,
+  keys,
+  ofKind,
+  parseKey,
+  type RowKind,
+  type Stored,
+} from '../../../lib/dynamodb/keys.ts';
+import { forEach } from '../../../lib/dynamodb/pool.ts';
+import { queryRows } from '../../../lib/dynamodb/query.ts';
+import type { AlertRow } from '../../../lib/operations/incident-rows.ts';
+import { mergeOrderOf } from '../../../lib/operations/merge-alerts/merge-order.ts';
+import { feedOf } from '../../../lib/operations/merge-alerts/read-incidents.ts';
+import type { Int64 } from '../../../lib/shared/json.ts';
+import type { AccountRow } from '../accounts/account-rows.ts';
+import { readAccount } from '../accounts/accounts.ts';
+import type { AccountRows } from './check-accounts.ts';
+
+/** Of an alert, all that its place depends on: the rest may be large. */
+const ALERT_ATTRIBUTES = ['incident_id', 'moved_sequence', 'moved_from', 'previous_sequence', 'loaded_after'] as const;
+
+export async function readMergeRows(table: Table, account: Int64): Promise<MergeRows> {
+  const rows: MergeRow[] = [];
+  const add = (some: readonly MergeRow[]) => {
+    for (const row of some) rows.push(row);
+  };
+  add(await queryRows(table, collections.mergeOrder(account)));
+  await forEach(collections.alertShards(account), async (shard) =>
+    add(await queryRows(table, shard, { attributes: ['pk', 'sk', ...ALERT_ATTRIBUTES] })),
+  );
+  const incidents = await queryRows(table, collections.incidents(account));
+  add(incidents);
+  await forEach(incidents, async ({ sk }) => add(await queryRows(table, collections.feed(account, sk))));
+  add(await queryRows(table, collections.idempotency(account)));
+  return mergeRowsOf(account, rows);
+}
+
+type MergeRow = Key &
+  (Pick<AlertRow, (typeof ALERT_ATTRIBUTES)[number]> | Stored<'incident' | FeedKind | OrderKind | 'idempotency'>);
+type FeedKind = 'feedEntry' | 'feedAlerts' | 'feedMoves';
+type OrderKind = 'mergeOrder' | 'mergeOrderShard';
+
+export type MergeRows = ReturnType<typeof mergeRowsOf>;
+
+/** All rows that an account's merges read and write, told apart. */
+export function mergeRowsOf(account: Int64, rows: readonly MergeRow[]) {
+  const rowsOf = Map.groupBy(rows, (row) => parseKey(row)?.kind);
+  const ofKinds = <Kind extends RowKind>(...kinds: Kind[]) =>
+    kinds.flatMap((kind) => rowsOf.get(kind) ?? []) as Stored<Kind>[];
+  const byId = <Kind extends RowKind>(kind: Kind) => new Map(ofKinds(kind).map((row) => [row.sk, row]));
+  const feeds = Map.groupBy(ofKinds('feedEntry', 'feedAlerts', 'feedMoves'), ({ pk }) => pk);
+  const read = [...feeds.values()].map(feedOf);
+  return {
+    account,
+    order: mergeOrderOf(ofKinds('mergeOrder', 'mergeOrderShard')),
+    incidents: byId('incident'),
+    /** With {@link ALERT_ATTRIBUTES}. */
+    alerts: byId('alert'),
+    /** Of all feeds. */
+    entries: read.flatMap(({ items }) => items),
+    /** Rows of entries that no feed has. */
+    orphans: read.flatMap(({ orphans }) => orphans),
+    /** The further rows of entries: their lists of alerts, and the moves. */
+    rowsOfEntries: ofKinds('feedAlerts', 'feedMoves'),
+    idempotencyKeys: ofKinds('idempotency'),
+  };
+}
+
+const SEGMENTS = 8;
+
+/** All accounts and app keys, from one scan of the table. */
+export async function readAccountRows(table: Table): Promise<AccountRows> {
+  const listed = new Set<Int64>();
+  const accounts = new Map<Int64, AccountRow | undefined>();
+  const appKeys = new Map<string, AppKeyRow>();
+  await forEach(Array(SEGMENTS).keys(), async (Segment) => {
+    const pages = paginateScan(
+      { client: table.client },
+      {
+        TableName: table.name,
+        Segment,
+        TotalSegments: SEGMENTS,
+        ConsistentRead: true,
+        ...expressionsOf({
+          FilterExpression: expression`pk = ${collections.accounts()} OR sk = ${'ACCOUNT'} OR begins_with(sk, ${'LEDGER'}) OR begins_with(pk, ${'APP_KEY#'})`,
+        }),
+      },
+    );
+    for await (const { Items = [] } of pages)
+      for (const row of Items as Stored<'appKey' | 'listedAccount' | 'account' | OrderKind>[]) {
+        const { kind, account, parts = [] } = parseKey(row) ?? {};
+        const [appKey] = ofKind('appKey', [row]);
+        if (appKey) appKeys.set(String(parts[0]), appKey);
+        if (kind === 'listedAccount' && account !== undefined) listed.add(account);
+        for (const own of ofKind('account', [row])) accounts.set(own.account_id, own);
+        const owner = appKey?.account_id ?? account;
+        if (owner !== undefined && !accounts.has(owner)) accounts.set(owner, undefined);
+      }
+  });
+  return { listed, accounts, appKeys };
+}
+
+/** The same of one account, without keys that it does not list: finding those takes a scan of the table. */
+export async function readRowsOfAccount(table: Table, account: Int64): Promise<AccountRows> {
+  const listKey = keys.listedAccount(account);
+  const row = await readAccount(table, account);
+  const hashes = [...(row?.app_keys ?? [])];
+  const { rows } = await batchGet(table, [listKey, ...hashes.map(keys.appKey)]);
+  const appKeys = ofKind('appKey', [...rows.values()]).map(
+    (appKey) => [String(parseKey(appKey)?.parts[0]), appKey] as const,
+  );
+  return {
+    listed: new Set(rows.of(listKey) ? [account] : []),
+    accounts: new Map([[account, row]]),
+    appKeys: new Map(appKeys),
+  };
+}

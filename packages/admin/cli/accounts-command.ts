@@ -1,0 +1,124 @@
+import type { Int64 } from '../../../lib/shared/json.ts';
+import type { AccountRow } from '../accounts/account-rows.ts';
+import { changeAccount, listAccounts, putAccount, readAccount } from '../accounts/accounts.ts';
+import { LONGEST_NAME } from '../data/format.ts';
+import { line } from '../text/printable.ts';
+import { accountId, permissions, text } from './arguments.ts';
+import { type AdminCommand, requireAccount, type Session, type WritingSession } from './command.ts';
+import { CliError, print, say } from './io.ts';
+import { plainTable, recordsTable } from './output.ts';
+
+export function addAccountCommands(program: AdminCommand): void {
+  const group = program.command('account').explain('Manage accounts', 'account list');
+
+  group
+    .command('create')
+    .explain(
+      'Create an account, on AWS with its gateway key. After a failure, run it again to complete it.',
+      'account create 42 --name "Acme" --permission monit',
+    )
+    .argument('<account>', 'its number, a positive integer', accountId)
+    .requiredOption('--name <name>', 'display name', text(1, LONGEST_NAME))
+    .option('--permission <permission>', 'permission of the account; can be repeated', permissions)
+    .writes(create);
+
+  group
+    .command('show')
+    .explain('Show an account', 'account show 42')
+    .argument('<account>', 'its number', accountId)
+    .shows(async ({ table }: Session, id: Int64) => {
+      const shown = shownAccount(await requireAccount(table, id));
+      return {
+        json: shown,
+        text: () => plainTable(Object.entries(shown).map(([field, value]) => [field, String(value)])),
+      };
+    });
+
+  group
+    .command('list')
+    .explain('List all accounts', 'account list --json')
+    .shows(async ({ table }: Session) => {
+      const shown: ReturnType<typeof shownAccount>[] = [];
+      for (const id of await listAccounts(table)) {
+        const row = await readAccount(table, id);
+        if (row) shown.push(shownAccount(row));
+      }
+      const columns = ['account_id', 'name', 'permissions', 'state', 'app_keys'] as const;
+      return { json: shown, text: () => recordsTable(shown, columns) };
+    });
+
+  for (const [verb, sentence, change] of [
+    ['grant', 'Grant permissions to an account', 'union'],
+    ['revoke', 'Revoke permissions of an account', 'difference'],
+  ] as const)
+    group
+      .command(verb)
+      .explain(sentence, `account ${verb} 42 monit`)
+      .argument('<account>', 'its number', accountId)
+      .argument('<permission...>', 'permissions', permissions)
+      .writes((session: WritingSession, id: Int64, given: string[]) =>
+        applyChange(session, id, given.join(' '), ({ permissions: has }) => ({
+          permissions: [...new Set(has)[change](new Set(given))],
+        })),
+      );
+
+  for (const [verb, sentence, suspended] of [
+    ['suspend', 'Suspend an account. All its calls are refused within 30 s.', true],
+    ['unsuspend', 'Lift the suspension of an account', false],
+  ] as const)
+    group
+      .command(verb)
+      .explain(sentence, `account ${verb} 42`)
+      .argument('<account>', 'its number', accountId)
+      .writes((session: WritingSession, id: Int64) => applyChange(session, id, '', () => ({ suspended })));
+}
+
+function shownAccount(row: AccountRow) {
+  return {
+    account_id: row.account_id,
+    name: row.name,
+    permissions: row.permissions.join(' '),
+    state: row.suspended ? 'suspended' : 'active',
+    gateway_key: row.gateway_key === undefined ? 'none' : 'attached',
+    app_keys: row.app_keys?.size ?? 0,
+  };
+}
+
+type CreateOptions = { name: string; permission?: string[] };
+
+async function create({ io, target, dryRun, audit, options }: WritingSession<CreateOptions>, id: Int64): Promise<void> {
+  const { table, gatewayKeys } = target;
+  const { name, permission: given = [] } = options;
+  const before = await readAccount(table, id);
+  if (before && before.name !== name)
+    throw new CliError(`Account ${id} already exists, with the name "${before.name}".`);
+  if (before && given.some((permission) => !before.permissions.includes(permission)))
+    throw new CliError(`Account ${id} already exists, with other permissions: change them with \`account grant\`.`);
+  if (dryRun) return say(io, before ? `Account ${id} already exists.` : `Account ${id} would be created.`);
+  const what = `permissions: ${given.join(' ') || 'none'}`;
+  const row =
+    before ??
+    (await audit.inTransaction(id, what, (also) =>
+      putAccount(table, { account_id: id, name, permissions: given }, also),
+    ));
+  if (!gatewayKeys)
+    say(io, 'No gateway key was created: pass --stack NAME instead of --table, so that the usage plan is known.');
+  // Also if the account has one: it may not be attached yet.
+  else await audit.around([id], 'gateway key', () => gatewayKeys.provision(row.account_id));
+  print(io, `Account ${id} ${before ? 'already existed and is complete' : 'created'}.`);
+}
+
+async function applyChange(
+  { io, table, dryRun, audit }: WritingSession,
+  id: Int64,
+  given: string,
+  change: (row: AccountRow) => Partial<Pick<AccountRow, 'permissions' | 'suspended'>>,
+): Promise<void> {
+  const before = await requireAccount(table, id);
+  const stateOf = ({ permissions: may, suspended }: Pick<AccountRow, 'permissions' | 'suspended'>) =>
+    line`permissions: ${may.join(' ') || 'none'}; ${suspended ? 'suspended' : 'active'}`;
+  if (dryRun) return say(io, `Account ${id} would have ${stateOf({ ...before, ...change(before) })}.`);
+  const after = await audit.inTransaction(id, given, (also) => changeAccount(table, id, change, also));
+  if (!after) throw new CliError(`Account ${id} no longer exists.`);
+  print(io, `Account ${id} has ${stateOf(after)}.`);
+}

@@ -1,0 +1,150 @@
+import { appKeyIdOf } from '../../../lib/auth/app-keys.ts';
+import type { Table } from '../../../lib/dynamodb/client.ts';
+import type { AccountRow } from '../accounts/account-rows.ts';
+import { appKeyState, type ListedAppKey, listAppKeys } from '../accounts/accounts.ts';
+import { identityOfAppKey, newAppKey, putAppKey, revokeAppKey, rotateAppKey } from '../accounts/app-key-admin.ts';
+import { LONGEST_NOTE } from '../data/format.ts';
+import { timeText } from '../text/time-text.ts';
+import { duration, type Lifetime, lifetime, text } from './arguments.ts';
+import type { AccountOptions, AdminCommand, Session, WritingSession } from './command.ts';
+import { CliError, type Io, print, say } from './io.ts';
+import { recordsTable } from './output.ts';
+
+type IssueOptions = AccountOptions & { expires?: Lifetime; note?: string };
+type RotateOptions = AccountOptions & { expires?: Lifetime; overlap: number };
+
+const OF_KEY = 'account of the key';
+const ID_ARGUMENT = ['<app-key-id>', 'id from `app-key list`, or at least its first 8 characters'] as const;
+
+export function addAppKeyCommands(program: AdminCommand): void {
+  const group = program.command('app-key').explain('Manage app keys', 'app-key list --account 42');
+
+  group
+    .command('issue')
+    .explain(
+      'Issue a key. It is printed only once; what is stored is its hash.',
+      'app-key issue --account 42 --expires 90d --note "deploy pipeline"',
+    )
+    .ofAccount(OF_KEY)
+    .option('--expires <duration>', 'how long it is valid, such as 90d (default: until it is revoked)', lifetime)
+    .option('--note <text>', 'what it is for', text(0, LONGEST_NOTE))
+    .writes(async ({ io, table, account, options, dryRun, audit }: WritingSession<IssueOptions>) => {
+      if (dryRun) return say(io, `A key of account ${options.account} would be issued.`);
+      const key = newAppKey();
+      const limits = limitsOf(io, options);
+      const identity = identityOfAppKey(key);
+      await audit.inTransaction(options.account, `key ${appKeyIdOf(identity.hash)}`, (also) =>
+        putAppKey(table, account, identity, limits, also),
+      );
+      announce(io, key, limits);
+    });
+
+  group
+    .command('list')
+    .explain('List the keys of an account, without the keys themselves', 'app-key list --account 42')
+    .ofAccount(OF_KEY)
+    .shows(async ({ io, table, account, options }: Session<AccountOptions>) => {
+      const shown = (await listAppKeys(table, account))
+        .map((row) => shownKey(row, io.now()))
+        .sort((one, other) => one.created_at.localeCompare(other.created_at));
+      return {
+        json: shown,
+        ifEmpty: shown.length === 0 && `Account ${options.account} has no app keys.`,
+        text: () =>
+          recordsTable(shown, ['app_key_id', 'last_digits', 'state', 'created_at', 'expires_at', 'note'] as const),
+      };
+    });
+
+  group
+    .command('revoke')
+    .explain('Revoke a key. It is refused within 30 s.', 'app-key revoke 1f3a77c0d2b4e6f8 --account 42')
+    .argument(...ID_ARGUMENT)
+    .ofAccount(OF_KEY)
+    .writes(async ({ io, table, account, dryRun, audit }: WritingSession<AccountOptions>, id: string) => {
+      const { account_id } = account;
+      const found = await find(table, account, id);
+      if (dryRun) return say(io, `Key ${found.app_key_id} would be revoked.`);
+      await audit.inTransaction(account_id, `key ${found.app_key_id}`, (also) =>
+        revokeAppKey(table, account_id, found.hash, secondsOf(io.now()), also),
+      );
+      print(io, `Key ${found.app_key_id} revoked.`);
+    });
+
+  group
+    .command('rotate')
+    .explain(
+      'Replace a key with a new one, which is printed only once. The old one stays valid for a while.',
+      'app-key rotate 1f3a77c0d2b4e6f8 --account 42 --overlap 24h',
+    )
+    .argument(...ID_ARGUMENT)
+    .ofAccount(OF_KEY)
+    .optionOr('--overlap <duration>', 'how long the old key stays valid', duration, '24h')
+    .option(
+      '--expires <duration>',
+      'how long the new key is valid, or never (default: the lifetime of the old one)',
+      lifetime,
+    )
+    .writes(rotate);
+}
+
+async function rotate(session: WritingSession<RotateOptions>, id: string): Promise<void> {
+  const { io, table, account, options, dryRun, audit } = session;
+  const old = await find(table, account, id);
+  const ends = secondsOf(io.now() + options.overlap);
+  const state = appKeyState(old, io.now());
+  if (state !== 'valid')
+    throw new CliError(`Key ${old.app_key_id} is ${state}: issue a new one with \`app-key issue\`.`);
+  if (dryRun)
+    return say(io, `Key ${old.app_key_id} would expire ${timeText(ends * 1000)}, and a new key would be issued.`);
+  const key = newAppKey();
+  const limits = limitsOf(io, {
+    expires: options.expires ?? (old.lifetime === undefined ? 'never' : old.lifetime * 1000),
+    ...(old.note !== undefined && { note: old.note }),
+  });
+  const fresh = { identity: identityOfAppKey(key), limits };
+  const what = `key ${old.app_key_id} to key ${appKeyIdOf(fresh.identity.hash)}`;
+  await audit.inTransaction(options.account, what, (also) => rotateAppKey(table, account, old, fresh, ends, also));
+  announce(io, key, limits);
+  say(io, `The old key ${old.app_key_id} expires ${timeText(Math.min(ends, old.expires_at ?? ends) * 1000)}.`);
+}
+
+const secondsOf = (milliseconds: number) => Math.floor(milliseconds / 1000);
+
+function limitsOf(io: Io, { expires = 'never', note }: { expires?: Lifetime; note?: string }) {
+  return {
+    created_at: secondsOf(io.now()),
+    ...(expires !== 'never' && { expires_at: secondsOf(io.now() + expires) }),
+    ...(note !== undefined && { note }),
+  };
+}
+
+/** Only the key goes to stdout, so that a script can capture it. */
+function announce(io: Io, key: string, { expires_at }: { expires_at?: number }): void {
+  print(io, key);
+  const until = expires_at === undefined ? 'does not expire' : `expires ${timeText(expires_at * 1000)}`;
+  say(io, `The key is shown only once. Its id is ${appKeyIdOf(identityOfAppKey(key).hash)}; it ${until}.`);
+}
+
+function shownKey(row: ListedAppKey, nowMs: number) {
+  return {
+    app_key_id: row.app_key_id,
+    last_digits: `…${row.last_digits}`,
+    state: appKeyState(row, nowMs),
+    created_at: timeText(row.created_at * 1000),
+    expires_at: row.expires_at === undefined ? 'never' : timeText(row.expires_at * 1000),
+    note: row.note ?? '',
+  };
+}
+
+/** Shortest accepted prefix of a key id: a shorter one, such as an empty variable, could match the wrong key. */
+const SHORTEST_ID = 8;
+
+/** The key that an id, or its beginning, names. @throws CliError unless it is exactly one */
+async function find(table: Table, account: AccountRow, id: string): Promise<ListedAppKey> {
+  if (id.length < SHORTEST_ID) throw new CliError(`Give at least ${SHORTEST_ID} characters of the id.`);
+  const found = (await listAppKeys(table, account)).filter(({ hash }) => hash.startsWith(id.toLowerCase()));
+  const [first, ...others] = found;
+  if (!first) throw new CliError(`Account ${account.account_id} has no key ${id}: \`app-key list\` shows the ids.`);
+  if (others.length > 0) throw new CliError(`${found.length} keys begin with ${id}: give more characters.`);
+  return first;
+}

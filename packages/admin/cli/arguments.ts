@@ -1,0 +1,78 @@
+/** Parsers of arguments; errors are a sentence each. */
+import { InvalidArgumentError } from 'commander';
+import ms from 'ms';
+import { operations } from '../../../lib/http/operations.ts';
+import { codePoints } from '../../../lib/shared/code-points.ts';
+import { type Int64, isInt64, toInt64 } from '../../../lib/shared/json.ts';
+
+export function accountId(value: string): Int64 {
+  const id = /^\d{1,19}$/.test(value) ? toInt64(value) : 0;
+  if (id < 1 || !isInt64(id)) throw new InvalidArgumentError('It must be a positive integer.');
+  return id;
+}
+
+export function objectId(value: string): string {
+  if (!/^[0-9a-f]{24}$/i.test(value)) throw new InvalidArgumentError('It must have 24 hexadecimal digits.');
+  return value.toLowerCase();
+}
+
+/** A feed entry: its sequence, with or without leading zeros. */
+export function feedEntry(value: string): number {
+  if (!/^\d{1,15}$/.test(value)) throw new InvalidArgumentError('It must be the number that `show incident` shows.');
+  return Number(value);
+}
+
+const LONGEST_DURATION = '1000y';
+
+/** Milliseconds of a duration such as `90d`, {@link LONGEST_DURATION} at the most. */
+export function duration(value: string): number {
+  const length = /^\d+(\.\d+)?\s*[a-z]+$/i.test(value) || value === '0' ? ms(value as ms.StringValue) : undefined;
+  if (length === undefined || Number.isNaN(length))
+    throw new InvalidArgumentError('It must be a duration such as 30s, 10m, 24h or 90d.');
+  if (length > ms(LONGEST_DURATION)) throw new InvalidArgumentError(`It must be at most ${LONGEST_DURATION}.`);
+  return length;
+}
+
+/** A {@link duration} of whole milliseconds from 1. */
+export function interval(value: string): number {
+  const length = duration(value);
+  if (!Number.isInteger(length) || length < 1)
+    throw new InvalidArgumentError('It must be a whole number of milliseconds, at least 1ms.');
+  return length;
+}
+
+/** Text of a length in code points, well-formed, that `import` accepts too. */
+export const text =
+  (min: number, max: number) =>
+  (value: string): string => {
+    const length = codePoints(value);
+    if (length < min || length > max || !value.isWellFormed())
+      throw new InvalidArgumentError(`It must have ${min} to ${max} characters.`);
+    return value;
+  };
+
+/** How long a key is valid, in milliseconds. */
+export type Lifetime = number | 'never';
+
+/** `never`, for one that does not expire, or a duration. */
+export const lifetime = (value: string): Lifetime => (value === 'never' ? value : duration(value));
+
+export const integer =
+  (min: number, max: number) =>
+  (value: string): number => {
+    const number = Number(value);
+    if (!/^\d+$/.test(value) || number < min || number > max)
+      throw new InvalidArgumentError(`It must be an integer from ${min} to ${max}.`);
+    return number;
+  };
+
+const PERMISSIONS = [
+  ...new Set(operations.flatMap((operation) => ('permission' in operation ? [operation.permission] : []))),
+];
+
+/** Collects the permissions of repeated options. */
+export function permissions(value: string, before: string[] = []): string[] {
+  if (!(PERMISSIONS as string[]).includes(value))
+    throw new InvalidArgumentError(`It must be one of: ${PERMISSIONS.join(', ')}.`);
+  return [...new Set([...before, value])];
+}

@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import { userInfo } from 'node:os';
+import type { Table } from '../../../lib/dynamodb/client.ts';
+import { set } from '../../../lib/dynamodb/expression.ts';
+import { forEach } from '../../../lib/dynamodb/pool.ts';
+import { updateRow } from '../../../lib/dynamodb/row.ts';
+import { type Action, putOwnRow } from '../../../lib/dynamodb/transact.ts';
+import type { Int64 } from '../../../lib/shared/json.ts';
+import type { AuditEntry } from '../accounts/account-rows.ts';
+import { auditAction, auditRow } from '../accounts/audit-rows.ts';
+import { sentenceOf } from './command-errors.ts';
+import type { Io } from './io.ts';
+
+export type Audit = ReturnType<typeof createAudit>;
+
+/** @param command such as `app-key revoke` */
+export function createAudit(table: Table, command: string, by: string, now: Io['now']) {
+  const entryOf = (target: string): AuditEntry => ({
+    ...{ id: randomUUID(), at_ms: now(), by, command, result: 'started' },
+    ...(target !== '' && { target }),
+  });
+
+  /** A committed change stays `done`, even if what followed failed. */
+  async function noteFailure(account: Int64, entry: AuditEntry, error: unknown): Promise<void> {
+    const { pk, sk, result: _result, ...fields } = auditRow(account, entry);
+    const update = set({ ...fields, detail: sentenceOf(error) }, { result: 'failed' });
+    await updateRow(table, { pk, sk }, update);
+  }
+
+  const writeAll = (accounts: readonly Int64[], entry: AuditEntry) =>
+    forEach(accounts, (account) => putOwnRow(table, auditRow(account, entry)));
+
+  return {
+    by,
+    /**
+     * Runs a change in one transaction that also writes its audit row. A failure is recorded instead.
+     * @param target what it is done to, within the account
+     */
+    async inTransaction<Result>(account: Int64, target: string, act: (also: Action[]) => Promise<Result>) {
+      const entry = entryOf(target);
+      try {
+        return await act([auditAction(account, { ...entry, result: 'done' })]);
+      } catch (error) {
+        // The operator must see the original error, even if this cannot be written.
+        await noteFailure(account, entry, error).catch(() => undefined);
+        throw error;
+      }
+    },
+    /** Runs a change of many writes: records `started` before and the result after it. */
+    async around<Result>(accounts: readonly Int64[], target: string, act: () => Promise<Result>) {
+      const entry = entryOf(target);
+      await writeAll(accounts, entry);
+      try {
+        const result = await act();
+        await writeAll(accounts, { ...entry, result: 'done' });
+        return result;
+      } catch (error) {
+        await writeAll(accounts, { ...entry, result: 'failed', detail: sentenceOf(error) }).catch(() => undefined);
+        throw error;
+      }
+    },
+  };
+}
+
+/** The local user, for the audit. */
+export function localUser(): string {
+  try {
+    return `local user ${userInfo().username}`;
+  } catch {
+    return `local user ${process.getuid?.()}`; // a user without a name, as in many containers
+  }
+}

@@ -1,0 +1,88 @@
+import type { Int64 } from '../../../lib/shared/json.ts';
+import { checkAccount, checkTable } from '../check/check.ts';
+import type { Finding } from '../check/finding.ts';
+import { repair } from '../check/repair.ts';
+import { countText } from '../text/count-text.ts';
+import { line } from '../text/printable.ts';
+import { accountId } from './arguments.ts';
+import { type AdminCommand, jsonOption, type Session, type WritingSession } from './command.ts';
+import { CliError, print, printJson, say } from './io.ts';
+import { startProgress } from './progress.ts';
+
+type Options = { account?: Int64; json?: boolean; write?: boolean };
+
+const accountOption = ['--account <account>', 'which account (default: the whole table)', accountId] as const;
+
+export function addCheckCommands(program: AdminCommand): void {
+  program
+    .command('check')
+    .explain(
+      'Check alerts, feeds, pending merges, accounts and their keys for inconsistencies. Exit code 1 if there are any.',
+      'check --account 42',
+    )
+    .option(...accountOption)
+    .option(...jsonOption)
+    .reads(async (session: Session<Options>) => {
+      const findings = await look(session);
+      if (findings.length > 0)
+        throw new CliError(`${countText(findings.length, 'finding')}. Run \`repair\` to see what it would change.`);
+    });
+
+  program
+    .command('repair')
+    .explain(
+      'Fix what `check` finds: the feeds decide where alerts are, an account decides what its keys may do.',
+      'repair --account 42',
+      'repair --account 42 --write',
+    )
+    .option(...accountOption)
+    .option('--write', 'write the repairs (default: only show them)')
+    .option(...jsonOption)
+    .runs(({ write }) => (write ? 'writes' : 'reads'), repairFindings);
+}
+
+async function repairFindings(session: WritingSession<Options>): Promise<void> {
+  const { io, table, audit, options } = session;
+  if (!options.write) say(io, 'Dry run: nothing is written. Pass --write to repair.');
+  const findings = await look(session);
+  if (findings.length === 0) return;
+  const fixable = findings.filter(({ fixes }) => fixes.length > 0);
+  const all = countText(findings.length, 'finding');
+  if (!options.write) return say(io, `${fixable.length} of ${all} would be repaired.`);
+  const progress = startProgress(io, 'repair', fixable.length);
+  const accounts = new Map(fixable.map(({ account }) => [String(account), account]));
+  const { fixed, left } = await audit
+    .around([...accounts.values()], countText(fixable.length, 'finding'), () => repair(table, findings, progress.add))
+    .finally(progress.end);
+  say(io, `${fixed} of ${all} repaired.`);
+  if (left.length > 0)
+    throw new CliError('The others have changed meanwhile or cannot be repaired automatically: run `check` again.');
+}
+
+/** Finds what is wrong, and prints it: as text as it is found. */
+async function look({ io, table, options: { account, json } }: Session<Options>): Promise<Finding[]> {
+  const all: Finding[] = [];
+  const add = (findings: Finding[]) => {
+    io.signal.throwIfAborted();
+    all.push(...findings);
+    if (!json) for (const finding of findings) print(io, textOf(finding));
+  };
+  if (account === undefined) for await (const findings of checkTable(table, io.now())) add(findings);
+  else add(await checkAccount(table, account, io.now()));
+  if (json) printJson(io, all.map(jsonOf));
+  else if (all.length === 0) print(io, 'No problems found.');
+  return all;
+}
+
+function textOf({ kind, account, ids, detail }: Finding): string {
+  const named = Object.entries({ account, ...ids }).map(([name, id]) => line`${name} ${id}`);
+  return line`${kind}: ${named.join(', ')}: ${detail}`;
+}
+
+const jsonOf = ({ kind, account, ids, detail, fixes }: Finding) => ({
+  kind,
+  account_id: account,
+  ...ids,
+  detail,
+  repairable: fixes.length > 0,
+});

@@ -1,0 +1,55 @@
+import { CommanderError } from 'commander';
+import { isRowTooLarge, isThrottled, isUnavailable } from '../../../lib/dynamodb/failures.ts';
+import { EntryUnreadableError } from '../../../lib/operations/merge-alerts/read-incidents.ts';
+import { TooManyPendingError } from '../../../lib/operations/merge-alerts/relocate.ts';
+import { AppKeyError } from '../accounts/app-key-admin.ts';
+import { DataError } from '../data/check-lines.ts';
+import { UndoError } from '../incidents/undo-merge.ts';
+import { printable } from '../text/printable.ts';
+import { CliError, UsageError } from './io.ts';
+
+/** Exit codes: failed, wrong use, stopped by the user. */
+const FAILED = 1;
+const WRONG_USE = 2;
+const STOPPED = 130;
+
+const CREDENTIALS = new Set([
+  'CredentialsProviderError',
+  'ExpiredToken',
+  'ExpiredTokenException',
+  'UnrecognizedClientException',
+  'InvalidClientTokenId',
+  'TokenProviderError',
+]);
+const REFUSED = new Set(['AccessDeniedException', 'AccessDenied', 'UnauthorizedOperation']);
+
+/** The message and the exit code of a failure; empty if already printed. */
+export function explain(error: unknown, stopped: boolean): { line: string; exitCode: number } {
+  if (stopped) return { line: 'Stopped. Run the same command again to finish.', exitCode: STOPPED };
+  if (error instanceof CommanderError) return { line: '', exitCode: error.exitCode === 0 ? 0 : WRONG_USE };
+  const exitCode = error instanceof UsageError ? WRONG_USE : FAILED;
+  // Invalid data has a line per problem, each already escaped; any other failure has one line.
+  return { line: error instanceof DataError ? error.message : printable(sentenceOf(error)), exitCode };
+}
+
+/** The message of a failure, in one line. */
+export function sentenceOf(error: unknown): string {
+  if (error instanceof DataError) return `${error.problems.length} problems in the data`;
+  if (error instanceof CliError) return error.message;
+  const { name, message } = error instanceof Error ? error : new Error(String(error));
+  const first = message.split('\n')[0] ?? '';
+  if (error instanceof AppKeyError) return `${first[0]?.toUpperCase()}${first.slice(1)}.`;
+  if (error instanceof TooManyPendingError) return `${first}: run \`merge finish\`, then the same command again.`;
+  if (error instanceof EntryUnreadableError) return `Feed ${first}: run \`check\`, which finds what is missing.`;
+  if (error instanceof UndoError) return `Cannot undo: ${first}.`;
+  if (CREDENTIALS.has(name)) return `No valid AWS credentials (${name}): log in, or set AWS_PROFILE.`;
+  if (REFUSED.has(name)) return `AWS denied access: ${first}`;
+  if (name === 'ResourceNotFoundException') return 'Table not found: check --stack, --table, --region and --endpoint.';
+  if (/region is missing/i.test(message)) return 'No region given: pass --region or set AWS_REGION.';
+  if (isRowTooLarge(error))
+    return 'A row would be larger than the 400 KB that DynamoDB holds: shorten its data, then run the same command again.';
+  if (isThrottled(error)) return 'DynamoDB is throttling: run the same command again later.';
+  if (isUnavailable(error))
+    return `DynamoDB does not respond (${(error as { code?: string }).code ?? name}): check --endpoint and --region, then run the same command again.`;
+  return `${name}: ${first}`;
+}

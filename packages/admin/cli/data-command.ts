@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { access, rename, rm, stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
+import type { Table } from '../../../lib/dynamodb/client.ts';
+import { keys } from '../../../lib/dynamodb/keys.ts';
+import { type Int64, stringifyJson } from '../../../lib/shared/json.ts';
+import { exportData } from '../data/export.ts';
+import { appKeyOf, type Entity } from '../data/format.ts';
+import { linesOf } from '../data/lines.ts';
+import { checkAgainst, countKinds, countsText, type LoadOptions, writeData } from '../data/load.ts';
+import { line, printableJson } from '../text/printable.ts';
+import { accountId } from './arguments.ts';
+import type { AdminCommand, Session, WritingSession } from './command.ts';
+import { CliError, type Io, print, say } from './io.ts';
+import { startProgress } from './progress.ts';
+import { confirm, type TargetOptions } from './target.ts';
+
+export function addDataCommands(program: AdminCommand): void {
+  program
+    .command('import')
+    .explain(
+      'Import data. The whole file is checked first. After an interruption, the same command completes the import.',
+      'import hosts.ndjson',
+      'export --account 42 | npm run --silent admin -- import - --stack Other --yes',
+    )
+    .argument('<file>', 'newline-delimited JSON (docs/data-format.md); - for standard input')
+    .option('--account <account>', 'refuse lines of any other account; can be repeated', collectAccounts)
+    .createsAccounts()
+    .writes(importFile);
+
+  program
+    .command('export')
+    .explain(
+      'Export data in the format that `import` reads. App keys are exported as hashes, which import as the same keys.',
+      'export --account 42 --out acme.ndjson',
+    )
+    .option('--account <account>', 'account to export (default: all); can be repeated', collectAccounts)
+    .option('--out <file>', 'output file (default: standard output)')
+    .reads(async ({ io, table, options }: Session<{ account?: Int64[]; out?: string }>) => {
+      const { account, out } = options;
+      let count = 0;
+      async function* lines() {
+        for await (const entity of exportData(table, account)) {
+          count += 1;
+          yield `${printableJson(stringifyJson(entity))}\n`;
+        }
+      }
+      const source = Readable.from(lines());
+      if (out === undefined) await pipeline(source, io.stdout, { end: false, signal: io.signal });
+      else await writeWhole(out, source, io.signal);
+      say(io, `Exported ${count} lines${out === undefined ? '' : ` to ${out}`}.`);
+    });
+}
+
+async function importFile(
+  { io, target, table, options, dryRun, audit }: WritingSession<TargetOptions & { account?: Int64[] }>,
+  file: string,
+): Promise<void> {
+  const { gatewayKeys } = target;
+  const lines = linesOf(await openInput(file, io), io.signal);
+  const entities = await checkAgainst(table, file === '-' ? 'stdin' : file, lines, options.account);
+  io.signal.throwIfAborted();
+  if (options.account === undefined) for (const text of await grantsOf(table, entities)) say(io, text);
+  if (dryRun) return say(io, `All ${entities.length} lines are valid: ${countsText(countKinds(entities))}.`);
+  if (options.account === undefined) await confirm(target, options, io);
+  const progress = startProgress(io, 'import', entities.length);
+  let keptDeleted = 0;
+  const writing: LoadOptions = {
+    nowSeconds: Math.floor(io.now() / 1000),
+    onWritten: progress.add,
+    onKeptDeleted: () => {
+      keptDeleted += 1;
+    },
+    signal: io.signal,
+    ...(gatewayKeys && { gatewayKeys }),
+  };
+  const accounts = [...new Set(entities.map(({ account_id }) => account_id))];
+  const report = await audit
+    .around(accounts, file, () => writeData(table, entities, writing))
+    .finally(progress.end)
+    .catch((error: unknown) => {
+      if (!io.signal.aborted) say(io, `${progress.done()} of ${entities.length} lines were written.`);
+      throw error;
+    });
+  print(io, `Imported ${countsText(report)}${keptDeletedText(keptDeleted)}.`);
+}
+
+/** What the file lets in where, a line for each account: one account's data can hide a key of another. */
+async function grantsOf(table: Table, entities: readonly Entity[]): Promise<string[]> {
+  const byAccount = Map.groupBy(entities, ({ account_id }) => String(account_id));
+  const keysGiven = entities.filter(({ kind }) => kind === 'app_key').map(appKeyOf);
+  const { rows } = await batchGet(
+    table,
+    keysGiven.map(({ hash }) => keys.appKey(hash)),
+  );
+  return [...byAccount].map(([id, own]) => {
+    const account = own.find(({ kind }) => kind === 'account');
+    const permissions = account && `permissions ${(account.permissions as string[]).join(', ') || 'none'}`;
+    const added = own
+      .filter((entity) => entity.kind === 'app_key' && !rows.of(keys.appKey(appKeyOf(entity).hash)))
+      .map((entity) => {
+        const { lastDigits } = appKeyOf(entity);
+        return `new key ...${lastDigits}${entity.note === undefined ? '' : ` (${entity.note})`}`;
+      });
+    const name = account ? ` ${account.name}` : '';
+    return line`Account ${id}${name}: ${[`${own.length} lines`, permissions ?? [], ...added].flat().join('; ')}`;
+  });
+}
+
+const collectAccounts = (value: string, before: Int64[] = []): Int64[] => [...new Set([...before, accountId(value)])];
+
+const keptDeletedText = (count: number) =>
+  count === 0 ? '' : `; ${count} of them ${count === 1 ? 'remains' : 'remain'} deleted`;
+
+async function openInput(file: string, io: Io): Promise<Readable> {
+  if (file === '-') return io.stdin;
+  await access(file).catch((error: NodeJS.ErrnoException) => {
+    throw new CliError(`Cannot read ${file} (${error.code}): check the path.`);
+  });
+  return createReadStream(file);
+}
+
+/**
+ * A regular file is replaced as a whole, by one that only its owner can read: it holds names and key hashes. To anything
+ * else, such as a pipe, data is written as it comes.
+ */
+async function writeWhole(path: string, source: Readable, signal: AbortSignal): Promise<void> {
+  const existing = await stat(path).catch(() => undefined);
+  const isRegular = existing?.isFile() ?? true;
+  // Others who can write to the folder must not know the name beforehand, nor have a link followed.
+  const part = isRegular ? `${path}.${randomUUID()}.part` : path;
+  const opening = isRegular ? { flags: 'wx', mode: 0o600 } : {};
+  try {
+    await pipeline(source, createWriteStream(part, opening), { signal });
+    if (isRegular) await rename(part, path);
+  } catch (error) {
+    if (isRegular) await rm(part, { force: true });
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (code === 'ENOSPC')
+      throw new CliError(`Cannot write ${path}: the disk is full. Free some space, or choose another --out.`);
+    if (syscall === 'open' || syscall === 'write' || syscall === 'rename')
+      throw new CliError(`Cannot write ${path} (${code}): check --out.`);
+    throw error;
+  }
+}

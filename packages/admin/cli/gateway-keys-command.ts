@@ -1,0 +1,65 @@
+import { forEach } from '../../../lib/dynamodb/pool.ts';
+import { forgetGatewayKeys, listAccounts } from '../accounts/accounts.ts';
+import { deleteGatewayKey, listGatewayKeys, usagePlansOf } from '../accounts/gateway-keys.ts';
+import type { AdminCommand, WritingSession } from './command.ts';
+import { CliError, type Io, print, say, UsageError } from './io.ts';
+import { startProgress } from './progress.ts';
+
+/** The gateway keys of all accounts at once: for a table that moves from one stack to another. */
+export function addGatewayKeysCommands(program: AdminCommand): void {
+  const group = program
+    .command('gateway-keys')
+    .explain(
+      "Manage the gateway keys by which API Gateway's usage plan throttles accounts",
+      'gateway-keys create --stack IncidentMonitoringRum --region eu-west-1',
+    );
+  group
+    .command('create')
+    .explain(
+      'Create missing gateway keys, and attach all to the usage plan of a stack that adopted a table',
+      'gateway-keys create --stack IncidentMonitoringRum --region eu-west-1',
+    )
+    .writes(create);
+  group
+    .command('remove')
+    .explain(
+      'Delete the gateway keys that a destroyed stack left behind',
+      'gateway-keys remove --table IncidentMonitoringRum-TableCD117FA1-ABC --region eu-west-1',
+    )
+    .writes(remove);
+}
+
+async function create({ io, target, dryRun, audit }: WritingSession): Promise<void> {
+  const { table, gatewayKeys } = target;
+  if (!gatewayKeys) throw new UsageError('Unknown usage plan: pass --stack NAME instead of --table.');
+  const accounts = await listAccounts(table);
+  if (dryRun) return say(io, `${accounts.length} accounts would have a gateway key of this stack.`);
+  await audit.around(accounts, 'gateway key', () =>
+    each(io, 'gateway keys', accounts, (account) => gatewayKeys.provision(account)),
+  );
+  print(io, `${accounts.length} accounts have a gateway key.`);
+}
+
+async function remove({ io, target, dryRun, audit }: WritingSession): Promise<void> {
+  const { table, endpoint, region } = target;
+  if (endpoint !== undefined) throw new UsageError('Only AWS has gateway keys to remove: pass --table and --region.');
+  const { APIGatewayClient } = await import('@aws-sdk/client-api-gateway');
+  const client = new APIGatewayClient({ ...(region && { region }) });
+  const left = await listGatewayKeys(client, table);
+  const [plan] = left[0] ? await usagePlansOf(client, left[0].id) : [];
+  if (plan !== undefined)
+    throw new CliError(`The gateway keys are in use by the usage plan ${plan}: destroy its stack first.`);
+  if (dryRun) return say(io, `${left.length} gateway keys would be deleted.`);
+  await audit.around(await listAccounts(table), 'gateway key', async () => {
+    await each(io, 'gateway keys', left, (key) => deleteGatewayKey(client, key));
+    // Deleted keys must not be passed to another stack's API Gateway: it would refuse the calls.
+    await forgetGatewayKeys(table);
+  });
+  print(io, `${left.length} gateway keys deleted.`);
+}
+
+function each<Item>(io: Io, what: string, items: readonly Item[], act: (item: Item) => Promise<unknown>) {
+  const progress = startProgress(io, what, items.length);
+  const one = (item: Item) => act(item).then(() => progress.add(1));
+  return forEach(items, one, { concurrency: 1 }).finally(progress.end);
+}

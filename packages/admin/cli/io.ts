@@ -1,0 +1,29 @@
+import type { Readable, Writable } from 'node:stream';
+import { stringifyJson } from '../../../lib/shared/json.ts';
+import { printableJson } from '../text/printable.ts';
+
+/** Input and output of a command. Results go to `stdout`, everything else to `stderr`. */
+export interface Io {
+  readonly stdin: Readable & { isTTY?: boolean };
+  readonly stdout: Writable & { isTTY?: boolean; columns?: number };
+  readonly stderr: Writable & { isTTY?: boolean; columns?: number };
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Aborted when the user stops the command. */
+  readonly signal: AbortSignal;
+  readonly now: () => number;
+}
+
+/** A failure that the user can fix: its message is the line to show. Exit code 1. */
+export class CliError extends Error {
+  override readonly name: string = 'CliError';
+}
+
+/** Wrong use of the command. Exit code 2. */
+export class UsageError extends CliError {
+  override readonly name = 'UsageError';
+}
+
+/** Prints a value as JSON: exact, and safe on a terminal. */
+export const printJson = (io: Pick<Io, 'stdout'>, value: unknown) => print(io, printableJson(stringifyJson(value)));
+export const print = (io: Pick<Io, 'stdout'>, text: string) => void io.stdout.write(`${text}\n`);
+export const say = (io: Pick<Io, 'stderr'>, text: string) => void io.stderr.write(`${text}\n`);

@@ -1,0 +1,59 @@
+import { addAccountCommands } from './accounts-command.ts';
+import { addAppKeyCommands } from './app-keys-command.ts';
+import { addAuditCommand } from './audit-command.ts';
+import { addCheckCommands } from './check-command.ts';
+import { AdminCommand } from './command.ts';
+import { explain } from './command-errors.ts';
+import { addCompletionCommands } from './completion-command.ts';
+import { addConsoleCommand } from './console-command.ts';
+import { addDataCommands } from './data-command.ts';
+import { addFleetCommands } from './fleet-command.ts';
+import { addGatewayKeysCommands } from './gateway-keys-command.ts';
+import type { Io } from './io.ts';
+import { addShowCommands } from './show-command.ts';
+import { addUndoCommands } from './undo-command.ts';
+
+export function createProgram(io: Io): AdminCommand {
+  const program = new AdminCommand(io, 'npm run --silent admin --')
+    .option('--stack <name>', 'use the table of a deployed stack')
+    .option('--table <name>', 'use a table by its name')
+    .option('--region <region>', 'region of the stack or table (default: AWS_REGION)')
+    .option('--endpoint <url>', 'URL of a DynamoDB-compatible server (default: DYNAMODB_ENDPOINT)')
+    .option('--service <url>', 'URL of the `npm start` service to use if several are running (default: SERVICE_URL)')
+    .option('--yes', 'write to AWS or another machine without confirmation')
+    .configureOutput({
+      writeOut: (text) => io.stdout.write(text),
+      writeErr: (text) => io.stderr.write(text),
+      getOutHelpWidth: () => io.stdout.columns ?? 100,
+    })
+    .exitOverride()
+    .explain(
+      'Manage accounts, keys and data, and undo mistakes, on the service that `npm start` runs or on a deployed stack (--stack).',
+      'account create 42 --name "Acme" --permission monit',
+      'show fleet --account 42 --stack IncidentMonitoringRum --region eu-west-1',
+    );
+  addAccountCommands(program);
+  addAppKeyCommands(program);
+  addGatewayKeysCommands(program);
+  addDataCommands(program);
+  addShowCommands(program);
+  addUndoCommands(program);
+  addCheckCommands(program);
+  addFleetCommands(program);
+  addAuditCommand(program);
+  addConsoleCommand(program);
+  addCompletionCommands(program);
+  return program;
+}
+
+/** Runs a command line. @returns the exit code */
+export async function runAdmin(args: readonly string[], io: Io): Promise<number> {
+  try {
+    await createProgram(io).parseAsync(args, { from: 'user' });
+    return 0;
+  } catch (error) {
+    const { line, exitCode } = explain(error, io.signal.aborted);
+    if (line !== '') io.stderr.write(`${line}\n`);
+    return exitCode;
+  }
+}

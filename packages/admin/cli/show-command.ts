@@ -1,0 +1,216 @@
+import { styleText } from 'node:util';
+import { FLEET_STATUSES } from '../../../lib/http/operations.ts';
+import type { FleetStatus } from '../../../lib/operations/browse-fleet/host-status.ts';
+import {
+  type FeedItem,
+  readAlert,
+  readFeed,
+  readIncident,
+} from '../../../lib/operations/merge-alerts/read-incidents.ts';
+import { stringifyJson } from '../../../lib/shared/json.ts';
+import { explainHost } from '../fleet/explain.ts';
+import { readHost, readOverview } from '../fleet/fleet-overview.ts';
+import { effectsOf } from '../incidents/effects.ts';
+import { listIncidents } from '../incidents/list.ts';
+import { readWorkItem } from '../incidents/restore-work-item.ts';
+import { line, printable } from '../text/printable.ts';
+import { timeText } from '../text/time-text.ts';
+import { objectId } from './arguments.ts';
+import type { AccountOptions, AdminCommand, Session, Shown } from './command.ts';
+import { CliError, type Io } from './io.ts';
+import { plainTable, recordsTable } from './output.ts';
+
+type ShowSession = Session<AccountOptions>;
+
+export function addShowCommands(program: AdminCommand): void {
+  const show = program.command('show').explain('Show what is stored', 'show fleet --account 42');
+  show
+    .command('incident')
+    .explain(
+      'Show an incident and its feed: what was merged into it, and undone',
+      'show incident 64f000000000000000000001 --account 42',
+    )
+    .argument('<incident-id>', 'its ObjectID', objectId)
+    .ofAccount()
+    .shows(showIncident);
+  show
+    .command('incidents')
+    .explain(
+      'List the incidents of an account, with the numbers of their alerts and feed entries',
+      'show incidents --account 42',
+    )
+    .ofAccount()
+    .shows(showIncidents);
+  show
+    .command('alert')
+    .explain('Show an alert and the incident that it is in', 'show alert 64f0000000000000000000a1 --account 42')
+    .argument('<alert-id>', 'its ObjectID', objectId)
+    .ofAccount()
+    .shows(showAlert);
+  show
+    .command('work-item')
+    .explain('Show a work item, also a deleted one', 'show work-item wi-1001 --account 42')
+    .argument('<work-item-id>', 'its id')
+    .ofAccount()
+    .shows(showWorkItem);
+  show
+    .command('host')
+    .explain(
+      'Show the stored rows of a host, its status and the reason for it',
+      'show host fra-1-web-0001 --account 42',
+    )
+    .argument('<host-id>', 'its id')
+    .ofAccount()
+    .shows(showHost);
+  show
+    .command('fleet')
+    .explain('Show how many hosts of each status each edge cluster has', 'show fleet --account 42')
+    .ofAccount()
+    .shows(showFleet);
+}
+
+async function showIncident({ table, options: { account } }: ShowSession, id: string): Promise<Shown> {
+  const incident = await readIncident(table, account, id);
+  if (!incident) throw new CliError(`Account ${account} has no incident ${id}.`);
+  const { pk: _pk, sk: _sk, ...shown } = incident;
+  const feed = await readFeed(table, account, id);
+  const head = feed.length === 0 ? 'Its feed is empty.' : 'Feed, oldest first:';
+  return {
+    json: { ...shown, feed: feed.map(({ entry, moves, stayed, pending }) => ({ ...entry, pending, moves, stayed })) },
+    text: () => [fieldsText(shown), '', head, ...feed.map(feedText)].join('\n'),
+  };
+}
+
+async function showIncidents({ table, options: { account } }: ShowSession): Promise<Shown> {
+  const incidents = await listIncidents(table, account);
+  const records = incidents.map((incident) => ({ owner_id: 'none', ...incident }));
+  return {
+    json: incidents,
+    text: () =>
+      records.length === 0
+        ? `Account ${account} has no incidents.`
+        : recordsTable(records, ['incident_id', 'alerts', 'entries', 'owner_id', 'title']),
+  };
+}
+
+async function showAlert({ table, options: { account } }: ShowSession, id: string): Promise<Shown> {
+  const alert = await readAlert(table, account, id);
+  if (!alert) throw new CliError(`Account ${account} has no alert ${id}.`);
+  const { pk: _pk, sk: _sk, ...fields } = alert;
+  const incident =
+    fields.incident_id === undefined ? undefined : await readIncident(table, account, fields.incident_id);
+  const shown = { ...fields, ...(incident && { incident_title: incident.title }) };
+  return { json: shown, text: () => fieldsText({ incident_id: 'none', ...shown }) };
+}
+
+async function showWorkItem({ table, options: { account } }: ShowSession, id: string): Promise<Shown> {
+  const stored = await readWorkItem(table, account, id);
+  if (!stored) throw new CliError(`Account ${account} has no work item ${id}.`);
+  const { pk: _pk, sk: _sk, ...item } = stored;
+  const shown = { ...item, state: stored.deleted_at_ms === undefined ? 'active' : 'deleted' };
+  return { json: shown, text: () => fieldsText(shown) };
+}
+
+async function showHost({ io, table, options: { account } }: ShowSession, id: string): Promise<Shown> {
+  const { host, live } = await readHost(table, account, id);
+  if (!host && !live) throw new CliError(`Account ${account} has no host ${id}.`);
+  const shown = host && explainHost(host, live, io.now());
+  const why = shown?.why ?? 'It is not in the inventory, so the API does not list it.';
+  const title = shown ? line`${id} is ${shown.status} (rule ${shown.rule}).` : line`${id} has no status.`;
+  const rowText = (row: object | undefined) => (row ? fieldsText(row) : '  none');
+  return {
+    json: { host_id: id, ...shown, why, inventory: host ?? null, live_status: live ?? null },
+    text: () => [title, printable(why), '', 'Inventory', rowText(host), '', 'Live status', rowText(live)].join('\n'),
+  };
+}
+
+async function showFleet(session: ShowSession): Promise<Shown> {
+  const { account } = session.options;
+  const counts = await countFleet(session);
+  const edge_clusters = Object.fromEntries(counts.edge_clusters);
+  return { json: { account_id: account, ...counts, edge_clusters }, text: () => fleetText(counts, session.io) };
+}
+
+/** Fields in lines; times also in readable form. */
+function fieldsText(row: object): string {
+  const rows = Object.entries(row).map(([field, value]) => {
+    const text = typeof value === 'object' ? stringifyJson(value) : String(value);
+    return [
+      `  ${field}`,
+      /_ms$/.test(field) && !/interval/.test(field) ? `${text} (${timeText(Number(value))})` : text,
+    ];
+  });
+  return plainTable(rows);
+}
+
+function feedText(item: FeedItem): string {
+  const { entry, pending } = item;
+  const sequenceText = (sequence?: number) => String(sequence).padStart(15, '0');
+  const what = entry.kind === 'merge' ? 'merge' : `undo of ${sequenceText(entry.undone_sequence)}`;
+  return [
+    line`  ${sequenceText(entry.sequence)}  ${timeText(entry.at_ms)}  ${what} by ${entry.by}${pending ? '  (pending)' : ''}`,
+    ...effectsOf(item).map(({ text, incident }) => line`    ${incident ? `${text} ${incident}` : text}`),
+  ].join('\n');
+}
+
+type StatusCounts = Record<FleetStatus, number>;
+
+async function countFleet({ io, table, options: { account } }: ShowSession) {
+  const none = () => Object.fromEntries(FLEET_STATUSES.map((status) => [status, 0])) as StatusCounts;
+  /** Clusters by name. A map, since a name may be any text. */
+  const counts = { hosts: 0, statuses: none(), edge_clusters: new Map<string, StatusCounts>() };
+  for await (const { hosts } of readOverview({ table, account, now: io.now, signal: io.signal }))
+    for (const { edge_cluster, status } of hosts) {
+      counts.hosts += 1;
+      counts.statuses[status] += 1;
+      const cluster = counts.edge_clusters.get(edge_cluster) ?? none();
+      cluster[status] += 1;
+      counts.edge_clusters.set(edge_cluster, cluster);
+    }
+  return counts;
+}
+
+/** The letter of each status, so that a bar can be read without colours. */
+const LOOKS = {
+  active: ['a', 'green'],
+  degraded: ['d', 'yellow'],
+  stale: ['s', 'red'],
+  initializing: ['i', 'cyan'],
+  disabled: ['x', 'gray'],
+  unsupported: ['u', 'gray'],
+  no_data: ['n', 'magenta'],
+} as const satisfies Record<FleetStatus, [letter: string, colour: string]>;
+const BAR_WIDTH = 40;
+
+type FleetCounts = Awaited<ReturnType<typeof countFleet>>;
+
+function fleetText({ hosts, statuses, edge_clusters }: FleetCounts, io: Io): string {
+  const isColoured = io.stdout.isTTY && !io.env.NO_COLOR;
+  const paint = (status: FleetStatus, text: string) =>
+    isColoured ? styleText(LOOKS[status][1], text, { validateStream: false }) : text;
+  const bar = (of: StatusCounts) => {
+    const total = FLEET_STATUSES.reduce((sum, status) => sum + of[status], 0);
+    let reached = 0;
+    let drawn = 0;
+    const pieces = FLEET_STATUSES.map((status) => {
+      reached += of[status];
+      const until = total === 0 ? 0 : Math.round((reached / total) * BAR_WIDTH);
+      const width = until - drawn;
+      drawn = until;
+      return width === 0 ? '' : paint(status, (isColoured ? '█' : LOOKS[status][0]).repeat(width));
+    });
+    return { painted: pieces.join('') };
+  };
+  const row = (name: string, of: StatusCounts) => [
+    name,
+    ...FLEET_STATUSES.map((status) => String(of[status])),
+    bar(of),
+  ];
+  const head = ['edge cluster', ...FLEET_STATUSES.map((status) => ({ painted: paint(status, status) })), ''];
+  const clusters = [...edge_clusters].sort(([one], [other]) => one.localeCompare(other));
+  return [
+    plainTable([...clusters.map(([name, of]) => row(name, of)), row('all', statuses)], head),
+    '',
+    `${hosts} hosts. Bars: ${FLEET_STATUSES.map((status) => `${LOOKS[status][0]} ${status}`).join(', ')}.`,
+  ].join('\n');
+}

@@ -1,0 +1,156 @@
+/** Which table the command works on: that of `npm start`, of a deployed stack, or of an address of the user's. */
+import { createInterface } from 'node:readline/promises';
+import { connectTable, PATIENT, splitEndpoint, type Table } from '../../../lib/dynamodb/client.ts';
+import type { Int64 } from '../../../lib/shared/json.ts';
+import { createGatewayKeys, type GatewayKeys } from '../accounts/gateway-keys.ts';
+import { createLocalGatewayKeys } from '../local-service/local-gateway-keys.ts';
+import { LOCAL_TABLE_NAME } from '../local-service/local-table.ts';
+import { isLoopback } from '../local-service/loopback.ts';
+import { listRunning } from '../local-service/running.ts';
+import { localUser } from './audited.ts';
+import { CliError, type Io, say, UsageError } from './io.ts';
+
+export interface TargetOptions {
+  endpoint?: string;
+  table?: string;
+  region?: string;
+  stack?: string;
+  service?: string;
+  yes?: boolean;
+}
+
+export interface Target {
+  readonly table: Table;
+  /** Of a DynamoDB-compatible server; absent: AWS. */
+  readonly endpoint: string | undefined;
+  readonly region: string | undefined;
+  /** URL of the `npm start` service that it belongs to, if it was found by that. */
+  readonly service?: string;
+  /** Makes gateway keys; absent where there is no usage plan to attach them to. */
+  readonly gatewayKeys: GatewayKeys | undefined;
+  /** How many messages the stack's merge queue gave up, about; absent where no stack tells which queue it is. */
+  readonly deadLetters?: () => Promise<number>;
+  close(): void;
+}
+
+/** @throws UsageError when it is not clear what is meant, CliError when what is meant is not there */
+export async function connectTarget(options: TargetOptions, env: Io['env']): Promise<Target> {
+  const { stack } = options;
+  const region = options.region ?? env.AWS_REGION ?? env.AWS_DEFAULT_REGION;
+  if (stack !== undefined) {
+    if (options.table !== undefined || options.endpoint !== undefined)
+      throw new UsageError('--stack already names the table: do not pass --table or --endpoint.');
+    const { tableName, accountPlanId, deadLettersUrl } = await readStack(stack, region);
+    const target = connect({ tableName, region, accountPlanId });
+    return deadLettersUrl ? { ...target, deadLetters: () => countMessages(deadLettersUrl, region) } : target;
+  }
+  const endpoint = options.endpoint ?? (options.region === undefined ? env.DYNAMODB_ENDPOINT : undefined);
+  if (endpoint !== undefined) {
+    if (!URL.canParse(endpoint)) throw new UsageError(`--endpoint must be a URL, not "${endpoint}".`);
+    return connect({ tableName: options.table ?? env.TABLE_NAME ?? LOCAL_TABLE_NAME, endpoint });
+  }
+  if (options.table !== undefined) return connect({ tableName: options.table, region });
+  const running = theRunning(options.service ?? env.SERVICE_URL);
+  return { ...connect(running), service: running.url };
+}
+
+function theRunning(url: string | undefined) {
+  const running = listRunning().filter((service) => url === undefined || service.url === url.replace(/\/$/, ''));
+  const [first, ...others] = running;
+  if (!first)
+    throw new UsageError(
+      url === undefined
+        ? 'No service is running: start one with `npm start`, or pass --stack NAME, --table NAME or --endpoint URL.'
+        : `No \`npm start\` service is running at ${url}.`,
+    );
+  if (others.length > 0)
+    throw new UsageError(
+      `Several services are running: choose one with --service ${running.map((s) => s.url).join(' or ')}.`,
+    );
+  return first;
+}
+
+interface Place {
+  tableName: string;
+  endpoint?: string | undefined;
+  region?: string | undefined;
+  accountPlanId?: string;
+}
+
+function connect({ tableName, endpoint, region, accountPlanId }: Place): Target {
+  const table = connectTable({ name: tableName, endpoint, region, ...PATIENT });
+  const onAws = accountPlanId !== undefined && {
+    // Loaded when it is asked for: most commands do without.
+    async provision(account: Int64) {
+      const { APIGatewayClient } = await import('@aws-sdk/client-api-gateway');
+      const client = new APIGatewayClient({ ...(region && { region }) });
+      return createGatewayKeys(client, table, accountPlanId).provision(account);
+    },
+  };
+  const gatewayKeys = endpoint === undefined ? onAws || undefined : createLocalGatewayKeys(table);
+  return { table, endpoint, region, gatewayKeys, close: () => table.client.destroy() };
+}
+
+async function readStack(name: string, region: string | undefined) {
+  const { CloudFormationClient, DescribeStacksCommand } = await import('@aws-sdk/client-cloudformation');
+  const client = new CloudFormationClient({ ...(region && { region }) });
+  const { Stacks = [] } = await client.send(new DescribeStacksCommand({ StackName: name }));
+  const outputs = new Map(Stacks[0]?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));
+  const [tableName, accountPlanId] = [outputs.get('TableName'), outputs.get('AccountPlanId')];
+  if (!tableName || !accountPlanId)
+    throw new CliError(`Stack ${name} has no outputs TableName and AccountPlanId: it is not a stack of this service.`);
+  return { tableName, accountPlanId, deadLettersUrl: outputs.get('DeadLettersUrl') };
+}
+
+/** Those that can be received, and those that were received and not deleted yet. */
+async function countMessages(queueUrl: string, region: string | undefined): Promise<number> {
+  const { GetQueueAttributesCommand, SQSClient } = await import('@aws-sdk/client-sqs');
+  const client = new SQSClient({ ...(region && { region }) });
+  const names = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] as const;
+  const { Attributes = {} } = await client.send(
+    new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: [...names] }),
+  );
+  return names.reduce((sum, name) => sum + Number(Attributes[name]), 0);
+}
+
+/** Says where something is about to be written, and asks, unless it is this machine or the user said --yes. */
+export async function confirmWrite(target: Target, options: TargetOptions, io: Io): Promise<void> {
+  if (isOfThisMachine(target)) return;
+  say(io, `This writes to ${await targetText(target)}.`);
+  await confirm(target, options, io);
+}
+
+/** Asks whether to go on, unless the target is this machine or the user said --yes. */
+export async function confirm(target: Target, options: TargetOptions, io: Io): Promise<void> {
+  if (options.yes || isOfThisMachine(target)) return;
+  // Data from standard input leaves none for an answer.
+  if (!io.stdin.isTTY || io.stdin.readableEnded)
+    throw new UsageError('Pass --yes to write there without confirmation.');
+  const prompt = createInterface({ input: io.stdin, output: io.stderr });
+  try {
+    const answer = await prompt.question('Continue? [y/N] ', { signal: io.signal });
+    if (!/^y(es)?$/i.test(answer.trim())) throw new CliError('Nothing was written.');
+  } finally {
+    prompt.close();
+  }
+}
+
+const isOfThisMachine = ({ endpoint }: Target) => endpoint !== undefined && isLoopback(new URL(endpoint).hostname);
+
+export async function targetText(target: Target): Promise<string> {
+  const { table, endpoint } = target;
+  if (endpoint !== undefined) return `table ${table.name} at ${splitEndpoint(endpoint).url}`;
+  const { account, region } = await identify(target);
+  return `table ${table.name} of AWS account ${account} in ${region}`;
+}
+
+/** Who writes to a target, for the audit. */
+export const callerOf = async (target: Target): Promise<string> =>
+  target.endpoint === undefined ? (await identify(target)).arn : localUser();
+
+async function identify({ region }: Target): Promise<{ account: string; arn: string; region: string }> {
+  const { GetCallerIdentityCommand, STSClient } = await import('@aws-sdk/client-sts');
+  const client = new STSClient({ ...(region && { region }) });
+  const { Account = 'unknown', Arn = 'unknown' } = await client.send(new GetCallerIdentityCommand({}));
+  return { account: Account, arn: Arn, region: await client.config.region() };
+}

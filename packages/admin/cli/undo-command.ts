@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { LAST_VERSION, readWorkItem, restoreWorkItem } from '../incidents/restore-work-item.ts';
+import { planUndo, undoMerge } from '../incidents/undo-merge.ts';
+import { restoreRumResource } from '../rum/restore-resource.ts';
+import { feedEntry, objectId } from './arguments.ts';
+import type { AccountOptions, AdminCommand, WritingSession } from './command.ts';
+import { CliError, print, say } from './io.ts';
+import { addMergeCommands } from './merges-command.ts';
+
+type UndoSession = WritingSession<AccountOptions>;
+
+/** The commands that take a caller's mistake back. */
+export function addUndoCommands(program: AdminCommand): void {
+  program
+    .command('work-item')
+    .explain('Manage work items', 'work-item restore wi-1001 --account 42')
+    .command('restore')
+    .explain('Undo the deletion of a work item', 'work-item restore wi-1001 --account 42')
+    .argument('<work-item-id>', 'its id')
+    .ofAccount()
+    .writes(restoreItem);
+
+  program
+    .command('rum')
+    .explain('Manage RUM resources', 'rum restore --account 42')
+    .command('restore')
+    .explain('Undo the deletion of the RUM resource', 'rum restore --account 42')
+    .ofAccount()
+    .writes(async ({ io, table, options: { account }, dryRun, audit }: UndoSession) => {
+      if (dryRun) return say(io, `The RUM resource of account ${account} would be restored if it is deleted.`);
+      await audit.inTransaction(account, 'RUM resource', async (also) => {
+        if (!(await restoreRumResource(table, account, also)))
+          throw new CliError(`Account ${account} has no deleted RUM resource.`);
+      });
+      print(io, `RUM resource of account ${account} restored.`);
+    });
+
+  const merge = program
+    .command('merge')
+    .explain(
+      'Manage merges of alerts',
+      'merge list --account 42 --since 1h',
+      'merge undo 64f000000000000000000001 1795000000000 --account 42',
+    );
+  addMergeCommands(merge);
+  merge
+    .command('undo')
+    .explain(
+      'Undo a merge: move its alerts back to where they came from, unless they have moved since. Title and owner stay.',
+      'merge undo 64f000000000000000000001 1795000000000 --account 42 --dry-run',
+    )
+    .argument('<incident-id>', 'the incident that alerts were merged into', objectId)
+    .argument('<feed-entry>', 'the number that `show incident` shows for the merge', feedEntry)
+    .ofAccount()
+    .writes(undo);
+}
+
+async function restoreItem({ io, table, options: { account }, dryRun, audit }: UndoSession, id: string): Promise<void> {
+  const stored = await readWorkItem(table, account, id);
+  if (!stored) throw new CliError(`Account ${account} has no work item ${id}.`);
+  if (stored.deleted_at_ms === undefined)
+    return print(io, `Work item ${id} is not deleted; it is at version ${stored.version}.`);
+  if (dryRun) return say(io, `Work item ${id} would be restored.`);
+  if (BigInt(stored.version) >= LAST_VERSION)
+    throw new CliError(`Work item ${id} is at the highest version and cannot be restored.`);
+  await audit.inTransaction(account, `work item ${id}`, async (also) => {
+    if (!(await restoreWorkItem(table, account, stored, also)))
+      throw new CliError(`Work item ${id} has just been changed: check it and try again.`);
+  });
+  print(io, `Work item ${id} restored; it is at version ${BigInt(stored.version) + 1n}.`);
+}
+
+async function undo(session: UndoSession, incidentId: string, sequence: number): Promise<void> {
+  const { io, table, dryRun, audit } = session;
+  const { account } = session.options;
+  const request = { account, incidentId, sequence, by: `operator ${audit.by}`, requestId: randomUUID() };
+  const deps = { table, now: io.now, newId: randomUUID };
+  const what = `entry ${sequence} of incident ${incidentId}`;
+  const result = dryRun
+    ? await planUndo(deps, request)
+    : await audit.around([account], what, () => undoMerge(deps, request));
+  const { moves, left, undoneBy, sequence: own } = result;
+  const stay = left.length > 0 ? `; ${left.length} have been moved since and stay` : '';
+  const some = `${moves.length} of ${moves.length + left.length} alerts`;
+  if (undoneBy !== undefined) print(io, `Entry ${sequence} was already undone by entry ${undoneBy}.`);
+  else if (moves.length === 0) print(io, `Nothing to undo${stay}.`);
+  else if (dryRun) say(io, `${some} would be moved back${stay}.`);
+  else print(io, `${some} moved back${stay}. Feed entry ${own}.`);
+}

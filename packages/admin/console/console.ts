@@ -1,0 +1,158 @@
+/** The operator's console: a read-only web page on this machine, for whoever has its address. */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
+import { getRequestListener, type HttpBindings } from '@hono/node-server';
+import { type Context, Hono } from 'hono';
+import { getCookie, setCookie } from 'hono/cookie';
+import { secureHeaders } from 'hono/secure-headers';
+import type { Table } from '../../../lib/dynamodb/client.ts';
+import { isUnavailable } from '../../../lib/dynamodb/failures.ts';
+import { isInt64, toInt64 } from '../../../lib/shared/json.ts';
+import { readAccount } from '../accounts/accounts.ts';
+import { asksLoopback } from '../local-service/loopback.ts';
+import { printable } from '../text/printable.ts';
+import { timeText } from '../text/time-text.ts';
+import { accountPage, accountsPage } from './account-page.ts';
+import { fleetPage } from './fleet-page.ts';
+import { healthPage, runCheck } from './health-page.ts';
+import { document, type Html, html, type Page } from './html.ts';
+import { alertPage, incidentPage, mergesPage } from './incidents-page.ts';
+import { metered } from './metered.ts';
+import { NotFound, type Source, type View } from './view.ts';
+
+export interface ConsoleOptions extends Source {
+  now(): number;
+  /** Told of a bug of the console, in printable lines. */
+  onFailed(text: string): void;
+}
+
+type Env = { Bindings: HttpBindings };
+
+const require = createRequire(import.meta.url);
+const STYLES = {
+  'pico.css': readFileSync(require.resolve('@picocss/pico/css/pico.min.css')),
+  'console.css': readFileSync(new URL('./console.css', import.meta.url)),
+};
+const [NONE, SELF] = [["'none'"], ["'self'"]];
+const POLICY = {
+  defaultSrc: NONE,
+  styleSrc: SELF,
+  imgSrc: ['data:'],
+  formAction: SELF,
+  baseUri: SELF,
+  frameAncestors: NONE,
+};
+const COOKIE = 'console';
+/** The only path that takes a form. */
+const CHECK = /\/health$/;
+/** US dollars for a read unit on demand, as in docs/cost.md. */
+const READ_UNIT_DOLLARS = 0.125 / 1_000_000;
+
+/** Compares in a time that does not tell where the two differ. */
+const isSame = (one: string, other: string) => timingSafeEqual(digest(one), digest(other));
+const digest = (text: string) => createHash('sha256').update(text).digest();
+const secret = () => randomBytes(32).toString('base64url');
+
+/** @returns answers the requests for `/console` and what is below; and the path and query that let one browser in, once */
+export function createConsole(options: ConsoleOptions) {
+  let token: string | undefined = secret();
+  // A cookie goes to every port of this host: below a path that nobody else knows, to none but ours.
+  const prefix = `/${secret()}`;
+  const home = `/console${prefix}/`;
+  const entrance = `${home}?token=${token}`;
+  const session = secret();
+  const formToken = secret();
+  const checks: View['checks'] = new Map();
+  const app = new Hono<Env>({ strict: false }).basePath('/console');
+  const addressOf = ({ req }: Context<Env>) => req.url.slice(new URL(req.url).origin.length);
+  /** Who does not know the path is not told. */
+  const baseOf = (c: Context<Env>) => (c.req.path.startsWith(home) ? home : '/console/');
+  const refuse = (c: Context<Env>, status: 401 | 403 | 404 | 405 | 500 | 502, title: string, sentence: string) =>
+    c.html(document({ title, body: html`<p>${sentence}</p>` }, baseOf(c), addressOf(c)), status);
+
+  app.use(secureHeaders({ contentSecurityPolicy: POLICY, strictTransportSecurity: false }));
+  app.use(async (c, next) => {
+    const { method, headers, socket } = c.env.incoming;
+    if (!asksLoopback(headers.host, socket.localPort))
+      return refuse(c, 403, 'Refused', 'Use the address that was printed.');
+    if (method === 'GET' || (method === 'POST' && CHECK.test(c.req.path))) return next();
+    c.header('Allow', 'GET');
+    return refuse(c, 405, 'Read-only', 'To change something, use the commands that the console names.');
+  });
+  for (const [name, body] of Object.entries(STYLES))
+    app.get(`/${name}`, (c) => c.body(body, 200, { 'Content-Type': 'text/css; charset=utf-8' }));
+  app.use(async (c, next) => {
+    c.header('Cache-Control', 'no-store');
+    const given = c.req.query('token');
+    if (token !== undefined && given !== undefined && isSame(given, token)) {
+      token = undefined;
+      setCookie(c, COOKIE, session, { path: home, httpOnly: true, sameSite: 'Strict' });
+      return c.redirect(home);
+    }
+    const advice = 'Open the address that was printed. It works once: run the command again for another.';
+    if (!isSame(getCookie(c, COOKIE) ?? '', session)) return refuse(c, 401, 'Access denied', advice);
+    return given === undefined ? next() : c.redirect(home);
+  });
+  app.onError((error, c) => {
+    const { name, message, stack = message } = error;
+    if (error instanceof NotFound) return refuse(c, 404, 'Not found', message);
+    // DynamoDB, or the way to it, is what failed.
+    if (error instanceof DynamoDBServiceException || isUnavailable(error) || name === 'CredentialsProviderError')
+      return refuse(c, 502, 'Cannot read', `The table cannot be read: ${name}: ${message.split('\n')[0]}`);
+    options.onFailed(`The console failed: ${stack.split('\n').map(printable).join('\n')}`);
+    return refuse(c, 500, 'Internal error', 'This is a bug in the console: its terminal shows the details.');
+  });
+  app.notFound((c) => refuse(c, 404, 'Not found', 'There is no such page.'));
+
+  function viewOf(c: Context<Env>): Omit<View, 'account'> {
+    const { table, units } = metered(options.table);
+    const query = Object.fromEntries(Object.entries(c.req.query()).filter(([, value]) => value !== ''));
+    const { signal } = c.req.raw;
+    return { ...options, table, nowMs: options.now(), query, signal, checks, formToken, cost: () => costText(units()) };
+  }
+  const show = (page: (view: Omit<View, 'account'>, c: Context<Env>) => Promise<Page>) => async (c: Context<Env>) => {
+    const view = viewOf(c);
+    const shown = await page(view, c);
+    const footer = `${options.target}. Read at ${timeText(view.nowMs)}: ${view.cost()}.`;
+    return c.html(document(shown, home, addressOf(c), footer));
+  };
+  const ofAccount = (page: NonNullable<Page['page']>, title: string, body: (view: View, id: string) => Promise<Html>) =>
+    show(async (view, c) => {
+      const account = await requireAccount(view.table, c.req.param('account'));
+      const id = c.req.param('id')?.toLowerCase() ?? '';
+      return { title, page, account, body: await body({ ...view, account }, id) };
+    });
+  const accounts = show(async (view) => ({ title: 'Accounts', body: await accountsPage(view) }));
+
+  app.get(prefix, accounts);
+  app.get(`${prefix}/:account/fleet`, ofAccount('fleet', 'Fleet', fleetPage));
+  app.get(`${prefix}/:account/merges`, ofAccount('merges', 'Incidents and merges', mergesPage));
+  app.get(`${prefix}/:account/incident/:id`, ofAccount('merges', 'Incident', incidentPage));
+  app.get(`${prefix}/:account/alert/:id`, ofAccount('merges', 'Alert', alertPage));
+  app.get(`${prefix}/:account/account`, ofAccount('account', 'Account', accountPage));
+  app.get(`${prefix}/:account/health`, ofAccount('health', 'Health', healthPage));
+  app.post(`${prefix}/:account/health`, async (c) => {
+    const { token: given } = await c.req.parseBody();
+    if (typeof given !== 'string' || !isSame(given, formToken))
+      return refuse(c, 403, 'Refused', 'Use the button of the page.');
+    const view = viewOf(c);
+    await runCheck({ ...view, account: await requireAccount(view.table, c.req.param('account')) });
+    return c.redirect(c.req.path, 303);
+  });
+  return { listener: getRequestListener(app.fetch), entrance };
+}
+
+/** @throws NotFound */
+async function requireAccount(table: Table, text = '') {
+  const id = /^\d{1,19}$/.test(text) ? toInt64(text) : 0;
+  const account = id > 0 && isInt64(id) ? await readAccount(table, id) : undefined;
+  if (!account) throw new NotFound(`There is no account ${text}.`);
+  return account;
+}
+
+function costText(units: number): string {
+  if (units === 0) return 'the server does not tell what it cost';
+  return `${units.toLocaleString('en')} read units, about $${(units * READ_UNIT_DOLLARS).toFixed(7)} on demand`;
+}

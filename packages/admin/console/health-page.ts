@@ -1,0 +1,60 @@
+/** What needs an operator: merges that are not finished, dead letters, and what a check found. */
+
+import { readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
+import { checkAccount } from '../check/check.ts';
+import { FINDINGS } from '../check/finding.ts';
+import { countText } from '../text/count-text.ts';
+import { timeText } from '../text/time-text.ts';
+import { type Html, href, html, link, section, when } from './html.ts';
+import { command, type View } from './view.ts';
+
+export async function healthPage(view: View): Promise<Html> {
+  const { table, account, nowMs, checks, formToken } = view;
+  const id = account.account_id;
+  const [{ pending = [] }, letters] = await Promise.all([readMergeOrder(table, id), deadLetters(view)]);
+  const { rows, text } = checks.get(String(id)) ?? { rows: [], text: 'Not run since the console was started.' };
+  return html`
+${section('Pending merges', {
+  head: ['entry', 'since about', 'incident', 'how to finish it'],
+  rows: pending.map(({ sequence, incidentId }) => [
+    sequence,
+    when(sequence, nowMs),
+    link(href([id, 'incident', incidentId]), incidentId),
+    command(view, `merge finish ${incidentId} ${sequence} --account ${id}`),
+  ]),
+  none: 'None: every merge is finished.',
+})}
+<h2>Dead letters</h2>
+<p>${letters}</p>
+${section(
+  'Check',
+  { head: ['kind', 'meaning', 'about', 'detail', 'repair'], rows, none: text },
+  html`<p>It reads all merges, alerts, feeds and keys of the account.</p>
+<form method="post"><input type="hidden" name="token" value="${formToken}"><button type="submit">Check now</button></form>`,
+)}
+${rows.length > 0 && html`<p>${text} What a repair would change: ${command(view, `repair --account ${id}`)}</p>`}`;
+}
+
+async function deadLetters(view: View): Promise<string> {
+  try {
+    const letters = await view.deadLetters();
+    if (letters === undefined) return 'Unknown: the console finds the merge queue only with npm start or --stack.';
+    const text = `${countText(letters, 'message')} of the merge queue, of all accounts.`;
+    return letters === 0 ? text : `${text} docs/operate.md says what to do, at the alarm DeadLetters.`;
+  } catch (error) {
+    const { name, message } = error as Error;
+    return `They cannot be read: ${name}: ${message}`;
+  }
+}
+
+/** Runs a check of the account: its page shows the result from then on. */
+export async function runCheck({ table, account, nowMs, cost, checks }: View): Promise<void> {
+  const findings = await checkAccount(table, account.account_id, nowMs);
+  const rows = findings.map(({ kind, ids, detail, fixes }) => {
+    const about = Object.entries(ids).map(([name, value]) => `${name} ${value}`);
+    const repair = fixes.length > 0 ? 'possible' : 'the right state is unknown';
+    return [kind, FINDINGS[kind], about.join(', '), detail, repair];
+  });
+  const result = rows.length === 0 ? 'no problems found' : countText(rows.length, 'finding');
+  checks.set(String(account.account_id), { rows, text: `Checked at ${timeText(nowMs)}: ${result}; ${cost()}.` });
+}

@@ -1,0 +1,42 @@
+/** What a page is made from. */
+
+import type { Table } from '../../../lib/dynamodb/client.ts';
+import type { AccountRow } from '../accounts/account-rows.ts';
+import { shellWord } from '../text/shell-word.ts';
+import { html, type Table as Rows } from './html.ts';
+
+/** A table, and what only its surroundings know. */
+export interface Source {
+  readonly table: Table;
+  /** Where that is, for the reader. */
+  readonly target: string;
+  /** Options by which a command of the operator's reaches the same table. */
+  commandOptions(): string;
+  /** How many messages the merge queue gave up; undefined: it is not known where the queue is. */
+  deadLetters(): Promise<number | undefined>;
+}
+
+export interface View extends Source {
+  readonly account: AccountRow;
+  readonly nowMs: number;
+  /** Of the address; a part without text is absent. */
+  readonly query: Readonly<Record<string, string | undefined>>;
+  /** Aborted when the browser goes away. */
+  readonly signal: AbortSignal;
+  /** By account id, what the last check that this console has run found, and a sentence about it. */
+  readonly checks: Map<string, Pick<Rows, 'rows'> & { text: string }>;
+  /** In every form: another page cannot send it. */
+  readonly formToken: string;
+  /** What the page has read so far costs, as a clause. */
+  cost(): string;
+}
+
+/**
+ * A command to copy: one click selects it.
+ * @param stored a text from the table for its last argument: after `--` it is no option, whatever it begins with
+ */
+export const command = ({ commandOptions }: Pick<View, 'commandOptions'>, words: string, stored?: string) =>
+  html`<code>npm run --silent admin -- ${words} ${commandOptions()}${stored !== undefined && ` -- ${shellWord(stored)}`}</code>`;
+
+/** What the page is about is not there. */
+export class NotFound extends Error {}

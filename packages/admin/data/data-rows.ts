@@ -1,0 +1,55 @@
+/** The rows of the entities of a data file. */
+
+import { type KeyOf, keys, type RowKind } from '../../../lib/dynamodb/keys.ts';
+import type { Int64 } from '../../../lib/shared/json.ts';
+import type { Entity } from './format.ts';
+
+export type StoredRow = KeyOf<RowKind> & Record<string, unknown>;
+
+/** Ids that are stored in lower case. */
+const lower = (fields: Readonly<Record<string, unknown>>, ...names: string[]) =>
+  Object.fromEntries(names.filter((name) => name in fields).map((name) => [name, String(fields[name]).toLowerCase()]));
+
+/** The row of an entity; accounts and keys are written one by one, by rules of their own. */
+export function rowOf({ kind, account_id: account, ...fields }: Entity): StoredRow {
+  const { host_id, ...host } = fields as { host_id?: unknown };
+  switch (kind) {
+    case 'member':
+      return { ...keys.member(account, fields.member_id as Int64), ...fields };
+    case 'host':
+      return { ...keys.host(account, String(host_id)), ...host };
+    case 'host_status':
+      return { ...keys.hostStatus(account, String(host_id)), ...host };
+    case 'rum_resource':
+      return { ...keys.rumResource(account), ...fields };
+    case 'rum_usage':
+      return { ...keys.rumUsage(account), ...fields };
+    case 'work_item':
+      return { ...storableFields(fields), ...keys.workItem(account, String(fields.work_item_id)) };
+    case 'incident':
+      return { ...fields, ...keys.incident(account, String(fields.incident_id)), ...lower(fields, 'incident_id') };
+    case 'alert':
+      return {
+        ...fields,
+        ...keys.alert(account, String(fields.alert_id)),
+        ...lower(fields, 'alert_id', 'incident_id'),
+      };
+    case 'account':
+    case 'app_key':
+      throw new Error(`${kind} has no row of its own`);
+  }
+}
+
+/** An open kind's fields: their values may be any JSON. */
+export const storableFields = (fields: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, storable(value)]));
+
+/**
+ * A value of JSON as the document client stores it whole. The client recognizes objects by their `constructor`, which a member of
+ * that name hides; maps do not have this problem.
+ */
+function storable(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(storable);
+  if (typeof value !== 'object' || value === null) return value;
+  return new Map(Object.entries(value).map(([name, member]) => [name, storable(member)]));
+}

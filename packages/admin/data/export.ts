@@ -1,0 +1,74 @@
+import type { Table } from '../../../lib/dynamodb/client.ts';
+import { collections, parseKey, type RowKind, type Stored } from '../../../lib/dynamodb/keys.ts';
+import { queryAll } from '../../../lib/dynamodb/query.ts';
+import type { Int64 } from '../../../lib/shared/json.ts';
+import { listAccounts, listAppKeys, readAccount } from '../accounts/accounts.ts';
+import { readSnapshot } from '../incidents/snapshot.ts';
+import { type Entity, KINDS, type Kind } from './format.ts';
+
+const PARTITIONS = [
+  collections.members,
+  collections.hosts,
+  collections.hostStatuses,
+  collections.rum,
+  collections.workItems,
+];
+
+/** The kind of the entities in rows of a kind: `host_status` of `hostStatus`. */
+const kindOf = (rowKind: RowKind): Kind | undefined => {
+  const name = rowKind.replace(/[A-Z]/, (capital) => `_${capital.toLowerCase()}`);
+  return KINDS.find((kind) => kind === name);
+};
+
+/** Of an alert and an incident: their places in the order of this table's merges. */
+const PLACES = new Set([
+  'moved_sequence',
+  'moved_from',
+  'previous_sequence',
+  'stayed_sequence',
+  'last_change',
+  'loaded_after',
+]);
+
+/** The entity that a row holds: what {@link rowOf} in `rows.ts` makes a row of. */
+function entityOf({ pk, sk, ...fields }: Stored<RowKind>): Entity {
+  const parsed = parseKey({ pk, sk });
+  const kind = parsed && kindOf(parsed.kind);
+  if (!kind || parsed.account === undefined) throw new Error(`no data format for a row of kind ${parsed?.kind}`);
+  const isMerged = kind === 'alert' || kind === 'incident';
+  const own = Object.entries(fields).filter(([name]) => !isMerged || !PLACES.has(name));
+  const host = kind === 'host' || kind === 'host_status' ? { host_id: sk } : {};
+  return { kind, account_id: parsed.account, ...host, ...Object.fromEntries(own) };
+}
+
+/**
+ * All of some accounts in the data format, in an order that can be loaded as it comes. App keys are exported as hashes, since
+ * the keys are not stored. A merge is exported in full or not at all. Feeds, the order of merges, rate counts, remembered
+ * Idempotency-Keys and the audit trail are left out.
+ * @param accounts absent: all
+ * @throws Error naming an account that does not exist
+ */
+export async function* exportData(table: Table, accounts?: readonly Int64[]): AsyncGenerator<Entity> {
+  for (const account of accounts ?? (await listAccounts(table))) {
+    const row = await readAccount(table, account);
+    if (!row && accounts) throw new Error(`there is no account ${account}`);
+    if (!row) continue; // listed, but its making was cut short
+    const { name, permissions, suspended } = row;
+    yield { kind: 'account', account_id: account, name, permissions, ...(suspended && { suspended }) };
+    for (const { hash, last_digits, created_at, expires_at, revoked_at, note } of await listAppKeys(table, row))
+      yield {
+        kind: 'app_key',
+        account_id: account,
+        app_key_hash: hash,
+        last_digits,
+        created_at,
+        expires_at,
+        revoked: revoked_at === undefined ? undefined : true,
+        note,
+      };
+    for (const partition of PARTITIONS.flatMap((of) => of(account)))
+      for await (const stored of queryAll(table, partition)) yield entityOf(stored);
+    const { incidents, alerts } = await readSnapshot(table, account);
+    for (const stored of [...incidents, ...alerts]) yield entityOf(stored);
+  }
+}

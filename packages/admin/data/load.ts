@@ -1,0 +1,115 @@
+import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
+import { type Table, withSignal } from '../../../lib/dynamodb/client.ts';
+import { type Key, keys, parseKey } from '../../../lib/dynamodb/keys.ts';
+import { readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
+import type { Int64 } from '../../../lib/shared/json.ts';
+import type { AccountRow } from '../accounts/account-rows.ts';
+import { putAccount, readAccount } from '../accounts/accounts.ts';
+import { putAppKey } from '../accounts/app-key-admin.ts';
+import type { GatewayKeys } from '../accounts/gateway-keys.ts';
+import { checkData, type Lines, type TableContents } from './check-lines.ts';
+import { appKeyOf, type Entity, type Kind } from './format.ts';
+import { isMerged, writeRows } from './write.ts';
+
+/** How many entities of each kind were written. */
+export type LoadReport = Partial<Record<Kind, number>>;
+
+export interface LoadOptions {
+  /** Unix time. */
+  nowSeconds: number;
+  /** Provisions each account that has no gateway key yet. */
+  gatewayKeys?: GatewayKeys;
+  /** Called from time to time with how many more entities are written. */
+  onWritten?: (count: number) => void;
+  /** Called for each entity that is deleted in the table but not in the data: it stays deleted. */
+  onKeptDeleted?: () => void;
+  /** Stops writing; what is written stays, and writing the same data again completes it. */
+  signal?: AbortSignal;
+}
+
+/**
+ * Checks data as a whole, then writes it as {@link writeData} does.
+ * @param source how messages name the data
+ * @throws DataError when anything is wrong with it; nothing is written then
+ */
+export async function loadData(table: Table, source: string, lines: Lines, options: LoadOptions): Promise<LoadReport> {
+  return writeData(table, await checkAgainst(table, source, lines), options);
+}
+
+/** Checks data as a whole, and against what the table holds. @throws DataError */
+export function checkAgainst(table: Table, source: string, lines: Lines, only?: readonly Int64[]): Promise<Entity[]> {
+  const contents: TableContents = {
+    hasAccount: async (account) => (await readAccount(table, account)) !== undefined,
+    async ownersOf(hashes) {
+      const { rows } = await batchGet(table, hashes.map(keys.appKey));
+      return new Map([...rows.values()].map((row) => [hashOf(row), row.account_id]));
+    },
+  };
+  return checkData(source, lines, contents, only);
+}
+
+const hashOf = (key: Key) => String(parseKey(key)?.parts[0]);
+
+/** Such as `2 account, 600 host`. */
+export const countsText = (report: LoadReport) =>
+  Object.entries(report)
+    .map(([kind, count]) => `${count} ${kind}`)
+    .join(', ') || 'nothing';
+
+export function countKinds(entities: readonly Entity[]): LoadReport {
+  const report: LoadReport = {};
+  for (const { kind } of entities) report[kind] = (report[kind] ?? 0) + 1;
+  return report;
+}
+
+/**
+ * Writes checked data: accounts, then keys, then all else, a few batches at once. Writing the same data again leads to the
+ * same rows, so an interrupted run is completed by another. Revocations, suspensions and deletions
+ * are kept.
+ */
+export async function writeData(
+  table: Table,
+  entities: readonly Entity[],
+  { nowSeconds, gatewayKeys, onWritten = () => {}, onKeptDeleted = () => {}, signal }: LoadOptions,
+): Promise<LoadReport> {
+  const accounts = new Map<string, AccountRow>();
+  for (const { kind, account_id, name, permissions, suspended } of entities) {
+    if (kind !== 'account') continue;
+    signal?.throwIfAborted();
+    const row = await putAccount(table, {
+      account_id,
+      name: String(name),
+      permissions: permissions as string[],
+      ...(suspended === true && { suspended }),
+    });
+    if (gatewayKeys && row.gateway_key === undefined) row.gateway_key = await gatewayKeys.provision(account_id);
+    accounts.set(String(account_id), row);
+    onWritten(1);
+  }
+  for (const entity of entities) {
+    if (entity.kind !== 'app_key') continue;
+    signal?.throwIfAborted();
+    const { account_id, created_at, expires_at, revoked, note } = entity;
+    const account = accounts.get(String(account_id)) ?? (await readAccount(table, account_id));
+    if (!account) throw new Error(`account ${account_id} no longer exists`);
+    accounts.set(String(account_id), account);
+    await putAppKey(table, account, appKeyOf(entity), {
+      created_at: created_at === undefined ? nowSeconds : Number(created_at),
+      ...(expires_at !== undefined && { expires_at: Number(expires_at) }),
+      ...(revoked === true && { revoked_at: nowSeconds }),
+      ...(note !== undefined && { note: String(note) }),
+    });
+    onWritten(1);
+  }
+  const rest = entities.filter(({ kind }) => kind !== 'account' && kind !== 'app_key');
+  const latest = await latestSequences(table, rest.filter(isMerged));
+  await writeRows(withSignal(table, signal), rest, { onWritten, onKeptDeleted, latest });
+  return countKinds(entities);
+}
+
+async function latestSequences(table: Table, entities: readonly Entity[]): Promise<Map<string, number>> {
+  const accounts = new Map(entities.map(({ account_id }) => [String(account_id), account_id]));
+  const latest = new Map<string, number>();
+  for (const [name, account] of accounts) latest.set(name, (await readMergeOrder(table, account)).last);
+  return latest;
+}

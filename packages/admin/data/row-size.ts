@@ -1,0 +1,36 @@
+import { marshall } from '@aws-sdk/util-dynamodb';
+import { itemBytes, LARGEST_ITEM_BYTES } from '../../../lib/dynamodb/item-size.ts';
+import { storableFields } from './data-rows.ts';
+import type { Entity } from './format.ts';
+
+/** Bytes of a row reserved for the service's writes: a merge, a deletion. */
+const HEADROOM_BYTES = 2 * 1024;
+/** A row's key has no more. */
+const KEY_BYTES = 600;
+const LARGEST_BYTES = LARGEST_ITEM_BYTES - HEADROOM_BYTES;
+
+/** The service's own fields are in the headroom, so that rows that it has written can always be loaded again. */
+const WRITTEN_BY_THE_SERVICE = new Set([
+  'incident_id',
+  'owner_id',
+  'version',
+  'deleted_at_ms',
+  'deleted_by',
+  'undone_deletion',
+]);
+
+/** Shorter lines make no row that is too large: DynamoDB counts less than three bytes for a character of JSON, but for UTF-8's. */
+const SHORT_LINE = 80_000;
+
+/** Why an entity's row is too large for the service to write to; undefined if it is not. @param text its line */
+export function sizeProblem(
+  { kind: _kind, account_id: _account, ...fields }: Entity,
+  text: string,
+): string | undefined {
+  if (text.length < SHORT_LINE) return undefined;
+  const own = Object.fromEntries(Object.entries(fields).filter(([name]) => !WRITTEN_BY_THE_SERVICE.has(name)));
+  const bytes = itemBytes(marshall(storableFields(own), { removeUndefinedValues: true })) + KEY_BYTES;
+  return bytes <= LARGEST_BYTES
+    ? undefined
+    : `makes a row of ${bytes} bytes, more than the ${LARGEST_BYTES} allowed: shorten it`;
+}

@@ -1,0 +1,69 @@
+/** An account's incidents and merges, as lists for operators. */
+
+import type { Table } from '../../../lib/dynamodb/client.ts';
+import { collections, keys, parseKey } from '../../../lib/dynamodb/keys.ts';
+import { forEach } from '../../../lib/dynamodb/pool.ts';
+import { queryAll, queryPage, queryRows } from '../../../lib/dynamodb/query.ts';
+import type { IncidentRow } from '../../../lib/operations/incident-rows.ts';
+import { type FeedItem, feedOf, readFeed } from '../../../lib/operations/merge-alerts/read-incidents.ts';
+import type { Int64 } from '../../../lib/shared/json.ts';
+
+/** @returns in the order of their ids */
+export async function listIncidents(table: Table, account: Int64) {
+  const rows = await queryRows(table, collections.incidents(account));
+  const incidents = rows.map(({ incident_id, title, owner_id }) => ({
+    incident_id,
+    title,
+    ...(owner_id !== undefined && { owner_id }),
+    alerts: 0,
+    /** Of its feed. */
+    entries: 0,
+  }));
+  const byId = new Map(incidents.map((incident) => [incident.incident_id, incident]));
+  await forEach(collections.alertShards(account), async (shard) => {
+    for await (const { incident_id } of queryAll(table, shard, { attributes: ['incident_id'] })) {
+      const incident = byId.get(String(incident_id));
+      if (incident) incident.alerts += 1;
+    }
+  });
+  await forEach(incidents, async (incident) => {
+    const feed = collections.feed(account, incident.incident_id);
+    for await (const row of queryAll(table, feed, { attributes: ['pk', 'sk'] }))
+      if (parseKey(row)?.kind === 'feedEntry') incident.entries += 1;
+  });
+  return incidents;
+}
+
+/**
+ * The merges of an account and their undoings, in their order.
+ * @param fromMs Unix milliseconds: those committed earlier are omitted
+ */
+export async function listMerges(table: Table, account: Int64, fromMs: number): Promise<FeedItem[]> {
+  const merges: FeedItem[] = [];
+  const incidents = await queryRows(table, collections.incidents(account), { attributes: ['sk'] });
+  await forEach(incidents, async ({ sk: incidentId }) => {
+    const { sk: from } = keys.feedEntry(account, incidentId, Math.max(0, Math.floor(fromMs)));
+    merges.push(...feedOf(await queryRows(table, collections.feed(account, incidentId), { from })).items);
+  });
+  return merges.sort((one, other) => one.entry.sequence - other.entry.sequence);
+}
+
+/**
+ * The feeds of the newest incidents (ObjectIDs begin with their time), the latest entries first.
+ * @param before an incident's id: those with lower ids; undefined: the newest
+ * @param also further incidents to look into
+ * @returns `next`: the `before` for the following ones; absent when none are left
+ */
+export async function listLatestMerges(
+  table: Table,
+  account: Int64,
+  { incidents: limit, before, also = [] }: { incidents: number; before?: string | undefined; also?: readonly string[] },
+): Promise<{ incidents: ReadonlyMap<string, IncidentRow>; items: FeedItem[]; next: string | undefined }> {
+  const page = await queryPage(table, collections.incidents(account), { limit, after: before, descending: true });
+  const incidents = new Map(page.rows.map((row) => [row.sk, row]));
+  const items: FeedItem[] = [];
+  await forEach(new Set([...incidents.keys(), ...also]), async (id) => {
+    items.push(...(await readFeed(table, account, id)));
+  });
+  return { incidents, items: items.sort((one, other) => other.entry.sequence - one.entry.sequence), next: page.next };
+}

@@ -1,0 +1,178 @@
+import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
+import type { Table } from '../../../lib/dynamodb/client.ts';
+import { keys } from '../../../lib/dynamodb/keys.ts';
+import { TRANSACTION_ITEMS } from '../../../lib/dynamodb/transact.ts';
+import type { Move } from '../../../lib/operations/merge-alerts/feed.ts';
+import { readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
+import { finishMerge } from '../../../lib/operations/merge-alerts/move.ts';
+import { decideUndo, place, readPlacements } from '../../../lib/operations/merge-alerts/placement.ts';
+import { type FeedItem, readEntry, readFeed } from '../../../lib/operations/merge-alerts/read-incidents.ts';
+import {
+  claimsOn,
+  nextSequence,
+  pendingEntryReader,
+  type Relocation,
+  relocate,
+  type Sizes,
+} from '../../../lib/operations/merge-alerts/relocate.ts';
+import type { Deps } from '../../../lib/shared/deps.ts';
+import type { Int64 } from '../../../lib/shared/json.ts';
+
+/** Which merge to undo, and on whose behalf. */
+export interface UndoRequest {
+  account: Int64;
+  incidentId: string;
+  sequence: number;
+  /** Who undoes it, for the feed. */
+  by: string;
+  requestId: string;
+}
+
+/** What an undo does, or would do. */
+export interface Undo {
+  /** Alerts that go back to where the merge took them from. */
+  moves: Move[];
+  /** Alerts moved again since the merge: they stay. */
+  left: string[];
+  /** Sequence of the undo's feed entry; absent if there was nothing to move. */
+  sequence?: number;
+  /** Sequence of an earlier undo of the same merge, if nothing is left to move. */
+  undoneBy?: number;
+}
+
+/** A merge that cannot be undone: the message says why. */
+export class UndoError extends Error {
+  override readonly name = 'UndoError';
+}
+
+type UndoDeps = Pick<Deps, 'table' | 'now' | 'newId'>;
+
+/**
+ * Undoes a merge: those of its alerts that are still where it moved them go back to where they came from, all or nothing,
+ * with a feed entry of its own. Title and owner stay. Pending merges that take some of these alerts are finished first.
+ * What is too large for one transaction is moved after its commit, by this call, by finish-merges, or by the same call again.
+ * @throws UndoError when there is no such merge, or an incident that alerts came from is gone
+ */
+export async function undoMerge(
+  deps: UndoDeps,
+  request: UndoRequest,
+  { transactionItems = TRANSACTION_ITEMS }: Sizes = {},
+): Promise<Undo> {
+  const { table } = deps;
+  let undo: Undo = { moves: [], left: [] };
+  const committed = await relocate(table, {
+    async prepare({ large }) {
+      const prepared = await prepareAlone(deps, request, transactionItems);
+      undo = prepared.undo;
+      if (undo.moves.length === 0) return { result: await withEarlier(table, request, undo) };
+      const isLarge = large || undo.moves.length + OTHER_ITEMS > transactionItems;
+      return { relocation: { ...prepared.relocation, large: isLarge } };
+    },
+    transactionItems,
+  });
+  if ('result' in committed) return committed.result;
+  const { relocation, unfinished } = committed;
+  if (unfinished) throw unfinished.error;
+  return relocation.large ? whatItMoved(table, relocation, undo) : { ...undo, sequence: relocation.entry.sequence };
+}
+
+/** Prepares an undo once no pending merge has its alerts left to move. */
+async function prepareAlone(deps: UndoDeps, request: UndoRequest, transactionItems: number) {
+  for (;;) {
+    const prepared = await prepare(deps, request);
+    if (prepared.pending.length === 0) return prepared;
+    for (const place of prepared.pending) await finishMerge(deps.table, request.account, place, transactionItems);
+  }
+}
+
+/** Beside the alerts: the entry and the merge order. */
+const OTHER_ITEMS = 2;
+
+/** What {@link undoMerge} would do now. @throws UndoError */
+export async function planUndo(deps: UndoDeps, request: UndoRequest): Promise<Undo> {
+  const { undo, pending } = await prepare(deps, request);
+  if (pending.length > 0)
+    throw new UndoError('other merges are still moving some of its alerts: try again in a minute');
+  return undo.moves.length === 0 ? withEarlier(deps.table, request, undo) : undo;
+}
+
+/** Adds the entry that already undid the merge, if any. */
+async function withEarlier(table: Table, { account, incidentId, sequence }: UndoRequest, undo: Undo): Promise<Undo> {
+  const feed = await readFeed(table, account, incidentId);
+  const earlier = feed.findLast(({ entry }) => entry.undone_sequence === sequence);
+  return earlier ? { ...undo, undoneBy: earlier.entry.sequence } : undo;
+}
+
+/** A large undo determines its moves when it makes them. */
+async function whatItMoved(
+  table: Table,
+  { account, entry }: Pick<Relocation, 'account' | 'entry'>,
+  { moves, left }: Undo,
+): Promise<Undo> {
+  const { sequence } = entry;
+  const own = await readEntry(table, account, { incidentId: entry.incident_id, sequence });
+  const moved = new Set(own?.moves.map(({ alertId }) => alertId));
+  const overtaken = moves.map(({ alertId }) => alertId).filter((id) => !moved.has(id));
+  return { moves: own?.moves ?? [], left: [...left, ...overtaken], sequence };
+}
+
+async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest) {
+  const { account, incidentId, sequence: undone, by, requestId } = request;
+  const merge = await readMerge(table, request);
+  // The merge order before the alerts: which merges it names decides how much of them can be relied on.
+  const order = await readMergeOrder(table, account);
+  const alertIds = merge.alertIds;
+  const placements = await readPlacements(table, account, alertIds);
+  const pending = await claimsOn(table, pendingEntryReader(), account, order, placements);
+  if (merge.pending && !pending.some(({ sequence }) => sequence === undone)) {
+    // Its last moves were done after its rows were read; separate rows record where they took their alerts from.
+    if (!order.pending?.some(({ sequence }) => sequence === undone))
+      throw new UndoError(`entry ${undone} does not list all its alerts, and none of its moves is pending`);
+    pending.push({ incidentId, sequence: undone });
+  }
+
+  const incidentIds = [...new Set([incidentId, ...merge.moves.flatMap(({ from }) => from ?? [])])];
+  const { rows } = await batchGet(
+    table,
+    incidentIds.map((id) => keys.incident(account, id)),
+  );
+  const incidentOf = (id: string) => rows.of(keys.incident(account, id));
+  const incident = incidentOf(incidentId);
+  const gone = incidentIds.filter((id) => !incidentOf(id));
+  if (!incident || gone.length > 0)
+    throw new UndoError(`incident ${gone[0]} no longer exists: its alerts cannot be moved back`);
+
+  const atMs = now();
+  const entry: Relocation['entry'] = {
+    kind: 'merge_undone',
+    incident_id: incidentId,
+    sequence: nextSequence(atMs, { order, placements, incident }),
+    merge_id: newId(),
+    at_ms: atMs,
+    by,
+    request_id: requestId,
+    undone_sequence: undone,
+  };
+  const origins = new Map(merge.moves.map(({ alertId, from }) => [alertId, from]));
+  const decide = decideUndo(entry, origins);
+  const { moves } = place([...origins.keys()], placements, decide);
+  const going = new Set(moves.map(({ alertId }) => alertId));
+  const relocation: Omit<Relocation, 'large'> = {
+    account,
+    entry,
+    alertIds: [...going],
+    decide,
+    placements,
+    incident,
+    order,
+  };
+  const left = [...origins.keys()].filter((id) => !going.has(id));
+  return { undo: { moves, left }, relocation, pending };
+}
+
+async function readMerge(table: Table, { account, incidentId, sequence }: UndoRequest): Promise<FeedItem> {
+  const found = await readEntry(table, account, { incidentId, sequence });
+  if (!found) throw new UndoError(`the feed of incident ${incidentId} has no entry ${sequence}`);
+  if (found.entry.kind !== 'merge') throw new UndoError(`entry ${sequence} is not a merge: an undo cannot be undone`);
+  return found;
+}

@@ -1,0 +1,57 @@
+import {
+  CreateTableCommand,
+  DescribeTimeToLiveCommand,
+  DynamoDBClient,
+  ResourceInUseException,
+  UpdateTimeToLiveCommand,
+  waitUntilTableExists,
+} from '@aws-sdk/client-dynamodb';
+import { TABLE } from '../../../infra/table-definition.ts';
+import { clientConfig, PATIENT } from '../../../lib/dynamodb/client.ts';
+
+/** Name of the table that `npm start` makes. */
+export const LOCAL_TABLE_NAME = 'incident-monitoring-rum';
+
+/**
+ * Creates the table at a local endpoint, as the stack would deploy it, unless it exists.
+ * @param options `stream: false` leaves its stream out: for each write to a table with one, DynamoDB Local looks through
+ *   the records of all streams before it
+ */
+export async function createTable(endpoint: string, name: string, options: { stream?: boolean } = {}): Promise<void> {
+  const client = new DynamoDBClient(clientConfig({ endpoint, ...PATIENT }));
+  try {
+    await client.send(
+      new CreateTableCommand({
+        TableName: name,
+        BillingMode: 'PAY_PER_REQUEST',
+        AttributeDefinitions: [
+          { AttributeName: TABLE.partitionKey, AttributeType: 'S' },
+          { AttributeName: TABLE.sortKey, AttributeType: 'S' },
+        ],
+        KeySchema: [
+          { AttributeName: TABLE.partitionKey, KeyType: 'HASH' },
+          { AttributeName: TABLE.sortKey, KeyType: 'RANGE' },
+        ],
+        ...(options.stream !== false && {
+          StreamSpecification: { StreamEnabled: true, StreamViewType: TABLE.streamView },
+        }),
+      }),
+    );
+  } catch (error) {
+    // It existed before, or since an attempt whose reply was lost.
+    if (!(error instanceof ResourceInUseException)) throw error;
+  }
+  try {
+    await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 1 }, { TableName: name });
+    const { TimeToLiveDescription } = await client.send(new DescribeTimeToLiveCommand({ TableName: name }));
+    if (TimeToLiveDescription?.TimeToLiveStatus === 'DISABLED')
+      await client.send(
+        new UpdateTimeToLiveCommand({
+          TableName: name,
+          TimeToLiveSpecification: { Enabled: true, AttributeName: TABLE.timeToLive },
+        }),
+      );
+  } finally {
+    client.destroy();
+  }
+}

@@ -1,0 +1,229 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Table } from '../../../../lib/dynamodb/client.ts';
+import { collections, keys } from '../../../../lib/dynamodb/keys.ts';
+import { mergeAlerts } from '../../../../lib/http/operations.ts';
+import { newAccountId, newCaller } from '../../../../test/support/accounts.ts';
+import { aroundCalls, connectionLost } from '../../../../test/support/faults.ts';
+import { objectId } from '../../../../test/support/incidents.ts';
+import {
+  connectAgain,
+  eventFor,
+  everythingIn,
+  handlersOver,
+  invokeAlone,
+  newTable,
+  put,
+  stored,
+  storedUnder,
+  testDeps,
+} from '../../../../test/support/service.ts';
+import type { AuditEntry } from '../../accounts/account-rows.ts';
+import { changeAccount } from '../../accounts/accounts.ts';
+import { createAudit } from '../../cli/audited.ts';
+import { type AdminOptions, adminOf, commandsWith } from '../support/run-admin.ts';
+
+let table: Table;
+let admin: ReturnType<typeof adminOf>;
+beforeAll(async () => {
+  table = await newTable();
+  const run = adminOf(table);
+  admin = (args, options) => run(args, { now, ...options });
+});
+
+let last = 0;
+/** Never the same twice: the rows of one account are in the order of their times, which are in milliseconds. */
+const now = () => {
+  last = Math.max(last + 1, Date.now());
+  return last;
+};
+
+const rowsOf = (account: number): Promise<(AuditEntry & { ttl: number })[]> =>
+  storedUnder(table, collections.audit(account));
+const line = (entity: object) => `${JSON.stringify(entity)}\n`;
+
+/** An account that the operator made, and what its audit says of the commands that follow. */
+async function made(): Promise<number> {
+  const id = newAccountId();
+  await admin(`account create ${id} --name Acme --permission monit`);
+  return id;
+}
+const issued = async (id: number) => {
+  await admin(`app-key issue --account ${id}`);
+  return (JSON.parse((await admin(`app-key list --account ${id} --json`)).out) as { app_key_id: string }[])[0]
+    ?.app_key_id;
+};
+
+/** A command line of each command that writes, its account prepared; and what its audit says of the target. */
+const WRITING: Record<string, (id: number) => Promise<{ args: string; target?: string; options?: AdminOptions }>> = {
+  'account create': async (id) => ({ args: `account create ${id} --name Acme`, target: 'gateway key' }),
+  'account grant': async (id) => ({ args: `account grant ${id} monit`, target: 'monit' }),
+  'account revoke': async (id) => ({ args: `account revoke ${id} monit`, target: 'monit' }),
+  'account suspend': async (id) => ({ args: `account suspend ${id}` }),
+  'account unsuspend': async (id) => ({ args: `account unsuspend ${id}` }),
+  'app-key issue': async (id) => ({ args: `app-key issue --account ${id}`, target: 'key ' }),
+  'app-key revoke': async (id) => {
+    const key = await issued(id);
+    return { args: `app-key revoke ${key} --account ${id}`, target: `key ${key}` };
+  },
+  'app-key rotate': async (id) => {
+    const key = await issued(id);
+    return { args: `app-key rotate ${key} --account ${id}`, target: `key ${key} to key ` };
+  },
+  import: async (id) => ({
+    args: 'import -',
+    target: '-',
+    options: { stdin: line({ kind: 'member', account_id: id, member_id: 1, name: 'Ada' }) },
+  }),
+  'fleet simulate': async (id) => ({ args: `fleet simulate --account ${id} --hosts 3`, target: '3 hosts' }),
+  'gateway-keys create': async () => ({ args: 'gateway-keys create', target: 'gateway key' }),
+  'work-item restore': async (id) => {
+    const item = { work_item_id: 'w', title: 't', version: 2, deleted_at_ms: 5 };
+    await put(table, keys.workItem(id, 'w'), item);
+    return { args: `work-item restore w --account ${id}`, target: 'work item w' };
+  },
+  'rum restore': async (id) => {
+    await put(table, keys.rumResource(id), { deleted: true });
+    return { args: `rum restore --account ${id}`, target: 'RUM resource' };
+  },
+  'merge undo': async (id) => {
+    const { appKey } = await newCaller(table, { account_id: id });
+    const [incident, alert] = [objectId(), objectId()];
+    await put(table, keys.incident(id, incident), { incident_id: incident, title: 't' });
+    await put(table, keys.alert(id, alert), { alert_id: alert, title: 't' });
+    const body = { alert_ids: [alert], incident_id: incident };
+    await invokeAlone(handlersOver(testDeps(table)).mergeAlerts, eventFor(mergeAlerts, { appKey, body }));
+    const [entry] = await storedUnder(table, collections.feed(id, incident));
+    return {
+      args: `merge undo ${incident} ${entry.sequence} --account ${id}`,
+      target: `entry ${entry.sequence} of incident ${incident}`,
+    };
+  },
+  'merge finish': async (id) => {
+    const incident = objectId();
+    const entry = { kind: 'merge', incident_id: incident, sequence: 5, large: true, alerts: 0 };
+    await put(table, keys.feedEntry(id, incident, 5), entry);
+    await put(table, keys.mergeOrder(id), { last: 5, last_large: 5, pending: { 5: incident } });
+    return { args: `merge finish --account ${id}`, target: `entry 5 of incident ${incident}` };
+  },
+  repair: async (id) => {
+    await put(table, keys.mergeOrder(id), { last: 5, pending: { 5: objectId() } });
+    return { args: `repair --account ${id} --write`, target: '1 finding' };
+  },
+};
+
+/** Needs API Gateway. */
+const ELSEWHERE = ['gateway-keys remove'];
+
+it('every command that writes is here', () => {
+  const writing = [...commandsWith('--dry-run'), ...commandsWith('--write')];
+  expect([...Object.keys(WRITING), ...ELSEWHERE].sort()).toEqual(writing.sort());
+});
+
+describe.each(Object.entries(WRITING))('%s', (name, prepare) => {
+  it('leaves a row: who, when, which command, on what, and how it ended', async () => {
+    const id = await made();
+    const { args, target, options } = await prepare(id);
+    const before = (await rowsOf(id)).length;
+    const nowMs = Date.now();
+    const run = await admin(args, options);
+    expect([run.exitCode, run.exitCode === 0 ? '' : run.err]).toEqual([0, '']);
+    const [row, ...more] = (await rowsOf(id)).slice(before);
+    expect(more).toEqual([]);
+    expect(row).toMatchObject({ command: name, result: 'done', by: expect.stringMatching(/^local user ./) });
+    if (target === undefined) expect(row?.target).toBeUndefined();
+    else expect(row?.target?.slice(0, target.length)).toBe(target);
+    expect(Math.abs(Number(row?.at_ms) - nowMs)).toBeLessThan(60_000);
+    expect(Math.abs(Number(row?.ttl) - nowMs / 1000 - 400 * 86_400)).toBeLessThan(60);
+  });
+});
+
+describe('the audit', () => {
+  it('is shown from a time on, oldest first, as text and as JSON', async () => {
+    const id = await made();
+    const days = (count: number) => ({ now: () => Date.now() - count * 86_400_000 });
+    await admin(`account suspend ${id}`, days(9));
+    await admin(`account unsuspend ${id}`, days(3));
+    const { out } = await admin(`audit --account ${id} --since 7d`);
+    expect(out).toMatch(/^time +by +command +target +result +detail\n.* account unsuspend +done\n.* account create /);
+    expect(out).not.toContain('account suspend');
+    const all = JSON.parse((await admin(`audit --account ${id} --since 30d --json`)).out) as AuditEntry[];
+    expect(all.map(({ command }) => command)).toEqual([
+      'account suspend',
+      'account unsuspend',
+      'account create',
+      'account create',
+    ]);
+    expect((await admin(`audit --account ${id} --since 0`)).err).toBe(
+      `Account ${id} has no audit entries in that time.\n`,
+    );
+  });
+
+  it('records failed and interrupted commands', async () => {
+    const id = await made();
+    expect((await admin(`rum restore --account ${id}`)).exitCode).toBe(1);
+    expect((await rowsOf(id)).at(-1)).toMatchObject({
+      ...{ command: 'rum restore', result: 'failed' },
+      detail: `Account ${id} has no deleted RUM resource.`,
+    });
+    const audit = createAudit(table, 'import', 'ada', now);
+    await audit.around([id], 'f', async () => expect((await rowsOf(id)).at(-1)?.result).toBe('started'));
+    expect((await rowsOf(id)).at(-1)?.result).toBe('done');
+  });
+
+  it('is written with the change or not at all', async () => {
+    const id = await made();
+    const before = (await rowsOf(id)).length;
+    const broken = connectAgain(table);
+    aroundCalls(broken, async ({ command }, send) => {
+      if (command === 'TransactWriteItemsCommand') throw connectionLost();
+      return send();
+    });
+    const audit = createAudit(broken, 'account suspend', 'ada', now);
+    const suspend = (also: Parameters<typeof changeAccount>[3]) =>
+      changeAccount(broken, id, () => ({ suspended: true }), also);
+    await expect(audit.inTransaction(id, '', suspend)).rejects.toThrow('connection lost');
+    expect((await stored(table, keys.account(id))).suspended).not.toBe(true);
+    expect((await rowsOf(id)).slice(before)).toMatchObject([{ result: 'failed' }]);
+  });
+
+  it('records a change as done if only copying it to the keys failed', async () => {
+    const id = await made();
+    await issued(id);
+    const broken = connectAgain(table);
+    let changed = false;
+    aroundCalls(broken, async ({ command }, send) => {
+      const result = await send();
+      if (command === 'TransactWriteItemsCommand') changed = true;
+      else if (changed && command === 'UpdateItemCommand') {
+        changed = false; // only the copying
+        throw connectionLost();
+      }
+      return result;
+    });
+    const audit = createAudit(broken, 'account suspend', 'ada', now);
+    const suspend = (also: Parameters<typeof changeAccount>[3]) =>
+      changeAccount(broken, id, () => ({ suspended: true }), also);
+    await expect(audit.inTransaction(id, '', suspend)).rejects.toThrow('connection lost');
+    expect((await rowsOf(id)).at(-1)).toMatchObject({
+      result: 'done',
+      detail: expect.stringContaining('does not respond'),
+    });
+  });
+
+  it('never holds a key', async () => {
+    const id = await made();
+    const key = (await admin(`app-key issue --account ${id} --note n`)).out.trim();
+    const stdin = line({ kind: 'app_key', account_id: id, app_key: `${key}2` });
+    await admin('import -', { stdin });
+    await admin('import -', { stdin: stdin.replace('"app_key"', '"app_keys"') });
+    expect(await rowsOf(id)).toHaveLength(4);
+    expect(await everythingIn(table)).not.toContain(key);
+  });
+
+  it('holds nothing after a dry run', async () => {
+    const id = await made();
+    const before = await rowsOf(id);
+    await admin(`account suspend ${id} --dry-run`);
+    expect(await rowsOf(id)).toEqual(before);
+  });
+});

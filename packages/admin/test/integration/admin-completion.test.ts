@@ -1,0 +1,75 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { runCommand } from '../support/run-admin.ts';
+
+const run = promisify(execFile);
+/** What a command prints, in this process: the shells below run the program. The library that completes prints to the console. */
+async function printed(...words: string[]) {
+  const log = vi.spyOn(console, 'log').mockReturnValue();
+  onTestFinished(() => log.mockRestore());
+  await runCommand(words);
+  return log.mock.calls.splice(0).flat().join('\n');
+}
+const completed = async (...words: string[]) =>
+  (await printed('complete', '--', ...words))
+    .split('\n')
+    .map((line) => line.split('\t')[0])
+    .filter((word) => word !== '' && !word?.startsWith(':'));
+
+describe('admin complete', () => {
+  it('tells commands, those within a group, options and choices', async () => {
+    expect(await completed('sh')).toEqual(['show']);
+    expect(await completed('show', '')).toEqual(['incident', 'incidents', 'alert', 'work-item', 'host', 'fleet']);
+    expect(await completed('show', 'fl')).toEqual(['fleet']);
+    expect(await completed('show', 'fleet', '--')).toEqual(expect.arrayContaining(['--account', '--json', '--stack']));
+    expect(await completed('completion', '')).toEqual(['bash', 'zsh', 'fish']);
+    expect(await completed('com')).toEqual(['completion']);
+  });
+});
+
+/** What a shell shows for the words at its cursor, by the script in the file that `$1` names. */
+const SHELLS = {
+  // With what the package bash-completion has, or the part of it that the script needs.
+  bash: `source /usr/share/bash-completion/bash_completion 2>/dev/null ||
+    _get_comp_words_by_ref() { words=("\${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur=\${words[cword]}; prev=\${words[cword-1]}; }
+    source "$1"
+    COMP_WORDS=(admin show fl); COMP_CWORD=2; COMP_LINE='admin show fl'; COMP_POINT=13
+    __admin_complete; echo "admin show \${COMPREPLY[0]}"`,
+  // A terminal, on which Tab is pressed.
+  zsh: `zmodload zsh/zpty
+    zpty -b shell 'TERM=dumb zsh -f -i'
+    zpty -w shell "PS1=; autoload -U compinit; compinit -u -D; source $1; print rea''dy"
+    zpty -r shell shown '*ready*'
+    zpty -w -n shell $'admin show fl\t'
+    zpty -r shell shown '*admin show fleet*'
+    print -r -- "$shown"`,
+  fish: `source $argv[1]; echo admin show (complete -C 'admin show fl')`,
+} as const;
+
+const isInstalled = (shell: string) => spawnSync(shell, ['-c', 'exit']).status === 0;
+
+describe('admin completion', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'completion-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  // The gate installs all of them.
+  it.each(Object.entries(SHELLS).filter(([shell]) => process.env.EVERY_SHELL || isInstalled(shell)))(
+    'completes a command in %s',
+    async (shell, script) => {
+      const file = join(folder, shell);
+      writeFileSync(file, await printed('completion', shell));
+      // bash and zsh have a name before their arguments, fish does not.
+      const args = shell === 'fish' ? [file] : [shell, file];
+      const { stdout } = await run(shell, ['-c', script, ...args], { cwd: '/', timeout: 60_000 });
+      expect(stdout).toContain('admin show fleet');
+    },
+  );
+
+  it('knows no other shell', async () => {
+    expect(await runCommand(['completion', 'csh'])).toMatchObject({ exitCode: 2, out: '' });
+  });
+});

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createAppKeys } from '../../../../lib/auth/app-keys.ts';
+import type { Table } from '../../../../lib/dynamodb/client.ts';
+import { keys } from '../../../../lib/dynamodb/keys.ts';
+import { newTable, stored, testDeps } from '../../../../test/support/service.ts';
+import { startFakeAws } from '../support/aws.ts';
+import { adminOf, runCommand } from '../support/run-admin.ts';
+
+let table: Table;
+let aws: Awaited<ReturnType<typeof startFakeAws>>;
+let leave: () => void;
+beforeAll(async () => {
+  table = await newTable();
+  aws = await startFakeAws({ name: 'Service', outputs: { TableName: table.name, AccountPlanId: 'plan' } });
+  leave = aws.enter();
+  for (const id of [1, 2, 10])
+    expect((await onStack('account', 'create', String(id), '--name', 'Acme')).exitCode).toBe(0);
+});
+beforeEach(async () => {
+  aws.forget();
+  aws.gateway.keys.push({ id: 'of-others', name: 'account-1', value: 'v' });
+  // The table of another stack, whose name begins with this one's.
+  aws.gateway.keys.push({ id: 'of-another', name: `${table.name}-account-1-account-5`, value: 'w' });
+  expect((await onStack('gateway-keys', 'create')).out).toBe('3 accounts have a gateway key.\n');
+});
+afterAll(() => {
+  leave();
+  aws.close();
+});
+
+const onStack = (...args: string[]) => runCommand([...args, '--stack', 'Service', '--region', 'eu-west-1', '--yes']);
+const onTable = (...args: string[]) => runCommand([...args, '--table', table.name, '--region', 'eu-west-1', '--yes']);
+const noted = async (id: number) => (await stored(table, keys.account(id))).gateway_key;
+/** What `cdk destroy` does: the usage plan goes, the keys stay. */
+const destroyStack = () => {
+  aws.gateway.attached = [];
+};
+const others = ['of-others', 'of-another'];
+
+describe('gateway-keys remove', () => {
+  it('deletes the keys of all accounts of a destroyed stack, no others, and nothing names them any more', async () => {
+    const appKey = (await onTable('app-key', 'issue', '--account', '2')).out.trim();
+    expect(await createAppKeys(testDeps(table)).find(appKey)).toHaveProperty('gatewayKey');
+    destroyStack();
+    const { exitCode, out } = await onTable('gateway-keys', 'remove');
+    expect([exitCode, out]).toEqual([0, '3 gateway keys deleted.\n']);
+    expect(aws.gateway.keys.map(({ id }) => id)).toEqual(others);
+    for (const id of [1, 2, 10]) expect(await noted(id)).toBeUndefined();
+    expect(await createAppKeys(testDeps(table)).find(appKey)).not.toHaveProperty('gatewayKey');
+    expect((await onTable('gateway-keys', 'remove')).out).toBe('0 gateway keys deleted.\n');
+  });
+
+  it('leaves a row in the audit of every account of the table, also when it fails', async () => {
+    const entriesOf = async (id: number) =>
+      JSON.parse((await onTable('audit', '--account', String(id), '--json')).out)
+        .filter(({ command }: { command: string }) => command === 'gateway-keys remove')
+        .slice(before);
+    let before = 0;
+    before = (await entriesOf(1)).length;
+    destroyStack();
+    aws.gateway.refuseDeletions = true;
+    expect((await onTable('gateway-keys', 'remove')).exitCode).toBe(1);
+    aws.gateway.refuseDeletions = false;
+    expect((await onTable('gateway-keys', 'remove')).exitCode).toBe(0);
+    for (const id of [1, 2, 10]) {
+      const [failed, done, ...more] = await entriesOf(id);
+      const by = 'arn:aws:sts::123456789012:assumed-role/Operator/ada';
+      expect(failed).toMatchObject({ by, target: 'gateway key', result: 'failed', detail: expect.stringMatching(/./) });
+      expect(done).toMatchObject({ by, target: 'gateway key', result: 'done' });
+      expect(more).toEqual([]);
+    }
+    // What reads, or only says what it would do, leaves none.
+    await onTable('gateway-keys', 'remove', '--dry-run');
+    expect(await entriesOf(1)).toHaveLength(2);
+  });
+
+  it('completes an interrupted run when repeated', async () => {
+    destroyStack();
+    const [first] = aws.gateway.keys.filter(({ id }) => !others.includes(id));
+    aws.gateway.keys = aws.gateway.keys.filter((key) => key !== first);
+    expect((await onTable('gateway-keys', 'remove')).out).toBe('2 gateway keys deleted.\n');
+    expect(await noted(1)).toBeUndefined();
+  });
+
+  it('refuses while a usage plan has the keys: its callers would be refused', async () => {
+    const { exitCode, err } = await onTable('gateway-keys', 'remove');
+    expect(exitCode).toBe(1);
+    expect(err).toContain('The gateway keys are in use by the usage plan plan: destroy its stack first.\n');
+    expect(aws.gateway.keys).toHaveLength(5);
+    expect(await noted(1)).toBeDefined();
+  });
+
+  it('with --dry-run deletes nothing', async () => {
+    destroyStack();
+    expect((await onTable('gateway-keys', 'remove', '--dry-run')).err).toContain('3 gateway keys would be deleted.\n');
+    expect(aws.gateway.keys).toHaveLength(5);
+  });
+
+  it('of a table that is not on AWS is wrong use', async () => {
+    const { exitCode, err } = await adminOf(table)('gateway-keys remove');
+    expect([exitCode, err]).toEqual([2, 'Only AWS has gateway keys to remove: pass --table and --region.\n']);
+  });
+});
+
+describe('gateway-keys create', () => {
+  it('gives every account of an adopted table a key of the new stack, made anew or kept', async () => {
+    const [kept] = aws.gateway.keys.filter(({ name }) => name === `${table.name}-account-1`);
+    destroyStack();
+    aws.gateway.keys = aws.gateway.keys.filter(({ name }) => name !== `${table.name}-account-2`);
+    expect((await onStack('gateway-keys', 'create', '--dry-run')).err).toContain('3 accounts would have a gateway key');
+    expect(aws.gateway.attached).toEqual([]);
+    expect((await onStack('gateway-keys', 'create')).out).toBe('3 accounts have a gateway key.\n');
+    expect(aws.gateway.attached).toHaveLength(3);
+    expect(await noted(1)).toBe(kept?.value);
+    expect(await noted(2)).toBe(aws.gateway.keys.find(({ name }) => name === `${table.name}-account-2`)?.value);
+  });
+
+  it('makes and attaches one key after the other: API Gateway refuses more', () => {
+    const changes = aws.gateway.calls.filter((call) => call.startsWith('POST'));
+    const ofOne = ['POST /apikeys', 'POST /usageplans/plan/keys'];
+    expect(changes).toEqual([...ofOne, ...ofOne, ...ofOne]);
+  });
+
+  it('needs a stack, for the usage plan is its', async () => {
+    const { exitCode, err } = await onTable('gateway-keys', 'create');
+    expect(exitCode).toBe(2);
+    expect(err).toContain('Unknown usage plan: pass --stack NAME instead of --table.\n');
+  });
+});

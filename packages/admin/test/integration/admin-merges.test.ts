@@ -1,0 +1,171 @@
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Table } from '../../../../lib/dynamodb/client.ts';
+import { itemBytes, LARGEST_ITEM_BYTES } from '../../../../lib/dynamodb/item-size.ts';
+import { keys } from '../../../../lib/dynamodb/keys.ts';
+import type { MovedAlerts } from '../../../../lib/operations/incident-rows.ts';
+import { newAccount } from '../../../../test/support/incidents.ts';
+import { handlersOver, newTable, stored, testDeps } from '../../../../test/support/service.ts';
+import { overwrite, snapshot } from '../../../../test/support/torn.ts';
+import { putAccount } from '../../accounts/accounts.ts';
+import { adminOf } from '../support/run-admin.ts';
+
+const NOW = 2_050_000_000_000;
+const HOUR = 3_600_000;
+
+let table: Table;
+let admin: ReturnType<typeof adminOf>;
+beforeAll(async () => {
+  table = await newTable();
+  admin = adminOf(table);
+});
+
+/** An account with a merge of two hours ago and one of now, with a comment that would deceive a terminal. */
+async function merged() {
+  const tenant = await newAccount(table);
+  await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: [] });
+  const [from, to] = [await tenant.incident(), await tenant.incident({ title: 'Second', owner_id: 7 })];
+  const alerts = await tenant.alerts(12);
+  const merge = (nowMs: number, incidentId: string, comment?: string) => {
+    const { mergeAlerts } = handlersOver(testDeps(table, { now: () => nowMs }), { transactionItems: 8 });
+    return tenant.merge(mergeAlerts, { alert_ids: alerts, incident_id: incidentId, comment });
+  };
+  await merge(NOW - 2 * HOUR, from);
+  const { body } = await merge(NOW, to, 'same\ncause\u001b[2J');
+  const sequence = (await tenant.feed(to))[0]?.sequence as number;
+  return { tenant, from, to, alerts, sequence, requestId: body.request_id as string };
+}
+
+describe('admin merge list', () => {
+  it('lists the request_id and the alerts of each merge, oldest first', async () => {
+    const { tenant, from, to, alerts, sequence, requestId } = await merged();
+    const { out, exitCode } = await admin(`merge list --account ${tenant.account} --json`);
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(out)).toMatchObject([
+      { incident_id: from, kind: 'merge', moved: 12, pending: false },
+      { incident_id: to, sequence, request_id: requestId, moved: 12, stayed: 0, comment: 'same\ncause\u001b[2J' },
+    ]);
+    expect([...JSON.parse(out)[1].alert_ids].sort()).toEqual([...alerts].sort());
+  });
+
+  it('shows only those of the time asked for', async () => {
+    const { tenant, to } = await merged();
+    const list = async (since: string) => {
+      const { out } = await admin(`merge list --account ${tenant.account} --since ${since} --json`, { now: () => NOW });
+      return JSON.parse(out).map((one: { incident_id: string }) => one.incident_id);
+    };
+    expect(await list('1h')).toEqual([to]);
+    expect(await list('3h')).toHaveLength(2);
+  });
+
+  it('prints what callers wrote escaped, and the first ten ids', async () => {
+    const { tenant, to, sequence, requestId } = await merged();
+    const { out } = await admin(`merge list --account ${tenant.account} --since 1h`, { now: () => NOW });
+    const lines = out.split('\n');
+    expect(lines[0]).toBe(`00${sequence}  2034-12-17 20:26:40 UTC  merge  done`);
+    expect(lines).toContain(`  incident    ${to}`);
+    expect(lines).toContain(`  request_id  ${requestId}`);
+    expect(lines).toContain('  comment     same\\ncause\\u001b[2J');
+    expect(out).toMatch(/alert ids {3}([0-9a-f]{24} ){10}and 2 more/);
+  });
+
+  it('says so where there is none', async () => {
+    const tenant = await newAccount(table);
+    await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: [] });
+    const { err } = await admin(`merge list --account ${tenant.account} --since 1h`);
+    expect(err).toBe(`Account ${tenant.account} has no merges since then.\n`);
+  });
+});
+
+describe('admin show incidents', () => {
+  it('lists them with their alerts and entries', async () => {
+    const { tenant, from, to } = await merged();
+    const { out } = await admin(`show incidents --account ${tenant.account} --json`);
+    const ofId = (id: string) => JSON.parse(out).find((one: { incident_id: string }) => one.incident_id === id);
+    expect(ofId(to)).toEqual({ incident_id: to, title: 'Second', owner_id: 7, alerts: 12, entries: 1 });
+    expect(ofId(from)).toMatchObject({ alerts: 0, entries: 1 });
+    const text = (await admin(`show incidents --account ${tenant.account}`)).out;
+    expect(text).toMatch(/^incident_id +alerts +entries +owner_id +title\n/);
+    expect(text).toMatch(new RegExp(`^${to} +12 +1 +7 +Second$`, 'm'));
+  });
+});
+
+describe('admin merge finish', () => {
+  /** As if the call had been cut short: some alerts are not moved. */
+  async function pending() {
+    const one = await merged();
+    const { tenant, from, to, sequence } = one;
+    const rows = await snapshot(table, tenant.account);
+    const moves = keys.feedMoves(tenant.account, to, sequence, 0);
+    const left = new Map([...rows].filter(([, { pk, sk }]) => pk !== moves.pk || sk !== moves.sk));
+    await overwrite(table, rows, left);
+    const { moved } = rows.get(`${moves.pk}\n${moves.sk}`) as unknown as MovedAlerts;
+    const undone = moved[from] ?? [];
+    const set = (key: object, UpdateExpression: string, values: object) =>
+      table.client.send(
+        new UpdateCommand({
+          TableName: table.name,
+          Key: { ...key },
+          UpdateExpression,
+          ExpressionAttributeValues: { ...values },
+        }),
+      );
+    const first = (await tenant.feed(from))[0]?.sequence;
+    for (const id of undone)
+      await set(keys.alert(tenant.account, id), 'SET incident_id = :from, moved_sequence = :first REMOVE moved_from', {
+        ':from': from,
+        ':first': first,
+      });
+    await set(keys.mergeOrder(tenant.account), 'SET pending = :pending', { ':pending': { [sequence]: to } });
+    return { ...one, undone };
+  }
+
+  it('moves what is left, of all pending merges or of one', async () => {
+    for (const which of ['all', 'one']) {
+      const { tenant, to, alerts, sequence, undone } = await pending();
+      expect(undone.length).toBeGreaterThan(0);
+      const args = which === 'all' ? '' : `${to} ${sequence} `;
+      expect((await admin(`merge list --account ${tenant.account}`)).out).toContain('pending');
+      const dry = await admin(`merge finish ${args}--account ${tenant.account} --dry-run`);
+      expect(dry.err).toContain(`Merge ${sequence} into incident ${to} would be finished.`);
+      expect(new Set(await tenant.placements(alerts)).size).toBe(2);
+      const { out, exitCode } = await admin(`merge finish ${args}--account ${tenant.account}`);
+      expect([out, exitCode]).toEqual([`Merge ${sequence} into incident ${to} finished.\n`, 0]);
+      expect(new Set(await tenant.placements(alerts))).toEqual(new Set([to]));
+      expect((await admin(`merge finish --account ${tenant.account}`)).out).toBe('No merges are pending.\n');
+      expect((await admin(`check --account ${tenant.account}`)).exitCode).toBe(0);
+    }
+  });
+
+  it('moves what is left of all accounts', async () => {
+    const both = [await pending(), await pending()];
+    const { out, exitCode } = await admin('merge finish --all');
+    expect(exitCode).toBe(0);
+    for (const { tenant, sequence, to, alerts } of both) {
+      expect(out).toContain(`Merge ${sequence} into incident ${to} of account ${tenant.account} finished.\n`);
+      expect(new Set(await tenant.placements(alerts))).toEqual(new Set([to]));
+    }
+    const unclear = await admin('merge finish');
+    expect([unclear.exitCode, unclear.err]).toEqual([1, 'Pass either --account or --all.\n']);
+  });
+
+  it('names the alerts that cannot be updated', async () => {
+    const { tenant, sequence, to, undone } = await pending();
+    const key = keys.alert(tenant.account, undone[0] as string);
+    const bytes = itemBytes(marshall(await stored(table, key)));
+    await table.client.send(
+      new UpdateCommand({
+        TableName: table.name,
+        Key: key,
+        UpdateExpression: 'SET notes = :notes',
+        ExpressionAttributeValues: { ':notes': 'x'.repeat(LARGEST_ITEM_BYTES - bytes - 'notes'.length - 10) },
+      }),
+    );
+    const { err, exitCode } = await admin(`merge finish --account ${tenant.account}`);
+    expect(exitCode).toBe(1);
+    expect(err).toContain(
+      `Merge ${sequence} into incident ${to}: DynamoDB refuses to update the rows of alerts ${undone[0]}`,
+    );
+  });
+});

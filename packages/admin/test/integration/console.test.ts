@@ -1,0 +1,508 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Table } from '../../../../lib/dynamodb/client.ts';
+import { keys } from '../../../../lib/dynamodb/keys.ts';
+import { browseFleet } from '../../../../lib/http/operations.ts';
+import { createRateLimiter } from '../../../../lib/http/rate-limit.ts';
+import { expectEnvelope } from '../../../../test/support/answers.ts';
+import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
+import { hostId, inventory, live, NOW, newFleet } from '../../../../test/support/fleet.ts';
+import { newAccount, objectId } from '../../../../test/support/incidents.ts';
+import { handlersOver, newTable, put, putAll, testDeps } from '../../../../test/support/service.ts';
+import { putAccount } from '../../accounts/accounts.ts';
+import { auditRow } from '../../accounts/audit-rows.ts';
+import { startFakeAws } from '../support/aws.ts';
+import { serveConsole } from '../support/console-pages.ts';
+import { adminOf, runCommand } from '../support/run-admin.ts';
+
+let table: Table;
+let open: Awaited<ReturnType<typeof serveConsole>>;
+beforeAll(async () => {
+  table = await newTable();
+  open = await serveConsole({ table, now: () => NOW });
+  await open.enter();
+});
+afterAll(() => open.close());
+
+const formTokenIn = (page: string) => /name="token" value="([\w-]{43})"/.exec(page)?.[1];
+
+/** What a reader sees of a page, in one line. */
+const textOf = (html: string) =>
+  html
+    .replace(/<head>.*<\/head>/s, '')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ');
+
+describe('who is let in', () => {
+  it('is a browser that opens the printed address, once, and then sends its cookie', async () => {
+    const console = await serveConsole({ table });
+    expect((await console.ask('/console')).status).toBe(401);
+    const { status, headers } = await console.enter();
+    const { home } = console;
+    expect(home).toMatch(/^\/console\/[\w-]{43}$/);
+    expect([status, headers.location, headers['cache-control']]).toEqual([302, `${home}/`, 'no-store']);
+    // Browsers send a cookie to every port of a host: only to this path.
+    expect(String(headers['set-cookie'])).toMatch(
+      new RegExp(`^console=[\\w-]{43}; Path=${home}/; HttpOnly; SameSite=Strict$`),
+    );
+    expect((await console.page('')).status).toBe(200);
+    expect((await console.ask(console.entrance)).status).toBe(401);
+    // Who is in already is only led on.
+    const again = await console.page(console.entrance.replace(home, ''));
+    expect([again.status, again.headers.location]).toEqual([302, `${home}/`]);
+    await console.close();
+  });
+
+  it.each(['', '/1/fleet', '/1/account', '/1/health', '/x'])('%s tells a stranger nothing', async (path) => {
+    const wrong = { cookie: `console=${'A'.repeat(43)}` };
+    for (const home of ['/console', open.home])
+      for (const headers of [{}, wrong]) {
+        const { status, text } = await open.ask(`${home}${path}`, { headers });
+        expect([status, text.includes('<table'), text.includes(open.home)]).toEqual([401, false, home === open.home]);
+        expect((await open.ask(`${home}${path}?token=wrong`)).status).toBe(401);
+      }
+  });
+
+  it('is nobody by another name of this machine', async () => {
+    for (const host of [
+      'evil.example',
+      `evil.example:${open.port}`,
+      '127.0.0.1',
+      '127.0.0.1:1',
+      `127.0.0.1:${open.port}.evil.example`,
+    ])
+      expect([403, 400]).toContain((await open.page('', { headers: { host } })).status);
+    for (const host of [`127.0.0.1:${open.port}`, `localhost:${open.port}`])
+      expect([host, (await open.page('', { headers: { host } })).status]).toEqual([host, 200]);
+  });
+
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD'])('%s is refused', async (method) => {
+    const { status, headers } = await open.page('', { method, headers: { origin: 'https://evil.example' } });
+    expect([status, headers.allow, headers['access-control-allow-origin']]).toEqual([405, 'GET', undefined]);
+  });
+
+  it('runs a check for the form of its own page only', async () => {
+    const { account } = await newAccount(table);
+    const path = `/${account}/health`;
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const post = (body: string, more = {}) =>
+      open.page(path, { method: 'POST', headers: { ...headers, ...more }, body });
+    const page = async () => (await open.page(path)).text;
+    // As an image elsewhere asks, and a form elsewhere.
+    expect((await open.page(`${path}?check=now`)).status).toBe(200);
+    for (const body of ['', 'token=', 'token=wrong', 'token=a&token=b']) expect((await post(body)).status).toBe(403);
+    const body = `token=${formTokenIn(await page())}`;
+    expect((await post(body, { cookie: '' })).status).toBe(401);
+    expect(await page()).toContain('Not run since');
+    const { status, headers: told } = await post(body);
+    expect([status, told.location]).toEqual([303, `${open.home}${path}`]);
+    expect(await page()).toContain('Checked at ');
+  });
+
+  it('is no other site, and no script', async () => {
+    const refused = [
+      open.page('/nowhere'),
+      open.page('/0/fleet'),
+      open.ask('/console'),
+      open.page('', { method: 'POST' }),
+    ];
+    for (const { headers } of await Promise.all([open.page(''), open.ask('/console/console.css'), ...refused])) {
+      expect(headers['content-security-policy']).toBe(
+        "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'self'; frame-ancestors 'none'",
+      );
+      expect(headers).toMatchObject({
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+        'cross-origin-resource-policy': 'same-origin',
+      });
+      expect(headers['access-control-allow-origin']).toBeUndefined();
+    }
+    const { headers } = await open.page('', { headers: { origin: 'https://evil.example' } });
+    expect(headers['access-control-allow-origin']).toBeUndefined();
+  });
+
+  it('leaves nothing in the cache of a browser', async () => {
+    for (const { headers } of await Promise.all([open.page(''), open.page('/0/fleet'), open.ask('/console')]))
+      expect(headers['cache-control']).toBe('no-store');
+  });
+});
+
+const HOSTILE = '<script>alert(1)</script>\u202e"\'&\u0007\u2066';
+const SHOWN = '&lt;script&gt;alert(1)&lt;/script&gt;\\u202e&quot;&#39;&amp;\\u0007\\u2066';
+
+describe('stored text', () => {
+  it('is shown on every page without effect', async () => {
+    const tenant = await newAccount(table);
+    const { account } = tenant;
+    await putAccount(table, { account_id: account, name: HOSTILE, permissions: [HOSTILE] });
+    const incident = await tenant.incident({ title: HOSTILE, owner_id: 7 });
+    await put(table, keys.member(account, 7), { member_id: 7, name: HOSTILE });
+    const [alert = ''] = await tenant.alerts(1);
+    await put(table, keys.alert(account, alert), { alert_id: alert, title: HOSTILE });
+    const { mergeAlerts } = handlersOver(testDeps(table, { now: () => NOW }));
+    const merge = { alert_ids: [alert], incident_id: incident, comment: HOSTILE, title: HOSTILE };
+    expectEnvelope(await tenant.merge(mergeAlerts, merge), 200);
+    await put(table, keys.host(account, HOSTILE), inventory({ agent_version: HOSTILE, edge_cluster: HOSTILE }));
+    const deletion = { deleted_at_ms: NOW, deleted_by: HOSTILE };
+    const item = { work_item_id: HOSTILE, title: HOSTILE, version: 1, ...deletion };
+    await put(table, keys.workItem(account, HOSTILE), item);
+    const command = { by: HOSTILE, command: HOSTILE, target: HOSTILE, detail: HOSTILE };
+    await putAll(table, [auditRow(account, { id: 'a', at_ms: NOW, result: 'failed', ...command })]);
+    await put(table, keys.rumResource(account), { version: HOSTILE, status: HOSTILE });
+    for (const [path, times] of [
+      ['', 1],
+      [`/${account}/fleet`, 5],
+      [`/${account}/merges`, 2],
+      [`/${account}/incident/${incident}`, 4],
+      [`/${account}/alert/${alert}`, 2],
+      [`/${account}/account`, 9],
+      [`/${account}/fleet?cluster=${encodeURIComponent(HOSTILE)}&version=${encodeURIComponent(HOSTILE)}`, 7],
+    ] as const) {
+      const { status, text } = await open.page(path);
+      expect([path, status]).toEqual([path, 200]);
+      for (const harm of ['<script', '\u202e', '\u2066', '\u0007']) expect(text.includes(harm), path).toBe(false);
+      expect(text.split(SHOWN).length - 1, path).toBeGreaterThanOrEqual(times);
+    }
+  });
+
+  it('is no option of a command to copy', async () => {
+    const { account } = await newAccount(table);
+    const id = '--endpoint=http://192.0.2.1';
+    const deletion = { deleted_at_ms: NOW, deleted_by: 'x' };
+    await put(table, keys.workItem(account, id), { work_item_id: id, title: 't', version: 1, ...deletion });
+    const shown = textOf((await open.page(`/${account}/account`)).text);
+    const [, words = ''] = /admin -- (work-item restore .*? -- \S+)/.exec(shown) ?? [];
+    expect(words).toBe(`work-item restore --account ${account} --table t -- ${id}`);
+    const args = words.replace('--table t', `--table ${table.name} --endpoint ${dynamodbEndpoint()}`).split(' ');
+    expect(await runCommand(args)).toMatchObject({ exitCode: 0, out: expect.stringContaining('estored') });
+  });
+
+  it('in an address has no effect', async () => {
+    const { account } = await newAccount(table);
+    const odd = [
+      '%3Cscript%3E%00',
+      '%zz',
+      '..%2f..%2faccount',
+      '%E2%80%AE',
+      '__proto__',
+      '%ED%A0%80',
+      'x'.repeat(2_000),
+    ];
+    for (const text of odd)
+      for (const [path, expected] of [
+        [`/${text}/fleet`, [404]],
+        [`/${account}/incident/${text}`, [404, 502]],
+        [`/${account}/alert/${text}`, [404, 502]],
+        [`/${account}/${text}`, [404]],
+        [`/${account}/fleet?after=${text}&cluster=${text}&version=${text}&status=${text}&read=${text}`, [200, 502]],
+        [`/${account}/merges?before=${text}`, [200, 502]],
+        [`/${account}/account?items=${text}&audit=${text}`, [200, 502]],
+        [`/${account}/health?check=${text}`, [200]],
+        [`?after=${text}&${text}=1`, [200, 502]],
+      ] as const) {
+        const { status, text: shown } = await open.page(path);
+        expect([path, expected]).toEqual([path, expect.arrayContaining([status])]);
+        for (const harm of ['<script', '\u202e', '\u0000']) expect(shown.includes(harm), path).toBe(false);
+      }
+    expect(open.failures).toEqual([]);
+  });
+
+  it('of any length is shown cut', async () => {
+    const { account } = await newAccount(table);
+    await put(table, keys.incident(account, objectId()), { title: '🔥'.repeat(100_000) });
+    expect((await open.page(`/${account}/merges`)).text.length).toBeLessThan(30_000);
+  });
+});
+
+describe('the fleet', () => {
+  const statuses = { stale: { received_at_ms: NOW - 600_000 }, active: {} };
+  /** Hosts of two clusters, of which the first report: `bad` has as many stale ones as are asked for. */
+  async function fleetOf(hosts: number, stale: number, reporting = hosts) {
+    const fleet = await newFleet(table);
+    await putAccount(table, { account_id: fleet.account, name: 'Acme', permissions: ['monit'] });
+    const ids = Array.from({ length: hosts }, (_, index) => hostId(index));
+    const clusterOf = (index: number) => (index % 2 === 0 ? 'bad' : 'good');
+    await fleet.putHosts(
+      Object.fromEntries(
+        ids.map((id, index) => [id, inventory({ edge_cluster: clusterOf(index), report_interval_ms: 30_000 })]),
+      ),
+    );
+    await fleet.putLive(
+      Object.fromEntries(
+        ids
+          .slice(0, reporting)
+          .map((id, index) => [id, live(index % 2 === 0 && index / 2 < stale ? statuses.stale : statuses.active)]),
+      ),
+    );
+    return {
+      account: fleet.account,
+      page: async (query = '') => textOf((await open.page(`/${fleet.account}/fleet${query}`)).text),
+    };
+  }
+
+  it('names the worst cluster first, and says why a host is stale as `show host` does', async () => {
+    const { account, page } = await fleetOf(20, 3);
+    const text = await page();
+    expect(text).toMatch(
+      /edge cluster share statuses bad 30 % \(3 of 10\) 7 active 3 stale good 0 % \(0 of 10\) 10 active/,
+    );
+    expect(text).toMatch(/up to 10s 17 .* up to 1h 3 /);
+    const { out } = await adminOf(table)(`show host ${hostId(0)} --account ${account}`, { now: () => NOW });
+    const [, why = ''] = out.split('\n');
+    expect(why).toBe('The latest snapshot is 600 s old: more than twice the report interval of 30 s.');
+    expect(text).toContain(`${hostId(0)} stale ${why} (rule 7) bad 1.0.0 10 minutes ago`);
+    expect(text).toMatch(/Read all 20 hosts: [\d.]+ read units, about \$0\.0000\d+ on demand\./);
+  });
+
+  it('filters by what the address says', async () => {
+    const { page } = await fleetOf(20, 3);
+    const hostsIn = (text: string) => text.match(/host-\d{5}/g) ?? [];
+    expect(hostsIn(await page('?status=stale&cluster=bad'))).toEqual([hostId(0), hostId(2), hostId(4)]);
+    expect(hostsIn(await page('?status=stale&cluster=good'))).toEqual([]);
+    expect(hostsIn(await page('?version=1.0.1'))).toEqual([]);
+    expect(hostsIn(await page('?status=&cluster=&version='))).toHaveLength(20);
+  });
+
+  it('reads at most 2,000 hosts unless asked for all, and leads to each host once', async () => {
+    const { account } = await fleetOf(2_130, 3, 20);
+    const nextOf = (text: string) =>
+      /href="([^"]*)">Next hosts/.exec(text)?.[1]?.replace(/^/, '/').replaceAll('&amp;', '&');
+    const { text: first } = await open.page(`/${account}/fleet`);
+    expect(textOf(first)).toMatch(/Read 2,000 hosts of more, up to host-01999: [\d.]+ read units/);
+    expect(nextOf(first)).toBe(`/${account}/fleet?after=${hostId(49)}`);
+    const seen: string[] = [];
+    for (let path = nextOf(first)?.replace(hostId(49), hostId(1_899)); path; ) {
+      const { text }: { text: string } = await open.page(path);
+      seen.push(...(textOf(text.slice(text.indexOf('>Hosts<'))).match(/host-\d{5}/g) ?? []));
+      path = nextOf(text);
+    }
+    expect(seen).toEqual(Array.from({ length: 230 }, (_, index) => hostId(1_900 + index)));
+    // Of those that were read none matches: the next page goes on after them.
+    const { text: none } = await open.page(`/${account}/fleet?status=disabled`);
+    expect(nextOf(none)).toBe(`/${account}/fleet?status=disabled&after=${hostId(1_999)}`);
+    expect(textOf((await open.page(`/${account}/fleet?read=all`)).text)).toContain('Read all 2,130 hosts');
+  });
+});
+
+describe('merges', () => {
+  async function merged() {
+    const tenant = await newAccount(table);
+    const [first, second] = [await tenant.incident({ title: 'First' }), await tenant.incident({ title: 'Second' })];
+    const alerts = await tenant.alerts(3);
+    const requests: string[] = [];
+    for (const [nowMs, incident_id] of [
+      [NOW - 3_600_000, first],
+      [NOW - 60_000, second],
+    ] as const) {
+      const { mergeAlerts } = handlersOver(testDeps(table, { now: () => nowMs }));
+      const { body } = await tenant.merge(mergeAlerts, { alert_ids: alerts, incident_id, comment: 'same cause' });
+      requests.push(body.request_id as string);
+    }
+    return { ...tenant, first, second, alert: alerts[0] ?? '', requests };
+  }
+
+  it('are listed with who, when, how many and the request, and the printed command undoes the last one', async () => {
+    const { account, second, requests } = await merged();
+    const show = async () => textOf((await open.page(`/${account}/merges`)).text);
+    const before = await show();
+    expect(before).toMatch(
+      new RegExp(
+        `how to undo it [\\d-]+ [\\d:]+ UTC \\(1 minute ago\\) Second merge, done 3 moved, 0 already there key \\w{16} ${requests[1]} `,
+      ),
+    );
+    expect(before.indexOf(requests[1] ?? '')).toBeLessThan(before.indexOf(requests[0] ?? ''));
+    const [, undo = ''] = /npm run --silent admin -- (merge undo \w+ \d+ --account \d+) --table t/.exec(before) ?? [];
+    expect(undo).toContain(second);
+    expect((await adminOf(table)(undo)).out).toMatch(/^3 of 3 alerts moved back/);
+    expect(await show()).toMatch(/undo of \d+, done .* Second merge, done, undone since 3 moved, .*? nothing to undo/);
+  });
+
+  it('of an incident are a timeline, of an alert its history', async () => {
+    const { account, first, second, alert, requests } = await merged();
+    const timeline = textOf((await open.page(`/${account}/incident/${second}`)).text);
+    expect(timeline).toContain(`3 alerts from ${first} comment: same cause`);
+    expect(timeline).toContain(requests[1]);
+    const history = textOf((await open.page(`/${account}/alert/${alert.toUpperCase()}`)).text);
+    expect(history).toMatch(/incident Second /);
+    expect(history).toMatch(new RegExp(`Second merge, done .*${requests[1]}.* First merge, done .*${requests[0]}`));
+  });
+
+  it('that are elsewhere are not passed over in silence', async () => {
+    const { account, page } = { ...(await merged()), page: open.page };
+    await putAll(
+      table,
+      Array.from({ length: 100 }, (_, index) => ({
+        ...keys.incident(account, `ffffffffffffffffffff${String(index).padStart(4, '0')}`),
+        ...{ title: 't' },
+      })),
+    );
+    const text = textOf((await page(`/${account}/merges`)).text);
+    expect(text).toContain('Read the feeds of 100 incidents of more');
+    expect(text).toMatch(/The account's last merge, \d+, is in none of them\./);
+  });
+});
+
+describe('an account', () => {
+  it('shows its keys without them, its windows without counting, and quotas', async () => {
+    const { account } = await newAccount(table);
+    const appKey = (await adminOf(table)(`app-key issue --account ${account} --note pipeline`)).out.trim();
+    await put(table, keys.rumResource(account), { version: 'free', status: 'enabled', 'session_replay.free_cnt': 200 });
+    await put(table, keys.rumUsage(account), { 'session_replay.used_cnt': 50 });
+    const limiter = createRateLimiter(browseFleet, { table, now: () => NOW, newId: () => crypto.randomUUID() });
+    await limiter.take(account);
+    const show = async () => (await open.page(`/${account}/account`)).text;
+    const text = await show();
+    expect(text).not.toContain(appKey);
+    expect(textOf(text)).toContain(`…${appKey.slice(-4)} valid`);
+    expect(textOf(text)).toMatch(/2 calls a second 1 of 2 .* 30 calls a minute 1 of 30 /);
+    expect(textOf(text)).toMatch(/session_replay 50 of 200 /);
+    expect(textOf(await show())).toContain('1 of 30');
+  });
+
+  it('that does not exist is not found', async () => {
+    for (const path of [
+      '/999999999/fleet',
+      '/0/fleet',
+      '/-1/fleet',
+      '/x/account',
+      '/99999999999999999999/health',
+      '/1',
+    ])
+      expect([path, (await open.page(path)).status]).toEqual([path, 404]);
+    const { account } = await newAccount(table);
+    for (const path of [`/${account}/incident/${objectId()}`, `/${account}/alert/x`])
+      expect([path, (await open.page(path)).status]).toEqual([path, 404]);
+  });
+});
+
+describe('health', () => {
+  it('shows pending merges with the command that finishes them, and what a check finds', async () => {
+    const tenant = await newAccount(table);
+    const { account } = tenant;
+    const incident = await tenant.incident();
+    const [alert = ''] = await tenant.alerts(1);
+    await put(table, keys.alert(account, alert), {
+      alert_id: alert,
+      title: 't',
+      incident_id: incident,
+      moved_sequence: 5,
+    });
+    await put(table, keys.mergeOrder(account), { last: 5, last_large: 5, pending: { 5: incident } });
+    const text = textOf((await open.page(`/${account}/health`)).text);
+    expect(text).toContain(`npm run --silent admin -- merge finish ${incident} 5 --account ${account} --table t`);
+    expect(text).not.toContain('alert_entry_missing');
+    const body = `token=${formTokenIn((await open.page(`/${account}/health`)).text)}`;
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    await open.page(`/${account}/health`, { method: 'POST', headers, body });
+    const checked = textOf((await open.page(`/${account}/health`)).text);
+    const { out } = await adminOf(table)(`check --account ${account} --json`, { now: () => NOW });
+    const kinds = (JSON.parse(out) as { kind: string }[]).map(({ kind }) => kind);
+    expect(kinds).toContain('alert_entry_missing');
+    for (const kind of kinds) expect(checked).toContain(kind);
+    // What was found last stays, with its time, until the next check.
+    const later = textOf((await open.page(`/${account}/health`)).text);
+    expect(later).toContain('Checked at ');
+    for (const kind of kinds) expect(later).toContain(kind);
+    const other = await newAccount(table);
+    expect(textOf((await open.page(`/${other.account}/health`)).text)).toContain('Not run since');
+  });
+
+  it.each([
+    [undefined, 'Unknown: the console finds the merge queue only'],
+    [0, '0 messages of the merge queue, of all accounts. '],
+    [1, '1 message of the merge queue, of all accounts. docs/operate.md says'],
+  ])('shows that there are %s dead letters', async (letters, text) => {
+    const { account } = await newAccount(table);
+    const console = await serveConsole({ table, deadLetters: async () => letters });
+    await console.enter();
+    expect(textOf((await console.page(`/${account}/health`)).text)).toContain(`Dead letters ${text}`);
+    await console.close();
+  });
+
+  it('tells a mistake of its own from what DynamoDB answers', async () => {
+    const { account } = await newAccount(table);
+    const wrong = await serveConsole({
+      table,
+      commandOptions: () => {
+        throw new ReferenceError('no\u202e is not defined\nsecond line');
+      },
+    });
+    await wrong.enter();
+    await put(table, keys.mergeOrder(account), { last: 5, last_large: 5, pending: { 5: objectId() } });
+    const { status, text, headers } = await wrong.page(`/${account}/health`);
+    expect([status, headers['cache-control']]).toEqual([500, 'no-store']);
+    expect(textOf(text)).toContain('Internal error This is a bug in the console:');
+    expect(text).not.toContain('ReferenceError');
+    expect(wrong.failures).toEqual([
+      expect.stringMatching(
+        /^The console failed: ReferenceError: no\\u202e is not defined\nsecond line\n +at .*console/,
+      ),
+    ]);
+    await wrong.close();
+  });
+
+  it('says that a server does not answer', async () => {
+    const gone = await serveConsole({ table: { ...table, name: 'no-such-table' } });
+    await gone.enter();
+    expect(await gone.page('/1/health')).toMatchObject({
+      status: 502,
+      text: expect.stringContaining('ResourceNotFoundException'),
+    });
+    await gone.close();
+  });
+});
+
+describe('admin console', () => {
+  it('prints an address that works until it is stopped', async () => {
+    const { account } = await newAccount(table);
+    const stop = new AbortController();
+    const printed: string[] = [];
+    const running = adminOf(table)('console', { signal: stop.signal, onOut: (text) => printed.push(text) });
+    await expect
+      .poll(() => printed.join(''))
+      .toMatch(/^http:\/\/127\.0\.0\.1:\d+\/console\/[\w-]{43}\/\?token=[\w-]{43}\n$/);
+    const address = printed.join('').trim();
+    const entered = await fetch(address, { redirect: 'manual' });
+    const cookie = String(entered.headers.get('set-cookie')).split(';')[0] ?? '';
+    const page = await fetch(new URL(`${account}/merges`, address), { headers: { cookie } });
+    expect(await page.text()).toContain(`table ${table.name} at http`);
+    stop.abort();
+    expect((await running).exitCode).toBe(0);
+    await expect(fetch(address)).rejects.toThrow();
+  });
+
+  it('reads the dead letters of a stack on AWS, and says why it cannot', async () => {
+    const { account } = await newAccount(table);
+    const outputs: Record<string, string> = { TableName: table.name, AccountPlanId: 'plan' };
+    const aws = await startFakeAws({ name: 'Service', outputs });
+    const leave = aws.enter();
+    const stop = new AbortController();
+    const letters = async () => {
+      const printed = Promise.withResolvers<string>();
+      const env = { AWS_REGION: 'eu-west-1' };
+      const running = runCommand(['console', '--stack', 'Service'], {
+        env,
+        signal: stop.signal,
+        onOut: printed.resolve,
+      });
+      const address = (await Promise.race([printed.promise, running.then(({ err }) => err)])).trim();
+      const entered = await fetch(address, { redirect: 'manual' });
+      const cookie = String(entered.headers.get('set-cookie')).split(';')[0] ?? '';
+      const page = await fetch(new URL(`${account}/health`, address), { headers: { cookie } });
+      return /Dead letters (.*?) Check /.exec(textOf(await page.text()))?.[1]?.trim();
+    };
+    expect(await letters()).toMatch(/^Unknown/);
+    outputs.DeadLettersUrl = `${aws.url}/123456789012/dead-letters`;
+    aws.setQueue({ ApproximateNumberOfMessages: '2', ApproximateNumberOfMessagesNotVisible: '1' });
+    expect(await letters()).toMatch(/^3 messages of the merge queue, of all accounts\./);
+    aws.setQueue('AccessDenied');
+    expect(await letters()).toBe('They cannot be read: AccessDenied: You may not.');
+    stop.abort();
+    leave();
+    aws.close();
+  });
+
+  it('says that a port is taken', async () => {
+    const { exitCode, err } = await adminOf(table)(`console --port ${open.port}`);
+    expect([exitCode, err]).toEqual([1, `Cannot listen on port ${open.port} (EADDRINUSE): choose another --port.\n`]);
+  });
+});

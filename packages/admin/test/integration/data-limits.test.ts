@@ -1,0 +1,163 @@
+/** What can be imported can be stored, what commands write can be imported, and a refusal names its line. */
+import { lstatSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Table } from '../../../../lib/dynamodb/client.ts';
+import { keys } from '../../../../lib/dynamodb/keys.ts';
+import { stringifyJson } from '../../../../lib/shared/json.ts';
+import { newAccountId } from '../../../../test/support/accounts.ts';
+import { connectAgain, newTable, stored } from '../../../../test/support/service.ts';
+import { listAppKeys, readAccount } from '../../accounts/accounts.ts';
+import { loadData } from '../../data/load.ts';
+import { adminOf } from '../support/run-admin.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'data-'));
+let table: Table;
+let admin: ReturnType<typeof adminOf>;
+beforeAll(async () => {
+  table = await newTable();
+  admin = adminOf(table);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const lines = (...entities: object[]) => entities.map((entity) => `${stringifyJson(entity)}\n`).join('');
+const accountLine = (account_id: number) => ({ kind: 'account', account_id, name: 'Acme', permissions: ['monit'] });
+const itemLine = (account_id: number, more: object = {}) => ({
+  ...{ kind: 'work_item', account_id, work_item_id: 'w', version: 1, title: 't' },
+  ...more,
+});
+
+describe('import', () => {
+  it('stores members of any name, and export gives them back', async () => {
+    const id = newAccountId();
+    const odd = { constructor: { name: 'Set' }, toString: 1, list: [{ constructor: null, hasOwnProperty: [true] }] };
+    const item = itemLine(id, { odd, constructor: 'top' });
+    expect(await admin('import -', { stdin: lines(accountLine(id), item) })).toMatchObject({ exitCode: 0 });
+    const { out } = await admin(`export --account ${id}`);
+    expect(JSON.parse(out.split('\n')[1] ?? '')).toEqual(item);
+  });
+
+  it.each([
+    [
+      'half a surrogate pair in a list',
+      { kind: 'host', host_id: 'h', reason_codes: ['\ud800'] },
+      'well-formed Unicode',
+    ],
+    [
+      'an expiry in milliseconds',
+      { kind: 'app_key', app_key: 'k'.repeat(32), expires_at: 2 ** 52 },
+      'expires_at must be',
+    ],
+    [
+      'an expiry beyond 2^53',
+      { kind: 'app_key', app_key: 'k'.repeat(32), expires_at: 2n ** 60n },
+      'expires_at must be',
+    ],
+  ])('refuses %s by its line, and writes nothing', async (_what, entity, problem) => {
+    const id = newAccountId();
+    const host = { agent_version: '1', edge_cluster: 'eu', enabled: true, snapshot_ready: true };
+    const line = { account_id: id, ...(entity.kind === 'host' && host), ...entity };
+    const { exitCode, err } = await admin('import -', { stdin: lines(accountLine(id), line) });
+    expect(exitCode).toBe(1);
+    expect(err).toMatch(/^stdin:2: .*\n$/);
+    expect(err).toContain(problem);
+    expect(await readAccount(table, id)).toBeUndefined();
+  });
+
+  it('names the line and the id of a row that DynamoDB refuses all the same, and has written those before it', async () => {
+    const id = newAccountId();
+    const refusing = connectAgain(table);
+    refusing.client.middlewareStack.add(
+      (next) => async (args) => {
+        if (!JSON.stringify(args.input).includes('"refused"')) return next(args);
+        throw Object.assign(new Error('One or more parameter values were invalid'), { name: 'ValidationException' });
+      },
+      { step: 'initialize' },
+    );
+    const members = ['Ada', 'refused', 'Bea'].map((name, index) => ({
+      kind: 'member',
+      account_id: id,
+      member_id: index,
+      name,
+    }));
+    const text = lines(accountLine(id), ...members).split('\n');
+    await expect(loadData(refusing, 'data.ndjson', text, { nowSeconds: 0 })).rejects.toThrow(
+      `data.ndjson:3: member ${id} 1 cannot be written: One or more parameter values were invalid`,
+    );
+    const written = await Promise.all([0, 1].map((index) => stored(table, keys.member(id, index))));
+    expect(written.map((row) => row?.name)).toEqual(['Ada', undefined]);
+  });
+});
+
+describe('what a command writes', () => {
+  it.each([
+    [`account create 1 --name ${'n'.repeat(513)}`, '1 to 512 characters'],
+    ['account create 1 --name ', '1 to 512 characters'],
+    [`app-key issue --account 1 --note ${'n'.repeat(513)}`, '0 to 512 characters'],
+    ['app-key issue --account 1 --expires 300000y', 'at most 1000y'],
+    ['app-key issue --account 1 --expires 5ns', 'a duration such as'],
+    ['app-key issue --account 1 --expires soon', 'a duration such as'],
+    ['fleet simulate --account 1 --hosts 1 --interval 0.5ms', 'whole number of milliseconds'],
+    ['fleet simulate --account 1 --hosts 1 --interval 0', 'whole number of milliseconds'],
+  ])('is refused where import would refuse it: %s', async (command, problem) => {
+    const { exitCode, err } = await admin(command);
+    expect(exitCode).toBe(2);
+    expect(err).toContain(problem);
+  });
+});
+
+describe('an id of a key', () => {
+  it.each(['revoke', 'rotate'])(
+    'needs at least 8 characters to %s it, so that an empty one names no key',
+    async (verb) => {
+      const id = newAccountId();
+      await admin(['account', 'create', String(id), '--name', 'Acme']);
+      await admin(['app-key', 'issue', '--account', String(id)]);
+      const row = await readAccount(table, id);
+      const [key] = row ? await listAppKeys(table, row) : [];
+      for (const short of ['', key?.hash.slice(0, 7) ?? '']) {
+        const { exitCode, err } = await admin(['app-key', verb, short, '--account', String(id)]);
+        expect({ exitCode, err }).toEqual({ exitCode: 1, err: 'Give at least 8 characters of the id.\n' });
+      }
+      const { exitCode } = await admin(['app-key', verb, key?.hash.slice(0, 8) ?? '', '--account', String(id)]);
+      expect(exitCode).toBe(0);
+    },
+  );
+});
+
+describe('export', () => {
+  it('writes an account once that is named twice', async () => {
+    const id = newAccountId();
+    await admin('import -', { stdin: lines(accountLine(id)) });
+    const { out } = await admin(`export --account ${id} --account ${id}`);
+    expect(out.trim().split('\n')).toHaveLength(1);
+  });
+
+  it('writes directly to what is not a regular file, and reports a full disk', async () => {
+    const id = newAccountId();
+    await admin('import -', { stdin: lines(accountLine(id)) });
+    for (const [device, expected] of [
+      ['null', { exitCode: 0 }],
+      [
+        'full',
+        {
+          exitCode: 1,
+          err: expect.stringMatching(
+            /^Cannot write \S+full: the disk is full\. Free some space, or choose another --out\.\n$/,
+          ),
+        },
+      ],
+    ] as const) {
+      // Links, so that a fault replaces no device.
+      const link = join(folder, device);
+      symlinkSync(`/dev/${device}`, link);
+      expect(await admin(`export --account ${id} --out ${link}`)).toMatchObject(expected);
+      expect(lstatSync(link).isSymbolicLink()).toBe(true);
+      rmSync(link);
+    }
+    const file = join(folder, 'whole.ndjson');
+    expect(await admin(`export --account ${id} --out ${file}`)).toMatchObject({ exitCode: 0 });
+    expect(readdirSync(folder)).toEqual(['whole.ndjson']);
+  });
+});

@@ -1,0 +1,123 @@
+/** Merges go on while an export reads row by row: each is in it whole, or not at all. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Table } from '../../../../lib/dynamodb/client.ts';
+import { keys } from '../../../../lib/dynamodb/keys.ts';
+import { expectEnvelope } from '../../../../test/support/answers.ts';
+import { aroundCalls, connectionLost } from '../../../../test/support/faults.ts';
+import { type Account, newAccount } from '../../../../test/support/incidents.ts';
+import {
+  connectAgain,
+  type Handlers,
+  handlersOver,
+  newTable,
+  putAll,
+  testDeps,
+} from '../../../../test/support/service.ts';
+import { putAccount } from '../../accounts/accounts.ts';
+import { exportData } from '../../data/export.ts';
+import { undoMerge } from '../../incidents/undo-merge.ts';
+
+let table: Table;
+let handlers: Handlers;
+beforeAll(async () => {
+  table = await newTable();
+  handlers = handlersOver(testDeps(table));
+});
+
+/** An account with two incidents, and alerts of the first on every partition key. */
+async function filled(count: number) {
+  const tenant = await newAccount(table);
+  await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: [] });
+  const [from, to] = [await tenant.incident(), await tenant.incident()];
+  const alerts = Array.from({ length: count }, (_, index) => index.toString(16).padStart(24, 'a'));
+  await putAll(
+    table,
+    alerts.map((id) => ({ ...keys.alert(tenant.account, id), alert_id: id, title: 'Alert', incident_id: from })),
+  );
+  return { tenant, from, to, alerts };
+}
+
+interface Line {
+  kind: string;
+  alert_id: string;
+  incident_id: string;
+  title: string;
+}
+async function exported(of: Table, { account }: Account) {
+  const lines: Line[] = [];
+  for await (const line of exportData(of, [account])) lines.push(line as typeof line & Line);
+  return {
+    /** The incidents that hold alerts. */
+    places: new Set(lines.filter(({ kind }) => kind === 'alert').map(({ incident_id }) => incident_id)),
+    titleOf: (id: string) => lines.find((line) => line.kind === 'incident' && line.incident_id === id)?.title,
+  };
+}
+
+/** A client that does something once, before it reads a partition key: by default the ninth of the alerts' sixteen. */
+function interrupted(act: () => Promise<unknown>, before = '#ALERTS#8'): Table {
+  const own = connectAgain(table);
+  let done = false;
+  own.client.middlewareStack.add(
+    (next) => async (args) => {
+      if (!done && JSON.stringify(args.input).includes(before)) {
+        done = true;
+        await act();
+      }
+      return next(args);
+    },
+    { step: 'initialize' },
+  );
+  return own;
+}
+
+/** Merges as a function that dies after its commit. */
+async function mergeCutShort(tenant: Account, body: { alert_ids: string[]; incident_id: string; title?: string }) {
+  const own = connectAgain(table);
+  let committed = false;
+  aroundCalls(own, async ({ command }, send) => {
+    if (committed) throw connectionLost();
+    await send();
+    committed ||= command === 'TransactWriteCommand' || command === 'TransactWriteItemsCommand';
+  });
+  expectEnvelope(await tenant.merge(handlersOver(testDeps(own)).mergeAlerts, body), 200);
+}
+
+describe('an export', () => {
+  it('has a merge whole whose moves are pending', async () => {
+    const { tenant, to, alerts } = await filled(150);
+    await mergeCutShort(tenant, { alert_ids: alerts, incident_id: to });
+    expect(await tenant.pending()).toHaveLength(1);
+    expect((await exported(table, tenant)).places).toEqual(new Set([to]));
+  });
+
+  it.each([
+    ['small', 16],
+    ['large', 150],
+  ])('has a %s merge whole, its title too, that is committed while it reads', async (_size, count) => {
+    const { tenant, to, alerts } = await filled(count);
+    const body = { alert_ids: alerts, incident_id: to, title: 'Merged' };
+    const own = interrupted(() => tenant.merge(handlers.mergeAlerts, body));
+    const { places, titleOf } = await exported(own, tenant);
+    expect(places).toEqual(new Set([to]));
+    expect(titleOf(to)).toBe('Merged');
+  });
+
+  it('has the moves of a large merge of which it reads the title alone', async () => {
+    const { tenant, to, alerts } = await filled(150);
+    const body = { alert_ids: alerts, incident_id: to, title: 'Merged' };
+    const own = interrupted(() => mergeCutShort(tenant, body), '#INCIDENTS');
+    const { places, titleOf } = await exported(own, tenant);
+    expect(titleOf(to)).toBe('Merged');
+    expect(places).toEqual(new Set([to]));
+  });
+
+  it('includes an undo that is committed during the export in full', async () => {
+    const { tenant, from, to, alerts } = await filled(16);
+    await tenant.merge(handlers.mergeAlerts, { alert_ids: alerts, incident_id: to });
+    const [{ sequence }] = await tenant.feed(to);
+    const { now, newId } = testDeps(table);
+    const request = { account: tenant.account, incidentId: to, sequence, by: 'operator test', requestId: 'r' };
+    const own = interrupted(() => undoMerge({ table, now, newId }, request));
+    expect((await exported(own, tenant)).places).toEqual(new Set([from]));
+  });
+});

@@ -1,0 +1,92 @@
+/** Every example of the help works as it stands. */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Table } from '../../../../lib/dynamodb/client.ts';
+import { keys } from '../../../../lib/dynamodb/keys.ts';
+import { wordsOf } from '../../../../test/support/documents.ts';
+import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
+import { newTable, stored } from '../../../../test/support/service.ts';
+import { ACME, adminOn, makeAcme } from '../support/acme.ts';
+import { startFakeAws } from '../support/aws.ts';
+import { commandNames, runCommand } from '../support/run-admin.ts';
+
+const root = new URL('../../../../', import.meta.url);
+const MINUTE_MS = 60_000;
+
+const helps = await Promise.all(commandNames.map((words) => runCommand([...words, '--help'])));
+/** The examples that the help of each command ends with. */
+const lines = [
+  ...new Set(helps.flatMap(({ out }) => [...out.matchAll(/^ {2}\$ (.*)$/gm)].map(([, line = '']) => line))),
+];
+const [pipes, single] = [lines.filter((line) => line.includes(' | ')), lines.filter((line) => !line.includes(' | '))];
+
+let table: Table;
+let aws: Awaited<ReturnType<typeof startFakeAws>>;
+let leave: () => void;
+const folder = mkdtempSync(join(tmpdir(), 'help-'));
+beforeAll(async () => {
+  table = await newTable();
+  aws = await startFakeAws({
+    name: 'IncidentMonitoringRum',
+    outputs: { TableName: table.name, AccountPlanId: 'plan' },
+  });
+  leave = aws.enter();
+  await makeAcme(table);
+});
+afterAll(() => {
+  leave();
+  aws.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+it('has an example for every command', () => {
+  for (const name of commandNames)
+    expect(
+      lines.filter((line) => line.includes(`admin -- ${name.join(' ')}`)),
+      name.join(' '),
+    ).not.toEqual([]);
+});
+
+it('shows defaults as they would be typed, such as 7d', () => {
+  for (const { out } of helps) expect(out).not.toMatch(/default: \d{4,}/);
+});
+
+/** A key that is revoked cannot be rotated any more, and a stack must be gone before its keys are. */
+const late = (line: string) => Number(/app-key revoke|gateway-keys remove/.test(line));
+
+describe('an example of the help', () => {
+  it.each(single.sort((one, other) => late(one) - late(other)))('%s', async (line) => {
+    const [, command = ''] = /^npm run --silent admin -- (.*)$/.exec(line) ?? [];
+    const args = wordsOf(command).map((word) =>
+      word === 'hosts.ndjson'
+        ? '-'
+        : word === 'acme.ndjson'
+          ? join(folder, word)
+          : /^IncidentMonitoringRum-Table/.test(word)
+            ? table.name
+            : /^\d{3,5}$/.test(word) // hosts that are played
+              ? '3'
+              : word,
+    );
+    if (command.startsWith('gateway-keys remove')) aws.gateway.attached = [];
+    let clock = Date.now();
+    const now = args.includes('--for') ? () => (clock += MINUTE_MS) : Date.now; // ten minutes are soon over
+    const stdin = `{"kind":"member","account_id":${ACME},"member_id":1,"name":"n"}\n`;
+    const { exitCode, err } = await adminOn(table)(args, { now, stdin });
+    expect([exitCode, exitCode === 0 ? '' : err]).toEqual([0, '']);
+  });
+
+  it.each(pipes)('%s, npm and all', async (pipe) => {
+    const other = await newTable();
+    const command = pipe.replace('--stack Other --yes', `--table ${other.name} --endpoint ${dynamodbEndpoint()}`);
+    expect(command).not.toBe(pipe);
+    const env = { ...process.env, DYNAMODB_ENDPOINT: dynamodbEndpoint(), TABLE_NAME: table.name };
+    const shell = spawn('bash', ['-o', 'pipefail', '-c', command], { cwd: fileURLToPath(root), env, stdio: 'ignore' });
+    expect(await new Promise((resolve) => shell.once('close', resolve))).toBe(0);
+    expect((await stored(other, keys.account(ACME))).name).toBe('Acme');
+  });
+});

@@ -1,0 +1,155 @@
+/** What callers and data write is text on an operator's terminal, never a command to it, and never a line of its own. */
+import { Readable } from 'node:stream';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Table } from '../../../../lib/dynamodb/client.ts';
+import { keys } from '../../../../lib/dynamodb/keys.ts';
+import { mergeAlerts } from '../../../../lib/http/operations.ts';
+import { expectEnvelope } from '../../../../test/support/answers.ts';
+import { anyText } from '../../../../test/support/any-text.ts';
+import { inventory } from '../../../../test/support/fleet.ts';
+import { newAccount, objectId } from '../../../../test/support/incidents.ts';
+import {
+  eventFor,
+  handlersOver,
+  invokeAlone,
+  newAppKey,
+  newTable,
+  put,
+  stored,
+  testDeps,
+} from '../../../../test/support/service.ts';
+import { putAccount } from '../../accounts/accounts.ts';
+import { identityOfAppKey, putAppKey } from '../../accounts/app-key-admin.ts';
+import { linesOf } from '../../data/lines.ts';
+import { line, printable, printableJson } from '../../text/printable.ts';
+import { adminOf } from '../support/run-admin.ts';
+
+/** A line break and a forged line, a window title, an 8-bit CSI, an override of the reading direction, a line separator. */
+const HOSTILE = 'disk\n  000000000000001  merge by operator\u001b]0;owned\u0007\u009b2J\u202etxt\u2028\r\u007f';
+const HARMLESS = 'disk';
+// biome-ignore lint/suspicious/noControlCharactersInRegex: what must not be printed
+const UNSAFE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
+
+let table: Table;
+let admin: ReturnType<typeof adminOf>;
+const accounts: Record<string, { account: number; incident: string; alert: string }> = {};
+
+/** An account in which every stored text is the given one. */
+async function accountOf(text: string) {
+  const tenant = await newAccount(table);
+  const [incident, alert] = [objectId(), objectId()];
+  const row = await putAccount(table, { account_id: tenant.account, name: text, permissions: [text, 'monit'] });
+  await putAppKey(table, row, { ...identityOfAppKey(newAppKey()), lastDigits: text }, { created_at: 1, note: text });
+  await put(table, keys.incident(tenant.account, incident), { incident_id: incident, title: text });
+  await put(table, keys.alert(tenant.account, alert), { alert_id: alert, title: text });
+  const item = { work_item_id: 'w', version: 1, title: text, [text]: text, more: { [text]: [text] } };
+  await put(table, keys.workItem(tenant.account, 'w'), item);
+  await put(table, keys.host(tenant.account, 'h'), {
+    ...inventory(),
+    ...{ edge_cluster: text, agent_version: text, reason_codes: [text] },
+  });
+  const nowMs = Date.now();
+  const live = { received_at_ms: nowMs, snapshot_truncated: true, reason_codes: [text], observed_at_ms: 2n ** 60n };
+  await put(table, keys.hostStatus(tenant.account, 'h'), { ...live, node_count: 1, edge_count: 1 });
+  const { mergeAlerts: merge } = handlersOver(testDeps(table));
+  const body = { alert_ids: [alert], incident_id: incident, comment: text, title: `${text} 2` };
+  expectEnvelope(await invokeAlone(merge, eventFor(mergeAlerts, { appKey: tenant.appKey, body })), 200);
+  return { account: tenant.account, incident, alert };
+}
+
+beforeAll(async () => {
+  table = await newTable();
+  admin = adminOf(table);
+  for (const text of [HOSTILE, HARMLESS]) accounts[text] = await accountOf(text);
+});
+
+const COMMANDS: Record<string, (of: { account: number; incident: string; alert: string }) => string> = {
+  'account show': ({ account }) => `account show ${account}`,
+  'account list': () => 'account list',
+  'account grant': ({ account }) => `account grant ${account} monit`,
+  'account create, which exists': ({ account }) => `account create ${account} --name other`,
+  'app-key list': ({ account }) => `app-key list --account ${account}`,
+  'show incident': ({ account, incident }) => `show incident ${incident} --account ${account}`,
+  'show alert': ({ account, alert }) => `show alert ${alert} --account ${account}`,
+  'show work-item': ({ account }) => `show work-item w --account ${account}`,
+  'show host': ({ account }) => `show host h --account ${account}`,
+  'show fleet': ({ account }) => `show fleet --account ${account}`,
+};
+
+describe.each(Object.entries(COMMANDS))('%s', (name, command) => {
+  const run = async (text: string, more = '') => {
+    const { out, err } = await admin(`${command(accounts[text] as (typeof accounts)[string])}${more}`);
+    return out + err;
+  };
+
+  it('prints stored text in as many lines as harmless text, with its control characters escaped', async () => {
+    const [hostile, harmless] = [await run(HOSTILE), await run(HARMLESS)];
+    expect(hostile).not.toMatch(UNSAFE);
+    expect(hostile).toContain(
+      'disk\\n  000000000000001  merge by operator\\u001b]0;owned\\u0007\\u009b2J\\u202etxt\\u2028',
+    );
+    expect(hostile.split('\n').length).toBe(harmless.split('\n').length);
+  });
+
+  it.skipIf(/grant|create/.test(name))('prints JSON that is exact, and as safe', async () => {
+    const printed = await run(HOSTILE, ' --json');
+    expect(printed).not.toMatch(UNSAFE);
+    expect(printed).not.toContain('\n  0000');
+    const texts: string[] = [];
+    JSON.parse(printed, (key, value) => void texts.push(key, String(value)));
+    expect(texts).toContainEqual(expect.stringContaining(HOSTILE));
+  });
+});
+
+it('an export prints as safely, and is exact', async () => {
+  const { out } = await admin(`export --account ${accounts[HOSTILE]?.account}`);
+  expect(out).not.toMatch(UNSAFE);
+  const titles = out
+    .trim()
+    .split('\n')
+    .map((one) => JSON.parse(one).title);
+  expect(titles.filter((title) => title === HOSTILE)).toHaveLength(2); // the alert and the work item
+});
+
+it('an edge cluster may have any name, also that of a prototype', async () => {
+  const { account } = await newAccount(table);
+  await putAccount(table, { account_id: account, name: 'n', permissions: [] });
+  await put(table, keys.host(account, 'h'), { ...inventory(), edge_cluster: '__proto__' });
+  expect((await admin(`show fleet --account ${account}`)).out).toMatch(/^__proto__ /m);
+  expect(({} as Record<string, unknown>).active).toBeUndefined();
+});
+
+it('an import takes such text, in UTF-8 alone', async () => {
+  const { account } = accounts[HARMLESS] as { account: number };
+  const member = { kind: 'member', account_id: account, member_id: 5, name: HOSTILE };
+  expect((await admin('import -', { stdin: `${JSON.stringify(member)}\n` })).exitCode).toBe(0);
+  expect((await stored(table, keys.member(account, 5))).name).toBe(HOSTILE);
+  const latin = Readable.from([Buffer.from('{"kind":"member","name":"\u00fc"}\n', 'latin1')]);
+  expect(await Array.fromAsync(linesOf(latin))).toEqual([undefined]);
+});
+
+it('a file with such field names and values is refused in a line for each problem', async () => {
+  const field = JSON.stringify(HOSTILE);
+  const { err } = await admin('import -', {
+    stdin: `{"kind":"member","account_id":1,"member_id":1,"name":"n",${field}:1}\n`,
+  });
+  expect(err).not.toMatch(UNSAFE);
+  expect(err.trimEnd().split('\n')[0]).toContain('is not a field of this kind');
+});
+
+describe('printable text', () => {
+  it('property: is one line without control characters, and tells its values apart from our words', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        for (const shown of [printable(text), line`a ${text} b`])
+          expect(shown).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u);
+        expect(JSON.parse(printableJson(JSON.stringify(text)))).toBe(text);
+      }),
+    );
+  });
+
+  it('leaves every script and emoji as they are', () => {
+    for (const text of ['Ünï 密钥 עברית العربية हिन्दी', '👩‍💻 👍🏽', 'a\u200cb']) expect(printable(text)).toBe(text);
+  });
+});

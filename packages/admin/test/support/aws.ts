@@ -1,0 +1,154 @@
+/** AWS's wire, as far as the operator's command and the gateway keys use it: API Gateway, CloudFormation, SQS, STS. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { startDynamoDbForAnyone } from '../../../../test/support/dynamodb-for-anyone.ts';
+
+/** A stand-in for AWS, and what it has and was asked. */
+export async function startFakeAws(stack: { name: string; outputs: Record<string, string> }) {
+  const gateway = {
+    keys: [] as { id: string; name: string; value: string }[],
+    made: 0,
+    attached: [] as string[],
+    calls: [] as string[],
+    /** Error names to answer the next writes with, before they are applied. */
+    failures: [] as string[],
+    /** Deletions are answered with a mistake of the caller's. */
+    refuseDeletions: false,
+  };
+
+  /** Of any queue: as SQS says them, or the name of the error that it answers with. */
+  let queue: Record<string, string> | string = {};
+  function answerSqs(text: string, response: ServerResponse) {
+    const { AttributeNames = [] } = JSON.parse(text) as { AttributeNames?: string[] };
+    response.setHeader('Content-Type', 'application/x-amz-json-1.0');
+    if (typeof queue === 'string')
+      return response.writeHead(400).end(JSON.stringify({ __type: queue, message: 'You may not.' }));
+    const given = Object.entries(queue).filter(([name]) => AttributeNames.includes(name));
+    return response.end(JSON.stringify({ Attributes: Object.fromEntries(given) }));
+  }
+
+  async function answerApiGateway(request: IncomingMessage, text: string, response: ServerResponse) {
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://x');
+    const write = request.method === 'POST';
+    gateway.calls.push(`${request.method} ${pathname}`);
+    const answer = (status: number, body: object, headers = {}) => {
+      response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
+    };
+    const failure = write ? gateway.failures.shift() : undefined;
+    if (failure)
+      return answer(
+        failure === 'TooManyRequestsException' ? 429 : 409,
+        { message: 'busy' },
+        { 'x-amzn-errortype': failure },
+      );
+    const body = text ? JSON.parse(text) : {};
+    const refuse = (status: number, name: string) => answer(status, { message: name }, { 'x-amzn-errortype': name });
+    // A page holds one, so that what reads only the first is found out.
+    const page = (items: readonly object[]) => {
+      const from = Number(searchParams.get('position') ?? 0);
+      return answer(200, {
+        item: items.slice(from, from + 1),
+        ...(from + 1 < items.length && { position: String(from + 1) }),
+      });
+    };
+    const named = gateway.keys.filter(({ name }) => name.startsWith(searchParams.get('name') ?? ''));
+    const [, collection, id = '', , keyId = ''] = pathname.split('/');
+    if (collection === 'apikeys' && write) {
+      const key = { id: `id${gateway.made}`, name: body.name, value: body.value };
+      gateway.made += 1;
+      gateway.keys.push(key);
+      return answer(201, key);
+    }
+    if (collection === 'apikeys' && request.method === 'DELETE') {
+      if (gateway.refuseDeletions) return refuse(400, 'BadRequestException');
+      if (!gateway.keys.some((key) => key.id === id)) return refuse(404, 'NotFoundException');
+      gateway.keys = gateway.keys.filter((key) => key.id !== id);
+      gateway.attached = gateway.attached.filter((attached) => attached !== id);
+      return answer(202, {});
+    }
+    if (collection === 'apikeys') return page(named);
+    if (write) {
+      if (gateway.attached.includes(body.keyId)) return refuse(409, 'ConflictException');
+      gateway.attached.push(body.keyId);
+      return answer(201, { id: body.keyId });
+    }
+    if (id === '') {
+      const attached = gateway.attached.includes(searchParams.get('keyId') ?? '');
+      return page(attached ? [{ id: 'plan' }] : []);
+    }
+    if (keyId !== '')
+      return gateway.attached.includes(keyId) ? answer(200, { id: keyId }) : refuse(404, 'NotFoundException');
+    return page(named.filter((key) => gateway.attached.includes(key.id)));
+  }
+
+  /** The query protocol of CloudFormation and STS. */
+  function answerQuery(text: string, response: ServerResponse) {
+    const form = new URLSearchParams(text);
+    const xml = (status: number, body: string) => response.writeHead(status, { 'Content-Type': 'text/xml' }).end(body);
+    if (form.get('Action') === 'GetCallerIdentity')
+      return xml(
+        200,
+        '<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult><Arn>arn:aws:sts::123456789012:assumed-role/Operator/ada</Arn><Account>123456789012</Account></GetCallerIdentityResult></GetCallerIdentityResponse>',
+      );
+    const name = form.get('StackName');
+    if (name !== stack.name)
+      return xml(
+        400,
+        `<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id ${name} does not exist</Message></Error></ErrorResponse>`,
+      );
+    const outputs = Object.entries(stack.outputs).map(
+      ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
+    );
+    return xml(
+      200,
+      `<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult><Stacks><member><StackName>${name}</StackName><Outputs>${outputs.join('')}</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`,
+    );
+  }
+
+  const server = createServer(async (request, response) => {
+    const query = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded');
+    const sqs = request.headers['x-amz-target'] === 'AmazonSQS.GetQueueAttributes';
+    let text = '';
+    for await (const chunk of request) text += chunk;
+    if (query) answerQuery(text, response);
+    else if (sqs) answerSqs(text, response);
+    else await answerApiGateway(request, text, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const dynamoDb = await startDynamoDbForAnyone();
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  /** In which the SDK finds it, and the run's DynamoDB. */
+  const environment = {
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    AWS_ENDPOINT_URL_DYNAMODB: dynamoDb.url,
+    AWS_ENDPOINT_URL_API_GATEWAY: url,
+    AWS_ENDPOINT_URL_CLOUDFORMATION: url,
+    AWS_ENDPOINT_URL_SQS: url,
+    AWS_ENDPOINT_URL_STS: url,
+  };
+  return {
+    gateway,
+    url,
+    setQueue: (attributes: typeof queue) => {
+      queue = attributes;
+    },
+    environment,
+    /** Sets the environment of this process. @returns sets it back */
+    enter() {
+      const before = { ...process.env };
+      Object.assign(process.env, environment);
+      return () => {
+        // In place: modules that were loaded meanwhile hold this object.
+        for (const name of Object.keys(environment))
+          if (before[name] === undefined) delete process.env[name];
+          else process.env[name] = before[name];
+      };
+    },
+    forget: () => Object.assign(gateway, { keys: [], made: 0, attached: [], calls: [], failures: [] }),
+    close() {
+      dynamoDb.close();
+      server.close();
+    },
+  };
+}

@@ -1,0 +1,72 @@
+/** The operator's command as a user runs it, in this process. */
+import { PassThrough, Readable } from 'node:stream';
+import type { Command } from 'commander';
+import type { Table } from '../../../../lib/dynamodb/client.ts';
+import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
+import { createProgram, runAdmin } from '../../cli/program.ts';
+
+export interface AdminOptions {
+  stdin?: string | Readable;
+  /** Whether it runs on a terminal. */
+  terminal?: boolean;
+  env?: Record<string, string>;
+  signal?: AbortSignal;
+  now?: () => number;
+  /** Told what it prints as it prints it. */
+  onOut?: (text: string) => void;
+  onErr?: (text: string) => void;
+}
+
+function collected(isTTY: boolean) {
+  const stream = Object.assign(new PassThrough(), { isTTY, columns: 100 });
+  let text = '';
+  stream.on('data', (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  return { stream, text: () => text };
+}
+
+/** Runs a command line and waits for its end. */
+export async function runCommand(args: readonly string[], options: AdminOptions = {}) {
+  const { stdin = '', terminal = false, env = {}, signal = new AbortController().signal, now = Date.now } = options;
+  const [out, err] = [collected(terminal), collected(terminal)];
+  out.stream.on('data', (chunk: Buffer) => options.onOut?.(chunk.toString()));
+  err.stream.on('data', (chunk: Buffer) => options.onErr?.(chunk.toString()));
+  const source = typeof stdin === 'string' ? Readable.from(stdin === '' ? [] : [stdin]) : stdin;
+  const input = Object.assign(source, { isTTY: terminal });
+  const io = { stdin: input, stdout: out.stream, stderr: err.stream, env, signal, now };
+  const exitCode = await runAdmin(args, io);
+  await new Promise((resolve) => setImmediate(resolve));
+  return { exitCode, out: out.text(), err: err.text() };
+}
+
+/** The command on a table of the run's DynamoDB. */
+export const adminOf =
+  ({ name }: Table) =>
+  (args: string | readonly string[], options: AdminOptions = {}) =>
+    runCommand(
+      [...(typeof args === 'string' ? args.split(' ') : args), '--endpoint', dynamodbEndpoint(), '--table', name],
+      options,
+    );
+
+const stream = new PassThrough();
+const nowhere = { stdin: stream, stdout: stream, stderr: stream, env: {}, signal: AbortSignal.abort(), now: Date.now };
+
+/** The commands, each with its words: none for the program itself, `app-key revoke` for another. */
+function* commandsFrom(
+  command: Command,
+  words: readonly string[],
+): Generator<{ command: Command; words: readonly string[] }> {
+  yield { command, words };
+  for (const inner of command.commands) yield* commandsFrom(inner, [...words, inner.name()]);
+}
+const commands = [...commandsFrom(createProgram(nowhere), [])];
+
+/** The words of every command, groups and the program itself included. */
+export const commandNames = commands.map(({ words }) => words);
+
+/** Names of the commands that have an option. */
+export const commandsWith = (option: string): string[] =>
+  commands
+    .filter(({ command }) => command.options.some(({ long }) => long === option))
+    .map(({ words }) => words.join(' '));

@@ -1,0 +1,280 @@
+import { Readable } from 'node:stream';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { DEMO_KEYS, sampleData } from '../../../../infra/generate/sample.ts';
+import { hashAppKey } from '../../../../lib/auth/app-keys.ts';
+import { documentedLines } from '../../../../test/support/data-format.ts';
+import { checkData, DataError, type TableContents } from '../../data/check-lines.ts';
+import { KINDS } from '../../data/format.ts';
+import { linesOf } from '../../data/lines.ts';
+
+/** A table without accounts, and one with every account; no app key is stored in either. */
+const contents = (hasAccount: boolean): TableContents => ({
+  hasAccount: async () => hasAccount,
+  ownersOf: async () => new Map(),
+});
+const [nobody, somebody] = [contents(false), contents(true)];
+
+/** The problems of some lines, as a user reads them. */
+async function problemsOf(lines: (string | object)[], table = somebody): Promise<string[]> {
+  const texts = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line)));
+  return checkData('f', texts, table).then(
+    () => [],
+    (error: DataError) => error.message.split('\n'),
+  );
+}
+
+const APP_KEY = 'k'.repeat(32);
+
+const host = {
+  kind: 'host',
+  account_id: 1,
+  host_id: 'h',
+  agent_version: '1',
+  edge_cluster: 'c',
+  enabled: true,
+  snapshot_ready: true,
+};
+
+const documented = documentedLines();
+
+describe('the size of a row', () => {
+  const KB = 1024;
+  const item = (bytes: number, more: object = {}) => ({
+    kind: 'work_item',
+    account_id: 1,
+    work_item_id: 'w',
+    version: 1,
+    title: 't',
+    notes: 'x'.repeat(bytes),
+    ...more,
+  });
+
+  it('leaves the service 2 KB of the 400 KB to write', async () => {
+    expect(await problemsOf([item(397 * KB)])).toEqual([]);
+    expect(await problemsOf([item(398 * KB)])).toEqual([
+      'f:1: makes a row of 408176 bytes, more than the 407552 allowed: shorten it',
+    ]);
+  });
+
+  it('does not count what the service has written: a row can be loaded that it exports', async () => {
+    const largest = 407_552 - 600 - 24;
+    expect(await problemsOf([item(largest)])).toEqual([]);
+    expect(await problemsOf([item(largest + 1)])).toHaveLength(1);
+    expect(await problemsOf([item(largest, { deleted_at_ms: 1_795_000_000_000, deleted_by: 'k'.repeat(16) })])).toEqual(
+      [],
+    );
+  });
+
+  it('is that of DynamoDB, not of the line: short numbers and lists take more there', async () => {
+    expect(await problemsOf([item(1, { list: Array(150_000).fill(1) })])).toEqual([
+      expect.stringContaining('makes a row of 450'),
+    ]);
+  }, 30_000);
+});
+
+describe('the data format', () => {
+  it('takes the line of every kind that its document shows', async () => {
+    expect(documented.map((line) => JSON.parse(line).kind)).toEqual(KINDS);
+    expect(await problemsOf(documented)).toEqual([]);
+  });
+
+  it('takes the sample, in which every kind occurs', async () => {
+    const entities = await checkData('sample', sampleData(Date.now()), nobody);
+    expect(new Set(entities.map(({ kind }) => kind))).toEqual(new Set(KINDS));
+  });
+
+  it.each(
+    documented.flatMap((line) => Object.keys(JSON.parse(line)).map((field) => [JSON.parse(line).kind, field, line])),
+  )('knows whether %s needs %s, and names it where it is missing', async (kind, field, line) => {
+    const { [field]: _left, ...rest } = JSON.parse(line);
+    const problems = await problemsOf([rest]);
+    const optional = [
+      'expires_at',
+      'capability_status',
+      'capture_mode',
+      'report_interval_ms',
+      'received_at_ms',
+      'observed_at_ms',
+      'health_at_ms',
+      'owner_id',
+    ];
+    if (optional.includes(field) || (kind === 'alert' && field === 'incident_id')) expect(problems).toEqual([]);
+    else if (field === 'app_key')
+      expect(problems).toEqual(['f:1: exactly one of app_key and app_key_hash is required']);
+    else if (field === 'kind') expect(problems).toEqual([`f:1: kind must be one of ${KINDS.join(', ')}`]);
+    else
+      expect(problems).toEqual([expect.stringMatching(`^f:1: ${field.replace('.', '\\.')} is required and must be `)]);
+  });
+
+  it('reports every problem of a line, with the line number, and loads nothing of the file', async () => {
+    const lines = [
+      '',
+      host,
+      { ...host, host_id: 'g', enabled: 'yes', report_interval_ms: 0, capture_mode: 'magic', extra: 1 },
+      'not json',
+    ];
+    expect(await problemsOf(lines)).toEqual([
+      'f:3: extra is not a field of this kind',
+      'f:3: enabled must be true or false',
+      'f:3: capture_mode must be one of ebpf, polling',
+      'f:3: report_interval_ms must be an integer in the int64 range, at least 1',
+      'f:4: is not valid JSON',
+    ]);
+  });
+
+  it.each(['null', '[]', '"x"', '7', '{}', '{"kind":"constructor"}', '{"kind":"__proto__"}'])(
+    'refuses the line %s',
+    async (line) => {
+      expect(await problemsOf([line])).toHaveLength(1);
+    },
+  );
+
+  it.each<[string, unknown, string]>([
+    [
+      'a number that rounds',
+      1e20,
+      'more must not contain numbers beyond 2^53 or below 1e-130, or numbers that a double rounds to an integer',
+    ],
+    [
+      'a number too small',
+      { a: [1e-200] },
+      'more must not contain numbers beyond 2^53 or below 1e-130, or numbers that a double rounds to an integer',
+    ],
+    ['a lone surrogate', { a: ['\ud800'] }, 'more must be well-formed Unicode'],
+    ['an empty name', { '': 1 }, 'more must not contain field names that are empty or not well-formed Unicode'],
+    [
+      'nesting that a row does not hold',
+      Array.from({ length: 40 }).reduce((inner) => [inner], 1),
+      'more must not be nested deeper than 31 levels',
+    ],
+  ])('refuses a work item with %s, which the table would not take', async (_what, more, problem) => {
+    const item = { kind: 'work_item', account_id: 1, work_item_id: 'w', version: 1, title: 't', more };
+    expect(await problemsOf([JSON.stringify(item)])).toEqual([`f:1: ${problem}`]);
+  });
+
+  it('refuses a line that no row holds, and fields that are the table’s own', async () => {
+    const item = { kind: 'work_item', account_id: 1, work_item_id: 'w', version: 1, title: 't' };
+    expect(await problemsOf([{ ...item, title: 'x'.repeat(410_000) }])).toEqual([
+      'f:1: is longer than 409600 bytes, the limit of a row',
+    ]);
+    expect(await problemsOf([{ ...item, pk: 'x', ttl: 1, large: true }])).toEqual([
+      'f:1: pk is reserved: rename the field',
+      'f:1: ttl is reserved: rename the field',
+      'f:1: large is reserved: rename the field',
+    ]);
+  });
+
+  it.each([null, 'x', {}, { version: 'x', at_ms: 1 }, { version: 1.5, at_ms: 1 }, { version: 1, at_ms: 1, by: 1 }])(
+    'refuses %j as the undone deletion of a work item',
+    async (undone_deletion) => {
+      const item = { kind: 'work_item', account_id: 1, work_item_id: 'w', version: 1, title: 't' };
+      expect(await problemsOf([{ ...item, undone_deletion: { version: 2, at_ms: 1, by: 'k' } }])).toEqual([]);
+      expect(await problemsOf([{ ...item, undone_deletion }])).toEqual([
+        expect.stringContaining('f:1: undone_deletion must have version'),
+      ]);
+    },
+  );
+
+  it.each([
+    ['a key that is short', { kind: 'app_key', app_key: 'k'.repeat(31) }, 'app_key'],
+    ['an expiry in milliseconds', { kind: 'app_key', app_key: APP_KEY, expires_at: 1_830_000_000_000 }, 'expires_at'],
+    ['a permission that does not exist', { kind: 'account', name: 'n', permissions: ['root'] }, 'permissions'],
+    ['an alert', { kind: 'alert', alert_id: 'x', title: 't' }, 'alert_id'],
+    ['an incident', { kind: 'incident', incident_id: 'x', title: 't' }, 'incident_id'],
+    ['a work item', { kind: 'work_item', work_item_id: '', version: 1, title: 't' }, 'work_item_id'],
+    ['a RUM resource', { ...JSON.parse(documented[5] ?? ''), status: 1 }, 'status'],
+    ['a name', { kind: 'member', member_id: 1, name: '😀'.repeat(513) }, 'name'],
+  ])('refuses %s by its line', async (_what, line, field) => {
+    const problems = await problemsOf([host, { account_id: 1, ...line }]);
+    expect(problems).toEqual([expect.stringMatching(`^f:2: ${field}`)]);
+  });
+
+  it('measures names in code points', async () => {
+    const member = { kind: 'member', account_id: 1, member_id: 1, name: '😀'.repeat(512) };
+    expect(await problemsOf([member])).toEqual([]);
+  });
+
+  it('lists problems in the order of lines, whatever they are found by', async () => {
+    const lines = [{ ...host, account_id: 7 }, '{', { ...host, account_id: 7, host_id: 'g' }];
+    const problems = await problemsOf(lines, nobody);
+    expect(problems.map((problem) => problem.slice(0, 3))).toEqual(['f:1', 'f:2', 'f:3']);
+  });
+
+  it('reads no more of a line than a row holds, and says that it is too long', async () => {
+    let read = 0;
+    const chunk = Buffer.alloc(1 << 16, 'é');
+    const endless = Readable.from(
+      (function* () {
+        for (; read < 3_000; read += 1) yield chunk;
+        yield Buffer.from('\n{');
+      })(),
+    );
+    const before = process.memoryUsage().arrayBuffers;
+    const kept: (string | undefined)[] = [];
+    for await (const line of linesOf(endless)) kept.push(line);
+    expect(kept.map((line) => line?.length)).toEqual([409_601, 1]);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20_000_000);
+    expect(await problemsOf([kept[0] ?? ''])).toEqual(['f:1: is longer than 409600 bytes, the limit of a row']);
+  });
+
+  it('takes an app key by its hash in place of the key, and not both', async () => {
+    const account = { kind: 'account', account_id: 7, name: 'n', permissions: [] };
+    const key = { kind: 'app_key', account_id: 7 };
+    const hash = hashAppKey(APP_KEY);
+    expect(await problemsOf([account, { ...key, app_key_hash: hash, last_digits: 'k' }])).toEqual([]);
+    expect(await problemsOf([account, key])).toEqual(['f:2: exactly one of app_key and app_key_hash is required']);
+    expect(await problemsOf([account, { ...key, app_key: APP_KEY, app_key_hash: hash }])).toHaveLength(1);
+    expect(await problemsOf([account, { ...key, app_key_hash: 'short' }])).toHaveLength(1);
+    expect(await problemsOf([account, { ...key, app_key: APP_KEY }, { ...key, app_key_hash: hash }])).toEqual([
+      'f:3: duplicates line 2: remove one of them',
+    ]);
+  });
+
+  it('lists the first twenty problems and how many more', async () => {
+    const problems = await problemsOf(Array.from({ length: 25 }, () => '{'));
+    expect(problems).toHaveLength(21);
+    expect(problems.at(-1)).toBe('f: 25 problems, of which 20 are shown');
+  });
+
+  it('refuses what is said twice, ids in either letter case', async () => {
+    const alert = { kind: 'alert', account_id: 1, alert_id: 'a'.repeat(24), title: 't' };
+    const again = { ...alert, alert_id: 'A'.repeat(24) };
+    expect(await problemsOf([host, alert, host, again, { ...host, account_id: 2 }])).toEqual([
+      'f:3: duplicates line 1: remove one of them',
+      'f:4: duplicates line 2: remove one of them',
+    ]);
+  });
+
+  it('needs the account of every line, in the data or in the table, and never shows a key', async () => {
+    const key = { kind: 'app_key', account_id: 7, app_key: DEMO_KEYS.demo };
+    const account = { kind: 'account', account_id: 7, name: 'n', permissions: [] };
+    const missing = await problemsOf([key], nobody);
+    expect(missing).toEqual([expect.stringContaining('f:1: account 7 does not exist')]);
+    expect(await problemsOf([host], nobody)).toEqual([expect.stringContaining('f:1: account 1 does not exist')]);
+    expect(await problemsOf([key])).toEqual([]);
+    expect(await problemsOf([key, account], nobody)).toEqual([]);
+    const shown = [
+      ...missing,
+      ...(await problemsOf([account, key, key])),
+      ...(await problemsOf([`{"app_key":"${DEMO_KEYS.demo}"`])),
+    ];
+    expect(shown.join()).not.toContain(DEMO_KEYS.demo);
+  });
+
+  it('keeps an int64 exact', async () => {
+    const line =
+      '{"kind":"incident","account_id":9007199254740993,"incident_id":"64f000000000000000000001","title":"t","owner_id":-9223372036854775808}';
+    const [entity] = await checkData('f', [line], somebody);
+    expect(entity).toMatchObject({ account_id: 9007199254740993n, owner_id: -9223372036854775808n });
+    expect(await problemsOf([line.replace('-9223372036854775808', '-9223372036854775809')])).toHaveLength(1);
+  });
+
+  it('answers any text with problems or with entities, never with an error of its own', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.oneof(fc.string(), fc.json(), fc.constantFrom(...documented))), async (lines) => {
+        await checkData('f', lines, nobody).catch((error: unknown) => expect(error).toBeInstanceOf(DataError));
+      }),
+    );
+  });
+});

@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { line, printable, printableJson } from '../../text/printable.ts';
+
+describe('text on a terminal', () => {
+  it.each([
+    ['plain text, é, 中文, 😀', 'plain text, é, 中文, 😀'],
+    ['a\nb\rc\td', 'a\\nb\\rc\\td'],
+    ['\u001b[2J\u0007\u009b', '\\u001b[2J\\u0007\\u009b'],
+    ['\u202e\u2028\u2029\ufeff', '\\u202e\\u2028\\u2029\\ufeff'],
+    ['half \ud83d', 'half \\ud83d'],
+    ['a tag \u{e0041}', 'a tag \\udb40\\udc41'],
+    ['joined \u200d and not \u200c', 'joined \u200d and not \u200c'],
+  ])('%j is shown as %j', (text, shown) => expect(printable(text)).toBe(shown));
+
+  it('in JSON means the same', () => {
+    const json = JSON.stringify({ text: 'a\nb\u202e' });
+    expect(printableJson(json)).toBe('{"text":"a\\nb\\u202e"}');
+    expect(JSON.parse(printableJson(json))).toEqual({ text: 'a\nb\u202e' });
+    expect(printableJson('"\t"')).toBe('"\\u0009"');
+  });
+
+  it('is made so in the values of a template, not in the template', () => {
+    expect(line`${'a\n'}:\n${1}${undefined}!`).toBe('a\\n:\n1undefined!');
+    expect(line`nothing`).toBe('nothing');
+  });
+});

@@ -1,0 +1,73 @@
+/** Callers of one account who merge at the same time, through DynamoDB's conflicts and times. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { mergeAlerts } from '../../lib/http/operations.ts';
+import { createTokenBuckets } from '../local/token-buckets.ts';
+
+export interface MergeLoad {
+  seconds: number;
+  /** Merges of one alert that begin in each second; `atOnce`: all of a second together. */
+  smallPerSecond: number;
+  atOnce?: boolean;
+  /** Callers who merge many alerts, one merge after the other. */
+  largeCallers?: number;
+  /** The usage plan refuses what is beyond it, as API Gateway does. */
+  throttled?: boolean;
+}
+
+/** @returns the status of the answer */
+type Send = (caller: number, index: number) => Promise<number>;
+
+export interface LoadResult {
+  small: { sent: number; throttled: number; refused: number; p50Ms: number; p99Ms: number };
+  /** `first`: answered 200 at the first call or the next; `later`: at a further one, or not at all. */
+  large: { committed: number; first: number; later: number };
+}
+
+const percentile = (sorted: readonly number[], share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
+
+export async function runMergeLoad(
+  { seconds, smallPerSecond, atOnce = false, largeCallers = 0, throttled = false }: MergeLoad,
+  send: { small: Send; large: Send },
+): Promise<LoadResult> {
+  const bucketOf = createTokenBuckets(1, () => performance.now());
+  const times: number[] = [];
+  const small = { sent: 0, throttled: 0, refused: 0 };
+  const large = { committed: 0, first: 0, later: 0 };
+  const began = performance.now();
+  const isOver = () => performance.now() - began > seconds * 1000;
+
+  async function sendSmall(index: number): Promise<void> {
+    const bucket = bucketOf('account', mergeAlerts.throttle);
+    if (throttled && bucket.tokens < 1) {
+      small.throttled += 1;
+      return;
+    }
+    bucket.tokens -= 1;
+    const start = performance.now();
+    small.sent += 1;
+    if ((await send.small(0, index)) !== 200) small.refused += 1;
+    times.push(performance.now() - start);
+  }
+
+  async function sendLarge(caller: number): Promise<void> {
+    for (let index = 0; !isOver(); index += 1) {
+      let calls = 1;
+      while ((await send.large(caller, index)) !== 200 && !isOver()) calls += 1;
+      large.committed += 1;
+      if (calls <= 2) large.first += 1;
+      else large.later += 1;
+    }
+  }
+
+  const smallMerges: Promise<void>[] = [];
+  const callers = Array.from({ length: largeCallers }, (_, caller) => sendLarge(caller));
+  const count = smallPerSecond * seconds;
+  for (let index = 0; index < count; index += 1) {
+    const at = atOnce ? Math.floor(index / smallPerSecond) : index / smallPerSecond;
+    await sleep(Math.max(0, began + at * 1000 - performance.now()));
+    smallMerges.push(sendSmall(index));
+  }
+  await Promise.all([...smallMerges, ...callers]);
+  times.sort((one, other) => one - other);
+  return { small: { ...small, p50Ms: percentile(times, 0.5), p99Ms: percentile(times, 0.99) }, large };
+}

@@ -1,0 +1,198 @@
+/**
+ * What the chain costs a call: app key (in the cache), permission, content type, size, JSON, schema, envelope, log line and metric,
+ * with an operation that answers at once, against a route that does nothing but answer on the field's routers.
+ */
+import { randomBytes } from 'node:crypto';
+import { Session } from 'node:inspector/promises';
+import { createRequire } from 'node:module';
+import { Router } from '@aws-lambda-powertools/event-handler/http';
+import middy from '@middy/core';
+import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
+import { Hono } from 'hono';
+import { handle } from 'hono/aws-lambda';
+import { connectTable } from '../../../lib/dynamodb/client.ts';
+import { bodyMiddleware } from '../../../lib/http/body.ts';
+import { createOperationHandler } from '../../../lib/http/operation-handler.ts';
+import { getRumResource } from '../../../lib/http/operations.ts';
+import validate from '../../../lib/operations/get-rum-resource/validate-get-rum-resource.ts';
+import type { Deps } from '../../../lib/shared/deps.ts';
+import { hasRoundedNumber } from '../../../lib/shared/json.ts';
+import { createLog } from '../../../lib/shared/log.ts';
+import { createMetrics } from '../../../lib/shared/metrics.ts';
+import { readSettings } from '../../../lib/shared/settings.ts';
+import { TIME_LIMITS } from '../../../lib/shared/time-limits.ts';
+import { takeTurns } from '../compare.ts';
+import type { NewFigure } from '../report.ts';
+
+// Neither has types that fit.
+const require = createRequire(import.meta.url);
+type Route = (request: unknown, response: { json(body: unknown): void }) => void;
+const express = require('express') as () => { post(path: string, route: Route): void };
+const serverlessExpress = require('@codegenie/serverless-express') as (options: { app: unknown }) => Handler;
+
+const CALLS = 200;
+const PATH = getRumResource.path;
+const BODY = Buffer.from('{"no_cache":false}').toString('base64');
+const ANSWER = { request_id: 'bench', data: {} };
+
+const newEvent = () =>
+  ({
+    resource: PATH,
+    path: PATH,
+    httpMethod: 'POST',
+    headers: { 'Content-Type': 'application/json', Host: 'api.example' },
+    multiValueHeaders: { 'Content-Type': ['application/json'], Host: ['api.example'] },
+    queryStringParameters: { app_key: 'a'.repeat(43) },
+    multiValueQueryStringParameters: { app_key: ['a'.repeat(43)] },
+    pathParameters: null,
+    stageVariables: null,
+    requestContext: {
+      requestId: 'bench',
+      stage: 'v1',
+      path: PATH,
+      httpMethod: 'POST',
+      identity: { sourceIp: '127.0.0.1' },
+      domainName: 'api.example',
+    },
+    body: BODY,
+    isBase64Encoded: true,
+  }) as unknown as APIGatewayProxyEvent;
+
+const context = { awsRequestId: 'a', getRemainingTimeInMillis: () => 30_000 } as unknown as Context;
+type Handler = (event: APIGatewayProxyEvent, context: Context) => unknown;
+
+/** The service's chain, its key look-up answered once and then from the cache. */
+function ours(): Handler {
+  const table = connectTable({ name: 'canned', endpoint: 'http://127.0.0.1:1' });
+  const row = { account_id: { N: '1' }, permissions: { L: [{ S: 'monit' }] }, cursor_secret: { B: 'c2VjcmV0' } };
+  Object.assign(table.client.config, {
+    requestHandler: {
+      handle: async () => ({
+        response: { statusCode: 200, headers: {}, body: Buffer.from(JSON.stringify({ Item: row })) },
+      }),
+    },
+  });
+  const began = Date.now();
+  const deps: Deps = {
+    table,
+    now: () => began,
+    newId: () => 'id',
+    log: createLog(),
+    metrics: createMetrics(),
+    settings: readSettings({ TABLE_NAME: 'canned' }),
+    timeLimits: TIME_LIMITS,
+  };
+  return createOperationHandler(getRumResource, { validate, operate: async () => ({ data: {} }) }, deps) as Handler;
+}
+
+function powertools(): Handler {
+  const router = new Router();
+  router.post(PATH, () => ANSWER);
+  return (event, ctx) => router.resolve(event, ctx);
+}
+
+function hono(): Handler {
+  const app = new Hono();
+  app.post(PATH, (c) => c.json(ANSWER));
+  return handle(app) as unknown as Handler;
+}
+
+function onExpress(): Handler {
+  const app = express();
+  app.post(PATH, (_request, response) => response.json(ANSWER));
+  return serverlessExpress({ app });
+}
+
+const middyAlone = (): Handler =>
+  middy().handler(async () => ({ statusCode: 200, body: JSON.stringify(ANSWER) })) as unknown as Handler;
+
+/** Does something while what is printed goes nowhere: the lines of the log and the metrics are made, and not read. */
+async function muted<Result>(act: () => Promise<Result>): Promise<Result> {
+  const { write } = process.stdout;
+  process.stdout.write = () => true;
+  try {
+    return await act();
+  } finally {
+    process.stdout.write = write;
+  }
+}
+
+/** Bytes that a call allocates, by a sample of all allocations, collected or not. */
+async function allocated(handler: Handler, calls: number): Promise<number> {
+  const session = new Session();
+  session.connect();
+  await session.post('HeapProfiler.startSampling', {
+    samplingInterval: 2_048,
+    includeObjectsCollectedByMajorGC: true,
+    includeObjectsCollectedByMinorGC: true,
+  });
+  for (let call = 0; call < calls; call += 1) await handler(newEvent(), context);
+  const { profile } = await session.post('HeapProfiler.stopSampling');
+  session.disconnect();
+  const sum = (node: typeof profile.head): number =>
+    node.children.reduce((total, child) => total + sum(child), node.selfSize);
+  return sum(profile.head) / calls;
+}
+
+/** What a body of 100 ObjectIDs costs to read, exactly where its numbers need it, against `JSON.parse`. */
+async function measureParsing(add: (figure: NewFigure) => void): Promise<void> {
+  const ids = Array.from({ length: 100 }, () => randomBytes(12).toString('hex'));
+  const bodyOf = (ownerId: string) =>
+    `{"alert_ids":${JSON.stringify(ids)},"incident_id":"${ids[0]}","owner_id":${ownerId}}`;
+  const [plain, exact] = [bodyOf('7'), bodyOf('9007199254740993')];
+  if (hasRoundedNumber(plain) || !hasRoundedNumber(exact)) throw new Error('the wrong parser reads a body');
+  const { before } = bodyMiddleware({ maxBodyBytes: 256 * 1024 }) as { before(request: unknown): void };
+  const reading = (text: string) => () => {
+    for (let call = 0; call < CALLS; call += 1)
+      before({ event: { headers: { 'Content-Type': 'application/json' }, body: text, isBase64Encoded: false } });
+  };
+  const tasks = {
+    plain: reading(plain),
+    exact: reading(exact),
+    parse() {
+      for (let call = 0; call < CALLS; call += 1) JSON.parse(plain);
+    },
+  };
+  const times = await takeTurns(tasks, { rounds: 20, calls: 10 });
+  const perCall = (milliseconds: number) => (milliseconds * 1_000) / CALLS;
+  const baseline = { name: 'JSON.parse', value: perCall(times.parse.p50) };
+  const name = 'reading a body of 100 ids';
+  add({ name, value: perCall(times.plain.p50), unit: 'us', baseline });
+  add({ name: `${name} and an integer beyond 2^53`, value: perCall(times.exact.p50), unit: 'us', baseline });
+}
+
+export async function run(add: (figure: NewFigure) => void): Promise<void> {
+  const handlers = { ours: ours(), hono: hono(), powertools: powertools(), express: onExpress(), middy: middyAlone() };
+  for (const [name, handler] of Object.entries(handlers)) {
+    const answer = await muted(async () => handler(newEvent(), context));
+    const { statusCode, body } = answer as { statusCode: number; body: string };
+    if (statusCode !== 200 || JSON.parse(body).request_id !== 'bench')
+      throw new Error(`${name} answers ${statusCode} ${body}`);
+  }
+  const many = (handler: Handler) => async () => {
+    for (let call = 0; call < CALLS; call += 1) await handler(newEvent(), context);
+  };
+  const tasks = {
+    ours: many(handlers.ours),
+    hono: many(handlers.hono),
+    powertools: many(handlers.powertools),
+    express: many(handlers.express),
+    middy: many(handlers.middy),
+  };
+  const times = await muted(() => takeTurns(tasks, { rounds: 20, calls: 10 }));
+  const perCall = (milliseconds: number) => (milliseconds * 1_000) / CALLS;
+  const value = perCall(times.ours.p50);
+  const against = (name: string, p50: number): NewFigure => ({
+    name: `a call through the chain, against ${name}`,
+    value,
+    unit: 'us',
+    baseline: { name: `a bare route of ${name}`, value: perCall(p50) },
+  });
+  add({ ...against('Hono', times.hono.p50), target: { most: 1 } });
+  add(against('Powertools', times.powertools.p50));
+  add(against('Express', times.express.p50));
+  add(against('middy alone', times.middy.p50));
+  for (const [name, handler] of Object.entries(handlers))
+    add({ name: `allocated by a call, ${name}`, value: await muted(() => allocated(handler, 5_000)), unit: 'bytes' });
+  await measureParsing(add);
+}

@@ -1,0 +1,5 @@
+/** Client of the incident, monitoring and RUM service. */
+export { type Client, createClient } from './client.ts';
+export * from './client-errors.ts';
+export type { CallOptions, ClientEvent, ClientOptions, MergeOptions } from './options.ts';
+export type * from './types.ts';

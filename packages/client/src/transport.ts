@@ -1,0 +1,255 @@
+/** Sends one call, with retries. */
+import {
+  ApiError,
+  type CallSite,
+  ConnectionError,
+  InexactNumberError,
+  ServiceError,
+  serviceError,
+  TimeoutError,
+  UnexpectedAnswerError,
+} from './client-errors.ts';
+import { bigintField, parseJson, requestText, roundedField } from './json.ts';
+import type { CallOptions, ClientEvent, ClientOptions } from './options.ts';
+
+/** A success, with its headers. */
+export interface Answer {
+  readonly data: unknown;
+  readonly headers: Headers;
+}
+
+export interface Transport {
+  send(path: string, request: object, options?: CallOptions, idempotencyKey?: string): Promise<Answer>;
+  /** Calls the hook, then waits. @throws the signal's reason when it aborts */
+  wait(event: Extract<ClientEvent, { type: 'wait' }>, signal: AbortSignal | undefined): Promise<void>;
+  now(): number;
+}
+
+const FIRST_BACKOFF_MS = 250;
+const LONGEST_BACKOFF_MS = 8_000;
+/** Also for `Retry-After: 0`. */
+const SHORTEST_WAIT_MS = 100;
+/** Of a call, rate limits included: `Retry-After: 0` must not make it endless. */
+const MOST_ATTEMPTS = 20;
+
+/** Name and version, as in package.json. */
+const CLIENT = 'incident-monitoring-rum-client/1.0.0';
+/** Browsers keep their own `User-Agent`. */
+const isBrowser = 'document' in globalThis || 'importScripts' in globalThis;
+const CLIENT_HEADER = { [isBrowser ? 'X-Client' : 'User-Agent']: CLIENT };
+
+/** @throws TypeError when the options cannot work */
+export function createTransport(options: ClientOptions): Transport {
+  const { appKey, language, onEvent, timeoutMs = 35_000, retries = 4, maxWaitMs = 120_000 } = options;
+  const { fetch = globalThis.fetch, now = monotonicMs, sleep = sleepUnlessAborted } = options;
+  const base = baseOf(options.url);
+  if (typeof appKey !== 'string' || appKey === '')
+    throw new TypeError('appKey is empty: pass the app key of an account, such as process.env.APP_KEY');
+  const address = (path: string) =>
+    `${base.origin}${base.pathname.replace(/\/$/, '')}${path}?app_key=${encodeURIComponent(appKey)}`;
+  const encoded = encodeURIComponent(appKey);
+  const written = [appKey, encoded, encoded.replace(/%../g, (code) => code.toLowerCase())];
+  const withoutKey = (text: string) => written.reduce((clean, key) => clean.replaceAll(key, '<app_key>'), text);
+
+  const tell = (event: ClientEvent) => {
+    try {
+      onEvent?.(event);
+    } catch {
+      // A failing hook must not lose the answer of a call.
+    }
+  };
+
+  async function wait(event: Extract<ClientEvent, { type: 'wait' }>, signal: AbortSignal | undefined): Promise<void> {
+    tell(event);
+    await sleep(event.ms, signal);
+    signal?.throwIfAborted();
+  }
+
+  /** One attempt. @throws ApiError, or the reason of the caller's signal */
+  async function attemptOnce(site: CallSite, body: string, attempt: number, call: CallOptions): Promise<Answer> {
+    const { path } = site;
+    const { signal, timeoutMs: limitMs = timeoutMs } = call;
+    signal?.throwIfAborted();
+    const controller = new AbortController();
+    const abort = () => controller.abort(signal?.reason);
+    signal?.addEventListener('abort', abort);
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      controller.abort();
+    }, limitMs);
+    tell({ type: 'request', path, attempt });
+    const began = now();
+    try {
+      const response = await fetch(address(path), {
+        method: 'POST',
+        headers: {
+          'Content-Type': 'application/json',
+          ...CLIENT_HEADER,
+          ...(language !== undefined && { 'Accept-Language': language }),
+          ...(site.idempotencyKey !== undefined && { 'Idempotency-Key': site.idempotencyKey }),
+        },
+        body,
+        signal: controller.signal,
+        // The URL contains the key: send it nowhere else.
+        redirect: 'manual',
+      });
+      const text = await response.text();
+      const outcome = read(response, text, site, withoutKey);
+      const requestId = outcome instanceof ServiceError ? outcome.requestId : response.headers.get('Svc-Request-Id');
+      const code = outcome instanceof ServiceError && { code: outcome.code };
+      tell({
+        type: 'response',
+        path,
+        attempt,
+        status: response.status,
+        requestId: withoutKey(requestId ?? ''),
+        durationMs: now() - began,
+        ...code,
+      });
+      if (outcome instanceof ApiError) throw outcome;
+      return outcome;
+    } catch (error) {
+      if (error instanceof ApiError) throw error;
+      if (signal?.aborted) throw signal.reason;
+      const failed = late
+        ? new TimeoutError(`No answer from ${site.origin}${path} in ${limitMs} ms`, site)
+        : noAnswer(error, site);
+      tell({ type: 'failure', path, attempt, durationMs: now() - began, message: failed.message });
+      throw failed;
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  function noAnswer(error: unknown, site: CallSite): ConnectionError {
+    const cause = copyOf(error, withoutKey);
+    const root = cause.cause instanceof Error ? cause.cause : cause;
+    return new ConnectionError(`No answer from ${site.origin}${site.path}: ${root.message}`, site, { cause });
+  }
+
+  return {
+    now,
+    wait,
+    async send(path, request, call = {}, idempotencyKey) {
+      const site = { path, origin: base.origin, ...(idempotencyKey !== undefined && { idempotencyKey }) };
+      const rounded = roundedField(request);
+      if (rounded !== undefined) throw new InexactNumberError(rounded, ': pass it as a bigint', site);
+      const body = requestText(request);
+      let failures = 0;
+      let waitedMs = 0;
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          return await attemptOnce(site, body, attempt, call);
+        } catch (error) {
+          const reason = reasonToRepeat(error);
+          if (reason === undefined) throw error;
+          if (reason !== 'rate-limit') failures += 1;
+          const told = error instanceof ServiceError ? error.retryAfter : undefined;
+          const asked = (told ?? 0) * 1_000;
+          // A random time alone does not end the retries.
+          const jitter = Math.max(0, Math.min(jitterMs(attempt), maxWaitMs - waitedMs - asked));
+          const ms = Math.max(SHORTEST_WAIT_MS, asked + jitter);
+          if (failures > retries || attempt === MOST_ATTEMPTS || waitedMs + ms > maxWaitMs) throw error;
+          waitedMs += ms;
+          await wait({ type: 'wait', path, reason, ms }, call.signal);
+        }
+      }
+    },
+  };
+}
+
+/** Why a failed call is retried; undefined: it is not. All calls can be: merges have an idempotency key. */
+function reasonToRepeat(error: unknown): Extract<ClientEvent, { type: 'wait' }>['reason'] | undefined {
+  if (error instanceof ConnectionError) return 'no-answer';
+  if (!(error instanceof ServiceError || error instanceof UnexpectedAnswerError)) return undefined;
+  if (error.status === 429) return 'rate-limit';
+  if ([502, 503, 504].includes(error.status)) return 'unavailable';
+  return undefined;
+}
+
+/** A random time up to one that doubles with each attempt: callers that were refused together do not come again together. */
+const jitterMs = (attempt: number) =>
+  Math.round(Math.random() * Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempt));
+
+/** Unlike the time of day it is never set back. */
+const monotonicMs = () => Math.floor(performance.now());
+
+/** An answer's data, or its error, each text of which passes through `clean`. */
+function read(
+  { status, headers }: Response,
+  text: string,
+  site: CallSite,
+  clean: (text: string) => string,
+): Answer | ApiError {
+  const envelope = envelopeOf(text);
+  const seconds = Number.parseInt(headers.get('Retry-After') ?? '', 10);
+  const retryAfter = Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
+  if (envelope?.error) {
+    const { code, message } = envelope.error;
+    const requestId = clean(envelope.request_id);
+    return serviceError({ code: clean(code), message: clean(message), status, requestId, retryAfter }, site);
+  }
+  // API Gateway's own refusal of a very large body has no envelope.
+  if (status === 413) {
+    const requestId = clean(headers.get('x-amzn-requestid') ?? '');
+    const message = 'The request body is too large.';
+    return serviceError({ code: 'EntityTooLarge', message, status, requestId, retryAfter }, site);
+  }
+  if (!envelope || status !== 200) return new UnexpectedAnswerError(status, site);
+  const field = bigintField(envelope.data);
+  if (field !== undefined) return new InexactNumberError(clean(field), '', site);
+  return { data: envelope.data, headers };
+}
+
+interface Envelope {
+  request_id: string;
+  data?: unknown;
+  error?: { code: string; message: string };
+}
+
+function envelopeOf(text: string): Envelope | undefined {
+  try {
+    const { request_id, data, error } = parseJson(text) as Envelope;
+    if (typeof request_id !== 'string') return undefined;
+    if (error === undefined) return { request_id, data };
+    return typeof error.code === 'string'
+      ? { request_id, error: { code: error.code, message: String(error.message) } }
+      : undefined;
+  } catch {
+    return undefined; // not JSON, or no object
+  }
+}
+
+/** @throws TypeError without the URL, which may contain a secret */
+function baseOf(url: string): URL {
+  const base = URL.canParse(url) ? new URL(url) : undefined;
+  if (!base || !/^https?:$/.test(base.protocol) || base.username || base.password || base.search || base.hash)
+    throw new TypeError(
+      'url must be an http(s) address without user, query and fragment, such as https://example.com/prod',
+    );
+  return base;
+}
+
+/** A copy of an error, each text passed through `clean`. */
+function copyOf(error: unknown, clean: (text: string) => string): Error {
+  if (!(error instanceof Error)) return new Error(clean(String(error)));
+  const cause = error.cause === undefined ? undefined : copyOf(error.cause, clean);
+  const copy = new Error(clean(error.message), cause && { cause });
+  const code = 'code' in error && typeof error.code === 'string' && { code: clean(error.code) };
+  return Object.assign(copy, { name: error.name, stack: clean(error.stack ?? '') }, code);
+}
+
+/** Ends early when the signal aborts. */
+const sleepUnlessAborted = (ms: number, signal: AbortSignal | undefined) =>
+  new Promise<void>((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    if (signal?.aborted) done();
+    else signal?.addEventListener('abort', done);
+  });

@@ -1,0 +1,396 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, vi } from 'vitest';
+import { ERROR_CODES } from '../../../../lib/http/errors.ts';
+import {
+  type ClientEvent,
+  type ClientOptions,
+  ConnectionError,
+  createClient,
+  InexactNumberError,
+  InvalidParameterError,
+  RequestTooFrequentlyError,
+  ServiceError,
+  TimeoutError,
+  UnexpectedAnswerError,
+} from '../../src/index.ts';
+
+const APP_KEY = 'key of nobody/+&=';
+const URL = 'http://service.test/prod/';
+
+/** A client over a service and a clock of the test's own: no time passes but what the client and the service take. */
+function clientOver(
+  serve: (request: { at: number; path: string; text: string; headers: Headers }) => Response,
+  options: Partial<ClientOptions> = {},
+) {
+  let at = 1_750_000_000_400;
+  const events: ClientEvent[] = [];
+  const bodies: string[] = [];
+  const keys: (string | null)[] = [];
+  const client = createClient({
+    url: URL,
+    appKey: APP_KEY,
+    onEvent: (event) => events.push(event),
+    now: () => at,
+    sleep: async (ms) => {
+      at += ms;
+    },
+    fetch: async (input, init) => {
+      at += 40;
+      const address = new globalThis.URL(String(input));
+      expect(address.searchParams.get('app_key')).toBe(APP_KEY);
+      const headers = new Headers(init?.headers);
+      bodies.push(String(init?.body));
+      keys.push(headers.get('Idempotency-Key'));
+      return serve({ at, path: address.pathname, text: String(init?.body), headers });
+    },
+    ...options,
+  });
+  const waits = () => events.filter((event) => event.type === 'wait');
+  return { client, events, waits, bodies, keys, elapsed: () => at - 1_750_000_000_400 };
+}
+
+const json = (body: string | object, init?: ResponseInit) =>
+  new Response(typeof body === 'string' ? body : JSON.stringify(body), init);
+const ok = (data: unknown, headers: Record<string, string> = {}) => json({ request_id: 'r', data }, { headers });
+const refusal = (code: string, status: number, headers: Record<string, string> = {}) =>
+  json({ request_id: 'r', error: { code, message: 'no', hint: 'a field of later' } }, { status, headers });
+
+/** A fleet behind the contract's windows of 2 calls a second and 30 a minute, of whose first minute others of the account took some. */
+function limitedFleet(hosts: number, others = 0) {
+  const used = new Map<string, number>();
+  let refused = 0;
+  const serve = ({ at, text }: { at: number; text: string }) => {
+    const windows = [
+      { name: 'second', limit: 2, ms: 1_000 },
+      { name: 'minute', limit: 30, ms: 60_000 },
+    ].map(({ name, limit, ms }) => {
+      const index = Math.floor(at / ms);
+      const key = `${name} ${index}`;
+      if (name === 'minute' && used.size === 0) used.set(key, others);
+      const left = limit - (used.get(key) ?? 0);
+      return { name, key, limit, left, seconds: Math.ceil(((index + 1) * ms - at) / 1_000) };
+    });
+    const header = (less: number) => ({
+      RateLimit: windows.map(({ name, left, seconds }) => `"${name}";r=${left - less};t=${seconds}`).join(', '),
+    });
+    const full = windows.find(({ left }) => left === 0);
+    if (full) {
+      refused += 1;
+      return refusal('RequestTooFrequently', 429, { 'Retry-After': String(full.seconds), ...header(0) });
+    }
+    for (const { key, limit, left } of windows) used.set(key, limit - left + 1);
+    const { cursor = '0', limit } = JSON.parse(text) as { cursor?: string; limit: number };
+    const from = Number(cursor);
+    const end = Math.min(hosts, from + limit);
+    const items = Array.from({ length: end - from }, (_, index) => ({ host_id: String(from + index) }));
+    return ok({ items, ...(end < hosts && { next_cursor: String(end) }) }, header(1));
+  };
+  return { serve, refused: () => refused };
+}
+
+describe('the client', () => {
+  it('walks 3,000 hosts at 2 calls a second and 30 a minute, and reports each wait', async () => {
+    const fleet = limitedFleet(3_000);
+    const { client, waits, elapsed } = clientOver(fleet.serve);
+    const seen: string[] = [];
+    for await (const { host_id } of client.hosts()) seen.push(host_id);
+    expect(seen).toEqual(Array.from({ length: 3_000 }, (_, index) => String(index)));
+    expect(fleet.refused()).toBe(0);
+    expect(waits().length).toBeGreaterThanOrEqual(10);
+    for (const { reason, ms } of waits()) {
+      expect(reason).toBe('rate-limit');
+      expect(ms).toBeLessThanOrEqual(60_000);
+    }
+    expect(waits().reduce((sum, { ms }) => sum + ms, 0) + 30 * 40).toBe(elapsed());
+    expect(elapsed()).toBeLessThan(80_000);
+  });
+
+  it('waits for a window that others of the account used up', async () => {
+    const fleet = limitedFleet(1_200, 30);
+    const { client, waits } = clientOver(fleet.serve, { retries: 0 });
+    let hosts = 0;
+    for await (const page of client.pages()) hosts += page.items.length;
+    expect(hosts).toBe(1_200);
+    expect(fleet.refused()).toBe(1);
+    expect(waits()[0]).toMatchObject({ reason: 'rate-limit' });
+    expect(Math.floor((waits()[0]?.ms ?? 0) / 1_000)).toBe(20);
+  });
+
+  it('gives up waiting for a rate limit after maxWaitMs', async () => {
+    const serve = () => refusal('RequestTooFrequently', 429, { 'Retry-After': '60' });
+    const { client, elapsed } = clientOver(serve, { maxWaitMs: 150_000 });
+    const error = await client.browseFleet().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(RequestTooFrequentlyError);
+    expect(error).toMatchObject({ retryAfter: 60, status: 429, requestId: 'r', path: '/monit/servicemap/fleet' });
+    expect(Math.floor(elapsed() / 10_000)).toBe(12);
+  });
+
+  it('spreads callers that were refused together', async () => {
+    const waitOf = async () => {
+      const fails = [() => refusal('RequestTooFrequently', 429, { 'Retry-After': '1' }), () => ok({ items: [] })];
+      const { client, waits } = clientOver(() => (fails.shift() ?? (() => ok({})))());
+      await client.browseFleet();
+      return waits()[0]?.ms ?? 0;
+    };
+    const waits = await Promise.all(Array.from({ length: 20 }, waitOf));
+    expect(Math.min(...waits)).toBeGreaterThanOrEqual(1_000);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(1_500);
+    expect(Math.max(...waits) - Math.min(...waits)).toBeGreaterThan(100);
+  });
+
+  it('waits out what it may, and no longer, where a random time would go beyond it', async () => {
+    const random = vi.spyOn(Math, 'random').mockReturnValue(0.999);
+    const fails = [() => refusal('RequestTooFrequently', 429, { 'Retry-After': '60' }), () => ok({ items: [] })];
+    const { client, waits } = clientOver(() => (fails.shift() ?? (() => ok({})))(), { maxWaitMs: 60_200 });
+    await client.browseFleet();
+    expect(waits().map(({ ms }) => ms)).toEqual([60_200]);
+    random.mockRestore();
+  });
+
+  it.each(['0', '-5'])('sends a call twenty times at most where Retry-After is %s', async (seconds) => {
+    const serve = () => refusal('RequestTooFrequently', 429, { 'Retry-After': seconds });
+    const { client, bodies, waits } = clientOver(serve, { maxWaitMs: 1e9 });
+    await expect(client.browseFleet()).rejects.toBeInstanceOf(RequestTooFrequentlyError);
+    expect(bodies).toHaveLength(20);
+    for (const { ms } of waits()) expect(ms).toBeGreaterThanOrEqual(100);
+  });
+
+  it('has the key in no error and no event where a server repeats the address', async () => {
+    const lower = encodeURIComponent(APP_KEY).replace(/%../g, (code) => code.toLowerCase());
+    for (const key of [APP_KEY, encodeURIComponent(APP_KEY), lower]) {
+      const body = { request_id: key, error: { code: key, message: `no /x?app_key=${key}` } };
+      const { client, events } = clientOver(() => json(body, { status: 400 }));
+      const error = (await client.getRumResource().catch((thrown: unknown) => thrown)) as Error;
+      expect(error).toBeInstanceOf(Error);
+      const told = JSON.stringify([error.message, error.stack, error.name, { ...error }, events]);
+      expect(told).not.toContain(key);
+    }
+  });
+
+  it('names itself and its version', async () => {
+    const { name, version } = JSON.parse(readFileSync('packages/client/package.json', 'utf8'));
+    const agents: (string | null)[] = [];
+    const { client } = clientOver(({ headers }) => {
+      agents.push(headers.get('User-Agent'));
+      return ok({});
+    });
+    await client.getRumResource();
+    expect(agents).toEqual([`${name}/${version}`]);
+  });
+
+  it('ends by its time-out where a body does not', async () => {
+    const server = createServer((request, response) => {
+      request.resume();
+      response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '99' });
+      response.write('{');
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const client = createClient({ url, appKey: APP_KEY, retries: 0, timeoutMs: 200 });
+    await expect(client.getRumResource()).rejects.toBeInstanceOf(TimeoutError);
+    server.closeAllConnections();
+    server.close();
+  });
+
+  it('waits by a clock that is not set back with the time of day', async () => {
+    const serve = () => ok({ items: [], next_cursor: undefined }, { RateLimit: '"second";r=0;t=1' });
+    const pages = [() => ok({ items: [], next_cursor: 'c' }, { RateLimit: '"second";r=0;t=1' }), serve];
+    const events: ClientEvent[] = [];
+    const client = createClient({
+      url: URL,
+      appKey: APP_KEY,
+      onEvent: (event) => events.push(event),
+      sleep: async () => {},
+      fetch: async () => (pages.shift() ?? serve)(),
+    });
+    const { now } = Date;
+    for await (const _page of client.pages()) Date.now = () => now() - 3_600_000;
+    Date.now = now;
+    const [wait] = events.filter((event) => event.type === 'wait');
+    expect(wait?.ms).toBeLessThanOrEqual(1_000);
+  });
+
+  it('goes on from a cursor, and takes pages that its scan_limit allows', async () => {
+    const { client, bodies } = clientOver(({ text }) =>
+      ok({ items: [], next_cursor: text.includes('"c"') ? 'd' : undefined }),
+    );
+    for await (const _page of client.pages({ cursor: 'c', scan_limit: 60 }));
+    expect(bodies.map((body) => JSON.parse(body))).toEqual([
+      { cursor: 'c', scan_limit: 60, limit: 60 },
+      { cursor: 'd', scan_limit: 60, limit: 60 },
+    ]);
+  });
+
+  it.each([
+    ['503', () => refusal('ServiceUnavailable', 503, { 'Retry-After': '2' }), 'unavailable', 2_000],
+    ['502 of a proxy', () => new Response('<html>', { status: 502 }), 'unavailable', undefined],
+    [
+      'no answer',
+      () => {
+        throw new TypeError('fetch failed');
+      },
+      'no-answer',
+      undefined,
+    ],
+  ] as const)(
+    'sends a merge again with the same key after %s, and gives up after so many times',
+    async (_name, fail, reason, ms) => {
+      let failures = 1;
+      const { client, keys, bodies, waits } = clientOver(
+        () => (failures-- > 0 ? fail() : ok(null, { 'Idempotent-Replayed': 'true' })),
+        { retries: 2 },
+      );
+      const merge = { alert_ids: ['a'], incident_id: 'b' };
+      expect(await client.mergeAlerts(merge)).toEqual({ replayed: true });
+      expect(keys[0]).toMatch(/^[\da-f]{32}$/);
+      expect(keys[1]).toBe(keys[0]);
+      expect(bodies[1]).toBe(bodies[0]);
+      expect(waits()).toMatchObject([{ reason }]);
+      expect(waits()[0]?.ms).toBeGreaterThanOrEqual(ms ?? 100);
+      failures = 99;
+      await expect(client.mergeAlerts(merge, { idempotencyKey: 'mine' })).rejects.toMatchObject({
+        idempotencyKey: 'mine',
+      });
+      expect(keys.slice(2)).toEqual(['mine', 'mine', 'mine']);
+    },
+  );
+
+  it('does not retry permanent refusals', async () => {
+    for (const status of [400, 401, 500]) {
+      const { client, bodies } = clientOver(() => refusal('InternalError', status));
+      await expect(client.getRumResource()).rejects.toBeInstanceOf(ServiceError);
+      expect(bodies).toHaveLength(1);
+    }
+  });
+
+  it('has a class for every code of the contract, and takes codes that it does not know', async () => {
+    for (const [code, { status }] of Object.entries(ERROR_CODES).filter(([code]) => code !== 'OK')) {
+      const { client } = clientOver(() => refusal(code, status), { retries: 0, maxWaitMs: 0 });
+      const error: Error = await client.getRumResource().then(
+        () => expect.unreachable(),
+        (thrown) => thrown,
+      );
+      expect(error).toMatchObject({ code, status, requestId: 'r', retryAfter: undefined, message: 'no' });
+      expect(error.constructor.name).toBe(error.name);
+      expect(error.name).toBe(code === 'InternalError' ? code : `${code}Error`);
+    }
+    const { client } = clientOver(() => refusal('constructor', 418));
+    const error: Error = await client.getRumResource().then(
+      () => expect.unreachable(),
+      (thrown) => thrown,
+    );
+    expect(error).toMatchObject({ code: 'constructor', status: 418 });
+    expect(error.constructor).toBe(ServiceError);
+    expect(
+      new InvalidParameterError(
+        { code: 'InvalidParameter', message: '', status: 400, requestId: '', retryAfter: undefined },
+        { path: '', origin: '' },
+      ),
+    ).toBeInstanceOf(ServiceError);
+  });
+
+  it('gives integers as numbers, ids beyond 2^53 as bigints, and rounds nothing', async () => {
+    const answer = (data: string) => () => json(`{"request_id":"r","data":${data}}`);
+    const exact = clientOver(
+      answer(
+        '{"account_id":9223372036854775807,"offering_id":7,"created_at":1777087135,"later":[9007199254740993],"order_id":":9007199254740993,\\"","resource_name":"n"}',
+      ),
+    );
+    expect(await exact.client.getRumResource()).toEqual({
+      account_id: 9223372036854775807n,
+      offering_id: 7,
+      created_at: 1_777_087_135,
+      later: [9007199254740993n],
+      order_id: ':9007199254740993,"',
+      resource_name: 'n',
+    });
+    const count = clientOver(answer('{"items":[{},{"servicemap":{"node_count":9007199254740993}}]}'));
+    const error = await count.client.browseFleet().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(InexactNumberError);
+    expect(error).toMatchObject({ field: 'data.items[1].servicemap.node_count' });
+
+    const sent = clientOver(() => ok({}));
+    await sent.client.deleteWorkItem({ work_item_id: 'w', version: 9007199254740993n });
+    expect(sent.bodies).toEqual(['{"work_item_id":"w","version":9007199254740993}']);
+    await expect(sent.client.deleteWorkItem({ work_item_id: 'w', version: 2 ** 53 })).rejects.toMatchObject({
+      field: 'version',
+    });
+    expect(sent.bodies).toHaveLength(1);
+  });
+
+  it('shows the key in no event and no error, whatever fails', async () => {
+    const encoded = encodeURIComponent(APP_KEY);
+    const deep = new TypeError(`fetch failed for ${APP_KEY}`, { cause: new Error(`at ?app_key=${encoded}`) });
+    const { client, events } = clientOver(() => {
+      throw deep;
+    });
+    const error = (await client.getRumResource().catch((thrown: unknown) => thrown)) as ConnectionError;
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error.message).toMatch(/^No answer from http:\/\/service\.test\/rum\/resource\/info: /);
+    expect(error).toMatchObject({
+      origin: 'http://service.test',
+      cause: { name: 'TypeError', cause: { message: 'at ?app_key=<app_key>' } },
+    });
+    const shown: unknown[] = [events];
+    for (let at: unknown = error; at instanceof Error; at = at.cause) shown.push({ ...at }, at.message, at.stack);
+    expect(events.filter(({ type }) => type === 'failure')).toHaveLength(5);
+    for (const secret of [APP_KEY, encoded]) expect(JSON.stringify(shown)).not.toContain(secret);
+  });
+
+  it('reports that another service answers', async () => {
+    const { client } = clientOver(() => new Response('<html>', { status: 200 }));
+    const error = await client.getRumResource().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(UnexpectedAnswerError);
+    expect(error).toMatchObject({ status: 200, message: expect.stringContaining('check the url') });
+  });
+
+  it('ends a wait and a call when the signal aborts, with its reason', async () => {
+    const reason = new Error('enough');
+    const aborted = new AbortController();
+    const { client } = clientOver(() => refusal('ServiceUnavailable', 503), {
+      sleep: async () => aborted.abort(reason),
+    });
+    await expect(client.getRumResource({}, { signal: aborted.signal })).rejects.toBe(reason);
+    await expect(client.getRumResource({}, { signal: aborted.signal })).rejects.toBe(reason);
+
+    const during = new AbortController();
+    const pending: typeof fetch = (_input, init) =>
+      new Promise((_resolve, reject) => {
+        init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
+        during.abort(reason);
+      });
+    const waiting = createClient({ url: URL, appKey: APP_KEY, fetch: pending, retries: 0 });
+    await expect(waiting.getRumResource({}, { signal: during.signal })).rejects.toBe(reason);
+  });
+
+  it('times out an attempt that gets no answer', async () => {
+    const silent: typeof fetch = (_input, init) =>
+      new Promise((_resolve, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal?.reason)));
+    const client = createClient({ url: URL, appKey: APP_KEY, fetch: silent, retries: 0, timeoutMs: 5 });
+    const error = await client.getRumResource().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(TimeoutError);
+    expect(error).toBeInstanceOf(ConnectionError);
+  });
+
+  it('goes on when the hook throws', async () => {
+    const { client } = clientOver(() => ok(null), {
+      onEvent: () => {
+        throw new Error('a logger that is down');
+      },
+    });
+    expect(await client.mergeAlerts({ alert_ids: ['a'], incident_id: 'b' })).toEqual({ replayed: false });
+  });
+
+  it.each([
+    ['url', { url: 'service.test', appKey: 'k' }],
+    ['url', { url: 'http://u:secret@service.test', appKey: 'k' }],
+    ['url', { url: 'http://service.test?app_key=secret', appKey: 'k' }],
+    ['appKey', { url: URL, appKey: '' }],
+  ])('refuses a wrong %s at once, without showing it', (name, options) => {
+    expect(() => createClient(options)).toThrow(new RegExp(`^${name} `));
+    expect(() => createClient(options)).not.toThrow(/secret/);
+  });
+});

@@ -1,0 +1,177 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { APIGatewayAuthorizerResult, APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { asksLoopback } from '../admin/local-service/loopback.ts';
+import { createAuthorizer } from './authorizer.ts';
+import { compress } from './compress.ts';
+import type { Deployment, Route } from './deployment.ts';
+import type { Page } from './docs.ts';
+import { toEvent } from './event.ts';
+import { createGatewayResponses, GatewayRefusal, toRawResponse } from './gateway-response.ts';
+import { checkHead, methodOf, readBody, readTarget, requestIdOf } from './request.ts';
+import { createUsagePlans } from './usage-plans.ts';
+
+/** One served request, as it may be shown: without its query string, which holds the key. */
+export interface Served {
+  method: string;
+  path: string;
+  status: number;
+  code: string;
+  durationMs: number;
+  requestId: string;
+}
+
+/** Status of a request whose caller disconnected before the answer; name and number are nginx's. */
+const CLIENT_CLOSED_REQUEST = 499;
+
+export interface GatewayOptions {
+  readonly deployment: Omit<Deployment, 'functions' | 'pipe' | 'queue'>;
+  /** Runs a function of the deployment. */
+  readonly invoke: (functionName: string, event: unknown) => Promise<unknown>;
+  readonly onServed?: (served: Served) => void;
+  /** Called if a function could not be loaded, threw, or ended. */
+  readonly onFailed?: (functionName: string, error: Error) => void;
+  /** Local pages that no deployment has, for who asks by a name of this machine. */
+  readonly pages?: (path: string, accept: string | undefined) => Page | undefined;
+  /** Answers for `/console` and what is below, in place of the deployment. */
+  readonly console?: RequestListener;
+}
+
+/** Bytes of an event, as JSON, that Lambda takes. */
+const LARGEST_EVENT = 6 * 1024 * 1024;
+/** A body of fewer bytes makes no event that is too large, whatever it holds: JSON writes a byte as six characters at most. */
+const SMALL_BODY = LARGEST_EVENT / 6 - 64 * 1024;
+/** A slower answer reaches no caller. */
+const LONGEST_WAIT_MS = 29_000;
+/** Of a request's head, for Node to read: API Gateway's own limits are lower, and have an answer. */
+const MOST_HEAD_BYTES = 128 * 1024;
+
+/** API Gateway on one machine: does with a request what the stack's template tells API Gateway to do. */
+export function createGateway(options: GatewayOptions): Server {
+  const { deployment, onServed } = options;
+  const { authorizer, routes, minCompressionSize } = deployment;
+  const usagePlans = createUsagePlans(deployment);
+  const gatewayResponse = createGatewayResponses(deployment);
+  const routeOf = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]));
+
+  async function call<Result>(functionName: string, event: unknown, failed: string): Promise<Result> {
+    let late: NodeJS.Timeout | undefined;
+    try {
+      return await Promise.race([
+        options.invoke(functionName, event) as Promise<Result>,
+        new Promise<never>((_resolve, reject) => {
+          late = setTimeout(() => reject(new GatewayRefusal('INTEGRATION_TIMEOUT')), LONGEST_WAIT_MS);
+        }),
+      ]);
+    } catch (error) {
+      if (error instanceof GatewayRefusal) throw error;
+      options.onFailed?.(functionName, error as Error);
+      throw new GatewayRefusal(failed);
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
+  const authorize = createAuthorizer(authorizer, (request) =>
+    call<APIGatewayAuthorizerResult>(authorizer.functionName, request, 'AUTHORIZER_FAILURE'),
+  );
+
+  /** One trailing slash makes no difference. @throws GatewayRefusal */
+  function findRoute(method: string, path: string): Route {
+    const resource = path.replace(/(?<=.)\/$/, '');
+    const route = [`${method} ${resource}`, `ANY ${resource}`, 'ANY /{proxy+}']
+      .map((name) => routeOf.get(name))
+      .find((found) => found !== undefined);
+    if (!route) throw new GatewayRefusal('MISSING_AUTHENTICATION_TOKEN');
+    return route;
+  }
+
+  /** @throws GatewayRefusal unless the throttles, and where it asks for one the gateway key, let a call through */
+  async function admit(event: APIGatewayProxyEvent, route: Route): Promise<void> {
+    const method = `${route.path}/${route.method}`;
+    let gatewayKey: string | undefined;
+    if (route.authorized) {
+      const { principalId, usageIdentifierKey } = await authorize(event, route);
+      event.requestContext.authorizer = { principalId };
+      gatewayKey = usageIdentifierKey ?? undefined;
+    }
+    const verdict = route.keyRequired ? usagePlans.admit(gatewayKey ?? '', method) : usagePlans.admitToStage(method);
+    if (verdict !== 'passed') throw new GatewayRefusal(verdict === 'throttled' ? 'THROTTLED' : 'INVALID_API_KEY');
+  }
+
+  async function pass(request: IncomingMessage, requestId: string): Promise<APIGatewayProxyResult> {
+    checkHead(request);
+    const body = await readBody(request, minCompressionSize);
+    const target = readTarget(request);
+    const method = methodOf(request);
+    const route = findRoute(method, target.path);
+    const event = toEvent({ request, target, method, body, route, requestId }, deployment);
+    await admit(event, route);
+    if (body.length > SMALL_BODY && Buffer.byteLength(JSON.stringify(event)) > LARGEST_EVENT)
+      throw new GatewayRefusal('EVENT_TOO_LARGE');
+    const result = await call<APIGatewayProxyResult>(route.functionName, event, 'DEFAULT_5XX');
+    return { ...result, headers: { ...result.headers, 'x-amzn-RequestId': requestId } };
+  }
+
+  const refusal = (error: unknown, requestId: string) =>
+    gatewayResponse(error instanceof GatewayRefusal ? error.type : 'DEFAULT_5XX', requestId);
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const began = performance.now();
+    const requestId = requestIdOf(request);
+    const result = await pass(request, requestId).catch((error: unknown) => refusal(error, requestId));
+    const tell = (status: number, code: string) =>
+      onServed?.({
+        method: request.method ?? '',
+        path: readTarget(request).path,
+        status,
+        code,
+        durationMs: performance.now() - began,
+        requestId,
+      });
+    if (request.socket.destroyed) return tell(CLIENT_CLOSED_REQUEST, 'ClientClosedRequest');
+    const headers = result.headers as Record<string, string>;
+    const accepted = request.headers['accept-encoding']?.toString();
+    const { body, coding } = await compress(Buffer.from(result.body), headers, accepted, minCompressionSize);
+    response.writeHead(result.statusCode, {
+      ...headers,
+      ...(coding && { 'Content-Encoding': coding }),
+      'Content-Length': body.length,
+      // The unread rest of a body would be taken for the next request.
+      ...(!request.complete && { Connection: 'close' }),
+    });
+    response.end(request.method === 'HEAD' ? undefined : body);
+    tell(result.statusCode, codeOf(result));
+  }
+
+  /** Answers a request that Node does not hand on, such as one with a malformed head. */
+  function refuseRaw(socket: Duplex, type: string): void {
+    if (!socket.writable) return;
+    socket.end(toRawResponse(gatewayResponse(type, randomUUID())));
+  }
+
+  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
+    const { method, headers } = request;
+    if (options.console && /^\/console(\/|$)/.test(readTarget(request).path)) return options.console(request, response);
+    const isOwn = method === 'GET' && asksLoopback(headers.host, request.socket.localPort);
+    const page = isOwn ? options.pages?.(readTarget(request).path, headers.accept) : undefined;
+    if (page) response.writeHead(page.status, page.headers).end(page.body);
+    else serve(request, response).catch(() => response.destroy());
+  };
+  return createServer({ maxHeaderSize: MOST_HEAD_BYTES, requireHostHeader: false }, onRequest)
+    .on('checkExpectation', onRequest)
+    .on('connect', (_request, socket) => refuseRaw(socket, 'MISSING_AUTHENTICATION_TOKEN'))
+    .on('clientError', (_error, socket) => refuseRaw(socket, 'DEFAULT_4XX'));
+}
+
+/** The envelope's code; the status of an answer without an envelope. */
+function codeOf({ statusCode, body }: APIGatewayProxyResult): string {
+  try {
+    const { error } = JSON.parse(body) as { error?: { code: string } };
+    if (error) return error.code;
+  } catch {
+    // no JSON
+  }
+  return statusCode < 400 ? 'OK' : String(statusCode);
+}

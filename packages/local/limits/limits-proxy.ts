@@ -1,0 +1,79 @@
+/**
+ * Adds DynamoDB's limits to an engine without them: throughput of each
+ * partition key, the sizes of rows, transactions and batches, capacity as it is billed, and transactions that conflict.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startDynamoDbProxy } from '../dynamodb-proxy.ts';
+import { AWS_LIMITS, createPartitions, type Limits } from './capacity.ts';
+import { createEngine, EngineRefusal, type Json, type KeyNames } from './engine.ts';
+import { invalid, Refusal } from './limit-errors.ts';
+import type { Call } from './limited-call.ts';
+import { batchGetItem, getItem, query } from './reads.ts';
+import { createRowsInUse } from './rows-in-use.ts';
+import { transactWriteItems } from './transactions.ts';
+import { batchWriteItem, writeItem } from './writes.ts';
+
+export type LimitsProxy = Awaited<ReturnType<typeof startLimitsProxy>>;
+
+/** By action; others are passed through. */
+const HANDLERS: Readonly<Record<string, (call: Call) => Promise<Json>>> = {
+  GetItem: getItem,
+  Query: query,
+  BatchGetItem: batchGetItem,
+  PutItem: writeItem('PutItem'),
+  UpdateItem: writeItem('UpdateItem'),
+  DeleteItem: writeItem('DeleteItem'),
+  BatchWriteItem: batchWriteItem,
+  TransactWriteItems: transactWriteItems,
+};
+/** Reads and writes whose units the double does not know: the service does not use them. */
+const NOT_FOLLOWED = new Set(['ExecuteStatement', 'BatchExecuteStatement', 'ExecuteTransaction', 'TransactGetItems']);
+
+const encode = (answer: Json) => Buffer.from(JSON.stringify(answer));
+const HEADERS = { 'content-type': 'application/x-amz-json-1.0' };
+
+/**
+ * @param target the endpoint of a DynamoDB-compatible server
+ * @param limits those that differ from AWS's
+ * @param now milliseconds that never go back
+ */
+export async function startLimitsProxy(
+  target: string,
+  limits: Partial<Limits> = {},
+  now: () => number = () => performance.now(),
+) {
+  const all: Limits = { ...AWS_LIMITS, ...limits };
+  const partitions = createPartitions(all, now);
+  const inUse = createRowsInUse();
+  const keyNames: KeyNames = new Map();
+
+  const { endpoint, close } = await startDynamoDbProxy(target, async ({ action, body }, reply, send) => {
+    try {
+      if (NOT_FOLLOWED.has(action)) throw invalid(`limits: ${action} is not followed`);
+      const handle = HANDLERS[action];
+      if (!handle) {
+        const { status, headers, body: bytes } = await send();
+        reply.writeHead(status, headers).end(bytes);
+        return;
+      }
+      const request: Json = JSON.parse(body.toString());
+      const call = { request, engine: createEngine(send, keyNames), partitions, inUse, limits: all };
+      const [result] = await Promise.all([handle(call), sleep(all.callMs)]);
+      const answer = encode(result);
+      reply.writeHead(200, { ...HEADERS, 'content-length': answer.length }).end(answer);
+    } catch (error) {
+      if (error instanceof EngineRefusal) {
+        reply.writeHead(error.answer.status, error.answer.headers).end(error.answer.body);
+        return;
+      }
+      if (!(error instanceof Refusal)) throw error;
+      reply.writeHead(400, HEADERS).end(encode({ __type: error.type, message: error.message, ...error.more }));
+    }
+  });
+  return {
+    endpoint,
+    /** What each partition key has used, by `<table> <value of the partition key>`. */
+    usages: () => new Map(partitions.usages),
+    close,
+  };
+}

@@ -1,0 +1,158 @@
+/** What `npm start` starts: DynamoDB Local, the table with its data, and the service. */
+import { createReadStream } from 'node:fs';
+import inspector from 'node:inspector';
+import { DEMO_KEYS, sampleData, sampleId } from '../../infra/generate/sample.ts';
+import { createAppKeys } from '../../lib/auth/app-keys.ts';
+import { connectTable, PATIENT, splitEndpoint } from '../../lib/dynamodb/client.ts';
+import { type OperationName, operations } from '../../lib/http/operations.ts';
+import { readSettings, SETTINGS } from '../../lib/shared/settings.ts';
+import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
+import { listAccounts } from '../admin/accounts/accounts.ts';
+import { createConsole } from '../admin/console/console.ts';
+import { DataError } from '../admin/data/check-lines.ts';
+import { linesOf } from '../admin/data/lines.ts';
+import { countsText, loadData } from '../admin/data/load.ts';
+import { createLocalGatewayKeys } from '../admin/local-service/local-gateway-keys.ts';
+import { createTable, LOCAL_TABLE_NAME } from '../admin/local-service/local-table.ts';
+import { noteRunning } from '../admin/local-service/running.ts';
+import { line } from '../admin/text/printable.ts';
+import { startDynamoDb } from './dynamodb-local.ts';
+import { FAILURES, type Failure, startFailingTable } from './failing-table.ts';
+import type { Served } from './gateway.ts';
+import { startLimitsProxy } from './limits/limits-proxy.ts';
+import { forgetModules } from './local-functions.ts';
+import { type LocalService, startService } from './local-service.ts';
+import { StartError } from './start-error.ts';
+import type { Options } from './start-options.ts';
+import { watchSources } from './watch.ts';
+
+/**
+ * @param atEnd takes what stops a part that has started
+ * @param fail is told what ends the service later
+ * @throws StartError saying what to do
+ */
+export async function serve(
+  options: Options,
+  atEnd: (stop: () => Promise<void>) => void,
+  fail: (error: unknown) => void,
+): Promise<void> {
+  // In the terminal of an editor a debugger may be there already.
+  if (options.inspect && !inspector.url()) inspector.open();
+  if (options.inspect && !inspector.url())
+    throw new StartError("The debugger's port 9229 is in use: stop the process that uses it.");
+  const starting = startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT, dbDirectory: options.db });
+  atEnd(async () => (await starting).stop());
+  const context = Object.entries(SETTINGS).map(([name, { env }]) => [name, process.env[env] || undefined]);
+  // Half a second in which DynamoDB Local starts.
+  const synthesizing = import('./synthesize.ts').then(({ synthesize }) => synthesize(Object.fromEntries(context)));
+  const [dynamoDb, template] = await Promise.all([starting, synthesizing]);
+  void dynamoDb.lost.then((sentence) => fail(new StartError(sentence)));
+  await createTable(dynamoDb.endpoint, LOCAL_TABLE_NAME);
+  const limits = options.limits ? await startLimitsProxy(dynamoDb.endpoint) : undefined;
+  if (limits) atEnd(limits.close);
+  // The sample is loaded without limits: it is there at once.
+  const endpoint = limits?.endpoint ?? dynamoDb.endpoint;
+  const table = connectTable({ name: LOCAL_TABLE_NAME, endpoint: dynamoDb.endpoint, ...PATIENT });
+  const loading = { nowSeconds: Math.floor(Date.now() / 1000), gatewayKeys: createLocalGatewayKeys(table) };
+  if (options.data !== undefined) {
+    const lines = linesOf(createReadStream(options.data));
+    const loaded = await loadData(table, options.data, lines, loading).catch((error) => {
+      throw error instanceof DataError ? new StartError(error.message) : error;
+    });
+    show(`Loaded ${options.data}: ${countsText(loaded)}`);
+  } else if ((await listAccounts(table)).length === 0) {
+    show(`Loaded sample data: ${countsText(await loadData(table, 'sample', sampleData(Date.now()), loading))}`);
+  } else show('The table already has data: no sample data is loaded.');
+  const settings = readSettings({ TABLE_NAME: LOCAL_TABLE_NAME });
+  const known = await createAppKeys({ table, now: Date.now, settings, timeLimits: TIME_LIMITS }).find(DEMO_KEYS.demo);
+  const demoKey = known && DEMO_KEYS.demo; // a table of the user's own data has no such key
+  atEnd(async () => table.client.destroy());
+
+  const failing = options.fail.length > 0 ? await startFailingTable(endpoint, options.fail) : undefined;
+  if (failing) atEnd(failing.close);
+  let service: LocalService | undefined;
+  const console = createConsole({
+    table,
+    target: `the table of npm start, at ${splitEndpoint(endpoint).url}`,
+    commandOptions: () => `--service ${service?.url}`,
+    now: Date.now,
+    deadLetters: async () => service?.deadLetters.length,
+    onFailed: (text) => process.stderr.write(`${text}\n`),
+  });
+  service = await startService({
+    template,
+    endpoint,
+    functionsEndpoint: failing?.endpoint,
+    tableName: LOCAL_TABLE_NAME,
+    port: options.port,
+    onServed,
+    onFailed,
+    console: console.listener,
+    demoKey,
+    limitCpu: options.limits,
+  });
+  atEnd(service.stop);
+  if (options.watch) {
+    const { load } = service;
+    await load();
+    const unwatch = watchSources((files) => {
+      forgetModules(files);
+      return load();
+    }, show);
+    atEnd(async () => unwatch());
+  }
+  try {
+    atEnd(noteRunning({ pid: process.pid, url: service.url, endpoint, tableName: LOCAL_TABLE_NAME }));
+  } catch (error) {
+    const why = (error as NodeJS.ErrnoException).code;
+    show(
+      `Warning: cannot write to .local (${why}): \`npm run admin\` finds this service by DYNAMODB_ENDPOINT=${endpoint} only.`,
+    );
+  }
+  if (service.streamProblem)
+    show(`Warning: cannot read the table's stream (${service.streamProblem}); interrupted merges stay pending.`);
+  show(welcome(service.url, console.entrance, demoKey, options.fail));
+  // A last resort: nothing that a request does ends the service.
+  process.on('uncaughtException', (error) =>
+    process.stderr.write(`Unexpected error (the service keeps running): ${error.stack}\n`),
+  );
+}
+
+function welcome(url: string, entrance: string, demoKey: string | undefined, fail: readonly Failure[]): string {
+  const appKey = demoKey ?? '<API_KEY>';
+  // A proxy of the environment would be asked for this machine's own address.
+  const { http_proxy, all_proxy, ALL_PROXY } = process.env;
+  const direct = http_proxy || all_proxy || ALL_PROXY ? " --noproxy '*'" : '';
+  const curl = (path: string, body: object) =>
+    `curl -s${direct} '${url}${path}?app_key=${appKey}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+  const ids = { alert_ids: [sampleId('alert 0'), sampleId('alert 1')], incident_id: sampleId('incident 0') };
+  const bodies: Record<OperationName, object> = {
+    'browse-fleet': { limit: 1, statuses: ['stale', 'degraded'] },
+    'get-rum-resource': {},
+    'delete-work-item': { work_item_id: 'wi-1001', version: 1 },
+    'merge-alerts': { ...ids, comment: 'same cause' },
+  };
+  return [
+    '',
+    `Serving at ${url}`,
+    `Reference  ${url}/docs`,
+    `Console    ${url}${entrance}`,
+    ...(demoKey === undefined ? [] : [`Demo key   ${demoKey}`]),
+    ...fail.map((failure) => `Failing    ${failure}: ${FAILURES[failure]}`),
+    '',
+    ...operations.map(({ name, path }) => curl(path, bodies[name])),
+    '',
+    'Press Ctrl-C to stop. Requests:',
+  ].join('\n');
+}
+
+function onServed({ method, path, status, code, durationMs, requestId }: Served): void {
+  show(line`${new Date().toISOString()} ${method} ${path} ${status} ${code} ${durationMs.toFixed(1)} ms ${requestId}`);
+}
+
+/** Why calls are answered with InternalError: a function of the service is broken. */
+function onFailed(functionName: string, { message }: Error): void {
+  process.stderr.write(`${line`The function ${functionName} failed: ${message}`}\n`);
+}
+
+const show = (text: string) => process.stdout.write(`${text}\n`);

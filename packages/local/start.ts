@@ -1,0 +1,58 @@
+/** `npm start`: the service with sample data on this machine, until Ctrl-C. */
+import { StartError } from './start-error.ts';
+import { checkFirst, HELP, readOptions, UsageError } from './start-options.ts';
+
+async function main(): Promise<void> {
+  const stops: (() => Promise<void>)[] = [];
+  let ending: Promise<void> | undefined;
+  const end = (exitCode: number) => {
+    ending ??= (async () => {
+      for (const stop of stops.reverse()) await stop().catch(() => undefined);
+      process.exit(exitCode);
+    })();
+    return ending;
+  };
+  function fail(error: unknown): void {
+    if (ending) return;
+    process.stderr.write(`${messageOf(error)}\n`);
+    void end(error instanceof UsageError ? 2 : 1);
+  }
+  process.on('SIGINT', () => end(0));
+  process.on('SIGTERM', () => end(0));
+  process.on('SIGHUP', () => end(0)); // the terminal was closed
+  // npm that is ended by a signal leaves what it runs behind.
+  if (process.env.npm_lifecycle_event !== undefined) whenOrphaned(() => end(0));
+  try {
+    if (Number(process.versions.node.split('.')[0]) < 24)
+      throw new StartError('Node 24 is required: use `npm start`, which provides it.');
+    const options = readOptions();
+    if (options === 'help') process.stdout.write(HELP);
+    else {
+      await checkFirst(options);
+      // Before what it imports, so that it sees which file imports which.
+      if (options.watch) await import('./local-functions.ts');
+      // Only now, so that wrong options are reported at once.
+      const { serve } = await import('./serve.ts');
+      await serve(options, (stop) => stops.push(stop), fail);
+    }
+  } catch (error) {
+    fail(error);
+  }
+}
+
+const PARENT_CHECK_MS = 1_000;
+
+function whenOrphaned(act: () => void): void {
+  const parent = process.ppid;
+  const timer = setInterval(() => process.ppid === parent || act(), PARENT_CHECK_MS);
+  timer.unref();
+}
+
+/** What a user sees of a failure: our own sentences whole, of anything else its kind and first line. */
+function messageOf(error: unknown): string {
+  if (error instanceof StartError || error instanceof UsageError) return error.message;
+  const { name, message } = error as Error;
+  return `Cannot start the service: ${name}: ${message.split('\n')[0]}`;
+}
+
+await main();

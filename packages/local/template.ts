@@ -1,0 +1,52 @@
+/** What the stack's template says of the service that it deploys, for the local gateway and the tests. */
+import { constructIdOf } from '../../infra/construct-ids.ts';
+import { type FunctionName, GRANTS } from '../../infra/grants.ts';
+
+/** A resource of a CloudFormation template. */
+export interface Resource {
+  Type: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a template holds whatever CloudFormation takes
+  Properties: any;
+  [attribute: string]: unknown;
+}
+
+export interface Template {
+  Resources: Record<string, Resource>;
+  Outputs?: Record<string, { Value: { Ref?: string } }>;
+}
+
+/** All resources of a type, by their logical ids. */
+export const resourcesOf = ({ Resources }: Template, type: string): Record<string, Resource> =>
+  Object.fromEntries(Object.entries(Resources).filter(([, { Type }]) => Type === type));
+
+/** The path of every method of the API, such as `POST /alert/merge`. */
+export function routesOf(template: Template): Map<string, Resource> {
+  const resources = resourcesOf(template, 'AWS::ApiGateway::Resource');
+  const pathOf = (id: { Ref?: string }): string => {
+    const resource = resources[id.Ref ?? ''];
+    if (!resource) return '/';
+    return `${pathOf(resource.Properties.ParentId).replace(/\/$/, '')}/${resource.Properties.PathPart}`;
+  };
+  return new Map(
+    Object.values(resourcesOf(template, 'AWS::ApiGateway::Method')).map((method) => [
+      `${method.Properties.HttpMethod} ${pathOf(method.Properties.ResourceId)}`,
+      method,
+    ]),
+  );
+}
+
+/** Logical id of the function whose ARN an expression holds: the address of an integration or an authorizer. */
+export function functionIdOf(expression: unknown): string {
+  return /"Fn::GetAtt":\["(\w+)","Arn"\]/.exec(JSON.stringify(expression))?.[1] ?? '';
+}
+
+/** The functions of the service by their names. */
+export function functionsOf(template: Template): Map<string, Resource & { id: string }> {
+  const names = Object.keys(GRANTS) as FunctionName[];
+  return new Map(
+    Object.entries(resourcesOf(template, 'AWS::Lambda::Function')).map(([id, resource]) => [
+      names.find((name) => id.startsWith(`${constructIdOf(name).replaceAll('-', '')}Function`)) ?? id,
+      { ...resource, id },
+    ]),
+  );
+}

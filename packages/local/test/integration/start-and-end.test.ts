@@ -1,0 +1,175 @@
+/** How `npm start` refuses to start, and how it ends; what it keeps with `--db`. */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
+import { isAlive } from '../../../admin/local-service/running.ts';
+import { lockDirectory } from '../../directory-lock.ts';
+import { startDynamoDb } from '../../dynamodb-local.ts';
+import { StartError } from '../../start-error.ts';
+import { descendantsOf, start, stopsOn } from '../support/start-service.ts';
+
+const root = new URL('../../../../', import.meta.url);
+const folder = mkdtempSync(join(tmpdir(), 'start-'));
+
+const takenPort = (server: Server) => {
+  const address = server.address();
+  return String(typeof address === 'object' ? address?.port : '');
+};
+
+describe.concurrent('npm start that cannot start', () => {
+  let taken: Server;
+  beforeAll(async () => {
+    taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+  });
+  afterAll(() => taken.close());
+
+  it.each([
+    ['a port that is taken', () => ['--port', takenPort(taken)], 1, /^Port \d+ is in use .*--port\.\n$/],
+    ['a port that is none', () => ['--port', 'x'], 2, /^--port must be a number from 0 to 65535, not "x"\.\n$/],
+    ['a part that cannot fail', () => ['--fail', 'x'], 2, /^--fail must be one of live-status, inventory, table\.\n$/],
+    ['an unknown option', () => ['--prot', '1'], 2, /^Unknown option '--prot'.*--help\.\n$/],
+    [
+      'a data file that is not there',
+      () => ['--port', '0', '--data', '/nowhere'],
+      1,
+      /^Cannot read \/nowhere \(ENOENT\): check --data\.\n$/,
+    ],
+  ])('says %s in one line', async (_what, args, exitCode, message) => {
+    const { ended, errors, output } = await start(args());
+    expect(await ended).toBe(exitCode);
+    expect(errors()).toMatch(message);
+    expect(output()).toBe('');
+  });
+
+  it('reports in one line that Java is missing', async () => {
+    const { ended, errors } = await start(['--port', '0'], { PATH: folder, DYNAMODB_ENDPOINT: undefined });
+    expect(await ended).toBe(1);
+    expect(errors()).toBe(
+      'Java was not found: install Java 17 or later and put `java` on the PATH, or set DYNAMODB_ENDPOINT.\n',
+    );
+  });
+
+  // In this process: how the command shows such an error is shown above.
+  it('reports in one line that DynamoDB does not respond at DYNAMODB_ENDPOINT', async () => {
+    const starting = startDynamoDb({ endpoint: 'http://127.0.0.1:9' });
+    await expect(starting).rejects.toThrow(StartError);
+    await expect(starting).rejects.toThrow(
+      /^DynamoDB does not respond at http:\/\/127\.0\.0\.1:9 .*DYNAMODB_ENDPOINT\.$/,
+    );
+  });
+
+  it('names the wrong lines of a data file', async () => {
+    const file = join(folder, 'wrong.ndjson');
+    writeFileSync(file, '{"kind":"account","account_id":1,"name":"n","permissions":[]}\n{"kind":"host"}\nx\n');
+    const { ended, errors } = await start(['--port', '0', '--data', file], {
+      DYNAMODB_ENDPOINT: dynamodbEndpoint(),
+    });
+    expect(await ended).toBe(1);
+    expect(errors()).toContain(`${file}:2: account_id is required`);
+    expect(errors().trimEnd().split('\n').at(-1)).toBe(`${file}:3: is not valid JSON`);
+  });
+
+  it('shows its options with --help', async () => {
+    const { ended, output } = await start(['--help']);
+    expect(await ended).toBe(0);
+    for (const option of ['--port', '--data', '--db', '--fail', '--help']) expect(output()).toContain(option);
+  });
+});
+
+it('ends when npm is ended by a signal, which npm keeps from it', async () => {
+  const npm = spawn('npm', ['start', '--silent', '--', '--port', '0'], {
+    cwd: root,
+    env: { ...process.env, DYNAMODB_ENDPOINT: dynamodbEndpoint() },
+  });
+  let output = '';
+  npm.stdout.on('data', (chunk) => (output += chunk));
+  await expect.poll(() => output, { timeout: 60_000 }).toContain('Press Ctrl-C to stop');
+  const processes = await descendantsOf(npm.pid as number);
+  expect(processes.length).toBeGreaterThan(0);
+  npm.kill('SIGTERM');
+  await expect.poll(() => processes.filter(isAlive)).toEqual([]);
+});
+
+describe('npm start --db', () => {
+  const db = relative(fileURLToPath(root), join(folder, 'db'));
+  const data = join(folder, 'mine.ndjson');
+  const key = 'k'.repeat(43);
+  writeFileSync(
+    data,
+    [
+      { kind: 'account', account_id: 9, name: 'Mine', permissions: ['monit'] },
+      { kind: 'app_key', account_id: 9, app_key: key },
+      {
+        kind: 'host',
+        account_id: 9,
+        host_id: 'only',
+        agent_version: '1',
+        edge_cluster: 'c',
+        enabled: true,
+        snapshot_ready: false,
+      },
+    ]
+      .map((line) => JSON.stringify(line))
+      .join('\n'),
+  );
+
+  /** Starts the service on the directory, and looks for the data there. */
+  async function startAgain(...args: string[]) {
+    const service = await start(['--port', '0', '--db', db, ...args], { DYNAMODB_ENDPOINT: undefined });
+    onTestFinished(() => void service.child.kill('SIGKILL'));
+    const url = /Serving at (\S+)/.exec(service.output())?.[1];
+    const response = await fetch(`${url}/monit/servicemap/fleet?app_key=${key}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+    });
+    expect(await response.json()).toMatchObject({ data: { items: [{ host_id: 'only' }] } });
+    // Its own data has no demo key.
+    expect(service.output()).not.toMatch(/demo/i);
+    return service;
+  }
+
+  it('is for one service at a time, whose DynamoDB Local ends with it even when it is killed', async () => {
+    const service = await startAgain('--data', data);
+    const second = startDynamoDb({ dbDirectory: db });
+    await expect(second).rejects.toThrow(StartError);
+    await expect(second).rejects.toThrow(new RegExp(`^${db} is in use by process ${service.child.pid} since .*\\.$`));
+    await stopsOn('SIGKILL', service, null);
+  }, 180_000);
+
+  it('keeps the data, and loads no sample over it; ends when the keeper of DynamoDB Local is killed, and frees the directory', async () => {
+    const service = await startAgain();
+    const processes = await descendantsOf(service.child.pid as number);
+    const [keeper] = processes;
+    process.kill(keeper as number, 'SIGKILL');
+    expect(await service.ended).toBe(1);
+    expect(service.errors()).toMatch(/^DynamoDB Local has ended .*\n$/);
+    await expect.poll(() => processes.filter(isAlive)).toEqual([]);
+    expect(readdirSync(db)).toEqual([expect.stringMatching(/^[0-9a-f]{32}_local\.db$/)]);
+  });
+
+  it('refuses a directory that a process which was left behind still writes to', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'lock-'));
+    writeFileSync(
+      join(directory, 'in-use.json'),
+      JSON.stringify({ pid: 999_999_999, keeper: process.pid, since: 'x' }),
+    );
+    await expect(lockDirectory(directory, 200)).rejects.toThrow(`in use by process ${process.pid} since x: `);
+  });
+
+  it('takes over a lock whose holder has ended', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'lock-'));
+    writeFileSync(join(directory, 'in-use.json'), '{"pid":999999999,"keeper":999999998,"since":"x"}');
+    const lock = await lockDirectory(directory);
+    await expect(lockDirectory(directory)).rejects.toThrow(`in use by process ${process.pid} since`);
+    lock.release();
+    expect(readdirSync(directory)).toEqual([]);
+    writeFileSync(join(directory, 'in-use.json'), '{"pi');
+    (await lockDirectory(directory)).release();
+  });
+});

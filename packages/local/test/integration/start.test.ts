@@ -1,0 +1,161 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DEMO_KEYS } from '../../../../infra/generate/sample.ts';
+import { FLEET_STATUSES } from '../../../../lib/http/operations.ts';
+import { steady, stepsOf, walk } from '../../../../test/support/walk.ts';
+import { start, stopsOn } from '../support/start-service.ts';
+
+const root = new URL('../../../../', import.meta.url);
+const run = promisify(execFile);
+
+describe('npm start', () => {
+  let service: Awaited<ReturnType<typeof start>>;
+  let url: string;
+  beforeAll(async () => {
+    service = await start(['--port', '0'], {
+      DYNAMODB_ENDPOINT: undefined,
+      // A way to an error that nothing catches.
+      NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent('process.on("SIGUSR2", () => { throw new Error("planted"); })')}`,
+    });
+    url = /Serving at (\S+)/.exec(service.output())?.[1] ?? '';
+  });
+  afterAll(() => service.child.kill('SIGKILL'));
+
+  /** Calls, and again where a busy machine answers 503. */
+  const call = async (path: string, body: object, key: string = DEMO_KEYS.demo) => {
+    for (let left = 9; ; left -= 1) {
+      const response = await fetch(`${url}${path}?app_key=${key}`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      const answer = (await response.json()) as { data?: Record<string, unknown>; error?: { code: string } };
+      if (response.status !== 503 || left === 0) return { response, body: answer };
+    }
+  };
+
+  /** What the printed calls answered. */
+  const answers: unknown[] = [];
+  /** An answer without what differs from call to call: ids of requests, cursors, times. */
+  const typical = (answer: unknown) =>
+    JSON.stringify(answer, (name, value) =>
+      /^(request_id|next_cursor)$|_(ms|at|time)$/.test(name) && name !== 'report_interval_ms' ? typeof value : value,
+    );
+
+  it('prints a curl for each operation that works when pasted', async () => {
+    const curls = service
+      .output()
+      .split('\n')
+      .filter((line) => line.startsWith('curl '));
+    expect(curls).toHaveLength(4);
+    const answerOf = async (curl: string) => JSON.parse((await run('bash', ['-c', curl])).stdout);
+    for (const curl of curls) {
+      let answer = await answerOf(curl);
+      // On a busy machine live status, or all, may come too late: the README shows a page that has it.
+      while (answer.data?.partial || answer.error?.code === 'ServiceUnavailable') answer = await answerOf(curl);
+      expect(answer).toHaveProperty('data');
+      answers.push(answer);
+    }
+  });
+
+  it('answers as the README shows', async () => {
+    const readme = readFileSync(new URL('README.md', root), 'utf8');
+    const shown = [...readme.matchAll(/```sh\n(curl .*)\n```\n```json\n(.*)\n```/g)];
+    const printed = service
+      .output()
+      .split('\n')
+      .filter((line) => line.startsWith('curl '));
+    expect(shown.map(([, curl]) => curl?.replace('http://127.0.0.1:3000', url))).toEqual(printed);
+    for (const [, , answer] of shown) expect(typical(JSON.parse(answer ?? ''))).toEqual(typical(answers.shift()));
+  });
+
+  it('shows a line for each request, and never a key', async () => {
+    const before = service.output().length;
+    await call('/rum/resource/info', {});
+    await expect
+      .poll(() => service.output().slice(before))
+      .toMatch(/POST \/rum\/resource\/info 200 OK [\d.]+ ms [\da-f-]{36}\n/);
+    const requests = service.output().slice(service.output().indexOf('Requests:'));
+    expect(requests).not.toContain('demo-key');
+    // The lines and metrics of calls that went well are for CloudWatch.
+    expect(requests).not.toMatch(/^\{.*("INFO"|"_aws")/m);
+    // On a busy machine keys were not looked up in time.
+    const slow = 'The function usage-key-authorizer failed: the app key cannot be looked up\n';
+    expect(service.errors().replaceAll(slow, '')).toBe('');
+  });
+
+  it('goes on whatever path a web page asks for, and after an error that nothing catches', async () => {
+    for (const name of ['constructor', 'toString', '__proto__', 'swagger-ui.css/../../package.json'])
+      expect((await fetch(`${url}/docs/${name}`)).status).toBe(404);
+    expect((await fetch(`${url}/docs/swagger-ui.css`)).status).toBe(200);
+    const opened = await fetch(url, { headers: { Accept: 'text/html,*/*;q=0.8' }, redirect: 'manual' });
+    expect([opened.status, opened.headers.get('location')]).toEqual([302, '/docs']);
+    expect((await fetch(url)).status).toBe(404);
+    service.child.kill('SIGUSR2');
+    await expect.poll(() => service.errors()).toMatch(/\(the service keeps running\): Error: planted/);
+    expect((await call('/rum/resource/info', {})).response.status).toBe(200);
+  });
+
+  it('has a sample fleet of 600 hosts in all seven statuses, 6 edge clusters and 4 agent versions', async () => {
+    const hosts: { edge_cluster: string; agent_version: string; servicemap: { status: string } }[] = [];
+    let cursor: string | undefined;
+    do {
+      const { response, body } = await call('/monit/servicemap/fleet', { limit: 100, ...(cursor && { cursor }) });
+      if (response.status === 429) {
+        await new Promise((resolve) => setTimeout(resolve, 1000 * Number(response.headers.get('retry-after'))));
+        continue;
+      }
+      hosts.push(...((body.data?.items ?? []) as typeof hosts));
+      cursor = body.data?.next_cursor as string | undefined;
+    } while (cursor || hosts.length === 0);
+    expect(hosts).toHaveLength(600);
+    expect(new Set(hosts.map((host) => host.servicemap.status))).toEqual(new Set(FLEET_STATUSES));
+    expect(new Set(hosts.map((host) => host.edge_cluster)).size).toBe(6);
+    expect(new Set(hosts.map((host) => host.agent_version)).size).toBe(4);
+  });
+
+  it('has an account without the permission, an expired and a revoked key', async () => {
+    const codeOf = async (key: string) => (await call('/monit/servicemap/fleet', {}, key)).body.error?.code;
+    expect(await codeOf(DEMO_KEYS.withoutPermission)).toBe('AccessDenied');
+    expect(await codeOf(DEMO_KEYS.expired)).toBe('Unauthorized');
+    expect(await codeOf(DEMO_KEYS.revoked)).toBe('Unauthorized');
+  });
+
+  it('reports in one line that it is already running', async () => {
+    const again = await start(['--port', new URL(url).port]);
+    expect(await again.ended).toBe(1);
+    expect(again.errors()).toMatch(/^Port \d+ is in use .*--port\.\n$/);
+  });
+
+  describe('the first day of docs/operate.md, word for word', () => {
+    const document = readFileSync(new URL('docs/operate.md', root), 'utf8');
+    const steps = stepsOf(document.split('\n## Alarms')[0] ?? '');
+    let printed: string[];
+    beforeAll(async () => {
+      const walked = await walk(steps, {
+        // On a busy machine a call may be answered 503.
+        adapt: (script) =>
+          `set -e\ncurl() { command curl --fail --retry 9 "$@"; }\n${script.replace('http://127.0.0.1:3000', url)}`,
+        env: { SERVICE_URL: url, DYNAMODB_ENDPOINT: undefined },
+      });
+      printed = walked.printed;
+      if (walked.exitCode !== 0)
+        throw new Error(`the walk ended with exit code ${walked.exitCode}:\n${printed.join('\n')}`);
+    }, 300_000);
+
+    it('has a step for each part of the first day', () => {
+      expect(steps.length).toBeGreaterThan(15);
+    });
+
+    it.each(steps.map(({ commands, output }, index) => ({ command: commands.split('\n')[0], output, index })))(
+      '$command',
+      ({ output, index }) => {
+        expect(steady(printed[index] ?? '')).toBe(steady(output));
+      },
+    );
+  });
+
+  it('stops all that it started on SIGINT', () => stopsOn('SIGINT', service));
+});

@@ -1,0 +1,52 @@
+import { execFile, spawn } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect } from 'vitest';
+import { isAlive } from '../../../admin/local-service/running.ts';
+
+const root = new URL('../../../../', import.meta.url);
+
+/** Runs the start command and waits until it serves, or ends. */
+export async function start(args: string[], env: Record<string, string | undefined> = {}, cwd: URL | string = root) {
+  const child = spawn(process.execPath, ['packages/local/start.ts', ...args], {
+    cwd,
+    env: { ...process.env, ...env },
+  });
+  let [output, errors] = ['', ''];
+  child.stderr.on('data', (chunk) => (errors += chunk));
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const serving = new Promise<void>((resolve) => {
+    child.stdout.on('data', (chunk) => {
+      output += chunk;
+      if (output.includes('Press Ctrl-C to stop')) resolve();
+    });
+  });
+  await Promise.race([serving, ended]);
+  return { child, ended, output: () => output, errors: () => errors };
+}
+
+/** Ids of the processes that a process has started, and of those that these have, that still run. */
+export async function descendantsOf(pid: number): Promise<number[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-o', 'pid=', '--ppid', String(pid)]).catch(() => ({
+    stdout: '',
+  }));
+  const children = stdout
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
+    .map(Number);
+  return [...children, ...(await Promise.all(children.map(descendantsOf))).flat()];
+}
+
+/** Ends a service that `start` started: all that it has started, DynamoDB Local among it, ends with it. @param exitCode null: it is killed */
+export async function stopsOn(
+  signal: NodeJS.Signals,
+  { child, ended }: Awaited<ReturnType<typeof start>>,
+  exitCode: number | null = 0,
+): Promise<void> {
+  const processes = await descendantsOf(child.pid as number);
+  // DynamoDB Local and its keeper, or functions.
+  expect(processes.length).toBeGreaterThanOrEqual(2);
+  child.kill(signal);
+  expect(await ended).toBe(exitCode);
+  await expect.poll(() => processes.filter(isAlive)).toEqual([]);
+}

@@ -1,0 +1,60 @@
+import { isLocalGatewayKey } from '../admin/local-service/local-gateway-keys.ts';
+import { createTokenBuckets, type Throttle } from './token-buckets.ts';
+
+/** A usage plan: the values of the gateway keys that the template gives it, and its throttles by `/path/METHOD`. */
+export interface UsagePlan {
+  readonly keys: readonly string[];
+  readonly throttles: Readonly<Record<string, Throttle>>;
+}
+
+export interface Throttles {
+  /** Plan of the accounts' gateway keys, which the operator's command attaches. */
+  readonly accountPlan: UsagePlan;
+  readonly otherPlans: readonly UsagePlan[];
+  /** Those of the stage's methods by `/path/METHOD`, and that of every other method. */
+  readonly stageThrottles: { readonly methods: Readonly<Record<string, Throttle>>; readonly others: Throttle };
+}
+
+/** What API Gateway makes of a gateway key: it counts the call, refuses it, or does not know the key. */
+export type Verdict = 'passed' | 'throttled' | 'unknown key';
+
+const MOST_BUCKETS = 10_000;
+
+/**
+ * API Gateway's throttles on one machine: a token bucket of each key for each method, then one of the stage for each method.
+ * @param now milliseconds that never go back
+ */
+export function createUsagePlans(
+  { accountPlan, otherPlans, stageThrottles }: Throttles,
+  now: () => number = () => performance.now(),
+) {
+  const bucketOf = createTokenBuckets(MOST_BUCKETS, now);
+
+  function take(name: string, throttle: Throttle): boolean {
+    const bucket = bucketOf(name, throttle);
+    if (bucket.tokens < 1) return false;
+    bucket.tokens -= 1;
+    return true;
+  }
+
+  const planOf = (key: string): UsagePlan | undefined =>
+    isLocalGatewayKey(key) ? accountPlan : otherPlans.find(({ keys }) => keys.includes(key));
+
+  function admitToStage(method: string): Verdict {
+    const ofAnyMethod = method.replace(/[^/]*$/, '*');
+    const throttle = stageThrottles.methods[method] ?? stageThrottles.methods[ofAnyMethod] ?? stageThrottles.others;
+    return take(`stage ${method}`, throttle) ? 'passed' : 'throttled';
+  }
+
+  return {
+    /** For a method that asks for a gateway key. @param method such as `/alert/merge/POST` */
+    admit(key: string, method: string): Verdict {
+      const plan = planOf(key);
+      if (!plan) return 'unknown key';
+      const throttle = plan.throttles[method];
+      return !throttle || take(`${key} ${method}`, throttle) ? admitToStage(method) : 'throttled';
+    },
+    /** For a method that asks for none. */
+    admitToStage,
+  };
+}

@@ -1,0 +1,56 @@
+/** Copies of the sources to plant bugs in. */
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** A bug: text that occurs once in a file, and what it becomes. */
+export interface Bug {
+  /** What is wrong with the planted code. */
+  name: string;
+  file: string;
+  find: string;
+  replace: string;
+}
+
+export const root = fileURLToPath(new URL('../../../', import.meta.url));
+const SOURCES = [
+  'lib',
+  'functions',
+  'infra',
+  'packages',
+  'test',
+  'docs',
+  'README.md',
+  'openapi.json',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'cdk.json',
+  'vitest.config.ts',
+];
+
+/** Copies the sources into a folder of this name. @returns its path */
+export function copySources(name: string): string {
+  const folder = `${root}.local/mutants/${name}/`;
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const source of SOURCES) cpSync(`${root}${source}`, `${folder}${source}`, { recursive: true });
+  symlinkSync(`${root}node_modules`, `${folder}node_modules`);
+  return folder;
+}
+
+/** Does something while the bug is planted in the folder's copy. */
+export async function withBug<Result>(folder: string, { name, file, find, replace }: Bug, act: () => Promise<Result>) {
+  const path = `${folder}${file}`;
+  const source = readFileSync(path, 'utf8');
+  if (source.split(find).length !== 2)
+    throw new Error(`"${name}": its text must occur once in ${file}: bring the list of planted bugs up to date.`);
+  writeFileSync(
+    path,
+    source.replace(find, () => replace),
+  );
+  try {
+    return await act();
+  } finally {
+    writeFileSync(path, source);
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * `npm run prove:mutants`: plants the bugs of the merges, the accounts and the rate limit, one at a time, and shows that
+ * `npm run prove` finds each, without being told where. Arguments choose mutants by a part of their name.
+ */
+import { execFile } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { FORMER, type Former } from './former.ts';
+import { MUTANTS } from './mutants.ts';
+import { copySources, withBug } from './plant.ts';
+
+/** What the scenarios run. */
+const PROVED =
+  /^lib\/(operations\/(merge-alerts|delete-work-item)|auth)\/|^lib\/http\/rate-limit|^lib\/dynamodb\/(batch-get|row|settle)|^packages\/admin\/(accounts|incidents|data|check)\//;
+
+/** The shortest first. */
+const FORMS = [
+  ['--faults', '0'],
+  ['--form', 'short'],
+  ['--form', 'two'],
+] as const;
+
+/** Without the middle of a long run. */
+function shortened(text: string): string {
+  const lines = text.split('\n');
+  const left = lines.length - MOST_LINES;
+  if (left <= 0) return text;
+  return [...lines.slice(0, MOST_LINES / 2), `       … ${left} more`, ...lines.slice(-MOST_LINES / 2)].join('\n');
+}
+const MOST_LINES = 60;
+
+/** @returns what tells of the first failure, of one scenario or of all */
+async function find(folder: string, scenario = ''): Promise<string | undefined> {
+  for (const form of FORMS) {
+    const out = await new Promise<string>((resolve) => {
+      const args = ['packages/proof/simulation/prove.ts', ...form, '--stop', '--only', scenario];
+      execFile(process.execPath, args, { cwd: folder, maxBuffer: 2 ** 28 }, (_error, stdout, stderr) =>
+        resolve(stdout + stderr),
+      );
+    });
+    if (!out.includes('all hold.'))
+      return shortened(out.slice(out.search(/^FAILED|^.*Error: /m)).split('\n\n')[0] ?? '');
+  }
+  return undefined;
+}
+
+const wanted = process.argv.slice(2);
+const bugs: Former[] = [...MUTANTS.filter(({ file }) => PROVED.test(file)), ...FORMER].filter(
+  ({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)),
+);
+let survivors = 0;
+const folder = copySources('prove');
+for (const scenario of new Set(bugs.map((bug) => bug.scenario))) {
+  const failure = await find(folder, scenario);
+  if (failure) throw new Error(`without any bug it fails, too:\n${failure}`);
+}
+for (const bug of bugs) {
+  const found = await withBug(folder, bug, () => find(folder, bug.scenario));
+  if (!found) survivors += 1;
+  process.stdout.write(`${found ? 'found   ' : 'SURVIVED'} ${bug.name}\n${found ?? ''}\n`);
+}
+rmSync(folder, { recursive: true, force: true });
+process.stdout.write(`${bugs.length - survivors} of ${bugs.length} bugs are found.\n`);
+process.exit(survivors === 0 ? 0 : 1);

@@ -1,0 +1,98 @@
+/**
+ * `npm run test:mutation`: Stryker changes the pure modules in every way that it knows, one change at a time, and a unit test must
+ * fail for each, but for the changes that survivors.json lists with the reason why nobody could notice.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const here = `${root}test/mutation/`;
+/** What is installed, and where: below the root, so that Stryker finds the project's own Vitest. */
+const MANIFESTS = ['package.json', 'package-lock.json'];
+const manifests = `${here}tools/`;
+const tools = `${root}.local/mutation/tools/`;
+const report = `${root}.local/mutation/report.json`;
+
+interface Mutant {
+  mutatorName: string;
+  replacement?: string;
+  status: 'Killed' | 'Timeout' | 'Survived' | 'NoCoverage' | 'RuntimeError' | 'CompileError' | 'Ignored' | 'Pending';
+  location: Record<'start' | 'end', { line: number; column: number }>;
+}
+
+interface Survivor {
+  file: string;
+  /** The source line that the change begins in, without the space around it. */
+  line: string;
+  change: string;
+}
+
+/** Installs Stryker, unless it is there: a folder of its own keeps its packages out of `npm ci`. */
+function install(): void {
+  const read = (folder: string, name: string) =>
+    existsSync(`${folder}${name}`) ? readFileSync(`${folder}${name}`, 'utf8') : undefined;
+  const isCurrent = MANIFESTS.every((name) => read(tools, name) === read(manifests, name));
+  if (isCurrent && existsSync(`${tools}node_modules/.package-lock.json`)) return;
+  rmSync(tools, { recursive: true, force: true });
+  mkdirSync(tools, { recursive: true });
+  for (const name of MANIFESTS) cpSync(`${manifests}${name}`, `${tools}${name}`);
+  const options = ['--no-audit', '--no-fund', '--ignore-scripts', '--legacy-peer-deps'];
+  execFileSync('npm', ['ci', ...options], { cwd: tools, stdio: 'inherit' });
+}
+
+function runStryker(): number {
+  rmSync(report, { force: true });
+  const stryker = `${tools}node_modules/@stryker-mutator/core/bin/stryker.js`;
+  const args = [stryker, 'run', `${here}stryker.config.json`];
+  return spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' }).status ?? 1;
+}
+
+const oneLine = (text: string) => text.replace(/\s+/g, ' ').slice(0, 100);
+
+/** The text of a source between two places, which count from 1. */
+function textAt(lines: readonly string[], { start, end }: Mutant['location']): string {
+  const covered = lines.slice(start.line - 1, end.line);
+  const last = covered.length - 1;
+  covered[last] = covered[last]?.slice(0, end.column - 1) ?? '';
+  covered[0] = covered[0]?.slice(start.column - 1) ?? '';
+  return covered.join('\n');
+}
+
+function survivorOf(file: string, source: string, { location, replacement = '' }: Mutant): Survivor {
+  const lines = source.split('\n');
+  const line = lines[location.start.line - 1]?.trim() ?? '';
+  return { file, line, change: `${oneLine(textAt(lines, location))} -> ${oneLine(replacement)}` };
+}
+
+const nameOf = ({ file, line, change }: Survivor) => `${file}: ${line}\n    ${change}`;
+
+install();
+const exitCode = runStryker();
+if (!existsSync(report)) process.exit(1); // Stryker said why.
+const { files } = JSON.parse(readFileSync(report, 'utf8')) as {
+  files: Record<string, { source: string; mutants: Mutant[] }>;
+};
+const survived: Survivor[] = [];
+let [noticed, total] = [0, 0];
+for (const [file, { source, mutants }] of Object.entries(files)) {
+  const counted = mutants.filter(({ status }) => !/Error|Ignored/.test(status));
+  const alive = counted.filter(({ status }) => status !== 'Killed' && status !== 'Timeout');
+  survived.push(...alive.map((mutant) => survivorOf(file, source, mutant)));
+  total += counted.length;
+  noticed += counted.length - alive.length;
+  process.stdout.write(`${String(counted.length - alive.length).padStart(4)} of ${counted.length} in ${file}\n`);
+}
+
+const listed = JSON.parse(readFileSync(`${here}survivors.json`, 'utf8')) as (Survivor & { reason: string })[];
+const explained = new Set(listed.map(nameOf));
+const unexplained = survived.filter((survivor) => !explained.has(nameOf(survivor)));
+const gone = listed.filter(({ file, line }) => !files[file]?.source.includes(line));
+for (const survivor of unexplained) process.stdout.write(`survived ${nameOf(survivor)}\n`);
+for (const survivor of gone)
+  process.stdout.write(`not there any more: take it out of survivors.json: ${nameOf(survivor)}\n`);
+const percent = ((100 * noticed) / total).toFixed(2);
+process.stdout.write(
+  `\n${noticed} of ${total} changes noticed (${percent} %); ${survived.length - unexplained.length} survivors explained, ${unexplained.length} not.\n`,
+);
+process.exit(unexplained.length + gone.length > 0 ? 1 : exitCode);

@@ -1,0 +1,376 @@
+/** App keys and what their account may do: operators at the same time, and look-ups through the cache in between. */
+
+import type { AppKeyRow } from '../../../lib/auth/app-key-rows.ts';
+import { appKeyIdOf, createAppKeys } from '../../../lib/auth/app-keys.ts';
+import { expression } from '../../../lib/dynamodb/expression.ts';
+import { type Key, keys, parseKey } from '../../../lib/dynamodb/keys.ts';
+import { updateRow } from '../../../lib/dynamodb/row.ts';
+import { TIME_LIMITS } from '../../../lib/shared/time-limits.ts';
+import type { AuditEntry } from '../../admin/accounts/account-rows.ts';
+import { changeAccount, noteGatewayKey, readAccount } from '../../admin/accounts/accounts.ts';
+import {
+  AppKeyError,
+  identityOfAppKey,
+  putAppKey,
+  revokeAppKey,
+  rotateAppKey,
+} from '../../admin/accounts/app-key-admin.ts';
+import { auditAction } from '../../admin/accounts/audit-rows.ts';
+import type { AccountRows } from '../../admin/check/check-accounts.ts';
+import { checkAccounts } from '../../admin/check/check-accounts.ts';
+import { DataError } from '../../admin/data/check-lines.ts';
+import { loadData } from '../../admin/data/load.ts';
+import type { Scenario } from './explore.ts';
+import { type Actor, type Judgement, rowsAfter, scenarioOf } from './scenario.ts';
+import { type Script, START_MS, type Surroundings } from './surroundings.ts';
+import type { Outcome as Run } from './transition-system.ts';
+import { canonical } from './values.ts';
+
+/** The text of a key that scenarios call by a short name. */
+const textOf = (name: string) => name.padEnd(32, '-');
+const identityOf = (name: string) => identityOfAppKey(textOf(name));
+
+/** Keys are named by their text. */
+const [OWN, OTHER] = [1, 2];
+/** Seconds for which a handler trusts a key that it has looked up. */
+const TRUSTED_SECONDS = 30;
+const START_SECONDS = START_MS / 1_000;
+/** By the clock of an operator that is an hour ahead of the handlers'. */
+const REVOKED_AT = START_SECONDS + 3_600;
+/** Between the two look-ups of a handler. */
+const ENDS_AT = START_SECONDS + 45;
+
+interface KeyState {
+  account: number;
+  revoked: boolean;
+  ends: boolean;
+}
+interface AccountState {
+  permissions: readonly string[];
+  suspended: boolean;
+}
+interface State {
+  accounts: Readonly<Record<number, AccountState>>;
+  keys: Readonly<Record<string, KeyState>>;
+}
+
+type Outcome = { state: State; answer: string };
+const operations = new Map<string, (state: State) => readonly Outcome[]>();
+
+/** What an operator does; it fails by being told so, and then nothing has changed. */
+function operator(name: string, act: (at: Surroundings) => Promise<unknown>, apply: (state: State) => State): Actor {
+  operations.set(name, (state) => [
+    { state: apply(state), answer: 'done' },
+    { state, answer: 'refused' },
+  ]);
+  const script: Script = (at) =>
+    at
+      .call(name, () => act(at))
+      .catch((error: unknown) => {
+        // Otherwise the operator does it again.
+        if (!isRefusal(error)) throw error;
+      });
+  return { name, script, again: true };
+}
+
+const isRefusal = (error: unknown) => error instanceof AppKeyError || error instanceof DataError;
+
+/** Each run of a command has an audit entry of its own. */
+const also = ({ deps }: Surroundings, account: number, command: string) => {
+  const entry: AuditEntry = { id: deps.newId(), at_ms: 1, by: 'operator', command, result: 'done' };
+  return [auditAction(account, entry)];
+};
+
+async function requireAccount({ deps: { table } }: Surroundings, account: number) {
+  const row = await readAccount(table, account);
+  if (!row) throw new Error(`there is no account ${account}`);
+  return row;
+}
+
+const withKey = (state: State, key: string, change: (before: KeyState | undefined) => KeyState): State => ({
+  ...state,
+  keys: { ...state.keys, [key]: change(state.keys[key]) },
+});
+const withAccount = (state: State, account: number, change: Partial<AccountState>): State => ({
+  ...state,
+  accounts: { ...state.accounts, [account]: { ...(state.accounts[account] as AccountState), ...change } },
+});
+
+const issue = (key: string, account = OWN) =>
+  operator(
+    `issue ${key} to ${account}`,
+    async (at) =>
+      putAppKey(
+        at.deps.table,
+        await requireAccount(at, account),
+        identityOf(key),
+        { created_at: 1 },
+        also(at, account, `issue ${key}`),
+      ),
+    (state) =>
+      state.keys[key] && state.keys[key].account !== account
+        ? state
+        : withKey(state, key, (before) => before ?? { account, revoked: false, ends: false }),
+  );
+
+const revoke = (key: string) =>
+  operator(
+    `revoke ${key}`,
+    (at) => revokeAppKey(at.deps.table, OWN, identityOf(key).hash, REVOKED_AT, also(at, OWN, `revoke ${key}`)),
+    (state) => withKey(state, key, (before) => ({ ...(before as KeyState), revoked: true })),
+  );
+
+const rotate = (key: string, fresh: string) =>
+  operator(
+    `rotate ${key} to ${fresh}`,
+    async (at) => {
+      const next = { identity: identityOf(fresh), limits: { created_at: 1 } };
+      const { hash } = identityOf(key);
+      await rotateAppKey(
+        at.deps.table,
+        await requireAccount(at, OWN),
+        { hash },
+        next,
+        ENDS_AT,
+        also(at, OWN, `rotate ${key}`),
+      );
+    },
+    (state) =>
+      // Said again after it was done, the old key may have been revoked since: that refuses it.
+      withKey(
+        withKey(state, fresh, (before) => before ?? { account: OWN, revoked: false, ends: false }),
+        key,
+        (before) => ({ ...(before as KeyState), ends: true }),
+      ),
+  );
+
+const change = (name: string, changed: Partial<{ permissions: string[]; suspended: boolean }>) =>
+  operator(
+    name,
+    (at) => changeAccount(at.deps.table, OWN, () => changed, also(at, OWN, name)),
+    (state) => withAccount(state, OWN, changed),
+  );
+const suspend = change('suspend', { suspended: true });
+const permit = change('permit', { permissions: ['monit'] });
+
+const load = (name: string, lines: readonly object[], apply: (state: State) => State) =>
+  operator(
+    name,
+    ({ deps: { table } }) =>
+      loadData(
+        table,
+        'data',
+        lines.map((line) => JSON.stringify(line)),
+        { nowSeconds: 3 },
+      ),
+    apply,
+  );
+
+/** A key as a file has it; of another account it is refused, whoever stored it first. */
+const loadKey = (key: string, account: number, revoked = false) =>
+  load(
+    `import ${key} of ${account}`,
+    [{ kind: 'app_key', account_id: account, app_key: textOf(key), ...(revoked && { revoked }) }],
+    (state) => {
+      const stored = state.keys[key];
+      if (stored && stored.account !== account) return state;
+      return withKey(state, key, (before) => ({
+        account,
+        ends: before?.ends ?? false,
+        revoked: revoked || (before?.revoked ?? false),
+      }));
+    },
+  );
+
+const accountLine = (account_id: number, more: object = {}) => ({
+  kind: 'account',
+  account_id,
+  name: 'Acme',
+  permissions: [],
+  ...more,
+});
+
+/** A warm handler that is called with a key now, and again when it trusts its look-up no more. */
+function lookUps(key: string): Actor {
+  const names = ['early', 'late'].map((when) => `look ${when} for ${key}`);
+  for (const name of names)
+    operations.set(name, (state) => {
+      const stored = state.keys[key];
+      const { suspended = true, permissions = [] } = stored ? (state.accounts[stored.account] ?? {}) : {};
+      const ended = stored?.ends && name.includes('late');
+      const valid = stored !== undefined && !stored.revoked && !ended && !suspended;
+      const id = appKeyIdOf(identityOf(key).hash);
+      return [{ state, answer: valid ? `${id} of ${stored.account} may ${permissions}` : 'nobody' }];
+    });
+  return {
+    name: `handler for ${key}`,
+    async script(at) {
+      const appKeys = createAppKeys(at.deps);
+      for (const name of names)
+        await at
+          .call(name, async () => {
+            await at.pause((TRUSTED_SECONDS + 1) * 1_000);
+            const caller = await appKeys.find(textOf(key), { signal: AbortSignal.timeout(TIME_LIMITS.callMs) });
+            return caller ? `${caller.appKeyId} of ${caller.accountId} may ${caller.permissions}` : 'nobody';
+          })
+          .catch(() => undefined);
+    },
+  };
+}
+
+function rowsOf({ items }: Run): AccountRows {
+  const listed = new Set<number>();
+  const accounts = new Map<number, never>();
+  const appKeys = new Map<string, AppKeyRow>();
+  for (const item of items) {
+    const { kind, account, parts = [] } = parseKey(item as Key) ?? {};
+    if (kind === 'listedAccount') listed.add(Number(account));
+    if (kind === 'account') accounts.set(Number(account), item as never);
+    if (kind === 'appKey') appKeys.set(String(parts[0]), item as typeof item & AppKeyRow);
+  }
+  return { listed, accounts, appKeys };
+}
+
+const NAMES = ['first', 'second', 'third'];
+
+function stateOf(run: Run): State {
+  const { accounts, appKeys } = rowsOf(run);
+  return {
+    accounts: Object.fromEntries(
+      [...accounts].map(([account, row]) => {
+        const { permissions, suspended = false } = row as AccountState;
+        return [account, { permissions, suspended }];
+      }),
+    ),
+    keys: Object.fromEntries(
+      NAMES.flatMap((key) => {
+        const row = appKeys.get(identityOf(key).hash);
+        return row
+          ? [
+              [
+                key,
+                {
+                  account: Number(row.account_id),
+                  revoked: row.revoked_at !== undefined,
+                  ends: row.expires_at !== undefined,
+                },
+              ],
+            ]
+          : [];
+      }),
+    ),
+  };
+}
+
+const INITIAL: State = {
+  accounts: { [OWN]: { permissions: [], suspended: false }, [OTHER]: { permissions: [], suspended: false } },
+  keys: { first: { account: OWN, revoked: false, ends: false } },
+};
+const LINES = [
+  accountLine(OWN),
+  accountLine(OTHER),
+  { kind: 'app_key', account_id: OWN, app_key: textOf('first'), created_at: 1 },
+];
+
+const judgement: Judgement<State> = {
+  initial: INITIAL,
+  apply: (state, operation) => operations.get(operation)?.(state) ?? [],
+  answerOf({ name, answer, error }) {
+    if (isRefusal(error)) return 'refused';
+    if (error) return String(error);
+    return name.startsWith('look') ? String(answer) : 'done';
+  },
+  isFinal: (state, run) => canonical(state) === canonical(stateOf(run)),
+  // Copying an account into its keys, and an import, are done again.
+  isSettled: ({ name }) => /^(issue|revoke|rotate)/.test(name),
+  describe: (run) => canonical(stateOf(run)),
+  check: (run) =>
+    [...checkAccounts(rowsOf(run))].map(
+      ({ kind, account, ids, detail }) => `${kind} ${account} ${canonical(ids)}: ${detail}`,
+    ),
+};
+
+const scenario = (name: string, cost: Scenario['cost'], ...actors: Actor[]): Scenario =>
+  scenarioOf(name, async () => [await rowsAfter(LINES)], actors, judgement, { cost });
+
+/** A restored table may have an account's list of keys without one of them, which another account then imports. */
+const WITH_FOREIGN_KEY: readonly object[] = [
+  ...LINES,
+  { kind: 'app_key', account_id: OTHER, app_key: textOf('second') },
+];
+const listForeignKey = ({ deps: { table } }: Pick<Surroundings, 'deps'>) =>
+  updateRow(table, keys.account(OWN), expression`ADD app_keys ${new Set([identityOf('second').hash])}`);
+const withForeignKey = (name: string, cost: Scenario['cost'], ...actors: Actor[]): Scenario =>
+  scenarioOf(
+    name,
+    async () => [await rowsAfter(WITH_FOREIGN_KEY, listForeignKey)],
+    actors,
+    {
+      ...judgement,
+      initial: withKey(INITIAL, 'second', () => ({ account: OTHER, revoked: false, ends: false })),
+      check: (run) => judgement.check?.(run).filter((problem) => !problem.startsWith('app_key_missing')) ?? [],
+    },
+    { cost },
+  );
+
+export const ACCOUNTS: readonly Scenario[] = [
+  scenario('a key is issued while its account is suspended', 2, issue('second'), suspend),
+  scenario('look-ups of a key while its account is suspended', 2, suspend, lookUps('first')),
+  scenario(
+    'look-ups of a key that is revoked while its account is changed',
+    3,
+    revoke('first'),
+    permit,
+    lookUps('first'),
+  ),
+  scenario('one key for two accounts: issued and imported', 2, issue('second'), loadKey('second', OTHER)),
+  scenario(
+    'look-ups of a key that is rotated, before and after its end',
+    2,
+    rotate('first', 'second'),
+    lookUps('first'),
+  ),
+  scenario(
+    'an import of a key of another account',
+    1,
+    // Refused as a whole: the line of the account is not written.
+    load(
+      'import account 2 with key first',
+      [
+        accountLine(OTHER, { permissions: ['monit'] }),
+        { kind: 'app_key', account_id: OTHER, app_key: textOf('first') },
+      ],
+      (state) => state,
+    ),
+    suspend,
+  ),
+  withForeignKey('an account that lists the key of another is suspended', 2, suspend, lookUps('second')),
+  scenario('one key for two accounts: imported twice', 2, loadKey('second', OWN), loadKey('second', OTHER)),
+  scenario('a key is imported while it is revoked', 1, loadKey('first', OWN), revoke('first')),
+  scenario('a key is rotated while it is revoked', 1, rotate('first', 'second'), revoke('first')),
+  scenario('a key is rotated while it is imported', 2, rotate('first', 'second'), loadKey('first', OWN)),
+  scenario('a key is rotated while its account is suspended', 3, rotate('first', 'second'), suspend, lookUps('second')),
+  scenario(
+    'an account gets its gateway key while it is suspended',
+    3,
+    suspend,
+    operator(
+      'note the gateway key',
+      ({ deps: { table } }) => noteGatewayKey(table, OWN, 'gateway'),
+      (state) => state,
+    ),
+  ),
+  scenario(
+    'an account is suspended and imported',
+    3,
+    suspend,
+    load('import the account', [accountLine(OWN)], (state) => withAccount(state, OWN, { permissions: [] })),
+  ),
+  scenario(
+    'an account is suspended, permitted and imported',
+    5,
+    suspend,
+    permit,
+    load('import the account', [accountLine(OWN)], (state) => withAccount(state, OWN, { permissions: [] })),
+  ),
+];

@@ -1,0 +1,98 @@
+/** Deleting and restoring a work item. */
+
+import { keys } from '../../../lib/dynamodb/keys.ts';
+import { ApiError } from '../../../lib/http/errors.ts';
+import { createDeleteWorkItem } from '../../../lib/operations/delete-work-item/delete.ts';
+import { auditAction } from '../../admin/accounts/audit-rows.ts';
+import { loadData } from '../../admin/data/load.ts';
+import { readWorkItem, restoreWorkItem } from '../../admin/incidents/restore-work-item.ts';
+import type { Scenario } from './explore.ts';
+import { type Actor, actor, inTurn, type Judgement, rowsAfter, scenarioOf } from './scenario.ts';
+import { callOf, type Surroundings } from './surroundings.ts';
+import type { Outcome } from './transition-system.ts';
+
+const ACCOUNT = 1;
+const ITEM = 'w';
+const LINE = { kind: 'work_item', account_id: ACCOUNT, work_item_id: ITEM, version: 1, title: 't' };
+const LINES = [{ kind: 'account', account_id: ACCOUNT, name: 'Acme', permissions: [] }, LINE];
+
+interface State {
+  version: number;
+  deleted: boolean;
+}
+
+const remove = (name: string) =>
+  actor(`delete ${name}`, ({ deps }) =>
+    createDeleteWorkItem(deps)(callOf({ work_item_id: ITEM, version: 1 }, ACCOUNT)),
+  );
+
+/** As `admin work-item restore` does: it reads, and writes if nothing has changed. */
+const restore = (name: string) =>
+  actor(`restore ${name}`, async ({ deps: { table } }: Surroundings) => {
+    const row = await readWorkItem(table, ACCOUNT, ITEM);
+    if (row?.deleted_at_ms === undefined) return 'not deleted';
+    const entry = { id: name, at_ms: 1, by: 'operator', command: 'work-item restore', result: 'done' } as const;
+    return (await restoreWorkItem(table, ACCOUNT, row, [auditAction(ACCOUNT, entry)])) ? 'restored' : 'changed';
+  });
+
+const load = actor('import', async ({ deps: { table } }) => {
+  await loadData(table, 'data', [JSON.stringify(LINE)], { nowSeconds: 1 });
+  return 'imported';
+});
+
+function apply({ version, deleted }: State, operation: string): { state: State; answer: string }[] {
+  const same = { version, deleted };
+  if (operation === 'import') return [{ state: deleted ? same : { version: 1, deleted }, answer: 'imported' }];
+  if (operation.startsWith('restore')) {
+    const changed = { state: same, answer: 'changed' };
+    return deleted
+      ? [{ state: { version: version + 1, deleted: false }, answer: 'restored' }, changed]
+      : [{ state: same, answer: 'not deleted' }, changed];
+  }
+  if (deleted) return [{ state: same, answer: version === 2 ? 'deleted' : 'ResourceNotFound' }];
+  if (version === 1) return [{ state: { version: 2, deleted: true }, answer: 'deleted' }];
+  return [{ state: same, answer: 'InvalidParameter' }];
+}
+
+function stateOf({ items }: Outcome): State {
+  const item = items.find(({ pk }) => pk === keys.workItem(ACCOUNT, ITEM).pk);
+  return { version: Number(item?.version), deleted: item?.deleted_at_ms !== undefined };
+}
+
+const judgement: Judgement<State> = {
+  initial: { version: 1, deleted: false },
+  apply,
+  answerOf({ answer, error }) {
+    if (error) return error instanceof ApiError ? error.code : String(error);
+    return typeof answer === 'string' ? answer : 'deleted';
+  },
+  isFinal: ({ version, deleted }, run) => stateOf(run).version === version && stateOf(run).deleted === deleted,
+  isSettled: ({ name }) => name !== 'import',
+  describe: (run) => JSON.stringify(stateOf(run)),
+};
+
+const scenario = (name: string, ...actors: Actor[]): Scenario =>
+  scenarioOf(name, async () => [await rowsAfter(LINES)], actors, judgement, {
+    cost: name.includes('restoration') ? 2 : 1,
+  });
+
+export const DELETES: readonly Scenario[] = [
+  scenario(
+    'three deletions of one version, one of them with a retry',
+    inTurn('A', remove('A').script, remove("A'").script),
+    remove('B'),
+    remove('C'),
+  ),
+  scenario(
+    'a deletion against a restoration',
+    remove('A'),
+    restore('B'),
+    inTurn('C', remove('C').script, restore("C'").script),
+  ),
+  scenario('deletions against an import', remove('A'), remove('B'), load),
+  scenario(
+    'an import against a deletion and its restoration',
+    inTurn('A', remove('A').script, restore('A').script),
+    load,
+  ),
+];

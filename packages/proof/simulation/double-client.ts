@@ -1,0 +1,38 @@
+/** A document client whose calls go to a function in place of the network. The code under test cannot tell. */
+import { QueryCommand, type QueryCommandOutput } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import { connectTable, type Table } from '../../../lib/dynamodb/client.ts';
+import type { Request } from './table-double.ts';
+
+export const TABLE_NAME = 'double';
+
+/** Takes a request, and answers as the client would after the last of its own attempts. */
+export type Send = (request: Request, signal: AbortSignal | undefined) => Promise<unknown>;
+
+/** Never sends anything. */
+const { unmarshall } = connectTable({ name: TABLE_NAME, endpoint: 'http://127.0.0.1:9' });
+
+interface Command {
+  constructor: { name: string };
+  input: unknown;
+}
+
+/** A query whose values are as on the wire: reads of fleets. */
+async function sendRaw({ input }: QueryCommand, send: (input: unknown) => Promise<unknown>): Promise<unknown> {
+  const ExpressionAttributeValues = input.ExpressionAttributeValues && unmarshall(input.ExpressionAttributeValues);
+  const reply = (await send({ ...input, ExpressionAttributeValues })) as QueryCommandOutput;
+  const onWire = (row: unknown) => marshall(row, { allowImpreciseNumbers: true });
+  const { Items = [], LastEvaluatedKey: last } = reply;
+  return { ...reply, Items: Items.map(onWire), ...(last && { LastEvaluatedKey: onWire(last) }) };
+}
+
+export function connectDouble(send: Send): Table {
+  // The SDK's paginators ask for an instance of the class.
+  const client: DynamoDBDocumentClient = Object.create(DynamoDBDocumentClient.prototype);
+  const own = (command: Command, options?: { abortSignal?: AbortSignal }) => {
+    const sent = (input: unknown) => send({ name: command.constructor.name, input }, options?.abortSignal);
+    return command instanceof QueryCommand ? sendRaw(command, sent) : sent(command.input);
+  };
+  return { name: TABLE_NAME, client: Object.assign(client, { send: own }), unmarshall };
+}

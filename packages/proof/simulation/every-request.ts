@@ -1,0 +1,158 @@
+/** Real code on the table double, so that every kind of request that it makes is seen. */
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
+import { createAppKeys } from '../../../lib/auth/app-keys.ts';
+import { keys } from '../../../lib/dynamodb/keys.ts';
+import { putOwnRow } from '../../../lib/dynamodb/transact.ts';
+import { browseFleet } from '../../../lib/http/operations.ts';
+import { createRateLimiter } from '../../../lib/http/rate-limit.ts';
+import { createDeleteWorkItem } from '../../../lib/operations/delete-work-item/delete.ts';
+import { createMergeAlerts } from '../../../lib/operations/merge-alerts/merge.ts';
+import { finishMerge } from '../../../lib/operations/merge-alerts/move.ts';
+import { readFeed } from '../../../lib/operations/merge-alerts/read-incidents.ts';
+import {
+  changeAccount,
+  forgetGatewayKeys,
+  listAccounts,
+  listAppKeys,
+  noteGatewayKey,
+  putAccount,
+  readAccount,
+} from '../../admin/accounts/accounts.ts';
+import { identityOfAppKey, putAppKey, revokeAppKey, rotateAppKey } from '../../admin/accounts/app-key-admin.ts';
+import { auditAction, readAudit } from '../../admin/accounts/audit-rows.ts';
+import { checkTable } from '../../admin/check/check.ts';
+import { repair } from '../../admin/check/repair.ts';
+import { loadData } from '../../admin/data/load.ts';
+import { listIncidents, listMerges } from '../../admin/incidents/list.ts';
+import { readWorkItem, restoreWorkItem } from '../../admin/incidents/restore-work-item.ts';
+import { readSnapshot } from '../../admin/incidents/snapshot.ts';
+import { undoMerge } from '../../admin/incidents/undo-merge.ts';
+import { connectDouble } from './double-client.ts';
+import { callOf, depsOver, id } from './surroundings.ts';
+import { type Request, TableDouble } from './table-double.ts';
+import type { Item } from './values.ts';
+
+const LARGE = 5;
+
+/** @returns all requests, in their order, and the rows that they left */
+export async function everyRequest(): Promise<{ requests: Request[]; items: Item[] }> {
+  const requests: Request[] = [];
+  const double = new TableDouble();
+  const table = connectDouble(async (request) => {
+    requests.push(request);
+    return double.apply(request);
+  });
+  const deps = depsOver(table);
+  const account = 1;
+  const also = (index: number) => [
+    auditAction(account, { id: `a${index}`, at_ms: index, by: 'op', command: 'c', result: 'started' }),
+  ];
+  for (const each of [1, 2]) await putAccount(table, { account_id: each, name: 'Acme', permissions: ['monit'] });
+  await putAccount(table, { account_id: 2, name: 'Other', permissions: [], suspended: true });
+  const of = async () =>
+    (await readAccount(table, account)) ?? {
+      account_id: 0,
+      name: '',
+      permissions: [],
+      cursor_secret: new Uint8Array(),
+      revision: 0,
+    };
+  const [first, second, third] = ['first', 'second', 'third'].map(identityOfAppKey) as [Identity, Identity, Identity];
+  await putAppKey(table, await of(), first, { created_at: 1 }, also(1));
+  await putAppKey(table, await of(), first, { created_at: 1, expires_at: 9_000_000_000, note: 'n' });
+  await putAppKey(table, await of(), first, { created_at: 1 });
+  await rotateAppKey(
+    table,
+    await of(),
+    { hash: first.hash },
+    { identity: second, limits: { created_at: 2 } },
+    9_000_000,
+    also(2),
+  );
+  await putAppKey(table, await of(), third, { created_at: 3, revoked_at: 3 });
+  await changeAccount(table, account, () => ({ permissions: [] }), also(3));
+  await changeAccount(table, account, () => ({ suspended: true }));
+  await noteGatewayKey(table, account, 'gateway');
+  await changeAccount(table, account, () => ({ suspended: false }));
+  await forgetGatewayKeys(table);
+  await revokeAppKey(table, account, second.hash, 3, also(4));
+  await listAppKeys(table, await of());
+  await listAccounts(table);
+  await createAppKeys(deps).find('first');
+  await readAudit(table, account, 0);
+  await putOwnRow(table, { ...keys.audit(account, 5, 'own'), id: 'own' });
+
+  const limiter = createRateLimiter(browseFleet, deps);
+  for (const _ of [1, 2, 3]) await limiter.take(account);
+
+  const lines = [
+    { kind: 'work_item', work_item_id: 'w', version: 1, title: 't' },
+    { kind: 'rum_resource', ...RESOURCE },
+    ...[5, 6, 7].map((member_id) => ({ kind: 'member', member_id, name: 'Ada' })),
+    ...[1, 2, 3].map((index) => ({ kind: 'incident', incident_id: id(index), title: 'Old' })),
+    ...[11, 12, 13].map((index) => ({ kind: 'alert', alert_id: id(index), title: 'Alert', incident_id: id(1) })),
+    { kind: 'alert', alert_id: id(14), title: 'Alert' },
+  ].map((line) => JSON.stringify({ account_id: account, ...line }));
+  await loadData(table, 'data', lines, { nowSeconds: 1 });
+  const remove = createDeleteWorkItem(deps);
+  for (const version of [2, 1, 1]) await remove(callOf({ work_item_id: 'w', version }, account)).catch(() => {});
+  await loadData(table, 'data', lines.slice(0, 1), { nowSeconds: 1 });
+  const deleted = await readWorkItem(table, account, 'w');
+  if (deleted) await restoreWorkItem(table, account, deleted, also(6));
+
+  const merge = createMergeAlerts(deps);
+  const large = createMergeAlerts(deps, { transactionItems: LARGE });
+  const alerts = [id(11), id(12), id(13), id(14)];
+  await merge(
+    callOf({ alert_ids: alerts, incident_id: id(2), title: 'New', owner_id: 5, comment: 'c' }, account, 'key'),
+  );
+  await merge(
+    callOf({ alert_ids: alerts, incident_id: id(2), title: 'New', owner_id: 5, comment: 'c' }, account, 'key'),
+  );
+  await merge(callOf({ alert_ids: alerts.slice(1), incident_id: id(2) }, account));
+  await large(callOf({ alert_ids: alerts, incident_id: id(3), title: 'Newer' }, account, 'key 2'));
+  await large(callOf({ alert_ids: alerts, incident_id: id(1) }, account));
+  for (const incidentId of [id(1), id(2), id(3)])
+    for (const { entry } of await readFeed(table, account, incidentId)) {
+      const request = { account, incidentId, sequence: entry.sequence, by: 'op', requestId: 'r' };
+      await finishMerge(table, account, request);
+      await undoMerge(deps, request, incidentId === id(1) ? { transactionItems: LARGE } : {}).catch(() => {});
+    }
+  await loadData(table, 'data', lines.slice(-2), { nowSeconds: 1 });
+  await listIncidents(table, account);
+  await listMerges(table, account, 1);
+  await readSnapshot(table, account);
+
+  // Rows that a restore could have torn, each alone.
+  const whole = double.items();
+  for (const lost of whole) {
+    await table.client.send(new DeleteCommand({ TableName: table.name, Key: { pk: lost.pk, sk: lost.sk } }));
+    for await (const findings of checkTable(table)) await repair(table, findings);
+  }
+  return { requests: requests.filter(({ name }) => name !== 'ScanCommand'), items: whole };
+}
+
+type Identity = ReturnType<typeof identityOfAppKey>;
+
+const RESOURCE = {
+  product: 'rum',
+  version: 'free',
+  status: 'enabled',
+  offering_id: 1,
+  order_id: 'o',
+  resource_id: 'r',
+  resource_name: 'n',
+  created_at: 1,
+  updated_at: 1,
+  window_start_time: 1,
+  window_end_time: 2,
+  'action.days': 1,
+  'error.days': 1,
+  'long_task.days': 1,
+  'resource.days': 1,
+  'session.days': 1,
+  'view.days': 1,
+  'session_investigate.free_cnt': 1,
+  'session_measure.free_cnt': 1,
+  'session_replay.free_cnt': 1,
+};

@@ -1,0 +1,109 @@
+/** The exact rate limit. */
+
+import { parseKey } from '../../../lib/dynamodb/keys.ts';
+import type { RateWindow } from '../../../lib/http/operations.ts';
+import { createRateLimiter } from '../../../lib/http/rate-limit.ts';
+import { TIME_LIMITS } from '../../../lib/shared/time-limits.ts';
+import type { Scenario } from './explore.ts';
+import { type Actor, inTurn, type Judgement, rowsAfter, scenarioOf } from './scenario.ts';
+import { type Script, START_MS } from './surroundings.ts';
+import type { Outcome } from './transition-system.ts';
+import { canonical } from './values.ts';
+
+const ACCOUNT = 1;
+/** As many in one second, and in two. */
+const [INNER, OUTER]: [RateWindow, RateWindow] = [
+  { name: 'second', limit: 1, seconds: 1 },
+  { name: 'two seconds', limit: 2, seconds: 2 },
+];
+const LIMITED = { name: 'limited', rateWindows: [INNER, OUTER] as const };
+
+/** Calls that were counted, by window. */
+type State = Readonly<Record<string, number>>;
+
+const windowsAt = (second: number) => ({ inner: `second ${second}`, outer: `two from ${second - (second % 2)}` });
+
+/** A call in a second of the clock, of a handler of its own or of that of the calls before it. */
+const take =
+  (name: string, second: number, limiterOf = createRateLimiter): Script =>
+  ({ deps, call }) =>
+    call(`${name} in second ${second}`, async () => {
+      const limiter = limiterOf(LIMITED, { ...deps, now: () => START_MS + second * 1_000 });
+      const { refusedBy } = await limiter.take(ACCOUNT, AbortSignal.timeout(TIME_LIMITS.callMs));
+      return refusedBy ? 'refused' : 'passed';
+    });
+
+const caller = (name: string, second: number): Actor => ({ name, script: take(name, second) });
+
+/** Two calls of one warm handler, the second of which may know that the window is full. */
+function warm(name: string, ...seconds: readonly [number, number]): Actor {
+  return {
+    name,
+    async script(at) {
+      let second = 0;
+      const limiter = createRateLimiter(LIMITED, { ...at.deps, now: () => START_MS + second * 1_000 });
+      const scripts = seconds.map((each, index) => take(`${name}${index + 1}`, each, () => limiter));
+      for (const [index, script] of scripts.entries()) {
+        second = seconds[index] as number;
+        await script(at).catch(() => undefined);
+      }
+    },
+  };
+}
+
+function apply(counts: State, operation: string): { state: State; answer: string }[] {
+  const { inner, outer } = windowsAt(Number(operation.split(' ').at(-1)));
+  const [ofInner, ofOuter] = [(counts[inner] ?? 0) + 1, (counts[outer] ?? 0) + 1];
+  if (ofInner > INNER.limit || ofOuter > OUTER.limit) return [{ state: counts, answer: 'refused' }];
+  return [{ state: { ...counts, [inner]: ofInner, [outer]: ofOuter }, answer: 'passed' }];
+}
+
+/** What the table has counted. */
+function countsOf({ items }: Outcome): State {
+  const counts: Record<string, number> = {};
+  const first = START_MS / 1_000 / OUTER.seconds;
+  for (const item of items) {
+    const { kind, parts = [] } = parseKey(item as never) ?? {};
+    if (kind !== 'rateCount') continue;
+    const from = (Number(parts[1]) - first) * OUTER.seconds;
+    counts[`two from ${from}`] = Number(item.total);
+    for (const index of [0, 1])
+      if (item[`w${index}`] !== undefined) counts[`second ${from + index}`] = Number(item[`w${index}`]);
+  }
+  return counts;
+}
+
+const judgement: Judgement<State> = {
+  initial: {},
+  apply,
+  answerOf: ({ answer, error }) => String(error ?? answer),
+  isFinal: (state, run) => canonical(state) === canonical(countsOf(run)),
+  isSettled: () => true,
+  // A window that is known to be full is not asked about again.
+  check: ({ operations }) =>
+    operations.some(
+      ({ name, calls }) =>
+        name.startsWith('B2') &&
+        calls > 0 &&
+        operations.some((one) => one.name.startsWith('B1') && one.answer === 'refused'),
+    )
+      ? ['a call after a refusal in the same window went to the table']
+      : [],
+  describe: (run) => canonical(countsOf(run)),
+};
+
+const ACCOUNT_LINE = { kind: 'account', account_id: ACCOUNT, name: 'Acme', permissions: [] };
+const scenario = (name: string, ...actors: Actor[]): Scenario =>
+  scenarioOf(name, async () => [await rowsAfter([ACCOUNT_LINE])], actors, judgement, { cost: 1 });
+
+export const LIMITS: readonly Scenario[] = [
+  scenario("three calls across a second's end", caller('A', 0), caller('B', 0), caller('C', 1)),
+  scenario("three calls across a window's end", caller('A', 1), caller('B', 1), caller('C', 2)),
+  scenario('a handler that remembers a refusal', caller('A', 0), warm('B', 0, 0), caller('C', 1)),
+  scenario(
+    "two calls, one after the other, across a window's end",
+    inTurn('A', take('A', 1), take("A'", 2)),
+    caller('B', 1),
+    caller('C', 2),
+  ),
+];

@@ -1,0 +1,261 @@
+/** Who merges, undoes, imports and finishes, and what the table holds before. */
+
+import { set } from '../../../lib/dynamodb/expression.ts';
+import { type Key, keys, parseKey } from '../../../lib/dynamodb/keys.ts';
+import { updateRow } from '../../../lib/dynamodb/row.ts';
+import { createFinishMerges, OVERDUE } from '../../../lib/operations/merge-alerts/finish.ts';
+import { createMergeAlerts } from '../../../lib/operations/merge-alerts/merge.ts';
+import { readFeed } from '../../../lib/operations/merge-alerts/read-incidents.ts';
+import type { Sizes } from '../../../lib/operations/merge-alerts/relocate.ts';
+import { checkAccount } from '../../admin/check/check.ts';
+import { checkMerges } from '../../admin/check/check-merges.ts';
+import { readMergeRows } from '../../admin/check/read-rows.ts';
+import { repair } from '../../admin/check/repair.ts';
+import { loadData } from '../../admin/data/load.ts';
+import { readSnapshot } from '../../admin/incidents/snapshot.ts';
+import { undoMerge } from '../../admin/incidents/undo-merge.ts';
+import { connectDouble } from './double-client.ts';
+import {
+  ACCOUNT,
+  type Apply,
+  exported,
+  imported,
+  type Merge,
+  merged,
+  repaired,
+  type State,
+  shown,
+  TITLE,
+  undone,
+} from './merge-model.ts';
+import { type Actor, actor, inTurn, rowsAfter } from './scenario.ts';
+import { callOf, depsOver, id, START_MS, type Surroundings } from './surroundings.ts';
+import { type Rows, TableDouble } from './table-double.ts';
+import type { Message } from './transition-system.ts';
+import { canonical, type Item } from './values.ts';
+
+export const [ONE, TWO, THREE] = [1, 2, 3].map(id) as [string, string, string];
+export const [A, B, C] = [11, 12, 13].map(id) as [string, string, string];
+
+/** Merges of one alert are small, those of more large; two alerts are moved at once. */
+export const SIZES = { transactionItems: 3 } as const satisfies Sizes;
+
+/** With what its operations do, by their names. */
+export interface MergeActor extends Actor {
+  readonly operations: ReadonlyMap<string, Apply>;
+}
+
+interface Own extends Sizes, Partial<Pick<Actor, 'aheadMs' | 'mostCalls'>> {
+  /** Time that the call has, where it is little. */
+  timeMs?: number;
+  /** The code that merges; absent: this tree's. */
+  code?: () => Promise<typeof createMergeAlerts>;
+}
+
+const MEMBER = 7;
+
+const bodyOf = ({ alerts, into, title, owner }: Merge) => ({
+  alert_ids: alerts,
+  incident_id: into,
+  ...(title !== undefined && { title }),
+  ...(owner !== undefined && { owner_id: owner }),
+});
+
+export function merge(name: string, what: Merge, { aheadMs, mostCalls, timeMs, code, ...own }: Own = {}): MergeActor {
+  const sizes = { ...SIZES, ...own };
+  const act = async ({ deps }: Surroundings) => {
+    const create = (await code?.()) ?? createMergeAlerts;
+    const call = callOf(bodyOf(what), ACCOUNT, what.key);
+    await create(deps, sizes)(timeMs === undefined ? call : { ...call, signal: AbortSignal.timeout(timeMs) });
+    return 'done';
+  };
+  return {
+    ...actor(name, act, {
+      ...(aheadMs !== undefined && { aheadMs }),
+      ...(mostCalls !== undefined && { mostCalls }),
+    }),
+    operations: new Map([[name, (state: State) => merged(state, what)]]),
+  };
+}
+
+/** A caller that sends it again under the same key, whatever became of it. */
+export function withRetry(name: string, what: Merge, own: Own = {}): MergeActor {
+  const calls = [name, `${name} again`].map((each) => merge(each, { ...what, key: name }, own));
+  return oneByOne(name, ...calls);
+}
+
+/** Of one process, one after the other. */
+export const oneByOne = (name: string, ...calls: readonly MergeActor[]): MergeActor => ({
+  ...calls[0],
+  ...inTurn(name, ...calls.map(({ script }) => script)),
+  again: false,
+  operations: new Map(calls.flatMap(({ operations }) => [...operations])),
+});
+
+/** Of the merge that scenarios of undoing begin with. */
+export function undo(name: string, own: Sizes = {}): MergeActor {
+  const act = async ({ deps }: Surroundings) => {
+    const request = { account: ACCOUNT, incidentId: TWO, sequence: undoneSequence, by: 'operator', requestId: name };
+    const { moves, left } = await undoMerge(deps, request, { ...SIZES, ...own });
+    return canonical({ moves: moves.map(({ alertId }) => alertId).sort(), left: left.toSorted() });
+  };
+  return { ...actor(name, act), operations: new Map([[name, undone]]) };
+}
+
+const alertLine = (alert_id: string, incident_id?: string) => ({
+  kind: 'alert',
+  account_id: ACCOUNT,
+  alert_id,
+  ...(incident_id !== undefined && { incident_id }),
+  title: TITLE,
+});
+const incidentLine = (incident_id: string, title: string) => ({
+  kind: 'incident',
+  account_id: ACCOUNT,
+  incident_id,
+  title,
+});
+
+/** An operator, who imports a row again when it failed. */
+function load(name: string, line: object, apply: (state: State) => State): MergeActor {
+  const act = async ({ deps: { table } }: Surroundings) => {
+    await loadData(table, 'data', [JSON.stringify(line)], { nowSeconds: 1 });
+    return 'done';
+  };
+  return {
+    ...actor(name, act, { again: true, repeats: true }),
+    operations: new Map([[name, (state) => ({ state: apply(state), answer: 'done' })]]),
+  };
+}
+
+export const loadAlert = (alert: string, into: string, name = `import of alert ${Number(`0x${alert}`)}`) =>
+  load(name, alertLine(alert, into), (state) => imported(state, alert, into));
+
+export const loadIncident = (incident: string, title: string) =>
+  load(`import of incident ${Number(`0x${incident}`)}`, incidentLine(incident, title), (state) => ({
+    ...state,
+    titles: { ...state.titles, [incident]: title },
+  }));
+
+const LINES = [
+  { kind: 'account', account_id: ACCOUNT, name: 'Acme', permissions: [] },
+  { kind: 'member', account_id: ACCOUNT, member_id: MEMBER, name: 'Ada' },
+  ...[ONE, TWO, THREE].map((incident) => incidentLine(incident, 'first')),
+  ...[A, B].map((alert) => alertLine(alert, ONE)),
+  alertLine(C),
+];
+export const UNTOUCHED: State = {
+  at: { [A]: ONE, [B]: ONE, [C]: 'none' },
+  by: {},
+  entries: [],
+  titles: Object.fromEntries([ONE, TWO, THREE].map((incident) => [incident, 'first'])),
+  owners: {},
+  used: {},
+};
+
+/** An operator, who exports the account's incidents and alerts. */
+export const exporting = (name: string): MergeActor => ({
+  ...actor(name, async ({ deps: { table } }) => canonical(shown(await readSnapshot(table, ACCOUNT))), {
+    mostCalls: 60,
+  }),
+  operations: new Map([[name, exported]]),
+});
+
+const HOUR_MS = 3_600_000;
+
+/** An operator, who repairs until there is nothing to repair. */
+export function repairing(name: string): MergeActor {
+  const act = async ({ deps: { table } }: Surroundings) => {
+    for (;;) {
+      const findings = await checkAccount(table, ACCOUNT, START_MS + HOUR_MS);
+      if (findings.every(({ fixes }) => fixes.length === 0)) return 'done';
+      await repair(table, findings);
+    }
+  };
+  return {
+    ...actor(name, act, { again: true, repeats: true, mostCalls: 300 }),
+    operations: new Map([[name, (state) => ({ state, answer: 'done' })]]),
+  };
+}
+
+/** An operator, who repairs once, and is told how much was fixed. */
+export function repairOnce(name: string): MergeActor {
+  const act = async ({ deps: { table } }: Surroundings) => {
+    const { fixed } = await repair(table, checkMerges(await readMergeRows(table, ACCOUNT)));
+    return `${fixed} fixed`;
+  };
+  return {
+    ...actor(name, act, { again: true, repeats: true, mostCalls: 60 }),
+    operations: new Map([[name, repaired]]),
+  };
+}
+
+/** Sequence of the merge that scenarios of undoing begin with. */
+let undoneSequence = 0;
+
+/** These merges are done, and no others. */
+export const afterMerges = (merges: readonly Merge[]) => async () => [
+  await rowsAfter(LINES, async ({ deps }) => {
+    for (const what of merges) {
+      const now = () => START_MS - (what.longAgo ? 25 * HOUR_MS : 0);
+      await createMergeAlerts({ ...deps, now }, SIZES)(callOf(bodyOf(what), ACCOUNT, what.key));
+    }
+    undoneSequence = (await readFeed(deps.table, ACCOUNT, TWO))[0]?.entry.sequence ?? 0;
+  }),
+];
+
+/** Something else has put one of them elsewhere since. */
+export const misplaced = (alert: string) => async () => [
+  await rowsAfter(LINES, async ({ deps }) => {
+    await createMergeAlerts(deps)(callOf(bodyOf({ alerts: [alert], into: TWO }), ACCOUNT));
+    await updateRow(deps.table, keys.alert(ACCOUNT, alert), set({ incident_id: THREE }));
+  }),
+];
+
+/** A restore has each row as it was before some merges, or as it was after one of the writes of them: all that there can be. */
+export const torn = (merges: readonly Merge[], sizes: Sizes) => async (): Promise<Rows[]> => {
+  const double = new TableDouble(await rowsAfter(LINES));
+  const { rows: before } = double;
+  const versions = new Map<string, (RowAs | undefined)[]>();
+  const table = connectDouble(async (request) => {
+    const reply = double.apply(request);
+    for (const [name, row] of double.rows) {
+      const known = versions.get(name) ?? [before.get(name)];
+      if (known.at(-1) !== row) versions.set(name, [...known, row]);
+    }
+    return reply;
+  });
+  for (const what of merges)
+    await createMergeAlerts(depsOver(table), { ...SIZES, ...sizes })(callOf(bodyOf(what), ACCOUNT, what.key));
+  const changed = [...versions].filter(([, each]) => each.length > 1);
+  return changed.reduce<Rows[]>(
+    (all, [name, each]) =>
+      all.flatMap((rows) =>
+        each.map((row) => new Map([...rows].filter(([other]) => other !== name).concat(row ? [[name, row]] : []))),
+      ),
+    [before],
+  );
+};
+type RowAs = Rows extends ReadonlyMap<string, infer Row> ? Row : never;
+
+/** The schedule, an hour later. */
+export const sweep = (name: string): MergeActor => ({
+  ...actor(name, async ({ deps }) => {
+    const later = { ...deps, now: () => deps.now() + HOUR_MS };
+    await createFinishMerges(later, SIZES.transactionItems)(OVERDUE, { getRemainingTimeInMillis: () => 60_000 });
+    return 'done';
+  }),
+  operations: new Map([[name, (state) => ({ state, answer: 'done' })]]),
+});
+
+/** What the stream and the queue bring of a large entry. */
+export function finishingOf(item: Item, transactionItems: number): Message | undefined {
+  const key = { pk: item.pk, sk: item.sk } as Key;
+  if (!item.large || parseKey(key)?.kind !== 'feedEntry') return undefined;
+  const Records = [{ body: JSON.stringify(key) }] as never;
+  return {
+    name: `finish-merges for ${parseKey(key)?.parts.join(' ')}`.replace(/0{8,}/g, '…'),
+    script: ({ deps }) =>
+      createFinishMerges(deps, transactionItems)({ Records }, { getRemainingTimeInMillis: () => 60_000 }),
+  };
+}

@@ -1,0 +1,90 @@
+/** Attribute values as the document client gives and takes them, and how DynamoDB compares them. */
+import { isSet, isUint8Array } from 'node:util/types';
+import { toInt64 } from '../../../lib/shared/json.ts';
+
+export type Value =
+  | string
+  | number
+  | bigint
+  | boolean
+  | null
+  | Uint8Array
+  | ReadonlySet<Value>
+  | readonly Value[]
+  | { readonly [name: string]: Value };
+export type Item = { readonly [name: string]: Value };
+
+export const isMap = (value: unknown): value is Item =>
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !(value instanceof Set) &&
+  !(value instanceof Uint8Array);
+
+const isNumber = (value: unknown): value is number | bigint => typeof value === 'number' || typeof value === 'bigint';
+
+/**
+ * A copy of its own, as it would come back from the table: without what is undefined, and integers in their one form. An attribute
+ * named `__proto__` is lost on its way through the document client, in either direction; an update can name one all the same.
+ */
+export function stored(value: unknown): Value {
+  if (typeof value === 'bigint') return toInt64(String(value));
+  if (typeof value === 'number') return Object.is(value, -0) ? 0 : value;
+  if (typeof value !== 'object' || value === null) return value as Value;
+  if (value instanceof Uint8Array) return Uint8Array.from(value);
+  if (value instanceof Set) return new Set([...value].map(stored));
+  if (Array.isArray(value)) return value.filter((each) => each !== undefined).map(stored);
+  const copy: Record<string, Value> = {};
+  for (const [name, each] of Object.entries(value))
+    if (each !== undefined && name !== '__proto__') copy[name] = stored(each);
+  return copy;
+}
+
+/** DynamoDB's type of a value: those of different types are neither equal nor in any order. */
+export function typeOf(value: Value): string {
+  if (typeof value === 'string') return 'S';
+  if (isNumber(value)) return 'N';
+  if (typeof value === 'boolean') return 'BOOL';
+  if (value === null) return 'NULL';
+  if (value instanceof Uint8Array) return 'B';
+  if (Array.isArray(value)) return 'L';
+  if (!(value instanceof Set)) return 'M';
+  const [first = ''] = value;
+  return `${typeOf(first as Value)}S`;
+}
+
+/** Text that two values have in common exactly when they are equal. */
+export function canonical(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (isNumber(value) || typeof value === 'boolean' || value === null || value === undefined) return String(value);
+  // Not `instanceof`: the client makes a row's attribute `__proto__` its prototype.
+  if (isUint8Array(value)) return `b${Buffer.from(value).toString('base64')}`;
+  if (isSet(value)) return `s(${[...value].map(canonical).sort().join()})`;
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
+  const fields = Object.entries(value as object).filter(([, each]) => each !== undefined);
+  return `{${fields
+    .map(([name, each]) => `${name}:${canonical(each)}`)
+    .sort()
+    .join()}}`;
+}
+
+export const isSame = (one: Value, other: Value): boolean =>
+  typeOf(one) === typeOf(other) && canonical(one) === canonical(other);
+
+/** Texts are in the order of their UTF-8. @returns undefined where there is no order */
+export function compare(one: Value, other: Value): number | undefined {
+  if (isNumber(one) && isNumber(other)) return one < other ? -1 : Number(one > other);
+  if (typeof one === 'string' && typeof other === 'string') return Buffer.compare(Buffer.from(one), Buffer.from(other));
+  if (one instanceof Uint8Array && other instanceof Uint8Array) return Buffer.compare(one, other);
+  return undefined;
+}
+
+/** Exact also where a double is not. */
+export function sum(one: number | bigint, other: number | bigint, sign: 1 | -1 = 1): number | bigint {
+  const plain = Number(one) + sign * Number(other);
+  const isExact = typeof one === 'number' && typeof other === 'number' && Number.isSafeInteger(plain);
+  if (isExact || !isInteger(one) || !isInteger(other)) return plain;
+  return toInt64(String(BigInt(one) + BigInt(sign) * BigInt(other)));
+}
+
+const isInteger = (value: number | bigint) => typeof value === 'bigint' || Number.isInteger(value);

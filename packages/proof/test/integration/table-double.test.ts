@@ -1,0 +1,234 @@
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import * as commands from '@aws-sdk/lib-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import { describe, expect, it } from 'vitest';
+import type { Table } from '../../../../lib/dynamodb/client.ts';
+import { SEED, seededRandom } from '../../../../test/support/chance.ts';
+import { newTable } from '../../../../test/support/service.ts';
+import { TABLE_NAME } from '../../simulation/double-client.ts';
+import { everyRequest } from '../../simulation/every-request.ts';
+import { partitionValue, type Request, TableDouble } from '../../simulation/table-double.ts';
+import { canonical, type Item, typeOf, type Value } from '../../simulation/values.ts';
+
+/** Random requests, by the form of the tests under fault. */
+const REQUESTS: Readonly<Record<string, number>> = { quick: 500, ci: 20_000, full: 100_000 };
+const count = Number(process.env.REQUESTS ?? REQUESTS[process.env.FAULTS ?? 'quick'] ?? 0);
+/** Each with a table of its own, which is filled first: DynamoDB Local takes several calls at once. */
+const LANES = count > 1_000 ? 8 : 2;
+
+type Row = Record<string, Value>;
+
+/** Random requests in the shapes of those that were seen, over their keys and values. */
+function generator({ requests, items }: Awaited<ReturnType<typeof everyRequest>>, random: () => number) {
+  const pick = <One>(all: readonly One[]): One => all[Math.floor(random() * all.length)] as One;
+  const chance = (share: number) => random() < share;
+  const shapes = new Map<string, Request[]>();
+  const put = (request: Request) => {
+    const name = shapeOf(request);
+    shapes.set(name, [...(shapes.get(name) ?? []), request]);
+  };
+  for (const request of requests) {
+    put(request);
+    for (const action of request.input.TransactItems ?? []) put({ name: 'action', input: action });
+  }
+  const all = [...shapes.values()];
+  const actions = all.filter(([first]) => first?.name === 'action');
+  const single = all.filter(([first]) => first?.name !== 'action');
+  const keys = [...new Map(items.map(({ pk, sk }): [string, Row] => [`${pk} ${sk}`, { pk, sk } as Row])).values()];
+  const kinds = Map.groupBy(keys, ({ pk }) => String(pk).replace(/[0-9a-f]+/g, ''));
+  const values = Map.groupBy(
+    requests.flatMap(({ input }) => valuesIn(input)),
+    typeOf,
+  );
+
+  /** A key of the same kind, or any. */
+  const anotherKey = (key: Row): Row =>
+    chance(0.9) ? pick(kinds.get(String(key.pk).replace(/[0-9a-f]+/g, '')) ?? keys) : pick(keys);
+  const another = (value: Value): Value => (chance(0.7) ? value : pick(values.get(typeOf(value)) ?? [value]));
+  const others = (record: Row | undefined): Row | undefined =>
+    record && Object.fromEntries(Object.entries(record).map(([name, value]) => [name, another(value)]));
+
+  // biome-ignore lint/suspicious/noExplicitAny: the inputs of all commands
+  function vary(input: any): any {
+    const { Key, Item, ExpressionAttributeValues, KeyConditionExpression } = input;
+    const key = Key && (chance(0.4) ? anotherKey(Key) : Key);
+    return {
+      ...input,
+      ...(Key && { Key: key }),
+      ...(Item && { Item: variedItem(Item) }),
+      ...(ExpressionAttributeValues && {
+        ExpressionAttributeValues:
+          KeyConditionExpression === undefined
+            ? others(ExpressionAttributeValues)
+            : { ...ExpressionAttributeValues, ...(chance(0.3) && { [partitionValue(input)]: pick(keys).pk }) },
+      }),
+      ...(KeyConditionExpression !== undefined && chance(0.3) && { Limit: pick([1, 2, 3]) }),
+    };
+  }
+  /** Where one of the names is one that every object of JavaScript has. */
+  // biome-ignore lint/suspicious/noExplicitAny: the inputs of all commands
+  function oddlyNamed(input: any): any {
+    const { ExpressionAttributeNames: names } = input;
+    if (!names || chance(0.7)) return input;
+    const odd = { [pick(Object.keys(names))]: pick(['__proto__', 'toString']) };
+    return { ...input, ExpressionAttributeNames: { ...names, ...odd } };
+  }
+  function variedItem({ pk, sk, ...rest }: Row): Row {
+    const key = chance(0.3) ? anotherKey({ pk, sk } as Row) : { pk, sk };
+    return { ...others(rest), ...(chance(0.1) && { [pick(['__proto__', 'toString'])]: 'odd' }), ...key } as Row;
+  }
+  const variedAction = () =>
+    Object.fromEntries(Object.entries(pick(pick(actions)).input).map(([kind, write]) => [kind, vary(write)]));
+
+  let last: Request | undefined;
+  return (): Request => {
+    const { name, input } = pick(pick(single));
+    if (name === 'BatchGetCommand') {
+      const { Keys, ...rest } = input.RequestItems[TABLE_NAME];
+      const some = [...Keys, ...Keys].slice(0, 6).map((key: Row) => (chance(0.5) ? anotherKey(key) : key));
+      return {
+        name,
+        input: { ...input, RequestItems: { [TABLE_NAME]: { ...rest, Keys: chance(0.95) ? distinct(some) : some } } },
+      };
+    }
+    if (name === 'BatchWriteCommand') {
+      const writes = input.RequestItems[TABLE_NAME]
+        .slice(0, 6)
+        .map((write: { PutRequest: { Item: Row } }) =>
+          chance(0.3)
+            ? { DeleteRequest: { Key: pick(keys) } }
+            : { PutRequest: { Item: variedItem(write.PutRequest.Item) } },
+        );
+      return { name, input: { RequestItems: { [TABLE_NAME]: writes } } };
+    }
+    if (name !== 'TransactWriteCommand') return { name, input: oddlyNamed(vary(input)) };
+    if (last && chance(0.1)) return last;
+    const TransactItems = chance(0.4)
+      ? Array.from({ length: 1 + Math.floor(random() * 4) }, variedAction)
+      : input.TransactItems.map((action: Record<string, unknown>) =>
+          Object.fromEntries(Object.entries(action).map(([kind, write]) => [kind, chance(0.7) ? write : vary(write)])),
+        );
+    // DynamoDB refuses two actions on one row in different ways; the service never sends them.
+    const byKey = TransactItems.map((action: Record<string, Row>) => [
+      canonical(keyOf(Object.values(action)[0] as Row)),
+      action,
+    ]);
+    const token = `token ${random()}`.slice(0, 36);
+    last = { name, input: { TransactItems: [...new Map(byKey).values()], ClientRequestToken: token } };
+    return last;
+  };
+}
+
+const keyOf = ({ Key, Item: { pk, sk } = {} as Row }: Record<string, unknown> & { Item?: Row }) => Key ?? { pk, sk };
+const distinct = (keys: readonly Row[]) => [...new Map(keys.map((key) => [canonical(key), key])).values()];
+
+/** The expressions of a request, which is all that the code says; keys and values are its data. */
+function shapeOf({ name, input }: Request): string {
+  const texts: string[] = [];
+  JSON.stringify(input, (key, value) => {
+    if (/Expression$|^Return/.test(key)) texts.push(`${key}: ${value}`);
+    return key === 'Item' || key.endsWith('Values') ? undefined : typeof value === 'bigint' ? 0 : value;
+  });
+  return [name, Object.keys(input), ...texts].join('\n');
+}
+
+/** The values of placeholders and the attributes of rows. */
+// biome-ignore lint/suspicious/noExplicitAny: the inputs of all commands
+function valuesIn(input: any): Value[] {
+  if (typeof input !== 'object' || input === null || input instanceof Uint8Array || input instanceof Set) return [];
+  return Object.entries(input).flatMap(([name, value]) =>
+    name === 'ExpressionAttributeValues' || name === 'Item'
+      ? (Object.values(value as Row).filter((each) => each !== undefined) as Value[])
+      : valuesIn(value),
+  );
+}
+
+/** A request as its command, to another table. */
+function sendTo(table: Table, { name, input }: Request): Promise<unknown> {
+  const Command = (commands as unknown as Record<string, new (input: unknown) => never>)[name] as new (
+    input: unknown,
+  ) => never;
+  return table.client.send(new Command(renamed(input, table.name)));
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the inputs of all commands
+function renamed(value: any, table: string): any {
+  if (Array.isArray(value)) return value.map((each) => renamed(each, table));
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array || value instanceof Set) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [
+      name === TABLE_NAME ? table : name,
+      name === 'TableName' ? table : name === 'Item' || name.endsWith('Values') ? each : renamed(each, table),
+    ]),
+  );
+}
+
+/** A row in an error; the SDK makes nothing that can be read of an attribute `__proto__` there. */
+function readable(row: Record<string, AttributeValue>) {
+  const { ['__proto__']: _lost, ...rest } = row;
+  return unmarshall(rest);
+}
+
+/** What of a reply, or an error, the service may look at. */
+// biome-ignore lint/suspicious/noExplicitAny: the replies of all commands
+async function outcomeOf(reply: () => unknown): Promise<any> {
+  try {
+    // biome-ignore lint/suspicious/noExplicitAny: as above
+    const { Item, Items, Responses, Attributes, LastEvaluatedKey } = (await reply()) as any;
+    const rows = Responses && (Object.values(Responses)[0] as Item[]).map(canonical).sort();
+    return { Item, Items, rows, Attributes, LastEvaluatedKey };
+  } catch (error) {
+    // biome-ignore lint/suspicious/noExplicitAny: as above
+    const { name, Item, CancellationReasons, message } = error as any;
+    if (!/Exception$/.test(name)) throw error;
+    // biome-ignore lint/suspicious/noExplicitAny: as above
+    const reasons = CancellationReasons?.map(({ Code, Item: item }: any) => ({ Code, item: item && readable(item) }));
+    return { error: name, Item: Item && readable(Item), reasons, ...(process.env.VERBOSE && { message }) };
+  }
+}
+
+describe(`the table double (SEED=${SEED})`, () => {
+  it(
+    'answers requests in the shapes of the service as DynamoDB does, and holds the same rows',
+    async () => {
+      const seen = await everyRequest();
+      const outcomes: Record<string, number> = {};
+      await Promise.all(
+        Array.from({ length: LANES }, async (_, lane) => {
+          const next = generator(seen, seededRandom(SEED + lane));
+          const table = await newTable();
+          const double = new TableDouble();
+          for (const item of seen.items) {
+            const put = { name: 'PutCommand', input: { TableName: TABLE_NAME, Item: item } };
+            double.apply(put);
+            await sendTo(table, put);
+          }
+          for (let index = 0; index < count / LANES; index += 1) {
+            const request = next();
+            const [expected, actual] = [
+              await outcomeOf(() => sendTo(table, request)),
+              await outcomeOf(async () => double.apply(request)),
+            ];
+            if (canonical(actual) !== canonical(expected))
+              expect({ request, outcome: actual }).toEqual({ request, outcome: expected });
+            const kind = `${request.name} ${expected.error ?? 'ok'}`;
+            outcomes[kind] = (outcomes[kind] ?? 0) + 1;
+          }
+          const rows: Value[] = [];
+          for await (const { Items = [] } of commands.paginateScan({ client: table.client }, { TableName: table.name }))
+            rows.push(...(Items as Item[]));
+          const { Items: held } = double.apply({ name: 'ScanCommand', input: {} }) as { Items: Item[] };
+          expect(held.map(canonical).sort()).toEqual(rows.map(canonical).sort());
+          table.client.destroy();
+        }),
+      );
+      if (process.env.VERBOSE) console.log(outcomes);
+      for (const one of ['Get', 'BatchGet', 'Query', 'Put', 'Update', 'Delete', 'BatchWrite', 'TransactWrite'])
+        expect(outcomes, one).toHaveProperty([`${one}Command ok`]);
+      for (const refused of ['Put', 'Update'])
+        expect(outcomes).toHaveProperty([`${refused}Command ConditionalCheckFailedException`]);
+      expect(outcomes).toHaveProperty(['TransactWriteCommand TransactionCanceledException']);
+    },
+    20 * 60_000,
+  );
+});
