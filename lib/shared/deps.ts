@@ -45,7 +45,9 @@ export async function createDeps({
     ...(patient && PATIENT),
   });
   await warmUp(table, connections);
-  const metrics = settings.quiet ? { call: nothing, event: nothing } : createMetrics(settings.metricsNamespace);
+  const metrics = settings.quiet
+    ? { call: nothing, event: nothing }
+    : createMetrics({ namespace: settings.metricsNamespace, version: settings.functionVersion });
   return {
     table,
     now: Date.now,

@@ -32,6 +32,8 @@ export interface Settings extends SettingValues {
   dynamodbEndpoint: string | undefined;
   /** `METRICS_NAMESPACE`: where the service's own metrics go, by stack. */
   metricsNamespace: string | undefined;
+  /** `AWS_LAMBDA_FUNCTION_VERSION`, unless it is the only one, `$LATEST`. */
+  functionVersion: string | undefined;
   /** `QUIET`: only errors are logged, and no metrics; for `npm start`, which prints each call itself. */
   quiet: boolean;
 }
@@ -85,6 +87,8 @@ export const settingValues = (
     }),
   ) as SettingValues;
 
+const publishedVersion = (version: string | undefined) => (version === '$LATEST' ? undefined : version);
+
 /** @throws SettingsError naming every variable that is missing or wrong, and what it must be. */
 export function readSettings(env: Environment = OWN): Settings {
   const problems: string[] = [];
@@ -105,6 +109,7 @@ export function readSettings(env: Environment = OWN): Settings {
       (name, must) => wrong(SETTINGS[name].env, must),
     ),
     metricsNamespace: given('METRICS_NAMESPACE'),
+    functionVersion: publishedVersion(given('AWS_LAMBDA_FUNCTION_VERSION')),
     quiet: flag('QUIET'),
   };
   if (problems.length > 0) throw new SettingsError(problems.join('\n'));

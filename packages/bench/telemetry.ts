@@ -17,6 +17,12 @@ const CONTEXT: Readonly<Record<string, string>> = {
   'authorizer.principalId': '1000042',
   responseLatency: '27',
   'error.responseType': '-',
+  integrationStatus: '200',
+  integrationLatency: '25',
+  integrationErrorMessage: '-',
+  'authorizer.status': '200',
+  'authorizer.latency': '12',
+  'authorizer.error': '-',
 };
 
 /** @param write called in place of standard output's */
@@ -46,7 +52,7 @@ export const measureTelemetry = (): number[] =>
     };
     const observe = observeMiddleware(
       { name, path, ...operation },
-      { now: () => 12, log: createLog(), metrics: createMetrics() },
+      { now: () => 12, log: createLog(), metrics: createMetrics({ namespace: 'IncidentMonitoringRum/IncidentMonitoringRum' }) },
     );
     const lines = captured(() => observe.after?.({ event } as unknown as ApiRequest));
     const access = ACCESS_LOG_FORMAT.toString().replace(/\$context\.([\w.]+)/g, (_all, variable: string) =>
