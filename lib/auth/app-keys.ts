@@ -3,10 +3,10 @@ import QuickLRU from 'quick-lru';
 import { withSignal } from '../dynamodb/client.ts';
 import { keys } from '../dynamodb/keys.ts';
 import { getRow } from '../dynamodb/row.ts';
+import type { AppKeyRow } from '../dynamodb/rows.ts';
 import { isCurrent } from '../shared/current.ts';
 import type { Deps } from '../shared/deps.ts';
 import type { Int64 } from '../shared/json.ts';
-import type { AppKeyRow } from './app-key-rows.ts';
 
 /** Who a valid key belongs to, and what that account may do. */
 export interface Caller {

@@ -3,17 +3,12 @@
  * cannot be written down; an app key is found by its hash, since it determines the account.
  */
 import { type Int64, toInt64 } from '../shared/json.ts';
+import type { Rows } from './rows.ts';
 
 export type Key = {
   readonly pk: string;
   readonly sk: string;
 };
-
-/** The attributes of the rows of each kind, beside the key. Each feature adds its own kinds, in its `rows.ts`. */
-export interface Rows {
-  /** Its key says all. */
-  listedAccount: Record<never, never>;
-}
 
 export type RowKind = keyof Rows;
 

@@ -3,6 +3,7 @@ import { withSignal } from '../dynamodb/client.ts';
 import { all, attribute, expression, isBelow } from '../dynamodb/expression.ts';
 import { keys } from '../dynamodb/keys.ts';
 import { getRow, updateRow } from '../dynamodb/row.ts';
+import type { RateCountRow } from '../dynamodb/rows.ts';
 import { settle } from '../dynamodb/settle.ts';
 import { isCurrent } from '../shared/current.ts';
 import type { Deps } from '../shared/deps.ts';
@@ -29,20 +30,6 @@ export interface Verdict {
 
 export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
-interface Counts {
-  total?: number;
-  /** Random ids of the calls counted so far. */
-  nonces?: Set<string>;
-  /** Calls in an inner window, by `w` and its number within the outer one. */
-  [inner: `w${number}`]: number | undefined;
-}
-
-declare module '../dynamodb/keys.ts' {
-  interface Rows {
-    rateCount: Counts & { ttl?: number };
-  }
-}
-
 const CACHED_REFUSALS = 10_000;
 /** Seconds that a count outlives its window: DynamoDB, whose clock may be an hour ahead, removes none that still counts. */
 const KEPT_SECONDS = 2 * 3_600;
@@ -64,7 +51,7 @@ export function createRateLimiter(
 
   const indexOf = (window: RateWindow, atMs: number) => Math.floor(atMs / (window.seconds * 1000));
 
-  function windowsAt(atMs: number, used: Counts | undefined): [WindowState, WindowState] {
+  function windowsAt(atMs: number, used: RateCountRow | undefined): [WindowState, WindowState] {
     const state = (window: RateWindow, count: number): WindowState => ({
       window,
       remaining: Math.max(0, window.limit - count),
@@ -79,12 +66,12 @@ export function createRateLimiter(
     account: Int64,
     atMs: number,
     signal: AbortSignal | undefined,
-  ): Promise<{ passed: boolean; counts: Counts }> {
+  ): Promise<{ passed: boolean; counts: RateCountRow }> {
     const nonce = newId().slice(0, 8);
     const key = keys.rateCount(account, operation.name, indexOf(outer, atMs));
     const used = innerName(atMs);
     const ttl = (indexOf(outer, atMs) + 1) * outer.seconds + KEPT_SECONDS;
-    const isCounted = (counts: Counts | undefined) => counts?.nonces?.has(nonce) ?? false;
+    const isCounted = (counts: RateCountRow | undefined) => counts?.nonces?.has(nonce) ?? false;
     const { done, row } = await settle(withSignal(table, signal), {
       send: (table) =>
         updateRow(
@@ -117,7 +104,7 @@ export function createRateLimiter(
       return windowsAt(atMs, await getRow(table, key));
     },
 
-    /** Counts a call of an account, unless a window is full. @param signal ends the attempt to count */
+    /** RateCountRow a call of an account, unless a window is full. @param signal ends the attempt to count */
     async take(account: Int64, signal?: AbortSignal): Promise<Verdict> {
       const atMs = now();
       const cached = refusals.get(String(account));

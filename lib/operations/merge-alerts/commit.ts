@@ -7,6 +7,7 @@ import { EXISTS, expression, IS_NEW, isAsRead, set } from '../../dynamodb/expres
 import { type KeyOf, keys, type Stored } from '../../dynamodb/keys.ts';
 import { forEach } from '../../dynamodb/pool.ts';
 import { getRow } from '../../dynamodb/row.ts';
+import type { FeedEntry, IncidentRow } from '../../dynamodb/rows.ts';
 import { look, settle } from '../../dynamodb/settle.ts';
 import {
   type Action,
@@ -17,7 +18,6 @@ import {
   updateAction,
 } from '../../dynamodb/transact.ts';
 import type { Int64 } from '../../shared/json.ts';
-import type { FeedEntry, IncidentRow } from '../incident-rows.ts';
 import { type Assignments, type Decide, inListOrder, latestEntryOf, moveActions, planMoves } from './assignment.ts';
 import { changeOf, type EntryId, largeEntryRows, smallEntryRow } from './feed.ts';
 import { type MergeOrder, MOST_PENDING, mergeOrderOf, orderActions } from './merge-order.ts';

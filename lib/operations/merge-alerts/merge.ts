@@ -3,13 +3,13 @@ import { batchGet, type ReadBatch, RowMap, rowName } from '../../dynamodb/batch-
 import { type Table, withSignal } from '../../dynamodb/client.ts';
 import { isRowTooLarge } from '../../dynamodb/failures.ts';
 import { type KeyOf, keys } from '../../dynamodb/keys.ts';
+import type { IdempotencyRow } from '../../dynamodb/rows.ts';
 import { TRANSACTION_ITEMS } from '../../dynamodb/transact.ts';
 import { type Explanations, refuse } from '../../http/errors.ts';
 import { type Call, createOperationHandler, type Handler } from '../../http/operation-handler.ts';
 import { mergeAlerts, type RequestOf } from '../../http/operations.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { stringifyJson } from '../../shared/json.ts';
-import type { IdempotencyRow } from '../incident-rows.ts';
 import { ASSIGNMENT_ATTRIBUTES, type Assignment, decideMerge, findUnmovable } from './assignment.ts';
 import {
   type Attempt,

@@ -7,10 +7,10 @@ import { collections, keys, parseKey } from '../../../lib/dynamodb/keys.ts';
 import { forEach } from '../../../lib/dynamodb/pool.ts';
 import { queryPage, queryRows } from '../../../lib/dynamodb/query.ts';
 import { getRow, updateRow } from '../../../lib/dynamodb/row.ts';
+import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
 import { settle } from '../../../lib/dynamodb/settle.ts';
 import { type Action, putAction, transact, updateAction } from '../../../lib/dynamodb/transact.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import type { AccountRow } from './account-rows.ts';
 
 /** What an account's list of keys holds of each: never the key. */
 export type ListedAppKey = Awaited<ReturnType<typeof listAppKeys>>[number];

@@ -1,5 +1,5 @@
+import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import type { AccountRow } from '../accounts/account-rows.ts';
 import { changeAccount, listAccounts, putAccount, readAccount } from '../accounts/accounts.ts';
 import { LONGEST_NAME } from '../data/format.ts';
 import { line } from '../text/printable.ts';

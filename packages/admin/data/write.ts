@@ -5,7 +5,7 @@ import { attribute, expression, IS_NEW, isAsRead } from '../../../lib/dynamodb/e
 import { isThrottled, isUnavailable } from '../../../lib/dynamodb/failures.ts';
 import { forEach } from '../../../lib/dynamodb/pool.ts';
 import { putRow } from '../../../lib/dynamodb/row.ts';
-import type { AlertRow, IncidentRow } from '../../../lib/operations/incident-rows.ts';
+import type { AlertRow, IncidentRow } from '../../../lib/dynamodb/rows.ts';
 import { chunksOf } from '../../../lib/shared/chunks.ts';
 import { writeError } from './check-lines.ts';
 import { rowOf, type StoredRow } from './data-rows.ts';
