@@ -81,7 +81,7 @@ export function createRateLimiter(
           all(isBelow('total', outer.limit), isBelow(used, inner.limit), expression`NOT contains(#nonces, ${nonce})`),
           { ReturnValues: 'ALL_NEW', ReturnValuesOnConditionCheckFailure: 'ALL_OLD' },
         ),
-      async look(table) {
+      async verify(table) {
         const row = await getRow(table, key);
         return isCounted(row) ? { done: true, row } : undefined;
       },
@@ -98,7 +98,7 @@ export function createRateLimiter(
 
   return {
     /** The windows as they are now, without counting a call. */
-    async look(account: Int64): Promise<readonly WindowState[]> {
+    async peek(account: Int64): Promise<readonly WindowState[]> {
       const atMs = now();
       const key = keys.rateCount(account, operation.name, indexOf(outer, atMs));
       return windowsAt(atMs, await getRow(table, key));

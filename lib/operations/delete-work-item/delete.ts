@@ -27,7 +27,7 @@ export function createDeleteWorkItem({ table, now }: Deps) {
           expression`#version = ${version} AND attribute_not_exists(deleted_at_ms)`,
           { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' },
         ),
-      async look(table) {
+      async verify(table) {
         const row = await getRow(table, key);
         return isDone(row, deletion) ? { done: true, row } : undefined;
       },

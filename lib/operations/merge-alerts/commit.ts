@@ -8,7 +8,7 @@ import { type KeyOf, keys, type Stored } from '../../dynamodb/keys.ts';
 import { forEach } from '../../dynamodb/pool.ts';
 import { getRow } from '../../dynamodb/row.ts';
 import type { FeedEntry, IncidentRow } from '../../dynamodb/rows.ts';
-import { look, settle } from '../../dynamodb/settle.ts';
+import { readPastSignal, settle } from '../../dynamodb/settle.ts';
 import {
   type Action,
   checkAction,
@@ -179,12 +179,12 @@ export async function commit(table: Table, prepared: PreparedEntry, attempts: Pr
   const { account, order, large } = prepared;
   attempts.push(prepared);
   const actions = actionsOf(prepared);
-  const find = () => look(table, (table) => findCommitted(table, account, attempts));
+  const find = () => readPastSignal(table, (table) => findCommitted(table, account, attempts));
   let found: PreparedEntry | undefined = prepared;
   const send = () =>
     settle<TransactionResult>(table, {
       send: (table) => transactOnce(table, actions),
-      async look(table) {
+      async verify(table) {
         found = await findCommitted(table, account, attempts);
         return found && { outcome: 'applied' };
       },

@@ -94,7 +94,7 @@ export async function forgetGatewayKeys(table: Table): Promise<void> {
 const note = (table: Table, account: Int64, gateway_key: string | undefined): Promise<AccountRow | undefined> =>
   settle(table, {
     send: (table) => writeAccount(table, account, (row) => row && set({ gateway_key })),
-    async look(table) {
+    async verify(table) {
       const row = await readAccount(table, account);
       return row?.gateway_key === gateway_key ? copyToAppKeys(table, account) : undefined;
     },

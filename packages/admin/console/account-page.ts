@@ -90,7 +90,7 @@ async function windows({ table, account, nowMs }: View): Promise<Table> {
   for (const operation of operations) {
     if (!('rateWindows' in operation)) continue;
     const limiter = createRateLimiter(operation, { table, now: () => nowMs, newId: randomUUID });
-    for (const { window, remaining, endsMs } of await limiter.look(account.account_id)) {
+    for (const { window, remaining, endsMs } of await limiter.peek(account.account_id)) {
       const used = usage(window.limit - remaining, window.limit);
       rows.push([operation.name, `${window.limit} calls a ${window.name}`, used, when(endsMs, nowMs)]);
     }
