@@ -13,7 +13,7 @@ import { callerOf } from './caller.ts';
 import { refuse } from './errors.ts';
 import type { Operation, RateWindow } from './operations.ts';
 
-/** How far one window of the limit is used. */
+/** The state of one window of the limit. */
 export interface WindowState {
   readonly window: RateWindow;
   readonly remaining: number;
@@ -22,7 +22,7 @@ export interface WindowState {
 }
 
 export interface Verdict {
-  /** The window that refuses the call; absent when the call passes. */
+  /** The full window, if the call is refused. */
   readonly refusedBy?: WindowState;
   /** All windows, from the shortest to the longest. */
   readonly windows: readonly WindowState[];
@@ -31,7 +31,7 @@ export interface Verdict {
 export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
 const CACHED_REFUSALS = 10_000;
-/** Seconds that a count outlives its window: DynamoDB, whose clock may be an hour ahead, removes none that still counts. */
+/** Seconds that a row is kept after its window, so that DynamoDB's TTL, whose clock may be an hour ahead, removes none in use. */
 const KEPT_SECONDS = 2 * 3_600;
 
 /**
@@ -90,14 +90,14 @@ export function createRateLimiter(
     return { passed: done || isCounted(row), counts: row };
   }
 
-  /** The windows of a cached refusal as of now: an inner window that has ended since was followed by unused ones. */
+  /** The current windows of a cached refusal. If the inner window has ended since, the current one is unused. */
   function current({ windows }: Verdict, atMs: number): WindowState[] {
     const [unused] = windowsAt(atMs, undefined);
     return windows.map((state) => (state.window === inner && state.endsMs <= atMs ? unused : state));
   }
 
   return {
-    /** The windows as they are now, without counting a call. */
+    /** The current windows, without counting a call. */
     async peek(account: Int64): Promise<readonly WindowState[]> {
       const atMs = now();
       const key = keys.rateCount(account, operation.name, indexOf(outer, atMs));
@@ -133,7 +133,7 @@ export const rateLimitMiddleware = (limiter: RateLimiter, { now }: Pick<Deps, 'n
     const { call } = event;
     const { windows, refusedBy } = await limiter.take(callerOf(event).accountId, call.signal);
     const atMs = now();
-    Object.assign(call.headers, rateLimitHeaders(windows, atMs));
+    call.headers = { ...call.headers, ...rateLimitHeaders(windows, atMs) };
     if (!refusedBy) return;
     const { limit, seconds } = refusedBy.window;
     throw refuse(
@@ -151,7 +151,7 @@ const secondsUntil = (endsMs: number, atMs: number) => Math.max(0, Math.ceil((en
  * fields `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers for all windows.
  */
 export function rateLimitHeaders(windows: readonly WindowState[], atMs: number): Record<string, string> {
-  const nearest = windows.reduce((one, other) => (other.remaining <= one.remaining ? other : one));
+  const nearest = windows.reduce((nearest, window) => (window.remaining <= nearest.remaining ? window : nearest));
   const fields = (field: (state: WindowState) => string) =>
     windows.map((state) => `"${state.window.name}";${field(state)}`).join(', ');
   return {
