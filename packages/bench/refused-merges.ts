@@ -8,6 +8,7 @@ import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { mergeAlerts } from '../../lib/http/operations.ts';
 import { createMergeAlertsHandler } from '../../lib/operations/merge-alerts/merge.ts';
+import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 import { loadData } from '../admin/data/load.ts';
 import { writeBatch } from '../admin/data/write.ts';
 import { createTokenBuckets } from '../local/token-buckets.ts';
@@ -65,7 +66,7 @@ export async function refusedMerges({ deps }: BenchService, add: (figure: NewFig
     for (let from = 0; from < rows.length; from += 25) await writeBatch(table, rows.slice(from, from + 25));
   }
 
-  const merge = createMergeAlertsHandler({ ...deps, newId: randomUUID, now: Date.now, table });
+  const merge = createMergeAlertsHandler({ ...deps, timeLimits: TIME_LIMITS, newId: randomUUID, now: Date.now, table });
   const call = async (account: number, body: string): Promise<number> => {
     const event = {
       path: mergeAlerts.path,
