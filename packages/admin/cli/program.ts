@@ -10,6 +10,7 @@ import { addDataCommands } from './data-command.ts';
 import { addFleetCommands } from './fleet-command.ts';
 import { addGatewayKeysCommands } from './gateway-keys-command.ts';
 import type { Io } from './io.ts';
+import { addPreflightCommand } from './preflight-command.ts';
 import { addShowCommands } from './show-command.ts';
 import { addUndoCommands } from './undo-command.ts';
 
@@ -42,6 +43,7 @@ export function createProgram(io: Io): AdminCommand {
   addFleetCommands(program);
   addAuditCommand(program);
   addConsoleCommand(program);
+  addPreflightCommand(program, io);
   addCompletionCommands(program);
   return program;
 }
