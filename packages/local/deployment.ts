@@ -72,17 +72,22 @@ export function readDeployment(template: Template, tableName: string): Deploymen
     return found.Properties;
   };
   const tables = resourcesOf(template, 'AWS::DynamoDB::GlobalTable');
+  const queues = resourcesOf(template, 'AWS::SQS::Queue');
   const text = (value: string | { Ref?: string }, name: string): string => {
     if (typeof value === 'string') return value;
     if (value.Ref !== undefined && value.Ref in tables) return tableName;
+    // Nothing is sent to these queues here.
+    if (value.Ref !== undefined && value.Ref in queues) return `http://127.0.0.1:9/${value.Ref}`;
     throw new Error(`the value of ${name} is known on AWS only`);
   };
 
   const authorizer = only('AWS::ApiGateway::Authorizer');
-  const mapping = only('AWS::Lambda::EventSourceMapping');
   const pipe = only('AWS::Pipes::Pipe');
-  const queue = template.Resources[pipe.Target['Fn::GetAtt'][0]]?.Properties;
-  if (mapping.EventSourceArn['Fn::GetAtt'][0] !== pipe.Target['Fn::GetAtt'][0] || mapping.BatchSize !== 1)
+  const queueId = pipe.Target['Fn::GetAtt'][0];
+  const queue = template.Resources[queueId]?.Properties;
+  const mappings = Object.values(resourcesOf(template, 'AWS::Lambda::EventSourceMapping'));
+  const mapping = mappings.find(({ Properties }) => Properties.EventSourceArn['Fn::GetAtt'][0] === queueId)?.Properties;
+  if (mapping?.BatchSize !== 1)
     throw new Error('the template must feed a function from the queue of its pipe, one message a call');
   const api = only('AWS::ApiGateway::RestApi');
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { reportOf, type Simulation } from '../../../infra/generate/simulated-fleet.ts';
 import { withSignal } from '../../../lib/dynamodb/client.ts';
 import { forEach } from '../../../lib/dynamodb/pool.ts';
-import { rowOf } from '../data/data-rows.ts';
+import { rowOf } from '../../../lib/ingest/entity-rows.ts';
 import { writeBatch } from '../data/write.ts';
 import { duration, integer, interval } from './arguments.ts';
 import type { AccountOptions, AdminCommand, Session, WritingSession } from './command.ts';
