@@ -76,7 +76,7 @@ export async function serve(
     target: `the table of npm start, at ${splitEndpoint(endpoint).url}`,
     commandOptions: () => `--service ${service?.url}`,
     now: Date.now,
-    deadLetters: async () => service?.deadLetters.length,
+    deadLetters: async () => service?.deadLetters(),
     onFailed: (text) => process.stderr.write(`${text}\n`),
   });
   service = await startService({
@@ -102,7 +102,15 @@ export async function serve(
     atEnd(async () => unwatch());
   }
   try {
-    atEnd(noteRunning({ pid: process.pid, url: service.url, endpoint, tableName: LOCAL_TABLE_NAME }));
+    atEnd(
+      noteRunning({
+        pid: process.pid,
+        url: service.url,
+        endpoint,
+        tableName: LOCAL_TABLE_NAME,
+        outputs: service.queueUrls,
+      }),
+    );
   } catch (error) {
     const why = (error as NodeJS.ErrnoException).code;
     show(
