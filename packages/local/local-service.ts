@@ -90,6 +90,8 @@ export async function startService(options: LocalServiceOptions) {
     deadLetters: () => queues.count(queueOutputs.DeadLettersUrl ?? ''),
     /** The outputs of the stack that are URLs of queues. */
     queueUrls: Object.fromEntries(Object.entries(queueOutputs).map(([output, name]) => [output, queues.url(name)])),
+    /** Sends a message to the feed as a writer does. */
+    sendToFeed: (body: string) => queues.send(queueOutputs.FeedUrl ?? '', body),
     load,
     async stop() {
       const closed = new Promise((resolve) => gateway.close(resolve));
