@@ -5,6 +5,7 @@ import { allowedMethods, type ListedOperation, type OperationName, operations } 
 import { SETTINGS } from '../lib/shared/settings.ts';
 import { ServiceApi } from './api.ts';
 import { constructIdOf } from './construct-ids.ts';
+import { Feed } from './feed.ts';
 import { ServiceFunction, type ServiceFunctionProps } from './function.ts';
 import type { FunctionName } from './grants.ts';
 import { MergeQueue } from './merge-queue.ts';
@@ -19,6 +20,8 @@ const ANSWER_TIMEOUT = Duration.seconds(29);
 const AUTHORIZER_TIMEOUT = Duration.seconds(2);
 /** The moves of the largest body take some seconds; on a slow table they take longer. */
 const FINISH_TIMEOUT = Duration.minutes(5);
+/** A batch is written within seconds; on a throttled table it takes longer. */
+const INGEST_TIMEOUT = Duration.minutes(1);
 
 /** The whole service. */
 export class ServiceStack extends Stack {
@@ -63,6 +66,16 @@ export class ServiceStack extends Stack {
     });
     const mergeQueue = new MergeQueue(this, 'Merges', { table, finishMerges, timeout: FINISH_TIMEOUT });
 
+    const feed = new Feed(this, 'Feed', INGEST_TIMEOUT);
+    const ingestRecords = create('ingest-records', {
+      description: 'Write the records of the feed',
+      table,
+      environment: { ...environment, ...feed.environment },
+      timeout: INGEST_TIMEOUT,
+    });
+    feed.deliverTo(ingestRecords);
+    feed.addOutputs(this);
+
     const rollout = settings.rollout === 'canary' ? new CanaryRollout(this, 'Rollout') : undefined;
     const { api, url, accessLog, accountPlan } = new ServiceApi(this, 'Service', {
       settings,
@@ -82,6 +95,7 @@ export class ServiceStack extends Stack {
       table,
       functions: { ...operationFunctions, 'usage-key-authorizer': usageKeyAuthorizer },
       mergeQueue,
+      feed,
       alarmEmail: settings.alarmEmail,
     });
     new CfnOutput(this, 'Url', { value: url, description: 'Base address of the API' });

@@ -71,6 +71,7 @@ export function createQueues(settings: readonly QueueSettings[]) {
     validateDlqDestination: false, // the order of the template is any
     queues: settings.map(({ name, attributes }) => ({ QueueName: name, Attributes: attributes })),
   });
+  for (const queue of service.Queues) countAsSqs(queue);
   const endings: (() => Promise<void>)[] = [];
 
   function queueOf(name: string) {
@@ -104,8 +105,11 @@ export function createQueues(settings: readonly QueueSettings[]) {
     send: (name: string, body: string) => void queueOf(name).setRecord({ MessageBody: body }),
     /** How many messages a queue has, also those that are delayed or being worked on. */
     count(name: string): number {
-      const { ApproximateNumberOfMessages, ApproximateNumberOfMessagesDelayed } = queueOf(name).getAttributes(['All']);
-      return Number(ApproximateNumberOfMessages) + Number(ApproximateNumberOfMessagesDelayed);
+      const counts = queueOf(name).getAttributes(['All']);
+      return ['', 'NotVisible', 'Delayed'].reduce(
+        (sum, which) => sum + Number(counts[`ApproximateNumberOfMessages${which}`]),
+        0,
+      );
     },
     /** Hands the messages of a queue to a function, as Lambda does. */
     feed(source: EventSource, target: Pick<LocalFunction, 'invoke'>, onFailed: (error: Error) => void = () => {}) {
@@ -119,6 +123,19 @@ export function createQueues(settings: readonly QueueSettings[]) {
 }
 
 type Queue = ReturnType<typeof createRequestHandler>['service']['Queues'][number];
+
+/** SQS counts a message that was received, and not deleted yet, once; the package twice. */
+function countAsSqs(queue: Queue): void {
+  const getAttributes = queue.getAttributes.bind(queue);
+  queue.getAttributes = (names) => {
+    const found = getAttributes(names);
+    if (found?.ApproximateNumberOfMessages === undefined) return found;
+    const { ApproximateNumberOfMessages: visible, ApproximateNumberOfMessagesNotVisible: others } = getAttributes([
+      'All',
+    ]);
+    return { ...found, ApproximateNumberOfMessages: String(visible - others) };
+  };
+}
 
 interface StoredMessage {
   MessageId: string;

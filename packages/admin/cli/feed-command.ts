@@ -1,8 +1,9 @@
+import type { Message } from '@aws-sdk/client-sqs';
 import { Option } from 'commander';
 import { readAccount } from '../accounts/accounts.ts';
-import type { FeedQueue } from '../feed/queues.ts';
-import { accountsIn, again, readReplay } from '../feed/replay.ts';
-import { readFeedStatus, readMetrics, readRefused } from '../feed/status.ts';
+import type { Feed, FeedQueue } from '../feed/queues.ts';
+import { accountsIn, replayOf } from '../feed/replay.ts';
+import { look, readFeedStatus, readMetrics, refusalOf } from '../feed/status.ts';
 import { line } from '../text/printable.ts';
 import { timeText } from '../text/time-text.ts';
 import { integer } from './arguments.ts';
@@ -19,7 +20,6 @@ const NAMES: Readonly<Record<FeedQueue, string>> = {
 };
 /** Until a message whose replay was cut short can be replayed again. */
 const HOLD_SECONDS = 300;
-const LOOK_SECONDS = 5;
 /** At once. */
 const MOST_REPLAYED = 1_000;
 
@@ -54,7 +54,10 @@ async function showStatus({ io, target, options }: Session<{ refused: number }>)
   const feed = requireFeed(target);
   const metrics = target.endpoint === undefined && (() => readMetrics(feed.urls.feed, target.region, io.now()));
   const { queues, rate, oldestSeconds } = await readFeedStatus(feed, metrics || undefined);
-  const refused = options.refused > 0 && queues.refused.waiting > 0 ? await readRefused(feed, options.refused) : [];
+  const refused =
+    options.refused > 0 && queues.refused.waiting > 0
+      ? (await look(feed, 'refused', options.refused)).map(refusalOf)
+      : [];
   const json = {
     queues,
     ...(rate !== undefined && { messages_per_second: rate }),
@@ -76,7 +79,7 @@ async function showStatus({ io, target, options }: Session<{ refused: number }>)
       recordsTable(counts, ['queue', 'waiting', 'under way']),
       '',
       plainTable(facts),
-      ...(records.length > 0 ? ['', recordsTable(records, ['sent_at', 'reason', 'message_id', 'line'])] : []),
+      ...(records.length > 0 ? ['', recordsTable(records, ['sent_at', 'reason', 'message_id', 'record'])] : []),
     ].join('\n');
   };
   return { json, text };
@@ -87,26 +90,37 @@ async function replay(session: WritingSession<ReplayOptions>): Promise<void> {
   const feed = requireFeed(target);
   const queue = options.from === 'refused' ? 'refused' : 'deadLetters';
   if (!options.write) say(io, 'Dry run: nothing is sent. Pass --write to send.');
-  const held = await readReplay(feed, queue, options.write ? HOLD_SECONDS : LOOK_SECONDS, MOST_REPLAYED);
-  const what = `${held.length} ${NAMES[queue]}`;
+  const messages = options.write ? await take(feed, queue) : await look(feed, queue, MOST_REPLAYED);
+  const replays = messages.map((message) => ({ message, ...replayOf(queue, message) }));
+  const what = `${replays.length} ${NAMES[queue]}`;
   if (!options.write) {
-    for (const { sentAtMs, body } of held) print(io, line`${timeText(sentAtMs)} ${body}`);
+    for (const { sentAtMs, body } of replays) print(io, line`${timeText(sentAtMs)} ${body}`);
     return say(io, `${what} would be sent again.`);
   }
-  const named = new Map(held.flatMap(({ body }) => accountsIn(body)).map((id) => [String(id), id]));
+  const named = new Map(replays.flatMap(({ body }) => accountsIn(body)).map((id) => [String(id), id]));
   const rows = await Promise.all([...named.values()].map((id) => readAccount(table, id)));
   const accounts = rows.flatMap((row) => row?.account_id ?? []);
-  const progress = startProgress(io, 'replay', held.length);
+  const progress = startProgress(io, 'replay', replays.length);
   await audit
     .around(accounts, what, async () => {
-      for (const { body, sentAtMs, message } of held) {
+      for (const { body, group, message } of replays) {
         io.signal.throwIfAborted();
-        await feed.send([again(body, sentAtMs, message.Attributes?.MessageGroupId)]);
+        await feed.send([{ body, group }]);
         await feed.remove(queue, message);
         progress.add(1);
       }
     })
     .finally(progress.end);
   print(io, `${what} sent again.`);
-  if (held.length === MOST_REPLAYED) say(io, 'There may be more: run the same command again.');
+  if (replays.length >= MOST_REPLAYED) say(io, 'There may be more: run the same command again.');
+}
+
+/** Takes messages, which nobody else receives until they are sent again. */
+async function take(feed: Feed, queue: FeedQueue): Promise<Message[]> {
+  const taken: Message[] = [];
+  for await (const messages of feed.receive(queue, HOLD_SECONDS)) {
+    taken.push(...messages);
+    if (taken.length >= MOST_REPLAYED) break;
+  }
+  return taken;
 }

@@ -9,7 +9,7 @@ const MOST_LINES = 1_000;
 /** A message: an account's records, one a line. SQS delivers the messages of one group, an account's, without delaying others. */
 export interface FeedMessage {
   readonly body: string;
-  readonly group: string;
+  readonly group?: string | undefined;
 }
 
 /** Packs the records of an account into as few messages as SQS bills for. */

@@ -6,7 +6,7 @@ import type { FeedMessage } from './messages.ts';
 /** The outputs of a stack that have the URLs of the feed's queues. */
 export const FEED_OUTPUTS = {
   feed: 'FeedUrl',
-  refused: 'RefusedRecordsUrl',
+  refused: 'FeedRefusedUrl',
   deadLetters: 'FeedDeadLettersUrl',
 } as const;
 export type FeedQueue = keyof typeof FEED_OUTPUTS;
@@ -27,7 +27,8 @@ export function createFeed(urls: Readonly<Record<FeedQueue, string>>, client: ()
     const { SendMessageBatchCommand } = await sqs();
     for (const batch of chunksOf(messages, BATCH)) {
       const Entries = batch.map(({ body, group }, index) => ({
-        ...{ Id: String(index), MessageBody: body, MessageGroupId: group },
+        ...{ Id: String(index), MessageBody: body },
+        ...(group !== undefined && { MessageGroupId: group }),
       }));
       const { Failed = [] } = await (await client()).send(
         new SendMessageBatchCommand({ QueueUrl: urls.feed, Entries }),
@@ -65,6 +66,16 @@ export function createFeed(urls: Readonly<Record<FeedQueue, string>>, client: ()
         );
         if (Messages.length === 0) return;
         yield Messages;
+      }
+    },
+    /** Gives messages back to their queue, which others may receive again at once. */
+    async release(queue: FeedQueue, messages: readonly Message[]): Promise<void> {
+      const { ChangeMessageVisibilityBatchCommand } = await sqs();
+      for (const some of chunksOf(messages, MOST_RECEIVED)) {
+        const Entries = some.map(({ ReceiptHandle }, index) => ({
+          ...{ Id: String(index), ReceiptHandle, VisibilityTimeout: 0 },
+        }));
+        await (await client()).send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: urls[queue], Entries }));
       }
     },
     async remove(queue: FeedQueue, { ReceiptHandle }: Message): Promise<void> {

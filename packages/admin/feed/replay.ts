@@ -2,8 +2,7 @@
 import type { Message } from '@aws-sdk/client-sqs';
 import { type Int64, isInt64, parseJson, stringifyJson } from '../../../lib/shared/json.ts';
 import type { FeedMessage } from './messages.ts';
-import type { Feed } from './queues.ts';
-import { refusedOf } from './status.ts';
+import { refusalOf } from './status.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -11,7 +10,7 @@ type Fields = Record<string, unknown>;
  * A message to send again. Records without a time have that of their message: without one they would be newer than all that was
  * written since.
  */
-export function again(body: string, sentAtMs: number, group = ''): FeedMessage {
+function again(body: string, sentAtMs: number, group: string | undefined): FeedMessage {
   const lines = body.split('\n').map((line) => {
     const record = recordOf(line);
     if (!record || 'at_ms' in record) return line;
@@ -38,31 +37,14 @@ function recordOf(line: string): Fields | undefined {
   }
 }
 
-export interface Replayed {
-  readonly message: Message;
-  /** As it was sent to the feed. */
-  readonly body: string;
-  readonly sentAtMs: number;
-}
-
-/** Takes messages of a queue to send them again; they are held until then. */
-export async function readReplay(
-  feed: Feed,
-  queue: 'refused' | 'deadLetters',
-  holdSeconds: number,
-  most: number,
-): Promise<Replayed[]> {
-  const held: Replayed[] = [];
-  for await (const messages of feed.receive(queue, holdSeconds)) {
-    for (const message of messages) {
-      const { Body = '', Attributes } = message;
-      if (queue === 'deadLetters') held.push({ message, body: Body, sentAtMs: Number(Attributes?.SentTimestamp ?? 0) });
-      else {
-        const { line, sent_at_ms } = refusedOf(message);
-        held.push({ message, body: line, sentAtMs: sent_at_ms });
-      }
-    }
-    if (held.length >= most) break;
+/** What a message of a queue is sent again as. */
+export function replayOf(queue: 'refused' | 'deadLetters', message: Message): FeedMessage & { sentAtMs: number } {
+  const { Body = '', Attributes } = message;
+  const group = Attributes?.MessageGroupId;
+  if (queue === 'deadLetters') {
+    const sentAtMs = Number(Attributes?.SentTimestamp);
+    return { ...again(Body, sentAtMs, group), sentAtMs };
   }
-  return held;
+  const { record, sent_at_ms: sentAtMs } = refusalOf(message);
+  return { ...again(record, sentAtMs, group), sentAtMs };
 }

@@ -1,20 +1,12 @@
 /** How the feed does: what waits, what was refused and why, what was given up. */
 import type { Message } from '@aws-sdk/client-sqs';
+import type { Refusal } from '../../../lib/ingest/refused-queue.ts';
 import { parseJson } from '../../../lib/shared/json.ts';
 import type { Feed, FeedQueue } from './queues.ts';
 
-/** As long as a look at the queue takes. */
-const HOLD_SECONDS = 5;
+/** Longer than a look at a queue takes. */
+const HOLD_SECONDS = 30;
 const PERIOD_SECONDS = 300;
-
-/** A line that was refused, as the feed tells it. */
-export interface RefusedRecord {
-  readonly reason: string;
-  readonly message_id: string;
-  readonly line: string;
-  /** When its message was sent. */
-  readonly sent_at_ms: number;
-}
 
 export interface FeedStatus {
   readonly queues: Readonly<Record<FeedQueue, { waiting: number; underWay: number }>>;
@@ -62,23 +54,16 @@ export async function readMetrics(queueUrl: string, region: string | undefined, 
   };
 }
 
-/** The records that were refused, up to a number of them; they stay in their queue. */
-export async function readRefused(feed: Feed, limit: number): Promise<RefusedRecord[]> {
-  const found: RefusedRecord[] = [];
-  for await (const messages of feed.receive('refused', HOLD_SECONDS)) {
-    found.push(...messages.map(refusedOf));
-    if (found.length >= limit) break;
+/** Messages of a queue, up to a number of them; they stay in it. */
+export async function look(feed: Feed, queue: FeedQueue, most: number): Promise<Message[]> {
+  const found: Message[] = [];
+  for await (const messages of feed.receive(queue, HOLD_SECONDS)) {
+    found.push(...messages);
+    if (found.length >= most) break;
   }
-  return found.slice(0, limit);
+  await feed.release(queue, found);
+  return found.slice(0, most);
 }
 
-export function refusedOf(message: Message): RefusedRecord {
-  const { Body = '' } = message;
-  const fields = parseJson(Body) as Partial<RefusedRecord>;
-  return {
-    reason: String(fields.reason),
-    message_id: String(fields.message_id),
-    line: String(fields.line ?? ''),
-    sent_at_ms: Number(fields.sent_at_ms ?? message.Attributes?.SentTimestamp),
-  };
-}
+/** What a message of the queue of refused records says. */
+export const refusalOf = ({ Body = '' }: Message): Refusal => parseJson(Body) as Refusal;
