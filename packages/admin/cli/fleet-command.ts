@@ -6,7 +6,7 @@ import { duration, integer, interval } from './arguments.ts';
 import type { AccountOptions, AdminCommand, Session, WritingSession } from './command.ts';
 import { print, say } from './io.ts';
 import { startProgress } from './progress.ts';
-import { requireFeed } from './target.ts';
+import { writerOf } from './target.ts';
 
 const HOSTS_IN_BATCH = 250;
 const CONCURRENCY = 8;
@@ -52,7 +52,7 @@ function* reportsOf(options: SimulateOptions, first: number, count: number, roun
 
 async function simulate({ io, target, options }: Session<SimulateOptions>): Promise<void> {
   const { account, hosts } = options;
-  const feed = requireFeed(target);
+  const feed = writerOf(target, io);
   const batches = Array.from({ length: Math.ceil(hosts / HOSTS_IN_BATCH) }, (_, index) => index * HOSTS_IN_BATCH);
   const began = io.now();
   let sent = 0;

@@ -11,7 +11,7 @@ import type { AccountOptions, AdminCommand, Session, WritingSession } from './co
 import { print, printJson, say } from './io.ts';
 import { recordsTable } from './output.ts';
 import { startProgress } from './progress.ts';
-import { requireFeed } from './target.ts';
+import { writerOf } from './target.ts';
 
 type ListOptions = AccountOptions & HostFilter & { json?: boolean; csv?: boolean };
 type RetireOptions = AccountOptions & HostFilter & { staleFor: number };
@@ -102,7 +102,7 @@ async function retire(session: WritingSession<RetireOptions>): Promise<void> {
     for (const { host } of stale) print(io, line`${host.host_id} last reported ${timeText(host.reportedAtMs ?? 0)}`);
     return say(io, `${text} would be retired.`);
   }
-  const feed = requireFeed(target);
+  const feed = writerOf(target, io);
   const progress = startProgress(io, 'retire', stale.length);
   const records = stale.map(({ host, readAtMs }) => ({
     ...{ kind: 'host', account_id: account, host_id: host.host_id, retired: true, at_ms: readAtMs },
@@ -116,5 +116,6 @@ async function retire(session: WritingSession<RetireOptions>): Promise<void> {
       }
     })
     .finally(progress.end);
-  print(io, `${text} retired: the feed removes them within seconds.`);
+  print(io, `${text} retired.`);
+  if (target.feed) say(io, 'The feed removes them within seconds.');
 }

@@ -1,8 +1,9 @@
 /** Which table the command works on: that of `npm start`, of a deployed stack, or of an address of the user's. */
 import { createInterface } from 'node:readline/promises';
-import { connectTable, PATIENT, splitEndpoint, type Table } from '../../../lib/dynamodb/client.ts';
+import { connectTable, PATIENT, splitEndpoint, type Table, withSignal } from '../../../lib/dynamodb/client.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { createGatewayKeys, type GatewayKeys } from '../accounts/gateway-keys.ts';
+import { createDirectFeed } from '../feed/direct.ts';
 import { createFeed, FEED_OUTPUTS, type Feed, type FeedQueue } from '../feed/queues.ts';
 import { createLocalGatewayKeys } from '../local-service/local-gateway-keys.ts';
 import { LOCAL_TABLE_NAME } from '../local-service/local-table.ts';
@@ -74,6 +75,10 @@ function feedOf(outputs: ReadonlyMap<string, string>, region: string | undefined
   let made: ReturnType<typeof client> | undefined;
   return { feed: createFeed({ feed, refused, deadLetters }, () => (made ??= client())) };
 }
+
+/** Sends records to the feed; where it is not known, writes them to the table as its function would. */
+export const writerOf = ({ feed, table }: Target, { now, signal }: Pick<Io, 'now' | 'signal'>): Pick<Feed, 'send'> =>
+  feed ?? createDirectFeed(withSignal(table, signal), now);
 
 /** @throws CliError where no stack tells the feed's queues */
 export function requireFeed({ feed }: Target): Feed {
