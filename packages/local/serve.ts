@@ -8,6 +8,7 @@ import { type OperationName, operations } from '../../lib/http/operations.ts';
 import { readSettings, SETTINGS } from '../../lib/shared/settings.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 import { listAccounts } from '../admin/accounts/accounts.ts';
+import { feedOf } from '../admin/cli/target.ts';
 import { createConsole } from '../admin/console/console.ts';
 import { DataError } from '../admin/data/check-lines.ts';
 import { linesOf } from '../admin/data/lines.ts';
@@ -80,6 +81,7 @@ export async function serve(
     commandOptions: () => `--service ${service?.url}`,
     now: Date.now,
     deadLetters: async () => service?.deadLetters(),
+    feed: () => feed,
     onFailed: (text) => process.stderr.write(`${text}\n`),
   });
   service = await startService({
@@ -95,6 +97,7 @@ export async function serve(
     limitCpu: options.limits,
   });
   atEnd(service.stop);
+  const { feed } = feedOf(new Map(Object.entries(service.queueUrls)), undefined);
   if (options.watch) {
     const { load } = service;
     await load();

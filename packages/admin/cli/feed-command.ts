@@ -3,7 +3,7 @@ import { Option } from 'commander';
 import { readAccount } from '../accounts/accounts.ts';
 import type { Feed, FeedQueue } from '../feed/queues.ts';
 import { accountsIn, replayOf } from '../feed/replay.ts';
-import { look, readFeedStatus, readMetrics, refusalOf } from '../feed/status.ts';
+import { look, metricsText, QUEUE_NAMES, readFeedStatus, refusalOf } from '../feed/status.ts';
 import { line } from '../text/printable.ts';
 import { timeText } from '../text/time-text.ts';
 import { integer } from './arguments.ts';
@@ -13,11 +13,6 @@ import { plainTable, recordsTable } from './output.ts';
 import { startProgress } from './progress.ts';
 import { requireFeed } from './target.ts';
 
-const NAMES: Readonly<Record<FeedQueue, string>> = {
-  feed: 'feed',
-  refused: 'refused records',
-  deadLetters: 'dead letters',
-};
 /** Until a message whose replay was cut short can be replayed again. */
 const HOLD_SECONDS = 300;
 /** At once. */
@@ -52,33 +47,26 @@ export function addFeedCommands(program: AdminCommand): void {
 
 async function showStatus({ io, target, options }: Session<{ refused: number }>): Promise<Shown> {
   const feed = requireFeed(target);
-  const metrics = target.endpoint === undefined && (() => readMetrics(feed.urls.feed, target.region, io.now()));
-  const { queues, rate, oldestSeconds } = await readFeedStatus(feed, metrics || undefined);
+  const { queues, ...metrics } = await readFeedStatus(feed, io.now());
   const refused =
     options.refused > 0 && queues.refused.waiting > 0
       ? (await look(feed, 'refused', options.refused)).map(refusalOf)
       : [];
   const json = {
     queues,
-    ...(rate !== undefined && { messages_per_second: rate }),
-    ...(oldestSeconds !== undefined && { oldest_message_seconds: oldestSeconds }),
+    ...(metrics.rate !== undefined && { messages_per_second: metrics.rate }),
+    ...(metrics.oldestSeconds !== undefined && { oldest_message_seconds: metrics.oldestSeconds }),
     refused_records: refused,
   };
   const text = () => {
     const counts = Object.entries(queues).map(([queue, { waiting, underWay }]) => ({
-      ...{ queue: NAMES[queue as FeedQueue], waiting, 'under way': underWay },
+      ...{ queue: QUEUE_NAMES[queue as FeedQueue], waiting, 'under way': underWay },
     }));
-    const known = (value: number | undefined, unit: string) =>
-      value === undefined ? 'unknown: CloudWatch has it, for a deployed stack' : `${Number(value.toFixed(2))} ${unit}`;
-    const facts = [
-      ['rate, of the last five minutes', known(rate, 'messages a second')],
-      ['oldest message', known(oldestSeconds, 'seconds')],
-    ];
     const records = refused.map((one) => ({ ...one, sent_at: timeText(one.sent_at_ms) }));
     return [
       recordsTable(counts, ['queue', 'waiting', 'under way']),
       '',
-      plainTable(facts),
+      plainTable(metricsText(metrics)),
       ...(records.length > 0 ? ['', recordsTable(records, ['sent_at', 'reason', 'message_id', 'record'])] : []),
     ].join('\n');
   };
@@ -92,7 +80,7 @@ async function replay(session: WritingSession<ReplayOptions>): Promise<void> {
   if (!options.write) say(io, 'Dry run: nothing is sent. Pass --write to send.');
   const messages = options.write ? await take(feed, queue) : await look(feed, queue, MOST_REPLAYED);
   const replays = messages.map((message) => ({ message, ...replayOf(queue, message) }));
-  const what = `${replays.length} ${NAMES[queue]}`;
+  const what = `${replays.length} ${QUEUE_NAMES[queue]}`;
   if (!options.write) {
     for (const { sentAtMs, body } of replays) print(io, line`${timeText(sentAtMs)} ${body}`);
     return say(io, `${what} would be sent again.`);

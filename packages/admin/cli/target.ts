@@ -4,6 +4,7 @@ import { connectTable, PATIENT, splitEndpoint, type Table, withSignal } from '..
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { createGatewayKeys, type GatewayKeys } from '../accounts/gateway-keys.ts';
 import { createDirectFeed } from '../feed/direct.ts';
+import { readMetrics } from '../feed/metrics.ts';
 import { createFeed, FEED_OUTPUTS, type Feed, type FeedQueue } from '../feed/queues.ts';
 import { createLocalGatewayKeys } from '../local-service/local-gateway-keys.ts';
 import { LOCAL_TABLE_NAME } from '../local-service/local-table.ts';
@@ -60,7 +61,7 @@ export async function connectTarget(options: TargetOptions, env: Io['env']): Pro
 }
 
 /** @param region of AWS; undefined: the queues of `npm start`, which checks no credentials */
-function feedOf(outputs: ReadonlyMap<string, string>, region: string | undefined): { feed?: Feed } {
+export function feedOf(outputs: ReadonlyMap<string, string>, region: string | undefined): { feed?: Feed } {
   const urls = Object.fromEntries(
     Object.entries(FEED_OUTPUTS).map(([queue, output]) => [queue, outputs.get(output)]),
   ) as Partial<Record<FeedQueue, string>>;
@@ -73,7 +74,8 @@ function feedOf(outputs: ReadonlyMap<string, string>, region: string | undefined
     return new SQSClient(isLocal ? { ...local, endpoint: new URL(feed).origin } : { ...(region && { region }) });
   };
   let made: ReturnType<typeof client> | undefined;
-  return { feed: createFeed({ feed, refused, deadLetters }, () => (made ??= client())) };
+  const metrics = async (nowMs: number) => (isLocal ? {} : readMetrics(feed, region, nowMs));
+  return { feed: createFeed({ feed, refused, deadLetters }, () => (made ??= client()), metrics) };
 }
 
 /** Sends records to the feed; where it is not known, writes them to the table as its function would. */

@@ -2,6 +2,7 @@
 import type { Message, SQSClient } from '@aws-sdk/client-sqs';
 import { chunksOf } from '../../../lib/shared/chunks.ts';
 import type { FeedMessage } from './messages.ts';
+import type { Metrics } from './metrics.ts';
 
 /** The outputs of a stack that have the URLs of the feed's queues. */
 export const FEED_OUTPUTS = {
@@ -19,8 +20,15 @@ const COUNTS = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVi
 
 export type Feed = ReturnType<typeof createFeed>;
 
-/** @param client is asked when it is needed: loading it takes a while */
-export function createFeed(urls: Readonly<Record<FeedQueue, string>>, client: () => Promise<SQSClient>) {
+/**
+ * @param client is asked when it is needed: loading it takes a while
+ * @param metrics what CloudWatch has of the queue; nothing where there is no CloudWatch
+ */
+export function createFeed(
+  urls: Readonly<Record<FeedQueue, string>>,
+  client: () => Promise<SQSClient>,
+  metrics: (nowMs: number) => Promise<Metrics>,
+) {
   const sqs = () => import('@aws-sdk/client-sqs');
 
   async function send(messages: readonly FeedMessage[]): Promise<void> {
@@ -39,7 +47,7 @@ export function createFeed(urls: Readonly<Record<FeedQueue, string>>, client: ()
 
   return {
     send,
-    urls,
+    metrics,
     /** Messages that wait, and those that are being worked on, about. */
     async count(queue: FeedQueue): Promise<{ waiting: number; underWay: number }> {
       const { GetQueueAttributesCommand } = await sqs();
