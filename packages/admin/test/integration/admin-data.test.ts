@@ -521,7 +521,7 @@ describe('fleet simulate', () => {
       await admin('import -', { stdin: lines(accountLine(id)) });
       const { exitCode, out } = await admin(`fleet simulate --account ${id} --hosts 300 --seed ${seed}`, { now });
       expect(exitCode).toBe(0);
-      expect(out).toMatch(/^300 hosts reported; \d+ rows written\.\n$/);
+      expect(out).toMatch(/^300 hosts reported; \d+ records sent\.\n$/);
       const shown = JSON.parse((await admin(`show fleet --account ${id} --json`, { now })).out);
       expect(shown.hosts).toBe(300);
       for (const status of ['active', 'degraded', 'stale', 'unsupported', 'disabled'])
