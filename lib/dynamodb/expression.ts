@@ -35,15 +35,15 @@ export const is = (name: string, value: unknown) =>
     ? new Expression([`attribute_not_exists(${nameText(name)})`])
     : new Expression([`${nameText(name)} = `, ''], [value]);
 
-function joined(before: string, parts: readonly Expression[], between: string): Expression {
+export function joined(before: string, parts: readonly Expression[], between: string): Expression {
   const texts = Array<string>(parts.length + 1).fill(between);
   texts[0] = before;
   texts[parts.length] = '';
   return new Expression(texts, parts);
 }
 
-/** Condition: the attribute is absent, or below the bound. */
-export const isBelow = (name: string, bound: number) =>
+/** The attribute is absent, or lower. */
+export const isBelow = (name: string, bound: number | bigint) =>
   expression`(attribute_not_exists(${attribute(name)}) OR ${attribute(name)} < ${bound})`;
 
 /** Condition: all of these hold. */

@@ -1,5 +1,5 @@
 /** Concurrent calls to DynamoDB. */
-const CONCURRENCY = 16;
+export const CONCURRENCY = 16;
 
 /**
  * Runs `work` for each item with limited concurrency. After a failure no further work starts; none is running when this returns.

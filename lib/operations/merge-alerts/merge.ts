@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
-import { batchGet, type ReadBatch, RowMap, rowName } from '../../dynamodb/batch-get.ts';
+import { batchGet, LARGEST_BATCH, type ReadBatch, RowMap, rowName } from '../../dynamodb/batch-get.ts';
 import { type Table, withSignal } from '../../dynamodb/client.ts';
 import { isRowTooLarge } from '../../dynamodb/failures.ts';
-import { type KeyOf, keys } from '../../dynamodb/keys.ts';
+import { type KeyOf, keys, type RowKind } from '../../dynamodb/keys.ts';
+import { CONCURRENCY } from '../../dynamodb/pool.ts';
 import type { IdempotencyRow } from '../../dynamodb/rows.ts';
 import { TRANSACTION_ITEMS } from '../../dynamodb/transact.ts';
 import { type Explanations, refuse } from '../../http/errors.ts';
 import { type Call, createOperationHandler, type Handler } from '../../http/operation-handler.ts';
 import { mergeAlerts, type RequestOf } from '../../http/operations.ts';
+import { createRateLimiter, type RateLimiter, retryAfter } from '../../http/rate-limit.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { stringifyJson } from '../../shared/json.ts';
 import { ASSIGNMENT_ATTRIBUTES, type Assignment, decideMerge, findUnmovable } from './assignment.ts';
@@ -37,6 +39,18 @@ const NAMED = 10;
  */
 const SMALL_UNITS = 125;
 
+/**
+ * Read units of an account's merges, but for those of a first batch: as many on average as a new table has write units for, so
+ * that others find most of its 12,000 read units a second.
+ */
+const READ_BUDGET = {
+  name: mergeAlerts.name,
+  rateWindows: [
+    { name: 'burst', limit: 12_000, seconds: 3 },
+    { name: 'minute', limit: 120_000, seconds: 60 },
+  ],
+} as const;
+
 /** `Retry-After` in seconds when too many large merges are pending. */
 const RETRY_PENDING_SECONDS = 10;
 
@@ -44,16 +58,17 @@ const RETRY_PENDING_SECONDS = 10;
 export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_ITEMS }: Sizes = {}) {
   const { log, metrics, timeLimits } = deps;
   const readPending = pendingEntryReader();
+  const readBudget = createRateLimiter(READ_BUDGET, deps);
 
   return async function merge(call: MergeCall) {
     const { signal } = call;
     const table = withSignal(deps.table, signal);
     const request = mergeOf(call, deps);
-    const reading: Reading = { rows: new RowMap(), batches: [], large: false, checked: false };
+    const reading: Reading = { rows: new RowMap(), batches: [], unread: 0, large: false, checked: false };
     const merged = await commitAndMove(table, {
       prepare(attempt) {
         reading.large ||= attempt.large;
-        return prepare({ call, request, deps, table, reading, readPending, attempt, transactionItems });
+        return prepare({ call, request, deps, table, reading, readPending, readBudget, attempt, transactionItems });
       },
       moveSignal: () => AbortSignal.any([signal, AbortSignal.timeout(timeLimits.movesMs)]),
       transactionItems,
@@ -112,6 +127,8 @@ interface Reading {
   rows: RowMap<MergeKind, MergeAttribute>;
   /** The batches in which the alerts were read. */
   batches: ReadBatch<MergeKind>[];
+  /** Alerts that were not read, since something else is missing. */
+  unread: number;
   /** The merge cannot be small. */
   large: boolean;
   /** It is known that the alerts' rows have room for a move. */
@@ -125,6 +142,7 @@ interface Preparation {
   table: Table;
   reading: Reading;
   readPending: PendingEntryReader;
+  readBudget: RateLimiter;
   attempt: Attempt;
   transactionItems: number;
 }
@@ -153,8 +171,8 @@ async function prepare(
   const orderKey = keys.mergeOrder(account);
   const incidentKey = keys.incident(account, incidentId);
   const ownerKeys = owner === undefined ? [] : [keys.member(account, owner)];
-  const otherKeys = [orderKey, incidentKey, ...ownerKeys, ...(idempotency ? [idempotency.key] : [])];
-  if (!attempt.order) await read(preparation, otherKeys, alertKeys);
+  const optionalKeys = [orderKey, ...(idempotency ? [idempotency.key] : [])];
+  if (!attempt.order) await read(preparation, optionalKeys, [incidentKey, ...ownerKeys], alertKeys);
   const { rows } = reading;
 
   if (idempotency && isRepeat(rows.of(idempotency.key), idempotency)) return { result: REPLAYED };
@@ -162,13 +180,14 @@ async function prepare(
   const assignments = new Map<string, Assignment>();
   const missing: Explanations['mergeTargetsNotFound']['some'] = [];
   if (!incident) missing.push({ what: 'incident', id: incidentId });
-  for (const key of alertKeys) {
+  for (const key of alertKeys.slice(0, alertKeys.length - reading.unread)) {
     const row = rows.of(key);
     if (row) assignments.set(key.sk, row);
     else missing.push({ what: 'alert', id: key.sk });
   }
   if (!ownerKeys.every((key) => rows.of(key))) missing.push({ what: 'member', id: String(owner) });
-  if (!incident || missing.length > 0) throw refuse('mergeTargetsNotFound', named(missing));
+  if (!incident || missing.length > 0)
+    throw refuse('mergeTargetsNotFound', { ...named(missing), unread: reading.unread });
   if (!reading.checked) {
     const full = await findUnmovable(table, reading.batches);
     if (full.length > 0) throw refuse('alertsTooLarge', named(full));
@@ -177,10 +196,9 @@ async function prepare(
 
   const orderRow = rows.of(orderKey);
   let order = attempt.order ?? mergeOrderOf(orderRow ? [orderRow] : []);
-  const units = reading.batches.reduce((sum, batch) => sum + batch.units, 0);
   const large =
     reading.large ||
-    units > SMALL_UNITS ||
+    unitsOf(reading.batches) > SMALL_UNITS ||
     (await claimsOn(table, readPending, account, order, assignments)).length > 0;
   // Read again, with the rows of the previous release, since reading many alerts takes time.
   if (large && !attempt.order) order = await readMergeOrder(table, account);
@@ -215,12 +233,18 @@ async function prepare(
   return { prepared };
 }
 
-/** Reads all rows; in a further attempt of a large merge all but the alerts. */
+/**
+ * Reads all rows, in growing batches up to the first that shows a missing one; in a further attempt of a large merge all but the
+ * alerts. What one batch shows to be impossible, or done before, costs no more than that batch.
+ * @throws ApiError when the account's merges have read too much, or the Idempotency-Key was used for another body
+ */
 async function read(
-  { call: { body }, table, reading }: Preparation,
+  { call, request: { idempotency }, deps, table, reading, readBudget }: Preparation,
+  optionalKeys: readonly KeyOf<MergeKind>[],
   otherKeys: readonly KeyOf<MergeKind>[],
   alertKeys: readonly KeyOf<'alert'>[],
 ): Promise<void> {
+  const { body, caller, signal } = call;
   const attributes: MergeAttribute[] = [
     ...ATTRIBUTES,
     // Of the incident; it is read of the alerts, too.
@@ -228,16 +252,47 @@ async function read(
     ...(body.owner_id === undefined ? [] : ['owner_id' as const]),
   ];
   if (reading.large && reading.batches.length > 0) {
-    const { rows } = await batchGet(table, otherKeys, { attributes });
-    for (const key of otherKeys) {
+    const again = [...optionalKeys, ...otherKeys];
+    const { rows } = await batchGet(table, again, { attributes });
+    for (const key of again) {
       const row = rows.of(key);
       if (row) reading.rows.set(rowName(key), row);
       else reading.rows.delete(rowName(key));
     }
     return;
   }
-  Object.assign(reading, await batchGet(table, [...otherKeys, ...alertKeys], { attributes }));
+  const allKeys = [...optionalKeys, ...otherKeys, ...alertKeys];
+  const { rows, batches } = Object.assign(reading, { rows: new RowMap(), batches: [] });
+  let size = LARGEST_BATCH;
+  let taken = 0;
+  for (let from = 0; from < allKeys.length; from += size, size *= CONCURRENCY) {
+    const some = allKeys.slice(from, from + size);
+    const got = await batchGet(table, some, { attributes });
+    for (const [name, row] of got.rows) rows.set(name, row);
+    batches.push(...got.batches);
+    if (idempotency && isRepeat(rows.of(idempotency.key), idempotency)) return;
+    const isMissing = some.some((key) => !rows.of(key) && !optionalKeys.includes(key));
+    const read = from + some.length;
+    const units = Math.ceil(unitsOf(batches) * (isMissing ? 1 : allKeys.length / read));
+    if (units - taken > SMALL_UNITS) await takeUnits(units - taken);
+    if (isMissing) {
+      reading.unread = allKeys.length - read;
+      return;
+    }
+  }
+
+  async function takeUnits(units: number): Promise<void> {
+    const { refusedBy } = await readBudget.take(caller.accountId, signal, units);
+    taken += units;
+    if (!refusedBy) return;
+    const { limit, seconds } = refusedBy.window;
+    throw refuse('mergesReadTooMuch', { limit, windowSeconds: seconds }, retryAfter(refusedBy, deps.now()));
+  }
 }
+
+/** Read units of batches; at least one for each key, also where there is no row. */
+const unitsOf = (batches: readonly ReadBatch<RowKind>[]) =>
+  batches.reduce((sum, { units, keys }) => sum + Math.max(units, keys.length), 0);
 
 /** Whether the same call was committed before. @throws ApiError when the key was used with another body */
 function isRepeat(
