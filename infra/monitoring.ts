@@ -5,15 +5,18 @@ import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { operations } from '../lib/http/operations.ts';
+import { METRICS } from '../lib/shared/metrics.ts';
 import { CallerAlarms } from './caller-alarms.ts';
 import { CapacityAlarms } from './capacity-alarms.ts';
 import { addDashboard, type DashboardSubjects } from './dashboard.ts';
 import { ServiceLevel } from './service-level.ts';
-import { createAlarm, eventMetric, PERIOD, SLOW_P99_MS, throttleEvents } from './stack-metrics.ts';
+import { createAlarm, eventMetric, ownMetric, PERIOD, SLOW_P99_MS, throttleEvents } from './stack-metrics.ts';
 import type { DeploymentSettings } from './stack-settings.ts';
 
+const FEED_BEHIND_SECONDS = 300;
 /** A merge is finished within seconds: after this time an attempt, retried every three minutes, has failed. */
 const PENDING_MINUTES = 6;
 
@@ -64,7 +67,7 @@ export class Monitoring extends Construct {
     this.notifyOf(createAlarm(this, id, `${description}. What to do: docs/operate.md`, ...raised));
   }
 
-  private addAlarms({ table, functions, mergeQueue }: MonitoringProps): void {
+  private addAlarms({ table, functions, mergeQueue, feed }: MonitoringProps): void {
     for (const { name } of operations)
       this.alarm(
         `Slow-${name}`,
@@ -92,6 +95,12 @@ export class Monitoring extends Construct {
       period: PERIOD,
     });
     this.alarm('MergesPending', 'A merge is pending for over six minutes', pending, 1, PENDING_MINUTES);
+    const count = (queue: Queue) => queue.metricApproximateNumberOfMessagesVisible({ period: PERIOD });
+    this.alarm('FeedRefused', 'Records of the feed are refused', ownMetric(METRICS.refused, {}), 1);
+    this.alarm('FeedDeadLetters', 'Messages of the feed could not be processed', count(feed.deadLetters), 1);
+    // SQS omits messages received three times or more: these are in FeedFailing.
+    const oldest = feed.queue.metricApproximateAgeOfOldestMessage({ period: PERIOD, statistic: Stats.MAXIMUM });
+    this.alarm('FeedBehind', 'Records wait in the feed for over five minutes', oldest, FEED_BEHIND_SECONDS, 2);
     const failed = new Metric({
       namespace: 'AWS/EventBridge/Pipes',
       metricName: 'ExecutionFailed',

@@ -6,6 +6,7 @@ import { SETTINGS } from '../lib/shared/settings.ts';
 import { ServiceApi } from './api.ts';
 import { reservedExecutions } from './concurrency.ts';
 import { constructIdOf } from './construct-ids.ts';
+import { Feed } from './feed.ts';
 import { ServiceFunction, type ServiceFunctionProps } from './function.ts';
 import type { FunctionName } from './grants.ts';
 import { MergeQueue } from './merge-queue.ts';
@@ -22,6 +23,8 @@ const ANSWER_TIMEOUT = Duration.seconds(29);
 const AUTHORIZER_TIMEOUT = Duration.seconds(2);
 /** The moves of the largest body take some seconds; on a slow table they take longer. */
 const FINISH_TIMEOUT = Duration.minutes(5);
+/** A batch is written within seconds; on a throttled table it takes longer. */
+const INGEST_TIMEOUT = Duration.minutes(1);
 
 /** The whole service. */
 export class ServiceStack extends Stack {
@@ -77,6 +80,16 @@ export class ServiceStack extends Stack {
       maxConcurrency: settings.mergeConcurrency,
     });
 
+    const feed = new Feed(this, 'Feed', INGEST_TIMEOUT);
+    const ingestRecords = create('ingest-records', {
+      description: 'Write the records of the feed',
+      table,
+      environment: { ...environment, ...feed.environment },
+      timeout: INGEST_TIMEOUT,
+    });
+    feed.deliverTo(ingestRecords);
+    feed.addOutputs(this);
+
     const rollout =
       settings.rollout === 'all-at-once'
         ? undefined
@@ -100,6 +113,7 @@ export class ServiceStack extends Stack {
       functions: { ...operationFunctions, 'usage-key-authorizer': usageKeyAuthorizer },
       mergeQueue,
       settings,
+      feed,
     });
     if (settings.smokeKeySecret !== undefined)
       new SmokeCall(this, 'Smoke', { url, keySecret: settings.smokeKeySecret, monitoring });

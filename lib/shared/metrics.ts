@@ -7,6 +7,9 @@ export const METRICS = {
   duration: 'Duration',
   events: 'Events',
   failed: 'Failed',
+  records: 'Records',
+  late: 'LateRecords',
+  refused: 'RefusedRecords',
 } as const;
 
 /** Codes of answers that a worse version gives more often. */
@@ -15,11 +18,19 @@ const FAILURES: ReadonlySet<string> = new Set(['InternalError', 'ServiceUnavaila
 /** Something that an operator must know. */
 export type OperationalEvent = 'account_without_gateway_key' | 'merge_left_pending' | 'merge_finished_late';
 
+export interface RecordCounts {
+  records: number;
+  late: number;
+  refused: number;
+}
+
 /** What the service counts; never by key or account. */
 export interface MetricsSink {
   /** One answered call: by operation and by the code of its answer. */
   call(operation: string, code: string, durationMs: number): void;
   event(name: OperationalEvent): void;
+  /** Records of the feed: taken, of them late ones, and refused ones. */
+  records(counts: RecordCounts): void;
 }
 
 /**
@@ -59,6 +70,13 @@ export function createMetrics({
       line({ operation, code }, { [METRICS.calls]: ['Count', 1], [METRICS.duration]: ['Milliseconds', durationMs] });
       if (version !== undefined && FAILURES.has(code)) failure(operation);
     },
+    records: (counts) =>
+      line(
+        {},
+        Object.fromEntries(
+          Object.entries(counts).map(([name, value]) => [METRICS[name as keyof RecordCounts], ['Count', value]]),
+        ),
+      ),
     event: (name) => line({ event: name }, { [METRICS.events]: ['Count', 1] }),
   };
 }

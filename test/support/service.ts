@@ -8,12 +8,12 @@ import type {
   Context,
 } from 'aws-lambda';
 import { inject } from 'vitest';
-import type { AppKeyRow } from '../../lib/auth/app-key-rows.ts';
 import { createAppKeys, hashAppKey } from '../../lib/auth/app-keys.ts';
 import { createUsageKeyAuthorizer } from '../../lib/auth/usage-key-authorizer.ts';
 import { connectTable, type Table, type TableOptions } from '../../lib/dynamodb/client.ts';
 import { type Key, keys } from '../../lib/dynamodb/keys.ts';
 import { forEach } from '../../lib/dynamodb/pool.ts';
+import type { AppKeyRow } from '../../lib/dynamodb/rows.ts';
 import { createFallbackRoute } from '../../lib/http/fallback-route.ts';
 import type { Handler } from '../../lib/http/operation-handler.ts';
 import { allowedMethods, type Operation, operationIdOf, operations } from '../../lib/http/operations.ts';
@@ -83,6 +83,7 @@ function recordingMetrics() {
     events,
     call: (operation: string, code: string, durationMs: number) => void calls.push({ operation, code, durationMs }),
     event: (name: string) => void events.push(name),
+    records: silent,
   };
 }
 
@@ -90,7 +91,7 @@ const silent = () => undefined;
 /** A log and metrics that keep nothing, in place of those of `testDeps`. */
 export const SILENT: Pick<Deps, 'log' | 'metrics'> = {
   log: { info: silent, warn: silent, error: silent },
-  metrics: { call: silent, event: silent },
+  metrics: { call: silent, event: silent, records: silent },
 };
 
 export interface TestDeps extends Deps {
