@@ -20,11 +20,14 @@ export interface DeploymentSettings extends SettingValues {
   alarmEmail: string | undefined;
   /** ARN of the stream of a table that a destroyed stack left, to use in place of a new one. */
   adoptTable: string | undefined;
+  /** ARN of a vault of AWS Backup, in another account or region, that takes copies of backups of the table; absent: no backups. */
+  backupVaultArn: string | undefined;
 }
 
 /** Days that CloudWatch Logs can keep logs for. */
 const RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731];
 
+const VAULT_ARN = /^arn:aws[\w-]*:backup:[\w-]+:\d{12}:backup-vault:[\w-]+$/;
 const STREAM_ARN = /^arn:aws[\w-]*:dynamodb:[\w-]+:\d{12}:table\/[\w.-]+\/stream\/[\w:.-]+$/;
 
 /** Invalid settings: stops synthesis with a sentence for each. */
@@ -66,6 +69,7 @@ export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>): Deplo
     logRetentionDays: Number(days ?? 30),
     rollout: rollout === 'canary' ? rollout : 'all-at-once',
     alarmEmail: text('alarmEmail', /^[^@\s]+@[^@\s]+$/, 'an e-mail address'),
+    backupVaultArn: text('backupVaultArn', VAULT_ARN, 'the ARN of a backup vault'),
     adoptTable: text('adoptTable', STREAM_ARN, "the LatestStreamArn of a table's description"),
   };
   if (problems.length > 0) throw new DeploymentSettingsError(problems.join('\n'));

@@ -4,6 +4,7 @@ import type { Construct } from 'constructs';
 import { allowedMethods, type ListedOperation, type OperationName, operations } from '../lib/http/operations.ts';
 import { SETTINGS } from '../lib/shared/settings.ts';
 import { ServiceApi } from './api.ts';
+import { Backups } from './backups.ts';
 import { constructIdOf } from './construct-ids.ts';
 import { ServiceFunction, type ServiceFunctionProps } from './function.ts';
 import type { FunctionName } from './grants.ts';
@@ -26,6 +27,8 @@ export class ServiceStack extends Stack {
     super(scope, id, props);
     const settings = readDeploymentSettings(this.node);
     const table = createServiceTable(this, settings.adoptTable);
+    const { backupVaultArn: copyTo } = settings;
+    if (copyTo !== undefined) new Backups(this, 'Backups', { table, copyTo });
     // No secret: it only says which throttle a stranger's calls count against. API Gateway wants 20 to 128 letters and digits.
     const sharedGatewayKey = createHash('sha256')
       .update(`shared ${Names.uniqueId(this)}`)

@@ -9,6 +9,7 @@ const DEPLOYMENTS: Readonly<Record<string, readonly string[]>> = {
   defaults: [],
   'alarms by e-mail': ['alarmEmail=operator@example.com'],
   'canary roll-out': ['rollout=canary', 'alarmEmail=operator@example.com'],
+  'backups in another account': ['backupVaultArn=arn:aws:backup:eu-central-1:210987654321:backup-vault:copies'],
   'a table that is kept': [`adoptTable=${STREAM}`],
 };
 

@@ -10,6 +10,7 @@ const SETTINGS = {
   MAX_BODY_BYTES: '262144',
   APP_KEY_CACHE_SECONDS: '30',
   RUM_CACHE_SECONDS: '60',
+  WRITES_FROZEN: 'false',
   SERVICEMAP_ENABLED: 'true',
 };
 
@@ -31,7 +32,7 @@ describe('a function', () => {
   });
 
   it.each(FUNCTIONS)(
-    '%s ends after %d s, has %d MB, Node 24 on arm64, traces, JSON logs of its own, and all of Lambda that it needs',
+    '%s ends after %d s, has %d MB, Node 24 on arm64, JSON logs of its own, and all of Lambda that it needs',
     (name, timeout, memory, environment) => {
       const id = idOfFunction(name);
       // Whatever else would be set, such as a reserved concurrency, is a limit that nobody knows of.
@@ -45,7 +46,6 @@ describe('a function', () => {
         MemorySize: memory,
         Role: `${id}Role.Arn`,
         LoggingConfig: { LogFormat: 'JSON', LogGroup: `${id}Logs` },
-        TracingConfig: { Mode: 'Active' },
         ...(environment && { Environment: { Variables: environment } }),
       });
     },
@@ -58,6 +58,7 @@ describe('a function', () => {
       maxBodyBytes: 262_144,
       appKeyCacheSeconds: 30,
       rumCacheSeconds: 60,
+      writesFrozen: false,
       serviceMapEnabled: true,
       quiet: false,
     });
@@ -78,6 +79,7 @@ describe('a function', () => {
 describe('every setting', () => {
   const set = deployed({
     stageName: 'v2',
+    writesFrozen: 'true',
     serviceMapEnabled: 'false',
     appKeyCacheSeconds: '7',
     rumCacheSeconds: '8',
@@ -97,6 +99,7 @@ describe('every setting', () => {
             MAX_BODY_BYTES: '2048',
             APP_KEY_CACHE_SECONDS: '7',
             RUM_CACHE_SECONDS: '8',
+            WRITES_FROZEN: 'true',
             SERVICEMAP_ENABLED: 'false',
           },
         ]);

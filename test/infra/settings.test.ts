@@ -10,6 +10,7 @@ it('have these defaults', () => {
   expect(read()).toEqual({
     stageName: 'prod',
     apiGatewayAccount: true,
+    writesFrozen: false,
     serviceMapEnabled: true,
     appKeyCacheSeconds: 30,
     rumCacheSeconds: 60,
@@ -21,6 +22,7 @@ it('have these defaults', () => {
     logRetentionDays: 30,
     alarmEmail: undefined,
     adoptTable: undefined,
+    backupVaultArn: undefined,
   });
 });
 
@@ -33,6 +35,7 @@ describe('a wrong setting stops synthesis with a sentence', () => {
     ['logRetentionDays', '31', 'one of 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731'],
     ['rollout', 'slowly', 'all-at-once or canary'],
     ['adoptTable', 'Old-Table-1', "the LatestStreamArn of a table's description"],
+    ['backupVaultArn', 'copies', 'the ARN of a backup vault'],
     ['alarmEmail', 'ops', 'an e-mail address'],
   ])('%s = %s', (name, value, must) => {
     expect(() => read({ [name]: value })).toThrow(`Context ${name} must be ${must}, not "${value}".`);
