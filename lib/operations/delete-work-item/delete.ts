@@ -64,4 +64,8 @@ function refusalOf(stored: WorkItemRow | undefined, workItemId: string, version:
 }
 
 export const createDeleteWorkItemHandler = (deps: Deps): Handler =>
-  createOperationHandler(deleteWorkItem, { validate, check: writesFrozenCheck(deps), operate: createDeleteWorkItem(deps) }, deps);
+  createOperationHandler(
+    deleteWorkItem,
+    { validate, check: writesFrozenCheck(deps), operate: createDeleteWorkItem(deps) },
+    deps,
+  );

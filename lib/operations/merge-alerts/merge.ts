@@ -309,4 +309,8 @@ function isRepeat(
 const named = <One>(all: readonly One[]) => ({ some: all.slice(0, NAMED), more: Math.max(0, all.length - NAMED) });
 
 export const createMergeAlertsHandler = (deps: Deps, sizes?: Sizes): Handler =>
-  createOperationHandler(mergeAlerts, { validate, check: writesFrozenCheck(deps), operate: createMergeAlerts(deps, sizes) }, deps);
+  createOperationHandler(
+    mergeAlerts,
+    { validate, check: writesFrozenCheck(deps), operate: createMergeAlerts(deps, sizes) },
+    deps,
+  );

@@ -56,7 +56,8 @@ describe('restoring to a point in time, as in docs/operate.md', () => {
     );
 
     ({ printed, calls } = await walk(steps, {
-      adapt: (script) => script.replace('TABLE=IncidentMonitoringRum-Table', `TABLE=${source}`).replace('sleep 20', 'true'),
+      adapt: (script) =>
+        script.replace('TABLE=IncidentMonitoringRum-Table', `TABLE=${source}`).replace('sleep 20', 'true'),
       env: { AWS_REGION: undefined, DYNAMODB_ENDPOINT: dynamodbEndpoint() },
     }));
     table.client.destroy();

@@ -15,11 +15,6 @@ const pascal = (kebab: string) => kebab.replace(/(?:^|-)([a-z])/g, (_match, lett
 export function awsProblem([, service = '', command = '', ...rest]: readonly string[]): string | undefined {
   const model = SERVICES[service] as Record<string, unknown> | undefined;
   if (!model) return `no service ${service}`;
-  if (command === 'wait') {
-    const [waiter = '', ...options] = rest;
-    if (!(`waitUntil${pascal(waiter)}` in model)) return `no waiter ${waiter}`;
-    return optionProblem(model.DescribeTableInput$ as Structure, options);
-  }
   const operation = pascal(command);
   if (!(`${operation}Command` in model)) return `no command ${command}`;
   const input = (model[`${operation}Input$`] ?? model[`${operation}Request$`]) as Structure | undefined;
