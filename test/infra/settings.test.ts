@@ -46,6 +46,11 @@ describe('a wrong setting stops synthesis with a sentence', () => {
   });
 });
 
+it.each(['aws', 'aws-cn', 'aws-us-gov'])('a table of the partition %s can be adopted', (partition) => {
+  const adoptTable = `arn:${partition}:dynamodb:a-region-1:123456789012:table/T/stream/2026-01-01T00:00:00.000`;
+  expect(read({ adoptTable })).toMatchObject({ adoptTable });
+});
+
 // API Gateway takes at most 10,000 calls a second of an account and keeps an authorizer's answer for an hour at the most; a
 // larger body makes an event that Lambda does not take; decisions.md lets a revoked key live on for 30 s.
 it.each([

@@ -13,30 +13,30 @@ import { writesFrozenCheck } from '../../http/writes-frozen.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { stringifyJson } from '../../shared/json.ts';
 import type { IdempotencyRow } from '../incident-rows.ts';
-import type { Idempotency } from './commit.ts';
-import { MERGE_ORDER_ATTRIBUTES, mergeOrderOf, readMergeOrder } from './merge-order.ts';
-import { decideMerge, PLACEMENT_ATTRIBUTES, type Placement } from './placement.ts';
+import { ASSIGNMENT_ATTRIBUTES, type Assignment, decideMerge, findUnmovable } from './assignment.ts';
 import {
   type Attempt,
   claimsOn,
+  commitAndMove,
+  type Idempotency,
   nextSequence,
   type PendingEntryReader,
+  type PreparedEntry,
   pendingEntryReader,
-  type Relocation,
-  relocate,
   type Sizes,
   TooManyPendingError,
-} from './relocate.ts';
-import { findUnmovable } from './unmovable.ts';
+} from './commit.ts';
+import { MERGE_ORDER_ATTRIBUTES, mergeOrderOf, readMergeOrder } from './merge-order.ts';
 import validate from './validate-merge-alerts.ts';
 
 type MergeCall = Call<RequestOf<typeof mergeAlerts>>;
 
 const IDEMPOTENCY_SECONDS = 24 * 60 * 60;
+/** Ids that a message names. */
 const NAMED = 10;
 /**
- * Read units of the rows of a small merge, at 4 KB: twice their KB are its write units, and of these one partition has 1,000 a
- * second. Far below the 4 MB of a transaction.
+ * Largest small merge, in read units of 4 KB. A transaction costs two write units per KB, and a partition has 1,000 a second. Far
+ * below the 4 MB of a transaction.
  */
 const SMALL_UNITS = 125;
 
@@ -52,10 +52,10 @@ const READ_BUDGET = {
   ],
 } as const;
 
-/** Seconds after which a caller may try again when too many large merges are pending. */
+/** `Retry-After` in seconds when too many large merges are pending. */
 const RETRY_PENDING_SECONDS = 10;
 
-/** Merges alerts into an incident, all or nothing at any size: `protocol.md` says how. */
+/** Merges alerts into an incident, all or none at any size. `protocol.md` has the steps. */
 export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_ITEMS }: Sizes = {}) {
   const { log, metrics, timeLimits } = deps;
   const readPending = pendingEntryReader();
@@ -66,7 +66,7 @@ export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_I
     const table = withSignal(deps.table, signal);
     const request = mergeOf(call, deps);
     const reading: Reading = { rows: new RowMap(), batches: [], unread: 0, large: false, checked: false };
-    const merged = await relocate(table, {
+    const merged = await commitAndMove(table, {
       prepare(attempt) {
         reading.large ||= attempt.large;
         return prepare({ call, request, deps, table, reading, readPending, readBudget, attempt, transactionItems });
@@ -77,12 +77,12 @@ export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_I
       throw refusalOf(error, request.incidentId);
     });
     if ('result' in merged) return merged.result;
-    const { relocation, unfinished } = merged;
+    const { committed, unfinished } = merged;
     if (unfinished) {
-      // The merge is committed: finish-merges makes the moves that are left.
+      // The merge is committed; finish-merges makes the remaining moves.
       metrics.event('merge_left_pending');
       log.warn('merge left to finish-merges', {
-        request_id: relocation.entry.request_id,
+        request_id: committed.entry.request_id,
         error_name: (unfinished.error as Error).name,
       });
     }
@@ -90,11 +90,11 @@ export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_I
   };
 }
 
-/** The refusal that an error is for the caller, or the error itself. */
+/** Translates an error into the caller's refusal; any other error is returned as it is. */
 function refusalOf(error: unknown, incidentId: string): unknown {
   if (error instanceof TooManyPendingError)
     return refuse('mergesPending', { pending: error.pending }, { 'Retry-After': String(RETRY_PENDING_SECONDS) });
-  // Of all that a large merge commits, only the incident has data of others.
+  // Of the rows that a large merge commits, only the incident's has data of other systems.
   return isRowTooLarge(error) ? refuse('incidentTooLarge', { incidentId }) : error;
 }
 
@@ -102,7 +102,7 @@ function mergeOf({ body, caller, idempotencyKey }: MergeCall, { now }: Deps) {
   const { comment, title, owner_id } = body;
   const alertIds = [...new Set(body.alert_ids.map((id) => id.toLowerCase()))];
   const incidentId = body.incident_id.toLowerCase();
-  // What the body means, however it is written.
+  // Equal for bodies that mean the same.
   const meaning = [alertIds.toSorted(), incidentId, comment || null, title || null, owner_id ?? null];
   const hash = (text: string) => createHash('sha256').update(text).digest('hex');
   const nowSeconds = Math.floor(now() / 1000);
@@ -118,21 +118,21 @@ function mergeOf({ body, caller, idempotencyKey }: MergeCall, { now }: Deps) {
   return { alertIds, incidentId, idempotency };
 }
 
-/** What a merge reads of all rows; of its incident also what it changes. */
-const ATTRIBUTES = [...PLACEMENT_ATTRIBUTES, ...MERGE_ORDER_ATTRIBUTES, 'body_hash', 'ttl', 'last_change'] as const;
+/** Read of every row. Of the incident a merge also reads what it changes. */
+const ATTRIBUTES = [...ASSIGNMENT_ATTRIBUTES, ...MERGE_ORDER_ATTRIBUTES, 'body_hash', 'ttl', 'last_change'] as const;
 type MergeAttribute = (typeof ATTRIBUTES)[number] | 'title' | 'owner_id';
 type MergeKind = 'alert' | 'incident' | 'member' | 'mergeOrder' | 'idempotency';
 
 /** What a call has read so far. */
 interface Reading {
   rows: RowMap<MergeKind, MergeAttribute>;
-  /** Of the alerts. */
+  /** The batches in which the alerts were read. */
   batches: ReadBatch<MergeKind>[];
   /** Alerts that were not read, since something else is missing. */
   unread: number;
   /** The merge cannot be small. */
   large: boolean;
-  /** The alerts' rows have room for a move. */
+  /** It is known that the alerts' rows have room for a move. */
   checked: boolean;
 }
 
@@ -151,13 +151,13 @@ interface Preparation {
 const REPLAYED = { data: null, headers: { 'Idempotent-Replayed': 'true' } };
 
 /**
- * Reads all that a merge depends on and prepares its commit. A large one only requires its alerts to exist: they are not
- * read again when its commit is retried.
+ * Reads what a merge depends on and prepares its commit. A large merge only requires that its alerts exist, so a retry does not read
+ * them again.
  * @throws ApiError when something is missing or cannot be moved, or the Idempotency-Key was used for another body
  */
 async function prepare(
   preparation: Preparation,
-): Promise<{ relocation: Relocation } | { result: { data: null; headers?: Record<string, string> } }> {
+): Promise<{ prepared: PreparedEntry } | { result: { data: null; headers?: Record<string, string> } }> {
   const { call, request, deps, table, reading, readPending, attempt, transactionItems } = preparation;
   const { body, caller, requestId } = call;
   const { accountId: account } = caller;
@@ -178,12 +178,12 @@ async function prepare(
 
   if (idempotency && isRepeat(rows.of(idempotency.key), idempotency)) return { result: REPLAYED };
   const incident = rows.of(incidentKey);
-  const placements = new Map<string, Placement>();
+  const assignments = new Map<string, Assignment>();
   const missing: Explanations['mergeTargetsNotFound']['some'] = [];
   if (!incident) missing.push({ what: 'incident', id: incidentId });
   for (const key of alertKeys.slice(0, alertKeys.length - reading.unread)) {
     const row = rows.of(key);
-    if (row) placements.set(key.sk, row);
+    if (row) assignments.set(key.sk, row);
     else missing.push({ what: 'alert', id: key.sk });
   }
   if (!ownerKeys.every((key) => rows.of(key))) missing.push({ what: 'member', id: String(owner) });
@@ -200,14 +200,14 @@ async function prepare(
   const large =
     reading.large ||
     unitsOf(reading.batches) > SMALL_UNITS ||
-    (await claimsOn(table, readPending, account, order, placements)).length > 0;
-  // Its alerts took a while to read, and it comes after what the previous release commits, too.
+    (await claimsOn(table, readPending, account, order, assignments)).length > 0;
+  // Read again, with the rows of the previous release, since reading many alerts takes time.
   if (large && !attempt.order) order = await readMergeOrder(table, account);
   const atMs = deps.now();
-  const entry: Relocation['entry'] = {
+  const entry: PreparedEntry['entry'] = {
     kind: 'merge',
     incident_id: incidentId,
-    sequence: nextSequence(atMs, { order, placements, incident }),
+    sequence: nextSequence(atMs, { order, assignments, incident }),
     merge_id: deps.newId(),
     at_ms: atMs,
     by: caller.appKeyId,
@@ -219,19 +219,19 @@ async function prepare(
       ...(incident.owner_id !== undefined && { old_owner_id: incident.owner_id }),
     }),
   };
-  const relocation: Relocation = {
+  const prepared: PreparedEntry = {
     account,
     entry,
     alertIds,
     decide: decideMerge(entry),
-    placements,
+    assignments,
     incident,
     order,
     large,
     ...(owner !== undefined && { owner }),
     ...(idempotency && { idempotency }),
   };
-  return { relocation };
+  return { prepared };
 }
 
 /**
@@ -295,7 +295,7 @@ async function read(
 const unitsOf = (batches: readonly ReadBatch<RowKind>[]) =>
   batches.reduce((sum, { units, keys }) => sum + Math.max(units, keys.length), 0);
 
-/** Whether the key's row shows that this call was done before. @throws ApiError when it was another body */
+/** Whether the same call was committed before. @throws ApiError when the key was used with another body */
 function isRepeat(
   row: Pick<IdempotencyRow, 'body_hash' | 'ttl'> | undefined,
   { bodyHash, nowSeconds }: Idempotency,
@@ -305,8 +305,8 @@ function isRepeat(
   return true;
 }
 
-/** The first of what a message names, and how many more there are. */
-const named = <One>(all: readonly One[]) => ({ some: all.slice(0, NAMED), more: Math.max(0, all.length - NAMED) });
+/** The first items, which a message names, and how many more there are. */
+const named = <Item>(all: readonly Item[]) => ({ some: all.slice(0, NAMED), more: Math.max(0, all.length - NAMED) });
 
 export const createMergeAlertsHandler = (deps: Deps, sizes?: Sizes): Handler =>
   createOperationHandler(

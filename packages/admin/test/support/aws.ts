@@ -100,7 +100,7 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
         '<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult><Arn>arn:aws:sts::123456789012:assumed-role/Operator/ada</Arn><Account>123456789012</Account></GetCallerIdentityResult></GetCallerIdentityResponse>',
       );
     const name = form.get('StackName');
-    const known = {
+    const known: Record<string, Record<string, string>> = {
       [stack.name]: stack.outputs,
       ...(region.bootstrap && { CDKToolkit: { BootstrapVersion: region.bootstrap } }),
     };
