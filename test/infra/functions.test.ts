@@ -1,11 +1,13 @@
 /** Each function as it is deployed, and what each setting of docs/deploy.md does. */
 import { describe, expect, it } from 'vitest';
 import { readSettings } from '../../lib/shared/settings.ts';
-import { functionsOf } from '../../packages/local/template.ts';
+import { functionsOf, type Template } from '../../packages/local/template.ts';
 import { deployed, idOfFunction, only, propertiesOf, readable } from '../support/stack.ts';
 
 const template = deployed();
+const METRICS_NAMESPACE = 'IncidentMonitoringRum/Service';
 const SETTINGS = {
+  METRICS_NAMESPACE,
   TABLE_NAME: 'Table',
   MAX_BODY_BYTES: '262144',
   APP_KEY_CACHE_SECONDS: '30',
@@ -15,15 +17,15 @@ const SETTINGS = {
 };
 
 /** Seconds and MB. The authorizer has to leave time for the operation; API Gateway waits 29 s. */
-const FUNCTIONS: [name: string, timeout: number, memory: number, environment: object | undefined][] = [
+const FUNCTIONS: [name: string, timeout: number, memory: number, environment: object][] = [
   ['browse-fleet', 29, 512, SETTINGS],
   ['get-rum-resource', 29, 512, SETTINGS],
   ['delete-work-item', 29, 512, SETTINGS],
   ['merge-alerts', 29, 512, SETTINGS],
   ['finish-merges', 300, 1_769, SETTINGS],
   ['usage-key-authorizer', 2, 512, { ...SETTINGS, SHARED_GATEWAY_KEY: expect.stringMatching(/^[0-9a-f]{64}$/) }],
-  ['fallback-route', 5, 256, { ALLOWED_METHODS: expect.any(String) }],
-  ['openapi-document', 5, 256, undefined],
+  ['fallback-route', 5, 256, { METRICS_NAMESPACE, ALLOWED_METHODS: expect.any(String) }],
+  ['openapi-document', 5, 256, { METRICS_NAMESPACE }],
 ];
 
 describe('a function', () => {
@@ -46,7 +48,7 @@ describe('a function', () => {
         MemorySize: memory,
         Role: `${id}Role.Arn`,
         LoggingConfig: { LogFormat: 'JSON', LogGroup: `${id}Logs` },
-        ...(environment && { Environment: { Variables: environment } }),
+        Environment: { Variables: environment },
       });
     },
   );
@@ -55,6 +57,7 @@ describe('a function', () => {
     expect(readSettings(SETTINGS)).toEqual({
       tableName: 'Table',
       dynamodbEndpoint: undefined,
+      metricsNamespace: METRICS_NAMESPACE,
       maxBodyBytes: 262_144,
       appKeyCacheSeconds: 30,
       rumCacheSeconds: 60,
@@ -92,7 +95,7 @@ describe('every setting', () => {
 
   it('reaches each function that goes by it', () => {
     for (const [name, , , environment] of FUNCTIONS)
-      if (environment && 'TABLE_NAME' in environment)
+      if ('TABLE_NAME' in environment)
         expect([name, functionsOf(set).get(name)?.Properties.Environment.Variables]).toMatchObject([
           name,
           {
@@ -103,6 +106,13 @@ describe('every setting', () => {
             SERVICEMAP_ENABLED: 'false',
           },
         ]);
+  });
+
+  it('frozen writes let the records of the feed wait', () => {
+    const enabledOf = (template: Template) =>
+      Object.entries(propertiesOf('AWS::Lambda::EventSourceMapping', template)).find(([id]) => /^ingestrecords/.test(id))?.[1]
+        .Enabled;
+    expect([enabledOf(template), enabledOf(set)]).toEqual([true, false]);
   });
 
   it('reaches the API', () => {

@@ -8,6 +8,8 @@ const read = (context: Record<string, unknown> = {}) =>
 
 it('have these defaults', () => {
   expect(read()).toEqual({
+    stackName: 'IncidentMonitoringRum',
+    ephemeral: false,
     stageName: 'prod',
     apiGatewayAccount: true,
     writesFrozen: false,
@@ -19,8 +21,14 @@ it('have these defaults', () => {
     stageRate: 1000,
     stageBurst: 2000,
     rollout: 'all-at-once',
+    concurrencyLimit: 1000,
+    reservedConcurrency: 0,
+    mergeConcurrency: 20,
     logRetentionDays: 30,
     alarmEmail: undefined,
+    alarmTopicArn: undefined,
+    noTrafficMinutes: 0,
+    smokeKeySecret: undefined,
     adoptTable: undefined,
     backupVaultArn: undefined,
   });
@@ -37,6 +45,11 @@ describe('a wrong setting stops synthesis with a sentence', () => {
     ['adoptTable', 'Old-Table-1', "the LatestStreamArn of a table's description"],
     ['backupVaultArn', 'copies', 'the ARN of a backup vault'],
     ['alarmEmail', 'ops', 'an e-mail address'],
+    ['alarmTopicArn', 'on-call', 'the ARN of an SNS topic'],
+    ['stackName', 'my stack', '1 to 64 letters, digits or hyphens, a letter first'],
+    // A share of it would be none.
+    ['reservedConcurrency', '19', '0 or at least 20'],
+    ['smokeKeySecret', 'a b', 'the name of a secret in Secrets Manager'],
   ])('%s = %s', (name, value, must) => {
     expect(() => read({ [name]: value })).toThrow(`Context ${name} must be ${must}, not "${value}".`);
   });
@@ -60,6 +73,8 @@ it.each([
   ['maxBodyBytes', 1024, 3_145_728],
   ['stageRate', 1, 10_000],
   ['stageBurst', 1, 5_000],
+  ['mergeConcurrency', 2, 1000],
+  ['noTrafficMinutes', 0, 1440],
 ])('%s is an integer from %d to %d', (name, min, max) => {
   for (const value of [min, max]) expect(read({ [name]: String(value) })).toMatchObject({ [name]: value });
   for (const value of [min - 1, max + 1])

@@ -279,6 +279,7 @@ describe('--dry-run', () => {
       `app-key revoke ${idOf(appKey)} --account ${id}`,
       `app-key rotate ${idOf(appKey)} --account ${id}`,
       `fleet simulate --account ${id} --hosts 5`,
+      `host retire --account ${id} --stale-for 30d`,
       `work-item restore wi-1001 --account ${ACME}`,
       `rum restore --account ${ACME}`,
       `merge undo ${INCIDENT} ${ENTRY} --account ${ACME}`,
@@ -335,6 +336,7 @@ describe('wrong use', () => {
     'work-item restore wi-1 --account 7',
     `merge undo ${'a'.repeat(24)} 5 --account 7`,
     'fleet simulate --account 7 --hosts 5',
+    'host retire --account 7 --stale-for 30d',
   ])('%s of a missing account: exit code 1 and what to do', async (command) => {
     const { exitCode, err } = await admin(command);
     expect([exitCode, err]).toEqual([1, 'Account 7 does not exist: `account list` shows all accounts.\n']);

@@ -19,6 +19,7 @@ import { sampleData } from '../../../../infra/generate/sample.ts';
 import { createAppKeys, hashAppKey } from '../../../../lib/auth/app-keys.ts';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { collections, type Key, keys } from '../../../../lib/dynamodb/keys.ts';
+import { problemsOf } from '../../../../lib/ingest/check-line.ts';
 import { parseJson, stringifyJson } from '../../../../lib/shared/json.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
@@ -27,7 +28,6 @@ import { RUM_RECORD } from '../../../../test/support/rum.ts';
 import { newAppKey, newTable, put, putAll, stored, storedUnder, testDeps } from '../../../../test/support/service.ts';
 import { tapWire } from '../../../../test/support/wire.ts';
 import { exportData } from '../../data/export.ts';
-import { problemsOf } from '../../data/format.ts';
 import { loadData } from '../../data/load.ts';
 import { writeBatch } from '../../data/write.ts';
 import { adminOf, runCommand } from '../support/run-admin.ts';
@@ -521,7 +521,7 @@ describe('fleet simulate', () => {
       await admin('import -', { stdin: lines(accountLine(id)) });
       const { exitCode, out } = await admin(`fleet simulate --account ${id} --hosts 300 --seed ${seed}`, { now });
       expect(exitCode).toBe(0);
-      expect(out).toMatch(/^300 hosts reported; \d+ rows written\.\n$/);
+      expect(out).toMatch(/^300 hosts reported; \d+ records sent\.\n$/);
       const shown = JSON.parse((await admin(`show fleet --account ${id} --json`, { now })).out);
       expect(shown.hosts).toBe(300);
       for (const status of ['active', 'degraded', 'stale', 'unsupported', 'disabled'])

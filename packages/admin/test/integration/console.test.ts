@@ -52,7 +52,7 @@ describe('who is let in', () => {
     await console.close();
   });
 
-  it.each(['', '/1/fleet', '/1/account', '/1/health', '/x'])('%s tells a stranger nothing', async (path) => {
+  it.each(['', '/feed', '/1/fleet', '/1/account', '/1/health', '/x'])('%s tells a stranger nothing', async (path) => {
     const wrong = { cookie: `console=${'A'.repeat(43)}` };
     for (const home of ['/console', open.home])
       for (const headers of [{}, wrong]) {
