@@ -110,8 +110,9 @@ describe('every setting', () => {
 
   it('frozen writes let the records of the feed wait', () => {
     const enabledOf = (template: Template) =>
-      Object.entries(propertiesOf('AWS::Lambda::EventSourceMapping', template)).find(([id]) => /^ingestrecords/.test(id))?.[1]
-        .Enabled;
+      Object.entries(propertiesOf('AWS::Lambda::EventSourceMapping', template)).find(([id]) =>
+        /^ingestrecords/.test(id),
+      )?.[1].Enabled;
     expect([enabledOf(template), enabledOf(set)]).toEqual([true, false]);
   });
 
