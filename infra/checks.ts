@@ -55,9 +55,9 @@ const ACKNOWLEDGED: readonly Acknowledged[] = [
     reason: "AWS's managed policy for CodeDeploy deployments of Lambda functions (only with rollout=canary).",
   },
   {
-    id: 'AwsSolutions::AwsSolutions-IAM5[Resource::*]',
-    paths: /^[\w-]+\/Tracing$/,
-    reason: 'X-Ray does not support resource-level permissions.',
+    id: 'AwsSolutions::AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSBackupServiceRolePolicyForBackup]',
+    paths: /^Backups\/Plan\/Table\/Role$/,
+    reason: "AWS's managed policy for AWS Backup (only with backupVaultArn).",
   },
 ];
 

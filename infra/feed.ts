@@ -45,14 +45,15 @@ export class Feed extends Construct {
     return { FEED_URL: this.queue.queueUrl, REFUSED_URL: this.refused.queueUrl };
   }
 
-  /** Hands the records to the function. */
-  deliverTo(ingestRecords: IngestFunction): void {
+  /** Hands the records to the function; not enabled, they wait in the queue. */
+  deliverTo(ingestRecords: IngestFunction, { enabled }: { enabled: boolean }): void {
     ingestRecords.addEventSource(
       new SqsEventSource(this.queue, {
         batchSize: BATCH.size,
         maxBatchingWindow: BATCH.window,
         maxConcurrency: MOST_CALLS,
         reportBatchItemFailures: true,
+        enabled,
       }),
     );
     ingestRecords.addToRolePolicy(

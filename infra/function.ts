@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
-import { Policy, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, type CfnFunction, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Architecture, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { Charset, NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
@@ -82,15 +82,7 @@ export class ServiceFunction extends Construct {
         forceDockerBundling: false,
       },
     });
-    this.trace(role);
     if (table) this.grant(name, table);
-  }
-
-  /** X-Ray has no resource-level permissions: a separate policy, so that cdk-nag checks all others. */
-  private trace(role: Role): void {
-    (this.lambda.node.defaultChild as CfnFunction).tracingConfig = { mode: 'Active' };
-    const actions = ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'];
-    new Policy(this, 'Tracing', { roles: [role], statements: [new PolicyStatement({ actions, resources: ['*'] })] });
   }
 
   /** Exactly what `grants.ts` lists: actions on partition keys of the listed kinds, nothing else of the table. */

@@ -36,6 +36,8 @@ export interface DeploymentSettings extends SettingValues {
   smokeKeySecret: string | undefined;
   /** ARN of the stream of a table that a destroyed stack left, to use in place of a new one. */
   adoptTable: string | undefined;
+  /** ARN of a vault of AWS Backup, in another account or region, that takes copies of backups of the table; absent: no backups. */
+  backupVaultArn: string | undefined;
 }
 
 const DEFAULT_STACK_NAME = 'IncidentMonitoringRum';
@@ -45,6 +47,7 @@ const ROLLOUTS = ['all-at-once', 'canary', 'canary-forced'] as const;
 /** Days that CloudWatch Logs can keep logs for. */
 const RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731];
 
+const VAULT_ARN = /^arn:aws[\w-]*:backup:[\w-]+:\d{12}:backup-vault:[\w-]+$/;
 const TOPIC_ARN = /^arn:aws[\w-]*:sns:[\w-]+:\d{12}:[\w-]+$/;
 const STREAM_ARN = /^arn:aws[\w-]*:dynamodb:[\w-]+:\d{12}:table\/[\w.-]+\/stream\/[\w:.-]+$/;
 
@@ -94,6 +97,7 @@ export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>): Deplo
     logRetentionDays: Number(days ?? 30),
     rollout: ROLLOUTS.find((one) => one === rollout) ?? 'all-at-once',
     alarmEmail: text('alarmEmail', /^[^@\s]+@[^@\s]+$/, 'an e-mail address'),
+    backupVaultArn: text('backupVaultArn', VAULT_ARN, 'the ARN of a backup vault'),
     alarmTopicArn: text('alarmTopicArn', TOPIC_ARN, 'the ARN of an SNS topic'),
     // An alarm looks back a day at the most.
     noTrafficMinutes: integer('noTrafficMinutes', 0, 0, 1440),

@@ -4,6 +4,7 @@ import type { Construct } from 'constructs';
 import { allowedMethods, type ListedOperation, type OperationName, operations } from '../lib/http/operations.ts';
 import { SETTINGS } from '../lib/shared/settings.ts';
 import { ServiceApi } from './api.ts';
+import { Backups } from './backups.ts';
 import { reservedExecutions } from './concurrency.ts';
 import { constructIdOf } from './construct-ids.ts';
 import { Feed } from './feed.ts';
@@ -33,6 +34,8 @@ export class ServiceStack extends Stack {
     const settings = readDeploymentSettings(this.node);
     addNotices(this, settings);
     const table = createServiceTable(this, settings);
+    const { backupVaultArn: copyTo } = settings;
+    if (copyTo !== undefined) new Backups(this, 'Backups', { table, copyTo });
     // No secret: it only says which throttle a stranger's calls count against. API Gateway wants 20 to 128 letters and digits.
     const sharedGatewayKey = createHash('sha256')
       .update(`shared ${Names.uniqueId(this)}`)
@@ -87,7 +90,7 @@ export class ServiceStack extends Stack {
       environment: { ...environment, ...feed.environment },
       timeout: INGEST_TIMEOUT,
     });
-    feed.deliverTo(ingestRecords);
+    feed.deliverTo(ingestRecords, { enabled: !settings.writesFrozen });
     feed.addOutputs(this);
 
     const rollout =

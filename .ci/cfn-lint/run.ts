@@ -17,6 +17,7 @@ const DEPLOYMENTS: Readonly<Record<string, readonly string[]>> = {
   'an ephemeral stage': ['stackName=IncidentMonitoringRum', 'stageName=preview'],
   'canary roll-out': ['rollout=canary', 'alarmEmail=operator@example.com'],
   'a forced roll-out': ['rollout=canary-forced'],
+  'backups in another account': ['backupVaultArn=arn:aws:backup:eu-central-1:210987654321:backup-vault:copies'],
   'a table that is kept': [`adoptTable=${STREAM}`],
 };
 

@@ -16,6 +16,8 @@ export const SETTINGS = {
   appKeyCacheSeconds: { env: 'APP_KEY_CACHE_SECONDS', type: 'integer', default: 30, min: 0, max: 30 },
   /** How long a warm handler serves a RUM record without reading it again. */
   rumCacheSeconds: { env: 'RUM_CACHE_SECONDS', type: 'integer', default: 60, min: 0, max: 3600 },
+  /** Whether operations that write are refused, as before a restore. */
+  writesFrozen: { env: 'WRITES_FROZEN', type: 'flag', default: false },
   /** Whether this deployment has the service-map subsystem. */
   serviceMapEnabled: { env: 'SERVICEMAP_ENABLED', type: 'flag', default: true },
 } as const satisfies Record<string, Values & { readonly env: string }>;

@@ -1,7 +1,7 @@
 /** Each function as it is deployed, and what each setting of docs/deploy.md does. */
 import { describe, expect, it } from 'vitest';
 import { readSettings } from '../../lib/shared/settings.ts';
-import { functionsOf } from '../../packages/local/template.ts';
+import { functionsOf, type Template } from '../../packages/local/template.ts';
 import { deployed, idOfFunction, only, propertiesOf, readable } from '../support/stack.ts';
 
 const template = deployed();
@@ -12,6 +12,7 @@ const SETTINGS = {
   MAX_BODY_BYTES: '262144',
   APP_KEY_CACHE_SECONDS: '30',
   RUM_CACHE_SECONDS: '60',
+  WRITES_FROZEN: 'false',
   SERVICEMAP_ENABLED: 'true',
 };
 
@@ -33,7 +34,7 @@ describe('a function', () => {
   });
 
   it.each(FUNCTIONS)(
-    '%s ends after %d s, has %d MB, Node 24 on arm64, traces, JSON logs of its own, and all of Lambda that it needs',
+    '%s ends after %d s, has %d MB, Node 24 on arm64, JSON logs of its own, and all of Lambda that it needs',
     (name, timeout, memory, environment) => {
       const id = idOfFunction(name);
       // Whatever else would be set, such as a reserved concurrency, is a limit that nobody knows of.
@@ -47,7 +48,6 @@ describe('a function', () => {
         MemorySize: memory,
         Role: `${id}Role.Arn`,
         LoggingConfig: { LogFormat: 'JSON', LogGroup: `${id}Logs` },
-        TracingConfig: { Mode: 'Active' },
         Environment: { Variables: environment },
       });
     },
@@ -62,6 +62,7 @@ describe('a function', () => {
       maxBodyBytes: 262_144,
       appKeyCacheSeconds: 30,
       rumCacheSeconds: 60,
+      writesFrozen: false,
       serviceMapEnabled: true,
       quiet: false,
     });
@@ -82,6 +83,7 @@ describe('a function', () => {
 describe('every setting', () => {
   const set = deployed({
     stageName: 'v2',
+    writesFrozen: 'true',
     serviceMapEnabled: 'false',
     appKeyCacheSeconds: '7',
     rumCacheSeconds: '8',
@@ -101,9 +103,18 @@ describe('every setting', () => {
             MAX_BODY_BYTES: '2048',
             APP_KEY_CACHE_SECONDS: '7',
             RUM_CACHE_SECONDS: '8',
+            WRITES_FROZEN: 'true',
             SERVICEMAP_ENABLED: 'false',
           },
         ]);
+  });
+
+  it('frozen writes let the records of the feed wait', () => {
+    const enabledOf = (template: Template) =>
+      Object.entries(propertiesOf('AWS::Lambda::EventSourceMapping', template)).find(([id]) =>
+        /^ingestrecords/.test(id),
+      )?.[1].Enabled;
+    expect([enabledOf(template), enabledOf(set)]).toEqual([true, false]);
   });
 
   it('reaches the API', () => {

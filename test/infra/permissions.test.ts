@@ -51,11 +51,10 @@ const expectSame = (actual: object[], expected: object[]) =>
   expect(sorted(actual.map(withSortedKeys))).toEqual(sorted(expected.map(withSortedKeys)));
 
 describe('a role', () => {
-  it.each(FUNCTIONS)('%s may write its own logs, traces, and do with the table what its grants say', (name) => {
+  it.each(FUNCTIONS)('%s may write its own logs, and do with the table what its grants say', (name) => {
     const id = idOfFunction(name);
     expectSame(statementsOf(`${id}Role`, template), [
       allow(['logs:CreateLogStream', 'logs:PutLogEvents'], `${id}Logs.Arn`),
-      allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], '*'),
       ...GRANTS[name].map(({ actions, on }) =>
         allow(
           actions.map((action) => `dynamodb:${action}`),

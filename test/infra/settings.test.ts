@@ -12,6 +12,7 @@ it('have these defaults', () => {
     ephemeral: false,
     stageName: 'prod',
     apiGatewayAccount: true,
+    writesFrozen: false,
     serviceMapEnabled: true,
     appKeyCacheSeconds: 30,
     rumCacheSeconds: 60,
@@ -29,6 +30,7 @@ it('have these defaults', () => {
     noTrafficMinutes: 0,
     smokeKeySecret: undefined,
     adoptTable: undefined,
+    backupVaultArn: undefined,
   });
 });
 
@@ -41,6 +43,7 @@ describe('a wrong setting stops synthesis with a sentence', () => {
     ['logRetentionDays', '31', 'one of 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731'],
     ['rollout', 'slowly', 'one of all-at-once, canary, canary-forced'],
     ['adoptTable', 'Old-Table-1', "the LatestStreamArn of a table's description"],
+    ['backupVaultArn', 'copies', 'the ARN of a backup vault'],
     ['alarmEmail', 'ops', 'an e-mail address'],
     ['alarmTopicArn', 'on-call', 'the ARN of an SNS topic'],
     ['stackName', 'my stack', '1 to 64 letters, digits or hyphens, a letter first'],

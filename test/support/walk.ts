@@ -55,7 +55,7 @@ async function serveAdmin() {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
 }
 
-/** npm takes half as long as the commands themselves, so it is played: with the banner that it prints to standard output. */
+/** A table is ACTIVE when its status is asked for again. npm takes half as long as the commands themselves, so it is played: with the banner that it prints to standard output. */
 const PRELUDE = `
 admin_here() {
   local argument form=() answer
@@ -78,7 +78,7 @@ ${RUN.map((script) => `    ${script}) ${commandOf(script)} "$@" $${script.toUppe
   esac
 }
 npx() { echo "npx $*" >&3; }
-aws() { echo "aws $*" >&3; case "$*" in *describe-table*) echo arn:aws:dynamodb:eu-west-1:123456789012:table/t/stream/2026;; esac; }
+aws() { echo "aws $*" >&3; case "$*" in *TableStatus*) [ -e "$RESTORED" ] && echo ACTIVE || { echo CREATING; : >"$RESTORED"; };; *describe-table*) echo arn:aws:dynamodb:eu-west-1:123456789012:table/t/stream/2026;; esac; }
 `;
 
 /**
@@ -96,7 +96,7 @@ export async function walk(
     'bash',
     [
       '-c',
-      `set -u\nADMIN_MORE=\${ADMIN_MORE:-} CERTIFY_MORE=\${CERTIFY_MORE:-} SMOKE_MORE=\n${PRELUDE}\nexec 2>&1\n${script}`,
+      `set -u\nRESTORED=$(mktemp -u)\nADMIN_MORE=\${ADMIN_MORE:-} CERTIFY_MORE=\${CERTIFY_MORE:-} SMOKE_MORE=\n${PRELUDE}\nexec 2>&1\n${script}`,
     ],
     {
       cwd: root,

@@ -20,6 +20,7 @@ describe('the settings', () => {
       maxBodyBytes: 262_144,
       appKeyCacheSeconds: 30,
       rumCacheSeconds: 60,
+      writesFrozen: false,
       serviceMapEnabled: true,
       quiet: false,
     });
@@ -32,6 +33,7 @@ describe('the settings', () => {
       MAX_BODY_BYTES: '2048',
       APP_KEY_CACHE_SECONDS: '0',
       RUM_CACHE_SECONDS: '5',
+      WRITES_FROZEN: 'true',
       SERVICEMAP_ENABLED: 'false',
       QUIET: 'true',
     };
@@ -41,6 +43,7 @@ describe('the settings', () => {
       maxBodyBytes: 2048,
       appKeyCacheSeconds: 0,
       rumCacheSeconds: 5,
+      writesFrozen: true,
       serviceMapEnabled: false,
       quiet: true,
     });
@@ -71,7 +74,7 @@ describe('the settings', () => {
     for (const value of wrong) expect(told({ TABLE_NAME: 't', [name]: value })).toHaveLength(1);
   });
 
-  it.each(['SERVICEMAP_ENABLED', 'QUIET'])('%s is true or false', (name) => {
+  it.each(['SERVICEMAP_ENABLED', 'WRITES_FROZEN', 'QUIET'])('%s is true or false', (name) => {
     for (const value of ['true', 'false']) expect(told({ TABLE_NAME: 't', [name]: value })).toEqual([]);
     expect(told({ TABLE_NAME: 't', [name]: 'TRUE' })).toEqual([`${name} must be true or false, not "TRUE"`]);
     expect(readSettings({ TABLE_NAME: 't', SERVICEMAP_ENABLED: 'true', QUIET: 'false' })).toMatchObject({

@@ -10,6 +10,7 @@ import { type Explanations, refuse } from '../../http/errors.ts';
 import { type Call, createOperationHandler, type Handler } from '../../http/operation-handler.ts';
 import { mergeAlerts, type RequestOf } from '../../http/operations.ts';
 import { createRateLimiter, type RateLimiter, retryAfter } from '../../http/rate-limit.ts';
+import { writesFrozenCheck } from '../../http/writes-frozen.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { stringifyJson } from '../../shared/json.ts';
 import { ASSIGNMENT_ATTRIBUTES, type Assignment, decideMerge, findUnmovable } from './assignment.ts';
@@ -308,4 +309,8 @@ function isRepeat(
 const named = <Item>(all: readonly Item[]) => ({ some: all.slice(0, NAMED), more: Math.max(0, all.length - NAMED) });
 
 export const createMergeAlertsHandler = (deps: Deps, sizes?: Sizes): Handler =>
-  createOperationHandler(mergeAlerts, { validate, operate: createMergeAlerts(deps, sizes) }, deps);
+  createOperationHandler(
+    mergeAlerts,
+    { validate, check: writesFrozenCheck(deps), operate: createMergeAlerts(deps, sizes) },
+    deps,
+  );

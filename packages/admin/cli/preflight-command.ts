@@ -61,7 +61,7 @@ async function preflight(
   const client = of === undefined ? {} : { region: of };
   const checks: [string, () => Promise<Omit<Finding, 'what'> | Omit<Finding, 'what'>[]>][] = [
     ['Lambda concurrency', () => concurrency(client)],
-    ['API Gateway', () => gateway(client, stageRate)],
+    ['API Gateway', async () => gateway(client, stageRate, (await describe(client, stack)) !== undefined)],
     ['CDK bootstrap', () => bootstrap(client)],
     ['stack and table', () => leftOver(client, stack)],
   ];
@@ -92,7 +92,7 @@ async function concurrency(region: Region): Promise<Omit<Finding, 'what'>> {
   };
 }
 
-async function gateway(region: Region, stageRate: number): Promise<Omit<Finding, 'what'>[]> {
+async function gateway(region: Region, stageRate: number, isDeployed: boolean): Promise<Omit<Finding, 'what'>[]> {
   const { APIGatewayClient, GetAccountCommand } = await import('@aws-sdk/client-api-gateway');
   const { throttleSettings, cloudwatchRoleArn } = await new APIGatewayClient(region).send(new GetAccountCommand({}));
   const rate = throttleSettings?.rateLimit ?? 0;
@@ -105,8 +105,8 @@ async function gateway(region: Region, stageRate: number): Promise<Omit<Finding,
           found,
           advice: `${OPERATIONS} operations with stageRate ${stageRate} can exceed it: ask for more (quota L-8A5B8E43), or deploy with -c stageRate=${Math.floor(rate / OPERATIONS)}`,
         },
-    cloudwatchRoleArn === undefined
-      ? { verdict: 'ok', found: 'no role for logs yet: the stack makes it' }
+    cloudwatchRoleArn === undefined || isDeployed
+      ? { verdict: 'ok', found: isDeployed ? 'it has its role for logs' : 'no role for logs yet: the stack makes it' }
       : {
           verdict: 'change',
           found: `its role for logs is ${cloudwatchRoleArn}`,

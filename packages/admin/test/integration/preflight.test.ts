@@ -46,6 +46,7 @@ describe('preflight', () => {
       1,
       expect.stringContaining(`change  stack and table: table ${left}-Table`),
     ]);
+    aws.region.logsRole = 'arn:aws:iam::1:role/OfTheStack';
     const deployed = await preflight('Deployed', '--json');
     expect(deployed.exitCode).toBe(0);
     expect(JSON.parse(deployed.out)).toContainEqual({

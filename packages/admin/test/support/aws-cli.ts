@@ -1,9 +1,10 @@
 /** What is wrong with a command of the AWS CLI, as far as the SDK tells: its commands and options are the API's, in kebab-case. */
 import * as apiGateway from '@aws-sdk/client-api-gateway';
 import * as dynamodb from '@aws-sdk/client-dynamodb';
+import * as lambda from '@aws-sdk/client-lambda';
 import * as sts from '@aws-sdk/client-sts';
 
-const SERVICES: Readonly<Record<string, object>> = { apigateway: apiGateway, dynamodb, sts };
+const SERVICES: Readonly<Record<string, object>> = { apigateway: apiGateway, dynamodb, lambda, sts };
 const GLOBAL_OPTIONS = new Set(['query', 'output', 'region']);
 
 /** A structure of a service's model: kind, namespace, name, traits, names of its members, their types. */
@@ -15,11 +16,6 @@ const pascal = (kebab: string) => kebab.replace(/(?:^|-)([a-z])/g, (_match, lett
 export function awsProblem([, service = '', command = '', ...rest]: readonly string[]): string | undefined {
   const model = SERVICES[service] as Record<string, unknown> | undefined;
   if (!model) return `no service ${service}`;
-  if (command === 'wait') {
-    const [waiter = '', ...options] = rest;
-    if (!(`waitUntil${pascal(waiter)}` in model)) return `no waiter ${waiter}`;
-    return optionProblem(model.DescribeTableInput$ as Structure, options);
-  }
   const operation = pascal(command);
   if (!(`${operation}Command` in model)) return `no command ${command}`;
   const input = (model[`${operation}Input$`] ?? model[`${operation}Request$`]) as Structure | undefined;

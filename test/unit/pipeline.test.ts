@@ -1,0 +1,43 @@
+/** The pipeline to copy: its commands are there, and it stores no lasting credentials. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
+
+const text = readFileSync(new URL('../../examples/pipeline/deploy.yml', import.meta.url), 'utf8');
+/** What each step runs: a line, or an indented block. */
+const commands = [...text.matchAll(/run: (?:\|\n((?: {10}.*\n)+)|(.+)\n)/g)].map(
+  ([, block, line]) => block ?? line ?? '',
+);
+
+it('runs scripts that there are, in a shell that can read them', () => {
+  expect(commands.length).toBeGreaterThan(12);
+  for (const command of commands) {
+    expect([command, spawnSync('bash', ['-n', '-c', command]).status]).toEqual([command, 0]);
+    for (const [, script = ''] of command.matchAll(/npm run (?:--silent )?([\w:-]+)/g))
+      expect(Object.keys(packageJson.scripts)).toContain(script);
+  }
+});
+
+it('deploys to staging, checks it there, and then to production with canary', () => {
+  const order = [
+    'cdk deploy',
+    'npm run smoke',
+    'npm run certify',
+    'needs: staging',
+    'cdk diff',
+    'rollout=canary',
+    'npm run smoke',
+  ];
+  let from = 0;
+  for (const step of order) {
+    const at = text.indexOf(step, from);
+    expect([step, at > 0]).toEqual([step, true]);
+    from = at + step.length;
+  }
+});
+
+it('has short-lived credentials alone', () => {
+  expect(text).toContain('id-token: write');
+  expect(text).not.toMatch(/aws-(access|secret)|AWS_(ACCESS|SECRET)/);
+});
