@@ -5,13 +5,11 @@ const SUITES = [
   'import',
   'fleet',
   'limiter',
-  'hot-account',
   'cold-start',
   'overhead',
   'end-to-end',
   'merges',
   'lambda',
-  'reload',
 ] as const;
 
 const USAGE = `Usage: npm run bench -- [${SUITES.join('|')}]… [--against REV [--turns N]]`;

@@ -26,7 +26,6 @@ export interface GatewayResponse {
 export interface DeployedFunction {
   readonly environment: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
-  readonly memoryMb: number;
 }
 
 export interface Deployment extends Throttles {
@@ -103,7 +102,6 @@ export function readDeployment(template: Template, tableName: string): Deploymen
         {
           environment: mapValues(Properties.Environment?.Variables ?? {}, text),
           timeoutMs: Properties.Timeout * 1000,
-          memoryMb: Properties.MemorySize,
         },
       ]),
     ),
