@@ -5,7 +5,6 @@ const SUITES = [
   'import',
   'fleet',
   'limiter',
-  'cold-start',
   'overhead',
   'end-to-end',
   'merges',
