@@ -79,7 +79,8 @@ export function checkTypes(bugs: readonly Bug[]): void {
     const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' });
     if (status !== 0) throw new Error(`Planted code does not compile:\n${stdout}`);
     rmSync(folder, { recursive: true });
-    if (apart.length === left.length) throw new Error(`No bug can be planted of: ${apart.map(({ name }) => name).join('; ')}`);
+    if (apart.length === left.length)
+      throw new Error(`No bug can be planted of: ${apart.map(({ name }) => name).join('; ')}`);
     left = apart;
   }
 }
