@@ -8,6 +8,7 @@ import { type OperationName, operations } from '../../lib/http/operations.ts';
 import { readSettings, SETTINGS } from '../../lib/shared/settings.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 import { listAccounts } from '../admin/accounts/accounts.ts';
+import { feedOf } from '../admin/cli/target.ts';
 import { createConsole } from '../admin/console/console.ts';
 import { DataError } from '../admin/data/check-lines.ts';
 import { linesOf } from '../admin/data/lines.ts';
@@ -20,6 +21,7 @@ import { startDynamoDb } from './dynamodb-local.ts';
 import { FAILURES, type Failure, startFailingTable } from './failing-table.ts';
 import type { Served } from './gateway.ts';
 import { type LocalService, startService } from './local-service.ts';
+import { startSampleReports } from './sample-reports.ts';
 import { StartError } from './start-error.ts';
 import type { Options } from './start-options.ts';
 import { serveAndWatch } from './watch.ts';
@@ -55,7 +57,8 @@ export async function serve(
     target: `the table of npm start, at ${splitEndpoint(endpoint).url}`,
     commandOptions: () => `--service ${service?.url}`,
     now: Date.now,
-    deadLetters: async () => service?.deadLetters.length,
+    deadLetters: async () => service?.deadLetters(),
+    feed: () => feed,
     onFailed: (text) => process.stderr.write(`${text}\n`),
   });
   service = await startService({
@@ -70,17 +73,27 @@ export async function serve(
     demoKey,
   });
   atEnd(service.stop);
+  const { feed } = feedOf(new Map(Object.entries(service.queueUrls)), undefined);
   try {
-    atEnd(noteRunning({ pid: process.pid, url: service.url, endpoint, tableName: LOCAL_TABLE_NAME }));
+    atEnd(
+      noteRunning({
+        pid: process.pid,
+        url: service.url,
+        endpoint,
+        tableName: LOCAL_TABLE_NAME,
+        outputs: service.queueUrls,
+      }),
+    );
   } catch (error) {
     const why = (error as NodeJS.ErrnoException).code;
     show(
       `Warning: cannot write to .local (${why}): \`npm run admin\` finds this service by DYNAMODB_ENDPOINT=${endpoint} only.`,
     );
   }
+  if (known && !options.still) atEnd(startSampleReports(service.sendToFeed));
   if (service.streamProblem)
     show(`Warning: cannot read the table's stream (${service.streamProblem}); interrupted merges stay pending.`);
-  show(welcome(service.url, console.entrance, demoKey, options.fail));
+  show(welcome(service, console.entrance, demoKey, options.fail));
   // A last resort: nothing that a request does ends the service.
   process.on('uncaughtException', (error) =>
     process.stderr.write(`Unexpected error (the service keeps running): ${error.stack}\n`),
@@ -89,7 +102,7 @@ export async function serve(
 
 /** Starts DynamoDB, and sees to the table and its data. */
 async function prepareTable(
-  { data, db }: Options,
+  { data, db, still }: Options,
   atEnd: (stop: () => Promise<void>) => void,
   fail: (error: unknown) => void,
 ): Promise<{ endpoint: string; table: Table }> {
@@ -107,12 +120,18 @@ async function prepareTable(
     });
     show(`Loaded ${data}: ${countsText(loaded)}`);
   } else if ((await listAccounts(table)).length === 0) {
-    show(`Loaded sample data: ${countsText(await loadData(table, 'sample', sampleData(Date.now()), loading))}`);
+    const sample = sampleData(Date.now(), { reporting: !still });
+    show(`Loaded sample data: ${countsText(await loadData(table, 'sample', sample, loading))}`);
   } else show('The table already has data: no sample data is loaded.');
   return { endpoint, table };
 }
 
-function welcome(url: string, entrance: string, demoKey: string | undefined, fail: readonly Failure[]): string {
+function welcome(
+  { url, queueUrls }: LocalService,
+  entrance: string,
+  demoKey: string | undefined,
+  fail: readonly Failure[],
+): string {
   const appKey = demoKey ?? '<API_KEY>';
   // A proxy of the environment would be asked for this machine's own address.
   const { http_proxy, all_proxy, ALL_PROXY } = process.env;
@@ -131,6 +150,7 @@ function welcome(url: string, entrance: string, demoKey: string | undefined, fai
     `Serving at ${url}`,
     `Reference  ${url}/docs`,
     `Console    ${url}${entrance}`,
+    `Feed       ${queueUrls.FeedUrl}`,
     ...(demoKey === undefined ? [] : [`Demo key   ${demoKey}`]),
     ...fail.map((failure) => `Failing    ${failure}: ${FAILURES[failure]}`),
     '',
@@ -144,7 +164,7 @@ function onServed({ method, path, status, code, durationMs, requestId }: Served)
   show(line`${new Date().toISOString()} ${method} ${path} ${status} ${code} ${durationMs.toFixed(1)} ms ${requestId}`);
 }
 
-/** Why calls are answered with InternalError: a function of the service is broken. */
+/** Why calls are answered with ServiceUnavailable: a function of the service is broken. */
 function onFailed(functionName: string, { message }: Error): void {
   process.stderr.write(`${line`The function ${functionName} failed: ${message}`}\n`);
 }

@@ -14,13 +14,15 @@ const SETTLED_MS = 20;
 
 /** @param endpoint of a DynamoDB that has the table and its data */
 export async function serveAndWatch(
-  { port, fail, inspect }: Options,
+  { port, fail, inspect, still }: Options,
   endpoint: string,
   atEnd: (stop: () => Promise<void>) => void,
 ): Promise<void> {
   const args = ['--port', String(port || (await freePort())), ...fail.flatMap((part) => ['--fail', part])];
   const env = { NODE_COMPILE_CACHE: `${root}node_modules/.cache/node`, ...process.env, DYNAMODB_ENDPOINT: endpoint };
-  const start = () => fork(`${root}packages/local/start.ts`, [...args, ...(inspect ? ['--inspect'] : [])], { env });
+  if (inspect) args.push('--inspect');
+  if (still) args.push('--still');
+  const start = () => fork(`${root}packages/local/start.ts`, args, { env });
   let serving = Promise.resolve(start());
   let timer: NodeJS.Timeout | undefined;
   for (const folder of globSync(FOLDERS, { cwd: root }))
