@@ -179,7 +179,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a refusal is not remembered: every further call writes',
     file: 'lib/http/rate-limit.ts',
     find: 'refusals.set(String(account), { windows, refusedBy });',
-    replace: '',
+    replace: 'refusals.get(String(account));',
     tests: [integration('rate-limit')],
     only: 'one write a call',
   },
