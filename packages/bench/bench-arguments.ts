@@ -1,18 +1,6 @@
 import { parseArgs } from 'node:util';
 
-const SUITES = [
-  'units',
-  'import',
-  'fleet',
-  'limiter',
-  'hot-account',
-  'cold-start',
-  'overhead',
-  'end-to-end',
-  'merges',
-  'lambda',
-  'reload',
-] as const;
+const SUITES = ['units', 'import', 'fleet', 'limiter', 'overhead', 'end-to-end', 'merges', 'lambda'] as const;
 
 const USAGE = `Usage: npm run bench -- [${SUITES.join('|')}]… [--against REV [--turns N]]`;
 

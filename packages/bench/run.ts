@@ -9,8 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { addPackages } from '../../test/support/packages.ts';
 import { type Arguments, readArguments, UsageError } from './bench-arguments.ts';
-import { writeDocuments } from './document.ts';
-import { createReport, type Figure, type Results, writeResults } from './report.ts';
+import { createReport, type Figure, writeResults } from './report.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const say = (line: string) => process.stdout.write(`${line}\n`);
@@ -24,7 +23,7 @@ async function measure(suites: readonly string[]): Promise<void> {
     };
     await run(report.of(suite));
   }
-  writeDocuments(writeResults(report.figures));
+  writeResults(report.figures);
   const missed = report.figures.filter(({ met }) => met === false);
   say(
     missed.length === 0
@@ -77,7 +76,7 @@ function compareWith(revision: string, suites: readonly string[], turns: number)
           throw new Error(`the benchmarks fail in ${which === 'here' ? 'this tree' : revision}:\n${stderr}`);
         // Earlier revisions have the benchmarks at the top.
         const packages = existsSync(join(tree, 'packages')) ? 'packages' : '';
-        const results = JSON.parse(readFileSync(join(tree, packages, 'bench', 'results.json'), 'utf8')) as Results;
+        const results = JSON.parse(readFileSync(join(tree, packages, 'bench', 'results.json'), 'utf8'));
         for (const { suite, name, value, ratio } of results.figures as Figure[])
           if (suites.includes(suite)) {
             const key = `${suite}: ${name}`;

@@ -26,7 +26,6 @@ export interface GatewayResponse {
 export interface DeployedFunction {
   readonly environment: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
-  readonly memoryMb: number;
 }
 
 export interface Deployment extends Throttles {
@@ -110,7 +109,6 @@ export function readDeployment(
         {
           environment: mapValues(Properties.Environment?.Variables ?? {}, text),
           timeoutMs: Properties.Timeout * 1000,
-          memoryMb: Properties.MemorySize,
         },
       ]),
     ),

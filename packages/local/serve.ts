@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import inspector from 'node:inspector';
 import { DEMO_KEYS, sampleData, sampleId } from '../../infra/generate/sample.ts';
 import { createAppKeys } from '../../lib/auth/app-keys.ts';
-import { connectTable, PATIENT, splitEndpoint } from '../../lib/dynamodb/client.ts';
+import { connectTable, PATIENT, splitEndpoint, type Table } from '../../lib/dynamodb/client.ts';
 import { type OperationName, operations } from '../../lib/http/operations.ts';
 import { readSettings, SETTINGS } from '../../lib/shared/settings.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
@@ -20,13 +20,11 @@ import { line } from '../admin/text/printable.ts';
 import { startDynamoDb } from './dynamodb-local.ts';
 import { FAILURES, type Failure, startFailingTable } from './failing-table.ts';
 import type { Served } from './gateway.ts';
-import { startLimitsProxy } from './limits/limits-proxy.ts';
-import { forgetModules } from './local-functions.ts';
 import { type LocalService, startService } from './local-service.ts';
 import { startSampleReports } from './sample-reports.ts';
 import { StartError } from './start-error.ts';
 import type { Options } from './start-options.ts';
-import { watchSources } from './watch.ts';
+import { serveAndWatch } from './watch.ts';
 
 /**
  * @param atEnd takes what stops a part that has started
@@ -38,40 +36,19 @@ export async function serve(
   atEnd: (stop: () => Promise<void>) => void,
   fail: (error: unknown) => void,
 ): Promise<void> {
+  const preparing = prepareTable(options, atEnd, fail);
+  if (options.watch) return serveAndWatch(options, (await preparing).endpoint, atEnd);
   // In the terminal of an editor a debugger may be there already.
   if (options.inspect && !inspector.url()) inspector.open();
   if (options.inspect && !inspector.url())
     throw new StartError("The debugger's port 9229 is in use: stop the process that uses it.");
-  const starting = startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT, dbDirectory: options.db });
-  atEnd(async () => (await starting).stop());
   const context = Object.entries(SETTINGS).map(([name, { env }]) => [name, process.env[env] || undefined]);
   // Half a second in which DynamoDB Local starts.
   const synthesizing = import('./synthesize.ts').then(({ synthesize }) => synthesize(Object.fromEntries(context)));
-  const [dynamoDb, template] = await Promise.all([starting, synthesizing]);
-  void dynamoDb.lost.then((sentence) => fail(new StartError(sentence)));
-  await createTable(dynamoDb.endpoint, LOCAL_TABLE_NAME);
-  const limits = options.limits ? await startLimitsProxy(dynamoDb.endpoint) : undefined;
-  if (limits) atEnd(limits.close);
-  // The sample is loaded without limits: it is there at once.
-  const endpoint = limits?.endpoint ?? dynamoDb.endpoint;
-  const table = connectTable({ name: LOCAL_TABLE_NAME, endpoint: dynamoDb.endpoint, ...PATIENT });
-  const loading = { nowSeconds: Math.floor(Date.now() / 1000), gatewayKeys: createLocalGatewayKeys(table) };
-  if (options.data !== undefined) {
-    const lines = linesOf(createReadStream(options.data));
-    const loaded = await loadData(table, options.data, lines, loading).catch((error) => {
-      throw error instanceof DataError ? new StartError(error.message) : error;
-    });
-    show(`Loaded ${options.data}: ${countsText(loaded)}`);
-  } else if ((await listAccounts(table)).length === 0) {
-    show(
-      `Loaded sample data: ${countsText(await loadData(table, 'sample', sampleData(Date.now(), { reporting: !options.still }), loading))}`,
-    );
-  } else show('The table already has data: no sample data is loaded.');
+  const [{ endpoint, table }, template] = await Promise.all([preparing, synthesizing]);
   const settings = readSettings({ TABLE_NAME: LOCAL_TABLE_NAME });
   const known = await createAppKeys({ table, now: Date.now, settings, timeLimits: TIME_LIMITS }).find(DEMO_KEYS.demo);
   const demoKey = known && DEMO_KEYS.demo; // a table of the user's own data has no such key
-  atEnd(async () => table.client.destroy());
-
   const failing = options.fail.length > 0 ? await startFailingTable(endpoint, options.fail) : undefined;
   if (failing) atEnd(failing.close);
   let service: LocalService | undefined;
@@ -94,19 +71,9 @@ export async function serve(
     onFailed,
     console: console.listener,
     demoKey,
-    limitCpu: options.limits,
   });
   atEnd(service.stop);
   const { feed } = feedOf(new Map(Object.entries(service.queueUrls)), undefined);
-  if (options.watch) {
-    const { load } = service;
-    await load();
-    const unwatch = watchSources((files) => {
-      forgetModules(files);
-      return load();
-    }, show);
-    atEnd(async () => unwatch());
-  }
   try {
     atEnd(
       noteRunning({
@@ -131,6 +98,32 @@ export async function serve(
   process.on('uncaughtException', (error) =>
     process.stderr.write(`Unexpected error (the service keeps running): ${error.stack}\n`),
   );
+}
+
+/** Starts DynamoDB, and sees to the table and its data. */
+async function prepareTable(
+  { data, db, still }: Options,
+  atEnd: (stop: () => Promise<void>) => void,
+  fail: (error: unknown) => void,
+): Promise<{ endpoint: string; table: Table }> {
+  const starting = startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT, dbDirectory: db });
+  atEnd(async () => (await starting).stop());
+  const { endpoint, lost } = await starting;
+  void lost.then((sentence) => fail(new StartError(sentence)));
+  await createTable(endpoint, LOCAL_TABLE_NAME);
+  const table = connectTable({ name: LOCAL_TABLE_NAME, endpoint, ...PATIENT });
+  atEnd(async () => table.client.destroy());
+  const loading = { nowSeconds: Math.floor(Date.now() / 1000), gatewayKeys: createLocalGatewayKeys(table) };
+  if (data !== undefined) {
+    const loaded = await loadData(table, data, linesOf(createReadStream(data)), loading).catch((error) => {
+      throw error instanceof DataError ? new StartError(error.message) : error;
+    });
+    show(`Loaded ${data}: ${countsText(loaded)}`);
+  } else if ((await listAccounts(table)).length === 0) {
+    const sample = sampleData(Date.now(), { reporting: !still });
+    show(`Loaded sample data: ${countsText(await loadData(table, 'sample', sample, loading))}`);
+  } else show('The table already has data: no sample data is loaded.');
+  return { endpoint, table };
 }
 
 function welcome(

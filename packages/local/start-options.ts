@@ -19,11 +19,10 @@ Set DYNAMODB_ENDPOINT to use another DynamoDB-compatible server instead of Dynam
   --port N     listen on 127.0.0.1:N (default 3000)
   --data FILE  load FILE (newline-delimited JSON, see docs/data-format.md) instead of the sample data
   --db DIR     keep the database in DIR; if it holds data, no sample data is loaded
-  --limits aws enforce DynamoDB's limits, and Lambda's CPU share for each function
   --fail PART  make a part of the table fail, to test your program (can be repeated):
 ${failureLines()}
   --still      keep the sample's hosts silent: without it they report through the feed, and the fleet moves
-  --watch      reload changed files of lib/ and functions/ before the next call; data is kept
+  --watch      restart when a source file changes; data is kept
   --inspect    let a debugger attach to port 9229
   --help       show this help
 `;
@@ -34,13 +33,12 @@ export class UsageError extends Error {}
 export type Options = Exclude<ReturnType<typeof readOptions>, 'help'>;
 
 export function readOptions() {
-  const { help, port, limits, fail, ...others } = parse();
+  const { help, port, fail, ...others } = parse();
   if (help) return 'help';
-  if (limits !== undefined && limits !== 'aws') throw new UsageError(`--limits must be aws, not "${limits}".`);
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
     throw new UsageError(`--port must be a number from 0 to 65535, not "${port}".`);
   if (!fail.every(isFailure)) throw new UsageError(`--fail must be one of ${Object.keys(FAILURES).join(', ')}.`);
-  return { ...others, port: Number(port), limits: limits !== undefined, fail };
+  return { ...others, port: Number(port), fail };
 }
 
 function parse() {
@@ -52,7 +50,6 @@ function parse() {
         port: { type: 'string', default: '3000' },
         data: text,
         db: text,
-        limits: text,
         fail: { type: 'string', multiple: true, default: [] },
         still: flag,
         watch: flag,

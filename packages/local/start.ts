@@ -20,6 +20,7 @@ async function main(): Promise<void> {
   process.on('SIGINT', () => end(0));
   process.on('SIGTERM', () => end(0));
   process.on('SIGHUP', () => end(0)); // the terminal was closed
+  process.on('disconnect', () => end(0)); // `--watch`, which has started this, was killed
   // npm that is ended by a signal leaves what it runs behind.
   if (process.env.npm_lifecycle_event !== undefined) whenOrphaned(() => end(0));
   try {
@@ -29,8 +30,6 @@ async function main(): Promise<void> {
     if (options === 'help') process.stdout.write(HELP);
     else {
       await checkFirst(options);
-      // Before what it imports, so that it sees which file imports which.
-      if (options.watch) await import('./local-functions.ts');
       // Only now, so that wrong options are reported at once.
       const { serve } = await import('./serve.ts');
       await serve(options, (stop) => stops.push(stop), fail);
@@ -48,10 +47,11 @@ function whenOrphaned(act: () => void): void {
   timer.unref();
 }
 
-/** What a user sees of a failure: our own sentences whole, of anything else its kind and first line. */
+/** What a user sees of a failure: our own sentences whole, of a syntax error its place, of anything else its kind and first line. */
 function messageOf(error: unknown): string {
   if (error instanceof StartError || error instanceof UsageError) return error.message;
-  const { name, message } = error as Error;
+  const { name, message, stack } = error as Error;
+  if (error instanceof SyntaxError) return `Cannot start the service: ${stack}`;
   return `Cannot start the service: ${name}: ${message.split('\n')[0]}`;
 }
 

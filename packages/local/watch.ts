@@ -1,51 +1,44 @@
-/** `npm start -- --watch`: what is changed in the sources of functions is live at the next call. */
-import { watch } from 'node:fs';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+/** `npm start -- --watch`: DynamoDB Local stays with its data; a change of the sources restarts all else. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync, watch } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { freePort } from './dynamodb-local.ts';
+import type { Options } from './start-options.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const FOLDERS = ['lib', 'functions'];
+/** One by one: a recursive watch, as that of `node --watch`, loses a file that an editor saves by renaming another. */
+const FOLDERS = '{lib,functions,infra}/**/';
 /** An editor writes a file in several steps. */
 const SETTLED_MS = 20;
 
-/**
- * Calls `load` with the sources that have changed, and tells what became of it.
- * @returns ends it
- */
-export function watchSources(load: (files: URL[]) => Promise<void>, show: (text: string) => void): () => void {
-  const changed = new Set<string>();
+/** @param endpoint of a DynamoDB that has the table and its data */
+export async function serveAndWatch(
+  { port, fail, inspect, still }: Options,
+  endpoint: string,
+  atEnd: (stop: () => Promise<void>) => void,
+): Promise<void> {
+  const args = ['--port', String(port || (await freePort())), ...fail.flatMap((part) => ['--fail', part])];
+  const env = { NODE_COMPILE_CACHE: `${root}node_modules/.cache/node`, ...process.env, DYNAMODB_ENDPOINT: endpoint };
+  if (inspect) args.push('--inspect');
+  if (still) args.push('--still');
+  const start = () => fork(`${root}packages/local/start.ts`, args, { env });
+  let serving = Promise.resolve(start());
   let timer: NodeJS.Timeout | undefined;
-
-  async function reload(): Promise<void> {
-    const names = [...changed];
-    changed.clear();
-    const began = performance.now();
-    await load(names.map((name) => pathToFileURL(root + name))).then(
-      () => show(`Reloaded in ${Math.round(performance.now() - began)} ms: ${names.join(', ')}`),
-      (error: unknown) => show(`Reload failed, the previous code still answers: ${whatIsWrong(error)}`),
-    );
-  }
-
-  const watchers = FOLDERS.map((folder) =>
-    watch(`${root}${folder}`, { recursive: true }, (_event, name) => {
+  for (const folder of globSync(FOLDERS, { cwd: root }))
+    watch(`${root}${folder}`, (_event, name) => {
       if (!name?.endsWith('.ts')) return;
-      changed.add(`${folder}/${name}`);
       clearTimeout(timer);
-      timer = setTimeout(reload, SETTLED_MS);
-    }),
-  );
-  return () => {
-    clearTimeout(timer);
-    for (const watcher of watchers) watcher.close();
-  };
+      timer = setTimeout(() => {
+        process.stdout.write(`${folder}/${name} has changed: restarting\n`);
+        serving = serving.then(stop).then(start);
+      }, SETTLED_MS);
+    });
+  atEnd(async () => stop(await serving));
 }
 
-/** File, line and message, without the modules of Node that found it. */
-function whatIsWrong(error: unknown): string {
-  const { stack = String(error) } = error as Error;
-  const lines = stack.split('\n').filter((line) => !/^\s+at .*(node:|\(native)/.test(line));
-  return lines
-    .join('\n')
-    .replaceAll(`file://${root}`, '')
-    .replaceAll(root, '')
-    .replaceAll(/#[\d.]+(?=:\d)/g, '');
+async function stop(service: ChildProcess): Promise<void> {
+  if (service.exitCode !== null || service.signalCode !== null) return;
+  service.kill();
+  await once(service, 'exit');
 }

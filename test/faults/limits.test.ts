@@ -3,7 +3,7 @@ import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { readMergeOrder } from '../../lib/operations/merge-alerts/merge-order.ts';
 import { finishMerge } from '../../lib/operations/merge-alerts/move.ts';
-import { type LimitsProxy, startLimitsProxy } from '../../packages/local/limits/limits-proxy.ts';
+import { type LimitsProxy, startLimitsProxy } from '../../packages/bench/limits/limits-proxy.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { expectMerged, newAccount, objectId } from '../support/incidents.ts';
 import { connectThrough, handlersOver, invokeAlone, newTable, putAll, testDeps } from '../support/service.ts';

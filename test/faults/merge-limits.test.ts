@@ -1,9 +1,9 @@
-/** Merges at the limits that AWS sets and DynamoDB Local does not: see `packages/local/limits`. */
+/** Merges at the limits that AWS sets and DynamoDB Local does not: see `packages/bench/limits`. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectTable, type Table, withSignal } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { finishMerge } from '../../lib/operations/merge-alerts/move.ts';
-import { type LimitsProxy, startLimitsProxy } from '../../packages/local/limits/limits-proxy.ts';
+import { type LimitsProxy, startLimitsProxy } from '../../packages/bench/limits/limits-proxy.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { expectMerged, newAccount } from '../support/incidents.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectTable, type Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
-import { startLimitsProxy } from '../../packages/local/limits/limits-proxy.ts';
+import { startLimitsProxy } from '../../packages/bench/limits/limits-proxy.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type Account, newAccount, objectId } from '../support/incidents.ts';

@@ -11,7 +11,7 @@ import {
   Refusal,
   THROTTLED,
   throttled,
-} from '../../packages/local/limits/limit-errors.ts';
+} from '../../packages/bench/limits/limit-errors.ts';
 
 /**
  * What becomes of a wire call:

@@ -34,10 +34,10 @@ import {
   mergeAlerts,
 } from '../../../lib/http/operations.ts';
 import { RUM_RECORD } from '../../../test/support/rum.ts';
-import { cpuShareOf, limitCpu } from '../../local/cpu-share.ts';
 import { type BenchService, startBenchService } from '../bench-service.ts';
 import { bundle } from '../bundle.ts';
 import { cpuClock, takeTurns } from '../compare.ts';
+import { cpuShareOf, limitCpu } from '../cpu-share.ts';
 import { accountLines, fleetLines, hostFields } from '../fleet-data.ts';
 import type { WireCall } from '../lambda/bare.ts';
 import type { NewFigure } from '../report.ts';

@@ -17,13 +17,13 @@ import { checkTable } from '../../admin/check/check.ts';
 import type { Finding } from '../../admin/check/finding.ts';
 import { repair } from '../../admin/check/repair.ts';
 import { writeBatch } from '../../admin/data/write.ts';
-import { cpuShareOf } from '../../local/cpu-share.ts';
-import { startFunctionProcess } from '../../local/function-process.ts';
-import { AWS_LIMITS } from '../../local/limits/capacity.ts';
-import { startLimitsProxy } from '../../local/limits/limits-proxy.ts';
 import { type BenchService, startBenchService } from '../bench-service.ts';
 import { cpuClock, takeTurns } from '../compare.ts';
+import { cpuShareOf } from '../cpu-share.ts';
 import { accountLines } from '../fleet-data.ts';
+import { startFunctionProcess } from '../function-process.ts';
+import { AWS_LIMITS } from '../limits/capacity.ts';
+import { startLimitsProxy } from '../limits/limits-proxy.ts';
 import { type LoadResult, runMergeLoad } from '../merge-load.ts';
 import { refusedMerges } from '../refused-merges.ts';
 import type { NewFigure } from '../report.ts';
@@ -215,7 +215,7 @@ async function atShareOfCpu(service: BenchService, add: Add): Promise<void> {
   const proxy = await startLimitsProxy(service.endpoint);
   const env = { AWS_REGION: 'local', TABLE_NAME: service.table.name, DYNAMODB_ENDPOINT: proxy.endpoint, QUIET: 'true' };
   const entry = new URL('../../../functions/merge-alerts.ts', import.meta.url);
-  const merging = startFunctionProcess({ entry, env, timeoutMs: 30_000 }, cpuShareOf(MEMORY_MB));
+  const merging = await startFunctionProcess({ entry, env, timeoutMs: 30_000 }, cpuShareOf(MEMORY_MB));
   const call = async (ids: readonly string[], incident: string) => {
     const { statusCode, body } = (await merging.invoke(eventOf(ids, incident))) as { statusCode: number; body: string };
     if (statusCode !== 200) throw new Error(`${mergeAlerts.name}: ${statusCode} ${body}`);

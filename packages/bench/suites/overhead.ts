@@ -2,10 +2,12 @@
  * What the chain costs a call: app key (in the cache), permission, content type, size, JSON, schema, envelope, log line and metric,
  * with an operation that answers at once, against a route that does nothing but answer on the field's routers.
  */
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 import { createRequire } from 'node:module';
-import { Router } from '@aws-lambda-powertools/event-handler/http';
+import { fileURLToPath } from 'node:url';
 import middy from '@middy/core';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import { Hono } from 'hono';
@@ -24,8 +26,16 @@ import { TIME_LIMITS } from '../../../lib/shared/time-limits.ts';
 import { takeTurns } from '../compare.ts';
 import type { NewFigure } from '../report.ts';
 
-// Neither has types that fit.
-const require = createRequire(import.meta.url);
+// Only this benchmark needs them, so that `npm ci` does not install them.
+const folder = fileURLToPath(new URL('../../../.local/bench/', import.meta.url));
+const ROUTERS = ['@aws-lambda-powertools/event-handler@2.35.0', '@codegenie/serverless-express@5.0.0', 'express@5.3.0'];
+mkdirSync(folder, { recursive: true });
+const options = ['--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--silent'];
+execFileSync('npm', ['install', ...options, '--prefix', folder, ...ROUTERS], { stdio: 'inherit' });
+const require = createRequire(folder);
+const { Router } = require('@aws-lambda-powertools/event-handler/http') as {
+  Router: new () => { post(path: string, route: () => object): void; resolve: Handler };
+};
 type Route = (request: unknown, response: { json(body: unknown): void }) => void;
 const express = require('express') as () => { post(path: string, route: Route): void };
 const serverlessExpress = require('@codegenie/serverless-express') as (options: { app: unknown }) => Handler;

@@ -12,13 +12,13 @@ export const FORMER: readonly Former[] = [
     file: 'lib/operations/merge-alerts/commit.ts',
     find: "    const retry: CommitResult = { outcome: 'retry' };\n",
     replace:
-      "    const retry: CommitResult = { outcome: 'retry' };\n    if (result.outcome === 'throttled') throw new Error('throttled');\n",
+      "    const retry: CommitResult = { outcome: 'retry' };\n    if (String(result.outcome) === 'throttled') throw new Error('throttled');\n",
   },
   {
     name: 'throttling ends the moves of a merge',
     file: 'lib/operations/merge-alerts/move.ts',
     find: "      case 'throttled':\n",
-    replace: "      case 'throttled':\n        throw new Error('throttled');\n",
+    replace: "      case 'throttled':\n        if (attempt >= 0) throw new Error('throttled');\n",
   },
   {
     name: 'the later of two accounts that store a key takes it',
@@ -43,7 +43,7 @@ export const FORMER: readonly Former[] = [
     name: 'a merge whose time ends before another attempt does not look whether it is committed',
     file: 'lib/operations/merge-alerts/commit.ts',
     find: '      found = await find();\n      if (!found) throw error;',
-    replace: '      if (found !== error) throw error;',
+    replace: '      if (!found || error) throw error;',
     scenario: 'a merge that changes an owner, whose time is nearly over',
   },
   {

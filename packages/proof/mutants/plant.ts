@@ -1,4 +1,5 @@
 /** Copies of the sources to plant bugs in. */
+import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -52,5 +53,34 @@ export async function withBug<Result>(folder: string, { name, file, find, replac
     return await act();
   } finally {
     writeFileSync(path, source);
+  }
+}
+
+/**
+ * Plants bugs together, as far as they do not touch each other, for the compiler to look at: code that cannot run would be noticed by
+ * any test.
+ * @throws with the compiler's errors
+ */
+export function checkTypes(bugs: readonly Bug[]): void {
+  for (let left = bugs; left.length > 0; ) {
+    const folder = copySources('types');
+    const apart: Bug[] = [];
+    for (const bug of left) {
+      const path = `${folder}${bug.file}`;
+      const source = readFileSync(path, 'utf8');
+      if (source.split(bug.find).length !== 2) apart.push(bug);
+      else
+        writeFileSync(
+          path,
+          source.replace(bug.find, () => bug.replace),
+        );
+    }
+    const tsc = `${root}node_modules/typescript/bin/tsc`;
+    const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' });
+    if (status !== 0) throw new Error(`Planted code does not compile:\n${stdout}`);
+    rmSync(folder, { recursive: true });
+    if (apart.length === left.length)
+      throw new Error(`No bug can be planted of: ${apart.map(({ name }) => name).join('; ')}`);
+    left = apart;
   }
 }

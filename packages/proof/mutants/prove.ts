@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { FORMER, type Former } from './former.ts';
 import { MUTANTS } from './mutants.ts';
-import { copySources, withBug } from './plant.ts';
+import { checkTypes, copySources, withBug } from './plant.ts';
 
 /** What the scenarios run. */
 const PROVED =
@@ -47,6 +47,7 @@ const wanted = process.argv.slice(2);
 const bugs: Former[] = [...MUTANTS.filter(({ file }) => PROVED.test(file)), ...FORMER].filter(
   ({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)),
 );
+checkTypes(bugs);
 let survivors = 0;
 const folder = copySources('prove');
 for (const scenario of new Set(bugs.map((bug) => bug.scenario))) {

@@ -7,7 +7,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { startDynamoDb } from '../../local/dynamodb-local.ts';
 import { MUTANTS, type Mutant } from './mutants.ts';
-import { copySources, root, withBug } from './plant.ts';
+import { checkTypes, copySources, root, withBug } from './plant.ts';
 
 interface Result {
   mutant: Mutant;
@@ -47,6 +47,7 @@ const tryMutant = (mutant: Mutant, folder: string): Promise<Result> =>
 
 const wanted = process.argv.slice(2);
 const chosen = MUTANTS.filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)));
+checkTypes(chosen);
 const results: Result[] = [];
 const left = chosen.values();
 const lanes: string[] = [];

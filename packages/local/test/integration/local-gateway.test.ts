@@ -1,6 +1,10 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
@@ -201,7 +205,9 @@ describe('over real HTTP', () => {
 });
 
 it('a function that cannot be loaded is named with its error', async () => {
-  const entry = new URL(`data:text/javascript,${encodeURIComponent("throw new Error('no such table');")}`);
+  const file = join(mkdtempSync(join(tmpdir(), 'broken-')), 'broken.mjs');
+  writeFileSync(file, "throw new Error('no such table');");
+  const entry = pathToFileURL(file);
   const failures: string[] = [];
   const broken = startFunction({ entry, env: {}, timeoutMs: 30_000 });
   const gateway = createGateway({

@@ -1,7 +1,7 @@
 /** The DynamoDB-compatible server behind the proxy: calls on it in the name of a caller, and what its rows weigh. */
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { type Item, itemBytes } from '../../../lib/dynamodb/item-size.ts';
-import type { Send, WireAnswer } from '../dynamodb-proxy.ts';
+import type { Send, WireAnswer } from '../../local/dynamodb-proxy.ts';
 
 /** The body of a call or an answer. */
 // biome-ignore lint/suspicious/noExplicitAny: the wire's JSON, which the engine has checked or will check

@@ -3,7 +3,7 @@
  * partition key, the sizes of rows, transactions and batches, capacity as it is billed, and transactions that conflict.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startDynamoDbProxy } from '../dynamodb-proxy.ts';
+import { startDynamoDbProxy } from '../../local/dynamodb-proxy.ts';
 import { AWS_LIMITS, createPartitions, type Limits } from './capacity.ts';
 import { createEngine, EngineRefusal, type Json, type KeyNames } from './engine.ts';
 import { invalid, Refusal } from './limit-errors.ts';

@@ -1,6 +1,6 @@
 /** Costs of calls, and capacity of partition keys. */
 import QuickLRU from 'quick-lru';
-import { createTokenBuckets } from '../token-buckets.ts';
+import { createTokenBuckets } from '../../local/token-buckets.ts';
 
 /**
  * The limits that the proxy enforces. Sources, all in the *DynamoDB Developer Guide* (as it was in 2025):
