@@ -7,6 +7,7 @@ import { explain } from './command-errors.ts';
 import { addCompletionCommands } from './completion-command.ts';
 import { addConsoleCommand } from './console-command.ts';
 import { addDataCommands } from './data-command.ts';
+import { addFindCommand } from './find-command.ts';
 import { addFleetCommands } from './fleet-command.ts';
 import { addGatewayKeysCommands } from './gateway-keys-command.ts';
 import type { Io } from './io.ts';
@@ -36,6 +37,7 @@ export function createProgram(io: Io): AdminCommand {
   addAppKeyCommands(program);
   addGatewayKeysCommands(program);
   addDataCommands(program);
+  addFindCommand(program);
   addShowCommands(program);
   addUndoCommands(program);
   addCheckCommands(program);

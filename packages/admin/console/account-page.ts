@@ -9,6 +9,7 @@ import type { WorkItemRow } from '../../../lib/operations/incident-rows.ts';
 import type { AuditEntry } from '../accounts/account-rows.ts';
 import { appKeyState, type ListedAppKey, listAppKeys, readAccounts } from '../accounts/accounts.ts';
 import { timeText } from '../text/time-text.ts';
+import { searchBox } from './find-page.ts';
 import { bar, facts, further, type Html, href, html, link, section, type Table, when } from './html.ts';
 import { command, type View } from './view.ts';
 
@@ -22,7 +23,7 @@ export async function accountsPage({ table, query }: Omit<View, 'account'>): Pro
     permissions.join(' ') || 'none',
     suspended ? 'suspended' : 'active',
   ]);
-  return html`
+  return html`${searchBox()}
 ${section('All accounts', { head: ['account', 'name', 'permissions', 'state'], rows, none: 'The table has no accounts.' })}
 ${further(next && href([], { after: next }), 'Further accounts')}`;
 }

@@ -15,6 +15,7 @@ import { asksLoopback } from '../local-service/loopback.ts';
 import { printable } from '../text/printable.ts';
 import { timeText } from '../text/time-text.ts';
 import { accountPage, accountsPage } from './account-page.ts';
+import { findPage } from './find-page.ts';
 import { fleetPage } from './fleet-page.ts';
 import { healthPage, runCheck } from './health-page.ts';
 import { document, type Html, html, type Page } from './html.ts';
@@ -127,6 +128,10 @@ export function createConsole(options: ConsoleOptions) {
   const accounts = show(async (view) => ({ title: 'Accounts', body: await accountsPage(view) }));
 
   app.get(prefix, accounts);
+  app.get(
+    `${prefix}/find`,
+    show(async (view) => ({ title: 'Find', body: await findPage(view) })),
+  );
   app.get(`${prefix}/:account/fleet`, ofAccount('fleet', 'Fleet', fleetPage));
   app.get(`${prefix}/:account/merges`, ofAccount('merges', 'Incidents and merges', mergesPage));
   app.get(`${prefix}/:account/incident/:id`, ofAccount('merges', 'Incident', incidentPage));
