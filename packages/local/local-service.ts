@@ -1,6 +1,9 @@
 /** The whole service on one machine, as the stack's template says: gateway, functions, table stream and queue. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { LOCAL_STATUS_PATH } from '../admin/status/local-figures.ts';
+import type { Measured } from '../admin/status/measured.ts';
+import { createCounters } from './counters.ts';
 import { cpuShareOf } from './cpu-share.ts';
 import { readDeployment } from './deployment.ts';
 import { createDocs } from './docs.ts';
@@ -43,6 +46,7 @@ export async function startService(options: LocalServiceOptions) {
       start({ entry: new URL(`${name}.ts`, functionsFolder), env: { ...environment, ...env }, timeoutMs }, memoryMb),
     ]),
   );
+  let queue: ReturnType<typeof startQueue> | undefined;
   let loading: Promise<unknown> = Promise.resolve();
   /** Loads all functions, again if they are loaded. @throws why one cannot be loaded */
   async function load(): Promise<void> {
@@ -53,12 +57,27 @@ export async function startService(options: LocalServiceOptions) {
     loading = all.catch(() => undefined);
     await all;
   }
+  const counters = createCounters();
+  const docs = createDocs(options.demoKey);
+  /** What CloudWatch knows of a deployment. */
+  const measure = (): Measured => ({
+    operations: counters.figures(),
+    attempts: queue?.attempts() ?? [],
+    dead_letters: queue?.deadLetters.length ?? 0,
+  });
   const gateway = createGateway({
     ...options,
+    onServed(served) {
+      counters.add(served);
+      options.onServed?.(served);
+    },
     deployment,
     // A call that comes while sources are loaded again is answered by the new ones.
     invoke: (name, event) => loading.then(() => functions[name]?.invoke(event)),
-    pages: createDocs(options.demoKey),
+    pages: (path, accept) =>
+      path === LOCAL_STATUS_PATH
+        ? { status: 200, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(measure()) }
+        : docs(path, accept),
   });
   const stopFunctions = () => Promise.all(Object.values(functions).map((each) => each.stop()));
 
@@ -69,11 +88,12 @@ export async function startService(options: LocalServiceOptions) {
 
   const target = functions[deployment.queue.functionName];
   if (!target) throw new Error('the queue feeds a function that the template does not have');
-  const queue = startQueue(deployment.queue, target);
+  const started = startQueue(deployment.queue, target);
+  queue = started;
   let streamProblem: string | undefined;
   let stopStream = async () => {};
   try {
-    stopStream = await followStream(endpoint, tableName, deployment.pipe, queue.send);
+    stopStream = await followStream(endpoint, tableName, deployment.pipe, started.send);
   } catch (error) {
     streamProblem = (error as Error).message;
   }
@@ -83,12 +103,13 @@ export async function startService(options: LocalServiceOptions) {
     /** Why the table's stream is not followed: then merges that are cut short stay pending. */
     streamProblem,
     /** Messages that the merge queue gave up. */
-    deadLetters: queue.deadLetters,
+    deadLetters: started.deadLetters,
+    measure,
     load,
     async stop() {
       const closed = new Promise((resolve) => gateway.close(resolve));
       gateway.closeAllConnections();
-      await Promise.all([closed, stopStream(), queue.stop(), stopFunctions()]);
+      await Promise.all([closed, stopStream(), started.stop(), stopFunctions()]);
     },
   };
 }

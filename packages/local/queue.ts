@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { type Key, parseKey } from '../../lib/dynamodb/keys.ts';
+import type { Attempt } from '../admin/status/measured.ts';
 import type { LocalFunction } from './local-functions.ts';
 
 /** A queue as the template has it, and the function that it feeds. */
@@ -19,6 +21,8 @@ export function startQueue(
   const timers = new Set<NodeJS.Timeout>();
   const underWay = new Set<Promise<void>>();
   const deadLetters: string[] = [];
+  /** The last failed attempt of each message that is retried. */
+  const failed = new Map<string, Omit<Attempt, 'incident_id' | 'sequence'>>();
   let stopped = false;
 
   function later(ms: number, act: () => Promise<void>): void {
@@ -35,9 +39,15 @@ export function startQueue(
     const attributes = { ApproximateReceiveCount: String(receives) };
     try {
       await target.invoke({ Records: [{ messageId, body, attributes, eventSource: 'aws:sqs' }] });
-    } catch {
+      failed.delete(body);
+    } catch (error) {
+      failed.delete(body);
       if (receives >= maxReceives) deadLetters.push(body);
-      else later(visibilityMs, () => receive(messageId, body, receives + 1));
+      else {
+        const at_ms = Date.now();
+        failed.set(body, { error: (error as Error).name, at_ms, next_ms: at_ms + visibilityMs });
+        later(visibilityMs, () => receive(messageId, body, receives + 1));
+      }
     }
   }
 
@@ -45,6 +55,12 @@ export function startQueue(
     send: (body: string) => later(delayMs, () => receive(randomUUID(), body, 1)),
     /** Messages that were received too often. */
     deadLetters: deadLetters as readonly string[],
+    /** The merges that messages name whose last attempt failed. */
+    attempts: (): Attempt[] =>
+      [...failed].map(([body, attempt]) => {
+        const [incidentId, sequence] = parseKey(JSON.parse(body) as Key)?.parts ?? [];
+        return { ...attempt, incident_id: String(incidentId), sequence: Number(sequence) };
+      }),
     async stop() {
       stopped = true;
       for (const timer of timers) clearTimeout(timer);

@@ -12,6 +12,7 @@ import { addFleetCommands } from './fleet-command.ts';
 import { addGatewayKeysCommands } from './gateway-keys-command.ts';
 import type { Io } from './io.ts';
 import { addShowCommands } from './show-command.ts';
+import { addStatusCommand } from './status-command.ts';
 import { addUndoCommands } from './undo-command.ts';
 
 export function createProgram(io: Io): AdminCommand {
@@ -37,6 +38,7 @@ export function createProgram(io: Io): AdminCommand {
   addAppKeyCommands(program);
   addGatewayKeysCommands(program);
   addDataCommands(program);
+  addStatusCommand(program);
   addFindCommand(program);
   addShowCommands(program);
   addUndoCommands(program);

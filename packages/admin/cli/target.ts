@@ -7,6 +7,8 @@ import { createLocalGatewayKeys } from '../local-service/local-gateway-keys.ts';
 import { LOCAL_TABLE_NAME } from '../local-service/local-table.ts';
 import { isLoopback } from '../local-service/loopback.ts';
 import { listRunning } from '../local-service/running.ts';
+import { measureLocal } from '../status/local-figures.ts';
+import type { Measured } from '../status/measured.ts';
 import { localUser } from './audited.ts';
 import { CliError, type Io, say, UsageError } from './io.ts';
 
@@ -30,6 +32,12 @@ export interface Target {
   readonly gatewayKeys: GatewayKeys | undefined;
   /** How many messages the stack's merge queue gave up, about; absent where no stack tells which queue it is. */
   readonly deadLetters?: () => Promise<number>;
+  /** Base address of the API that serves the table; absent: unknown. */
+  readonly url?: string;
+  /** What the surroundings of the table know of its service; absent: nothing. */
+  readonly measure?: () => Promise<Measured>;
+  /** Outputs of the stack, by name. */
+  readonly outputs?: ReadonlyMap<string | undefined, string | undefined>;
   close(): void;
 }
 
@@ -40,9 +48,19 @@ export async function connectTarget(options: TargetOptions, env: Io['env']): Pro
   if (stack !== undefined) {
     if (options.table !== undefined || options.endpoint !== undefined)
       throw new UsageError('--stack already names the table: do not pass --table or --endpoint.');
-    const { tableName, accountPlanId, deadLettersUrl } = await readStack(stack, region);
-    const target = connect({ tableName, region, accountPlanId });
-    return deadLettersUrl ? { ...target, deadLetters: () => countMessages(deadLettersUrl, region) } : target;
+    const { tableName, accountPlanId, deadLettersUrl, outputs } = await readStack(stack, region);
+    const url = outputs.get('Url');
+    return {
+      ...connect({ tableName, region, accountPlanId }),
+      ...(deadLettersUrl && { deadLetters: () => countMessages(deadLettersUrl, region) }),
+      ...(url && { url }),
+      outputs,
+      async measure() {
+        const { measureStack } = await import('../status/stack-figures.ts');
+        const finishMergesLogGroup = outputs.get('FinishMergesLogGroup');
+        return measureStack({ ...{ stack, tableName, region, finishMergesLogGroup } }, Date.now());
+      },
+    };
   }
   const endpoint = options.endpoint ?? (options.region === undefined ? env.DYNAMODB_ENDPOINT : undefined);
   if (endpoint !== undefined) {
@@ -51,7 +69,8 @@ export async function connectTarget(options: TargetOptions, env: Io['env']): Pro
   }
   if (options.table !== undefined) return connect({ tableName: options.table, region });
   const running = theRunning(options.service ?? env.SERVICE_URL);
-  return { ...connect(running), service: running.url };
+  const { url } = running;
+  return { ...connect(running), ...{ service: url, url }, measure: () => measureLocal(url) };
 }
 
 function theRunning(url: string | undefined) {
@@ -99,7 +118,7 @@ async function readStack(name: string, region: string | undefined) {
   const [tableName, accountPlanId] = [outputs.get('TableName'), outputs.get('AccountPlanId')];
   if (!tableName || !accountPlanId)
     throw new CliError(`Stack ${name} has no outputs TableName and AccountPlanId: it is not a stack of this service.`);
-  return { tableName, accountPlanId, deadLettersUrl: outputs.get('DeadLettersUrl') };
+  return { tableName, accountPlanId, deadLettersUrl: outputs.get('DeadLettersUrl'), outputs };
 }
 
 /** Those that can be received, and those that were received and not deleted yet. */
