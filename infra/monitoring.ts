@@ -1,5 +1,12 @@
 import { Stack } from 'aws-cdk-lib';
-import { type AlarmBase, type IMetric, MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import {
+  type AlarmBase,
+  type Dashboard,
+  type IMetric,
+  MathExpression,
+  Metric,
+  Stats,
+} from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
@@ -9,7 +16,7 @@ import { Construct } from 'constructs';
 import { operations } from '../lib/http/operations.ts';
 import { addDashboard, type DashboardSubjects } from './dashboard.ts';
 import { ServiceLevel } from './service-level.ts';
-import { createAlarm, eventMetric, PERIOD, SLOW_P99_MS, throttleEvents } from './stack-metrics.ts';
+import { createAlarm, eventMetric, PERIOD, SLOW_P99_MS, throttleEvents, whatToDo } from './stack-metrics.ts';
 
 /** A merge is finished within seconds: after this time an attempt, retried every three minutes, has failed. */
 const PENDING_MINUTES = 6;
@@ -21,6 +28,7 @@ export interface MonitoringProps extends DashboardSubjects {
 
 /** Alarms, each with one thing to do (docs/operate.md), and the dashboard. */
 export class Monitoring extends Construct {
+  readonly dashboard: Dashboard;
   private readonly topic: Topic | undefined;
 
   constructor(scope: Construct, id: string, props: MonitoringProps) {
@@ -28,7 +36,7 @@ export class Monitoring extends Construct {
     if (props.alarmEmail !== undefined) this.topic = this.createTopic(props.alarmEmail);
     for (const alarm of new ServiceLevel(this, 'ServiceLevel', props.accessLog).alarms) this.notifyOf(alarm);
     this.addAlarms(props);
-    addDashboard(this, props);
+    this.dashboard = addDashboard(this, props);
   }
 
   private createTopic(email: string): Topic {
@@ -45,7 +53,7 @@ export class Monitoring extends Construct {
   }
 
   private alarm(id: string, description: string, ...raised: [metric: IMetric, threshold: number, periods?: number]) {
-    this.notifyOf(createAlarm(this, id, `${description}. What to do: docs/operate.md`, ...raised));
+    this.notifyOf(createAlarm(this, id, `${description}. ${whatToDo(id)}`, ...raised));
   }
 
   private addAlarms({ table, functions, mergeQueue }: MonitoringProps): void {

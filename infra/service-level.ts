@@ -14,6 +14,7 @@ import { FilterPattern, type ILogGroup, MetricFilter } from 'aws-cdk-lib/aws-log
 import { Construct } from 'constructs';
 import { operations } from '../lib/http/operations.ts';
 import { METRICS } from '../lib/shared/metrics.ts';
+import { whatToDo } from './stack-metrics.ts';
 
 /** The share of the operations' calls that may fail: the objective is 99.9 % (docs/operate.md). */
 const ERROR_BUDGET = 0.001;
@@ -65,7 +66,7 @@ export class ServiceLevel extends Construct {
         window('Short', short, 'failed / answered'),
       ];
       return new CompositeAlarm(this, id, {
-        alarmDescription: `The error budget burns ${rate} times too fast. What to do: docs/operate.md`,
+        alarmDescription: `The error budget burns ${rate} times too fast. ${whatToDo(id)}`,
         alarmRule: AlarmRule.allOf(...windows.map((each) => AlarmRule.fromAlarm(each, AlarmState.ALARM))),
       });
     });

@@ -10,6 +10,9 @@ export const PERIOD = Duration.minutes(1);
 /** Milliseconds: an answer takes at most 3 s when a dependency is slow, so this warns before callers see errors. */
 export const SLOW_P99_MS = 2_000;
 
+/** The section of the page that says what to do at an alarm; alarms `Slow-…` share one. */
+export const whatToDo = (alarmId: string) => `What to do: docs/operate.md#${alarmId.split('-')[0]?.toLowerCase()}`;
+
 /** A metric that the functions write. */
 export const ownMetric = (metricName: string, dimensionsMap: Record<string, string>): Metric =>
   new Metric({

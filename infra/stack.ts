@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { CfnOutput, Duration, Names, Stack, type StackProps } from 'aws-cdk-lib';
+import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { allowedMethods, type ListedOperation, type OperationName, operations } from '../lib/http/operations.ts';
 import { SETTINGS } from '../lib/shared/settings.ts';
@@ -9,6 +10,7 @@ import { ServiceFunction, type ServiceFunctionProps } from './function.ts';
 import type { FunctionName } from './grants.ts';
 import { MergeQueue } from './merge-queue.ts';
 import { Monitoring } from './monitoring.ts';
+import { addOutputs } from './outputs.ts';
 import { CanaryRollout } from './rollout.ts';
 import { readDeploymentSettings } from './stack-settings.ts';
 import { createServiceTable } from './table.ts';
@@ -35,8 +37,12 @@ export class ServiceStack extends Stack {
       Object.entries(SETTINGS).map(([name, { env }]) => [env, String(settings[name as keyof typeof SETTINGS])]),
     );
     const { logRetentionDays: logRetention } = settings;
-    const create = (name: FunctionName, options: Omit<ServiceFunctionProps, 'name' | 'logRetention'>) =>
-      new ServiceFunction(this, constructIdOf(name), { name, logRetention, ...options }).lambda;
+    const logs: Record<string, ILogGroup> = {};
+    const create = (name: FunctionName, options: Omit<ServiceFunctionProps, 'name' | 'logRetention'>) => {
+      const { lambda } = new ServiceFunction(this, constructIdOf(name), { name, logRetention, ...options });
+      logs[name] = lambda.logGroup;
+      return lambda;
+    };
     const operationFunctions = perOperation(({ name, summary }) =>
       create(name, { description: summary, table, environment, timeout: ANSWER_TIMEOUT }),
     );
@@ -76,7 +82,7 @@ export class ServiceStack extends Stack {
       sharedGatewayKey,
     });
     // Its logical ids begin with its first name: an alarm whose id changes is replaced.
-    new Monitoring(this, 'Watch', {
+    const { dashboard } = new Monitoring(this, 'Watch', {
       api,
       accessLog,
       table,
@@ -90,10 +96,7 @@ export class ServiceStack extends Stack {
       value: accountPlan.usagePlanId,
       description: "Usage plan for accounts' gateway keys",
     });
-    new CfnOutput(this, 'DeadLettersUrl', {
-      value: mergeQueue.deadLetters.queueUrl,
-      description: 'Queue of merges that could not be finished',
-    });
+    addOutputs(this, { logs: { ...logs, access: accessLog }, dashboard, mergeQueue });
   }
 }
 

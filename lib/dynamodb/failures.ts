@@ -60,6 +60,19 @@ export function isUnavailable(error: unknown): boolean {
 /** Whether DynamoDB asks for a slower pace. */
 export const isThrottled = (error: unknown) => error instanceof Error && THROTTLED.has(error.name);
 
+/** Why a call failed, for the log: what an operator looks at first. */
+export function causeOf(error: unknown): 'throttled' | 'no reply' | 'DynamoDB error' | 'bug' {
+  if (!isUnavailable(error)) return 'bug';
+  const { name = '', code, $metadata, CancellationReasons } = error as Failure;
+  const isThrottling = ({ Code }: { Code?: string }) => Code !== undefined && THROTTLING_REASONS.has(Code);
+  if (THROTTLED.has(name) || CancellationReasons?.some(isThrottling)) return 'throttled';
+  if (NETWORK.has(code) || NO_REPLY.has(name) || ($metadata && !$metadata.httpStatusCode)) return 'no reply';
+  return 'DynamoDB error';
+}
+
+const THROTTLING_REASONS = new Set(['ThrottlingError', 'ProvisionedThroughputExceeded']);
+const NO_REPLY = new Set(['AbortError', 'TimeoutError']);
+
 const isPassing = ({ Code }: { Code?: string }) => PASSING_REASONS.has(Code);
 
 /** Whether DynamoDB refuses a write, or a transaction for one of its writes, since the row would be larger than 400 KB. */

@@ -30,7 +30,7 @@ export interface Settings extends SettingValues {
   tableName: string;
   /** `DYNAMODB_ENDPOINT`: a DynamoDB-compatible server to use in place of AWS. */
   dynamodbEndpoint: string | undefined;
-  /** `QUIET`: only errors are logged, and no metrics; for `npm start`, which prints each call itself. */
+  /** `QUIET`: only errors and why calls failed are logged, and no metrics; for `npm start`, which prints each call itself. */
   quiet: boolean;
 }
 

@@ -11,6 +11,7 @@ import { addFindCommand } from './find-command.ts';
 import { addFleetCommands } from './fleet-command.ts';
 import { addGatewayKeysCommands } from './gateway-keys-command.ts';
 import type { Io } from './io.ts';
+import { addLogsCommand } from './logs-command.ts';
 import { addShowCommands } from './show-command.ts';
 import { addStatusCommand } from './status-command.ts';
 import { addUndoCommands } from './undo-command.ts';
@@ -40,6 +41,7 @@ export function createProgram(io: Io): AdminCommand {
   addDataCommands(program);
   addStatusCommand(program);
   addFindCommand(program);
+  addLogsCommand(program);
   addShowCommands(program);
   addUndoCommands(program);
   addCheckCommands(program);

@@ -57,7 +57,7 @@ export async function connectTarget(options: TargetOptions, env: Io['env']): Pro
       outputs,
       async measure() {
         const { measureStack } = await import('../status/stack-figures.ts');
-        const finishMergesLogGroup = outputs.get('FinishMergesLogGroup');
+        const finishMergesLogGroup = outputs.get('FinishMergesLogs');
         return measureStack({ ...{ stack, tableName, region, finishMergesLogGroup } }, Date.now());
       },
     };

@@ -58,7 +58,7 @@ beforeAll(async () => {
   leave = aws.enter();
   await new Promise<void>((resolve) => api.listen(0, '127.0.0.1', resolve));
   Object.assign(outputs, {
-    ...{ TableName: table.name, AccountPlanId: 'plan', FinishMergesLogGroup: 'finish' },
+    ...{ TableName: table.name, AccountPlanId: 'plan', FinishMergesLogs: 'finish' },
     ...{ DeadLettersUrl: `${aws.url}/1/letters`, Url: `http://127.0.0.1:${(api.address() as AddressInfo).port}/prod/` },
   });
   aws.setQueue({ ApproximateNumberOfMessages: '2', ApproximateNumberOfMessagesNotVisible: '1' });
