@@ -39,8 +39,9 @@ const ACKNOWLEDGED: readonly Acknowledged[] = [
   },
   {
     id: 'AwsSolutions::AwsSolutions-SQS3',
-    paths: /^Merges\/DeadLetters$/,
-    reason: "This queue is the dead-letter queue of the merges' queue and of the pipe that feeds it.",
+    paths: /^(Merges\/DeadLetters|Feed\/(DeadLetters|Refused))$/,
+    reason:
+      'Where messages end that cannot be processed, and records that are refused: nothing reads it but an operator.',
   },
   {
     id: 'AwsSolutions::AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',

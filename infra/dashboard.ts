@@ -5,6 +5,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { type OperationName, operations } from '../lib/http/operations.ts';
 import { METRICS } from '../lib/shared/metrics.ts';
+import type { Feed } from './feed.ts';
 import type { MergeQueue } from './merge-queue.ts';
 import { eventMetric, ownMetric, throttleEvents } from './stack-metrics.ts';
 
@@ -13,6 +14,7 @@ export interface DashboardSubjects {
   readonly table: ITableV2;
   readonly functions: Readonly<Record<OperationName | 'usage-key-authorizer', IFunction>>;
   readonly mergeQueue: MergeQueue;
+  readonly feed: Feed;
 }
 
 /** The dashboard: health, throttling, cost. */

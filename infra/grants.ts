@@ -11,6 +11,7 @@ import type { OperationName } from '../lib/http/operations.ts';
 /** Patterns of `dynamodb:LeadingKeys`, as `lib/dynamodb/keys.ts` builds the keys. */
 export const LEADING_KEYS = {
   accounts: 'ACCOUNTS',
+  account: 'ACCOUNT#*#ACCOUNT',
   appKey: 'APP_KEY#*',
   hosts: 'ACCOUNT#*#HOSTS',
   hostStatuses: 'ACCOUNT#*#HOST_STATUSES',
@@ -37,7 +38,12 @@ export interface Grant {
 }
 
 /** The functions that belong to no operation. */
-type OtherFunction = 'finish-merges' | 'usage-key-authorizer' | 'fallback-route' | 'openapi-document';
+type OtherFunction =
+  | 'finish-merges'
+  | 'ingest-records'
+  | 'usage-key-authorizer'
+  | 'fallback-route'
+  | 'openapi-document';
 /** Also the name of a file in `functions/`. */
 export type FunctionName = OperationName | OtherFunction;
 
@@ -58,16 +64,22 @@ export const GRANTS: Readonly<Record<FunctionName, readonly Grant[]>> = {
   ],
   'merge-alerts': [
     { actions: ['BatchGetItem'], on: ['alerts', 'incidents', 'members', 'merges', 'idempotency'] },
-    { actions: ['GetItem'], on: ['appKey', 'feed'] },
+    { actions: ['GetItem'], on: ['appKey', 'feed', 'rate'] },
     { actions: ['Query'], on: ['feed', 'merges'] },
     { actions: ['PutItem'], on: ['feed', 'idempotency'] },
-    { actions: ['UpdateItem'], on: ['merges', 'incidents', 'alerts'] },
+    { actions: ['UpdateItem'], on: ['merges', 'incidents', 'alerts', 'rate'] },
     { actions: ['ConditionCheckItem'], on: ['members'] },
   ],
   'finish-merges': [
     { actions: ['Query'], on: ['accounts', 'feed', 'merges'] },
     { actions: ['PutItem'], on: ['feed'] },
     { actions: ['BatchGetItem', 'UpdateItem'], on: ['alerts', 'merges'] },
+  ],
+  'ingest-records': [
+    { actions: ['GetItem'], on: ['account'] },
+    { actions: ['Query'], on: ['feed'] },
+    { actions: ['PutItem'], on: ['members', 'hosts', 'rum', 'workItems', 'alerts'] },
+    { actions: ['UpdateItem'], on: ['hostStatuses', 'incidents', 'alerts'] },
   ],
   'usage-key-authorizer': [{ actions: ['GetItem'], on: ['appKey'] }],
   'fallback-route': [],

@@ -7,6 +7,7 @@ const SIZES: Readonly<Partial<Record<FunctionName, number>>> = {
   'fallback-route': SMALL,
   'openapi-document': SMALL,
   'finish-merges': WHOLE,
+  'ingest-records': WHOLE,
 };
 
 /** MB of a function. */

@@ -10,33 +10,52 @@ import {
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
-import { Topic } from 'aws-cdk-lib/aws-sns';
+import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { operations } from '../lib/http/operations.ts';
+import { METRICS } from '../lib/shared/metrics.ts';
+import { CallerAlarms } from './caller-alarms.ts';
+import { CapacityAlarms } from './capacity-alarms.ts';
 import { addDashboard, type DashboardSubjects } from './dashboard.ts';
 import { ServiceLevel } from './service-level.ts';
-import { createAlarm, eventMetric, PERIOD, SLOW_P99_MS, throttleEvents, whatToDo } from './stack-metrics.ts';
+import { createAlarm, eventMetric, ownMetric, PERIOD, SLOW_P99_MS, throttleEvents, whatToDo } from './stack-metrics.ts';
+import type { DeploymentSettings } from './stack-settings.ts';
 
+const FEED_BEHIND_SECONDS = 300;
 /** A merge is finished within seconds: after this time an attempt, retried every three minutes, has failed. */
 const PENDING_MINUTES = 6;
 
 export interface MonitoringProps extends DashboardSubjects {
   readonly accessLog: ILogGroup;
-  readonly alarmEmail: string | undefined;
+  readonly settings: DeploymentSettings;
 }
 
 /** Alarms, each with one thing to do (docs/operate.md), and the dashboard. */
 export class Monitoring extends Construct {
   readonly dashboard: Dashboard;
-  private readonly topic: Topic | undefined;
+  private readonly actions: readonly SnsAction[];
 
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
-    if (props.alarmEmail !== undefined) this.topic = this.createTopic(props.alarmEmail);
-    for (const alarm of new ServiceLevel(this, 'ServiceLevel', props.accessLog).alarms) this.notifyOf(alarm);
+    const { accessLog, settings } = props;
+    this.actions = this.topics(settings).map((topic) => new SnsAction(topic));
+    const alarms = [
+      ...new ServiceLevel(this, 'ServiceLevel', accessLog).alarms,
+      ...new CapacityAlarms(this, 'Capacity', settings.concurrencyLimit).alarms,
+      ...new CallerAlarms(this, 'Callers', props).alarms,
+    ];
+    for (const alarm of alarms) this.notifyOf(alarm);
     this.addAlarms(props);
     this.dashboard = addDashboard(this, props);
+  }
+
+  private topics({ alarmEmail, alarmTopicArn }: DeploymentSettings): ITopic[] {
+    return [
+      ...(alarmEmail === undefined ? [] : [this.createTopic(alarmEmail)]),
+      ...(alarmTopicArn === undefined ? [] : [Topic.fromTopicArn(this, 'AlarmTopic', alarmTopicArn)]),
+    ];
   }
 
   private createTopic(email: string): Topic {
@@ -48,15 +67,15 @@ export class Monitoring extends Construct {
     return topic;
   }
 
-  private notifyOf(alarm: AlarmBase): void {
-    if (this.topic) alarm.addAlarmAction(new SnsAction(this.topic));
+  notifyOf(alarm: AlarmBase): void {
+    alarm.addAlarmAction(...this.actions);
   }
 
   private alarm(id: string, description: string, ...raised: [metric: IMetric, threshold: number, periods?: number]) {
     this.notifyOf(createAlarm(this, id, `${description}. ${whatToDo(id)}`, ...raised));
   }
 
-  private addAlarms({ table, functions, mergeQueue }: MonitoringProps): void {
+  private addAlarms({ table, functions, mergeQueue, feed }: MonitoringProps): void {
     for (const { name } of operations)
       this.alarm(
         `Slow-${name}`,
@@ -84,6 +103,12 @@ export class Monitoring extends Construct {
       period: PERIOD,
     });
     this.alarm('MergesPending', 'A merge is pending for over six minutes', pending, 1, PENDING_MINUTES);
+    const count = (queue: Queue) => queue.metricApproximateNumberOfMessagesVisible({ period: PERIOD });
+    this.alarm('FeedRefused', 'Records of the feed are refused', ownMetric(METRICS.refused, {}), 1);
+    this.alarm('FeedDeadLetters', 'Messages of the feed could not be processed', count(feed.deadLetters), 1);
+    // SQS omits messages received three times or more: these are in FeedFailing.
+    const oldest = feed.queue.metricApproximateAgeOfOldestMessage({ period: PERIOD, statistic: Stats.MAXIMUM });
+    this.alarm('FeedBehind', 'Records wait in the feed for over five minutes', oldest, FEED_BEHIND_SECONDS, 2);
     const failed = new Metric({
       namespace: 'AWS/EventBridge/Pipes',
       metricName: 'ExecutionFailed',

@@ -5,13 +5,17 @@ import type { Construct } from 'constructs';
 import { allowedMethods, type ListedOperation, type OperationName, operations } from '../lib/http/operations.ts';
 import { SETTINGS } from '../lib/shared/settings.ts';
 import { ServiceApi } from './api.ts';
+import { reservedExecutions } from './concurrency.ts';
 import { constructIdOf } from './construct-ids.ts';
+import { Feed } from './feed.ts';
 import { ServiceFunction, type ServiceFunctionProps } from './function.ts';
 import type { FunctionName } from './grants.ts';
 import { MergeQueue } from './merge-queue.ts';
 import { Monitoring } from './monitoring.ts';
+import { addNotices } from './notices.ts';
 import { addOutputs } from './outputs.ts';
 import { CanaryRollout } from './rollout.ts';
+import { SmokeCall } from './smoke-call.ts';
 import { readDeploymentSettings } from './stack-settings.ts';
 import { createServiceTable } from './table.ts';
 
@@ -21,13 +25,16 @@ const ANSWER_TIMEOUT = Duration.seconds(29);
 const AUTHORIZER_TIMEOUT = Duration.seconds(2);
 /** The moves of the largest body take some seconds; on a slow table they take longer. */
 const FINISH_TIMEOUT = Duration.minutes(5);
+/** A batch is written within seconds; on a throttled table it takes longer. */
+const INGEST_TIMEOUT = Duration.minutes(1);
 
 /** The whole service. */
 export class ServiceStack extends Stack {
   constructor(scope: Construct, id: string, props?: StackProps) {
     super(scope, id, props);
     const settings = readDeploymentSettings(this.node);
-    const table = createServiceTable(this, settings.adoptTable);
+    addNotices(this, settings);
+    const table = createServiceTable(this, settings);
     // No secret: it only says which throttle a stranger's calls count against. API Gateway wants 20 to 128 letters and digits.
     const sharedGatewayKey = createHash('sha256')
       .update(`shared ${Names.uniqueId(this)}`)
@@ -39,7 +46,12 @@ export class ServiceStack extends Stack {
     const { logRetentionDays: logRetention } = settings;
     const logs: Record<string, ILogGroup> = {};
     const create = (name: FunctionName, options: Omit<ServiceFunctionProps, 'name' | 'logRetention'>) => {
-      const { lambda } = new ServiceFunction(this, constructIdOf(name), { name, logRetention, ...options });
+      const { lambda } = new ServiceFunction(this, constructIdOf(name), {
+        name,
+        logRetention,
+        reservedConcurrentExecutions: reservedExecutions(name, settings.reservedConcurrency),
+        ...options,
+      });
       logs[name] = lambda.logGroup;
       return lambda;
     };
@@ -67,7 +79,22 @@ export class ServiceStack extends Stack {
       environment,
       timeout: FINISH_TIMEOUT,
     });
-    const mergeQueue = new MergeQueue(this, 'Merges', { table, finishMerges, timeout: FINISH_TIMEOUT });
+    const mergeQueue = new MergeQueue(this, 'Merges', {
+      table,
+      finishMerges,
+      timeout: FINISH_TIMEOUT,
+      maxConcurrency: settings.mergeConcurrency,
+    });
+
+    const feed = new Feed(this, 'Feed', INGEST_TIMEOUT);
+    const ingestRecords = create('ingest-records', {
+      description: 'Write the records of the feed',
+      table,
+      environment: { ...environment, ...feed.environment },
+      timeout: INGEST_TIMEOUT,
+    });
+    feed.deliverTo(ingestRecords);
+    feed.addOutputs(this);
 
     const rollout = settings.rollout === 'canary' ? new CanaryRollout(this, 'Rollout') : undefined;
     const { api, url, accessLog, accountPlan } = new ServiceApi(this, 'Service', {
@@ -82,21 +109,24 @@ export class ServiceStack extends Stack {
       sharedGatewayKey,
     });
     // Its logical ids begin with its first name: an alarm whose id changes is replaced.
-    const { dashboard } = new Monitoring(this, 'Watch', {
+    const monitoring = new Monitoring(this, 'Watch', {
       api,
       accessLog,
       table,
       functions: { ...operationFunctions, 'usage-key-authorizer': usageKeyAuthorizer },
       mergeQueue,
-      alarmEmail: settings.alarmEmail,
+      settings,
+      feed,
     });
+    if (settings.smokeKeySecret !== undefined)
+      new SmokeCall(this, 'Smoke', { url, keySecret: settings.smokeKeySecret, monitoring });
     new CfnOutput(this, 'Url', { value: url, description: 'Base address of the API' });
     new CfnOutput(this, 'TableName', { value: table.tableName });
     new CfnOutput(this, 'AccountPlanId', {
       value: accountPlan.usagePlanId,
       description: "Usage plan for accounts' gateway keys",
     });
-    addOutputs(this, { logs: { ...logs, access: accessLog }, dashboard, mergeQueue });
+    addOutputs(this, { logs: { ...logs, access: accessLog }, dashboard: monitoring.dashboard, mergeQueue });
   }
 }
 

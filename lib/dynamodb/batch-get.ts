@@ -7,7 +7,8 @@ import { isThrottled } from './failures.ts';
 import type { AttributeOf, Key, KeyOf, Read, RowKind } from './keys.ts';
 import { forEach } from './pool.ts';
 
-const LARGEST_BATCH = 100;
+/** Keys of a call. */
+export const LARGEST_BATCH = 100;
 /** Without a signal: some ten seconds. */
 const MOST_ATTEMPTS = 50;
 

@@ -34,7 +34,7 @@ export const is = (name: string, value: unknown) =>
     ? new Expression([`attribute_not_exists(${nameText(name)})`])
     : new Expression([`${nameText(name)} = `, ''], [value]);
 
-function joined(before: string, parts: readonly Expression[], between: string): Expression {
+export function joined(before: string, parts: readonly Expression[], between: string): Expression {
   const texts = Array<string>(parts.length + 1).fill(between);
   texts[0] = before;
   texts[parts.length] = '';
@@ -42,7 +42,7 @@ function joined(before: string, parts: readonly Expression[], between: string): 
 }
 
 /** The attribute is absent, or lower. */
-export const isBelow = (name: string, bound: number) =>
+export const isBelow = (name: string, bound: number | bigint) =>
   expression`(attribute_not_exists(${attribute(name)}) OR ${attribute(name)} < ${bound})`;
 
 /** All of the conditions hold. */

@@ -1,5 +1,5 @@
 /** Calls to DynamoDB that are under way at once. */
-const CONCURRENCY = 16;
+export const CONCURRENCY = 16;
 
 /**
  * Runs `work` for each item, a few at once. The first failure ends it; nothing is still running when this returns.

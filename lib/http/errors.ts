@@ -52,7 +52,10 @@ const REFUSALS = {
   mergeTargetsNotFound: 'ResourceNotFound' as With<{
     some: { what: 'incident' | 'alert' | 'member'; id: string }[];
     more: number;
+    /** Alerts that were not looked up. */
+    unread: number;
   }>,
+  mergesReadTooMuch: 'RequestTooFrequently' as With<{ limit: number; windowSeconds: number }>,
   permissionMissing: 'AccessDenied' as With<{ permission: string }>,
   tooFrequent: 'RequestTooFrequently' as With<{ limit: number; windowSeconds: number }>,
   methodNotAllowed: 'MethodNotAllowed' as With<{ allow: string }>,

@@ -78,6 +78,7 @@ export function createRateLimiter(
   async function count(
     account: Int64,
     atMs: number,
+    amount: number,
     signal: AbortSignal | undefined,
   ): Promise<{ passed: boolean; counts: Counts }> {
     const nonce = newId().slice(0, 8);
@@ -90,8 +91,12 @@ export function createRateLimiter(
         updateRow(
           table,
           key,
-          expression`ADD #total ${1}, ${attribute(used)} ${1}, #nonces ${new Set([nonce])} SET #ttl = ${ttl}`,
-          all(isBelow('total', outer.limit), isBelow(used, inner.limit), expression`NOT contains(#nonces, ${nonce})`),
+          expression`ADD #total ${amount}, ${attribute(used)} ${amount}, #nonces ${new Set([nonce])} SET #ttl = ${ttl}`,
+          all(
+            isBelow('total', boundOf(outer, amount)),
+            isBelow(used, boundOf(inner, amount)),
+            expression`NOT contains(#nonces, ${nonce})`,
+          ),
           { ReturnValues: 'ALL_NEW', ReturnValuesOnConditionCheckFailure: 'ALL_OLD' },
         ),
       async look(table) {
@@ -117,22 +122,30 @@ export function createRateLimiter(
       return windowsAt(atMs, await getRow(table, key));
     },
 
-    /** Counts a call of an account, unless a window is full. @param signal ends the attempt to count */
-    async take(account: Int64, signal?: AbortSignal): Promise<Verdict> {
+    /**
+     * Counts a call of an account, unless a window is full.
+     * @param amount what the call counts for; one that is larger than a window's limit passes when the window is unused
+     * @param signal ends the attempt to count
+     */
+    async take(account: Int64, signal?: AbortSignal, amount = 1): Promise<Verdict> {
       const atMs = now();
       const cached = refusals.get(String(account));
       if (cached && isIn(cached.refusedBy, atMs))
         return { refusedBy: cached.refusedBy, windows: current(cached, atMs) };
 
-      const { passed, counts } = await count(account, atMs, signal);
+      const { passed, counts } = await count(account, atMs, amount, signal);
       const windows = windowsAt(atMs, counts);
       if (passed) return { windows };
-      const refusedBy = windows[1].remaining === 0 ? windows[1] : windows[0];
-      refusals.set(String(account), { windows, refusedBy });
+      const refusedBy = (counts.total ?? 0) < boundOf(outer, amount) ? windows[0] : windows[1];
+      // Where something is left, a smaller call may pass.
+      if (refusedBy.remaining === 0) refusals.set(String(account), { windows, refusedBy });
       return { windows, refusedBy };
     },
   };
 }
+
+/** A call of this amount passes while less than this is used. */
+const boundOf = ({ limit }: RateWindow, amount: number) => Math.max(1, limit - amount + 1);
 
 const isIn = ({ window: { seconds }, endsMs }: WindowState, atMs: number) =>
   isCurrent(endsMs - seconds * 1000, seconds * 1000, atMs);
@@ -149,12 +162,12 @@ export const rateLimitMiddleware = (limiter: RateLimiter, { now }: Pick<Deps, 'n
     Object.assign(call.headers, rateLimitHeaders(windows, atMs));
     if (!refusedBy) return;
     const { limit, seconds } = refusedBy.window;
-    throw refuse(
-      'tooFrequent',
-      { limit, windowSeconds: seconds },
-      { 'Retry-After': String(Math.max(1, secondsUntil(refusedBy.endsMs, atMs))) },
-    );
+    throw refuse('tooFrequent', { limit, windowSeconds: seconds }, retryAfter(refusedBy, atMs));
   },
+});
+
+export const retryAfter = ({ endsMs }: WindowState, atMs: number) => ({
+  'Retry-After': String(Math.max(1, secondsUntil(endsMs, atMs))),
 });
 
 const secondsUntil = (endsMs: number, atMs: number) => Math.max(0, Math.ceil((endsMs - atMs) / 1000));

@@ -45,7 +45,9 @@ export async function createDeps({
     ...(patient && PATIENT),
   });
   await warmUp(table, connections);
-  const metrics = settings.quiet ? { call: nothing, event: nothing } : createMetrics();
+  const metrics = settings.quiet
+    ? { call: nothing, event: nothing, records: nothing }
+    : createMetrics(settings.metricsNamespace);
   return {
     table,
     now: Date.now,

@@ -30,6 +30,8 @@ export interface Settings extends SettingValues {
   tableName: string;
   /** `DYNAMODB_ENDPOINT`: a DynamoDB-compatible server to use in place of AWS. */
   dynamodbEndpoint: string | undefined;
+  /** `METRICS_NAMESPACE`: where the service's own metrics go, by stack. */
+  metricsNamespace: string | undefined;
   /** `QUIET`: only errors and why calls failed are logged, and no metrics; for `npm start`, which prints each call itself. */
   quiet: boolean;
 }
@@ -102,6 +104,7 @@ export function readSettings(env: Environment = OWN): Settings {
       (name) => given(SETTINGS[name].env),
       (name, must) => wrong(SETTINGS[name].env, must),
     ),
+    metricsNamespace: given('METRICS_NAMESPACE'),
     quiet: flag('QUIET'),
   };
   if (problems.length > 0) throw new SettingsError(problems.join('\n'));

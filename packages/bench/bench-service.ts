@@ -38,7 +38,7 @@ export async function startBenchService(
     now: () => clock,
     newId: () => randomBytes(16).toString('hex'),
     log: { info: quiet, warn: quiet, error: quiet },
-    metrics: { call: quiet, event: quiet },
+    metrics: { call: quiet, event: quiet, records: quiet },
     settings: readSettings({ TABLE_NAME: name }),
     // Merges are measured to their last move, and pages with all their live status, however busy the machine is.
     timeLimits: { ...TIME_LIMITS, callMs: 600_000, inventoryMs: 60_000, liveStatusMs: 60_000, movesMs: 600_000 },

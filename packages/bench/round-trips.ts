@@ -7,7 +7,7 @@ import {
   type ListedOperation,
   mergeAlerts,
 } from '../../lib/http/operations.ts';
-import { rowOf } from '../admin/data/data-rows.ts';
+import { rowOf } from '../../lib/ingest/entity-rows.ts';
 import { writeBatch } from '../admin/data/write.ts';
 import { type BenchService, countUnits, startBenchService, type Used } from './bench-service.ts';
 import { accountLines, fleetLines } from './fleet-data.ts';

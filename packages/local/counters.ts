@@ -1,7 +1,9 @@
 /** The calls of the last hour, for `admin status` and the console: what CloudWatch counts of a deployment. */
+import { type Key, parseKey } from '../../lib/dynamodb/keys.ts';
 import { operations } from '../../lib/http/operations.ts';
-import { type OperationFigures, WINDOW_MINUTES } from '../admin/status/measured.ts';
+import { type Attempt, type OperationFigures, WINDOW_MINUTES } from '../admin/status/measured.ts';
 import type { Served } from './gateway.ts';
+import type { LocalFunction } from './local-functions.ts';
 
 /** Calls that are kept: more than a laptop's program sends in an hour, less than its memory notices. */
 const MOST_KEPT = 100_000;
@@ -27,4 +29,40 @@ export function createCounters(now: () => number = Date.now) {
       });
     },
   };
+}
+
+/** The last attempt to finish each merge whose attempts fail, by what the queue hands to the function. */
+export function createAttempts(now: () => number = Date.now) {
+  const failed = new Map<string, Attempt>();
+  return {
+    watch: ({ invoke }: Pick<LocalFunction, 'invoke'>): Pick<LocalFunction, 'invoke'> => ({
+      async invoke(event) {
+        const { body = '' } = (event as { Records?: { body: string }[] }).Records?.[0] ?? {};
+        try {
+          const result = await invoke(event);
+          failed.delete(body);
+          return result;
+        } catch (error) {
+          const [incidentId, sequence] = entryOf(body);
+          if (sequence !== undefined)
+            failed.set(body, {
+              ...{ incident_id: String(incidentId), sequence: Number(sequence) },
+              ...{ error: (error as Error).name, at_ms: now() },
+            });
+          throw error;
+        }
+      },
+    }),
+    failed: () => [...failed.values()],
+  };
+}
+
+/** Of a feed entry's key. Other messages are none of a merge. */
+function entryOf(body: string) {
+  try {
+    const { kind, parts = [] } = parseKey(JSON.parse(body) as Key) ?? {};
+    return kind === 'feedEntry' ? parts : [];
+  } catch {
+    return [];
+  }
 }

@@ -1,16 +1,16 @@
-/** The whole service on one machine, as the stack's template says: gateway, functions, table stream and queue. */
+/** The whole service on one machine, as the stack's template says: gateway, functions, table stream and queues. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { LOCAL_STATUS_PATH } from '../admin/status/local-figures.ts';
 import type { Measured } from '../admin/status/measured.ts';
-import { createCounters } from './counters.ts';
+import { createAttempts, createCounters } from './counters.ts';
 import { cpuShareOf } from './cpu-share.ts';
 import { readDeployment } from './deployment.ts';
 import { createDocs } from './docs.ts';
 import { startFunctionProcess } from './function-process.ts';
 import { createGateway, type GatewayOptions } from './gateway.ts';
 import { type FunctionSource, startFunction } from './local-functions.ts';
-import { startQueue } from './queue.ts';
+import { createQueues } from './queues.ts';
 import { followStream } from './stream.ts';
 import type { Template } from './template.ts';
 
@@ -36,17 +36,8 @@ export interface LocalServiceOptions extends Pick<GatewayOptions, 'onServed' | '
 export async function startService(options: LocalServiceOptions) {
   const { template, endpoint, functionsEndpoint = endpoint, tableName, port, limitCpu = false } = options;
   const deployment = readDeployment(template, tableName);
-  // What Lambda would set, and where DynamoDB is; all else is the template's.
-  const env = { AWS_REGION: 'local', DYNAMODB_ENDPOINT: functionsEndpoint, QUIET: 'true' };
-  const start = (source: FunctionSource, memoryMb: number) =>
-    limitCpu ? startFunctionProcess(source, cpuShareOf(memoryMb)) : startFunction(source);
-  const functions = Object.fromEntries(
-    Object.entries(deployment.functions).map(([name, { environment, timeoutMs, memoryMb }]) => [
-      name,
-      start({ entry: new URL(`${name}.ts`, functionsFolder), env: { ...environment, ...env }, timeoutMs }, memoryMb),
-    ]),
-  );
-  let queue: ReturnType<typeof startQueue> | undefined;
+  const queues = createQueues(deployment.queues);
+  const attempts = createAttempts();
   let loading: Promise<unknown> = Promise.resolve();
   /** Loads all functions, again if they are loaded. @throws why one cannot be loaded */
   async function load(): Promise<void> {
@@ -59,11 +50,12 @@ export async function startService(options: LocalServiceOptions) {
   }
   const counters = createCounters();
   const docs = createDocs(options.demoKey);
+  const deadLetters = () => queues.count(deployment.queueOutputs.DeadLettersUrl ?? '');
   /** What CloudWatch knows of a deployment. */
   const measure = (): Measured => ({
     operations: counters.figures(),
-    attempts: queue?.attempts() ?? [],
-    dead_letters: queue?.deadLetters.length ?? 0,
+    attempts: attempts.failed(),
+    dead_letters: deadLetters(),
   });
   const gateway = createGateway({
     ...options,
@@ -78,38 +70,54 @@ export async function startService(options: LocalServiceOptions) {
       path === LOCAL_STATUS_PATH
         ? { status: 200, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(measure()) }
         : docs(path, accept),
+    queues: queues.answer,
   });
+  await once(gateway.listen(port, '127.0.0.1'), 'listening');
+  const servedPort = (gateway.address() as AddressInfo).port;
+  queues.servedAt(servedPort);
+
+  // What Lambda would set, and where DynamoDB is; all else is the template's.
+  const env = { AWS_REGION: 'local', DYNAMODB_ENDPOINT: functionsEndpoint, QUIET: 'true' };
+  const start = (source: FunctionSource, memoryMb: number) =>
+    limitCpu ? startFunctionProcess(source, cpuShareOf(memoryMb)) : startFunction(source);
+  const deployed = readDeployment(template, tableName, queues.url).functions;
+  const functions = Object.fromEntries(
+    Object.entries(deployed).map(([name, { environment, timeoutMs, memoryMb }]) => [
+      name,
+      start({ entry: new URL(`${name}.ts`, functionsFolder), env: { ...environment, ...env }, timeoutMs }, memoryMb),
+    ]),
+  );
   const stopFunctions = () => Promise.all(Object.values(functions).map((each) => each.stop()));
-
-  await once(gateway.listen(port, '127.0.0.1'), 'listening').catch(async (error: unknown) => {
-    await stopFunctions();
-    throw error;
-  });
-
-  const target = functions[deployment.queue.functionName];
-  if (!target) throw new Error('the queue feeds a function that the template does not have');
-  const started = startQueue(deployment.queue, target);
-  queue = started;
+  const { eventSources, pipe, queueOutputs } = deployment;
+  for (const source of eventSources) {
+    const target = functions[source.functionName];
+    if (!target) throw new Error(`the queue ${source.queue} feeds a function that the template does not have`);
+    queues.feed(source, attempts.watch(target), (error) => options.onFailed?.(source.functionName, error));
+  }
   let streamProblem: string | undefined;
   let stopStream = async () => {};
   try {
-    stopStream = await followStream(endpoint, tableName, deployment.pipe, started.send);
+    stopStream = await followStream(endpoint, tableName, pipe, (body) => queues.send(pipe.queue, body));
   } catch (error) {
     streamProblem = (error as Error).message;
   }
 
   return {
-    url: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${servedPort}`,
     /** Why the table's stream is not followed: then merges that are cut short stay pending. */
     streamProblem,
-    /** Messages that the merge queue gave up. */
-    deadLetters: started.deadLetters,
+    /** How many messages the merge queue gave up. */
+    deadLetters,
     measure,
+    /** The outputs of the stack that are URLs of queues. */
+    queueUrls: Object.fromEntries(Object.entries(queueOutputs).map(([output, name]) => [output, queues.url(name)])),
+    /** Sends a message to the feed as a writer does. */
+    sendToFeed: (body: string) => queues.send(queueOutputs.FeedUrl ?? '', body),
     load,
     async stop() {
       const closed = new Promise((resolve) => gateway.close(resolve));
       gateway.closeAllConnections();
-      await Promise.all([closed, stopStream(), started.stop(), stopFunctions()]);
+      await Promise.all([closed, stopStream(), queues.stop(), stopFunctions()]);
     },
   };
 }

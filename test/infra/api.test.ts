@@ -80,6 +80,11 @@ describe('the API', () => {
       AccountPlanId: 'ServiceApiAccountPlan',
       DeadLettersUrl: 'MergesDeadLetters',
       MergeQueueUrl: 'MergesQueue',
+      FeedUrl: 'FeedQueue',
+      FeedArn: 'FeedQueue.Arn',
+      FeedRefusedUrl: 'FeedRefused',
+      FeedDeadLettersUrl: 'FeedDeadLetters',
+      FeedWritersPolicyArn: 'FeedWriters',
       DashboardUrl:
         'https://AWS::Region.console.aws.amazon.com/cloudwatch/home?region=AWS::Region#dashboards/dashboard/WatchDashboard',
       AccessLogs: 'ServiceAccessLog',
@@ -136,6 +141,12 @@ describe('the stage', () => {
       account_id: '$context.authorizer.principalId',
       latency_ms: '$context.responseLatency',
       error: '$context.error.responseType',
+      integration_status: '$context.integrationStatus',
+      integration_latency_ms: '$context.integrationLatency',
+      integration_error: '$context.integrationErrorMessage',
+      authorizer_status: '$context.authorizer.status',
+      authorizer_latency_ms: '$context.authorizer.latency',
+      authorizer_error: '$context.authorizer.error',
     });
   });
 });

@@ -5,7 +5,9 @@ import { functionsOf } from '../../packages/local/template.ts';
 import { deployed, idOfFunction, only, propertiesOf, readable } from '../support/stack.ts';
 
 const template = deployed();
+const METRICS_NAMESPACE = 'IncidentMonitoringRum/Service';
 const SETTINGS = {
+  METRICS_NAMESPACE,
   TABLE_NAME: 'Table',
   MAX_BODY_BYTES: '262144',
   APP_KEY_CACHE_SECONDS: '30',
@@ -14,15 +16,15 @@ const SETTINGS = {
 };
 
 /** Seconds and MB. The authorizer has to leave time for the operation; API Gateway waits 29 s. */
-const FUNCTIONS: [name: string, timeout: number, memory: number, environment: object | undefined][] = [
+const FUNCTIONS: [name: string, timeout: number, memory: number, environment: object][] = [
   ['browse-fleet', 29, 512, SETTINGS],
   ['get-rum-resource', 29, 512, SETTINGS],
   ['delete-work-item', 29, 512, SETTINGS],
   ['merge-alerts', 29, 512, SETTINGS],
   ['finish-merges', 300, 1_769, SETTINGS],
   ['usage-key-authorizer', 2, 512, { ...SETTINGS, SHARED_GATEWAY_KEY: expect.stringMatching(/^[0-9a-f]{64}$/) }],
-  ['fallback-route', 5, 256, { ALLOWED_METHODS: expect.any(String) }],
-  ['openapi-document', 5, 256, undefined],
+  ['fallback-route', 5, 256, { METRICS_NAMESPACE, ALLOWED_METHODS: expect.any(String) }],
+  ['openapi-document', 5, 256, { METRICS_NAMESPACE }],
 ];
 
 describe('a function', () => {
@@ -46,7 +48,7 @@ describe('a function', () => {
         Role: `${id}Role.Arn`,
         LoggingConfig: { LogFormat: 'JSON', LogGroup: `${id}Logs` },
         TracingConfig: { Mode: 'Active' },
-        ...(environment && { Environment: { Variables: environment } }),
+        Environment: { Variables: environment },
       });
     },
   );
@@ -55,6 +57,7 @@ describe('a function', () => {
     expect(readSettings(SETTINGS)).toEqual({
       tableName: 'Table',
       dynamodbEndpoint: undefined,
+      metricsNamespace: METRICS_NAMESPACE,
       maxBodyBytes: 262_144,
       appKeyCacheSeconds: 30,
       rumCacheSeconds: 60,
@@ -90,7 +93,7 @@ describe('every setting', () => {
 
   it('reaches each function that goes by it', () => {
     for (const [name, , , environment] of FUNCTIONS)
-      if (environment && 'TABLE_NAME' in environment)
+      if ('TABLE_NAME' in environment)
         expect([name, functionsOf(set).get(name)?.Properties.Environment.Variables]).toMatchObject([
           name,
           {

@@ -201,6 +201,7 @@ describe('a grant', () => {
       ).test(pk);
     const built: Record<keyof typeof LEADING_KEYS, string> = {
       accounts: keys.listedAccount(1).pk,
+      account: keys.account(1).pk,
       appKey: keys.appKey('a').pk,
       hosts: keys.host(1, 'h').pk,
       hostStatuses: keys.hostStatus(1, 'h').pk,

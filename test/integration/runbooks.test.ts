@@ -1,10 +1,11 @@
 /** Each alarm of the template has a runbook, and each runbook of docs/operate.md works word for word. */
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeAcme } from '../../packages/admin/test/support/acme.ts';
 import { startFakeAws } from '../../packages/admin/test/support/aws.ts';
 import { resourcesOf } from '../../packages/local/template.ts';
 import { codeSpans, textOf } from '../support/documents.ts';
 import { newTable } from '../support/service.ts';
+import { deployed } from '../support/stack.ts';
 import { steady, stepsOf, walk } from '../support/walk.ts';
 
 const [, alarms = ''] = /\n## Alarms\n(.*?)\n## /s.exec(textOf('docs/operate.md')) ?? [];
@@ -16,7 +17,8 @@ const sections = new Map(
   }),
 );
 
-const template = inject('template');
+/** With the alarms that settings add. */
+const template = deployed({ noTrafficMinutes: '60', smokeKeySecret: 'smoke' });
 const described = ['Alarm', 'CompositeAlarm'].flatMap((type) =>
   Object.entries(resourcesOf(template, `AWS::CloudWatch::${type}`)).map(([id, { Properties }]) => ({
     id,
@@ -32,7 +34,7 @@ describe('an alarm', () => {
     const section = sections.get(anchor) ?? '';
     const referred = /\]\(#(\w+)\)/.exec(section)?.[1] ?? '';
     const hasCommand = (one: string) =>
-      one.includes('```sh') || codeSpans(one).some((span) => span.startsWith('admin '));
+      one.includes('```sh') || codeSpans(one).some((span) => /^(npm run )?admin /.test(span));
     expect([anchor, hasCommand(section) || hasCommand(sections.get(referred) ?? '')]).toEqual([anchor, true]);
     expect(`${section}${sections.get(referred) ?? ''}`).toMatch(/\bEscalate\b/);
   });

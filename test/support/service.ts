@@ -83,6 +83,7 @@ function recordingMetrics() {
     events,
     call: (operation: string, code: string, durationMs: number) => void calls.push({ operation, code, durationMs }),
     event: (name: string) => void events.push(name),
+    records: silent,
   };
 }
 
@@ -90,7 +91,7 @@ const silent = () => undefined;
 /** A log and metrics that keep nothing, in place of those of `testDeps`. */
 export const SILENT: Pick<Deps, 'log' | 'metrics'> = {
   log: { info: silent, warn: silent, error: silent },
-  metrics: { call: silent, event: silent },
+  metrics: { call: silent, event: silent, records: silent },
 };
 
 export interface TestDeps extends Deps {

@@ -10,7 +10,7 @@ function authorized(find: () => Promise<Caller | undefined>) {
   const said: string[] = [];
   const keep = (message: string, fields: object) => void said.push(`${message} ${JSON.stringify(fields)}`);
   const log = { info: keep, warn: keep, error: keep };
-  const metrics = { call: () => undefined, event: (name: string) => void said.push(name) };
+  const metrics = { call: () => undefined, records: () => undefined, event: (name: string) => void said.push(name) };
   const label = createUsageKeyAuthorizer({ find }, { log, metrics }, SHARED);
   const event = {
     methodArn: 'arn:aws:execute-api:eu-west-1:123456789012:abcdef/v1/POST/alert/merge',

@@ -1,7 +1,7 @@
+import { LONGEST_NAME } from '../../../lib/ingest/kinds.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { AccountRow } from '../accounts/account-rows.ts';
 import { changeAccount, listAccounts, putAccount, readAccount } from '../accounts/accounts.ts';
-import { LONGEST_NAME } from '../data/format.ts';
 import { line } from '../text/printable.ts';
 import { accountId, permissions, text } from './arguments.ts';
 import { type AdminCommand, requireAccount, type Session, type WritingSession } from './command.ts';

@@ -1,9 +1,9 @@
 import { appKeyIdOf } from '../../../lib/auth/app-keys.ts';
 import type { Table } from '../../../lib/dynamodb/client.ts';
+import { LONGEST_NOTE } from '../../../lib/ingest/kinds.ts';
 import type { AccountRow } from '../accounts/account-rows.ts';
 import { appKeyState, type ListedAppKey, listAppKeys } from '../accounts/accounts.ts';
 import { identityOfAppKey, newAppKey, putAppKey, revokeAppKey, rotateAppKey } from '../accounts/app-key-admin.ts';
-import { LONGEST_NOTE } from '../data/format.ts';
 import { timeText } from '../text/time-text.ts';
 import { duration, type Lifetime, lifetime, text } from './arguments.ts';
 import type { AccountOptions, AdminCommand, Session, WritingSession } from './command.ts';

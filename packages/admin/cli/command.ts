@@ -47,6 +47,7 @@ type Act<Of, Args extends unknown[], Result = void> = (session: Of, ...args: Arg
 export class AdminCommand extends Command {
   readonly #io: Io;
   #createsAccounts = false;
+  #costText: ((options: never) => string) | undefined;
 
   constructor(io: Io, name?: string) {
     super(name);
@@ -71,6 +72,12 @@ export class AdminCommand extends Command {
   /** The accounts that `--account` names need not exist yet. */
   createsAccounts(): this {
     this.#createsAccounts = true;
+    return this;
+  }
+
+  /** What it costs on AWS, said there before it asks for confirmation. */
+  costs<Options>(text: (options: Options) => string): this {
+    this.#costText = text;
     return this;
   }
 
@@ -116,6 +123,7 @@ export class AdminCommand extends Command {
       try {
         const isWriting = kindOf(options) === 'writes';
         const dryRun = options.dryRun ?? false;
+        if (isWriting && target.endpoint === undefined && this.#costText) say(io, this.#costText(options as never));
         if (isWriting && dryRun) say(io, 'Dry run: nothing is written.');
         else if (isWriting) await confirmWrite(target, options, io);
         const by = isWriting && !dryRun ? await callerOf(target) : '';

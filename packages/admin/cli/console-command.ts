@@ -28,6 +28,7 @@ export function addConsoleCommand(program: AdminCommand): void {
         now: io.now,
         url: () => target.url,
         measure: async () => target.measure?.(),
+        feed: () => target.feed,
         deadLetters: async () => target.deadLetters?.(),
         onFailed: (text) => say(io, text),
       });

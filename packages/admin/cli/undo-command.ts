@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { LAST_VERSION, readWorkItem, restoreWorkItem } from '../incidents/restore-work-item.ts';
+import { LAST_VERSION } from '../../../lib/ingest/kinds.ts';
+import { readWorkItem, restoreWorkItem } from '../incidents/restore-work-item.ts';
 import { planUndo, undoMerge } from '../incidents/undo-merge.ts';
 import { restoreRumResource } from '../rum/restore-resource.ts';
 import { feedEntry, objectId } from './arguments.ts';

@@ -16,6 +16,7 @@ import { NoAnswerError, withPatience } from '../local-service/patience.ts';
 import { printable } from '../text/printable.ts';
 import { timeText } from '../text/time-text.ts';
 import { accountPage, accountsPage } from './account-page.ts';
+import { feedPage } from './feed-page.ts';
 import { findPage } from './find-page.ts';
 import { fleetPage } from './fleet-page.ts';
 import { healthPage, runCheck } from './health-page.ts';
@@ -51,6 +52,8 @@ const COOKIE = 'console';
 const PAGE_MS = 10_000;
 /** The only path that takes a form. */
 const CHECK = /\/health$/;
+/** Bytes of an id or filter: keys of DynamoDB have at most 1,024, prefixes included. */
+const LONGEST_GIVEN = 900;
 /** US dollars for a read unit on demand, as in docs/cost.md. */
 const READ_UNIT_DOLLARS = 0.125 / 1_000_000;
 
@@ -99,6 +102,11 @@ export function createConsole(options: ConsoleOptions) {
     if (!isSame(getCookie(c, COOKIE) ?? '', session)) return refuse(c, 401, 'Access denied', advice);
     return given === undefined ? next() : c.redirect(home);
   });
+  app.use(async (c, next) => {
+    const given = [...c.req.path.split('/'), ...Object.values(c.req.query())];
+    if (given.some((text) => Buffer.byteLength(text) > LONGEST_GIVEN)) return c.notFound();
+    return next();
+  });
   app.onError((error, c) => {
     const { name, message, stack = message } = error;
     if (error instanceof NotFound) return refuse(c, 404, 'Not found', message);
@@ -136,6 +144,10 @@ export function createConsole(options: ConsoleOptions) {
   app.get(
     `${prefix}/find`,
     show(async (view) => ({ title: 'Find', body: await findPage(view) })),
+  );
+  app.get(
+    `${prefix}/feed`,
+    show(async (view) => ({ title: 'Feed', page: 'feed', body: await feedPage(view) })),
   );
   app.get(`${prefix}/:account/fleet`, ofAccount('fleet', 'Fleet', fleetPage));
   app.get(`${prefix}/:account/merges`, ofAccount('merges', 'Incidents and merges', mergesPage));

@@ -90,8 +90,8 @@ export interface Page {
   title: string;
   /** Of the pages of one account. */
   account?: AccountRow;
-  /** Which of them it is, or belongs to. */
-  page?: keyof typeof PAGES;
+  /** Which of them it is, or belongs to; or that of the feed. */
+  page?: keyof typeof PAGES | 'feed';
   body: Html;
 }
 
@@ -125,7 +125,8 @@ export const document = (
 <body class="container-fluid">
 <a class="skip" href="${path}#content">Skip to the content</a>
 <header><nav aria-label="Pages"><ul>
-${pageLink(href([]), 'Accounts', !account)}
+${pageLink(href([]), 'Accounts', !account && page !== 'feed')}
+${pageLink(href(['feed']), 'Feed', page === 'feed')}
 ${account && Object.entries(PAGES).map(([name, label]) => pageLink(href([account.account_id, name]), label, name === page))}
 </ul></nav></header>
 <main id="content" tabindex="-1">

@@ -2,6 +2,7 @@
 
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import type { AccountRow } from '../accounts/account-rows.ts';
+import type { Feed } from '../feed/queues.ts';
 import type { Measured } from '../status/measured.ts';
 import { shellWord } from '../text/shell-word.ts';
 import { html, type Table as Rows } from './html.ts';
@@ -19,6 +20,8 @@ export interface Source {
   url(): string | undefined;
   /** Undefined: nothing is known of the surroundings of the table. */
   measure(): Promise<Measured | undefined>;
+  /** Absent, or undefined: as above. */
+  feed?(): Feed | undefined;
 }
 
 export interface View extends Source {

@@ -1,8 +1,10 @@
+import { problemsOf } from '../../../lib/ingest/check-line.ts';
+import type { Entity } from '../../../lib/ingest/kinds.ts';
+import { sizeProblem } from '../../../lib/ingest/row-size.ts';
 import { type Int64, parseJson } from '../../../lib/shared/json.ts';
 import { printable } from '../text/printable.ts';
-import { appKeyOf, type Entity, identityOf, problemsOf } from './format.ts';
+import { appKeyOf, identityOf } from './format.ts';
 import { LONGEST_LINE } from './lines.ts';
-import { sizeProblem } from './row-size.ts';
 
 export interface DataProblem {
   /** Counts from 1. */

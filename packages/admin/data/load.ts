@@ -1,6 +1,7 @@
 import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
 import { type Table, withSignal } from '../../../lib/dynamodb/client.ts';
 import { type Key, keys, parseKey } from '../../../lib/dynamodb/keys.ts';
+import type { Entity, Kind } from '../../../lib/ingest/kinds.ts';
 import { readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { AccountRow } from '../accounts/account-rows.ts';
@@ -8,7 +9,7 @@ import { putAccount, readAccount } from '../accounts/accounts.ts';
 import { putAppKey } from '../accounts/app-key-admin.ts';
 import type { GatewayKeys } from '../accounts/gateway-keys.ts';
 import { checkData, type Lines, type TableContents } from './check-lines.ts';
-import { appKeyOf, type Entity, type Kind } from './format.ts';
+import { appKeyOf } from './format.ts';
 import { isMerged, writeRows } from './write.ts';
 
 /** How many entities of each kind were written. */

@@ -2,9 +2,9 @@ import type { Table } from '../../../lib/dynamodb/client.ts';
 import { keys } from '../../../lib/dynamodb/keys.ts';
 import { forEach } from '../../../lib/dynamodb/pool.ts';
 import { getRow } from '../../../lib/dynamodb/row.ts';
-import { uncovered } from '../../../lib/operations/merge-alerts/feed.ts';
-import { type PendingMerge, readAllPending, readPending } from '../../../lib/operations/merge-alerts/pending.ts';
-import { readMovedRanges } from '../../../lib/operations/merge-alerts/read-incidents.ts';
+import { gapsIn } from '../../../lib/operations/merge-alerts/feed.ts';
+import { type PendingMerge, readAllPending, readPending } from '../../../lib/operations/merge-alerts/merge-order.ts';
+import { readMovedSlices } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 
 /** A committed merge with alerts left to move, and how far it is. */
@@ -28,14 +28,14 @@ export async function readMergeProgress(table: Table, account?: Int64): Promise<
   return all.sort((one, other) => one.sequence - other.sequence);
 }
 
-async function progressOf(table: Table, { account, place }: PendingMerge): Promise<MergeProgress> {
-  const { incidentId, sequence } = place;
+async function progressOf(table: Table, { account, entryId }: PendingMerge): Promise<MergeProgress> {
+  const { incidentId, sequence } = entryId;
   const named = { account_id: account, incident_id: incidentId, sequence };
   const entry = await getRow(table, keys.feedEntry(account, incidentId, sequence));
   if (!entry) return named;
   const { request_id, at_ms, alerts = 0 } = entry;
-  const ranges = await readMovedRanges(table, { account, entry, alertIds: [] });
-  const left = uncovered({ start: 0, end: alerts }, ranges).reduce((sum, { start, end }) => sum + end - start, 0);
+  const ranges = await readMovedSlices(table, { account, entry, alertIds: [] });
+  const left = gapsIn({ start: 0, end: alerts }, ranges).reduce((sum, { start, end }) => sum + end - start, 0);
   return { ...named, request_id, at_ms, alerts, moved: alerts - left };
 }
 

@@ -10,13 +10,10 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 export const readWorkItem = (table: Table, account: Int64, workItemId: string) =>
   getRow(table, keys.workItem(account, workItemId));
 
-/** The last version at which a work item can be deleted: deletion adds 1, and a version is an int64. */
-export const LAST_VERSION = 2n ** 63n - 2n;
-
 /**
  * Undoes the deletion of a work item. Its version is raised, so that a client's retry of the deletion does not
  * apply to the restored item. The item records which deletion it was: its caller may still be retrying.
- * @param deleted the item as it was read: deleted, at a version below {@link LAST_VERSION}, so that it can be deleted again
+ * @param deleted the item as it was read: deleted, at a version below `LAST_VERSION`, so that it can be deleted again
  * @param also written in the same transaction
  * @returns false when it has changed since it was read
  */

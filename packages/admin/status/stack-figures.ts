@@ -28,14 +28,13 @@ interface Query {
   readonly statistic: string;
 }
 
-/** Metrics of the service's own namespace are of all stacks of the account and region. */
 export async function measureStack({ region, ...place }: StackPlace, nowMs: number): Promise<Measured> {
   const config = { ...(region && { region }) };
   const cloudWatch = new CloudWatchClient(config);
   const logs = new CloudWatchLogsClient(config);
   try {
     const [figures, alarms, attempts] = await Promise.all([
-      readFigures(cloudWatch, place.tableName, nowMs),
+      readFigures(cloudWatch, place, nowMs),
       readAlarms(cloudWatch, place.stack),
       readAttempts(logs, place.finishMergesLogGroup, nowMs),
     ]);
@@ -46,16 +45,19 @@ export async function measureStack({ region, ...place }: StackPlace, nowMs: numb
   }
 }
 
-const own = (name: string, statistic: string, operation: string, code: string): Query => ({
-  ...{ namespace: METRICS.namespace, name, statistic },
-  dimensions: { service: SERVICE, operation, code },
-});
+const ownOf =
+  (stack: string) =>
+  (name: string, statistic: string, operation: string, code: string): Query => ({
+    ...{ namespace: `${METRICS.namespace}/${stack}`, name, statistic },
+    dimensions: { service: SERVICE, operation, code },
+  });
 const ofTable = (name: string, statistic: string, TableName: string, Operation?: string): Query => ({
   ...{ namespace: 'AWS/DynamoDB', name, statistic },
   dimensions: { TableName, ...(Operation && { Operation }) },
 });
 
-async function readFigures(client: CloudWatchClient, tableName: string, nowMs: number) {
+async function readFigures(client: CloudWatchClient, { stack, tableName }: Omit<StackPlace, 'region'>, nowMs: number) {
+  const own = ownOf(stack);
   const queries: Query[] = [];
   const add = (query: Query) => queries.push(query) - 1;
   const wanted = operations.map(({ name }) => ({

@@ -1,7 +1,7 @@
 /** Importing 100,000 rows of hosts against writing them with nothing but `BatchWriteItem`, eight at once, turn about. */
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import type { Table } from '../../../lib/dynamodb/client.ts';
-import { rowOf } from '../../admin/data/data-rows.ts';
+import { rowOf } from '../../../lib/ingest/entity-rows.ts';
 import { checkAgainst, writeData } from '../../admin/data/load.ts';
 import { startBenchService } from '../bench-service.ts';
 import { accountLines, fleetLines } from '../fleet-data.ts';

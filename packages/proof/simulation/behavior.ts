@@ -218,7 +218,7 @@ class Run {
     return {
       deps: {
         ...depsOver(connectDouble(send), { now: () => Math.floor(process.clockMs), newId: process.newId }),
-        metrics: { call: silent, event: (name) => void this.effects.push({ kind: 'event', name }) },
+        metrics: { call: silent, records: silent, event: (name) => void this.effects.push({ kind: 'event', name }) },
       },
       pause: async (ms = 0) => {
         await send(undefined);

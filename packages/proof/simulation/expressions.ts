@@ -189,7 +189,7 @@ class Parser {
     this.#expect('(');
     const path = this.path();
     this.#expect(',');
-    const otherwise = this.#operand();
+    const otherwise = this.#term();
     this.#expect(')');
     return (context) => valueAt(context.item, path(context.names)) ?? otherwise(context);
   }

@@ -19,6 +19,7 @@ import { sampleData } from '../../../../infra/generate/sample.ts';
 import { createAppKeys, hashAppKey } from '../../../../lib/auth/app-keys.ts';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { collections, type Key, keys } from '../../../../lib/dynamodb/keys.ts';
+import { problemsOf } from '../../../../lib/ingest/check-line.ts';
 import { parseJson, stringifyJson } from '../../../../lib/shared/json.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
@@ -27,7 +28,6 @@ import { RUM_RECORD } from '../../../../test/support/rum.ts';
 import { newAppKey, newTable, put, putAll, stored, storedUnder, testDeps } from '../../../../test/support/service.ts';
 import { tapWire } from '../../../../test/support/wire.ts';
 import { exportData } from '../../data/export.ts';
-import { problemsOf } from '../../data/format.ts';
 import { loadData } from '../../data/load.ts';
 import { writeBatch } from '../../data/write.ts';
 import { adminOf, runCommand } from '../support/run-admin.ts';
@@ -103,6 +103,30 @@ describe('import', () => {
       /^stdin:3: member_id is required .*\nstdin:3: name is required .*\nstdin:4: is not valid JSON\n$/,
     );
     expect(await stored(table, keys.account(id))).toBeUndefined();
+  });
+
+  it.each([
+    'account',
+    'app_key',
+    'member',
+    'host',
+    'host_status',
+    'incident',
+    'alert',
+    'work_item',
+    'rum_resource',
+    'rum_usage',
+  ])('names the line of a wrong %s', async (kind) => {
+    const id = newAccountId();
+    const wrong = { kind, account_id: id, name: 7, title: 7, host_id: 7, action: 7 };
+    const { exitCode, err } = await admin('import -', { stdin: lines(accountLine(newAccountId()), wrong) });
+    expect([exitCode, /^stdin:2: /.test(err)]).toEqual([1, true]);
+  });
+
+  it('names problems in the order of the lines, whenever they are found', async () => {
+    const stranger = member(newAccountId(), 1); // against the table, after all lines were read
+    const { err } = await admin('import -', { stdin: `${lines(stranger)}x\n${lines(stranger)}` });
+    expect([...err.matchAll(/^stdin:(\d+): /gm)].map(([, line]) => line)).toEqual(['1', '2', '3', '3']);
   });
 
   it('takes integers of the whole int64 range', async () => {
@@ -497,7 +521,7 @@ describe('fleet simulate', () => {
       await admin('import -', { stdin: lines(accountLine(id)) });
       const { exitCode, out } = await admin(`fleet simulate --account ${id} --hosts 300 --seed ${seed}`, { now });
       expect(exitCode).toBe(0);
-      expect(out).toMatch(/^300 hosts reported; \d+ rows written\.\n$/);
+      expect(out).toMatch(/^300 hosts reported; \d+ records sent\.\n$/);
       const shown = JSON.parse((await admin(`show fleet --account ${id} --json`, { now })).out);
       expect(shown.hosts).toBe(300);
       for (const status of ['active', 'degraded', 'stale', 'unsupported', 'disabled'])

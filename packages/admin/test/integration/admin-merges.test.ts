@@ -138,6 +138,30 @@ describe('admin merge finish', () => {
     }
   });
 
+  it('finishes the one that is named, of several', async () => {
+    const { tenant, from, to, sequence } = await pending();
+    const other = (await tenant.feed(from))[0]?.sequence as number;
+    const setPending = (pending: object) =>
+      table.client.send(
+        new UpdateCommand({
+          TableName: table.name,
+          Key: { ...keys.mergeOrder(tenant.account) },
+          UpdateExpression: 'SET pending = :pending',
+          ExpressionAttributeValues: { ':pending': pending },
+        }),
+      );
+    const finished = async (args: string) => {
+      const { out, err } = await admin(`merge finish ${args}--account ${tenant.account} --dry-run`);
+      return [...`${out}${err}`.matchAll(/Merge (\d+) into/g)].map(([, number]) => Number(number));
+    };
+    await setPending({ [sequence]: to, [other]: from });
+    expect(new Set(await finished(''))).toEqual(new Set([sequence, other]));
+    expect(await finished(`${to} `)).toEqual([sequence]);
+    expect(await finished(`${from} ${other} `)).toEqual([other]);
+    expect(await finished(`${to} ${other} `)).toEqual([]);
+    await setPending({});
+  });
+
   it('moves what is left of all accounts', async () => {
     const both = [await pending(), await pending()];
     const { out, exitCode } = await admin('merge finish --all');

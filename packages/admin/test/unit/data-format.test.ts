@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DEMO_KEYS, sampleData } from '../../../../infra/generate/sample.ts';
 import { hashAppKey } from '../../../../lib/auth/app-keys.ts';
+import { KINDS } from '../../../../lib/ingest/kinds.ts';
 import { documentedLines } from '../../../../test/support/data-format.ts';
 import { checkData, DataError, type TableContents } from '../../data/check-lines.ts';
-import { KINDS } from '../../data/format.ts';
 import { linesOf } from '../../data/lines.ts';
 
 /** A table without accounts, and one with every account; no app key is stored in either. */

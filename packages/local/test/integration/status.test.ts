@@ -23,7 +23,13 @@ beforeAll(async () => {
     ...{ template: inject('template'), endpoint: dynamodbEndpoint(), functionsEndpoint: failing.endpoint },
     ...{ tableName: table.name, port: 0 },
   });
-  forget = noteRunning({ pid: process.pid, url: service.url, endpoint: dynamodbEndpoint(), tableName: table.name });
+  forget = noteRunning({
+    pid: process.pid,
+    url: service.url,
+    endpoint: dynamodbEndpoint(),
+    tableName: table.name,
+    outputs: {},
+  });
 });
 afterAll(async () => {
   await forget();

@@ -1,7 +1,7 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { itemBytes, LARGEST_ITEM_BYTES } from '../../../lib/dynamodb/item-size.ts';
-import { storableFields } from './data-rows.ts';
-import type { Entity } from './format.ts';
+import { itemBytes, LARGEST_ITEM_BYTES } from '../dynamodb/item-size.ts';
+import { storableFields } from './entity-rows.ts';
+import type { Entity } from './kinds.ts';
 
 /** Bytes of a row reserved for the service's writes: a merge, a deletion. */
 const HEADROOM_BYTES = 2 * 1024;

@@ -1,8 +1,8 @@
-/** The rows of the entities of a data file. */
+/** The rows of entities. */
 
-import { type KeyOf, keys, type RowKind } from '../../../lib/dynamodb/keys.ts';
-import type { Int64 } from '../../../lib/shared/json.ts';
-import type { Entity } from './format.ts';
+import { type KeyOf, keys, type RowKind } from '../dynamodb/keys.ts';
+import type { Int64 } from '../shared/json.ts';
+import type { Entity } from './kinds.ts';
 
 export type StoredRow = KeyOf<RowKind> & Record<string, unknown>;
 

@@ -1,0 +1,8 @@
+import { createIngestRecords } from '../lib/ingest/ingest.ts';
+import { connectQueues } from '../lib/ingest/refused-queue.ts';
+import { createDeps } from '../lib/shared/deps.ts';
+import { requiredVariable } from '../lib/shared/settings.ts';
+
+const queues = connectQueues(requiredVariable('FEED_URL'), requiredVariable('REFUSED_URL'));
+
+export const handler = createIngestRecords(await createDeps({ connections: 1, patient: true }), queues);

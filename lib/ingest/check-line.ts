@@ -1,0 +1,102 @@
+/** Checks lines of data and records of the feed, by the generated validators of {@link DATA_LINES} and {@link FEED_LINES}. */
+import type { ErrorObject } from 'ajv';
+import { catalog as en } from '../http/messages/en.ts';
+import { type Fields, fieldErrorOf } from '../http/validate.ts';
+import { isInt64 } from '../shared/json.ts';
+import { DATA_LINES, FEED_KINDS, FEED_LINES, KINDS, type Kind, LAST_VERSION } from './kinds.ts';
+import * as validators from './validate-lines.ts';
+
+type LineError = Pick<ErrorObject, 'keyword' | 'instancePath' | 'params'>;
+type LineValidator = { (line: unknown): boolean; errors?: LineError[] | null };
+
+/** Problems of a parsed line of data; empty if it is an `Entity`. */
+export const problemsOf = (line: unknown) => problemsBy(line, 'data');
+
+/** Problems of a parsed record of the feed. */
+export const recordProblems = (record: unknown) => problemsBy(record, 'feed');
+
+function problemsBy(line: unknown, source: 'data' | 'feed'): string[] {
+  if (typeof line !== 'object' || line === null || Array.isArray(line)) return ['a line must be a JSON object'];
+  const { kind, retired } = line as { kind?: Kind; retired?: unknown };
+  const kinds: readonly (Kind | undefined)[] = source === 'data' ? KINDS : FEED_KINDS;
+  if (kind === undefined || !kinds.includes(kind)) return [`kind must be one of ${kinds.join(', ')}`];
+  const own = kind === 'host' && retired !== undefined ? 'retired_host' : kind;
+  const isReport = source === 'feed' && own in FEED_LINES;
+  const schema = isReport ? FEED_LINES[own as keyof typeof FEED_LINES] : DATA_LINES[kind];
+  const fields = schema.properties as Fields;
+  const validate = validators[
+    `${isReport ? 'feed' : 'data'}_${isReport ? own : kind}` as keyof typeof validators
+  ] as LineValidator;
+  validate(line);
+  const problems = (validate.errors ?? []).flatMap((error) => problemText(error, fields));
+  if (kind === 'app_key' && 'app_key' in line === 'app_key_hash' in line)
+    problems.push('exactly one of app_key and app_key_hash is required');
+  if (kind === 'work_item') problems.push(...workItemProblems(line));
+  if ('' in line) problems.push('field names must not be empty');
+  for (const [field, value] of Object.entries(line))
+    for (const problem of Object.hasOwn(fields, field) ? malformed(value) : unstorable(value))
+      problems.push(`${field} ${problem}`);
+  return [...new Set(problems)];
+}
+
+/** Checks of a work item that no schema expresses. */
+function* workItemProblems(line: object): Generator<string> {
+  for (const name of RESERVED) if (name in line) yield `${name} is reserved: rename the field`;
+  const { version, deleted_at_ms, undone_deletion: undone } = line as Partial<Record<string, unknown>>;
+  if (undone !== undefined && !isUndoneDeletion(undone))
+    yield 'undone_deletion must have version (int64), at_ms (Unix milliseconds) and, if known, by (string)';
+  if (isInt64(version) && version > LAST_VERSION && deleted_at_ms === undefined)
+    yield `version must be at most ${LAST_VERSION}, unless the work item is deleted: deletion adds 1`;
+}
+
+function isUndoneDeletion(value: unknown): boolean {
+  const { version, at_ms, by = '' } = (value ?? {}) as Partial<Record<string, unknown>>;
+  return isInt64(version) && Number.isSafeInteger(at_ms) && Number(at_ms) >= 0 && typeof by === 'string';
+}
+
+/** Reserved field names: keys, the time to live, what the stream's filter knows a large merge by, and the order of records. */
+const RESERVED = ['pk', 'sk', 'ttl', 'large', 'feed_order', 'deletion_order'];
+
+/** Nesting levels of a row, including its own. */
+const DEEPEST = 31;
+/** Bounds of DynamoDB's numbers; beyond 2^53 its client rejects numbers outside the int64 range. */
+const SMALLEST_NUMBER = 1e-130;
+
+function* malformed(value: unknown): Generator<string> {
+  const texts = Array.isArray(value) ? value : [value];
+  if (texts.some((one) => typeof one === 'string' && !one.isWellFormed())) yield 'must be well-formed Unicode';
+}
+
+/** Why an open field's value cannot be stored. */
+function* unstorable(value: unknown, depth = 1): Generator<string> {
+  yield* malformed(value);
+  if (typeof value === 'bigint' && !isInt64(value)) yield 'must not contain integers beyond the int64 range';
+  if (typeof value === 'number') {
+    const size = Math.abs(value);
+    if (Number.isNaN(value) || size > Number.MAX_SAFE_INTEGER || (size > 0 && size < SMALLEST_NUMBER))
+      yield 'must not contain numbers beyond 2^53 or below 1e-130, or numbers that a double rounds to an integer';
+  }
+  if (typeof value !== 'object' || value === null) return;
+  if (depth === DEEPEST) yield `must not be nested deeper than ${DEEPEST} levels`;
+  else
+    for (const [name, inner] of Object.entries(value)) {
+      if (name === '' || !name.isWellFormed())
+        yield 'must not contain field names that are empty or not well-formed Unicode';
+      yield* unstorable(inner, depth + 1);
+    }
+}
+
+function problemText(error: LineError, fields: Fields): string[] {
+  const { keyword, params, instancePath } = error;
+  if (keyword === 'additionalProperties') return [`${params.additionalProperty} is not a field of this kind`];
+  // Of a field that may be null the validator reports three errors; that of its own type says what it must be.
+  if (keyword === 'anyOf' || (keyword === 'type' && params.type === 'null')) return [];
+  if (keyword === 'const') return [`${instancePath.slice(1)} must be true, or absent`];
+  const own = fieldErrorOf(error, withoutNull(fields));
+  return [en.explain.invalidFields({ fieldErrors: [own] }).replace(/\.$/, '')];
+}
+
+const withoutNull = (fields: Fields): Fields =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, schema]) => [name, (schema as { anyOf?: [object] }).anyOf?.[0] ?? schema]),
+  );

@@ -1,0 +1,192 @@
+/**
+ * Merges reports of a host into its status row. A report names some of the fields, and reports come in any order: so each field has
+ * the order of the report that it is from. Fields that are reported together share one attribute for it; a field that was left out
+ * of the latest of these reports has one of its own.
+ */
+import type { Table } from '../dynamodb/client.ts';
+import { all, attribute, type Expression, expression, is, isBelow, joined } from '../dynamodb/expression.ts';
+import type { keys } from '../dynamodb/keys.ts';
+import { updateRow } from '../dynamodb/row.ts';
+import { STATUS_SCHEMA } from '../operations/browse-fleet/fleet-rows.ts';
+import type { Int64 } from '../shared/json.ts';
+import type { FeedRecord } from './records.ts';
+import { removalTime } from './retirement.ts';
+
+const { host_id: _key, ...STATUS_FIELDS } = STATUS_SCHEMA.properties;
+type Field = keyof typeof STATUS_FIELDS | 'ttl';
+
+/** A field of a report: its value, and the report's order. */
+interface Cell {
+  /** undefined: it has none. */
+  value: unknown;
+  order: bigint;
+}
+export type Cells = Map<Field, Cell>;
+
+const SNAPSHOT: readonly Field[] = [
+  'received_at_ms',
+  'observed_at_ms',
+  'node_count',
+  'edge_count',
+  'authoritative',
+  'graph_available',
+  'snapshot_truncated',
+  'snapshot_degraded',
+];
+
+/** The attribute of each group's order, and its fields. Every report decides whether the row is ever removed. */
+const GROUPS = Object.entries({
+  feed_order: ['ttl'],
+  snapshot_order: SNAPSHOT,
+  health_order: ['health_at_ms'],
+  reasons_order: ['reason_codes'],
+} as const satisfies Record<string, readonly Field[]>) as [string, readonly Field[]][];
+
+const ownOrder = (field: Field) => `${field}_order`;
+
+/** Required fields have a value in every row: until one is reported, and after it is removed. */
+const BLANKS: Readonly<Partial<Record<Field, unknown>>> = Object.fromEntries(
+  STATUS_SCHEMA.required
+    .filter((name) => name !== 'host_id')
+    .map((name) => [name, STATUS_FIELDS[name].type === 'boolean' ? false : 0]),
+);
+
+/** What reports and retirements of one host say together: of each field the latest. */
+export function cellsOf(records: readonly FeedRecord[]): Cells {
+  const cells: Cells = new Map();
+  for (const { entity, order, atMs, retired } of records) {
+    const given: Readonly<Record<string, unknown>> = retired
+      ? { ...Object.fromEntries(Object.keys(STATUS_FIELDS).map((name) => [name, null])), ttl: removalTime(atMs) }
+      : { ...entity, ttl: null };
+    for (const [, fields] of GROUPS)
+      for (const field of fields) {
+        const value = given[field];
+        if (value === undefined) continue;
+        const known = cells.get(field);
+        if (!known || known.order < order) cells.set(field, { value: value ?? BLANKS[field], order });
+      }
+  }
+  return cells;
+}
+
+type StoredOrders = Readonly<Record<string, unknown>>;
+
+/** The order of the report that a stored field is from; 0: of none. */
+const storedOrder = (row: StoredOrders, group: string, field: Field) =>
+  (row[ownOrder(field)] ?? row[group] ?? 0) as Int64;
+
+/**
+ * Writes what is later than what is stored, of each field. One write where all of it is later than all of the stored fields' groups.
+ * @returns whether anything was
+ */
+export async function writeReports(
+  table: Table,
+  key: ReturnType<typeof keys.hostStatus>,
+  cells: Cells,
+): Promise<boolean> {
+  let stored: StoredOrders | undefined;
+  for (;;) {
+    const known = stored;
+    const later = known
+      ? new Map([...cells].filter(([field, { order }]) => order > storedOrder(known, groupOf(field), field)))
+      : cells;
+    if (later.size === 0) return false;
+    const { update, condition } = known ? afterReading(known, later) : unread(later);
+    const { done, row } = await updateRow(table, key, update, condition, {
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    });
+    if (done) return true;
+    stored = (row ?? {}) as StoredOrders;
+  }
+}
+
+const groupOf = (field: Field) => GROUPS.find(([, fields]) => fields.includes(field))?.[0] as string;
+
+interface Write {
+  update: Expression;
+  condition: Expression;
+}
+
+/** The write for a row that was not read: its condition is that all cells are later than all of their groups. */
+function unread(cells: Cells): Write {
+  const changes = createChanges();
+  const conditions: Expression[] = [];
+  for (const [group, fields] of GROUPS) {
+    const orders = fields.flatMap((field) => cells.get(field)?.order ?? []);
+    if (orders.length === 0) {
+      for (const field of fields) changes.blank(field);
+      continue;
+    }
+    const [first, last] = orders.reduce(
+      ([low, high], order) => [order < low ? order : low, order > high ? order : high],
+      [orders[0], orders[0]] as [bigint, bigint],
+    );
+    conditions.push(isBelow(group, first));
+    changes.set(group, last);
+    for (const field of fields) {
+      const cell = cells.get(field);
+      if (cell) changes.cell(field, cell, last, fields.length > 1);
+      else {
+        // In a row without reports yet, and where it was never reported: before all.
+        const own = attribute(ownOrder(field));
+        const before = expression`if_not_exists(${attribute(group)}, ${0})`;
+        changes.add(expression`${own} = if_not_exists(${own}, ${before})`);
+        changes.blank(field);
+      }
+    }
+  }
+  return { update: changes.update(), condition: all(...conditions) };
+}
+
+/** The write for a row as it was read. */
+function afterReading(row: StoredOrders, cells: Cells): Write {
+  const changes = createChanges();
+  const conditions: Expression[] = [];
+  for (const [group, fields] of GROUPS) {
+    const isTouched = fields.some((field) => cells.has(field));
+    if (isTouched) conditions.push(is(group, row[group]));
+    const orders = fields.map((field) => BigInt(cells.get(field)?.order ?? storedOrder(row, group, field)));
+    const last = orders.reduce((high, order) => (order > high ? order : high), 0n);
+    if (isTouched) changes.set(group, last);
+    for (const [index, field] of fields.entries()) {
+      const cell = cells.get(field);
+      if (isTouched && fields.length > 1) conditions.push(is(ownOrder(field), row[ownOrder(field)]));
+      if (cell) changes.cell(field, cell, last, fields.length > 1);
+      else {
+        if (isTouched && orders[index] !== last) changes.set(ownOrder(field), orders[index]);
+        changes.blank(field);
+      }
+    }
+  }
+  return { update: changes.update(), condition: all(...conditions) };
+}
+
+function createChanges() {
+  const sets: Expression[] = [];
+  const removed: Expression[] = [];
+  const set = (name: string, value: unknown) => void sets.push(is(name, value));
+  return {
+    add: (change: Expression) => void sets.push(change),
+    set,
+    /** @param last the order of the field's group */
+    cell(field: Field, { value, order }: Cell, last: bigint, isOfMany: boolean) {
+      if (value === undefined) removed.push(attribute(field));
+      else set(field, value);
+      if (order !== last) set(ownOrder(field), order);
+      else if (isOfMany) removed.push(attribute(ownOrder(field)));
+    },
+    blank(field: Field) {
+      const blank = BLANKS[field];
+      if (blank !== undefined)
+        sets.push(expression`${attribute(field)} = if_not_exists(${attribute(field)}, ${blank})`);
+    },
+    update: () => {
+      const clauses = [joined('SET ', sets, ', '), joined('REMOVE ', removed, ', ')];
+      return joined(
+        '',
+        clauses.filter(({ values }) => values.length > 0),
+        ' ',
+      );
+    },
+  };
+}

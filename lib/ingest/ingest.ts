@@ -1,0 +1,125 @@
+import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import QuickLRU from 'quick-lru';
+import { type Table, withSignal } from '../dynamodb/client.ts';
+import { isThrottled, isUnavailable } from '../dynamodb/failures.ts';
+import { keys } from '../dynamodb/keys.ts';
+import { forEach } from '../dynamodb/pool.ts';
+import { getRow } from '../dynamodb/row.ts';
+import type { Deps } from '../shared/deps.ts';
+import type { Int64 } from '../shared/json.ts';
+import { type FeedRecord, MOST_LINES, recordOf } from './records.ts';
+import type { Queues, Refusal } from './refused-queue.ts';
+import { rowsOf } from './write-records.ts';
+
+/** Milliseconds before the function's time-out at which it ends what it does. */
+const EARLY_MS = 5_000;
+/** Rows that are written at once. */
+const CONCURRENCY = 32;
+const KNOWN_ACCOUNTS = 10_000;
+/** Seconds until a message comes again that failed: doubled each time. */
+const DELAY = { first: 5, longest: 900 } as const;
+
+interface Message {
+  messageId: string;
+  receiptHandle: string;
+  sentMs: number;
+  receives: number;
+  records: FeedRecord[];
+  refusals: Refusal[];
+  isFailed: boolean;
+}
+
+/**
+ * Applies the records of a batch of messages. What a record can never do is refused, and put into the queue of refused records; what
+ * may succeed later fails its message, which comes again with a growing delay.
+ */
+export function createIngestRecords({ table, log, metrics }: Pick<Deps, 'table' | 'log' | 'metrics'>, queues: Queues) {
+  /** Accounts are never deleted. */
+  const known = new QuickLRU<string, true>({ maxSize: KNOWN_ACCOUNTS });
+
+  async function hasAccount(table: Table, account: Int64): Promise<boolean> {
+    const name = String(account);
+    if (known.has(name)) return true;
+    const row = await getRow(table, keys.account(account), ['account_id']);
+    if (row) known.set(name, true);
+    return row !== undefined;
+  }
+
+  return async function ingestRecords(
+    event: SQSEvent,
+    { getRemainingTimeInMillis }: Pick<Context, 'getRemainingTimeInMillis'>,
+  ): Promise<SQSBatchResponse> {
+    const signal = AbortSignal.timeout(Math.max(1, getRemainingTimeInMillis() - EARLY_MS));
+    const signalled = withSignal(table, signal);
+    const messages = event.Records.map(messageOf);
+    const messagesOf = new Map(messages.flatMap((message) => message.records.map((record) => [record, message])));
+    const ownersOf = (records: readonly FeedRecord[]) => new Set(records.flatMap((one) => messagesOf.get(one) ?? []));
+    const counts = { records: messagesOf.size, late: 0, refused: 0 };
+
+    function refuse(record: FeedRecord, reason: string): void {
+      const { messageId, sentMs, refusals } = messagesOf.get(record) as Message;
+      refusals.push({ reason, message_id: messageId, sent_at_ms: sentMs, line: record.line, record: record.text });
+    }
+    /** Whether work may be done for these records; if not, their messages come again. */
+    function fail(records: readonly FeedRecord[], error: unknown): void {
+      for (const message of ownersOf(records)) message.isFailed = true;
+      log.warn('records not written', { error_name: (error as Error).name, records: records.length });
+    }
+
+    const byAccount = Map.groupBy(messagesOf.keys(), ({ entity }) => String(entity.account_id));
+    const writable: FeedRecord[] = [];
+    await forEach(byAccount.values(), async (records) => {
+      const account = (records[0] as FeedRecord).entity.account_id;
+      try {
+        if (await hasAccount(signalled, account)) writable.push(...records);
+        else for (const record of records) refuse(record, `account ${account} does not exist`);
+      } catch (error) {
+        fail(records, error);
+      }
+    });
+    await forEach(
+      rowsOf(writable),
+      async ({ records, write }) => {
+        try {
+          if (!(await write(signalled))) counts.late += records.length;
+        } catch (error) {
+          if (isUnavailable(error) || isThrottled(error)) fail(records, error);
+          else {
+            log.error('records refused by DynamoDB', { error_name: (error as Error).name, records: records.length });
+            for (const record of records) refuse(record, 'cannot be stored');
+          }
+        }
+      },
+      { concurrency: CONCURRENCY },
+    );
+
+    const refusals = messages.flatMap((message) => (message.isFailed ? [] : message.refusals));
+    counts.refused = refusals.length;
+    await queues.refuse(refusals);
+    metrics.records(counts);
+    const failed = messages.filter(({ isFailed }) => isFailed);
+    await queues.delay(failed.map(({ receiptHandle, receives }) => ({ receiptHandle, seconds: delayAfter(receives) })));
+    return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
+  };
+}
+
+const delayAfter = (receives: number) => Math.min(DELAY.longest, DELAY.first * 2 ** Math.min(receives, 20));
+
+function messageOf({ messageId, receiptHandle, body, attributes }: SQSRecord): Message {
+  const sentMs = Number(attributes.SentTimestamp);
+  const records: FeedRecord[] = [];
+  const refusals: Refusal[] = [];
+  const refusal = { message_id: messageId, sent_at_ms: sentMs };
+  const lines = body.split('\n');
+  if (lines.length > MOST_LINES + Number(lines.at(-1) === ''))
+    refusals.push({ reason: `has more than ${MOST_LINES} lines: send several messages`, ...refusal, record: body });
+  else
+    for (const [index, line] of lines.entries()) {
+      if (line.trim() === '') continue;
+      const found = recordOf(line, sentMs);
+      if ('record' in found) records.push({ ...found.record, line: index + 1, text: line });
+      else refusals.push({ reason: found.problem, ...refusal, line: index + 1, record: line });
+    }
+  const receives = Number(attributes.ApproximateReceiveCount);
+  return { messageId, receiptHandle, sentMs, receives, records, refusals, isFailed: false };
+}

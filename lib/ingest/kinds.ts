@@ -1,0 +1,154 @@
+/**
+ * The kinds of entities that come in, by import and by the feed: one specification for the checks of both, for
+ * `feed.schema.json` and for `docs/data-format.md`.
+ */
+import { getRumResource, operations } from '../http/operations.ts';
+import { HOST_SCHEMA, STATUS_SCHEMA } from '../operations/browse-fleet/fleet-rows.ts';
+import { USAGE_FIELDS } from '../operations/get-rum-resource/rum-rows.ts';
+import type { Int64 } from '../shared/json.ts';
+import { flag, natural, objectId, text } from '../shared/schema.ts';
+
+/** Of an account's name, in code points. */
+export const LONGEST_NAME = 512;
+/** Of an app key's note, in code points. */
+export const LONGEST_NOTE = 512;
+
+const name = { type: 'string', minLength: 1, maxLength: LONGEST_NAME } as const;
+const accountId = { type: 'integer', format: 'int64', minimum: 1 } as const;
+const int64 = { type: 'integer', format: 'int64' } as const;
+/** Unix seconds up to the year 5138: what is beyond are milliseconds. */
+const seconds = { type: 'integer', format: 'int64', minimum: 0, maximum: 99_999_999_999 } as const;
+/** Unix milliseconds of 13 digits at most, up to the year 2286. */
+const atMs = { type: 'integer', format: 'int64', minimum: 0, maximum: 9_999_999_999_999 } as const;
+/** Of an app key: shorter ones can be guessed. */
+const SHORTEST_KEY = 32;
+const PERMISSIONS = [...new Set(operations.flatMap((one) => ('permission' in one ? one.permission : [])))];
+
+const rumFields = getRumResource.response.properties as Readonly<Record<string, object>>;
+const usageNames: readonly string[] = USAGE_FIELDS;
+const recordNames = Object.keys(rumFields).filter((field) => field !== 'account_id' && !usageNames.includes(field));
+const pick = (names: readonly string[]) => Object.fromEntries(names.map((field) => [field, rumFields[field]]));
+
+export interface KindSchema {
+  readonly required: readonly string[];
+  readonly properties: Readonly<Record<string, object | undefined>>;
+  /** Further members are stored as they are. */
+  readonly open?: boolean;
+}
+
+const host = {
+  required: HOST_SCHEMA.required,
+  properties: { ...HOST_SCHEMA.properties, capture_mode: { type: 'string', enum: ['ebpf', 'polling'] } },
+} as const;
+
+const SCHEMAS = {
+  account: {
+    required: ['name', 'permissions'],
+    properties: { name, permissions: { type: 'array', items: { type: 'string', enum: PERMISSIONS } }, suspended: flag },
+  },
+  app_key: {
+    // Either the key or its hash, as exported: checked elsewhere.
+    required: [],
+    properties: {
+      app_key: { type: 'string', minLength: SHORTEST_KEY, maxLength: 256 },
+      app_key_hash: { type: 'string', minLength: 64, maxLength: 64, pattern: '^[0-9a-f]{64}$' },
+      last_digits: { type: 'string', maxLength: 4 },
+      created_at: seconds,
+      expires_at: seconds,
+      revoked: flag,
+      note: { type: 'string', maxLength: LONGEST_NOTE },
+    },
+  },
+  member: { required: ['member_id', 'name'], properties: { member_id: int64, name } },
+  host,
+  host_status: STATUS_SCHEMA,
+  rum_resource: { required: recordNames, properties: { ...pick(recordNames), deleted: flag } },
+  rum_usage: { required: USAGE_FIELDS, properties: pick(USAGE_FIELDS) },
+  work_item: {
+    required: ['work_item_id', 'version', 'title'],
+    properties: {
+      work_item_id: { type: 'string', minLength: 1, maxLength: 128 },
+      version: { type: 'integer', format: 'int64', minimum: 1 },
+      title: text,
+      deleted_at_ms: natural,
+      deleted_by: text,
+    },
+    open: true,
+  },
+  incident: {
+    required: ['incident_id', 'title'],
+    properties: { incident_id: objectId, title: { type: 'string', maxLength: 512 }, owner_id: int64 },
+  },
+  alert: {
+    required: ['alert_id', 'title'],
+    properties: { alert_id: objectId, title: text, incident_id: objectId },
+  },
+} as const satisfies Record<string, KindSchema>;
+
+export type Kind = keyof typeof SCHEMAS;
+export const KINDS = Object.keys(SCHEMAS) as Kind[];
+
+/** Kinds that give access: by import alone. */
+const ACCESS = ['account', 'app_key'] as const;
+export type FeedKind = Exclude<Kind, (typeof ACCESS)[number]>;
+export const FEED_KINDS = KINDS.filter((kind): kind is FeedKind => !(ACCESS as readonly Kind[]).includes(kind));
+
+/** An entity that passed the check of its kind. */
+export type Entity<OfKind extends Kind = Kind> = { kind: OfKind; account_id: Int64 } & Record<string, unknown>;
+
+/** The schema of a whole line. */
+export interface LineSchema {
+  readonly type: 'object';
+  readonly required: readonly string[];
+  readonly properties: Readonly<Record<string, object | undefined>>;
+  readonly additionalProperties: boolean;
+}
+
+function lineSchema(kind: Kind, { required, properties, open = false }: KindSchema): LineSchema {
+  const isFed = (FEED_KINDS as readonly Kind[]).includes(kind);
+  return {
+    type: 'object',
+    required: ['account_id', ...required],
+    properties: { kind: text, account_id: accountId, ...(isFed && { at_ms: atMs }), ...properties },
+    additionalProperties: open,
+  };
+}
+
+const orNull = (schema: object) => ({ anyOf: [schema, { type: 'null' }] });
+const { host_id: hostId, ...statusFields } = STATUS_SCHEMA.properties;
+const nullable = Object.fromEntries(Object.entries(statusFields).map(([field, schema]) => [field, orNull(schema)]));
+
+/** What a line of data may be, by its kind. */
+export const DATA_LINES = Object.fromEntries(
+  KINDS.map((kind) => [kind, lineSchema(kind, SCHEMAS[kind])]),
+) as unknown as Readonly<Record<Kind, LineSchema>>;
+
+/** What a record of the feed may be, where that differs: a report may name some fields only, and a host may be retired. */
+export const FEED_LINES = {
+  host_status: lineSchema('host_status', { required: ['host_id'], properties: { host_id: hostId, ...nullable } }),
+  retired_host: lineSchema('host', {
+    required: ['host_id', 'retired'],
+    properties: { ...host.properties, retired: { const: true } },
+  }),
+} as const;
+
+/** Fields that identify an entity of a kind, besides the account. */
+const IDENTITY: Readonly<Partial<Record<Kind, string>>> = {
+  member: 'member_id',
+  host: 'host_id',
+  host_status: 'host_id',
+  work_item: 'work_item_id',
+  incident: 'incident_id',
+  alert: 'alert_id',
+};
+
+/** Identifies an entity: two with the same identity have the same row. */
+export function identityOf(entity: Entity): string {
+  const field = IDENTITY[entity.kind];
+  const id = field === undefined ? '' : String(entity[field]);
+  const comparable = entity.kind === 'incident' || entity.kind === 'alert' ? id.toLowerCase() : id;
+  return `${entity.kind} ${entity.account_id} ${comparable}`;
+}
+
+/** The last version at which a work item can be deleted: deletion adds 1, and a version is an int64. */
+export const LAST_VERSION = 2n ** 63n - 2n;

@@ -1,0 +1,54 @@
+import { parseJson } from '../shared/json.ts';
+import { recordProblems } from './check-line.ts';
+import type { Entity, FeedKind } from './kinds.ts';
+import { orderOf } from './order.ts';
+import { sizeProblem } from './row-size.ts';
+
+/** A record that passed its checks. */
+export interface FeedRecord {
+  entity: Entity<FeedKind>;
+  atMs: number;
+  order: bigint;
+  retired: boolean;
+  /** Of its message, from 1. */
+  line: number;
+  /** As it came. */
+  text: string;
+}
+
+/** Of a message. */
+export const MOST_LINES = 1_000;
+/** A clock may be ahead so far: a record that is later would block every one until then. */
+const MOST_AHEAD_MS = 5 * 60_000;
+
+/** What of a report is a snapshot: the time at which it came belongs to it. */
+const SNAPSHOT = ['node_count', 'edge_count', 'observed_at_ms'];
+
+/**
+ * Checks a line of a message.
+ * @param sentMs when the message was sent
+ * @returns why it is refused, or the record
+ */
+export function recordOf(
+  line: string,
+  sentMs: number,
+): { problem: string } | { record: Omit<FeedRecord, 'line' | 'text'> } {
+  let parsed: unknown;
+  try {
+    parsed = parseJson(line);
+  } catch {
+    return { problem: 'is not valid JSON' };
+  }
+  const problems = recordProblems(parsed);
+  if (problems.length > 0) return { problem: problems.join('; ') };
+  const { at_ms = sentMs, retired, ...entity } = parsed as Entity<FeedKind> & { at_ms?: number; retired?: true };
+  const tooLarge = sizeProblem(entity, line);
+  if (tooLarge !== undefined) return { problem: tooLarge };
+  if (at_ms > sentMs + MOST_AHEAD_MS)
+    return { problem: `at_ms is ${at_ms - sentMs} ms after the message was sent: set the clock, or leave at_ms out` };
+  const { kind, received_at_ms } = entity;
+  const isSnapshot = SNAPSHOT.some((name) => (entity[name] ?? null) !== null);
+  if (kind === 'host_status' && isSnapshot && received_at_ms === undefined) entity.received_at_ms = sentMs;
+  const order = orderOf(at_ms, retired ? { ...entity, retired } : entity);
+  return { record: { entity, atMs: at_ms, order, retired: retired === true } };
+}

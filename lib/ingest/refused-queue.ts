@@ -1,0 +1,90 @@
+import { ChangeMessageVisibilityBatchCommand, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { createHttpHandler } from '../dynamodb/http-handler.ts';
+import { createSigner } from '../dynamodb/signer.ts';
+import { chunksOf } from '../shared/chunks.ts';
+import { stringifyJson } from '../shared/json.ts';
+
+/** What stands in the queue of refused records. */
+export interface Refusal {
+  reason: string;
+  /** Of the message that had the record. */
+  message_id: string;
+  sent_at_ms: number;
+  /** Counts from 1; absent: the whole message is refused. */
+  line?: number;
+  /** As it came; of one that is larger than a message may be, its beginning. */
+  record: string;
+}
+
+/** A message whose next attempt is put off. */
+export interface Delay {
+  receiptHandle: string;
+  seconds: number;
+}
+
+export interface Queues {
+  refuse(refusals: readonly Refusal[]): Promise<void>;
+  delay(delays: readonly Delay[]): Promise<void>;
+}
+
+const LARGEST_BATCH = 10;
+/** SQS takes 1 MiB for all messages of a batch; of a line no more is needed to find it at its source. */
+const LARGEST_BATCH_BYTES = 1_000_000;
+const TIMEOUTS = { connectionTimeout: 3_000, requestTimeout: 10_000 };
+
+/** @throws when SQS does not take them all */
+export function connectQueues(feedUrl: string, refusedUrl: string): Queues {
+  // A server on this machine asks for no credentials.
+  const local = refusedUrl.startsWith('http:') && {
+    endpoint: new URL(refusedUrl).origin,
+    region: 'local',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  };
+  const client: SQSClient = new SQSClient({
+    ...local,
+    requestHandler: createHttpHandler(TIMEOUTS),
+    signer: createSigner(() => client.config, 'sqs'),
+  });
+
+  return {
+    async refuse(refusals) {
+      const entries = refusals.map((refusal, index) => ({ Id: String(index), MessageBody: bodyOf(refusal) }));
+      for (const Entries of batches(entries)) {
+        const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl: refusedUrl, Entries }));
+        if (Failed.length > 0) throw new Error(`SQS did not take refused records: ${Failed[0]?.Code}`);
+      }
+    },
+    async delay(delays) {
+      for (const some of chunksOf(delays, LARGEST_BATCH)) {
+        const Entries = some.map(({ receiptHandle: ReceiptHandle, seconds: VisibilityTimeout }, index) => ({
+          Id: String(index),
+          ReceiptHandle,
+          VisibilityTimeout,
+        }));
+        await client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: feedUrl, Entries }));
+      }
+    },
+  };
+}
+
+function bodyOf(refusal: Refusal): string {
+  const body = stringifyJson(refusal);
+  if (Buffer.byteLength(body) <= LARGEST_BATCH_BYTES) return body;
+  // A character of JSON text takes six bytes at most.
+  return stringifyJson({ ...refusal, record: refusal.record.slice(0, LARGEST_BATCH_BYTES / 6 - 1_000), cut: true });
+}
+
+function* batches<Entry extends { MessageBody: string }>(entries: readonly Entry[]): Generator<Entry[]> {
+  let batch: Entry[] = [];
+  let bytes = 0;
+  for (const entry of entries) {
+    const own = Buffer.byteLength(entry.MessageBody);
+    if (batch.length === LARGEST_BATCH || (batch.length > 0 && bytes + own > LARGEST_BATCH_BYTES)) {
+      yield batch;
+      [batch, bytes] = [[], 0];
+    }
+    batch.push(entry);
+    bytes += own;
+  }
+  if (batch.length > 0) yield batch;
+}

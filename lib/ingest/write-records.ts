@@ -1,0 +1,180 @@
+/** Writes records to the table: what a record does to a stored row. docs/feed.md has the rules for writers. */
+import type { Table } from '../dynamodb/client.ts';
+import {
+  all,
+  EXISTS,
+  type Expression,
+  expression,
+  IS_NEW,
+  is,
+  isAsRead,
+  isBelow,
+  set,
+} from '../dynamodb/expression.ts';
+import { type KeyOf, keys } from '../dynamodb/keys.ts';
+import { putRow, updateRow } from '../dynamodb/row.ts';
+import type { IncidentRow, WorkItemRow } from '../operations/incident-rows.ts';
+import { readFeed } from '../operations/merge-alerts/read-incidents.ts';
+import type { Int64 } from '../shared/json.ts';
+import { rowOf } from './entity-rows.ts';
+import { cellsOf, writeReports } from './host-reports.ts';
+import { type Entity, identityOf } from './kinds.ts';
+import type { FeedRecord } from './records.ts';
+import { removalTime } from './retirement.ts';
+
+/** All records of a batch that one row depends on. */
+export interface RowRecords {
+  /** Names the row. */
+  name: string;
+  records: FeedRecord[];
+  /** @returns whether it was changed: no, where nothing is later than what is stored */
+  write(table: Table): Promise<boolean>;
+}
+
+/** The rows that records change, each with its records; a retirement changes two. */
+export function rowsOf(records: Iterable<FeedRecord>): RowRecords[] {
+  const rows = new Map<string, RowRecords>();
+  const add = (name: string, record: FeedRecord, write: (table: Table, records: FeedRecord[]) => Promise<boolean>) => {
+    let row = rows.get(name);
+    if (!row) {
+      const own: FeedRecord[] = [];
+      row = { name, records: own, write: (table) => write(table, own) };
+      rows.set(name, row);
+    }
+    row.records.push(record);
+  };
+  for (const record of records) {
+    const { entity, retired } = record;
+    add(identityOf(entity), record, WRITERS[entity.kind]);
+    if (retired) add(identityOf({ ...entity, kind: 'host_status' }), record, writeStatus);
+  }
+  return [...rows.values()];
+}
+
+type Writer = (table: Table, records: readonly FeedRecord[]) => Promise<boolean>;
+
+const latestOf = (records: readonly FeedRecord[]): FeedRecord =>
+  records.reduce((latest, record) => (record.order > latest.order ? record : latest));
+
+const isLater = (order: bigint) => isBelow('feed_order', order);
+const STORED = { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
+
+/** Of a stored row that others change, too. */
+interface Ordered {
+  feed_order?: number | bigint;
+}
+const isLate = ({ feed_order }: Ordered, { order }: FeedRecord) => feed_order !== undefined && feed_order >= order;
+
+/** The latest record replaces the row. */
+async function replace(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
+  const latest = latestOf(records);
+  const { entity, order } = latest;
+  return (await putRow(table, { ...rowOf(entity), feed_order: order }, isLater(order))).done;
+}
+
+async function writeHost(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
+  const { entity, order, atMs, retired } = latestOf(records);
+  if (!retired) return replace(table, records);
+  const key = keys.host(entity.account_id, String(entity.host_id));
+  const row = { ...key, retired: true, ttl: removalTime(atMs), feed_order: order };
+  return (await putRow(table, row, isLater(order))).done;
+}
+
+async function writeStatus(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
+  const { account_id, host_id } = (records[0] as FeedRecord).entity;
+  return writeReports(table, keys.hostStatus(account_id, String(host_id)), cellsOf(records));
+}
+
+const isDeletion = ({ entity }: FeedRecord) => entity.deleted_at_ms !== undefined;
+
+/**
+ * A deletion prevails over every record that is none, whichever comes first; and one by a caller of the API over every record. After an
+ * operator has restored an item, its version stays above that of the deletion: a caller may still retry it.
+ */
+async function writeWorkItem(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
+  const deletions = records.filter(isDeletion);
+  if (deletions.length > 0) {
+    const { entity, order } = latestOf(deletions);
+    const isFirst = expression`attribute_not_exists(deleted_at_ms) AND attribute_not_exists(deletion_order)`;
+    const condition = expression`(${isFirst}) OR deletion_order < ${order}`;
+    return (await putRow(table, { ...rowOf(entity), deletion_order: order }, condition)).done;
+  }
+  const latest = latestOf(records);
+  const { entity, order } = latest;
+  const row = { ...rowOf(entity), feed_order: order };
+  const version = BigInt(entity.version as Int64);
+  const isAlive = expression`attribute_not_exists(deleted_at_ms)`;
+  const isUsual = all(isAlive, isLater(order), expression`attribute_not_exists(undone_deletion)`);
+  for (let stored: (WorkItemRow & Ordered) | undefined; ; ) {
+    const undone = stored?.undone_deletion;
+    const kept = undone && {
+      undone_deletion: undone,
+      version: version > BigInt(undone.version) ? version : BigInt(undone.version) + 1n,
+    };
+    const isRead = stored && all(isAsRead(stored, ['feed_order', 'undone_deletion']), isAlive);
+    const { done, row: found } = await putRow(table, { ...row, ...kept }, isRead ?? isUsual, STORED);
+    if (done) return true;
+    stored = found as (WorkItemRow & Ordered) | undefined;
+    if (!stored || stored.deleted_at_ms !== undefined || isLate(stored, latest)) return false;
+  }
+}
+
+/** Changes title and owner, unless a merge has changed them later than the record. */
+async function writeIncident(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
+  const latest = latestOf(records);
+  const { entity, order, atMs } = latest;
+  const { incident_id, title, owner_id } = rowOf(entity) as unknown as IncidentRow;
+  const key = keys.incident(entity.account_id, incident_id);
+  const noMergeSince = expression`(attribute_not_exists(last_change) OR last_change.#sequence <= ${atMs})`;
+  let update = set({ incident_id, title, owner_id, feed_order: order });
+  let condition = all(isLater(order), noMergeSince);
+  for (;;) {
+    const { done, row } = await updateRow(table, key, update, condition, STORED);
+    if (done) return true;
+    const stored = row as IncidentRow & Ordered;
+    if (isLate(stored, latest)) return false;
+    const merged = await mergedSince(table, entity, stored, atMs);
+    const kept = { ...(!merged.title && { title }), ...(!merged.owner && { owner_id }) };
+    update = set({ incident_id, ...kept, feed_order: order });
+    condition = isAsRead(stored, ['feed_order', 'last_change', 'loaded_after']);
+  }
+}
+
+/** What merges that are later have changed of an incident. */
+async function mergedSince(table: Table, { account_id, incident_id }: Entity, row: IncidentRow, atMs: number) {
+  const { last_change: last, loaded_after: loadedAfter = 0 } = row;
+  if (!last || last.sequence <= atMs) return { title: false, owner: false };
+  const items = await readFeed(table, account_id, String(incident_id));
+  const since = items.map(({ entry }) => entry).filter(({ sequence }) => sequence > Math.max(atMs, loadedAfter));
+  return {
+    title: last.old_title !== undefined || since.some(({ new_title }) => new_title !== undefined),
+    owner: last.old_owner_id !== undefined || since.some(({ new_owner_id }) => new_owner_id !== undefined),
+  };
+}
+
+/** Creates the alert in its incident. Where one is that exists belongs to the merges: nothing here touches it. */
+async function writeAlert(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
+  const latest = latestOf(records);
+  const first = records.reduce((found, record) => (record.order < found.order ? record : found));
+  const { entity, order } = latest;
+  const { incident_id, ...fields } = {
+    ...rowOf(entity),
+    incident_id: rowOf(first.entity).incident_id,
+    feed_order: order,
+  };
+  const created = await putRow(table, { ...fields, ...(incident_id !== undefined && { incident_id }) }, IS_NEW);
+  if (created.done) return true;
+  const { pk, sk, ...changed } = fields;
+  return (await updateRow(table, { pk, sk } as KeyOf<'alert'>, set(changed), all(EXISTS, isLater(order)))).done;
+}
+
+const WRITERS: Readonly<Record<FeedRecord['entity']['kind'], Writer>> = {
+  member: replace,
+  host: writeHost,
+  host_status: writeStatus,
+  rum_resource: replace,
+  rum_usage: replace,
+  work_item: writeWorkItem,
+  incident: writeIncident,
+  alert: writeAlert,
+};

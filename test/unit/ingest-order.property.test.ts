@@ -1,0 +1,161 @@
+/** Any order and any repetition of records ends in the same rows, also when calls fail at any moment and batches run at once. */
+import { describe, expect, it } from 'vitest';
+import { type FeedRecord, recordOf } from '../../lib/ingest/records.ts';
+import { rowsOf } from '../../lib/ingest/write-records.ts';
+import { connectDouble } from '../../packages/proof/simulation/double-client.ts';
+import { type Request, TableDouble } from '../../packages/proof/simulation/table-double.ts';
+import type { Item } from '../../packages/proof/simulation/values.ts';
+import { SEED, seededRandom } from '../support/chance.ts';
+
+const HISTORIES = Number(process.env.HISTORIES ?? 3_000);
+const SENT = 1_795_000_000_000;
+const DAY = 24 * 3_600_000;
+
+type Random = () => number;
+const pickFrom = (random: Random) => ({
+  chance: (share: number) => random() < share,
+  pick: <One>(all: readonly One[]): One => all[Math.floor(random() * all.length)] as One,
+});
+
+const STATUS_FIELDS = {
+  received_at_ms: [1, 2, 3],
+  observed_at_ms: [1, 2, 3],
+  node_count: [0, 1, 2],
+  edge_count: [0, 1, 2],
+  authoritative: [true, false],
+  graph_available: [true, false],
+  snapshot_truncated: [true, false],
+  snapshot_degraded: [true, false],
+  health_at_ms: [1, 2, 3],
+  reason_codes: [['a'], ['b', 'c']],
+} as const;
+const BLANKS: Record<string, unknown> = {
+  node_count: 0,
+  edge_count: 0,
+  authoritative: false,
+  graph_available: false,
+  snapshot_truncated: false,
+  snapshot_degraded: false,
+};
+const ID = '64f00000000000000000000';
+
+/** A record's line; few ids and times, so that many meet. */
+function lineOf(random: Random): string {
+  const { chance, pick } = pickFrom(random);
+  const at_ms = SENT - pick([0, 1, 2, 3, 3, 4]);
+  const at = chance(0.9) ? { at_ms } : {};
+  const host_id = pick(['a', 'b']);
+  const title = pick(['one', 'two', 'three']);
+  const fields = Object.entries(STATUS_FIELDS).filter(() => chance(0.5));
+  const report = Object.fromEntries(fields.map(([name, values]) => [name, chance(0.2) ? null : pick<unknown>(values)]));
+  const inventory = { agent_version: pick(['1', '2']), edge_cluster: 'e', enabled: chance(0.5), snapshot_ready: true };
+  const entity = pick<() => object>([
+    () => ({ kind: 'host', host_id, ...inventory }),
+    () => ({ kind: 'host', host_id, retired: true }),
+    () => ({ kind: 'host_status', host_id, ...report }),
+    () => ({ kind: 'host_status', host_id, ...report }),
+    () => ({ kind: 'host_status', host_id, ...report }),
+    () => ({ kind: 'member', member_id: 1, name: title }),
+    () => ({ kind: 'work_item', work_item_id: 'w', version: pick([1, 2]), title, ...(chance(0.5) && { more: [1] }) }),
+    () => ({ kind: 'work_item', work_item_id: 'w', version: 3, title, deleted_at_ms: pick([5, 6]) }),
+    () => ({ kind: 'incident', incident_id: `${ID}1`, title, ...(chance(0.5) && { owner_id: pick([1, 2]) }) }),
+    () => ({ kind: 'alert', alert_id: `${ID}a`, title, ...(chance(0.5) && { incident_id: `${ID}${pick([1, 2])}` }) }),
+  ])();
+  return JSON.stringify({ ...entity, ...at, account_id: 1 });
+}
+
+function recordsOf(lines: readonly string[]): FeedRecord[] {
+  return lines.map((text, line) => {
+    const found = recordOf(text, SENT);
+    if (!('record' in found)) throw new Error(`${found.problem}: ${text}`);
+    return { ...found.record, line, text };
+  });
+}
+
+/** What the rows must be in the end, by the contract: of each field the latest record that names it. */
+function expected(records: readonly FeedRecord[]): Map<string, Record<string, unknown>> {
+  const rows = new Map<string, Record<string, unknown>>();
+  const ascending = records.toSorted((one, other) => (one.order < other.order ? -1 : 1));
+  for (const { entity, retired, atMs } of ascending) {
+    const { kind, account_id: _account, host_id, ...fields } = entity;
+    const id = String(host_id ?? fields.member_id ?? fields.work_item_id ?? fields.incident_id ?? '');
+    const ttl = Math.ceil(atMs / 1000) + (30 * DAY) / 1000;
+    const name = kind === 'alert' ? `alert ${fields.alert_id}` : `${kind} ${id}`;
+    if (kind === 'host_status') {
+      const row = { ...BLANKS, ...rows.get(name), ...fields };
+      const shown = Object.entries(row).map(([field, value]) => [field, value ?? BLANKS[field]]);
+      rows.set(name, Object.fromEntries(shown.filter(([field, value]) => field !== 'ttl' && value !== undefined)));
+    } else if (retired) {
+      rows.set(name, { retired: true, ttl });
+      rows.set(`host_status ${id}`, { ...BLANKS, ttl });
+    } else if (kind === 'alert') {
+      const { incident_id: _created, ...own } = fields;
+      rows.set(name, own);
+    } else if (kind !== 'work_item' || fields.deleted_at_ms !== undefined || !rows.get(name)?.deleted_at_ms)
+      rows.set(name, fields);
+  }
+  return rows;
+}
+
+const ORDERS = /_order$/;
+function stored(items: readonly Item[]): Map<string, Record<string, unknown>> {
+  return new Map(
+    items.map(({ pk, sk, ...fields }) => {
+      const kind = String(pk).includes('HOST_STATUSES') ? 'host_status' : String(pk).includes('HOSTS') ? 'host' : '';
+      const prefix =
+        kind ||
+        { MEMBERS: 'member', WORK_ITEMS: 'work_item', INCIDENTS: 'incident', 'ALERTS#a': 'alert' }[
+          String(pk).replace('ACCOUNT#1#', '')
+        ];
+      const shown = Object.entries(fields).filter(([name]) => !ORDERS.test(name));
+      if (prefix === 'alert') return [`alert ${sk}`, Object.fromEntries(shown.filter(([n]) => n !== 'incident_id'))];
+      return [`${prefix} ${sk}`, Object.fromEntries(shown)];
+    }),
+  );
+}
+
+class Fault extends Error {}
+
+/** Delivers records in batches, several at once, each again until none of its calls has failed. */
+async function deliver(records: readonly FeedRecord[], random: Random): Promise<TableDouble> {
+  const { chance, pick } = pickFrom(random);
+  const double = new TableDouble();
+  const waiting: (() => void)[] = [];
+  const table = connectDouble(async (request: Request) => {
+    await new Promise<void>((resolve) => waiting.push(resolve));
+    if (chance(0.1)) throw new Fault();
+    const reply = double.apply(request);
+    if (chance(0.1)) throw new Fault();
+    return reply;
+  });
+  const left = [...records, ...records.filter(() => chance(0.3))].sort(() => random() - 0.5);
+  const processX = async () => {
+    for (let batch = left.splice(0, pick([1, 1, 2, 4])); batch.length > 0; batch = left.splice(0, pick([1, 2, 4]))) {
+      const ended = await Promise.allSettled(rowsOf(batch).map(({ write }) => write(table)));
+      const failures = ended.filter((result) => result.status === 'rejected');
+      for (const { reason } of failures) if (!(reason instanceof Fault)) throw reason;
+      if (failures.length > 0) left.push(...batch);
+    }
+  };
+  let running = 3;
+  const ended = Promise.all([1, 2, 3].map(() => processX().finally(() => void (running -= 1))));
+  while (running > 0) {
+    await new Promise(setImmediate);
+    waiting.splice(Math.floor(random() * waiting.length), 1)[0]?.();
+  }
+  await ended;
+  return double;
+}
+
+describe('records of any order and repetition', () => {
+  it(`end in the rows of the latest of each: ${HISTORIES} histories`, async () => {
+    for (let index = 0; index < HISTORIES; index += 1) {
+      const seed = SEED + index;
+      const random = seededRandom(seed);
+      const records = recordsOf(Array.from({ length: 2 + Math.floor(random() * 8) }, () => lineOf(random)));
+      const double = await deliver(records, random);
+      const said = `seed ${seed}\n${records.map(({ text }) => text).join('\n')}`;
+      expect(Object.fromEntries(stored(double.items())), said).toEqual(Object.fromEntries(expected(records)));
+    }
+  }, 120_000);
+});
