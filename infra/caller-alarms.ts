@@ -13,7 +13,7 @@ import {
 import { FilterPattern, type ILogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { operations } from '../lib/http/operations.ts';
-import { createAlarm, metricsNamespace, PERIOD } from './stack-metrics.ts';
+import { createAlarm, metricsNamespace, PERIOD, whatToDo } from './stack-metrics.ts';
 import type { DeploymentSettings } from './stack-settings.ts';
 
 const FIVE_MINUTES = Duration.minutes(5);
@@ -58,7 +58,7 @@ export class CallerAlarms extends Construct {
         ...(dimensions ? { dimensions } : { defaultValue: 0 }),
       }).metric({ statistic: Stats.SUM });
     const alarm = (name: string, description: string, metric: IMetric, threshold: number, periods: number) =>
-      createAlarm(this, name, `${description}. What to do: docs/operate.md`, metric, threshold, periods);
+      createAlarm(this, name, `${description}. ${whatToDo(name)}`, metric, threshold, periods);
 
     // One filter, and a metric for each operation: as many as there are, whoever calls.
     count('OperationCalls', ofOperations, { resource: '$.resource' });
@@ -127,7 +127,7 @@ export class CallerAlarms extends Construct {
   private noTraffic(api: RestApi, minutes: number): Alarm {
     const calls = api.metricCount({ statistic: Stats.SUM, period: Duration.minutes(minutes) });
     return new Alarm(this, 'NoTraffic', {
-      alarmDescription: `Nobody has called for ${minutes} minutes. What to do: docs/operate.md`,
+      alarmDescription: `Nobody has called for ${minutes} minutes. ${whatToDo('NoTraffic')}`,
       metric: calls,
       threshold: 1,
       evaluationPeriods: 1,

@@ -2,7 +2,7 @@ import { Stack } from 'aws-cdk-lib';
 import { type Alarm, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import { ServiceFunction } from './function.ts';
-import { createAlarm, PERIOD } from './stack-metrics.ts';
+import { createAlarm, PERIOD, whatToDo } from './stack-metrics.ts';
 
 /** The share of the account's concurrent executions from which on it is nearly used up. */
 const NEARLY_ALL = 0.8;
@@ -21,7 +21,7 @@ export class CapacityAlarms extends Construct {
       createAlarm(
         this,
         `Throttled-${name}`,
-        `Lambda refuses calls of ${name}. What to do: docs/operate.md`,
+        `Lambda refuses calls of ${name}. ${whatToDo('Throttled')}`,
         lambda.metricThrottles({ period: PERIOD }),
         1,
         2,
@@ -36,7 +36,7 @@ export class CapacityAlarms extends Construct {
     const near = createAlarm(
       this,
       'ConcurrencyNearLimit',
-      'The account comes near its limit of concurrent executions. What to do: docs/operate.md',
+      `The account comes near its limit of concurrent executions. ${whatToDo('ConcurrencyNearLimit')}`,
       executions,
       Math.ceil(NEARLY_ALL * concurrencyLimit),
       2,

@@ -18,7 +18,7 @@ export interface DashboardSubjects {
 }
 
 /** The dashboard: health, throttling, cost. */
-export function addDashboard(scope: Construct, { api, table, functions, mergeQueue }: DashboardSubjects): void {
+export function addDashboard(scope: Construct, { api, table, functions, mergeQueue }: DashboardSubjects): Dashboard {
   const graph = (title: string, left: IMetric[]) => new GraphWidget({ title, left, width: 8, height: 6 });
   const heading = (text: string) => new TextWidget({ markdown: `## ${text}`, width: 24, height: 1 });
   const perOperation = (title: string, metricOf: (fn: IFunction) => IMetric) =>
@@ -27,7 +27,7 @@ export function addDashboard(scope: Construct, { api, table, functions, mergeQue
       operations.map(({ name }) => metricOf(functions[name])),
     );
   const limited = operations.filter((operation) => 'rateWindows' in operation);
-  new Dashboard(scope, 'Dashboard', {
+  return new Dashboard(scope, 'Dashboard', {
     widgets: [
       [heading('Is it healthy?')],
       [

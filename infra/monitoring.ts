@@ -1,5 +1,12 @@
 import { Stack } from 'aws-cdk-lib';
-import { type AlarmBase, type IMetric, MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import {
+  type AlarmBase,
+  type Dashboard,
+  type IMetric,
+  MathExpression,
+  Metric,
+  Stats,
+} from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
@@ -13,7 +20,7 @@ import { CallerAlarms } from './caller-alarms.ts';
 import { CapacityAlarms } from './capacity-alarms.ts';
 import { addDashboard, type DashboardSubjects } from './dashboard.ts';
 import { ServiceLevel } from './service-level.ts';
-import { createAlarm, eventMetric, ownMetric, PERIOD, SLOW_P99_MS, throttleEvents } from './stack-metrics.ts';
+import { createAlarm, eventMetric, ownMetric, PERIOD, SLOW_P99_MS, throttleEvents, whatToDo } from './stack-metrics.ts';
 import type { DeploymentSettings } from './stack-settings.ts';
 
 const FEED_BEHIND_SECONDS = 300;
@@ -27,6 +34,7 @@ export interface MonitoringProps extends DashboardSubjects {
 
 /** Alarms, each with one thing to do (docs/operate.md), and the dashboard. */
 export class Monitoring extends Construct {
+  readonly dashboard: Dashboard;
   private readonly actions: readonly SnsAction[];
 
   constructor(scope: Construct, id: string, props: MonitoringProps) {
@@ -40,7 +48,7 @@ export class Monitoring extends Construct {
     ];
     for (const alarm of alarms) this.notifyOf(alarm);
     this.addAlarms(props);
-    addDashboard(this, props);
+    this.dashboard = addDashboard(this, props);
   }
 
   private topics({ alarmEmail, alarmTopicArn }: DeploymentSettings): ITopic[] {
@@ -64,7 +72,7 @@ export class Monitoring extends Construct {
   }
 
   private alarm(id: string, description: string, ...raised: [metric: IMetric, threshold: number, periods?: number]) {
-    this.notifyOf(createAlarm(this, id, `${description}. What to do: docs/operate.md`, ...raised));
+    this.notifyOf(createAlarm(this, id, `${description}. ${whatToDo(id)}`, ...raised));
   }
 
   private addAlarms({ table, functions, mergeQueue, feed }: MonitoringProps): void {

@@ -13,7 +13,7 @@ import {
 import { FilterPattern, type ILogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { operations } from '../lib/http/operations.ts';
-import { metricsNamespace } from './stack-metrics.ts';
+import { metricsNamespace, whatToDo } from './stack-metrics.ts';
 
 /** The share of the operations' calls that may fail: the objective is 99.9 % (docs/operate.md). */
 const ERROR_BUDGET = 0.001;
@@ -64,7 +64,7 @@ export class ServiceLevel extends Construct {
         window('Short', short, 'failed / answered'),
       ];
       return new CompositeAlarm(this, id, {
-        alarmDescription: `The error budget burns ${rate} times too fast. What to do: docs/operate.md`,
+        alarmDescription: `The error budget burns ${rate} times too fast. ${whatToDo(id)}`,
         alarmRule: AlarmRule.allOf(...windows.map((each) => AlarmRule.fromAlarm(each, AlarmState.ALARM))),
       });
     });

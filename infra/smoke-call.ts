@@ -15,7 +15,7 @@ import { ApiDestination as ApiDestinationTarget } from 'aws-cdk-lib/aws-events-t
 import { Construct } from 'constructs';
 import { getRumResource } from '../lib/http/operations.ts';
 import type { Monitoring } from './monitoring.ts';
-import { createAlarm } from './stack-metrics.ts';
+import { createAlarm, whatToDo } from './stack-metrics.ts';
 
 const INTERVAL = Duration.minutes(5);
 
@@ -60,7 +60,7 @@ export class SmokeCall extends Construct {
       statistic: Stats.SUM,
       period: INTERVAL,
     });
-    const description = 'Two scheduled calls in a row failed. What to do: docs/operate.md';
+    const description = `Two scheduled calls in a row failed. ${whatToDo('SmokeFailed')}`;
     monitoring.notifyOf(createAlarm(this, 'Failed', description, failed, 1, 2));
   }
 }

@@ -14,6 +14,8 @@ export const SLOW_P99_MS = 2_000;
 export const metricsNamespace = Lazy.uncachedString({
   produce: ({ scope }) => `${METRICS.namespace}/${Stack.of(scope).stackName}`,
 });
+/** The section of the page that says what to do at an alarm; alarms `Slow-…` share one. */
+export const whatToDo = (alarmId: string) => `What to do: docs/operate.md#${alarmId.split('-')[0]?.toLowerCase()}`;
 
 /** A metric that the functions write. */
 export const ownMetric = (metricName: string, dimensionsMap: Record<string, string>): Metric =>

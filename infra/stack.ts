@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { CfnOutput, Duration, Names, Stack, type StackProps } from 'aws-cdk-lib';
+import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { allowedMethods, type ListedOperation, type OperationName, operations } from '../lib/http/operations.ts';
 import { SETTINGS } from '../lib/shared/settings.ts';
@@ -13,6 +14,7 @@ import type { FunctionName } from './grants.ts';
 import { MergeQueue } from './merge-queue.ts';
 import { Monitoring } from './monitoring.ts';
 import { addNotices } from './notices.ts';
+import { addOutputs } from './outputs.ts';
 import { CanaryRollout } from './rollout.ts';
 import { SmokeCall } from './smoke-call.ts';
 import { readDeploymentSettings } from './stack-settings.ts';
@@ -45,13 +47,17 @@ export class ServiceStack extends Stack {
       Object.entries(SETTINGS).map(([name, { env }]) => [env, String(settings[name as keyof typeof SETTINGS])]),
     );
     const { logRetentionDays: logRetention } = settings;
-    const create = (name: FunctionName, options: Omit<ServiceFunctionProps, 'name' | 'logRetention'>) =>
-      new ServiceFunction(this, constructIdOf(name), {
+    const logs: Record<string, ILogGroup> = {};
+    const create = (name: FunctionName, options: Omit<ServiceFunctionProps, 'name' | 'logRetention'>) => {
+      const { lambda } = new ServiceFunction(this, constructIdOf(name), {
         name,
         logRetention,
         reservedConcurrentExecutions: reservedExecutions(name, settings.reservedConcurrency),
         ...options,
-      }).lambda;
+      });
+      logs[name] = lambda.logGroup;
+      return lambda;
+    };
     const operationFunctions = perOperation(({ name, summary }) =>
       create(name, { description: summary, table, environment, timeout: ANSWER_TIMEOUT }),
     );
@@ -126,10 +132,7 @@ export class ServiceStack extends Stack {
       value: accountPlan.usagePlanId,
       description: "Usage plan for accounts' gateway keys",
     });
-    new CfnOutput(this, 'DeadLettersUrl', {
-      value: mergeQueue.deadLetters.queueUrl,
-      description: 'Queue of merges that could not be finished',
-    });
+    addOutputs(this, { logs: { ...logs, access: accessLog }, dashboard: monitoring.dashboard, mergeQueue });
   }
 }
 

@@ -62,6 +62,19 @@ export const isThrottled = (error: unknown) => error instanceof Error && THROTTL
 
 const isTransient = ({ Code }: { Code?: string }) => TRANSIENT_REASONS.has(Code);
 
+/** Why a call failed, for the log: what an operator looks at first. */
+export function causeOf(error: unknown): 'throttled' | 'no reply' | 'DynamoDB error' | 'bug' {
+  if (!isUnavailable(error)) return 'bug';
+  const { name = '', code, $metadata, CancellationReasons } = error as Failure;
+  const isThrottling = ({ Code }: { Code?: string }) => Code !== undefined && THROTTLING_REASONS.has(Code);
+  if (THROTTLED.has(name) || CancellationReasons?.some(isThrottling)) return 'throttled';
+  if (NETWORK.has(code) || NO_REPLY.has(name) || ($metadata && !$metadata.httpStatusCode)) return 'no reply';
+  return 'DynamoDB error';
+}
+
+const THROTTLING_REASONS = new Set(['ThrottlingError', 'ProvisionedThroughputExceeded']);
+const NO_REPLY = new Set(['AbortError', 'TimeoutError']);
+
 /** Whether DynamoDB refuses a write or a transaction because a row would be larger than 400 KB. */
 export function isRowTooLarge(error: unknown): boolean {
   const { name, message, CancellationReasons } = error as Failure & Partial<Error>;

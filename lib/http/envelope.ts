@@ -1,4 +1,5 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
+import { causeOf } from '../dynamodb/failures.ts';
 import type { Deps } from '../shared/deps.ts';
 import { stringifyJson } from '../shared/json.ts';
 import { type ApiMiddleware, type ApiRequest, listOf, type Reply } from './call.ts';
@@ -59,6 +60,7 @@ export function envelopeMiddleware(
       if (!(request.error instanceof ApiError))
         log[error.code === 'InternalError' ? 'error' : 'warn']('call failed', {
           request_id: call.requestId,
+          cause: causeOf(request.error),
           ...failureFields(request.error),
         });
       const catalog = catalogFor(listOf(request.event, 'accept-language'), catalogs);

@@ -52,7 +52,7 @@ export async function createDeps({
     table,
     now: Date.now,
     newId: randomUUID,
-    log: settings.quiet ? { info: nothing, warn: nothing, error: log.error } : log,
+    log: settings.quiet ? { info: nothing, warn: sayCause, error: log.error } : log,
     metrics,
     settings,
     timeLimits: TIME_LIMITS,
@@ -60,6 +60,11 @@ export async function createDeps({
 }
 
 const nothing = () => undefined;
+
+/** Why a call is answered 503, in one line for a person; other warnings are not printed. */
+function sayCause(message: string, { cause, error_name, request_id }: Record<string, unknown>): void {
+  if (cause !== undefined) process.stdout.write(`${message}: ${cause} (${error_name}), request_id ${request_id}\n`);
+}
 
 /** Milliseconds. In DynamoDB's region, a connection and a read take about 10 ms; waiting longer does not help the first call. */
 const MAX_WARM_UP_MS = 100;

@@ -36,7 +36,7 @@ export interface Settings extends SettingValues {
   metricsNamespace: string | undefined;
   /** `AWS_LAMBDA_FUNCTION_VERSION`, unless it is the only one, `$LATEST`. */
   functionVersion: string | undefined;
-  /** `QUIET`: only errors are logged, and no metrics; for `npm start`, which prints each call itself. */
+  /** `QUIET`: only errors and why calls failed are logged, and no metrics; for `npm start`, which prints each call itself. */
   quiet: boolean;
 }
 

@@ -1,5 +1,6 @@
 /** A table with a failing part: a proxy that answers some of the functions' DynamoDB calls with an error. */
 import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseKey, type RowKind } from '../../lib/dynamodb/keys.ts';
 import { startDynamoDbProxy } from './dynamodb-proxy.ts';
 
@@ -8,13 +9,21 @@ export const FAILURES = {
   'live-status': 'fleet pages are built from the inventory, with `partial` and `error_code`',
   inventory: 'browsing the fleet answers 503',
   table: 'every call with an app_key answers 503',
+  moves: 'large merges stay pending: none of their alerts moves',
+  throttle: 'DynamoDB throttles every call of a function: answers are 503',
+  slow: 'each call to DynamoDB takes 300 ms more',
 } as const;
 
 export type Failure = keyof typeof FAILURES;
 
 export const isFailure = (name: string): name is Failure => Object.hasOwn(FAILURES, name);
 
-const ROWS: Readonly<Record<Exclude<Failure, 'table'>, RowKind>> = { 'live-status': 'hostStatus', inventory: 'host' };
+const ROWS: Readonly<Partial<Record<Failure, RowKind>>> = {
+  'live-status': 'hostStatus',
+  inventory: 'host',
+};
+/** The longest that slow DynamoDB takes without a function's timing out. */
+const SLOW_MS = 300;
 
 /** Whether a call is to fail: by the kinds of the rows whose keys are in its body. */
 function fails(failures: readonly Failure[], body: string): boolean {
@@ -23,13 +32,19 @@ function fails(failures: readonly Failure[], body: string): boolean {
     if (typeof value === 'string') kinds.add(parseKey({ pk: value, sk: '' })?.kind);
     return value;
   });
-  return failures.some((failure) => failure === 'table' || kinds.has(ROWS[failure]));
+  return failures.some(
+    (failure) =>
+      failure === 'table' ||
+      (ROWS[failure] !== undefined && kinds.has(ROWS[failure])) ||
+      // The rows that record the moves are put in the transactions that make them.
+      (failure === 'moves' && /"S":"\d{15}#MOVES#/.test(body) && body.includes('"TransactItems"')),
+  );
 }
 
-/** DynamoDB's answer to an internal error. */
-function refuse(reply: ServerResponse): void {
-  const error = { __type: 'com.amazonaws.dynamodb.v20120810#InternalServerError', message: 'npm start -- --fail' };
-  reply.writeHead(500, { 'Content-Type': 'application/x-amz-json-1.0' }).end(JSON.stringify(error));
+/** DynamoDB's answer to an internal error, or to too many calls. */
+function refuse(reply: ServerResponse, status: 500 | 400, name: 'InternalServerError' | 'ThrottlingException'): void {
+  const error = { __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: 'npm start -- --fail' };
+  reply.writeHead(status, { 'Content-Type': 'application/x-amz-json-1.0' }).end(JSON.stringify(error));
 }
 
 /**
@@ -38,7 +53,9 @@ function refuse(reply: ServerResponse): void {
  */
 export const startFailingTable = (target: string, failures: readonly Failure[]) =>
   startDynamoDbProxy(target, async ({ body }, reply, send) => {
-    if (fails(failures, body.toString())) return refuse(reply);
+    if (failures.includes('slow')) await sleep(SLOW_MS);
+    if (failures.includes('throttle')) return refuse(reply, 400, 'ThrottlingException');
+    if (fails(failures, body.toString())) return refuse(reply, 500, 'InternalServerError');
     const answer = await send();
     reply.writeHead(answer.status, answer.headers).end(answer.body);
   });

@@ -1,6 +1,9 @@
 /** The whole service on one machine, as the stack's template says: gateway, functions, table stream and queues. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { LOCAL_STATUS_PATH } from '../admin/status/local-figures.ts';
+import type { Measured } from '../admin/status/measured.ts';
+import { createAttempts, createCounters } from './counters.ts';
 import { readDeployment } from './deployment.ts';
 import { createDocs } from './docs.ts';
 import { createGateway, type GatewayOptions } from './gateway.ts';
@@ -30,11 +33,28 @@ export async function startService(options: LocalServiceOptions) {
   const { template, endpoint, functionsEndpoint = endpoint, tableName, port } = options;
   const deployment = readDeployment(template, tableName);
   const queues = createQueues(deployment.queues);
+  const attempts = createAttempts();
+  const counters = createCounters();
+  const docs = createDocs(options.demoKey);
+  const deadLetters = () => queues.count(deployment.queueOutputs.DeadLettersUrl ?? '');
+  /** What CloudWatch knows of a deployment. */
+  const measure = (): Measured => ({
+    operations: counters.figures(),
+    attempts: attempts.failed(),
+    dead_letters: deadLetters(),
+  });
   const gateway = createGateway({
     ...options,
+    onServed(served) {
+      counters.add(served);
+      options.onServed?.(served);
+    },
     deployment,
     invoke: async (name, event) => functions[name]?.invoke(event),
-    pages: createDocs(options.demoKey),
+    pages: (path, accept) =>
+      path === LOCAL_STATUS_PATH
+        ? { status: 200, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(measure()) }
+        : docs(path, accept),
     queues: queues.answer,
   });
   await once(gateway.listen(port, '127.0.0.1'), 'listening');
@@ -54,7 +74,7 @@ export async function startService(options: LocalServiceOptions) {
   for (const source of eventSources) {
     const target = functions[source.functionName];
     if (!target) throw new Error(`the queue ${source.queue} feeds a function that the template does not have`);
-    queues.feed(source, target, (error) => options.onFailed?.(source.functionName, error));
+    queues.feed(source, attempts.watch(target), (error) => options.onFailed?.(source.functionName, error));
   }
   let streamProblem: string | undefined;
   let stopStream = async () => {};
@@ -69,7 +89,8 @@ export async function startService(options: LocalServiceOptions) {
     /** Why the table's stream is not followed: then merges that are cut short stay pending. */
     streamProblem,
     /** How many messages the merge queue gave up. */
-    deadLetters: () => queues.count(queueOutputs.DeadLettersUrl ?? ''),
+    deadLetters,
+    measure,
     /** The outputs of the stack that are URLs of queues. */
     queueUrls: Object.fromEntries(Object.entries(queueOutputs).map(([output, name]) => [output, queues.url(name)])),
     /** Sends a message to the feed as a writer does. */

@@ -57,6 +57,8 @@ export async function serve(
     target: `the table of npm start, at ${splitEndpoint(endpoint).url}`,
     commandOptions: () => `--service ${service?.url}`,
     now: Date.now,
+    url: () => service?.url,
+    measure: async () => service?.measure(),
     deadLetters: async () => service?.deadLetters(),
     feed: () => feed,
     onFailed: (text) => process.stderr.write(`${text}\n`),

@@ -1,7 +1,8 @@
 /** The REST API, its stage and its usage plans: docs/deploy.md, docs/decisions.md, SECURITY.md. */
 import { describe, expect, it } from 'vitest';
+import { logsOutputOf } from '../../infra/outputs.ts';
 import { functionIdOf, functionsOf, type Resource, routesOf } from '../../packages/local/template.ts';
-import { deployed, only, propertiesOf, readable, shortId } from '../support/stack.ts';
+import { deployed, idOfFunction, only, propertiesOf, readable, shortId } from '../support/stack.ts';
 
 const template = deployed();
 const OPERATIONS = [
@@ -71,13 +72,25 @@ describe('the API', () => {
     });
   });
 
-  it('has outputs for the address, without a slash at its end, the table, the usage plan and the dead letters, and no other', () => {
+  it('has outputs for the address, without a slash at its end, the table, the usage plan, queues, logs and dashboard, and no other', () => {
     const outputs = Object.entries(template.Outputs ?? {}).map(([name, { Value }]) => [name, readable(Value)]);
     expect(Object.fromEntries(outputs)).toEqual({
       Url: 'https://ServiceApi.execute-api.AWS::Region.AWS::URLSuffix/ServiceApiDeploymentStageprod',
       TableName: 'Table',
       AccountPlanId: 'ServiceApiAccountPlan',
       DeadLettersUrl: 'MergesDeadLetters',
+      MergeQueueUrl: 'MergesQueue',
+      FeedUrl: 'FeedQueue',
+      FeedArn: 'FeedQueue.Arn',
+      FeedRefusedUrl: 'FeedRefused',
+      FeedDeadLettersUrl: 'FeedDeadLetters',
+      FeedWritersPolicyArn: 'FeedWriters',
+      DashboardUrl:
+        'https://AWS::Region.console.aws.amazon.com/cloudwatch/home?region=AWS::Region#dashboards/dashboard/WatchDashboard',
+      AccessLogs: 'ServiceAccessLog',
+      ...Object.fromEntries(
+        [...functionsOf(template).keys()].map((name) => [logsOutputOf(name), `${idOfFunction(name)}Logs`]),
+      ),
     });
   });
 });

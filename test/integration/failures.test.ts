@@ -73,7 +73,7 @@ describe('an unforeseen error', () => {
         level: 'error',
         message: 'call failed',
         fields: {
-          ...{ request_id, error_name: 'ValidationException', error_stack: expect.any(Array) },
+          ...{ request_id, cause: 'bug', error_name: 'ValidationException', error_stack: expect.any(Array) },
           ...{ aws_request_id: 'of AWS', attempts: expect.any(Number) },
         },
       },

@@ -7,7 +7,7 @@ import { createDeps } from '../../lib/shared/deps.ts';
 afterEach(() => vi.restoreAllMocks());
 
 test.each([
-  ['true', ['ERROR']],
+  ['true', ['call failed: throttled (ThrottlingException), request_id r', 'ERROR']],
   ['false', ['INFO', 'METRIC', 'WARN', 'ERROR']],
 ])('QUIET=%s prints %j', async (QUIET, printed) => {
   const lines: string[] = [];
@@ -15,12 +15,13 @@ test.each([
   const env = { TABLE_NAME: 'table', DYNAMODB_ENDPOINT: 'http://127.0.0.1:1', QUIET };
   const { log, metrics, table } = await createDeps({ connections: 1, env });
   vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    const { level = 'METRIC' } = JSON.parse(String(text));
-    return lines.push(level) > 0;
+    const line = String(text).trim();
+    return lines.push(line.startsWith('{') ? (JSON.parse(line).level ?? 'METRIC') : line) > 0;
   });
   log.info('call', {});
   metrics.call('browse-fleet', 'OK', 1);
-  log.warn('call failed', {});
+  log.warn('call failed', { cause: 'throttled', error_name: 'ThrottlingException', request_id: 'r' });
+  if (QUIET === 'true') log.warn('live status not read', {});
   log.error('call failed', {});
   vi.restoreAllMocks();
   table.client.destroy();

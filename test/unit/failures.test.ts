@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isRowTooLarge, isUnavailable } from '../../lib/dynamodb/failures.ts';
+import { causeOf, isRowTooLarge, isUnavailable } from '../../lib/dynamodb/failures.ts';
 
 const sent = { $metadata: {} };
 
@@ -30,4 +30,18 @@ it.each([
   ['a transaction for another reason', { name: 'TransactionCanceledException', CancellationReasons: [{}] }, false],
 ])('%s is refused for the size of its row: or not', (_what, error, expected) => {
   expect(isRowTooLarge(error)).toBe(expected);
+});
+
+it.each([
+  ['throttled', { name: 'ThrottlingException', $metadata: { httpStatusCode: 400 } }],
+  ['throttled', { name: 'TransactionCanceledException', CancellationReasons: [{ Code: 'ThrottlingError' }] }],
+  ['no reply', { name: 'TimeoutError', $metadata: { attempts: 3 } }],
+  ['no reply', { name: 'AbortError' }],
+  ['no reply', { name: 'Error', code: 'ECONNREFUSED' }],
+  ['DynamoDB error', { name: 'InternalServerError', $metadata: { httpStatusCode: 500 } }],
+  ['DynamoDB error', { name: 'TransactionCanceledException', CancellationReasons: [{ Code: 'TransactionConflict' }] }],
+  ['bug', { name: 'ValidationException', $metadata: { httpStatusCode: 400 } }],
+  ['bug', new TypeError('x is undefined')],
+])('the cause %s is that of %o', (cause, error) => {
+  expect(causeOf(error)).toBe(cause);
 });

@@ -5,6 +5,7 @@ import { EntryUnreadableError } from '../../../lib/operations/merge-alerts/read-
 import { AppKeyError } from '../accounts/app-key-admin.ts';
 import { DataError } from '../data/check-lines.ts';
 import { UndoError } from '../incidents/undo-merge.ts';
+import { NoAnswerError } from '../local-service/patience.ts';
 import { printable } from '../text/printable.ts';
 import { CliError, UsageError } from './io.ts';
 
@@ -38,6 +39,7 @@ export function sentenceOf(error: unknown): string {
   if (error instanceof CliError) return error.message;
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   const first = message.split('\n')[0] ?? '';
+  if (error instanceof NoAnswerError) return `${first}. Then run the same command again.`;
   if (error instanceof AppKeyError) return `${first[0]?.toUpperCase()}${first.slice(1)}.`;
   if (error instanceof TooManyPendingError) return `${first}: run \`merge finish\`, then the same command again.`;
   if (error instanceof EntryUnreadableError) return `Feed ${first}: run \`check\`, which finds what is missing.`;

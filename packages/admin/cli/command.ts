@@ -3,6 +3,7 @@ import type { Table } from '../../../lib/dynamodb/client.ts';
 import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { readAccount } from '../accounts/accounts.ts';
+import { withPatience } from '../local-service/patience.ts';
 import { accountId } from './arguments.ts';
 import { type Audit, createAudit } from './audited.ts';
 import { CliError, type Io, print, printJson, say } from './io.ts';
@@ -35,6 +36,9 @@ export interface Shown {
   /** Said in place of the text when there is nothing to show. */
   readonly ifEmpty?: string | false;
 }
+
+/** Milliseconds that a person waits in silence, and at all. */
+const PATIENCE = { sayMs: 3_000, endMs: 30_000 };
 
 type Kind = 'reads' | 'writes';
 type Act<Of, Args extends unknown[], Result = void> = (session: Of, ...args: Args) => Promise<Result>;
@@ -111,7 +115,11 @@ export class AdminCommand extends Command {
       const io = this.#io;
       const options = this.optsWithGlobals<CommonOptions & Options>();
       const target = await connectTarget(options, io.env);
-      const { table } = target;
+      const patient = withPatience(target.table, {
+        ...PATIENCE,
+        onWaiting: () => say(io, 'Still waiting for DynamoDB.'),
+      });
+      const { table } = patient;
       try {
         const isWriting = kindOf(options) === 'writes';
         const dryRun = options.dryRun ?? false;
@@ -123,9 +131,18 @@ export class AdminCommand extends Command {
         let account: AccountRow | undefined;
         const named = this.#createsAccounts ? [] : [options.account ?? []].flat();
         for (const id of named) account = await requireAccount(table, id);
-        const session = { io, target, table, options, account, dryRun, audit } as WritingSession<Options>;
+        const session = {
+          io,
+          target: { ...target, table },
+          table,
+          options,
+          account,
+          dryRun,
+          audit,
+        } as WritingSession<Options>;
         await act(session, ...(this.processedArgs as Args));
       } finally {
+        patient.stop();
         target.close();
       }
     });

@@ -26,6 +26,8 @@ export function addConsoleCommand(program: AdminCommand): void {
         target: await targetText(target),
         commandOptions: () => optionsFor(target, options),
         now: io.now,
+        url: () => target.url,
+        measure: async () => target.measure?.(),
         feed: () => target.feed,
         deadLetters: async () => target.deadLetters?.(),
         onFailed: (text) => say(io, text),

@@ -1,15 +1,16 @@
-import { withSignal } from '../../../lib/dynamodb/client.ts';
+import { type Table, withSignal } from '../../../lib/dynamodb/client.ts';
 import { readAllPending, readPending } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import { finishMerge, UnmovableAlertsError } from '../../../lib/operations/merge-alerts/move.ts';
 import type { FeedItem } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { listMerges } from '../incidents/list.ts';
+import { progressText, readMergeProgress } from '../incidents/pending-merges.ts';
 import { line } from '../text/printable.ts';
 import { timeText } from '../text/time-text.ts';
 import { accountId, duration, feedEntry, objectId } from './arguments.ts';
-import type { AccountOptions, AdminCommand, Session, WritingSession } from './command.ts';
-import { CliError, print, say } from './io.ts';
-import { plainTable } from './output.ts';
+import type { AccountOptions, AdminCommand, Session, Shown, WritingSession } from './command.ts';
+import { CliError, print, say, UsageError } from './io.ts';
+import { plainTable, recordsTable } from './output.ts';
 
 /** Alert ids shown of a merge; the others are counted, except with `--json`. */
 const MOST_IDS = 10;
@@ -21,10 +22,14 @@ export function addMergeCommands(merge: AdminCommand): void {
       'List merges and undos in order, with the request_id of each call',
       'merge list --account 42 --since 1h',
       'merge list --account 42 --json',
+      'merge list --pending',
     )
-    .ofAccount()
+    .option('--account <account>', 'the account; required unless --pending', accountId)
+    .option('--pending', 'only those that are not finished, of all accounts unless --account is given')
     .option('--since <duration>', 'how far to look back, such as 1h (default: to the first merge)', duration)
-    .shows(async ({ io, table, options: { account, since } }: Session<AccountOptions & { since?: number }>) => {
+    .shows(async ({ io, table, options: { account, since, pending } }: Session<ListOptions>) => {
+      if (pending) return pendingMerges(table, account);
+      if (account === undefined) throw new UsageError('Pass --account, or --pending for those of all accounts.');
       const from = since === undefined ? 0 : io.now() - since;
       const merges = await listMerges(table, account, from);
       return {
@@ -39,32 +44,52 @@ export function addMergeCommands(merge: AdminCommand): void {
     .explain(
       'Finish pending merges: move the alerts that have not moved yet. Normally the service does this by itself.',
       'merge finish --account 42',
-      'merge finish 64f000000000000000000001 1795000000000 --account 42',
+      'merge finish 64f000000000000000000001 1795000000000',
       'merge finish --all',
     )
     .argument('[incident-id]', 'the incident that alerts are merged into (default: all that are pending)', objectId)
     .argument('[feed-entry]', 'the number that `merge list` shows for the merge', feedEntry)
-    .option('--account <account>', 'the account', accountId)
-    .option('--all', 'of all accounts')
+    .option('--account <account>', 'of this account (default: whichever has the incident)', accountId)
+    .option('--all', 'all of all accounts')
     .writes(finish);
+}
+
+type ListOptions = Partial<AccountOptions> & { since?: number; pending?: boolean };
+
+async function pendingMerges(table: Table, account: Int64 | undefined): Promise<Shown> {
+  const merges = await readMergeProgress(table, account);
+  const records = merges.map(
+    ({ account_id, incident_id, sequence, at_ms = sequence, request_id = '', ...progress }) => ({
+      ...{ since: timeText(at_ms), account_id, incident_id, sequence, request_id },
+      progress: progressText(progress),
+    }),
+  );
+  const columns = ['since', 'account_id', 'incident_id', 'sequence', 'progress', 'request_id'] as const;
+  return {
+    json: merges,
+    ifEmpty: merges.length === 0 && 'No merges are pending.',
+    text: () => recordsTable(records, columns),
+  };
 }
 
 type FinishOptions = { account?: Int64; all?: boolean };
 
 async function finish(
-  { io, table, options: { account, all = false }, dryRun, audit }: WritingSession<FinishOptions>,
+  { io, table, options: { account: given, all = false }, dryRun, audit }: WritingSession<FinishOptions>,
   incidentId?: string,
   sequence?: number,
 ): Promise<void> {
-  if (all === (account !== undefined)) throw new CliError('Pass either --account or --all.');
-  const pending = account === undefined ? await readAllPending(table) : await readPending(table, account);
+  if (all && given !== undefined) throw new UsageError('Pass either --account or --all.');
+  if (!all && given === undefined && incidentId === undefined)
+    throw new UsageError('Name an incident, or pass --account or --all.');
+  const pending = given === undefined ? await readAllPending(table) : await readPending(table, given);
   const chosen = pending.filter(
     ({ entryId }) =>
       entryId.incidentId === (incidentId ?? entryId.incidentId) && entryId.sequence === (sequence ?? entryId.sequence),
   );
   if (chosen.length === 0) return print(io, 'No merges are pending.');
   for (const { account, entryId } of chosen) {
-    const of = all ? ` of account ${account}` : '';
+    const of = given === undefined ? ` of account ${account}` : '';
     const name = `Merge ${entryId.sequence} into incident ${entryId.incidentId}${of}`;
     if (dryRun) {
       say(io, `${name} would be finished.`);

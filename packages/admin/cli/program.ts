@@ -8,12 +8,15 @@ import { addCompletionCommands } from './completion-command.ts';
 import { addConsoleCommand } from './console-command.ts';
 import { addDataCommands } from './data-command.ts';
 import { addFeedCommands } from './feed-command.ts';
+import { addFindCommand } from './find-command.ts';
 import { addFleetCommands } from './fleet-command.ts';
 import { addGatewayKeysCommands } from './gateway-keys-command.ts';
 import { addHostCommands } from './host-command.ts';
 import type { Io } from './io.ts';
+import { addLogsCommand } from './logs-command.ts';
 import { addPreflightCommand } from './preflight-command.ts';
 import { addShowCommands } from './show-command.ts';
+import { addStatusCommand } from './status-command.ts';
 import { addUndoCommands } from './undo-command.ts';
 
 export function createProgram(io: Io): AdminCommand {
@@ -39,6 +42,9 @@ export function createProgram(io: Io): AdminCommand {
   addAppKeyCommands(program);
   addGatewayKeysCommands(program);
   addDataCommands(program);
+  addStatusCommand(program);
+  addFindCommand(program);
+  addLogsCommand(program);
   addShowCommands(program);
   addUndoCommands(program);
   addCheckCommands(program);

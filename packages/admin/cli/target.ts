@@ -10,6 +10,8 @@ import { createLocalGatewayKeys } from '../local-service/local-gateway-keys.ts';
 import { LOCAL_TABLE_NAME } from '../local-service/local-table.ts';
 import { isLoopback } from '../local-service/loopback.ts';
 import { listRunning } from '../local-service/running.ts';
+import { measureLocal } from '../status/local-figures.ts';
+import type { Measured } from '../status/measured.ts';
 import { localUser } from './audited.ts';
 import { CliError, type Io, say, UsageError } from './io.ts';
 
@@ -33,6 +35,12 @@ export interface Target {
   readonly gatewayKeys: GatewayKeys | undefined;
   /** How many messages the stack's merge queue gave up, about; absent where no stack tells which queue it is. */
   readonly deadLetters?: () => Promise<number>;
+  /** Base address of the API that serves the table; absent: unknown. */
+  readonly url?: string;
+  /** What the surroundings of the table know of its service; absent: nothing. */
+  readonly measure?: () => Promise<Measured>;
+  /** Outputs of the stack, by name. */
+  readonly outputs?: ReadonlyMap<string, string>;
   /** Absent as above. */
   readonly feed?: Feed;
   close(): void;
@@ -46,9 +54,20 @@ export async function connectTarget(options: TargetOptions, env: Io['env']): Pro
     if (options.table !== undefined || options.endpoint !== undefined)
       throw new UsageError('--stack already names the table: do not pass --table or --endpoint.');
     const { tableName, accountPlanId, outputs } = await readStack(stack, region);
-    const target = { ...connect({ tableName, region, accountPlanId }), ...feedOf(outputs, region) };
+    const url = outputs.get('Url');
     const deadLettersUrl = outputs.get('DeadLettersUrl');
-    return deadLettersUrl ? { ...target, deadLetters: () => countMessages(deadLettersUrl, region) } : target;
+    return {
+      ...connect({ tableName, region, accountPlanId }),
+      ...feedOf(outputs, region),
+      ...(deadLettersUrl && { deadLetters: () => countMessages(deadLettersUrl, region) }),
+      ...(url && { url }),
+      outputs,
+      async measure() {
+        const { measureStack } = await import('../status/stack-figures.ts');
+        const finishMergesLogGroup = outputs.get('FinishMergesLogs');
+        return measureStack({ ...{ stack, tableName, region, finishMergesLogGroup } }, Date.now());
+      },
+    };
   }
   const endpoint = options.endpoint ?? (options.region === undefined ? env.DYNAMODB_ENDPOINT : undefined);
   if (endpoint !== undefined) {
@@ -57,7 +76,13 @@ export async function connectTarget(options: TargetOptions, env: Io['env']): Pro
   }
   if (options.table !== undefined) return connect({ tableName: options.table, region });
   const running = theRunning(options.service ?? env.SERVICE_URL);
-  return { ...connect(running), service: running.url, ...feedOf(new Map(Object.entries(running.outputs)), undefined) };
+  const { url } = running;
+  return {
+    ...connect(running),
+    ...{ service: url, url },
+    measure: () => measureLocal(url),
+    ...feedOf(new Map(Object.entries(running.outputs)), undefined),
+  };
 }
 
 /** @param region of AWS; undefined: the queues of `npm start`, which checks no credentials */

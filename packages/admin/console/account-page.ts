@@ -8,12 +8,15 @@ import { operations } from '../../../lib/http/operations.ts';
 import { createRateLimiter } from '../../../lib/http/rate-limit.ts';
 import { appKeyState, type ListedAppKey, listAppKeys, readAccounts } from '../accounts/accounts.ts';
 import { timeText } from '../text/time-text.ts';
+import { searchBox } from './find-page.ts';
 import { bar, facts, further, type Html, href, html, link, section, type Table, when } from './html.ts';
+import { statusSection } from './status-section.ts';
 import { command, type View } from './view.ts';
 
 const ROWS = 50;
 
-export async function accountsPage({ table, query }: Omit<View, 'account'>): Promise<Html> {
+export async function accountsPage(view: Omit<View, 'account'>): Promise<Html> {
+  const { table, query } = view;
   const { accounts, next } = await readAccounts(table, { limit: ROWS, after: query.after });
   const rows = accounts.map(({ account_id: id, name, permissions, suspended }) => [
     link(href([id, 'fleet']), id),
@@ -21,7 +24,9 @@ export async function accountsPage({ table, query }: Omit<View, 'account'>): Pro
     permissions.join(' ') || 'none',
     suspended ? 'suspended' : 'active',
   ]);
-  return html`
+  // Of the first page only: the following ones are a list.
+  const status = query.after === undefined && (await statusSection(view));
+  return html`${searchBox()}${status}
 ${section('All accounts', { head: ['account', 'name', 'permissions', 'state'], rows, none: 'The table has no accounts.' })}
 ${further(next && href([], { after: next }), 'Further accounts')}`;
 }

@@ -12,10 +12,12 @@ import { isUnavailable } from '../../../lib/dynamodb/failures.ts';
 import { isInt64, toInt64 } from '../../../lib/shared/json.ts';
 import { readAccount } from '../accounts/accounts.ts';
 import { asksLoopback } from '../local-service/loopback.ts';
+import { NoAnswerError, withPatience } from '../local-service/patience.ts';
 import { printable } from '../text/printable.ts';
 import { timeText } from '../text/time-text.ts';
 import { accountPage, accountsPage } from './account-page.ts';
 import { feedPage } from './feed-page.ts';
+import { findPage } from './find-page.ts';
 import { fleetPage } from './fleet-page.ts';
 import { healthPage, runCheck } from './health-page.ts';
 import { document, type Html, html, type Page } from './html.ts';
@@ -46,6 +48,8 @@ const POLICY = {
   frameAncestors: NONE,
 };
 const COOKIE = 'console';
+/** A page without any answer of DynamoDB for so many milliseconds says so. */
+const PAGE_MS = 10_000;
 /** The only path that takes a form. */
 const CHECK = /\/health$/;
 /** Bytes of an id or filter: keys of DynamoDB have at most 1,024, prefixes included. */
@@ -107,6 +111,7 @@ export function createConsole(options: ConsoleOptions) {
     const { name, message, stack = message } = error;
     if (error instanceof NotFound) return refuse(c, 404, 'Not found', message);
     // DynamoDB, or the way to it, is what failed.
+    if (error instanceof NoAnswerError) return refuse(c, 502, 'No answer', `${message}. Then reload the page.`);
     if (error instanceof DynamoDBServiceException || isUnavailable(error) || name === 'CredentialsProviderError')
       return refuse(c, 502, 'Cannot read', `The table cannot be read: ${name}: ${message.split('\n')[0]}`);
     options.onFailed(`The console failed: ${stack.split('\n').map(printable).join('\n')}`);
@@ -115,7 +120,8 @@ export function createConsole(options: ConsoleOptions) {
   app.notFound((c) => refuse(c, 404, 'Not found', 'There is no such page.'));
 
   function viewOf(c: Context<Env>): Omit<View, 'account'> {
-    const { table, units } = metered(options.table);
+    const patient = withPatience(options.table, { sayMs: PAGE_MS, endMs: PAGE_MS, onWaiting: () => undefined });
+    const { table, units } = metered(patient.table);
     const query = Object.fromEntries(Object.entries(c.req.query()).filter(([, value]) => value !== ''));
     const { signal } = c.req.raw;
     return { ...options, table, nowMs: options.now(), query, signal, checks, formToken, cost: () => costText(units()) };
@@ -135,6 +141,10 @@ export function createConsole(options: ConsoleOptions) {
   const accounts = show(async (view) => ({ title: 'Accounts', body: await accountsPage(view) }));
 
   app.get(prefix, accounts);
+  app.get(
+    `${prefix}/find`,
+    show(async (view) => ({ title: 'Find', body: await findPage(view) })),
+  );
   app.get(
     `${prefix}/feed`,
     show(async (view) => ({ title: 'Feed', page: 'feed', body: await feedPage(view) })),

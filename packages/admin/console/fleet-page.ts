@@ -23,7 +23,7 @@ async function readHosts({ table, account, nowMs, query: { after, read }, signal
 
 export async function fleetPage(view: View): Promise<Html> {
   const { account, query, cost } = view;
-  const { status, cluster, version, after } = query;
+  const { status, cluster, version, host: named, after } = query;
   const { hosts, more } = await readHosts(view);
   const to = (change: View['query']) => href([account.account_id, 'fleet'], { ...query, ...change });
   const last = hosts.at(-1)?.host_id ?? after;
@@ -31,6 +31,7 @@ export async function fleetPage(view: View): Promise<Html> {
   const stretch = [after && `after ${after}`, more && `up to ${last}`].filter(Boolean).join(' ');
   const wanted = hosts.filter(
     (host) =>
+      (!named || named === host.host_id) &&
       (!status || status === host.status) &&
       (!cluster || cluster === host.edge_cluster) &&
       (!version || version === host.agent_version),

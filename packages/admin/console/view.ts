@@ -3,6 +3,7 @@
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
 import type { Feed } from '../feed/queues.ts';
+import type { Measured } from '../status/measured.ts';
 import { shellWord } from '../text/shell-word.ts';
 import { html, type Table as Rows } from './html.ts';
 
@@ -15,6 +16,10 @@ export interface Source {
   commandOptions(): string;
   /** How many messages the merge queue gave up; undefined: it is not known where the queue is. */
   deadLetters(): Promise<number | undefined>;
+  /** Base address of the API; undefined: unknown. */
+  url(): string | undefined;
+  /** Undefined: nothing is known of the surroundings of the table. */
+  measure(): Promise<Measured | undefined>;
   /** Absent, or undefined: as above. */
   feed?(): Feed | undefined;
 }

@@ -171,7 +171,30 @@ describe('admin merge finish', () => {
       expect(new Set(await tenant.placements(alerts))).toEqual(new Set([to]));
     }
     const unclear = await admin('merge finish');
-    expect([unclear.exitCode, unclear.err]).toEqual([1, 'Pass either --account or --all.\n']);
+    expect([unclear.exitCode, unclear.err]).toEqual([2, 'Name an incident, or pass --account or --all.\n']);
+  });
+
+  it('finds the account of a pending merge, whose progress `merge list --pending` shows', async () => {
+    const [one, other] = [await pending(), await pending()];
+    const { out } = await admin('merge list --pending --json');
+    const moved = one.alerts.length - one.undone.length;
+    const shown = JSON.parse(out).find(({ incident_id }: { incident_id: string }) => incident_id === one.to);
+    expect(shown).toEqual({
+      ...{ account_id: one.tenant.account, incident_id: one.to, sequence: one.sequence },
+      ...{ request_id: one.requestId, at_ms: NOW, alerts: 12, moved },
+    });
+    const text = (await admin(`merge list --pending --account ${other.tenant.account}`)).out;
+    expect([text.includes(other.to), text.includes(one.to)]).toEqual([true, false]);
+    expect(text).toContain(`${moved} of 12 alerts moved`);
+    const finished = await admin(`merge finish ${one.to} ${one.sequence}`);
+    expect(finished.out).toBe(
+      `Merge ${one.sequence} into incident ${one.to} of account ${one.tenant.account} finished.\n`,
+    );
+    expect(await one.tenant.pending()).toEqual([]);
+    expect(await other.tenant.pending()).toHaveLength(1);
+    await admin('merge finish --all');
+    expect((await admin('merge list --pending')).err).toBe('No merges are pending.\n');
+    expect((await admin('merge list')).exitCode).toBe(2);
   });
 
   it('names the alerts that cannot be updated', async () => {

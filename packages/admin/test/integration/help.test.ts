@@ -32,7 +32,7 @@ beforeAll(async () => {
   table = await newTable();
   aws = await startFakeAws({
     name: 'IncidentMonitoringRum',
-    outputs: { TableName: table.name, AccountPlanId: 'plan' },
+    outputs: { TableName: table.name, AccountPlanId: 'plan', AccessLogs: 'access' },
   });
   leave = aws.enter();
   await makeAcme(table);

@@ -57,7 +57,10 @@ describe('restoring to a point in time, as in docs/operate.md', () => {
 
     ({ printed, calls } = await walk(steps, {
       adapt: (script) =>
-        script.replace('TABLE=IncidentMonitoringRum-Table', `TABLE=${source}`).replace('sleep 20', 'true'),
+        `URL=https://example.com\n${script}`
+          .replace(/^TABLE=.*$/m, `TABLE=${source}`)
+          .replace('sleep 20', 'true')
+          .replace(/^npm run smoke -- (.*?) +#.*$/m, 'echo npm smoke $1 >&3'),
       env: { AWS_REGION: undefined, DYNAMODB_ENDPOINT: dynamodbEndpoint() },
     }));
     table.client.destroy();
@@ -86,10 +89,11 @@ describe('restoring to a point in time, as in docs/operate.md', () => {
       'aws dynamodb update-continuous-backups',
       'aws dynamodb describe-table',
       'npx cdk deploy',
+      'npm smoke --url',
     ]);
     expect(calls[0]).toBe('npx cdk deploy -c writesFrozen=true');
     expect(calls[1]).toContain(`--source-table-name ${source} --target-table-name ${restored} `);
     for (const call of calls.slice(2, 8)) expect(call).toContain(`--table-name ${restored}`);
-    expect(calls.at(-1)).toMatch(/^npx cdk deploy -c adoptTable=arn:aws:dynamodb:\S+$/);
+    expect(calls.at(-2)).toMatch(/^npx cdk deploy -c adoptTable=arn:aws:dynamodb:\S+$/);
   });
 });

@@ -1,10 +1,17 @@
 /** What is wrong with a command of the AWS CLI, as far as the SDK tells: its commands and options are the API's, in kebab-case. */
 import * as apiGateway from '@aws-sdk/client-api-gateway';
+import * as cloudformation from '@aws-sdk/client-cloudformation';
 import * as dynamodb from '@aws-sdk/client-dynamodb';
 import * as lambda from '@aws-sdk/client-lambda';
 import * as sts from '@aws-sdk/client-sts';
 
-const SERVICES: Readonly<Record<string, object>> = { apigateway: apiGateway, dynamodb, lambda, sts };
+const SERVICES: Readonly<Record<string, object>> = {
+  apigateway: apiGateway,
+  cloudformation,
+  dynamodb,
+  lambda,
+  sts,
+};
 const GLOBAL_OPTIONS = new Set(['query', 'output', 'region']);
 
 /** A structure of a service's model: kind, namespace, name, traits, names of its members, their types. */

@@ -1,4 +1,4 @@
-/** AWS's wire, as far as the operator's command and the gateway keys use it: API Gateway, CloudFormation, SQS, STS. */
+/** AWS's wire, as far as the operator's command and the gateway keys use it: API Gateway, CloudFormation, CloudWatch, SQS, STS. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { startDynamoDbForAnyone } from '../../../../test/support/dynamodb-for-anyone.ts';
@@ -29,6 +29,9 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
     const given = Object.entries(queue).filter(([name]) => AttributeNames.includes(name));
     return response.end(JSON.stringify({ Attributes: Object.fromEntries(given) }));
   }
+
+  /** What CloudWatch and its logs answer, by action; nothing: they know nothing. */
+  const replies: Record<string, (input: Record<string, unknown>) => object> = {};
 
   async function answerApiGateway(request: IncomingMessage, text: string, response: ServerResponse) {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://x');
@@ -122,10 +125,13 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
   const server = createServer(async (request, response) => {
     const query = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded');
     const sqs = request.headers['x-amz-target'] === 'AmazonSQS.GetQueueAttributes';
+    const [, action] =
+      /^(?:GraniteServiceVersion20100801|Logs_20140328)\.(\w+)$/.exec(String(request.headers['x-amz-target'])) ?? [];
     let text = '';
     for await (const chunk of request) text += chunk;
     if (query) answerQuery(text, response);
     else if (sqs) answerSqs(text, response);
+    else if (action !== undefined) response.end(JSON.stringify(replies[action]?.(JSON.parse(text)) ?? {}));
     else await answerApiGateway(request, text, response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -138,12 +144,15 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
     AWS_ENDPOINT_URL_DYNAMODB: dynamoDb.url,
     AWS_ENDPOINT_URL_API_GATEWAY: url,
     AWS_ENDPOINT_URL_CLOUDFORMATION: url,
+    AWS_ENDPOINT_URL_CLOUDWATCH: url,
+    AWS_ENDPOINT_URL_CLOUDWATCH_LOGS: url,
     AWS_ENDPOINT_URL_LAMBDA: url,
     AWS_ENDPOINT_URL_SQS: url,
     AWS_ENDPOINT_URL_STS: url,
   };
   return {
     gateway,
+    replies,
     region,
     url,
     setQueue: (attributes: typeof queue) => {

@@ -14,6 +14,7 @@ export async function serveConsole(options: Pick<ConsoleOptions, 'table'> & Part
   const failures: string[] = [];
   const console = createConsole({
     ...{ target: 'table t', commandOptions: () => '--table t', now: Date.now, deadLetters: async () => undefined },
+    ...{ url: () => undefined, measure: async () => undefined },
     onFailed: (text) => failures.push(text),
     ...options,
   });

@@ -6,6 +6,7 @@ import { newCaller } from '../../../../test/support/accounts.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { hostId, inventory, live } from '../../../../test/support/fleet.ts';
+import { newAccount } from '../../../../test/support/incidents.ts';
 import {
   type Answer,
   connectThrough,
@@ -13,6 +14,7 @@ import {
   handlersOver,
   invoke,
   newTable,
+  PATIENT_LIMITS,
   putAll,
   testDeps,
 } from '../../../../test/support/service.ts';
@@ -71,5 +73,34 @@ describe('npm start -- --fail', () => {
   it('nothing: everything is passed on', async () => {
     const [fleet] = await callWith();
     expect(fleet.body.data).toMatchObject({ items: [{ host_id: hostId(1) }], partial: false });
+  });
+});
+
+describe('what a rehearsal makes fail', () => {
+  it('throttle: calls are ServiceUnavailable, by throttling', async () => {
+    for (const { status, body } of await callWith('throttle'))
+      expect([status, body.error.code]).toEqual([503, 'ServiceUnavailable']);
+  });
+
+  it('slow: calls take longer, and succeed', async () => {
+    const began = performance.now();
+    const [fleet] = await callWith('slow');
+    expect(fleet.status).toBe(200);
+    expect(performance.now() - began).toBeGreaterThan(600);
+  });
+
+  it('moves: a large merge is committed and stays pending; a small one is moved', async () => {
+    const tenant = await newAccount(table);
+    const [incident, other] = [await tenant.incident(), await tenant.incident()];
+    const alerts = await tenant.alerts(12);
+    const proxy = await startFailingTable(dynamodbEndpoint(), ['moves']);
+    stop = proxy.close;
+    const deps = testDeps(connectThrough(table, proxy), { timeLimits: { ...PATIENT_LIMITS, movesMs: 200 } });
+    const { mergeAlerts } = handlersOver(deps, { transactionItems: 8 });
+    const small = await tenant.merge(mergeAlerts, { alert_ids: alerts.slice(0, 2), incident_id: other });
+    expect([small.status, await tenant.placements(alerts.slice(0, 2))]).toEqual([200, [other, other]]);
+    expect((await tenant.merge(mergeAlerts, { alert_ids: alerts, incident_id: incident })).status).toBe(200);
+    expect(await tenant.pending()).toHaveLength(1);
+    expect(await tenant.placements(alerts)).not.toContain(incident);
   });
 });

@@ -1,0 +1,47 @@
+import { FEEDS_SEARCHED, find, REQUEST_ID } from '../find/find.ts';
+import { printable } from '../text/printable.ts';
+import { shellWord } from '../text/shell-word.ts';
+import type { AdminCommand, Session, Shown } from './command.ts';
+import { CliError } from './io.ts';
+import { plainTable } from './output.ts';
+
+export function addFindCommand(program: AdminCommand): void {
+  program
+    .command('find')
+    .explain(
+      'Find what an id names, in all accounts: host, alert, incident, work item, app key, account, or the request_id of a merge',
+      'find 64f000000000000000000001',
+    )
+    .argument('<id>', 'the id; of an app key at least its first 8 characters')
+    .shows(findId);
+}
+
+async function findId({ table }: Session, id: string): Promise<Shown> {
+  const found = await find(table, id);
+  if (found.length === 0) throw new CliError(nothingText(id));
+  return {
+    json: found.map(({ account, accountName, command: { words, stored }, page: _page, ...rest }) => ({
+      ...rest,
+      account_id: account,
+      account_name: accountName,
+      command: stored === undefined ? words : `${words} -- ${shellWord(stored)}`,
+    })),
+    text: () =>
+      found
+        .map(({ kind, account, accountName, id: name, detail, command: { words, stored } }) => {
+          const line = stored === undefined ? words : `${words} -- ${shellWord(stored)}`;
+          const rows = [
+            ['  account', `${account} (${accountName})`],
+            ['  what', detail],
+            ['  show it', line],
+          ];
+          return `${kind} ${printable(name)}\n${plainTable(rows)}`;
+        })
+        .join('\n'),
+  };
+}
+
+const nothingText = (id: string) =>
+  REQUEST_ID.test(id)
+    ? `No merge has the request_id ${id} among the newest ${FEEDS_SEARCHED} incidents of each account: the logs have every call.`
+    : `No account has anything with the id ${id}. Ids of hosts and work items are exact, also in case.`;

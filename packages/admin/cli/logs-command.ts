@@ -1,0 +1,87 @@
+import { stringifyJson } from '../../../lib/shared/json.ts';
+import { printable } from '../text/printable.ts';
+import { timeText } from '../text/time-text.ts';
+import { duration } from './arguments.ts';
+import type { AdminCommand, Session, Shown } from './command.ts';
+import { UsageError } from './io.ts';
+
+/** Lines of one log that are shown; the others are counted by nobody: a narrower `--since` shows them. */
+const MOST_LINES = 1_000;
+
+interface LogsOptions {
+  since: number;
+  message?: string;
+}
+
+export function addLogsCommand(program: AdminCommand): void {
+  program
+    .command('logs')
+    .explain(
+      "Show the lines of a stack's logs about a call, or those with a message: of all functions, and the access log",
+      'logs 9c29ccd0-8a26-4dba-b194-9e140490c3c1 --stack IncidentMonitoringRum --region eu-west-1',
+      "logs --message 'call failed' --since 15m --stack IncidentMonitoringRum --region eu-west-1",
+    )
+    .argument('[request-id]', 'the request_id of an answer, also its header Svc-Request-Id')
+    .option('--message <text>', 'lines with exactly this message, such as `call failed`')
+    .optionOr('--since <duration>', 'how far to look back', duration, '1h')
+    .shows(showLogs);
+}
+
+async function showLogs({ io, target, options }: Session<LogsOptions>, requestId?: string): Promise<Shown> {
+  const { outputs, region } = target;
+  if (!outputs) throw new UsageError('Only a stack has logs to read: pass --stack NAME. npm start prints its own.');
+  const { message, since } = options;
+  if ((requestId === undefined) === (message === undefined))
+    throw new UsageError('Pass either a request_id or --message.');
+  const [field, value] = requestId === undefined ? ['message', message] : ['request_id', requestId];
+  const filterPattern = `{ $.${field} = ${JSON.stringify(value)} }`;
+  const { CloudWatchLogsClient, paginateFilterLogEvents } = await import('@aws-sdk/client-cloudwatch-logs');
+  const client = new CloudWatchLogsClient({ ...(region && { region }) });
+  const range = { startTime: io.now() - since, endTime: io.now() };
+  const read = async (name: string, logGroupName: string) => {
+    const lines: LogLine[] = [];
+    for await (const { events = [] } of paginateFilterLogEvents(
+      { client },
+      { logGroupName, filterPattern, ...range },
+    )) {
+      for (const { timestamp: at_ms = 0, message: text = '' } of events)
+        lines.push({ at_ms, log: name, line: parsed(text) });
+      if (lines.length >= MOST_LINES) break;
+    }
+    return lines;
+  };
+  const groups = [...outputs].flatMap(([name, group]) => (name?.endsWith('Logs') && group ? [{ name, group }] : []));
+  if (groups.length === 0) throw new UsageError('The stack has no outputs of logs: deploy it again.');
+  const lines = (await Promise.all(groups.map(({ name, group }) => read(name.replace(/Logs$/, ''), group)))).flat();
+  lines.sort((one, other) => one.at_ms - other.at_ms);
+  return {
+    json: lines,
+    ifEmpty: lines.length === 0 && 'No such lines in that time: logs arrive some seconds late; see --since.',
+    text: () => lines.map(lineText).join('\n'),
+  };
+}
+
+interface LogLine {
+  at_ms: number;
+  /** Of a function, or `Access`. */
+  log: string;
+  line: Record<string, unknown>;
+}
+
+/** Lambda's own lines may be text. */
+function parsed(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return { message: text.trim() };
+  }
+}
+
+/** In every line, or in the columns before. */
+const OMITTED = new Set(['timestamp', 'time', 'service', 'message']);
+
+function lineText({ at_ms, log, line }: LogLine): string {
+  const fields = Object.entries(line).filter(([name, value]) => !OMITTED.has(name) && value !== undefined);
+  const rest = fields.map(([name, value]) => `${name}=${typeof value === 'string' ? value : stringifyJson(value)}`);
+  return printable(`${timeText(at_ms)}  ${log}  ${line.message ?? 'request'}  ${rest.join(' ')}`);
+}

@@ -1,0 +1,133 @@
+import { progressText } from '../incidents/pending-merges.ts';
+import { WINDOW_MINUTES } from '../status/measured.ts';
+import { EXPIRY_WARNING_DAYS, known, type Part, readStatus, type Status, withAttempt } from '../status/status.ts';
+import { countText } from '../text/count-text.ts';
+import { timeText } from '../text/time-text.ts';
+import type { AdminCommand, Session, Shown } from './command.ts';
+import { sentenceOf } from './command-errors.ts';
+import { plainTable } from './output.ts';
+
+export function addStatusCommand(program: AdminCommand): void {
+  program
+    .command('status')
+    .explain(
+      'One look at all: whether the service answers, its calls and failures, pending merges, dead letters, alarms, keys that expire',
+      'status',
+      'status --stack IncidentMonitoringRum --region eu-west-1 --json',
+    )
+    .shows(showStatus);
+}
+
+async function showStatus({ io, target, table }: Session): Promise<Shown> {
+  const { url, measure } = target;
+  const deadLetters = async () => (target.deadLetters ? target.deadLetters() : (await measure?.())?.dead_letters);
+  const status = await readStatus({ ...{ table, now: io.now, url, measure, deadLetters } });
+  return { json: jsonOf(status, url), text: () => statusText(status, url) };
+}
+
+/** Parts that could not be read have an `error` in place of their value. */
+function jsonOf({ at_ms, service, table_ms, measured, pending, dead_letters, accounts }: Status, url?: string) {
+  const plain = <Value>(part: Part<Value> | undefined) =>
+    part === undefined ? null : 'value' in part ? (part.value ?? null) : { error: sentenceOf(part.error) };
+  const figures = known(measured);
+  const merges = known(pending);
+  const found = known(accounts);
+  return {
+    at_ms,
+    service: service && {
+      url,
+      answers: 'value' in service,
+      ...('value' in service ? { ms: service.value } : { problem: service.error.message }),
+    },
+    table_read_ms: plain(table_ms),
+    window_minutes: WINDOW_MINUTES,
+    figures: figures
+      ? { operations: figures.operations, dynamodb: figures.dynamodb ?? null, alarms: figures.alarms ?? null }
+      : plain(measured),
+    pending_merges: merges ? merges.map((merge) => withAttempt(merge, figures)) : plain(pending),
+    dead_letters: plain(dead_letters),
+    accounts: found
+      ? {
+          count: found.count,
+          without_gateway_key: found.withoutGatewayKey,
+          over_quota: found.overQuota,
+          expiring_keys: found.expiringKeys,
+        }
+      : plain(accounts),
+  };
+}
+
+function statusText({ at_ms, service, table_ms, measured, pending, dead_letters, accounts }: Status, url?: string) {
+  const figures = known(measured);
+  const merges = known(pending) ?? [];
+  const found = known(accounts);
+  const said = <Value>(part: Part<Value> | undefined, text: (value: Value) => string, unknown = 'unknown') =>
+    part === undefined ? unknown : 'value' in part ? text(part.value) : sentenceOf(part.error);
+  const noMetrics = 'unknown: only --stack, or a running npm start, tells';
+  const head: [string, string][] = [
+    [
+      'service',
+      service && 'error' in service
+        ? service.error.message
+        : said(service, (ms) => `answers in ${ms} ms at ${url}`, 'unknown: pass --stack, or run npm start'),
+    ],
+    ['table', said(table_ms, (ms) => `a read takes ${ms} ms from here`)],
+    ...(figures?.dynamodb ? [['DynamoDB', dynamoDbText(figures.dynamodb)] as [string, string]] : []),
+    [
+      'alarms',
+      said(
+        measured,
+        ({ alarms }) => (alarms ? countText(alarms.length, 'raised alarm') : 'none on a laptop'),
+        noMetrics,
+      ),
+    ],
+    ['pending merges', said(pending, ({ length }) => String(length))],
+    ['dead letters', said(dead_letters, (count) => (count === undefined ? noMetrics : String(count)))],
+    ['accounts', said(accounts, ({ count }) => String(count))],
+    ['  without gateway key', found?.withoutGatewayKey.join(' ') || 'none'],
+    [
+      '  over a RUM quota',
+      found?.overQuota.map(({ account_id, quota }) => `${account_id} (${quota})`).join(', ') || 'none',
+    ],
+    [`  keys that expire within ${EXPIRY_WARNING_DAYS} days`, String(found?.expiringKeys.length ?? 'unknown')],
+  ];
+  const tables = [
+    ...(figures?.alarms ?? []).map(({ name, since_ms, what }) => `\n${name}, since ${timeText(since_ms)}: ${what}`),
+    figures && `\nCalls of the last ${WINDOW_MINUTES} minutes\n${callsTable(figures.operations)}`,
+    merges.length > 0 &&
+      `\nPending merges\n${plainTable(
+        merges.map((merge) => {
+          const { account_id, incident_id, sequence, at_ms: since = sequence, last } = withAttempt(merge, figures);
+          const next = last?.next_ms === undefined ? '' : `, next attempt ${timeText(last.next_ms)}`;
+          const failed = last ? `last attempt ${timeText(last.at_ms)}: ${last.error}${next}` : '';
+          return [timeText(since), `account ${account_id}`, incident_id, String(sequence), progressText(merge), failed];
+        }),
+        ['since', 'account', 'incident', 'entry', 'progress', ''],
+      )}`,
+    found &&
+      found.expiringKeys.length > 0 &&
+      `\nKeys that expire\n${plainTable(
+        found.expiringKeys.map(({ account_id, app_key_id, expires_ms, note }) => [
+          timeText(expires_ms),
+          `account ${account_id}`,
+          app_key_id,
+          note,
+        ]),
+      )}`,
+  ];
+  return [`As of ${timeText(at_ms)}`, plainTable(head), ...tables.filter((one) => typeof one === 'string')].join('\n');
+}
+
+const callsTable = (operations: readonly { operation: string; calls: number; failed: number; p99_ms?: number }[]) =>
+  plainTable(
+    operations.map(({ operation, calls, failed, p99_ms }) => [
+      ...[operation, calls.toLocaleString('en'), failed.toLocaleString('en')],
+      p99_ms === undefined ? '' : `${p99_ms} ms`,
+    ]),
+    ['operation', 'calls', 'failed (5xx)', 'p99'],
+  );
+
+function dynamoDbText({ latency_ms, throttled }: { latency_ms: Readonly<Record<string, number>>; throttled: number }) {
+  const latency = Object.entries(latency_ms).map(([name, average]) => `${name} ${average} ms`);
+  return [...latency, `${throttled.toLocaleString('en')} reads and writes throttled`].join(', ');
+}

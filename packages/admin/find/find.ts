@@ -1,0 +1,126 @@
+/** What an id names, in all accounts: for an operator who was only given the id. */
+import { appKeyIdOf } from '../../../lib/auth/app-keys.ts';
+import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
+import type { Table } from '../../../lib/dynamodb/client.ts';
+import { keys } from '../../../lib/dynamodb/keys.ts';
+import type { Int64 } from '../../../lib/shared/json.ts';
+import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
+import { readAllAccounts } from '../accounts/accounts.ts';
+import { listLatestMerges } from '../incidents/list.ts';
+
+export interface Found {
+  readonly kind: 'account' | 'app_key' | 'incident' | 'alert' | 'host' | 'work_item' | 'merge';
+  readonly account: Int64;
+  readonly accountName: string;
+  readonly id: string;
+  /** What is stored of it, in a few words. */
+  readonly detail: string;
+  /** The operator's command that shows it; `stored` is its last argument. */
+  readonly command: { readonly words: string; readonly stored?: string };
+  /** Path and query of its page in the console. */
+  readonly page: { readonly path: readonly (string | Int64)[]; readonly query?: Readonly<Record<string, string>> };
+}
+
+/** Incidents of each account whose feeds are searched for a request id, the newest first. */
+export const FEEDS_SEARCHED = 100;
+
+const OBJECT_ID = /^[0-9a-f]{24}$/i;
+/** The least that `app-key` commands take of a key's id; its hash has 64 digits. */
+const KEY_ID = /^[0-9a-f]{8,64}$/i;
+export const REQUEST_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/**
+ * Looks an id up in each account: of an account, app key (or the first digits of its id), incident, alert, host or work item, or
+ * the request_id of a merge.
+ */
+export async function find(table: Table, id: string): Promise<Found[]> {
+  const accounts = await readAllAccounts(table);
+  const found = [...ofAccountsAndKeys(accounts, id), ...(await ofRows(table, accounts, id))];
+  if (REQUEST_ID.test(id)) for (const account of accounts) found.push(...(await ofMerges(table, account, id)));
+  return found;
+}
+
+const of = ({ account_id, name }: AccountRow) => ({ account: account_id, accountName: name });
+
+function* ofAccountsAndKeys(accounts: readonly AccountRow[], id: string): Generator<Found> {
+  for (const account of accounts) {
+    const { account_id: number } = account;
+    const page = { path: [number, 'account'] };
+    if (id === String(number))
+      yield {
+        ...{ ...of(account), kind: 'account', id, page },
+        detail: account.suspended ? 'suspended' : 'active',
+        command: { words: `account show ${number}` },
+      };
+    for (const hash of KEY_ID.test(id) ? (account.app_keys ?? []) : [])
+      if (hash.startsWith(id.toLowerCase()))
+        yield {
+          ...{ ...of(account), kind: 'app_key', id: appKeyIdOf(hash), page },
+          detail: `key of ${account.name}`,
+          command: { words: `app-key list --account ${number}` },
+        };
+  }
+}
+
+/** What has the id in the key of its row. Each account costs five read units or less. */
+async function ofRows(table: Table, accounts: readonly AccountRow[], id: string): Promise<Found[]> {
+  // A sort key has 1,024 bytes at most.
+  const isStorable = id !== '' && id.isWellFormed() && Buffer.byteLength(id) <= 1_024;
+  if (!isStorable) return [];
+  const keysOf = ({ account_id: account }: AccountRow) => [
+    keys.host(account, id),
+    keys.hostStatus(account, id),
+    keys.workItem(account, id),
+    ...(OBJECT_ID.test(id) ? [keys.incident(account, id), keys.alert(account, id)] : []),
+  ];
+  const attributes = ['title', 'incident_id', 'deleted_at_ms', 'version'] as const;
+  const { rows } = await batchGet(table, accounts.flatMap(keysOf), { attributes, consistent: false });
+  return accounts.flatMap((account): Found[] => {
+    const { account_id: number } = account;
+    const show = (what: string) => ({ words: `show ${what} --account ${number}`, stored: id });
+    const all: Found[] = [];
+    const incident = rows.of(keys.incident(number, id));
+    const alert = rows.of(keys.alert(number, id));
+    const item = rows.of(keys.workItem(number, id));
+    const host = rows.of(keys.host(number, id));
+    const status = rows.of(keys.hostStatus(number, id));
+    const lower = id.toLowerCase();
+    if (incident)
+      all.push({
+        ...{ ...of(account), kind: 'incident', id: lower, detail: incident.title, command: show('incident') },
+        page: { path: [number, 'incident', lower] },
+      });
+    if (alert)
+      all.push({
+        ...{ ...of(account), kind: 'alert', id: lower, command: show('alert') },
+        detail: `${alert.title}; in ${alert.incident_id === undefined ? 'no incident' : `incident ${alert.incident_id}`}`,
+        page: { path: [number, 'alert', lower] },
+      });
+    if (host ?? status)
+      all.push({
+        ...{ ...of(account), kind: 'host', id, command: show('host') },
+        detail: host ? 'in the inventory' : 'reports, and is not in the inventory',
+        page: { path: [number, 'fleet'], query: { host: id, after: [...id].slice(0, -1).join('') } },
+      });
+    if (item)
+      all.push({
+        ...{ ...of(account), kind: 'work_item', id, command: show('work-item') },
+        detail: `${item.title}; version ${item.version}${item.deleted_at_ms === undefined ? '' : ', deleted'}`,
+        page: { path: [number, 'account'] },
+      });
+    return all;
+  });
+}
+
+async function ofMerges(table: Table, account: AccountRow, requestId: string): Promise<Found[]> {
+  const { account_id: number } = account;
+  const { items } = await listLatestMerges(table, number, { incidents: FEEDS_SEARCHED });
+  return items
+    .filter(({ entry }) => entry.request_id === requestId)
+    .map(({ entry, pending }) => ({
+      ...{ ...of(account), kind: 'merge', id: requestId },
+      detail: `entry ${entry.sequence} of incident ${entry.incident_id}, ${pending ? 'pending' : 'done'}`,
+      command: { words: `show incident ${entry.incident_id} --account ${number}` },
+      page: { path: [number, 'incident', entry.incident_id] },
+    }));
+}

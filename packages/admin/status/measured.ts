@@ -1,0 +1,40 @@
+/** What the surroundings of a table know of its service: CloudWatch of a stack, the counters of `npm start` on a laptop. */
+
+/** Minutes that figures cover. */
+export const WINDOW_MINUTES = 60;
+
+export interface OperationFigures {
+  readonly operation: string;
+  readonly calls: number;
+  /** Answered with a status of 500 or above. */
+  readonly failed: number;
+  /** Of the slowest 1 %; absent: there were no calls. */
+  readonly p99_ms?: number;
+}
+
+export interface Alarm {
+  readonly name: string;
+  readonly since_ms: number;
+  /** What it means, and where its runbook is. */
+  readonly what: string;
+}
+
+/** The last attempt to finish a pending merge. */
+export interface Attempt {
+  readonly incident_id: string;
+  readonly sequence: number;
+  readonly error: string;
+  readonly at_ms: number;
+  /** Absent: unknown; a queue of AWS does not tell. */
+  readonly next_ms?: number;
+}
+
+export interface Measured {
+  readonly operations: readonly OperationFigures[];
+  /** Averages of the calls, by DynamoDB's operation, and throttled reads and writes; absent: unknown. */
+  readonly dynamodb?: { readonly latency_ms: Readonly<Record<string, number>>; readonly throttled: number };
+  /** Those that are raised; absent: there is nothing that raises any. */
+  readonly alarms?: readonly Alarm[];
+  readonly attempts: readonly Attempt[];
+  readonly dead_letters?: number;
+}

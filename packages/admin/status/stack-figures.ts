@@ -1,0 +1,157 @@
+/** What CloudWatch knows of a deployed stack. */
+import { CloudWatchClient, DescribeAlarmsCommand, GetMetricDataCommand } from '@aws-sdk/client-cloudwatch';
+import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
+import { ERROR_CODES } from '../../../lib/http/errors.ts';
+import { operations } from '../../../lib/http/operations.ts';
+import { SERVICE } from '../../../lib/shared/log.ts';
+import { METRICS } from '../../../lib/shared/metrics.ts';
+import { type Alarm, type Attempt, type Measured, WINDOW_MINUTES } from './measured.ts';
+
+/** Points of five minutes: a longer period would begin before the window. */
+const PERIOD_SECONDS = 300;
+const CODES = Object.entries(ERROR_CODES).filter(([code, { status }]) => code === 'OK' || status >= 400);
+const TABLE_OPERATIONS = ['GetItem', 'BatchGetItem', 'Query', 'UpdateItem', 'TransactWriteItems'];
+
+export interface StackPlace {
+  readonly stack: string;
+  readonly tableName: string;
+  readonly region: string | undefined;
+  /** Of finish-merges; undefined: the stack is of an earlier release. */
+  readonly finishMergesLogGroup: string | undefined;
+}
+
+/** One figure of many, and what its points are added to. */
+interface Query {
+  readonly namespace: string;
+  readonly name: string;
+  readonly dimensions: Readonly<Record<string, string>>;
+  readonly statistic: string;
+}
+
+export async function measureStack({ region, ...place }: StackPlace, nowMs: number): Promise<Measured> {
+  const config = { ...(region && { region }) };
+  const cloudWatch = new CloudWatchClient(config);
+  const logs = new CloudWatchLogsClient(config);
+  try {
+    const [figures, alarms, attempts] = await Promise.all([
+      readFigures(cloudWatch, place, nowMs),
+      readAlarms(cloudWatch, place.stack),
+      readAttempts(logs, place.finishMergesLogGroup, nowMs),
+    ]);
+    return { ...figures, alarms, attempts };
+  } finally {
+    cloudWatch.destroy();
+    logs.destroy();
+  }
+}
+
+const ownOf =
+  (stack: string) =>
+  (name: string, statistic: string, operation: string, code: string): Query => ({
+    ...{ namespace: `${METRICS.namespace}/${stack}`, name, statistic },
+    dimensions: { service: SERVICE, operation, code },
+  });
+const ofTable = (name: string, statistic: string, TableName: string, Operation?: string): Query => ({
+  ...{ namespace: 'AWS/DynamoDB', name, statistic },
+  dimensions: { TableName, ...(Operation && { Operation }) },
+});
+
+async function readFigures(client: CloudWatchClient, { stack, tableName }: Omit<StackPlace, 'region'>, nowMs: number) {
+  const own = ownOf(stack);
+  const queries: Query[] = [];
+  const add = (query: Query) => queries.push(query) - 1;
+  const wanted = operations.map(({ name }) => ({
+    operation: name,
+    calls: CODES.map(([code]) => add(own(METRICS.calls, 'Sum', name, code))),
+    failed: CODES.filter(([, { status }]) => status >= 500).map(([code]) => add(own(METRICS.calls, 'Sum', name, code))),
+    p99: add(own(METRICS.duration, 'p99', name, 'OK')),
+  }));
+  const throttled = ['ReadThrottleEvents', 'WriteThrottleEvents'].map((name) => add(ofTable(name, 'Sum', tableName)));
+  const latency = TABLE_OPERATIONS.map((name) => ({
+    name,
+    index: add(ofTable('SuccessfulRequestLatency', 'Average', tableName, name)),
+  }));
+  const points = await readPoints(client, queries, nowMs);
+  const sum = (indexes: readonly number[]) =>
+    indexes.reduce((all, index) => all + (points[index] ?? []).reduce((one, value) => one + value, 0), 0);
+  const average = (values: readonly number[]) => values.reduce((all, value) => all + value, 0) / values.length;
+  return {
+    operations: wanted.map(({ operation, calls, failed, p99 }) => {
+      const slowest = points[p99] ?? [];
+      return {
+        ...{ operation, calls: sum(calls), failed: sum(failed) },
+        ...(slowest.length > 0 && { p99_ms: Math.round(Math.max(...slowest)) }),
+      };
+    }),
+    dynamodb: {
+      throttled: sum(throttled),
+      latency_ms: Object.fromEntries(
+        latency.flatMap(({ name, index }) => {
+          const values = points[index] ?? [];
+          return values.length === 0 ? [] : [[name, Number(average(values).toFixed(1))]];
+        }),
+      ),
+    },
+  };
+}
+
+async function readPoints(client: CloudWatchClient, queries: readonly Query[], nowMs: number): Promise<number[][]> {
+  const points: number[][] = queries.map(() => []);
+  let NextToken: string | undefined;
+  do {
+    const { MetricDataResults = [], NextToken: next } = await client.send(
+      new GetMetricDataCommand({
+        StartTime: new Date(nowMs - WINDOW_MINUTES * 60_000),
+        EndTime: new Date(nowMs),
+        MetricDataQueries: queries.map(({ namespace, name, dimensions, statistic }, index) => ({
+          Id: `q${index}`,
+          MetricStat: {
+            Metric: {
+              ...{ Namespace: namespace, MetricName: name },
+              Dimensions: Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value })),
+            },
+            ...{ Period: PERIOD_SECONDS, Stat: statistic },
+          },
+        })),
+        ...(NextToken && { NextToken }),
+      }),
+    );
+    for (const { Id = '', Values = [] } of MetricDataResults) points[Number(Id.slice(1))]?.push(...Values);
+    NextToken = next;
+  } while (NextToken);
+  return points;
+}
+
+/** CloudFormation names alarms by their stack. Parts of composite alarms are left out: the composite one tells. */
+async function readAlarms(client: CloudWatchClient, stack: string): Promise<Alarm[]> {
+  const { MetricAlarms = [], CompositeAlarms = [] } = await client.send(
+    new DescribeAlarmsCommand({
+      ...{ AlarmNamePrefix: `${stack}-`, StateValue: 'ALARM', AlarmTypes: ['MetricAlarm', 'CompositeAlarm'] },
+    }),
+  );
+  return [...CompositeAlarms, ...MetricAlarms]
+    .map(({ AlarmName: name = '', StateUpdatedTimestamp: since, AlarmDescription: what = '' }) => ({
+      ...{ name, what, since_ms: since?.getTime() ?? 0 },
+    }))
+    .filter(({ what }) => !what.startsWith('Part of '));
+}
+
+async function readAttempts(
+  client: CloudWatchLogsClient,
+  logGroupName: string | undefined,
+  nowMs: number,
+): Promise<Attempt[]> {
+  if (logGroupName === undefined) return [];
+  const { events = [] } = await client.send(
+    new FilterLogEventsCommand({
+      ...{ logGroupName, startTime: nowMs - WINDOW_MINUTES * 60_000, endTime: nowMs },
+      filterPattern: '{ $.message = "merge not finished" }',
+    }),
+  );
+  return events.flatMap(({ message = '', timestamp: at_ms = 0 }) => {
+    const { incident_id, sequence, error_name: error } = JSON.parse(message) as Record<string, unknown>;
+    return sequence === undefined
+      ? []
+      : [{ incident_id: String(incident_id), sequence: Number(sequence), error: String(error), at_ms }];
+  });
+}

@@ -1,0 +1,150 @@
+/** One look at all: whether the service answers, how it fares, and what waits for an operator. */
+import { randomBytes } from 'node:crypto';
+import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
+import type { Table } from '../../../lib/dynamodb/client.ts';
+import { keys } from '../../../lib/dynamodb/keys.ts';
+import { getRumResource } from '../../../lib/http/operations.ts';
+import type { Int64 } from '../../../lib/shared/json.ts';
+import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
+import { appKeyState, listAppKeys, readAllAccounts } from '../accounts/accounts.ts';
+import { type MergeProgress, readMergeProgress } from '../incidents/pending-merges.ts';
+import type { Attempt, Measured } from './measured.ts';
+
+const DAY_MS = 86_400_000;
+/** Time to replace a key before its callers are refused. */
+export const EXPIRY_WARNING_DAYS = 30;
+const ANSWER_MS = 10_000;
+const QUOTAS = ['session_investigate', 'session_measure', 'session_replay'] as const;
+
+export interface StatusSource {
+  readonly table: Table;
+  readonly now: () => number;
+  /** Base address of the API; undefined: unknown. */
+  readonly url: string | undefined;
+  /** Absent: nothing is known of the surroundings of the table. */
+  readonly measure: (() => Promise<Measured>) | undefined;
+  readonly deadLetters: () => Promise<number | undefined>;
+}
+
+/** What could be read, or the error. */
+export type Part<Value> = { readonly value: Value } | { readonly error: Error };
+
+export interface ExpiringKey {
+  account_id: Int64;
+  app_key_id: string;
+  /** Unix milliseconds. */
+  expires_ms: number;
+  note: string;
+}
+
+export interface AccountsStatus {
+  readonly count: number;
+  readonly withoutGatewayKey: Int64[];
+  readonly overQuota: { account_id: Int64; quota: string }[];
+  readonly expiringKeys: ExpiringKey[];
+}
+
+/** Reads all parts at once; one that cannot be read does not hide the others. */
+export async function readStatus(source: StatusSource) {
+  const { table, now } = source;
+  const [service, table_ms, measured, pending, dead_letters, accounts] = await Promise.all([
+    source.url === undefined ? undefined : part(() => callService(String(source.url))),
+    part(() => timeRead(table)),
+    source.measure && part(source.measure),
+    part(() => readMergeProgress(table)),
+    part(source.deadLetters),
+    part(() => readAccountsStatus(table, now())),
+  ]);
+  return { at_ms: now(), service, table_ms, measured, pending, dead_letters, accounts };
+}
+
+export type Status = Awaited<ReturnType<typeof readStatus>>;
+
+const part = <Value>(read: () => Promise<Value>): Promise<Part<Value>> =>
+  read().then(
+    (value) => ({ value }),
+    (error: Error) => ({ error }),
+  );
+
+/** The value of a part; undefined where it could not be read. */
+export const known = <Value>(given: Part<Value> | undefined) => (given && 'value' in given ? given.value : undefined);
+
+/**
+ * Calls an operation with a key that nobody has: gateway, authorizer, function and table must work for it to be refused.
+ * @returns milliseconds that the answer took
+ * @throws Error saying what came instead
+ */
+async function callService(url: string): Promise<number> {
+  const address = new URL(`${url.replace(/\/$/, '')}${getRumResource.path}`);
+  address.searchParams.set('app_key', randomBytes(32).toString('base64url'));
+  const began = performance.now();
+  const response = await fetch(address, {
+    ...{ method: 'POST', body: '{}', signal: AbortSignal.timeout(ANSWER_MS) },
+    headers: { 'Content-Type': 'application/json' },
+  }).catch((error: Error & { cause?: { code?: string } }) => {
+    throw new Error(`does not answer (${error.cause?.code ?? error.name})`);
+  });
+  const text = await response.text();
+  if (response.status !== 401) throw new Error(`answers with status ${response.status}: ${text.slice(0, 300)}`);
+  return Math.round(performance.now() - began);
+}
+
+/** Milliseconds that one consistent read takes, from here. */
+async function timeRead(table: Table): Promise<number> {
+  // What is not there costs half a unit at most; the first call also connects.
+  const read = () => batchGet(table, [keys.listedAccount(0)]);
+  await read();
+  const began = performance.now();
+  await read();
+  return Number((performance.now() - began).toFixed(1));
+}
+
+async function readAccountsStatus(table: Table, nowMs: number): Promise<AccountsStatus> {
+  const accounts = await readAllAccounts(table);
+  const [expiringKeys, overQuota] = await Promise.all([
+    readExpiringKeys(table, accounts, nowMs),
+    readOverQuota(table, accounts),
+  ]);
+  return {
+    count: accounts.length,
+    withoutGatewayKey: accounts.filter((row) => row.gateway_key === undefined).map((row) => row.account_id),
+    ...{ overQuota, expiringKeys },
+  };
+}
+
+async function readExpiringKeys(table: Table, accounts: readonly AccountRow[], nowMs: number): Promise<ExpiringKey[]> {
+  const found: ExpiringKey[] = [];
+  for (const account of accounts)
+    for (const key of await listAppKeys(table, account)) {
+      const { app_key_id, expires_at, note = '' } = key;
+      const expires_ms = Number(expires_at) * 1000;
+      if (appKeyState(key, nowMs) === 'valid' && expires_ms <= nowMs + EXPIRY_WARNING_DAYS * DAY_MS)
+        found.push({ account_id: account.account_id, app_key_id, expires_ms, note });
+    }
+  return found.sort((one, other) => one.expires_ms - other.expires_ms);
+}
+
+async function readOverQuota(table: Table, accounts: readonly AccountRow[]) {
+  const ids = accounts.map(({ account_id }) => account_id);
+  const { rows } = await batchGet(
+    table,
+    ids.flatMap((id) => [keys.rumResource(id), keys.rumUsage(id)]),
+    { consistent: false },
+  );
+  return ids.flatMap((account_id) => {
+    const resource = rows.of(keys.rumResource(account_id)) as Readonly<Record<string, unknown>> | undefined;
+    const used = rows.of(keys.rumUsage(account_id)) as Readonly<Record<string, unknown>> | undefined;
+    if (!resource || resource.deleted || !used) return [];
+    const over = QUOTAS.filter((name) => Number(used[`${name}.used_cnt`]) > Number(resource[`${name}.free_cnt`]));
+    const all = [...over, ...(used.session_limit_reached === true ? ['limit of sessions'] : [])];
+    return all.map((quota) => ({ account_id, quota }));
+  });
+}
+
+/** A pending merge with the last attempt to finish it, if that failed lately. */
+export function withAttempt(merge: MergeProgress, measured: Measured | undefined): MergeProgress & { last?: Attempt } {
+  const last = measured?.attempts
+    .filter(({ incident_id, sequence }) => incident_id === merge.incident_id && sequence === merge.sequence)
+    .reduce<Attempt | undefined>((latest, one) => (latest && latest.at_ms >= one.at_ms ? latest : one), undefined);
+  return { ...merge, ...(last && { last }) };
+}

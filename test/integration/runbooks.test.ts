@@ -1,0 +1,122 @@
+/** Each alarm of the template has a runbook, and each runbook of docs/operate.md works word for word. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeAcme } from '../../packages/admin/test/support/acme.ts';
+import { startFakeAws } from '../../packages/admin/test/support/aws.ts';
+import { resourcesOf } from '../../packages/local/template.ts';
+import { codeSpans, textOf } from '../support/documents.ts';
+import { newTable } from '../support/service.ts';
+import { deployed } from '../support/stack.ts';
+import { steady, stepsOf, walk } from '../support/walk.ts';
+
+const [, alarms = ''] = /\n## Alarms\n(.*?)\n## /s.exec(textOf('docs/operate.md')) ?? [];
+const [before = '', ...rest] = alarms.split(/^### /m);
+const sections = new Map(
+  rest.map((section) => {
+    const [heading = '', ...lines] = section.split('\n');
+    return [heading.toLowerCase().replaceAll(' ', '-'), lines.join('\n')];
+  }),
+);
+
+/** With the alarms that settings add. */
+const template = deployed({ noTrafficMinutes: '60', smokeKeySecret: 'smoke' });
+const described = ['Alarm', 'CompositeAlarm'].flatMap((type) =>
+  Object.entries(resourcesOf(template, `AWS::CloudWatch::${type}`)).map(([id, { Properties }]) => ({
+    id,
+    text: String(Properties.AlarmDescription),
+  })),
+);
+/** Parts of a composite alarm notify nobody. */
+const notifying = described.filter(({ text }) => !text.startsWith('Part of '));
+
+describe('an alarm', () => {
+  it.each(notifying)('$id names its section, which says what to run and when to escalate', ({ text }) => {
+    const [, anchor = ''] = /What to do: docs\/operate\.md#(\S+)$/.exec(text) ?? [];
+    const section = sections.get(anchor) ?? '';
+    const referred = /\]\(#(\w+)\)/.exec(section)?.[1] ?? '';
+    const hasCommand = (one: string) =>
+      one.includes('```sh') || codeSpans(one).some((span) => /^(npm run )?admin /.test(span));
+    expect([anchor, hasCommand(section) || hasCommand(sections.get(referred) ?? '')]).toEqual([anchor, true]);
+    expect(`${section}${sections.get(referred) ?? ''}`).toMatch(/\bEscalate\b/);
+  });
+
+  it('is there for each section', () => {
+    const anchors = new Set(notifying.map(({ text }) => text.split('#')[1]));
+    expect([...sections.keys()].filter((name) => name !== 'the-objective').sort()).toEqual([...anchors].sort());
+  });
+});
+
+describe('a runbook', () => {
+  const REQUEST_ID = '9c29ccd0-8a26-4dba-b194-9e140490c3c1';
+  const AT = Date.UTC(2026, 10, 21, 9);
+  /** What the logs of a bad hour hold, by the name of the group. */
+  const LINES: Readonly<Record<string, Record<string, unknown>>> = {
+    access: { request_id: REQUEST_ID, status: '503', resource: '/monit/servicemap/fleet' },
+    'browse-fleet': {
+      ...{ level: 'WARN', message: 'call failed', request_id: REQUEST_ID, cause: 'throttled' },
+      error_name: 'ThrottlingException',
+    },
+    'finish-merges': {
+      ...{ level: 'ERROR', message: 'merge not finished', account_id: 42, incident_id: '64f000000000000000000001' },
+      ...{ sequence: 1_795_000_000_000, error_name: 'UnmovableAlertsError' },
+    },
+    'usage-key-authorizer': { level: 'WARN', message: 'app key lookup failed', error_name: 'TimeoutError' },
+  };
+  const steps = stepsOf(`${before}${[...sections.values()].join('\n')}`);
+  let aws: Awaited<ReturnType<typeof startFakeAws>>;
+  let leave: () => void;
+  let printed: string[] = [];
+  let exitCode: number | null;
+  beforeAll(async () => {
+    const table = await newTable();
+    const { Outputs = {} } = template;
+    const logs = Object.keys(Outputs).filter((name) => name.endsWith('Logs'));
+    const nameOf = (output: string) =>
+      output.replace(/Logs$/, '').replace(/[A-Z]/g, (letter, index) => `${index ? '-' : ''}${letter.toLowerCase()}`);
+    aws = await startFakeAws({
+      name: 'IncidentMonitoringRum',
+      outputs: {
+        ...{ TableName: table.name, AccountPlanId: 'plan' },
+        ...Object.fromEntries(logs.map((name) => [name, nameOf(name)])),
+      },
+    });
+    aws.replies.FilterLogEvents = ({ logGroupName, filterPattern }) => {
+      const line = LINES[String(logGroupName)] ?? {};
+      const [, field = '', value = ''] = /^\{ \$\.(\w+) = (".*") \}$/.exec(String(filterPattern)) ?? [];
+      const matches = line[field] === JSON.parse(value);
+      return { events: matches ? [{ timestamp: AT, message: JSON.stringify(line) }] : [] };
+    };
+    aws.replies.GetMetricData = ({ MetricDataQueries }) => ({
+      MetricDataResults: (
+        MetricDataQueries as { Id: string; MetricStat: { Metric: { MetricName: string; Dimensions: object[] } } }[]
+      ).map(({ Id, MetricStat: { Metric } }) => {
+        const isQuery = JSON.stringify(Metric.Dimensions).includes('"Query"');
+        const values = { ReadThrottleEvents: [5, 7], SuccessfulRequestLatency: isQuery ? [4] : [] };
+        return { Id, Values: values[Metric.MetricName as keyof typeof values] ?? [] };
+      }),
+    });
+    leave = aws.enter();
+    await makeAcme(table);
+    ({ printed, exitCode } = await walk(steps, {
+      adapt: (script) => `set -e -o pipefail\n${script}`,
+      env: { AWS_REGION: 'eu-west-1', DYNAMODB_ENDPOINT: undefined },
+    }));
+  }, 120_000);
+  afterAll(() => {
+    leave();
+    aws.close();
+  });
+
+  it('has commands that all succeed', () => {
+    expect(steps.length).toBeGreaterThan(7);
+    expect([exitCode, printed]).toEqual([0, printed]);
+  });
+
+  it.each(steps.map(({ commands, output }, index) => ({ commands, output, index })))(
+    '$commands',
+    ({ output, index }) => {
+      const own = (text: string) =>
+        steady(text.replace(/IncidentMonitoringRum-Table\w+-ABC|test-[0-9a-f-]{36}/, '<table>'));
+      expect(own(printed[index] ?? '')).toBe(own(output));
+    },
+  );
+});
