@@ -1,5 +1,6 @@
-import { type App, type Stack, Validations } from 'aws-cdk-lib';
+import { type App, type CfnElement, type Stack, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
+import { SmokeHook } from './smoke-hook.ts';
 
 /** A finding of the checks that is meant to be. */
 interface Acknowledged {
@@ -67,5 +68,10 @@ export function addChecks(app: App, stack: Stack): void {
     const path = construct.node.path.slice(stack.node.path.length + 1);
     for (const { id, paths, reason } of ACKNOWLEDGED)
       if (paths.test(path)) Validations.of(construct).acknowledge({ id, reason });
+    if (construct instanceof SmokeHook && construct.node.scope)
+      Validations.of(construct.node.scope).acknowledge({
+        id: `AwsSolutions::AwsSolutions-IAM5[Resource::<${stack.getLogicalId(construct.lambda.node.defaultChild as CfnElement)}.Arn>:*]`,
+        reason: 'CodeDeploy calls this function; the CDK grants that for each version of it.',
+      });
   }
 }

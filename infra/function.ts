@@ -58,6 +58,8 @@ export class ServiceFunction extends Construct {
       ...(reservedConcurrentExecutions !== undefined && { reservedConcurrentExecutions }),
       loggingFormat: LoggingFormat.JSON,
       logGroup,
+      // Those before stay, for a rollback; a new one goes if its deployment fails.
+      currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },
       environment: {
         METRICS_NAMESPACE: metricsNamespace,
         ...(table && { TABLE_NAME: table.tableName }),

@@ -1,49 +1,111 @@
 import { Duration } from 'aws-cdk-lib';
-import { type IMetric, MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { type IMetric, MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
-import { Alias, type IFunction, type IVersion, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import {
+  Alias,
+  type CfnAlias,
+  type IFunction,
+  type IVersion,
+  type Function as LambdaFunction,
+} from 'aws-cdk-lib/aws-lambda';
+import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import type { ListedOperation } from '../lib/http/operations.ts';
 import { METRICS } from '../lib/shared/metrics.ts';
-import { createAlarm, ownMetric, PERIOD, SLOW_P99_MS } from './stack-metrics.ts';
+import { SmokeHook } from './smoke-hook.ts';
+import { createAlarm, ownMetric } from './stack-metrics.ts';
 
-/** Internal errors within this time that roll a new version back. */
-const MISTAKES = { count: 3, period: Duration.minutes(5) };
+/** As long as a canary lasts. */
+const PERIOD = Duration.minutes(5);
+/** Fewer failures are chance. */
+const FEWEST_FAILURES = 2;
+/** Of fewer calls no average says anything. */
+const FEWEST_CALLS = 20;
 
 /**
- * Canary updates: an alias for each operation, of whose calls a new version gets 10 % for five
- * minutes. An alarm on its errors or latency rolls the version back, and CloudFormation then the whole update.
+ * A new version is worse if it fails twice as often as the old one in the same minutes and half a per cent more, or takes twice as
+ * long and 200 ms more. What both suffer, such as a slow table, counts for neither: an incident does not roll its own fix back.
+ */
+const WORSE = {
+  errors: `IF(failedNew + crashedNew >= ${FEWEST_FAILURES} AND (failedNew + crashedNew) / callsNew > IF(callsAll > callsNew, 2 * (failedAll + crashedAll - failedNew - crashedNew) / (callsAll - callsNew), 0) + 0.005, 1, 0)`,
+  latency: `IF(callsNew >= ${FEWEST_CALLS} AND callsAll > callsNew AND timeNew / callsNew > 2 * (timeAll - timeNew) / (callsAll - callsNew) + 200, 1, 0)`,
+} as const;
+
+export interface CanaryRolloutProps {
+  /** Moves all calls at once, whatever the comparison would say. */
+  readonly immediate: boolean;
+  readonly logRetention: RetentionDays;
+}
+
+/**
+ * Canary updates: an alias for each operation, of whose calls a new version gets 10 % for five minutes, after a call that makes sure
+ * that it works at all. If it is worse than the old one, it is rolled back, and CloudFormation rolls back the whole update.
  */
 export class CanaryRollout extends Construct {
   private readonly application = new LambdaApplication(this, 'Application');
+  private readonly props: CanaryRolloutProps;
+
+  constructor(scope: Construct, id: string, props: CanaryRolloutProps) {
+    super(scope, id);
+    this.props = props;
+  }
 
   /** @returns what is to be called in place of the function */
-  add(operation: string, fn: LambdaFunction): IFunction {
+  add(operation: ListedOperation, fn: LambdaFunction): IFunction {
+    const { name } = operation;
+    const { immediate, logRetention } = this.props;
     // aws-cdk-lib is not compiled with exactOptionalPropertyTypes: its classes do not fit its own interfaces.
     const version = fn.currentVersion as IVersion;
-    const alias = new Alias(this, `${operation}-live`, { aliasName: 'live', version });
-    const { count, period } = MISTAKES;
-    const mistakes = new MathExpression({
-      expression: 'FILL(internal, 0) + FILL(crashed, 0)',
-      usingMetrics: {
-        internal: ownMetric(METRICS.calls, { operation, code: 'InternalError' }).with({ period }),
-        crashed: fn.metricErrors({ period }),
-      },
-      label: 'Internal errors',
-      period,
-    });
-    const slowest = fn.metricDuration({ statistic: Stats.p(99), period: PERIOD });
-    const alarm = (id: string, ...raised: [metric: IMetric, threshold: number, periods: number]) =>
-      createAlarm(this, id, `Rolls a new version back: ${id}`, ...raised);
-    new LambdaDeploymentGroup(this, `${operation}-group`, {
+    const alias = new Alias(this, `${name}-live`, { aliasName: 'live', version });
+    const alarms = immediate ? [] : this.compare(name, fn, version);
+    const group = new LambdaDeploymentGroup(this, `${name}-group`, {
       application: this.application,
       alias,
-      deploymentConfig: LambdaDeploymentConfig.CANARY_10PERCENT_5MINUTES,
-      alarms: [
-        alarm(`${operation}-errors`, mistakes, count, 1),
-        alarm(`${operation}-latency`, slowest, SLOW_P99_MS, 2),
-      ],
-      autoRollback: { failedDeployment: true, stoppedDeployment: true, deploymentInAlarm: true },
+      deploymentConfig: immediate
+        ? LambdaDeploymentConfig.ALL_AT_ONCE
+        : LambdaDeploymentConfig.CANARY_10PERCENT_5MINUTES,
+      alarms,
+      autoRollback: { failedDeployment: true, stoppedDeployment: true, deploymentInAlarm: !immediate },
     });
+    // Also if it is immediate: a version that cannot answer is no fix.
+    group.addPreHook(new SmokeHook(this, `${name}-smoke`, { operation, version, logRetention }).lambda);
+    // By then they compare the version that is to come: CloudFormation would not wait for them.
+    for (const alarm of alarms) (alias.node.defaultChild as CfnAlias).node.addDependency(alarm);
     return alias as IFunction;
+  }
+
+  private compare(operation: string, fn: LambdaFunction, version: IVersion) {
+    const ofAlias = { FunctionName: fn.functionName, Resource: `${fn.functionName}:live` };
+    const ofNew = { ...ofAlias, ExecutedVersion: version.version };
+    const lambda = (metricName: string, dimensionsMap: Record<string, string>) =>
+      new Metric({ namespace: 'AWS/Lambda', metricName, dimensionsMap, statistic: Stats.SUM, period: PERIOD });
+    const failed = (more: Record<string, string> = {}) =>
+      ownMetric(METRICS.failed, { operation, ...more }).with({ period: PERIOD });
+    const calls = { callsNew: lambda('Invocations', ofNew), callsAll: lambda('Invocations', ofAlias) };
+    const alarm = (what: keyof typeof WORSE, metrics: Record<string, IMetric>) => {
+      const usingMetrics = { ...calls, ...metrics };
+      // A metric that nothing was counted in has no data, and an expression with it would have none.
+      const expression = Object.keys(usingMetrics).reduce(
+        (text, name) => text.replaceAll(new RegExp(`\\b${name}\\b`, 'g'), `FILL(${name}, 0)`),
+        WORSE[what],
+      );
+      return createAlarm(
+        this,
+        `${operation}-${what}`,
+        `Rolls a new version of ${operation} back: its ${what} are worse than those of the old one`,
+        new MathExpression({ expression, usingMetrics, label: 'Worse', period: PERIOD }),
+        1,
+        1,
+      );
+    };
+    return [
+      alarm('errors', {
+        failedNew: failed({ version: version.version }),
+        failedAll: failed(),
+        crashedNew: lambda('Errors', ofNew),
+        crashedAll: lambda('Errors', ofAlias),
+      }),
+      alarm('latency', { timeNew: lambda('Duration', ofNew), timeAll: lambda('Duration', ofAlias) }),
+    ];
   }
 }

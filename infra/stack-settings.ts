@@ -26,7 +26,7 @@ export interface DeploymentSettings extends SettingValues {
   mergeConcurrency: number;
   logRetentionDays: number;
   /** How a new version of an operation comes into use. */
-  rollout: 'all-at-once' | 'canary';
+  rollout: (typeof ROLLOUTS)[number];
   /** Where alarms are sent; both absent: nowhere. */
   alarmEmail: string | undefined;
   alarmTopicArn: string | undefined;
@@ -39,6 +39,8 @@ export interface DeploymentSettings extends SettingValues {
 }
 
 const DEFAULT_STACK_NAME = 'IncidentMonitoringRum';
+
+const ROLLOUTS = ['all-at-once', 'canary', 'canary-forced'] as const;
 
 /** Days that CloudWatch Logs can keep logs for. */
 const RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731];
@@ -69,7 +71,7 @@ export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>): Deplo
   const flag = (name: string, fallback: boolean) =>
     settingValue({ type: 'flag', default: fallback }, given(name), (must) => wrong(name, must)) === true;
 
-  const rollout = text('rollout', /^(all-at-once|canary)$/, 'all-at-once or canary');
+  const rollout = text('rollout', new RegExp(`^(${ROLLOUTS.join('|')})$`), `one of ${ROLLOUTS.join(', ')}`);
   const days = text(
     'logRetentionDays',
     new RegExp(`^(${RETENTION_DAYS.join('|')})$`),
@@ -90,7 +92,7 @@ export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>): Deplo
     reservedConcurrency: integer('reservedConcurrency', 0, 0, 1_000_000),
     mergeConcurrency: integer('mergeConcurrency', 20, 2, 1000),
     logRetentionDays: Number(days ?? 30),
-    rollout: rollout === 'canary' ? rollout : 'all-at-once',
+    rollout: ROLLOUTS.find((one) => one === rollout) ?? 'all-at-once',
     alarmEmail: text('alarmEmail', /^[^@\s]+@[^@\s]+$/, 'an e-mail address'),
     alarmTopicArn: text('alarmTopicArn', TOPIC_ARN, 'the ARN of an SNS topic'),
     // An alarm looks back a day at the most.

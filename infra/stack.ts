@@ -96,12 +96,15 @@ export class ServiceStack extends Stack {
     feed.deliverTo(ingestRecords);
     feed.addOutputs(this);
 
-    const rollout = settings.rollout === 'canary' ? new CanaryRollout(this, 'Rollout') : undefined;
+    const rollout =
+      settings.rollout === 'all-at-once'
+        ? undefined
+        : new CanaryRollout(this, 'Rollout', { immediate: settings.rollout === 'canary-forced', logRetention });
     const { api, url, accessLog, accountPlan } = new ServiceApi(this, 'Service', {
       settings,
-      operationFunctions: perOperation(({ name }) => {
-        const fn = operationFunctions[name];
-        return rollout?.add(name, fn) ?? fn;
+      operationFunctions: perOperation((operation) => {
+        const fn = operationFunctions[operation.name];
+        return rollout?.add(operation, fn) ?? fn;
       }),
       fallbackRoute,
       openApiDocument,

@@ -16,6 +16,7 @@ const DEPLOYMENTS: Readonly<Record<string, readonly string[]>> = {
   ],
   'an ephemeral stage': ['stackName=IncidentMonitoringRum', 'stageName=preview'],
   'canary roll-out': ['rollout=canary', 'alarmEmail=operator@example.com'],
+  'a forced roll-out': ['rollout=canary-forced'],
   'a table that is kept': [`adoptTable=${STREAM}`],
 };
 

@@ -4,6 +4,6 @@ import { breakDeployment, leaveOut } from './left-out.ts';
 
 const { ServiceStack } = (await import(`${process.env.TREE}/infra/stack.ts`)) as typeof import('../../infra/stack.ts');
 const app = new App();
-const stack = new ServiceStack(app, 'IncidentMonitoringRum');
+const stack = new ServiceStack(app, app.node.tryGetContext('stackName') ?? 'IncidentMonitoringRum');
 Aspects.of(stack).add(leaveOut);
 if (app.node.tryGetContext('break') === 'true') breakDeployment(stack);

@@ -11,7 +11,9 @@ export const leaveOut: IAspect = {
     // It refuses alarms on metric math: `Properties.Metrics (metric math) is not supported`.
     const onMetricMath = type === 'AWS::CloudWatch::Alarm' && (node as CfnAlarm).metrics !== undefined;
     // It does not know AWS::CloudWatch::CompositeAlarm; these stand on alarms that are left out.
-    if (onMetricMath || type === 'AWS::CloudWatch::CompositeAlarm') node.node.scope?.node.tryRemoveChild(node.node.id);
+    // Nor AWS::CloudWatch::InsightRule.
+    const unknown = ['AWS::CloudWatch::CompositeAlarm', 'AWS::CloudWatch::InsightRule'].includes(type);
+    if (onMetricMath || unknown) node.node.scope?.node.tryRemoveChild(node.node.id);
     // It reads a gateway key from the header x-api-key alone, not from the authorizer's answer: every call would be 403.
     if (type === 'AWS::ApiGateway::Method') (node as CfnMethod).apiKeyRequired = false;
   },

@@ -1,7 +1,7 @@
 /**
  * The life of a deployment, with the commands of docs/deploy.md and docs/operate.md, on an emulator of AWS: bootstrap,
- * deploy the previous release, update to this tree while calls are running, a failed update, roll back, tear down, adopt the
- * table that is kept.
+ * deploy the previous release, update to this tree while calls are running, an ephemeral stage beside it, a failed update, roll back,
+ * tear down, adopt the table that is kept.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,6 +33,23 @@ const deploy = (tree?: string, context = '') =>
   cdk(`deploy --require-approval never --outputs-file ${outputsFile} ${context}`, tree);
 const admin = (args: string) => shell(`npm run --silent admin -- ${args}`, emulator.env);
 const onStack = `--stack ${STACK} --yes`;
+
+/** A second stage beside the first, with an account, and so a gateway key and data, of its own, until it is destroyed with them. */
+async function besideTheFirst(): Promise<void> {
+  const stage = 'Preview';
+  const context = `-c stackName=${stage} -c ephemeral=true -c apiGatewayAccount=false`;
+  const file = join(folder, 'preview.json');
+  await cdk(`deploy --require-approval never --outputs-file ${file} ${context}`);
+  const { TableName: table } = JSON.parse(readFileSync(file, 'utf8'))[stage];
+  if (table === outputs().TableName) throw new Error('two stages share a table');
+  await admin(`account create ${ACCOUNT} --name Preview --stack ${stage} --yes`);
+  const key = (await admin(`app-key issue --account ${ACCOUNT} --stack ${stage} --yes`)).trim();
+  const asked = await fetch(`${urlOf()}/rum/resource/info?app_key=${key}`, { method: 'POST', body: '{}' });
+  if (asked.status !== 401) throw new Error(`a key of one stage gets ${asked.status} of the other`);
+  await cdk(`destroy --force ${context}`);
+  if (await hasTable(table)) throw new Error('the table of an ephemeral stage is still there');
+  if (!(await hasTable(outputs().TableName ?? ''))) throw new Error('the table of the other stage is gone');
+}
 
 /** What the stack's last deployment put out. */
 const outputs = (): Record<string, string> => JSON.parse(readFileSync(outputsFile, 'utf8'))[STACK];
@@ -109,15 +126,28 @@ async function rolledBack(): Promise<void> {
 }
 
 /** The stream that `adoptTable` asks for. */
-async function streamOf(table: string): Promise<string> {
+const streamOf = async (table: string): Promise<string> => (await describe(table))?.LatestStreamArn ?? '';
+
+const hasTable = (table: string): Promise<boolean> =>
+  describe(table).then(
+    () => true,
+    (error: Error) => {
+      if (error.name === 'ResourceNotFoundException') return false;
+      throw error;
+    },
+  );
+
+async function describe(table: string) {
   const client = new DynamoDBClient({
     endpoint: emulator.endpoint,
     region: emulator.env.AWS_REGION,
     credentials: emulator.credentials,
   });
-  const { Table } = await client.send(new DescribeTableCommand({ TableName: table }));
-  client.destroy();
-  return Table?.LatestStreamArn ?? '';
+  try {
+    return (await client.send(new DescribeTableCommand({ TableName: table }))).Table;
+  } finally {
+    client.destroy();
+  }
 }
 
 async function walk(): Promise<void> {
@@ -126,6 +156,7 @@ async function walk(): Promise<void> {
   await step('account, app key, data', addAccount);
   await step('update to this tree under calls', () => underCalls(deploy));
   await step('certificate of the operations that write', certificate);
+  await step('an ephemeral stage beside it, destroyed with its table', besideTheFirst);
   await step('a failed update is rolled back under calls', () =>
     underCalls(async () => {
       const succeeded = await deploy(root, '-c break=true -c maxBodyBytes=1024').then(

@@ -9,10 +9,10 @@ import { forEach } from './pool.ts';
 
 /** Keys of a call. */
 export const LARGEST_BATCH = 100;
-/** Without a signal: some ten seconds. */
+/** Maximum attempts without a signal: about ten seconds. */
 const MOST_ATTEMPTS = 50;
 
-/** Identifies a row among those read together. */
+/** Name of a row in a {@link RowMap}. */
 export const rowName = ({ pk, sk }: Key) => `${pk}\n${sk}`;
 
 /** Rows by {@link rowName}. */
@@ -25,7 +25,7 @@ export class RowMap<Kind extends RowKind, Name extends AttributeOf<Kind> = Attri
   }
 }
 
-/** Keys that were read in one call. */
+/** The keys of one call. */
 export interface ReadBatch<Kind extends RowKind> {
   keys: readonly KeyOf<Kind>[];
   /** How many of the rows exist. */
@@ -35,9 +35,9 @@ export interface ReadBatch<Kind extends RowKind> {
 }
 
 /**
- * Reads rows by their keys, strongly consistent unless said otherwise, a hundred per call and a few calls in parallel. Throttled
- * and unprocessed keys are retried until the table's signal aborts.
- * @param options `attributes`: those that are read beside the key; absent: all
+ * Reads rows by their keys, a hundred per call, with concurrent calls. Retries throttled and unprocessed keys until the table's signal
+ * aborts.
+ * @param options `consistent`: strongly, the default; `attributes`: those to read beside the key; absent: all
  * @returns the rows that exist
  */
 export async function batchGet<Kind extends RowKind, Name extends AttributeOf<Kind>>(

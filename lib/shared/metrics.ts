@@ -6,10 +6,14 @@ export const METRICS = {
   calls: 'Calls',
   duration: 'Duration',
   events: 'Events',
+  failed: 'Failed',
   records: 'Records',
   late: 'LateRecords',
   refused: 'RefusedRecords',
 } as const;
+
+/** Codes of answers that a worse version gives more often. */
+const FAILURES: ReadonlySet<string> = new Set(['InternalError', 'ServiceUnavailable']);
 
 /** Something that an operator must know. */
 export type OperationalEvent = 'account_without_gateway_key' | 'merge_left_pending' | 'merge_finished_late';
@@ -33,18 +37,39 @@ export interface MetricsSink {
  * Metrics in CloudWatch's embedded metric format, a line each on standard output: CloudWatch reads them from the log.
  * Source: CloudWatch User Guide, "Specification: Embedded metric format".
  */
-export function createMetrics(namespace: string = METRICS.namespace, now: () => number = Date.now): MetricsSink {
+export function createMetrics({
+  namespace = METRICS.namespace,
+  version,
+  now = Date.now,
+}: {
+  namespace?: string | undefined;
+  /** Of the function, where several versions serve calls: a rollout compares their failures. */
+  version?: string | undefined;
+  now?: () => number;
+} = {}): MetricsSink {
   const line = (dimensions: Record<string, string>, metrics: Record<string, [unit: string, value: number]>) => {
     const names = Object.entries(metrics).map(([Name, [Unit]]) => ({ Name, Unit }));
     const values = Object.fromEntries(Object.entries(metrics).map(([name, [, value]]) => [name, value]));
     const ofService = { service: SERVICE, ...dimensions };
-    const directive = { Namespace: namespace, Dimensions: [Object.keys(ofService)], Metrics: names };
-    const embedded = { _aws: { Timestamp: now(), CloudWatchMetrics: [directive] }, ...ofService, ...values };
-    process.stdout.write(`${JSON.stringify(embedded)}\n`);
+    const directives = [{ Namespace: namespace, Dimensions: [Object.keys(ofService)], Metrics: names }];
+    write(directives, { ...ofService, ...values });
+  };
+  const write = (CloudWatchMetrics: object[], members: Record<string, unknown>) =>
+    process.stdout.write(`${JSON.stringify({ _aws: { Timestamp: now(), CloudWatchMetrics }, ...members })}\n`);
+  const failure = (operation: string) => {
+    const all = ['service', 'operation'];
+    const directive = {
+      Namespace: namespace,
+      Dimensions: [all, [...all, 'version']],
+      Metrics: [{ Name: METRICS.failed, Unit: 'Count' }],
+    };
+    write([directive], { service: SERVICE, operation, version, [METRICS.failed]: 1 });
   };
   return {
-    call: (operation, code, durationMs) =>
-      line({ operation, code }, { [METRICS.calls]: ['Count', 1], [METRICS.duration]: ['Milliseconds', durationMs] }),
+    call(operation, code, durationMs) {
+      line({ operation, code }, { [METRICS.calls]: ['Count', 1], [METRICS.duration]: ['Milliseconds', durationMs] });
+      if (version !== undefined && FAILURES.has(code)) failure(operation);
+    },
     records: (counts) =>
       line(
         {},

@@ -1,7 +1,7 @@
 /** The bytes that a call writes to the logs: what CloudWatch charges for taking in. */
 import { ACCESS_LOG_FORMAT } from '../../infra/access-log.ts';
 import type { ApiRequest } from '../../lib/http/call.ts';
-import { observeMiddleware } from '../../lib/http/observe.ts';
+import { observeMiddleware } from '../../lib/http/envelope.ts';
 import { operations } from '../../lib/http/operations.ts';
 import { createLog } from '../../lib/shared/log.ts';
 import { createMetrics } from '../../lib/shared/metrics.ts';
@@ -17,6 +17,12 @@ const CONTEXT: Readonly<Record<string, string>> = {
   'authorizer.principalId': '1000042',
   responseLatency: '27',
   'error.responseType': '-',
+  integrationStatus: '200',
+  integrationLatency: '25',
+  integrationErrorMessage: '-',
+  'authorizer.status': '200',
+  'authorizer.latency': '12',
+  'authorizer.error': '-',
 };
 
 /** @param write called in place of standard output's */
@@ -46,7 +52,7 @@ export const measureTelemetry = (): number[] =>
     };
     const observe = observeMiddleware(
       { name, path, ...operation },
-      { now: () => 12, log: createLog(), metrics: createMetrics() },
+      { now: () => 12, log: createLog(), metrics: createMetrics({ namespace: 'IncidentMonitoringRum/IncidentMonitoringRum' }) },
     );
     const lines = captured(() => observe.after?.({ event } as unknown as ApiRequest));
     const access = ACCESS_LOG_FORMAT.toString().replace(/\$context\.([\w.]+)/g, (_all, variable: string) =>

@@ -58,6 +58,7 @@ describe('a function', () => {
       tableName: 'Table',
       dynamodbEndpoint: undefined,
       metricsNamespace: METRICS_NAMESPACE,
+      functionVersion: undefined,
       maxBodyBytes: 262_144,
       appKeyCacheSeconds: 30,
       rumCacheSeconds: 60,

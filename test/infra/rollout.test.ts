@@ -1,6 +1,7 @@
 /** How an update comes into use: docs/deploy.md. */
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { routesOf } from '../../packages/local/template.ts';
+import { resourcesOf, routesOf } from '../../packages/local/template.ts';
 import { deployed, propertiesOf, readable, shortId } from '../support/stack.ts';
 
 const OPERATIONS = [
@@ -48,7 +49,11 @@ describe('-c rollout=canary', () => {
     });
     expect(alias.properties.FunctionVersion).toContain(version.id.slice(0, -32));
     expect(alias.updatePolicy).toEqual({
-      CodeDeployLambdaAliasUpdate: { ApplicationName: 'RolloutApplication', DeploymentGroupName: group.id },
+      CodeDeployLambdaAliasUpdate: {
+        ApplicationName: 'RolloutApplication',
+        DeploymentGroupName: group.id,
+        BeforeAllowTrafficHook: `Rollout${name}smokeHook`,
+      },
     });
     expect(readable(routesOf(template).get(route)?.Properties.Integration.Uri)).toContain(
       `/functions/${alias.id}/invocations`,
@@ -62,67 +67,178 @@ describe('-c rollout=canary', () => {
   });
 
   it.each(OPERATIONS)(
-    '%s: 10 % for five minutes, and alarms on errors and latency take it back',
+    '%s: 10 % for five minutes, after a call, unless its alarms take it back',
     (_route, operation) => {
       const name = operation.replaceAll('-', '');
-      const group = one('AWS::CodeDeploy::DeploymentGroup', `Rollout${name}`);
-      const errors = one('AWS::CloudWatch::Alarm', `Rollout${name}errors`);
-      const latency = one('AWS::CloudWatch::Alarm', `Rollout${name}latency`);
-      expect(group.properties).toEqual({
+      expect(one('AWS::CodeDeploy::DeploymentGroup', `Rollout${name}`).properties).toEqual({
         ApplicationName: 'RolloutApplication',
         ServiceRoleArn: `Rollout${name}groupServiceRole.Arn`,
         DeploymentConfigName: 'CodeDeployDefault.LambdaCanary10Percent5Minutes',
         DeploymentStyle: { DeploymentOption: 'WITH_TRAFFIC_CONTROL', DeploymentType: 'BLUE_GREEN' },
-        AlarmConfiguration: { Enabled: true, Alarms: [{ Name: errors.id }, { Name: latency.id }] },
+        AlarmConfiguration: {
+          Enabled: true,
+          Alarms: ['errors', 'latency'].map((what) => ({ Name: `Rollout${name}${what}` })),
+        },
         AutoRollbackConfiguration: {
           Enabled: true,
           Events: ['DEPLOYMENT_FAILURE', 'DEPLOYMENT_STOP_ON_REQUEST', 'DEPLOYMENT_STOP_ON_ALARM'],
         },
       });
-      const raised = {
-        AlarmDescription: expect.any(String),
-        ComparisonOperator: 'GreaterThanOrEqualToThreshold',
-        TreatMissingData: 'notBreaching',
-      };
-      const count = (Id: string, metric: string, Dimensions: { Name: string; Value: string }[]) => ({
-        Id,
-        MetricStat: {
-          Metric: { Namespace: metric.split(' ')[0], MetricName: metric.split(' ')[1], Dimensions },
-          Period: 300,
-          Stat: 'Sum',
-        },
-        ReturnData: false,
-      });
-      const ofFunction = { Name: 'FunctionName', Value: `${name}Function` };
-      expect(errors.properties).toEqual({
-        ...raised,
-        Metrics: [
-          {
-            Id: expect.any(String),
-            Expression: 'FILL(internal, 0) + FILL(crashed, 0)',
-            Label: expect.any(String),
-            ReturnData: true,
-          },
-          count('internal', 'IncidentMonitoringRum/Service Calls', [
-            { Name: 'code', Value: 'InternalError' },
-            { Name: 'operation', Value: operation },
-            { Name: 'service', Value: 'incident-monitoring-rum' },
-          ]),
-          count('crashed', 'AWS/Lambda Errors', [ofFunction]),
-        ],
-        EvaluationPeriods: 1,
-        Threshold: 3,
-      });
-      expect(latency.properties).toEqual({
-        ...raised,
-        Namespace: 'AWS/Lambda',
-        MetricName: 'Duration',
-        Dimensions: [ofFunction],
-        ExtendedStatistic: 'p99',
-        Period: 60,
-        EvaluationPeriods: 2,
-        Threshold: 2000,
-      });
+      // An alarm that is updated after the alias would compare the version before.
+      const alias = Object.values(resourcesOf(template, 'AWS::Lambda::Alias')).find(
+        ({ UpdatePolicy }) =>
+          readable(UpdatePolicy).CodeDeployLambdaAliasUpdate.DeploymentGroupName === `Rollout${name}group`,
+      );
+      expect([alias?.DependsOn].flat().map((id) => shortId(String(id)))).toEqual(
+        expect.arrayContaining(['errors', 'latency'].map((what) => `Rollout${name}${what}`)),
+      );
     },
   );
+
+  it.each(OPERATIONS)('%s: its alarms read the new version, and all that the alias calls', (_route, operation) => {
+    const name = operation.replaceAll('-', '');
+    const ofAlias = { FunctionName: `${name}Function`, Resource: `${name}Function:live` };
+    const ofNew = {
+      ...ofAlias,
+      ExecutedVersion: one('AWS::Lambda::Alias', `Rollout${name}`).properties.FunctionVersion,
+    };
+    const own = { operation, service: 'incident-monitoring-rum' };
+    const lambda = (metric: string, of: object) => [`AWS/Lambda ${metric}`, of];
+    const failed = (of: object) => ['IncidentMonitoringRum/Service Failed', of];
+    const calls = { callsNew: lambda('Invocations', ofNew), callsAll: lambda('Invocations', ofAlias) };
+    expect(metricsOf(one('AWS::CloudWatch::Alarm', `Rollout${name}errors`).properties)).toEqual({
+      ...calls,
+      failedNew: failed({ ...own, version: ofNew.ExecutedVersion }),
+      failedAll: failed(own),
+      crashedNew: lambda('Errors', ofNew),
+      crashedAll: lambda('Errors', ofAlias),
+    });
+    expect(metricsOf(one('AWS::CloudWatch::Alarm', `Rollout${name}latency`).properties)).toEqual({
+      ...calls,
+      timeNew: lambda('Duration', ofNew),
+      timeAll: lambda('Duration', ofAlias),
+    });
+  });
+
+  type Counts = Record<string, number>;
+  /** CloudWatch's answer for these counts; what is not given was not counted. */
+  const raised = (what: string, counts: Counts): boolean => {
+    const { Metrics, Threshold } = one('AWS::CloudWatch::Alarm', `Rolloutmergealerts${what}`).properties;
+    const expression = Metrics[0].Expression.replaceAll(
+      /FILL\((\w+), 0\)/g,
+      (_: string, name: string) => counts[name] ?? 0,
+    );
+    expect(expression).toMatch(/^[\d\s.()+\-*/>=,IFAND]+$/);
+    const value = runInNewContext(expression.replaceAll('AND', '&&'), {
+      IF: (met: boolean, then: number, otherwise: number) => (met ? then : otherwise),
+    });
+    return value >= Threshold;
+  };
+  it.each<[string, string, Counts, boolean]>([
+    ['nothing was called', 'errors', {}, false],
+    ['all is well', 'errors', { callsNew: 300_000, callsAll: 3_000_000 }, false],
+    [
+      'three failures in 300,000 calls are noise',
+      'errors',
+      { callsNew: 300_000, callsAll: 3_000_000, failedNew: 3, failedAll: 30 },
+      false,
+    ],
+    [
+      'one call of a hundred fails, and none of the old version',
+      'errors',
+      { callsNew: 1000, callsAll: 10_000, failedNew: 10, failedAll: 10 },
+      true,
+    ],
+    ['it crashes', 'errors', { callsNew: 1000, callsAll: 10_000, crashedNew: 10, crashedAll: 10 }, true],
+    [
+      'two failures of the five calls that a quiet stage has',
+      'errors',
+      { callsNew: 2, callsAll: 5, failedNew: 2, failedAll: 2 },
+      true,
+    ],
+    [
+      'an incident: a third of all calls fails in both',
+      'errors',
+      { callsNew: 1000, callsAll: 10_000, failedNew: 333, failedAll: 3333 },
+      false,
+    ],
+    [
+      'its fix: the old version fails, the new one hardly',
+      'errors',
+      { callsNew: 1000, callsAll: 10_000, failedNew: 20, failedAll: 8020 },
+      false,
+    ],
+    [
+      'a worse one within an incident',
+      'errors',
+      { callsNew: 1000, callsAll: 10_000, failedNew: 300, failedAll: 1200 },
+      true,
+    ],
+    [
+      'it gets all calls, for five minutes',
+      'errors',
+      { callsNew: 10_000, callsAll: 10_000, failedNew: 10, failedAll: 10 },
+      false,
+    ],
+    [
+      'large merges take seconds in both',
+      'latency',
+      { callsNew: 100, callsAll: 1000, timeNew: 300_000, timeAll: 3_000_000 },
+      false,
+    ],
+    [
+      'it takes three times as long',
+      'latency',
+      { callsNew: 100, callsAll: 1000, timeNew: 90_000, timeAll: 360_000 },
+      true,
+    ],
+    [
+      'it takes 40 ms in place of 10',
+      'latency',
+      { callsNew: 100, callsAll: 1000, timeNew: 4000, timeAll: 13_000 },
+      false,
+    ],
+    [
+      'too few calls for an average',
+      'latency',
+      { callsNew: 19, callsAll: 1000, timeNew: 190_000, timeAll: 200_000 },
+      false,
+    ],
+    ['there is no other version', 'latency', { callsNew: 1000, callsAll: 1000, timeNew: 1e7, timeAll: 1e7 }, false],
+  ])('%s (%s, %o): rolled back: %s', (_case, what, counts, expected) => {
+    expect(raised(what, counts)).toBe(expected);
+  });
+
+  it('keeps the versions before, and not one whose deployment fails', () => {
+    const policies = Object.values(resourcesOf(template, 'AWS::Lambda::Version')).map(
+      ({ DeletionPolicy, UpdateReplacePolicy }) => [DeletionPolicy, UpdateReplacePolicy],
+    );
+    expect(policies).toEqual(Array(4).fill(['RetainExceptOnCreate', 'Retain']));
+  });
 });
+
+it('-c rollout=canary-forced moves all calls at once, whatever alarms say, but not to a version that cannot answer', () => {
+  const template = deployed({ rollout: 'canary-forced' });
+  const groups = Object.values(propertiesOf('AWS::CodeDeploy::DeploymentGroup', template));
+  expect(groups).toHaveLength(4);
+  for (const { DeploymentConfigName, AlarmConfiguration, AutoRollbackConfiguration } of groups) {
+    expect(DeploymentConfigName).toBe('CodeDeployDefault.LambdaAllAtOnce');
+    expect(AlarmConfiguration?.Alarms ?? []).toEqual([]);
+    expect(AutoRollbackConfiguration.Events).toEqual(['DEPLOYMENT_FAILURE', 'DEPLOYMENT_STOP_ON_REQUEST']);
+  }
+  for (const { UpdatePolicy } of Object.values(resourcesOf(template, 'AWS::Lambda::Alias')))
+    expect(readable(UpdatePolicy).CodeDeployLambdaAliasUpdate.BeforeAllowTrafficHook).toMatch(/smokeHook$/);
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: a template holds whatever CloudFormation takes
+const metricsOf = ({ Metrics }: any) =>
+  Object.fromEntries(
+    // biome-ignore lint/suspicious/noExplicitAny: as above
+    Metrics.slice(1).map(({ Id, MetricStat: { Metric, Period, Stat } }: any) => {
+      expect([Period, Stat]).toEqual([300, 'Sum']);
+      const dimensions = Object.fromEntries(
+        Metric.Dimensions.map(({ Name, Value }: Record<string, string>) => [Name, Value]),
+      );
+      return [Id, [`${Metric.Namespace} ${Metric.MetricName}`, dimensions]];
+    }),
+  );

@@ -39,7 +39,7 @@ describe('a wrong setting stops synthesis with a sentence', () => {
     ['serviceMapEnabled', 'yes', 'true or false'],
     ['maxBodyBytes', '1e6', 'an integer from 1024 to 3145728'],
     ['logRetentionDays', '31', 'one of 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731'],
-    ['rollout', 'slowly', 'all-at-once or canary'],
+    ['rollout', 'slowly', 'one of all-at-once, canary, canary-forced'],
     ['adoptTable', 'Old-Table-1', "the LatestStreamArn of a table's description"],
     ['alarmEmail', 'ops', 'an e-mail address'],
     ['alarmTopicArn', 'on-call', 'the ARN of an SNS topic'],

@@ -75,7 +75,10 @@ const began = Date.now();
 beforeAll(async () => {
   const table = await newTable();
   const tenant = await newAccount(table);
-  const deps = { ...testDeps(table), metrics: createMetrics('IncidentMonitoringRum/Service') };
+  const deps = {
+    ...testDeps(table),
+    metrics: createMetrics({ namespace: 'IncidentMonitoringRum/Service', version: '7' }),
+  };
   const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
     if (String(text).startsWith('{"_aws":')) written.push(JSON.parse(String(text)));
     return true;
@@ -114,8 +117,22 @@ it('a call is counted once, with its duration in milliseconds, by operation and 
   const event = (name: string) => [
     [`IncidentMonitoringRum/Service Events event ${name} service incident-monitoring-rum`, 'Count', 1],
   ];
+  const failed = (...version: string[]) => [
+    [
+      'IncidentMonitoringRum/Service',
+      'Failed',
+      'operation',
+      'get-rum-resource',
+      'service',
+      'incident-monitoring-rum',
+      ...version,
+    ].join(' '),
+    'Count',
+    1,
+  ];
   expect(written.map(metricsOf)).toEqual([
     call('get-rum-resource', 'InternalError'),
+    [failed(), failed('version', '7')],
     call('browse-fleet', 'OK'),
     call('browse-fleet', 'OK'),
     call('browse-fleet', 'RequestTooFrequently'),

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ofKind } from '../../lib/dynamodb/keys.ts';
-import type { FeedEntry } from '../../lib/operations/incident-rows.ts';
+import type { FeedEntry } from '../../lib/dynamodb/rows.ts';
 import {
   changeOf,
   gapsIn,

@@ -1,6 +1,6 @@
 /** The rows of a host. Other systems write them, so they may hold anything: both ways to read them (range, key) decode them here. */
 import { isInt64 } from '../../shared/json.ts';
-import { codes, flag, hostId, natural, type RowOf, text, type Unchecked } from '../../shared/schema.ts';
+import { codes, flag, hostId, natural, type RowOf, text } from '../../shared/schema.ts';
 
 /** What the inventory knows of a host. */
 export const HOST_SCHEMA = {
@@ -45,13 +45,6 @@ export const STATUS_SCHEMA = {
   },
 } as const;
 export type HostStatusRow = RowOf<typeof STATUS_SCHEMA>;
-
-declare module '../../dynamodb/keys.ts' {
-  interface Rows {
-    host: Unchecked<Omit<HostRow, 'host_id'>>;
-    hostStatus: Unchecked<Omit<HostStatusRow, 'host_id'>>;
-  }
-}
 
 /** The live status could not be read, or is malformed. */
 export const UNREADABLE = Symbol('status unreadable');

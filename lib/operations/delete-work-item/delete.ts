@@ -3,13 +3,13 @@ import { expression } from '../../dynamodb/expression.ts';
 import { isRowTooLarge } from '../../dynamodb/failures.ts';
 import { keys } from '../../dynamodb/keys.ts';
 import { getRow, updateRow } from '../../dynamodb/row.ts';
+import type { WorkItemRow } from '../../dynamodb/rows.ts';
 import { settle } from '../../dynamodb/settle.ts';
 import { type ApiError, refuse } from '../../http/errors.ts';
 import { type Call, createOperationHandler, type Handler } from '../../http/operation-handler.ts';
 import { deleteWorkItem, type RequestOf } from '../../http/operations.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { type Int64, isInt64 } from '../../shared/json.ts';
-import type { WorkItemRow } from '../incident-rows.ts';
 import validate from './validate-delete-work-item.ts';
 
 /** Marks a work item as deleted, on condition that its version is the caller's. */
@@ -27,7 +27,7 @@ export function createDeleteWorkItem({ table, now }: Deps) {
           expression`#version = ${version} AND attribute_not_exists(deleted_at_ms)`,
           { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' },
         ),
-      async look(table) {
+      async verify(table) {
         const row = await getRow(table, key);
         return isDone(row, deletion) ? { done: true, row } : undefined;
       },

@@ -6,13 +6,15 @@ import { getRow } from '../../dynamodb/row.ts';
 import { ApiError, type FieldSchema, refuse } from '../../http/errors.ts';
 import { type Call, createOperationHandler, type Handler } from '../../http/operation-handler.ts';
 import { getRumResource, type RequestOf, type ResponseOf } from '../../http/operations.ts';
+import { USAGE_FIELDS } from '../../http/resources.ts';
 import { isCurrent } from '../../shared/current.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { type Int64, isInt64 } from '../../shared/json.ts';
-import { type RumUsage, USAGE_FIELDS } from './rum-rows.ts';
 import validate from './validate-get-rum-resource.ts';
 
 type RumResource = ResponseOf<typeof getRumResource>;
+
+type RumUsage = Pick<RumResource, (typeof USAGE_FIELDS)[number]>;
 
 /** Used until the metering system has written the row. */
 const NO_USAGE: RumUsage = {

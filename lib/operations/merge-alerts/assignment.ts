@@ -6,9 +6,9 @@ import type { Table } from '../../dynamodb/client.ts';
 import { isAsRead, set } from '../../dynamodb/expression.ts';
 import { itemBytes, LARGEST_ITEM_BYTES } from '../../dynamodb/item-size.ts';
 import { alertShard, keys, ofKind, type RowKind } from '../../dynamodb/keys.ts';
+import type { AlertRow, FeedEntry } from '../../dynamodb/rows.ts';
 import { type Action, updateAction } from '../../dynamodb/transact.ts';
 import type { Int64 } from '../../shared/json.ts';
-import type { AlertRow, FeedEntry } from '../incident-rows.ts';
 import type { Move } from './feed.ts';
 
 export type Assignment = Pick<AlertRow, (typeof ASSIGNMENT_ATTRIBUTES)[number]>;

@@ -7,7 +7,8 @@ import { EXISTS, expression, IS_NEW, isAsRead, set } from '../../dynamodb/expres
 import { type KeyOf, keys, type Stored } from '../../dynamodb/keys.ts';
 import { forEach } from '../../dynamodb/pool.ts';
 import { getRow } from '../../dynamodb/row.ts';
-import { look, settle } from '../../dynamodb/settle.ts';
+import type { FeedEntry, IncidentRow } from '../../dynamodb/rows.ts';
+import { readPastSignal, settle } from '../../dynamodb/settle.ts';
 import {
   type Action,
   checkAction,
@@ -17,7 +18,6 @@ import {
   updateAction,
 } from '../../dynamodb/transact.ts';
 import type { Int64 } from '../../shared/json.ts';
-import type { FeedEntry, IncidentRow } from '../incident-rows.ts';
 import { type Assignments, type Decide, inListOrder, latestEntryOf, moveActions, planMoves } from './assignment.ts';
 import { changeOf, type EntryId, largeEntryRows, smallEntryRow } from './feed.ts';
 import { type MergeOrder, MOST_PENDING, mergeOrderOf, orderActions } from './merge-order.ts';
@@ -179,12 +179,12 @@ export async function commit(table: Table, prepared: PreparedEntry, attempts: Pr
   const { account, order, large } = prepared;
   attempts.push(prepared);
   const actions = actionsOf(prepared);
-  const find = () => look(table, (table) => findCommitted(table, account, attempts));
+  const find = () => readPastSignal(table, (table) => findCommitted(table, account, attempts));
   let found: PreparedEntry | undefined = prepared;
   const send = () =>
     settle<TransactionResult>(table, {
       send: (table) => transactOnce(table, actions),
-      async look(table) {
+      async verify(table) {
         found = await findCommitted(table, account, attempts);
         return found && { outcome: 'applied' };
       },

@@ -1,7 +1,7 @@
 import { keys, type Stored } from '../../dynamodb/keys.ts';
+import type { AlertListRow, FeedEntry, IncidentChange, MovedAlerts } from '../../dynamodb/rows.ts';
 import { chunksOf } from '../../shared/chunks.ts';
 import type { Int64 } from '../../shared/json.ts';
-import type { AlertListRow, FeedEntry, IncidentChange, MovedAlerts } from '../incident-rows.ts';
 
 /** One alert's move from an incident to another; undefined: no incident. Ids in lower case. */
 export interface Move {

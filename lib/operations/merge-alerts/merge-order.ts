@@ -6,9 +6,9 @@ import { all, attribute, expression, is, isBelow } from '../../dynamodb/expressi
 import { collections, keys, ofKind, parseKey, type Stored } from '../../dynamodb/keys.ts';
 import { queryRows } from '../../dynamodb/query.ts';
 import { updateRow } from '../../dynamodb/row.ts';
+import type { FeedEntry } from '../../dynamodb/rows.ts';
 import { type Action, returningStored, updateAction } from '../../dynamodb/transact.ts';
 import type { Int64 } from '../../shared/json.ts';
-import type { FeedEntry } from '../incident-rows.ts';
 import type { EntryId } from './feed.ts';
 
 export interface MergeOrder {

@@ -4,6 +4,7 @@ import { type Table, withSignal } from '../../dynamodb/client.ts';
 import { isRowTooLarge } from '../../dynamodb/failures.ts';
 import { type KeyOf, keys, type RowKind } from '../../dynamodb/keys.ts';
 import { CONCURRENCY } from '../../dynamodb/pool.ts';
+import type { IdempotencyRow } from '../../dynamodb/rows.ts';
 import { TRANSACTION_ITEMS } from '../../dynamodb/transact.ts';
 import { type Explanations, refuse } from '../../http/errors.ts';
 import { type Call, createOperationHandler, type Handler } from '../../http/operation-handler.ts';
@@ -11,7 +12,6 @@ import { mergeAlerts, type RequestOf } from '../../http/operations.ts';
 import { createRateLimiter, type RateLimiter, retryAfter } from '../../http/rate-limit.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { stringifyJson } from '../../shared/json.ts';
-import type { IdempotencyRow } from '../incident-rows.ts';
 import { ASSIGNMENT_ATTRIBUTES, type Assignment, decideMerge, findUnmovable } from './assignment.ts';
 import {
   type Attempt,

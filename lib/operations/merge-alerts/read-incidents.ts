@@ -5,8 +5,8 @@ import type { Table } from '../../dynamodb/client.ts';
 import { collections, keys, ofKind, parseKey, type Stored } from '../../dynamodb/keys.ts';
 import { queryAll, queryRows } from '../../dynamodb/query.ts';
 import { getRow } from '../../dynamodb/row.ts';
+import type { FeedEntry } from '../../dynamodb/rows.ts';
 import type { Int64 } from '../../shared/json.ts';
-import type { FeedEntry } from '../incident-rows.ts';
 import { type EntryId, gapsIn, type ListSlice, type Move, readAlertList, readMovedAlerts } from './feed.ts';
 
 type FeedRow = Stored<'feedEntry' | 'feedAlerts' | 'feedMoves'>;

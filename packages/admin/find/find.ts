@@ -3,8 +3,8 @@ import { appKeyIdOf } from '../../../lib/auth/app-keys.ts';
 import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import { keys } from '../../../lib/dynamodb/keys.ts';
+import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import type { AccountRow } from '../accounts/account-rows.ts';
 import { readAllAccounts } from '../accounts/accounts.ts';
 import { listLatestMerges } from '../incidents/list.ts';
 
@@ -73,7 +73,7 @@ async function ofRows(table: Table, accounts: readonly AccountRow[], id: string)
     keys.workItem(account, id),
     ...(OBJECT_ID.test(id) ? [keys.incident(account, id), keys.alert(account, id)] : []),
   ];
-  const attributes = ['title', 'incident_id', 'edge_cluster', 'deleted_at_ms', 'version'] as const;
+  const attributes = ['title', 'incident_id', 'deleted_at_ms', 'version'] as const;
   const { rows } = await batchGet(table, accounts.flatMap(keysOf), { attributes, consistent: false });
   return accounts.flatMap((account): Found[] => {
     const { account_id: number } = account;
@@ -99,7 +99,7 @@ async function ofRows(table: Table, accounts: readonly AccountRow[], id: string)
     if (host ?? status)
       all.push({
         ...{ ...of(account), kind: 'host', id, command: show('host') },
-        detail: host ? `in edge cluster ${host.edge_cluster}` : 'reports, and is not in the inventory',
+        detail: host ? 'in the inventory' : 'reports, and is not in the inventory',
         page: { path: [number, 'fleet'], query: { host: id, after: [...id].slice(0, -1).join('') } },
       });
     if (item)

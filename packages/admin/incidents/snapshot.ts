@@ -7,7 +7,7 @@ import type { Table } from '../../../lib/dynamodb/client.ts';
 import { collections, type Stored } from '../../../lib/dynamodb/keys.ts';
 import { forEach } from '../../../lib/dynamodb/pool.ts';
 import { queryAll, queryRows } from '../../../lib/dynamodb/query.ts';
-import type { AlertRow, FeedEntry, IncidentRow } from '../../../lib/operations/incident-rows.ts';
+import type { AlertRow, FeedEntry, IncidentRow } from '../../../lib/dynamodb/rows.ts';
 import { type Decide, latestEntryOf } from '../../../lib/operations/merge-alerts/assignment.ts';
 import type { EntryId } from '../../../lib/operations/merge-alerts/feed.ts';
 import { lowestNext, readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';

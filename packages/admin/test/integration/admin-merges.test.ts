@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { itemBytes, LARGEST_ITEM_BYTES } from '../../../../lib/dynamodb/item-size.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
-import type { MovedAlerts } from '../../../../lib/operations/incident-rows.ts';
+import type { MovedAlerts } from '../../../../lib/dynamodb/rows.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import { handlersOver, newTable, stored, testDeps } from '../../../../test/support/service.ts';
 import { overwrite, snapshot } from '../../../../test/support/torn.ts';

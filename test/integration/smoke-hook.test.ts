@@ -1,0 +1,71 @@
+/** The call that a new version has to answer before it gets calls: what CodeDeploy is told of the answer. */
+import { readFileSync } from 'node:fs';
+import { compileFunction } from 'node:vm';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { expect, it } from 'vitest';
+import { operationIdOf, operations } from '../../lib/http/operations.ts';
+import { handlersOver, invokeAlone, newTable, testDeps } from '../support/service.ts';
+
+const source = readFileSync(new URL('../../infra/smoke-hook-handler.cjs', import.meta.url), 'utf8');
+
+interface Invoked {
+  FunctionError?: string;
+  Payload: Uint8Array;
+}
+
+/** Runs the hook on an operation. @returns what CodeDeploy is told */
+async function hook(path: string, method: string, answer: (event: APIGatewayProxyEvent) => Promise<Invoked>) {
+  const told: unknown[] = [];
+  class Command {
+    readonly input: Record<string, unknown>;
+    constructor(input: Record<string, unknown>) {
+      this.input = input;
+    }
+  }
+  const sdk = {
+    InvokeCommand: Command,
+    PutLifecycleEventHookExecutionStatusCommand: Command,
+    LambdaClient: class {
+      send({ input }: Command) {
+        expect(input.FunctionName).toBe('arn:version');
+        return answer(JSON.parse(String(input.Payload)));
+      }
+    },
+    CodeDeployClient: class {
+      send({ input }: Command) {
+        told.push(input);
+      }
+    },
+  };
+  const exported: { handler?: (event: object) => Promise<void> } = {};
+  const env = { VERSION: 'arn:version', METHOD: method, RESOURCE: path };
+  const quiet = { log: () => undefined, error: () => undefined };
+  compileFunction(source, ['require', 'exports', 'process', 'console'])(() => sdk, exported, { env }, quiet);
+  await exported.handler?.({ DeploymentId: 'd-1', LifecycleEventHookExecutionId: 'hook-1' });
+  return told;
+}
+
+const tells = (status: string) => [{ deploymentId: 'd-1', lifecycleEventHookExecutionId: 'hook-1', status }];
+const payload = (value: unknown) => ({ Payload: new TextEncoder().encode(JSON.stringify(value)) });
+
+it.each(operations)('$name answers the call as one with an unknown key', async ({ name, path, method }) => {
+  const handlers = handlersOver(testDeps(await newTable()));
+  const answers: number[] = [];
+  const told = await hook(path, method, async (event) => {
+    const answer = await invokeAlone(handlers[operationIdOf(name)], event);
+    answers.push(answer.status);
+    return payload({ statusCode: answer.status, body: '' });
+  });
+  expect(answers).toEqual([401]);
+  expect(told).toEqual(tells('Succeeded'));
+});
+
+it.each<[string, () => Promise<Invoked>, string]>([
+  ['the table is down', async () => payload({ statusCode: 503, body: '{}' }), 'Succeeded'],
+  ['it has a bug', async () => payload({ statusCode: 500, body: '{}' }), 'Failed'],
+  ['it lets strangers in', async () => payload({ statusCode: 200, body: '{}' }), 'Failed'],
+  ['it crashes', async () => ({ FunctionError: 'Unhandled', ...payload({ errorMessage: 'no' }) }), 'Failed'],
+  ['it cannot be called', () => Promise.reject(new Error('AccessDenied')), 'Failed'],
+])('CodeDeploy is told of a version: %s', async (_case, answer, status) => {
+  expect(await hook('/alert/merge', 'POST', answer)).toEqual(tells(status));
+});
