@@ -60,8 +60,6 @@ export function isUnavailable(error: unknown): boolean {
 /** Whether DynamoDB asks for a slower pace. */
 export const isThrottled = (error: unknown) => error instanceof Error && THROTTLED.has(error.name);
 
-const isTransient = ({ Code }: { Code?: string }) => TRANSIENT_REASONS.has(Code);
-
 /** Why a call failed, for the log: what an operator looks at first. */
 export function causeOf(error: unknown): 'throttled' | 'no reply' | 'DynamoDB error' | 'bug' {
   if (!isUnavailable(error)) return 'bug';
@@ -74,6 +72,8 @@ export function causeOf(error: unknown): 'throttled' | 'no reply' | 'DynamoDB er
 
 const THROTTLING_REASONS = new Set(['ThrottlingError', 'ProvisionedThroughputExceeded']);
 const NO_REPLY = new Set(['AbortError', 'TimeoutError']);
+
+const isTransient = ({ Code }: { Code?: string }) => TRANSIENT_REASONS.has(Code);
 
 /** Whether DynamoDB refuses a write or a transaction because a row would be larger than 400 KB. */
 export function isRowTooLarge(error: unknown): boolean {

@@ -3,8 +3,8 @@ import { appKeyIdOf } from '../../../lib/auth/app-keys.ts';
 import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import { keys } from '../../../lib/dynamodb/keys.ts';
-import type { Int64 } from '../../../lib/shared/json.ts';
 import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
+import type { Int64 } from '../../../lib/shared/json.ts';
 import { readAllAccounts } from '../accounts/accounts.ts';
 import { listLatestMerges } from '../incidents/list.ts';
 
