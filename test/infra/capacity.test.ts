@@ -40,7 +40,9 @@ describe('concurrent executions', () => {
   );
 
   it('of finished merges are as many as the setting says', () => {
-    const mappings = Object.values(propertiesOf('AWS::Lambda::EventSourceMapping', deployed({ mergeConcurrency: '2' })));
+    const mappings = Object.values(
+      propertiesOf('AWS::Lambda::EventSourceMapping', deployed({ mergeConcurrency: '2' })),
+    );
     const ofMerges = mappings.filter(({ EventSourceArn }) => EventSourceArn === 'MergesQueue.Arn');
     expect(ofMerges).toMatchObject([{ ScalingConfig: { MaximumConcurrency: 2 } }]);
   });
