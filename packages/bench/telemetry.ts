@@ -52,7 +52,11 @@ export const measureTelemetry = (): number[] =>
     };
     const observe = observeMiddleware(
       { name, path, ...operation },
-      { now: () => 12, log: createLog(), metrics: createMetrics({ namespace: 'IncidentMonitoringRum/IncidentMonitoringRum' }) },
+      {
+        now: () => 12,
+        log: createLog(),
+        metrics: createMetrics({ namespace: 'IncidentMonitoringRum/IncidentMonitoringRum' }),
+      },
     );
     const lines = captured(() => observe.after?.({ event } as unknown as ApiRequest));
     const access = ACCESS_LOG_FORMAT.toString().replace(/\$context\.([\w.]+)/g, (_all, variable: string) =>

@@ -1,7 +1,7 @@
 /** Who has how much of Lambda's concurrency, and who is told when it runs out. */
 import { describe, expect, it } from 'vitest';
 import { functionsOf } from '../../packages/local/template.ts';
-import { deployed, idOfFunction, only, propertiesOf } from '../support/stack.ts';
+import { deployed, idOfFunction, propertiesOf } from '../support/stack.ts';
 
 const reservedIn = (context: Record<string, string>) =>
   Object.fromEntries(
@@ -40,8 +40,11 @@ describe('concurrent executions', () => {
   );
 
   it('of finished merges are as many as the setting says', () => {
-    const { ScalingConfig } = only('AWS::Lambda::EventSourceMapping', deployed({ mergeConcurrency: '2' })).Properties;
-    expect(ScalingConfig).toEqual({ MaximumConcurrency: 2 });
+    const mappings = Object.values(
+      propertiesOf('AWS::Lambda::EventSourceMapping', deployed({ mergeConcurrency: '2' })),
+    );
+    const ofMerges = mappings.filter(({ EventSourceArn }) => EventSourceArn === 'MergesQueue.Arn');
+    expect(ofMerges).toMatchObject([{ ScalingConfig: { MaximumConcurrency: 2 } }]);
   });
 });
 
