@@ -20,7 +20,15 @@ export function depsOver(
   { now = () => START_MS, newId = () => nodeCrypto.randomUUID() }: Partial<Deps> = {},
 ): Deps {
   const log = { info: silent, warn: silent, error: silent };
-  return { table, now, newId, log, metrics: { call: silent, event: silent, records: silent }, settings, timeLimits: TIME_LIMITS };
+  return {
+    table,
+    now,
+    newId,
+    log,
+    metrics: { call: silent, event: silent, records: silent },
+    settings,
+    timeLimits: TIME_LIMITS,
+  };
 }
 
 /** A validated call of an operation, as the chain before it hands it over. */
