@@ -1,7 +1,15 @@
 /** Sample data: two accounts, a fleet in all seven statuses, open incidents. Deterministic except for times. */
 import { createHash } from 'node:crypto';
 import { stringifyJson } from '../../lib/shared/json.ts';
-import { type Condition, hasReports, hasSnapshot, inventoryIn, statusIn } from './simulated-fleet.ts';
+import {
+  type Condition,
+  hasReports,
+  hasSnapshot,
+  inventoryIn,
+  PHASE_ROUNDS,
+  reportedStatus,
+  statusIn,
+} from './simulated-fleet.ts';
 
 /** The sample's keys: public, so only for local use. */
 export const DEMO_KEYS = {
@@ -44,25 +52,49 @@ function conditionOf(index: number, cluster: string): Condition {
   return slot < 49 ? 'unsupported' : 'no_data';
 }
 
-const INTERVAL_MS = 30_000;
-/** A laptop's fleet does not report: a long interval keeps its hosts fresh for a working day after the start. */
+/** Between two reports of a host. */
+export const SAMPLE_INTERVAL_MS = 30_000;
+/** Of hosts that do not report: they stay fresh for a working day. */
 const LONG_INTERVAL_MS = 12 * 3_600_000;
 
-function hostLines(index: number, nowMs: number): string[] {
+function sampleHost(index: number) {
   const cluster = CLUSTERS[index % CLUSTERS.length] ?? CLUSTERS[0];
   const host_id = `${cluster}-${pick(ROLES, `role ${index}`)}-${String(index).padStart(4, '0')}`;
-  const condition = conditionOf(Math.floor(index / CLUSTERS.length), cluster);
+  return { cluster, host_id, condition: conditionOf(Math.floor(index / CLUSTERS.length), cluster) };
+}
+
+function hostLines(index: number, nowMs: number, intervalMs: number): string[] {
+  const { cluster, host_id, condition } = sampleHost(index);
   const host = inventoryIn(condition, {
     host_id,
     agent_version: pick(VERSIONS, `version ${index}`),
     edge_cluster: cluster,
     ...(hasSnapshot(condition) && { capture_mode: chance(`mode ${index}`) < 0.8 ? 'ebpf' : 'polling' }),
-    report_interval_ms: condition === 'stale' ? INTERVAL_MS : LONG_INTERVAL_MS,
+    report_interval_ms: condition === 'stale' ? SAMPLE_INTERVAL_MS : intervalMs,
   });
   if (!hasReports(condition)) return [line('host', host)];
   const atMs = nowMs - (condition === 'stale' ? 600_000 : 2_000) - Math.floor(chance(`age ${index}`) * 20_000);
   const status = statusIn(condition, host_id, atMs, [chance(`nodes ${index}`), chance(`edges ${index}`)]);
   return [line('host', host), line('host_status', status)];
+}
+
+/**
+ * What a share of the sample's hosts report in a round, as lines for the feed: now and then a host that is active stops reporting
+ * for some rounds, or degrades.
+ * @param slot from 0; a host reports in one of `slots` of them
+ */
+export function sampleReports(slot: number, slots: number, round: number, nowMs: number): string[] {
+  const lines: string[] = [];
+  for (let index = slot; index < HOSTS; index += slots) {
+    const { host_id, condition } = sampleHost(index);
+    const draw = chance(`phase ${Math.floor(round / PHASE_ROUNDS)} ${index}`);
+    const isSilent = condition === 'stale' || (condition === 'active' && draw < 0.03);
+    if (isSilent || !hasReports(condition)) continue;
+    const size = [chance(`nodes ${index} ${round}`), chance(`edges ${index} ${round}`)] as const;
+    const status = statusIn(condition === 'active' && draw > 0.96 ? 'degraded' : condition, host_id, nowMs, size);
+    lines.push(line('host_status', reportedStatus(status)));
+  }
+  return lines;
 }
 
 const INCIDENTS = [
@@ -129,8 +161,9 @@ function rumLines(nowSeconds: number): string[] {
   ];
 }
 
-/** The sample as lines of the data format. */
-export function sampleData(nowMs: number): string[] {
+/** The sample as lines of the data format. @param reporting whether its hosts go on with {@link sampleReports} */
+export function sampleData(nowMs: number, { reporting = false } = {}): string[] {
+  const intervalMs = reporting ? SAMPLE_INTERVAL_MS : LONG_INTERVAL_MS;
   const nowSeconds = Math.floor(nowMs / 1000);
   return [
     line('account', { name: 'Northwind Platform', permissions: ['monit'] }),
@@ -140,7 +173,7 @@ export function sampleData(nowMs: number): string[] {
     line('app_key', { app_key: DEMO_KEYS.expired, expires_at: nowSeconds - 86_400 }),
     line('app_key', { app_key: DEMO_KEYS.revoked, revoked: true }),
     ...MEMBERS.map((name, index) => line('member', { member_id: 101 + index, name })),
-    ...Array.from({ length: HOSTS }, (_, index) => hostLines(index, nowMs)).flat(),
+    ...Array.from({ length: HOSTS }, (_, index) => hostLines(index, nowMs, intervalMs)).flat(),
     ...incidentLines(),
     ...Array.from({ length: 12 }, (_, index) =>
       line('work_item', {

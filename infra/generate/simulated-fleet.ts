@@ -12,7 +12,7 @@ export interface Simulation {
 const CLUSTERS = ['ams-1', 'fra-1', 'fra-2', 'iad-1', 'sin-1', 'syd-1'];
 const VERSIONS = ['4.9.8', '4.10.7', '4.11.2', '4.12.0'];
 /** Rounds after which a host may upgrade, stop reporting, fail, or recover. */
-const PHASE_ROUNDS = 10;
+export const PHASE_ROUNDS = 10;
 
 /** A number from 0 to 1 (exclusive) that is always the same for the same numbers: the 32-bit finalizer of MurmurHash3. */
 function chance(...numbers: number[]): number {
@@ -108,6 +108,12 @@ export const inventoryIn = (
   snapshot_ready: hasSnapshot(condition),
   ...(condition === 'unsupported' && { reason_codes: ['kernel_too_old'] }),
 });
+
+/** A status as its host reports it to the feed: one without a snapshot names no field of one. */
+export function reportedStatus(status: HostStatusRow): Partial<HostStatusRow> {
+  const { node_count: _nodes, edge_count: _edges, ...health } = status;
+  return status.received_at_ms === undefined ? health : status;
+}
 
 /** Its status row. @param size of its graph, in nodes and edges: from 0 to 1 */
 export function statusIn(

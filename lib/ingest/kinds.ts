@@ -3,8 +3,8 @@
  * `feed.schema.json` and for `docs/data-format.md`.
  */
 import { getRumResource, operations } from '../http/operations.ts';
+import { USAGE_FIELDS } from '../http/resources.ts';
 import { HOST_SCHEMA, STATUS_SCHEMA } from '../operations/browse-fleet/fleet-rows.ts';
-import { USAGE_FIELDS } from '../operations/get-rum-resource/rum-rows.ts';
 import type { Int64 } from '../shared/json.ts';
 import { flag, natural, objectId, text } from '../shared/schema.ts';
 

@@ -36,6 +36,7 @@ const TIMEOUTS = { connectionTimeout: 3_000, requestTimeout: 10_000 };
 export function connectQueues(feedUrl: string, refusedUrl: string): Queues {
   // A server on this machine asks for no credentials.
   const local = refusedUrl.startsWith('http:') && {
+    endpoint: new URL(refusedUrl).origin,
     region: 'local',
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   };

@@ -1,5 +1,5 @@
 /** A deployment as API Gateway and Lambda see it, read from the stack's template: the local gateway's configuration. */
-import type { QueueSettings } from './queue.ts';
+import { type EventSource, eventSourcesOf, type QueueSettings, queueName, queuesOf } from './queues.ts';
 import { functionIdOf, functionsOf, type Resource, resourcesOf, routesOf, type Template } from './template.ts';
 import type { Throttle } from './token-buckets.ts';
 import type { Throttles, UsagePlan } from './usage-plans.ts';
@@ -49,16 +49,25 @@ export interface Deployment extends Throttles {
     readonly patterns: readonly object[];
     /** What is sent of it. */
     readonly inputTemplate: string;
+    readonly queue: string;
   };
-  readonly queue: QueueSettings;
+  readonly queues: readonly QueueSettings[];
+  readonly eventSources: readonly EventSource[];
+  /** The names of the queues whose URLs the stack's outputs have, by the output. */
+  readonly queueOutputs: Readonly<Record<string, string>>;
 }
 
 /**
  * Reads a template.
  * @param tableName what references to the table stand for
+ * @param queueUrl the same of a queue
  * @throws when the template holds what the local gateway cannot follow
  */
-export function readDeployment(template: Template, tableName: string): Deployment {
+export function readDeployment(
+  template: Template,
+  tableName: string,
+  queueUrl: (name: string) => string = (name) => name,
+): Deployment {
   const functions = [...functionsOf(template)];
   const nameOf = new Map(functions.map(([name, { id }]) => [id, name]));
   const functionName = (expression: unknown): string => {
@@ -76,19 +85,12 @@ export function readDeployment(template: Template, tableName: string): Deploymen
   const text = (value: string | { Ref?: string }, name: string): string => {
     if (typeof value === 'string') return value;
     if (value.Ref !== undefined && value.Ref in tables) return tableName;
-    // Nothing is sent to these queues here.
-    if (value.Ref !== undefined && value.Ref in queues) return `http://127.0.0.1:9/${value.Ref}`;
+    if (value.Ref !== undefined && value.Ref in queues) return queueUrl(queueName(value.Ref));
     throw new Error(`the value of ${name} is known on AWS only`);
   };
 
   const authorizer = only('AWS::ApiGateway::Authorizer');
   const pipe = only('AWS::Pipes::Pipe');
-  const queueId = pipe.Target['Fn::GetAtt'][0];
-  const queue = template.Resources[queueId]?.Properties;
-  const mappings = Object.values(resourcesOf(template, 'AWS::Lambda::EventSourceMapping'));
-  const mapping = mappings.find(({ Properties }) => Properties.EventSourceArn['Fn::GetAtt'][0] === queueId)?.Properties;
-  if (mapping?.BatchSize !== 1)
-    throw new Error('the template must feed a function from the queue of its pipe, one message a call');
   const api = only('AWS::ApiGateway::RestApi');
 
   return {
@@ -127,13 +129,15 @@ export function readDeployment(template: Template, tableName: string): Deploymen
         JSON.parse(Pattern),
       ),
       inputTemplate: pipe.TargetParameters.InputTemplate,
+      queue: queueName(pipe.Target['Fn::GetAtt'][0]),
     },
-    queue: {
-      functionName: nameOf.get(mapping.FunctionName.Ref) ?? '',
-      delayMs: queue.DelaySeconds * 1_000,
-      visibilityMs: queue.VisibilityTimeout * 1_000,
-      maxReceives: queue.RedrivePolicy.maxReceiveCount,
-    },
+    queues: queuesOf(template),
+    eventSources: eventSourcesOf(template, (id) => nameOf.get(id) ?? ''),
+    queueOutputs: Object.fromEntries(
+      Object.entries(template.Outputs ?? {}).flatMap(([output, { Value }]) =>
+        Value.Ref !== undefined && Value.Ref in queues ? [[output, queueName(Value.Ref)]] : [],
+      ),
+    ),
   };
 }
 

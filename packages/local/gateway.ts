@@ -26,7 +26,7 @@ export interface Served {
 const CLIENT_CLOSED_REQUEST = 499;
 
 export interface GatewayOptions {
-  readonly deployment: Omit<Deployment, 'functions' | 'pipe' | 'queue'>;
+  readonly deployment: Omit<Deployment, 'functions' | 'pipe' | 'queues' | 'eventSources' | 'queueOutputs'>;
   /** Runs a function of the deployment. */
   readonly invoke: (functionName: string, event: unknown) => Promise<unknown>;
   readonly onServed?: (served: Served) => void;
@@ -36,6 +36,8 @@ export interface GatewayOptions {
   readonly pages?: (path: string, accept: string | undefined) => Page | undefined;
   /** Answers for `/console` and what is below, in place of the deployment. */
   readonly console?: RequestListener;
+  /** Answers calls of another service, if it is one; @returns whether it was. */
+  readonly queues?: (request: IncomingMessage, response: ServerResponse) => boolean;
 }
 
 /** Bytes of an event, as JSON, that Lambda takes. */
@@ -154,6 +156,7 @@ export function createGateway(options: GatewayOptions): Server {
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     const { method, headers } = request;
     if (options.console && /^\/console(\/|$)/.test(readTarget(request).path)) return options.console(request, response);
+    if (options.queues?.(request, response)) return;
     const isOwn = method === 'GET' && asksLoopback(headers.host, request.socket.localPort);
     const page = isOwn ? options.pages?.(readTarget(request).path, headers.accept) : undefined;
     if (page) response.writeHead(page.status, page.headers).end(page.body);

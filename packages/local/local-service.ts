@@ -1,4 +1,4 @@
-/** The whole service on one machine, as the stack's template says: gateway, functions, table stream and queue. */
+/** The whole service on one machine, as the stack's template says: gateway, functions, table stream and queues. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { cpuShareOf } from './cpu-share.ts';
@@ -7,7 +7,7 @@ import { createDocs } from './docs.ts';
 import { startFunctionProcess } from './function-process.ts';
 import { createGateway, type GatewayOptions } from './gateway.ts';
 import { type FunctionSource, startFunction } from './local-functions.ts';
-import { startQueue } from './queue.ts';
+import { createQueues } from './queues.ts';
 import { followStream } from './stream.ts';
 import type { Template } from './template.ts';
 
@@ -33,16 +33,7 @@ export interface LocalServiceOptions extends Pick<GatewayOptions, 'onServed' | '
 export async function startService(options: LocalServiceOptions) {
   const { template, endpoint, functionsEndpoint = endpoint, tableName, port, limitCpu = false } = options;
   const deployment = readDeployment(template, tableName);
-  // What Lambda would set, and where DynamoDB is; all else is the template's.
-  const env = { AWS_REGION: 'local', DYNAMODB_ENDPOINT: functionsEndpoint, QUIET: 'true' };
-  const start = (source: FunctionSource, memoryMb: number) =>
-    limitCpu ? startFunctionProcess(source, cpuShareOf(memoryMb)) : startFunction(source);
-  const functions = Object.fromEntries(
-    Object.entries(deployment.functions).map(([name, { environment, timeoutMs, memoryMb }]) => [
-      name,
-      start({ entry: new URL(`${name}.ts`, functionsFolder), env: { ...environment, ...env }, timeoutMs }, memoryMb),
-    ]),
-  );
+  const queues = createQueues(deployment.queues);
   let loading: Promise<unknown> = Promise.resolve();
   /** Loads all functions, again if they are loaded. @throws why one cannot be loaded */
   async function load(): Promise<void> {
@@ -59,36 +50,53 @@ export async function startService(options: LocalServiceOptions) {
     // A call that comes while sources are loaded again is answered by the new ones.
     invoke: (name, event) => loading.then(() => functions[name]?.invoke(event)),
     pages: createDocs(options.demoKey),
+    queues: queues.answer,
   });
+  await once(gateway.listen(port, '127.0.0.1'), 'listening');
+  const servedPort = (gateway.address() as AddressInfo).port;
+  queues.servedAt(servedPort);
+
+  // What Lambda would set, and where DynamoDB is; all else is the template's.
+  const env = { AWS_REGION: 'local', DYNAMODB_ENDPOINT: functionsEndpoint, QUIET: 'true' };
+  const start = (source: FunctionSource, memoryMb: number) =>
+    limitCpu ? startFunctionProcess(source, cpuShareOf(memoryMb)) : startFunction(source);
+  const deployed = readDeployment(template, tableName, queues.url).functions;
+  const functions = Object.fromEntries(
+    Object.entries(deployed).map(([name, { environment, timeoutMs, memoryMb }]) => [
+      name,
+      start({ entry: new URL(`${name}.ts`, functionsFolder), env: { ...environment, ...env }, timeoutMs }, memoryMb),
+    ]),
+  );
   const stopFunctions = () => Promise.all(Object.values(functions).map((each) => each.stop()));
-
-  await once(gateway.listen(port, '127.0.0.1'), 'listening').catch(async (error: unknown) => {
-    await stopFunctions();
-    throw error;
-  });
-
-  const target = functions[deployment.queue.functionName];
-  if (!target) throw new Error('the queue feeds a function that the template does not have');
-  const queue = startQueue(deployment.queue, target);
+  const { eventSources, pipe, queueOutputs } = deployment;
+  for (const source of eventSources) {
+    const target = functions[source.functionName];
+    if (!target) throw new Error(`the queue ${source.queue} feeds a function that the template does not have`);
+    queues.feed(source, target, (error) => options.onFailed?.(source.functionName, error));
+  }
   let streamProblem: string | undefined;
   let stopStream = async () => {};
   try {
-    stopStream = await followStream(endpoint, tableName, deployment.pipe, queue.send);
+    stopStream = await followStream(endpoint, tableName, pipe, (body) => queues.send(pipe.queue, body));
   } catch (error) {
     streamProblem = (error as Error).message;
   }
 
   return {
-    url: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${servedPort}`,
     /** Why the table's stream is not followed: then merges that are cut short stay pending. */
     streamProblem,
-    /** Messages that the merge queue gave up. */
-    deadLetters: queue.deadLetters,
+    /** How many messages the merge queue gave up. */
+    deadLetters: () => queues.count(queueOutputs.DeadLettersUrl ?? ''),
+    /** The outputs of the stack that are URLs of queues. */
+    queueUrls: Object.fromEntries(Object.entries(queueOutputs).map(([output, name]) => [output, queues.url(name)])),
+    /** Sends a message to the feed as a writer does. */
+    sendToFeed: (body: string) => queues.send(queueOutputs.FeedUrl ?? '', body),
     load,
     async stop() {
       const closed = new Promise((resolve) => gateway.close(resolve));
       gateway.closeAllConnections();
-      await Promise.all([closed, stopStream(), queue.stop(), stopFunctions()]);
+      await Promise.all([closed, stopStream(), queues.stop(), stopFunctions()]);
     },
   };
 }

@@ -8,6 +8,7 @@ import { type OperationName, operations } from '../../lib/http/operations.ts';
 import { readSettings, SETTINGS } from '../../lib/shared/settings.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 import { listAccounts } from '../admin/accounts/accounts.ts';
+import { feedOf } from '../admin/cli/target.ts';
 import { createConsole } from '../admin/console/console.ts';
 import { DataError } from '../admin/data/check-lines.ts';
 import { linesOf } from '../admin/data/lines.ts';
@@ -22,6 +23,7 @@ import type { Served } from './gateway.ts';
 import { startLimitsProxy } from './limits/limits-proxy.ts';
 import { forgetModules } from './local-functions.ts';
 import { type LocalService, startService } from './local-service.ts';
+import { startSampleReports } from './sample-reports.ts';
 import { StartError } from './start-error.ts';
 import type { Options } from './start-options.ts';
 import { watchSources } from './watch.ts';
@@ -61,7 +63,9 @@ export async function serve(
     });
     show(`Loaded ${options.data}: ${countsText(loaded)}`);
   } else if ((await listAccounts(table)).length === 0) {
-    show(`Loaded sample data: ${countsText(await loadData(table, 'sample', sampleData(Date.now()), loading))}`);
+    show(
+      `Loaded sample data: ${countsText(await loadData(table, 'sample', sampleData(Date.now(), { reporting: !options.still }), loading))}`,
+    );
   } else show('The table already has data: no sample data is loaded.');
   const settings = readSettings({ TABLE_NAME: LOCAL_TABLE_NAME });
   const known = await createAppKeys({ table, now: Date.now, settings, timeLimits: TIME_LIMITS }).find(DEMO_KEYS.demo);
@@ -76,7 +80,8 @@ export async function serve(
     target: `the table of npm start, at ${splitEndpoint(endpoint).url}`,
     commandOptions: () => `--service ${service?.url}`,
     now: Date.now,
-    deadLetters: async () => service?.deadLetters.length,
+    deadLetters: async () => service?.deadLetters(),
+    feed: () => feed,
     onFailed: (text) => process.stderr.write(`${text}\n`),
   });
   service = await startService({
@@ -92,6 +97,7 @@ export async function serve(
     limitCpu: options.limits,
   });
   atEnd(service.stop);
+  const { feed } = feedOf(new Map(Object.entries(service.queueUrls)), undefined);
   if (options.watch) {
     const { load } = service;
     await load();
@@ -102,23 +108,37 @@ export async function serve(
     atEnd(async () => unwatch());
   }
   try {
-    atEnd(noteRunning({ pid: process.pid, url: service.url, endpoint, tableName: LOCAL_TABLE_NAME }));
+    atEnd(
+      noteRunning({
+        pid: process.pid,
+        url: service.url,
+        endpoint,
+        tableName: LOCAL_TABLE_NAME,
+        outputs: service.queueUrls,
+      }),
+    );
   } catch (error) {
     const why = (error as NodeJS.ErrnoException).code;
     show(
       `Warning: cannot write to .local (${why}): \`npm run admin\` finds this service by DYNAMODB_ENDPOINT=${endpoint} only.`,
     );
   }
+  if (known && !options.still) atEnd(startSampleReports(service.sendToFeed));
   if (service.streamProblem)
     show(`Warning: cannot read the table's stream (${service.streamProblem}); interrupted merges stay pending.`);
-  show(welcome(service.url, console.entrance, demoKey, options.fail));
+  show(welcome(service, console.entrance, demoKey, options.fail));
   // A last resort: nothing that a request does ends the service.
   process.on('uncaughtException', (error) =>
     process.stderr.write(`Unexpected error (the service keeps running): ${error.stack}\n`),
   );
 }
 
-function welcome(url: string, entrance: string, demoKey: string | undefined, fail: readonly Failure[]): string {
+function welcome(
+  { url, queueUrls }: LocalService,
+  entrance: string,
+  demoKey: string | undefined,
+  fail: readonly Failure[],
+): string {
   const appKey = demoKey ?? '<API_KEY>';
   // A proxy of the environment would be asked for this machine's own address.
   const { http_proxy, all_proxy, ALL_PROXY } = process.env;
@@ -137,6 +157,7 @@ function welcome(url: string, entrance: string, demoKey: string | undefined, fai
     `Serving at ${url}`,
     `Reference  ${url}/docs`,
     `Console    ${url}${entrance}`,
+    `Feed       ${queueUrls.FeedUrl}`,
     ...(demoKey === undefined ? [] : [`Demo key   ${demoKey}`]),
     ...fail.map((failure) => `Failing    ${failure}: ${FAILURES[failure]}`),
     '',
@@ -150,7 +171,7 @@ function onServed({ method, path, status, code, durationMs, requestId }: Served)
   show(line`${new Date().toISOString()} ${method} ${path} ${status} ${code} ${durationMs.toFixed(1)} ms ${requestId}`);
 }
 
-/** Why calls are answered with InternalError: a function of the service is broken. */
+/** Why calls are answered with ServiceUnavailable: a function of the service is broken. */
 function onFailed(functionName: string, { message }: Error): void {
   process.stderr.write(`${line`The function ${functionName} failed: ${message}`}\n`);
 }

@@ -22,6 +22,7 @@ Set DYNAMODB_ENDPOINT to use another DynamoDB-compatible server instead of Dynam
   --limits aws enforce DynamoDB's limits, and Lambda's CPU share for each function
   --fail PART  make a part of the table fail, to test your program (can be repeated):
 ${failureLines()}
+  --still      keep the sample's hosts silent: without it they report through the feed, and the fleet moves
   --watch      reload changed files of lib/ and functions/ before the next call; data is kept
   --inspect    let a debugger attach to port 9229
   --help       show this help
@@ -53,6 +54,7 @@ function parse() {
         db: text,
         limits: text,
         fail: { type: 'string', multiple: true, default: [] },
+        still: flag,
         watch: flag,
         inspect: flag,
         help: flag,

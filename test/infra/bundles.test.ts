@@ -139,14 +139,14 @@ describe('every bundle, started as Lambda would', () => {
   });
 
   it('counts a call in the embedded metric format, by operation and code', async () => {
-    const { stdout } = await start('delete-work-item', call);
+    const { stdout } = await start('delete-work-item', call, { METRICS_NAMESPACE: 'IncidentMonitoringRum/Here' });
     const line = stdout.split('\n').find((one) => one.includes('CloudWatchMetrics'));
     expect(JSON.parse(line ?? '{}')).toMatchObject({
       operation: 'delete-work-item',
       code: 'ServiceUnavailable',
       service: 'incident-monitoring-rum',
       Calls: expect.anything(),
-      _aws: { CloudWatchMetrics: [{ Namespace: 'IncidentMonitoringRum' }] },
+      _aws: { CloudWatchMetrics: [{ Namespace: 'IncidentMonitoringRum/Here' }] },
     });
   });
 

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import type { Table } from '../../../lib/dynamodb/client.ts';
+import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import type { AccountRow } from '../accounts/account-rows.ts';
 import { readAccount } from '../accounts/accounts.ts';
 import { accountId } from './arguments.ts';
 import { type Audit, createAudit } from './audited.ts';
@@ -43,6 +43,7 @@ type Act<Of, Args extends unknown[], Result = void> = (session: Of, ...args: Arg
 export class AdminCommand extends Command {
   readonly #io: Io;
   #createsAccounts = false;
+  #costText: ((options: never) => string) | undefined;
 
   constructor(io: Io, name?: string) {
     super(name);
@@ -67,6 +68,12 @@ export class AdminCommand extends Command {
   /** The accounts that `--account` names need not exist yet. */
   createsAccounts(): this {
     this.#createsAccounts = true;
+    return this;
+  }
+
+  /** What it costs on AWS, said there before it asks for confirmation. */
+  costs<Options>(text: (options: Options) => string): this {
+    this.#costText = text;
     return this;
   }
 
@@ -108,6 +115,7 @@ export class AdminCommand extends Command {
       try {
         const isWriting = kindOf(options) === 'writes';
         const dryRun = options.dryRun ?? false;
+        if (isWriting && target.endpoint === undefined && this.#costText) say(io, this.#costText(options as never));
         if (isWriting && dryRun) say(io, 'Dry run: nothing is written.');
         else if (isWriting) await confirmWrite(target, options, io);
         const by = isWriting && !dryRun ? await callerOf(target) : '';

@@ -26,6 +26,7 @@ export function addConsoleCommand(program: AdminCommand): void {
         target: await targetText(target),
         commandOptions: () => optionsFor(target, options),
         now: io.now,
+        feed: () => target.feed,
         deadLetters: async () => target.deadLetters?.(),
         onFailed: (text) => say(io, text),
       });

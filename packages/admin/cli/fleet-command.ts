@@ -1,16 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { reportOf, type Simulation } from '../../../infra/generate/simulated-fleet.ts';
-import { withSignal } from '../../../lib/dynamodb/client.ts';
+import { reportedStatus, reportOf } from '../../../infra/generate/simulated-fleet.ts';
 import { forEach } from '../../../lib/dynamodb/pool.ts';
-import { rowOf } from '../../../lib/ingest/entity-rows.ts';
-import { writeBatch } from '../data/write.ts';
+import { messagesOf } from '../feed/messages.ts';
 import { duration, integer, interval } from './arguments.ts';
 import type { AccountOptions, AdminCommand, Session, WritingSession } from './command.ts';
 import { print, say } from './io.ts';
 import { startProgress } from './progress.ts';
+import { writerOf } from './target.ts';
 
-/** A host gives at most two rows, and a batch has 25. */
-const HOSTS_IN_BATCH = 12;
+const HOSTS_IN_BATCH = 250;
 const CONCURRENCY = 8;
 
 interface SimulateOptions extends AccountOptions {
@@ -35,6 +33,7 @@ export function addFleetCommands(program: AdminCommand): void {
     .option('--for <duration>', 'how long to keep reporting; 0 reports once', duration, 0)
     .optionOr('--interval <duration>', 'how often each host reports', interval, '30s')
     .option('--seed <number>', 'a different seed gives a different fleet', integer(0, 2 ** 31), 1)
+    .costs(costText)
     .writes(async (session: WritingSession<SimulateOptions>) => {
       const { io, options, audit } = session;
       if (session.dryRun) return say(io, `${options.hosts} hosts would report to account ${options.account}.`);
@@ -42,36 +41,48 @@ export function addFleetCommands(program: AdminCommand): void {
     });
 }
 
-async function simulate({ io, table, options }: Session<SimulateOptions>): Promise<void> {
+function* reportsOf(options: SimulateOptions, first: number, count: number, round: number, nowMs: number) {
+  const { account, seed, hosts, interval: intervalMs } = options;
+  for (let index = first; index < first + count; index += 1) {
+    const { host, status } = reportOf({ seed, hosts, intervalMs }, index, round, nowMs);
+    if (host) yield { kind: 'host', account_id: account, ...host };
+    if (status) yield { kind: 'host_status', account_id: account, ...reportedStatus(status) };
+  }
+}
+
+async function simulate({ io, target, options }: Session<SimulateOptions>): Promise<void> {
   const { account, hosts } = options;
-  const simulation: Simulation = { seed: options.seed, hosts, intervalMs: options.interval };
+  const feed = writerOf(target, io);
   const batches = Array.from({ length: Math.ceil(hosts / HOSTS_IN_BATCH) }, (_, index) => index * HOSTS_IN_BATCH);
   const began = io.now();
-  let written = 0;
-
-  function rowsOf(index: number, round: number) {
-    const { host, status } = reportOf(simulation, index, round, io.now());
-    return [
-      ...(host ? [rowOf({ kind: 'host', account_id: account, ...host })] : []),
-      ...(status ? [rowOf({ kind: 'host_status', account_id: account, ...status })] : []),
-    ];
-  }
+  let sent = 0;
 
   for (let round = 0; ; round += 1) {
     const progress = round === 0 ? startProgress(io, 'first reports', hosts) : undefined;
     const roundBegan = io.now();
-    const reportBatch = async (first: number, signal: AbortSignal) => {
+    const reportBatch = async (first: number) => {
       const count = Math.min(HOSTS_IN_BATCH, hosts - first);
-      const rows = Array.from({ length: count }, (_, index) => rowsOf(first + index, round)).flat();
-      await writeBatch(withSignal(table, signal), rows);
-      written += rows.length;
+      const records = [...reportsOf(options, first, count, round, io.now())];
+      await feed.send([...messagesOf(String(account), records)]);
+      sent += records.length;
       progress?.add(count);
     };
     await forEach(batches, reportBatch, { concurrency: CONCURRENCY, signal: io.signal }).finally(progress?.end);
     const next = roundBegan + options.interval;
     if (next > began + options.for) break;
-    if (round > 0 || options.for > 0) say(io, `Round ${round + 1}: ${written} rows written so far.`);
+    if (round > 0 || options.for > 0) say(io, `Round ${round + 1}: ${sent} records sent so far.`);
     await sleep(Math.max(0, next - io.now()), undefined, { signal: io.signal });
   }
-  print(io, `${hosts} hosts reported; ${written} rows written.`);
+  print(io, `${hosts} hosts reported; ${sent} records sent.`);
+}
+
+/** US dollars, as in docs/cost.md: a write unit for each record, and for each 64 KB of messages three requests of SQS. */
+const WRITE_UNIT_DOLLARS = 0.625 / 1_000_000;
+const REQUEST_DOLLARS = 0.4 / 1_000_000;
+const RECORDS_IN_MESSAGE = 150;
+
+function costText({ hosts, interval, for: length }: SimulateOptions): string {
+  const records = hosts * (2 + Math.floor(length / interval));
+  const dollars = records * WRITE_UNIT_DOLLARS + Math.ceil(records / RECORDS_IN_MESSAGE) * 3 * REQUEST_DOLLARS;
+  return `About ${records.toLocaleString('en')} records; they cost about $${dollars.toFixed(dollars < 1 ? 4 : 2)} (docs/cost.md).`;
 }

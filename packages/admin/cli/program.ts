@@ -7,9 +7,12 @@ import { explain } from './command-errors.ts';
 import { addCompletionCommands } from './completion-command.ts';
 import { addConsoleCommand } from './console-command.ts';
 import { addDataCommands } from './data-command.ts';
+import { addFeedCommands } from './feed-command.ts';
 import { addFleetCommands } from './fleet-command.ts';
 import { addGatewayKeysCommands } from './gateway-keys-command.ts';
+import { addHostCommands } from './host-command.ts';
 import type { Io } from './io.ts';
+import { addPreflightCommand } from './preflight-command.ts';
 import { addShowCommands } from './show-command.ts';
 import { addUndoCommands } from './undo-command.ts';
 
@@ -39,9 +42,12 @@ export function createProgram(io: Io): AdminCommand {
   addShowCommands(program);
   addUndoCommands(program);
   addCheckCommands(program);
+  addHostCommands(program);
+  addFeedCommands(program);
   addFleetCommands(program);
   addAuditCommand(program);
   addConsoleCommand(program);
+  addPreflightCommand(program, io);
   addCompletionCommands(program);
   return program;
 }

@@ -1,8 +1,11 @@
 /** Which table the command works on: that of `npm start`, of a deployed stack, or of an address of the user's. */
 import { createInterface } from 'node:readline/promises';
-import { connectTable, PATIENT, splitEndpoint, type Table } from '../../../lib/dynamodb/client.ts';
+import { connectTable, PATIENT, splitEndpoint, type Table, withSignal } from '../../../lib/dynamodb/client.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { createGatewayKeys, type GatewayKeys } from '../accounts/gateway-keys.ts';
+import { createDirectFeed } from '../feed/direct.ts';
+import { readMetrics } from '../feed/metrics.ts';
+import { createFeed, FEED_OUTPUTS, type Feed, type FeedQueue } from '../feed/queues.ts';
 import { createLocalGatewayKeys } from '../local-service/local-gateway-keys.ts';
 import { LOCAL_TABLE_NAME } from '../local-service/local-table.ts';
 import { isLoopback } from '../local-service/loopback.ts';
@@ -30,6 +33,8 @@ export interface Target {
   readonly gatewayKeys: GatewayKeys | undefined;
   /** How many messages the stack's merge queue gave up, about; absent where no stack tells which queue it is. */
   readonly deadLetters?: () => Promise<number>;
+  /** Absent as above. */
+  readonly feed?: Feed;
   close(): void;
 }
 
@@ -40,8 +45,9 @@ export async function connectTarget(options: TargetOptions, env: Io['env']): Pro
   if (stack !== undefined) {
     if (options.table !== undefined || options.endpoint !== undefined)
       throw new UsageError('--stack already names the table: do not pass --table or --endpoint.');
-    const { tableName, accountPlanId, deadLettersUrl } = await readStack(stack, region);
-    const target = connect({ tableName, region, accountPlanId });
+    const { tableName, accountPlanId, outputs } = await readStack(stack, region);
+    const target = { ...connect({ tableName, region, accountPlanId }), ...feedOf(outputs, region) };
+    const deadLettersUrl = outputs.get('DeadLettersUrl');
     return deadLettersUrl ? { ...target, deadLetters: () => countMessages(deadLettersUrl, region) } : target;
   }
   const endpoint = options.endpoint ?? (options.region === undefined ? env.DYNAMODB_ENDPOINT : undefined);
@@ -51,7 +57,36 @@ export async function connectTarget(options: TargetOptions, env: Io['env']): Pro
   }
   if (options.table !== undefined) return connect({ tableName: options.table, region });
   const running = theRunning(options.service ?? env.SERVICE_URL);
-  return { ...connect(running), service: running.url };
+  return { ...connect(running), service: running.url, ...feedOf(new Map(Object.entries(running.outputs)), undefined) };
+}
+
+/** @param region of AWS; undefined: the queues of `npm start`, which checks no credentials */
+export function feedOf(outputs: ReadonlyMap<string, string>, region: string | undefined): { feed?: Feed } {
+  const urls = Object.fromEntries(
+    Object.entries(FEED_OUTPUTS).map(([queue, output]) => [queue, outputs.get(output)]),
+  ) as Partial<Record<FeedQueue, string>>;
+  const { feed, refused, deadLetters } = urls;
+  if (!feed || !refused || !deadLetters) return {};
+  const isLocal = isLoopback(new URL(feed).hostname);
+  const local = { region: 'local', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
+  const client = async () => {
+    const { SQSClient } = await import('@aws-sdk/client-sqs');
+    return new SQSClient(isLocal ? { ...local, endpoint: new URL(feed).origin } : { ...(region && { region }) });
+  };
+  let made: ReturnType<typeof client> | undefined;
+  const metrics = async (nowMs: number) => (isLocal ? {} : readMetrics(feed, region, nowMs));
+  return { feed: createFeed({ feed, refused, deadLetters }, () => (made ??= client()), metrics) };
+}
+
+/** Sends records to the feed; where it is not known, writes them to the table as its function would. */
+export const writerOf = ({ feed, table }: Target, { now, signal }: Pick<Io, 'now' | 'signal'>): Pick<Feed, 'send'> =>
+  feed ?? createDirectFeed(withSignal(table, signal), now);
+
+/** @throws CliError where no stack tells the feed's queues */
+export function requireFeed({ feed }: Target): Feed {
+  if (!feed)
+    throw new CliError('The feed is not known here: pass --stack NAME, or start the service with `npm start`.');
+  return feed;
 }
 
 function theRunning(url: string | undefined) {
@@ -95,11 +130,11 @@ async function readStack(name: string, region: string | undefined) {
   const { CloudFormationClient, DescribeStacksCommand } = await import('@aws-sdk/client-cloudformation');
   const client = new CloudFormationClient({ ...(region && { region }) });
   const { Stacks = [] } = await client.send(new DescribeStacksCommand({ StackName: name }));
-  const outputs = new Map(Stacks[0]?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));
+  const outputs = new Map(Stacks[0]?.Outputs?.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]));
   const [tableName, accountPlanId] = [outputs.get('TableName'), outputs.get('AccountPlanId')];
   if (!tableName || !accountPlanId)
     throw new CliError(`Stack ${name} has no outputs TableName and AccountPlanId: it is not a stack of this service.`);
-  return { tableName, accountPlanId, deadLettersUrl: outputs.get('DeadLettersUrl') };
+  return { tableName, accountPlanId, outputs };
 }
 
 /** Those that can be received, and those that were received and not deleted yet. */

@@ -15,6 +15,7 @@ import { asksLoopback } from '../local-service/loopback.ts';
 import { printable } from '../text/printable.ts';
 import { timeText } from '../text/time-text.ts';
 import { accountPage, accountsPage } from './account-page.ts';
+import { feedPage } from './feed-page.ts';
 import { fleetPage } from './fleet-page.ts';
 import { healthPage, runCheck } from './health-page.ts';
 import { document, type Html, html, type Page } from './html.ts';
@@ -47,6 +48,8 @@ const POLICY = {
 const COOKIE = 'console';
 /** The only path that takes a form. */
 const CHECK = /\/health$/;
+/** Bytes of an id or filter: keys of DynamoDB have at most 1,024, prefixes included. */
+const LONGEST_GIVEN = 900;
 /** US dollars for a read unit on demand, as in docs/cost.md. */
 const READ_UNIT_DOLLARS = 0.125 / 1_000_000;
 
@@ -95,6 +98,11 @@ export function createConsole(options: ConsoleOptions) {
     if (!isSame(getCookie(c, COOKIE) ?? '', session)) return refuse(c, 401, 'Access denied', advice);
     return given === undefined ? next() : c.redirect(home);
   });
+  app.use(async (c, next) => {
+    const given = [...c.req.path.split('/'), ...Object.values(c.req.query())];
+    if (given.some((text) => Buffer.byteLength(text) > LONGEST_GIVEN)) return c.notFound();
+    return next();
+  });
   app.onError((error, c) => {
     const { name, message, stack = message } = error;
     if (error instanceof NotFound) return refuse(c, 404, 'Not found', message);
@@ -127,6 +135,10 @@ export function createConsole(options: ConsoleOptions) {
   const accounts = show(async (view) => ({ title: 'Accounts', body: await accountsPage(view) }));
 
   app.get(prefix, accounts);
+  app.get(
+    `${prefix}/feed`,
+    show(async (view) => ({ title: 'Feed', page: 'feed', body: await feedPage(view) })),
+  );
   app.get(`${prefix}/:account/fleet`, ofAccount('fleet', 'Fleet', fleetPage));
   app.get(`${prefix}/:account/merges`, ofAccount('merges', 'Incidents and merges', mergesPage));
   app.get(`${prefix}/:account/incident/:id`, ofAccount('merges', 'Incident', incidentPage));

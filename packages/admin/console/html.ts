@@ -1,8 +1,8 @@
 /** HTML in which stored text is harmless, and the pieces that the pages share. */
 import { html as template } from 'hono/html';
 import ms from 'ms';
+import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import type { AccountRow } from '../accounts/account-rows.ts';
 import { printable } from '../text/printable.ts';
 import { timeText } from '../text/time-text.ts';
 
@@ -90,8 +90,8 @@ export interface Page {
   title: string;
   /** Of the pages of one account. */
   account?: AccountRow;
-  /** Which of them it is, or belongs to. */
-  page?: keyof typeof PAGES;
+  /** Which of them it is, or belongs to; or that of the feed. */
+  page?: keyof typeof PAGES | 'feed';
   body: Html;
 }
 
@@ -125,7 +125,8 @@ export const document = (
 <body class="container-fluid">
 <a class="skip" href="${path}#content">Skip to the content</a>
 <header><nav aria-label="Pages"><ul>
-${pageLink(href([]), 'Accounts', !account)}
+${pageLink(href([]), 'Accounts', !account && page !== 'feed')}
+${pageLink(href(['feed']), 'Feed', page === 'feed')}
 ${account && Object.entries(PAGES).map(([name, label]) => pageLink(href([account.account_id, name]), label, name === page))}
 </ul></nav></header>
 <main id="content" tabindex="-1">

@@ -1,7 +1,8 @@
 /** What a page is made from. */
 
 import type { Table } from '../../../lib/dynamodb/client.ts';
-import type { AccountRow } from '../accounts/account-rows.ts';
+import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
+import type { Feed } from '../feed/queues.ts';
 import { shellWord } from '../text/shell-word.ts';
 import { html, type Table as Rows } from './html.ts';
 
@@ -14,6 +15,8 @@ export interface Source {
   commandOptions(): string;
   /** How many messages the merge queue gave up; undefined: it is not known where the queue is. */
   deadLetters(): Promise<number | undefined>;
+  /** Absent, or undefined: as above. */
+  feed?(): Feed | undefined;
 }
 
 export interface View extends Source {

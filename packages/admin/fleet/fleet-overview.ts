@@ -17,6 +17,8 @@ const HOSTS_AT_ONCE = 1_000;
 export interface ShownHost extends Explained, Pick<HostRow, 'host_id' | 'edge_cluster' | 'agent_version'> {
   /** Of the latest snapshot, in milliseconds; absent: there is none that can be read. */
   readonly ageMs?: number;
+  /** Of the latest snapshot or health report; absent: as above. */
+  readonly reportedAtMs?: number;
 }
 
 type OverviewOptions = Pick<HostReaderOptions, 'table' | 'account' | 'after' | 'signal'> & { now: () => number };
@@ -36,13 +38,16 @@ export async function* readOverview({ now, ...options }: OverviewOptions) {
 
 function shownOf(candidate: Candidate, nowMs: number): ShownHost {
   const { host_id, edge_cluster, agent_version } = candidate.host;
-  const receivedMs = candidate.live === UNREADABLE ? undefined : candidate.live?.received_at_ms;
+  const { received_at_ms: receivedMs, health_at_ms: healthMs } =
+    candidate.live === UNREADABLE || !candidate.live ? {} : candidate.live;
+  const reportedAtMs = Math.max(Number(receivedMs ?? 0), Number(healthMs ?? 0));
   return {
     host_id,
     edge_cluster,
     agent_version,
     ...explainCandidate(candidate, nowMs),
     ...(receivedMs !== undefined && { ageMs: Math.max(0, nowMs - Number(receivedMs)) }),
+    ...(reportedAtMs > 0 && { reportedAtMs }),
   };
 }
 

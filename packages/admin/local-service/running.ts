@@ -8,6 +8,8 @@ export interface RunningService {
   /** Of its DynamoDB, with the credentials: the note is for this user only. */
   endpoint: string;
   tableName: string;
+  /** URLs of its queues, by the outputs that a deployed stack has for them. */
+  outputs: Readonly<Record<string, string>>;
 }
 
 const folder = fileURLToPath(new URL('../../../.local/running/', import.meta.url));

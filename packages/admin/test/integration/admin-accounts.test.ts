@@ -279,6 +279,7 @@ describe('--dry-run', () => {
       `app-key revoke ${idOf(appKey)} --account ${id}`,
       `app-key rotate ${idOf(appKey)} --account ${id}`,
       `fleet simulate --account ${id} --hosts 5`,
+      `host retire --account ${id} --stale-for 30d`,
       `work-item restore wi-1001 --account ${ACME}`,
       `rum restore --account ${ACME}`,
       `merge undo ${INCIDENT} ${ENTRY} --account ${ACME}`,
@@ -312,6 +313,9 @@ describe('wrong use', () => {
     ['app-key issue --account 5 --expires soon', /It must be a duration such as 30s, 10m, 24h or 90d\./],
     ['app-key issue', /required option '--account <account>' not specified/],
     ['show incident 5 --account 5', /It must have 24 hexadecimal digits\./],
+    ['merge undo 5 1 --account 5', /It must have 24 hexadecimal digits\./],
+    ['merge finish 5 1 --account 5', /It must have 24 hexadecimal digits\./],
+    [`account create 5 --name ${'\u{1f525}'.repeat(513)}`, /It must have 1 to 512 characters\./],
     [`merge undo ${'a'.repeat(24)} x --account 5`, /It must be the number that `show incident` shows\./],
     ['fleet simulate --account 5 --hosts 0', /It must be an integer from 1 to 1000000\./],
     ['show fleet --account 5 --jsno', /unknown option '--jsno'/],
@@ -332,6 +336,7 @@ describe('wrong use', () => {
     'work-item restore wi-1 --account 7',
     `merge undo ${'a'.repeat(24)} 5 --account 7`,
     'fleet simulate --account 7 --hosts 5',
+    'host retire --account 7 --stale-for 30d',
   ])('%s of a missing account: exit code 1 and what to do', async (command) => {
     const { exitCode, err } = await admin(command);
     expect([exitCode, err]).toEqual([1, 'Account 7 does not exist: `account list` shows all accounts.\n']);

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { collections, keys } from '../../../../lib/dynamodb/keys.ts';
+import type { AuditEntry } from '../../../../lib/dynamodb/rows.ts';
 import { mergeAlerts } from '../../../../lib/http/operations.ts';
 import { newAccountId, newCaller } from '../../../../test/support/accounts.ts';
 import { aroundCalls, connectionLost } from '../../../../test/support/faults.ts';
@@ -17,7 +18,6 @@ import {
   storedUnder,
   testDeps,
 } from '../../../../test/support/service.ts';
-import type { AuditEntry } from '../../accounts/account-rows.ts';
 import { changeAccount } from '../../accounts/accounts.ts';
 import { createAudit } from '../../cli/audited.ts';
 import { type AdminOptions, adminOf, commandsWith } from '../support/run-admin.ts';
@@ -75,6 +75,18 @@ const WRITING: Record<string, (id: number) => Promise<{ args: string; target?: s
     options: { stdin: line({ kind: 'member', account_id: id, member_id: 1, name: 'Ada' }) },
   }),
   'fleet simulate': async (id) => ({ args: `fleet simulate --account ${id} --hosts 3`, target: '3 hosts' }),
+  'host retire': async (id) => {
+    await put(table, keys.host(id, 'h'), {
+      agent_version: '4',
+      edge_cluster: 'c',
+      enabled: true,
+      snapshot_ready: true,
+    });
+    const status = { node_count: 0, edge_count: 0, authoritative: false, graph_available: false };
+    const flags = { snapshot_truncated: false, snapshot_degraded: false };
+    await put(table, keys.hostStatus(id, 'h'), { ...status, ...flags, health_at_ms: 5 });
+    return { args: `host retire --account ${id} --stale-for 30d`, target: '1 host' };
+  },
   'gateway-keys create': async () => ({ args: 'gateway-keys create', target: 'gateway key' }),
   'work-item restore': async (id) => {
     const item = { work_item_id: 'w', title: 't', version: 2, deleted_at_ms: 5 };
@@ -111,8 +123,8 @@ const WRITING: Record<string, (id: number) => Promise<{ args: string; target?: s
   },
 };
 
-/** Needs API Gateway. */
-const ELSEWHERE = ['gateway-keys remove'];
+/** Needs API Gateway, or the feed's queues. */
+const ELSEWHERE = ['gateway-keys remove', 'feed replay'];
 
 it('every command that writes is here', () => {
   const writing = [...commandsWith('--dry-run'), ...commandsWith('--write')];

@@ -1,69 +1,97 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { startQueue } from '../../queue.ts';
+import { createQueues, type EventSource } from '../../queues.ts';
 import { fillTemplate } from '../../stream.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-const SETTINGS = { delayMs: 5_000, visibilityMs: 180_000, maxReceives: 3 };
+const REDRIVE = { deadLetterTargetArn: 'arn:aws:sqs:local:000000000000:Letters', maxReceiveCount: 3 };
+const SOURCE: EventSource = {
+  ...{ queue: 'Queue', functionName: 'finish', batchSize: 1, windowSeconds: 0 },
+  ...{ concurrency: 10, reportsFailures: false },
+};
 
-/** A function that fails so often, and what it was called with. */
-function target(failures = 0) {
-  const events: { Records: { body: string; attributes: { ApproximateReceiveCount: string } }[] }[] = [];
-  const invoke = async (event: unknown) => {
-    events.push(event as (typeof events)[number]);
-    if (events.length <= failures) throw new Error('failed');
-  };
-  return { invoke, events };
+interface Event {
+  Records: { messageId: string; body: string; attributes: Record<string, string> }[];
 }
 
-describe('the local queue', () => {
+/** A queue that feeds a function, which does `act`; and the bodies and receive counts that the function was called with. */
+function feed(act: (event: Event, call: number) => unknown = () => {}, source: Partial<EventSource> = {}) {
+  const queues = createQueues([
+    { name: 'Queue', attributes: { DelaySeconds: 5, VisibilityTimeout: 180, RedrivePolicy: JSON.stringify(REDRIVE) } },
+    { name: 'Letters', attributes: {} },
+  ]);
+  const calls: [body: string, receives: string | undefined][][] = [];
+  const invoke = async (event: unknown) => {
+    const { Records } = event as Event;
+    calls.push(Records.map(({ body, attributes }) => [body, attributes.ApproximateReceiveCount]));
+    return act(event as Event, calls.length);
+  };
+  queues.feed({ ...SOURCE, ...source }, { invoke });
+  return { queues, calls, send: (body: string) => queues.send('Queue', body) };
+}
+
+const failing = (calls: number) => (_event: Event, call: number) => {
+  if (call <= calls) throw new Error('failed');
+};
+
+describe('a local queue', () => {
   it('hands a message over when its delay is over, one a call', async () => {
-    const { invoke, events } = target();
-    const queue = startQueue(SETTINGS, { invoke });
-    queue.send('one');
-    queue.send('two');
-    await vi.advanceTimersByTimeAsync(4_999);
-    expect(events).toEqual([]);
-    await vi.advanceTimersByTimeAsync(1);
-    expect(events.map(({ Records }) => Records.map(({ body }) => body))).toEqual([['one'], ['two']]);
-    await queue.stop();
+    const { queues, calls, send } = feed();
+    send('one');
+    send('two');
+    expect(queues.count('Queue')).toBe(2);
+    await vi.advanceTimersByTimeAsync(4_990);
+    expect(calls).toEqual([]);
+    await vi.advanceTimersByTimeAsync(110);
+    expect(calls).toEqual([[['one', '1']], [['two', '1']]]);
+    expect(queues.count('Queue')).toBe(0);
+    await queues.stop();
   });
 
   it('retries a message when its function failed, without delaying others', async () => {
-    const { invoke, events } = target(1);
-    const queue = startQueue(SETTINGS, { invoke });
-    queue.send('one');
-    await vi.advanceTimersByTimeAsync(5_000);
-    queue.send('two');
-    await vi.advanceTimersByTimeAsync(5_000);
-    expect(events).toHaveLength(2);
+    const { queues, calls, send } = feed(failing(1));
+    send('one');
+    await vi.advanceTimersByTimeAsync(5_100);
+    send('two');
+    await vi.advanceTimersByTimeAsync(5_100);
+    expect(calls).toHaveLength(2);
     await vi.advanceTimersByTimeAsync(175_000);
-    expect(events.map(({ Records: [record] }) => [record?.body, record?.attributes.ApproximateReceiveCount])).toEqual([
-      ['one', '1'],
-      ['two', '1'],
-      ['one', '2'],
-    ]);
-    await queue.stop();
+    expect(calls).toEqual([[['one', '1']], [['two', '1']], [['one', '2']]]);
+    await queues.stop();
   });
 
   it('puts a message that was received too often with the dead letters', async () => {
-    const { invoke, events } = target(9);
-    const queue = startQueue(SETTINGS, { invoke });
-    queue.send('one');
+    const { queues, calls, send } = feed(failing(9));
+    send('one');
     await vi.advanceTimersByTimeAsync(10 * 180_000);
-    expect(events).toHaveLength(3);
-    expect(queue.deadLetters).toEqual(['one']);
-    await queue.stop();
+    expect(calls).toHaveLength(3);
+    expect([queues.count('Queue'), queues.count('Letters')]).toEqual([0, 1]);
+    await queues.stop();
+  });
+
+  it('fills a batch for its window, and retries only the messages that the function names', async () => {
+    const failed = ({ Records }: Event, call: number) => ({
+      batchItemFailures: call === 1 ? [{ itemIdentifier: Records[1]?.messageId }] : [],
+    });
+    const { queues, calls, send } = feed(failed, { batchSize: 10, windowSeconds: 1, reportsFailures: true });
+    send('one');
+    await vi.advanceTimersByTimeAsync(500);
+    send('two');
+    await vi.advanceTimersByTimeAsync(6_000);
+    expect(calls).toEqual([[['one', '1'], ['two', '1']]]); // biome-ignore format: a batch in one line
+    await vi.advanceTimersByTimeAsync(182_000);
+    expect(calls.slice(1)).toEqual([[['two', '2']]]);
+    expect(queues.count('Queue')).toBe(0);
+    await queues.stop();
   });
 
   it('hands nothing over once it is stopped', async () => {
-    const { invoke, events } = target();
-    const queue = startQueue(SETTINGS, { invoke });
-    queue.send('one');
-    await queue.stop();
+    const { queues, calls, send } = feed();
+    send('one');
+    await queues.stop();
     await vi.advanceTimersByTimeAsync(10_000);
-    expect(events).toEqual([]);
+    expect(calls).toEqual([]);
   });
 });
 

@@ -1,0 +1,74 @@
+"""The feed of `npm start`, by boto3: what is sent is in the fleet, late records change nothing, a retired host is gone."""
+
+import json
+import os
+import time
+import urllib.error
+import urllib.request
+
+import boto3
+
+feed = os.environ["FEED"]
+sqs = boto3.client(
+    "sqs",
+    endpoint_url=feed.rsplit("/", 2)[0],
+    region_name="local",
+    aws_access_key_id="any",
+    aws_secret_access_key="any",
+)
+HOST = {
+    "kind": "host",
+    "account_id": 1,
+    "host_id": "boto3-0001",
+    "agent_version": "4.12.0",
+    "edge_cluster": "boto3",
+    "enabled": True,
+    "snapshot_ready": True,
+}
+
+
+def send(*records: dict) -> float:
+    body = "\n".join(json.dumps(record) for record in records)
+    sqs.send_message(QueueUrl=feed, MessageBody=body, MessageGroupId="1")
+    return time.monotonic()
+
+
+def versions() -> list[str]:
+    """Of the host, if it is in the fleet. A call that the exact limit refuses is made again."""
+    url = f"{os.environ['BASE_URL']}/monit/servicemap/fleet?app_key={os.environ['APP_KEY']}"
+    body = json.dumps({"edge_clusters": ["boto3"], "scan_limit": 1000}).encode()
+    request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
+    while True:
+        try:
+            with urllib.request.urlopen(request) as answer:
+                return [item["agent_version"] for item in json.load(answer)["data"]["items"]]
+        except urllib.error.HTTPError as error:
+            if error.code not in (429, 503):
+                raise
+            time.sleep(0.2)
+
+
+def wait_for(expected: list[str], sent: float, within: float) -> None:
+    while (found := versions()) != expected:
+        assert time.monotonic() - sent < within, f"{found} instead of {expected} after {within} s"
+    print(f"{expected} after {time.monotonic() - sent:.1f} s")
+
+
+now = time.time_ns() // 1_000_000
+assert sqs.get_queue_url(QueueName=feed.rsplit("/", 1)[1])["QueueUrl"] == feed
+assert versions() == []
+wait_for(["4.12.0"], send({**HOST, "at_ms": now}), within=2)
+# A late record, then one of another host that shows that the late one has been worked on.
+send({**HOST, "agent_version": "4.0.0", "at_ms": now - 60_000})
+time.sleep(2)
+assert versions() == ["4.12.0"], versions()
+batch = [{"Id": "1", "MessageBody": json.dumps({**HOST, "agent_version": "4.13.0"}), "MessageGroupId": "1"}]
+assert "Failed" not in sqs.send_message_batch(QueueUrl=feed, Entries=batch)
+wait_for(["4.13.0"], time.monotonic(), within=2)
+retired = {"kind": "host", "account_id": 1, "host_id": HOST["host_id"], "retired": True}
+wait_for([], send(retired), within=2)
+send({**HOST, "at_ms": now})
+time.sleep(2)
+assert versions() == [], versions()
+waiting = sqs.get_queue_attributes(QueueUrl=feed, AttributeNames=["ApproximateNumberOfMessages"])["Attributes"]
+print(f"feed: {waiting['ApproximateNumberOfMessages']} messages wait")

@@ -1,0 +1,114 @@
+import type { Message } from '@aws-sdk/client-sqs';
+import { Option } from 'commander';
+import { readAccount } from '../accounts/accounts.ts';
+import type { Feed, FeedQueue } from '../feed/queues.ts';
+import { accountsIn, replayOf } from '../feed/replay.ts';
+import { look, metricsText, QUEUE_NAMES, readFeedStatus, refusalOf } from '../feed/status.ts';
+import { line } from '../text/printable.ts';
+import { timeText } from '../text/time-text.ts';
+import { integer } from './arguments.ts';
+import type { AdminCommand, Session, Shown, WritingSession } from './command.ts';
+import { print, say } from './io.ts';
+import { plainTable, recordsTable } from './output.ts';
+import { startProgress } from './progress.ts';
+import { requireFeed } from './target.ts';
+
+/** Until a message whose replay was cut short can be replayed again. */
+const HOLD_SECONDS = 300;
+/** At once. */
+const MOST_REPLAYED = 1_000;
+
+type ReplayOptions = { from: 'refused' | 'dead-letters'; write?: boolean };
+
+export function addFeedCommands(program: AdminCommand): void {
+  const feed = program
+    .command('feed')
+    .explain('Show what the feed takes in and refuses', 'feed status --stack IncidentMonitoringRum');
+  feed
+    .command('status')
+    .explain(
+      'Show how many messages wait, their rate and age, the records that were refused with their reasons, and dead letters',
+      'feed status --stack IncidentMonitoringRum',
+    )
+    .addOption(new Option('--refused <count>', 'refused records to show').argParser(integer(0, 1_000)).default(10))
+    .shows(showStatus);
+  feed
+    .command('replay')
+    .explain(
+      'Send refused records, or dead letters, to the feed again, as of when they were first sent. Only shows them unless --write is given.',
+      'feed replay --from dead-letters --stack IncidentMonitoringRum',
+    )
+    .addOption(
+      new Option('--from <queue>', 'what to send again').choices(['refused', 'dead-letters']).makeOptionMandatory(),
+    )
+    .option('--write', 'send them (default: only show them)')
+    .runs(({ write }: ReplayOptions) => (write ? 'writes' : 'reads'), replay);
+}
+
+async function showStatus({ io, target, options }: Session<{ refused: number }>): Promise<Shown> {
+  const feed = requireFeed(target);
+  const { queues, ...metrics } = await readFeedStatus(feed, io.now());
+  const refused =
+    options.refused > 0 && queues.refused.waiting > 0
+      ? (await look(feed, 'refused', options.refused)).map(refusalOf)
+      : [];
+  const json = {
+    queues,
+    ...(metrics.rate !== undefined && { messages_per_second: metrics.rate }),
+    ...(metrics.oldestSeconds !== undefined && { oldest_message_seconds: metrics.oldestSeconds }),
+    refused_records: refused,
+  };
+  const text = () => {
+    const counts = Object.entries(queues).map(([queue, { waiting, underWay }]) => ({
+      ...{ queue: QUEUE_NAMES[queue as FeedQueue], waiting, 'under way': underWay },
+    }));
+    const records = refused.map((one) => ({ ...one, sent_at: timeText(one.sent_at_ms) }));
+    return [
+      recordsTable(counts, ['queue', 'waiting', 'under way']),
+      '',
+      plainTable(metricsText(metrics)),
+      ...(records.length > 0 ? ['', recordsTable(records, ['sent_at', 'reason', 'message_id', 'record'])] : []),
+    ].join('\n');
+  };
+  return { json, text };
+}
+
+async function replay(session: WritingSession<ReplayOptions>): Promise<void> {
+  const { io, target, table, options, audit } = session;
+  const feed = requireFeed(target);
+  const queue = options.from === 'refused' ? 'refused' : 'deadLetters';
+  if (!options.write) say(io, 'Dry run: nothing is sent. Pass --write to send.');
+  const messages = options.write ? await take(feed, queue) : await look(feed, queue, MOST_REPLAYED);
+  const replays = messages.map((message) => ({ message, ...replayOf(queue, message) }));
+  const what = `${replays.length} ${QUEUE_NAMES[queue]}`;
+  if (!options.write) {
+    for (const { sentAtMs, body } of replays) print(io, line`${timeText(sentAtMs)} ${body}`);
+    return say(io, `${what} would be sent again.`);
+  }
+  const named = new Map(replays.flatMap(({ body }) => accountsIn(body)).map((id) => [String(id), id]));
+  const rows = await Promise.all([...named.values()].map((id) => readAccount(table, id)));
+  const accounts = rows.flatMap((row) => row?.account_id ?? []);
+  const progress = startProgress(io, 'replay', replays.length);
+  await audit
+    .around(accounts, what, async () => {
+      for (const { body, group, message } of replays) {
+        io.signal.throwIfAborted();
+        await feed.send([{ body, group }]);
+        await feed.remove(queue, message);
+        progress.add(1);
+      }
+    })
+    .finally(progress.end);
+  print(io, `${what} sent again.`);
+  if (replays.length >= MOST_REPLAYED) say(io, 'There may be more: run the same command again.');
+}
+
+/** Takes messages, which nobody else receives until they are sent again. */
+async function take(feed: Feed, queue: FeedQueue): Promise<Message[]> {
+  const taken: Message[] = [];
+  for await (const messages of feed.receive(queue, HOLD_SECONDS)) {
+    taken.push(...messages);
+    if (taken.length >= MOST_REPLAYED) break;
+  }
+  return taken;
+}

@@ -1,0 +1,121 @@
+import { Option } from 'commander';
+import { FLEET_STATUSES } from '../../../lib/http/operations.ts';
+import { messagesOf } from '../feed/messages.ts';
+import type { ShownHost } from '../fleet/fleet-overview.ts';
+import { filteredHosts, type HostFilter } from '../fleet/hosts.ts';
+import { countText } from '../text/count-text.ts';
+import { line } from '../text/printable.ts';
+import { timeText } from '../text/time-text.ts';
+import { duration } from './arguments.ts';
+import type { AccountOptions, AdminCommand, Session, WritingSession } from './command.ts';
+import { print, printJson, say } from './io.ts';
+import { recordsTable } from './output.ts';
+import { startProgress } from './progress.ts';
+import { writerOf } from './target.ts';
+
+type ListOptions = AccountOptions & HostFilter & { json?: boolean; csv?: boolean };
+type RetireOptions = AccountOptions & HostFilter & { staleFor: number };
+
+const COLUMNS = ['host_id', 'status', 'edge_cluster', 'agent_version', 'reported_at', 'why'] as const;
+
+export function addHostCommands(program: AdminCommand): void {
+  const host = program
+    .command('host')
+    .explain(
+      'List and retire hosts',
+      'host list --account 42 --status stale',
+      'host retire --account 42 --stale-for 30d --dry-run',
+    );
+  filtered(host.command('list'))
+    .explain(
+      'List hosts with their status, the reason for it, and their last report',
+      'host list --account 42 --status stale',
+      'host list --account 42 --cluster fra-1 --csv > hosts.csv',
+    )
+    .option('--stale-for <duration>', 'only hosts whose last report is at least so old', duration)
+    .option('--json', 'print JSON')
+    .option('--csv', 'print CSV with a heading')
+    .reads(list);
+  filtered(host.command('retire'))
+    .explain(
+      'Remove hosts that stopped reporting from the fleet; one that reports its inventory again comes back. Hosts that never reported, or are not to, stay.',
+      'host retire --account 42 --stale-for 30d --dry-run',
+    )
+    .requiredOption('--stale-for <duration>', 'hosts whose last report is at least so old', duration)
+    .writes(retire);
+}
+
+const filtered = (command: AdminCommand) =>
+  command
+    .ofAccount()
+    .addOption(new Option('--status <status>', 'only hosts of this status').choices(FLEET_STATUSES))
+    .option('--cluster <name>', 'only hosts of this edge cluster')
+    .option('--agent-version <version>', 'only hosts with this agent version');
+
+async function found({ io, table, options }: Session<AccountOptions & HostFilter>) {
+  const all: { host: ShownHost; readAtMs: number }[] = [];
+  const reading = { table, account: options.account, now: io.now, signal: io.signal };
+  for await (const { hosts, readAtMs } of filteredHosts(reading, options))
+    all.push(...hosts.map((host) => ({ host, readAtMs })));
+  return all;
+}
+
+async function list(session: Session<ListOptions>): Promise<void> {
+  const { io, options } = session;
+  const hosts = (await found(session)).map(({ host }) => host);
+  if (options.json) return printJson(io, hosts.map(jsonOf));
+  const records = hosts.map((host) => ({
+    ...host,
+    reported_at: host.reportedAtMs === undefined ? '' : timeText(host.reportedAtMs),
+  }));
+  if (options.csv)
+    return print(
+      io,
+      [COLUMNS, ...records.map((record) => COLUMNS.map((name) => record[name]))].map(csvLine).join('\n'),
+    );
+  if (hosts.length === 0) return say(io, `Account ${options.account} has no such hosts.`);
+  print(io, recordsTable(records, COLUMNS));
+  say(io, `${countText(hosts.length, 'host')}.`);
+}
+
+const jsonOf = ({ host_id, status, edge_cluster, agent_version, reportedAtMs, why }: ShownHost) => ({
+  ...{ host_id, status, edge_cluster, agent_version },
+  ...(reportedAtMs !== undefined && { reported_at_ms: reportedAtMs }),
+  why,
+});
+
+/** RFC 4180; a text that a spreadsheet would compute is quoted as text. */
+const csvLine = (cells: readonly string[]) =>
+  cells
+    .map((cell) => (/^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell))
+    .map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell))
+    .join(',');
+
+/** A retirement is of the time at which the host was read: a report since then brings it back. */
+async function retire(session: WritingSession<RetireOptions>): Promise<void> {
+  const { io, target, options, dryRun, audit } = session;
+  const { account } = options;
+  const stale = await found(session);
+  const text = countText(stale.length, 'host');
+  if (stale.length === 0) return say(io, 'There are no such hosts.');
+  if (dryRun) {
+    for (const { host } of stale) print(io, line`${host.host_id} last reported ${timeText(host.reportedAtMs ?? 0)}`);
+    return say(io, `${text} would be retired.`);
+  }
+  const feed = writerOf(target, io);
+  const progress = startProgress(io, 'retire', stale.length);
+  const records = stale.map(({ host, readAtMs }) => ({
+    ...{ kind: 'host', account_id: account, host_id: host.host_id, retired: true, at_ms: readAtMs },
+  }));
+  await audit
+    .around([account], text, async () => {
+      for (const message of messagesOf(String(account), records)) {
+        io.signal.throwIfAborted();
+        await feed.send([message]);
+        progress.add(message.body.split('\n').length);
+      }
+    })
+    .finally(progress.end);
+  print(io, `${text} retired.`);
+  if (target.feed) say(io, 'The feed removes them within seconds.');
+}

@@ -1,0 +1,42 @@
+/** Writes records as the feed's function does, to a table whose feed is not known. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { SQSEvent } from 'aws-lambda';
+import type { Table } from '../../../lib/dynamodb/client.ts';
+import { createIngestRecords } from '../../../lib/ingest/ingest.ts';
+import type { FeedMessage } from './messages.ts';
+
+const TIMEOUT_MS = 60_000;
+const RETRY_MS = 1_000;
+
+/** @throws when a record is refused */
+export function createDirectFeed(table: Table, now: () => number) {
+  const nothing = () => undefined;
+  const ingest = createIngestRecords(
+    {
+      table,
+      log: { info: nothing, warn: nothing, error: nothing },
+      metrics: { call: nothing, event: nothing, records: nothing },
+    },
+    {
+      refuse: async ([refusal]) => {
+        if (refusal) throw new Error(`a record is refused: ${refusal.reason}`);
+      },
+      delay: async () => {},
+    },
+  );
+  return {
+    async send(messages: readonly FeedMessage[]): Promise<void> {
+      const attributes = { SentTimestamp: String(now()), ApproximateReceiveCount: '1' };
+      let left = messages.map(({ body }) => ({ messageId: randomUUID(), receiptHandle: '', body, attributes }));
+      for (;;) {
+        const event = { Records: left } as unknown as SQSEvent;
+        const { batchItemFailures } = await ingest(event, { getRemainingTimeInMillis: () => TIMEOUT_MS });
+        const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
+        left = left.filter(({ messageId }) => failed.has(messageId));
+        if (left.length === 0) return;
+        await sleep(RETRY_MS, undefined, table.signal && { signal: table.signal });
+      }
+    },
+  };
+}

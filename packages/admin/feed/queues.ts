@@ -1,0 +1,94 @@
+/** The feed's queues, of a deployed stack or of `npm start`, through SQS's client. */
+import type { Message, SQSClient } from '@aws-sdk/client-sqs';
+import { chunksOf } from '../../../lib/shared/chunks.ts';
+import type { FeedMessage } from './messages.ts';
+import type { Metrics } from './metrics.ts';
+
+/** The outputs of a stack that have the URLs of the feed's queues. */
+export const FEED_OUTPUTS = {
+  feed: 'FeedUrl',
+  refused: 'FeedRefusedUrl',
+  deadLetters: 'FeedDeadLettersUrl',
+} as const;
+export type FeedQueue = keyof typeof FEED_OUTPUTS;
+
+/** Of these {@link messagesOf} fit into the 256 KB that SQS took in a batch until 2025. */
+const BATCH = 4;
+/** SQS's most. */
+const MOST_RECEIVED = 10;
+const COUNTS = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] as const;
+
+export type Feed = ReturnType<typeof createFeed>;
+
+/**
+ * @param client is asked when it is needed: loading it takes a while
+ * @param metrics what CloudWatch has of the queue; nothing where there is no CloudWatch
+ */
+export function createFeed(
+  urls: Readonly<Record<FeedQueue, string>>,
+  client: () => Promise<SQSClient>,
+  metrics: (nowMs: number) => Promise<Metrics>,
+) {
+  const sqs = () => import('@aws-sdk/client-sqs');
+
+  async function send(messages: readonly FeedMessage[]): Promise<void> {
+    const { SendMessageBatchCommand } = await sqs();
+    for (const batch of chunksOf(messages, BATCH)) {
+      const Entries = batch.map(({ body, group }, index) => ({
+        ...{ Id: String(index), MessageBody: body },
+        ...(group !== undefined && { MessageGroupId: group }),
+      }));
+      const { Failed = [] } = await (await client()).send(
+        new SendMessageBatchCommand({ QueueUrl: urls.feed, Entries }),
+      );
+      if (Failed[0]) throw new Error(`SQS does not take a message: ${Failed[0].Code}: ${Failed[0].Message}`);
+    }
+  }
+
+  return {
+    send,
+    metrics,
+    /** Messages that wait, and those that are being worked on, about. */
+    async count(queue: FeedQueue): Promise<{ waiting: number; underWay: number }> {
+      const { GetQueueAttributesCommand } = await sqs();
+      const command = new GetQueueAttributesCommand({ QueueUrl: urls[queue], AttributeNames: [...COUNTS] });
+      const { Attributes = {} } = await (await client()).send(command);
+      const [waiting, underWay] = COUNTS.map((name) => Number(Attributes[name] ?? 0)) as [number, number];
+      return { waiting, underWay };
+    },
+    /**
+     * Reads messages, ten at once, until there are no more; nobody else receives them meanwhile.
+     * @param holdSeconds until the queue has them again, unless they are removed
+     */
+    async *receive(queue: FeedQueue, holdSeconds: number): AsyncGenerator<Message[]> {
+      const { ReceiveMessageCommand } = await sqs();
+      for (;;) {
+        const { Messages = [] } = await (await client()).send(
+          new ReceiveMessageCommand({
+            QueueUrl: urls[queue],
+            MaxNumberOfMessages: MOST_RECEIVED,
+            VisibilityTimeout: holdSeconds,
+            WaitTimeSeconds: 1, // without, SQS asks a part of its servers only
+            AttributeNames: ['All'],
+          }),
+        );
+        if (Messages.length === 0) return;
+        yield Messages;
+      }
+    },
+    /** Gives messages back to their queue, which others may receive again at once. */
+    async release(queue: FeedQueue, messages: readonly Message[]): Promise<void> {
+      const { ChangeMessageVisibilityBatchCommand } = await sqs();
+      for (const some of chunksOf(messages, MOST_RECEIVED)) {
+        const Entries = some.map(({ ReceiptHandle }, index) => ({
+          ...{ Id: String(index), ReceiptHandle, VisibilityTimeout: 0 },
+        }));
+        await (await client()).send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: urls[queue], Entries }));
+      }
+    },
+    async remove(queue: FeedQueue, { ReceiptHandle }: Message): Promise<void> {
+      const { DeleteMessageCommand } = await sqs();
+      await (await client()).send(new DeleteMessageCommand({ QueueUrl: urls[queue], ReceiptHandle }));
+    },
+  };
+}

@@ -1,0 +1,200 @@
+/** The stack's SQS queues on this machine, in memory, and the functions that they feed. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { SQSBatchResponse } from 'aws-lambda';
+import { createRequestHandler } from 'local-aws-sqs';
+import { asksLoopback } from '../admin/local-service/loopback.ts';
+import type { LocalFunction } from './local-functions.ts';
+import { type Resource, resourcesOf, type Template } from './template.ts';
+
+/** A queue as the template has it: `Attributes` as SQS names them. */
+export interface QueueSettings {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, number | string>>;
+}
+
+/** What hands the messages of a queue to a function. */
+export interface EventSource {
+  readonly queue: string;
+  readonly functionName: string;
+  readonly batchSize: number;
+  /** How long a batch is filled after its first message. */
+  readonly windowSeconds: number;
+  /** Calls under way at once, at most. */
+  readonly concurrency: number;
+  /** Whether the function names the messages of a batch that failed; otherwise a batch fails as a whole. */
+  readonly reportsFailures: boolean;
+}
+
+const ACCOUNT = '000000000000';
+const REGION = 'local';
+const ATTRIBUTES = ['DelaySeconds', 'MaximumMessageSize', 'MessageRetentionPeriod', 'VisibilityTimeout'];
+/** Of a long poll, as Lambda's. */
+const LONGEST_WAIT_SECONDS = 20;
+
+/** A queue's name on this machine: its logical id without the hash that the CDK appends. */
+export const queueName = (logicalId: string) => logicalId.replace(/[\dA-F]{8}$/, '');
+
+export function queuesOf(template: Template): QueueSettings[] {
+  return Object.entries(resourcesOf(template, 'AWS::SQS::Queue')).map(([id, { Properties = {} }]) => {
+    const { RedrivePolicy: redrive } = Properties as Resource['Properties'];
+    const deadLetterTargetArn = redrive && arnOf(queueName(redrive.deadLetterTargetArn['Fn::GetAtt'][0]));
+    return {
+      name: queueName(id),
+      attributes: {
+        ...Object.fromEntries(ATTRIBUTES.flatMap((name) => (name in Properties ? [[name, Properties[name]]] : []))),
+        ...(redrive && { RedrivePolicy: JSON.stringify({ ...redrive, deadLetterTargetArn }) }),
+      },
+    };
+  });
+}
+
+const arnOf = (name: string) => `arn:aws:sqs:${REGION}:${ACCOUNT}:${name}`;
+
+/** @param functionName of a function by its logical id */
+export const eventSourcesOf = (template: Template, functionName: (id: string) => string): EventSource[] =>
+  Object.values(resourcesOf(template, 'AWS::Lambda::EventSourceMapping')).map(({ Properties }) => ({
+    queue: queueName(Properties.EventSourceArn['Fn::GetAtt'][0]),
+    functionName: functionName(Properties.FunctionName.Ref),
+    batchSize: Properties.BatchSize ?? 10,
+    windowSeconds: Properties.MaximumBatchingWindowInSeconds ?? 0,
+    concurrency: Properties.ScalingConfig?.MaximumConcurrency ?? Number.POSITIVE_INFINITY,
+    reportsFailures: Properties.FunctionResponseTypes?.includes('ReportBatchItemFailures') ?? false,
+  }));
+
+/** The queues, for SQS clients that speak its JSON protocol, as those of AWS do since 2023, and by {@link send} and {@link count}. */
+export function createQueues(settings: readonly QueueSettings[]) {
+  const { service, requestHandler } = createRequestHandler({
+    port: 0,
+    hostname: '127.0.0.1',
+    region: REGION,
+    accountId: ACCOUNT,
+    validateDlqDestination: false, // the order of the template is any
+    queues: settings.map(({ name, attributes }) => ({ QueueName: name, Attributes: attributes })),
+  });
+  for (const queue of service.Queues) countAsSqs(queue);
+  const endings: (() => Promise<void>)[] = [];
+
+  function queueOf(name: string) {
+    const queue = service.Queues.find(({ QueueName }) => QueueName === name);
+    if (!queue) throw new Error(`there is no queue ${name}`);
+    return queue;
+  }
+
+  return {
+    /**
+     * Answers a call of SQS; others are not its own. What it goes by is a header that no page elsewhere can send without asking
+     * first, which the query protocol would not need.
+     * @returns whether it was one
+     */
+    answer(request: IncomingMessage, response: ServerResponse): boolean {
+      const { host, 'x-amz-target': target } = request.headers;
+      if (request.method !== 'POST' || typeof target !== 'string' || !target.startsWith('AmazonSQS.')) return false;
+      if (asksLoopback(host, request.socket.localPort))
+        requestHandler(request, response).catch(() => response.destroy());
+      else
+        response
+          .writeHead(403, { 'Content-Type': 'application/x-amz-json-1.0' })
+          .end('{"__type":"AccessDenied","message":"Use the address that was printed."}');
+      return true;
+    },
+    /** @param port that the queues are served at */
+    servedAt(port: number) {
+      service.PORT = port;
+    },
+    url: (name: string) => queueOf(name).QueueUrl,
+    send: (name: string, body: string) => void queueOf(name).setRecord({ MessageBody: body }),
+    /** How many messages a queue has, also those that are delayed or being worked on. */
+    count(name: string): number {
+      const counts = queueOf(name).getAttributes(['All']);
+      return ['', 'NotVisible', 'Delayed'].reduce(
+        (sum, which) => sum + Number(counts[`ApproximateNumberOfMessages${which}`]),
+        0,
+      );
+    },
+    /** Hands the messages of a queue to a function, as Lambda does. */
+    feed(source: EventSource, target: Pick<LocalFunction, 'invoke'>, onFailed: (error: Error) => void = () => {}) {
+      endings.push(startFeeding(queueOf(source.queue), source, target, onFailed));
+    },
+    async stop() {
+      await Promise.all(endings.map((end) => end()));
+      service.resetAll();
+    },
+  };
+}
+
+type Queue = ReturnType<typeof createRequestHandler>['service']['Queues'][number];
+
+/** SQS counts a message that was received, and not deleted yet, once; the package twice. */
+function countAsSqs(queue: Queue): void {
+  const getAttributes = queue.getAttributes.bind(queue);
+  queue.getAttributes = (names) => {
+    const found = getAttributes(names);
+    if (found?.ApproximateNumberOfMessages === undefined) return found;
+    const { ApproximateNumberOfMessages: visible, ApproximateNumberOfMessagesNotVisible: others } = getAttributes([
+      'All',
+    ]);
+    return { ...found, ApproximateNumberOfMessages: String(visible - others) };
+  };
+}
+
+interface StoredMessage {
+  MessageId: string;
+  ReceiptHandle: string;
+  MessageBody: string;
+  MD5OfMessageBody: string;
+  attributes: Record<string, string>;
+  MessageAttributes?: object;
+}
+
+/** @returns ends it once the calls under way have ended */
+function startFeeding(
+  queue: Queue,
+  { batchSize, windowSeconds, concurrency, reportsFailures }: EventSource,
+  target: Pick<LocalFunction, 'invoke'>,
+  onFailed: (error: Error) => void,
+): () => Promise<void> {
+  const underWay = new Set<Promise<void>>();
+  let stopped = false;
+  const receive = (MaxNumberOfMessages: number, WaitTimeSeconds: number): Promise<StoredMessage[]> =>
+    queue.receive({ MaxNumberOfMessages, WaitTimeSeconds });
+
+  async function handle(messages: readonly StoredMessage[]): Promise<void> {
+    try {
+      const result = (await target.invoke({ Records: messages.map(recordOf) })) as SQSBatchResponse | undefined;
+      const failed = reportsFailures ? (result?.batchItemFailures ?? []) : [];
+      const failedIds = new Set(failed.map(({ itemIdentifier }) => itemIdentifier));
+      for (const { MessageId, ReceiptHandle } of messages) if (!failedIds.has(MessageId)) queue.delete(ReceiptHandle);
+    } catch (error) {
+      onFailed(error as Error); // they become visible again
+    }
+  }
+
+  async function poll(): Promise<void> {
+    while (!stopped) {
+      const first = await receive(1, LONGEST_WAIT_SECONDS);
+      if (stopped || first.length === 0) continue;
+      const others = batchSize > 1 ? await receive(batchSize - 1, windowSeconds) : [];
+      const handling = handle([...first, ...others]).finally(() => underWay.delete(handling));
+      underWay.add(handling);
+      if (underWay.size >= concurrency) await Promise.race(underWay);
+    }
+  }
+
+  void poll();
+  return async () => {
+    stopped = true;
+    await Promise.all(underWay);
+  };
+}
+
+/** A message as Lambda passes it on. */
+const recordOf = ({ MessageId, ReceiptHandle, MessageBody, MD5OfMessageBody, attributes }: StoredMessage) => ({
+  messageId: MessageId,
+  receiptHandle: ReceiptHandle,
+  body: MessageBody,
+  attributes,
+  messageAttributes: {},
+  md5OfBody: MD5OfMessageBody,
+  eventSource: 'aws:sqs',
+  awsRegion: REGION,
+});

@@ -1,0 +1,218 @@
+/** The feed of `npm start`, by AWS's SDK and by the operator's commands. */
+import { request } from 'node:http';
+import {
+  GetQueueAttributesCommand,
+  GetQueueUrlCommand,
+  SendMessageBatchCommand,
+  SendMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { sampleReports } from '../../../../infra/generate/sample.ts';
+import type { Table } from '../../../../lib/dynamodb/client.ts';
+import { recordOf } from '../../../../lib/ingest/records.ts';
+import { newAccountId } from '../../../../test/support/accounts.ts';
+import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
+import { newTable } from '../../../../test/support/service.ts';
+import { loadData } from '../../../admin/data/load.ts';
+import { createLocalGatewayKeys } from '../../../admin/local-service/local-gateway-keys.ts';
+import { noteRunning } from '../../../admin/local-service/running.ts';
+import { runCommand } from '../../../admin/test/support/run-admin.ts';
+import { type LocalService, startService } from '../../local-service.ts';
+
+const MINUTE_MS = 60_000;
+
+let table: Table;
+let service: LocalService;
+let sqs: SQSClient;
+let forget: () => Promise<void>;
+let account: number;
+beforeAll(async () => {
+  table = await newTable();
+  service = await startService({
+    template: inject('template'),
+    endpoint: dynamodbEndpoint(),
+    tableName: table.name,
+    port: 0,
+  });
+  const { url, queueUrls: outputs } = service;
+  forget = noteRunning({ pid: process.pid, url, endpoint: dynamodbEndpoint(), tableName: table.name, outputs });
+  sqs = new SQSClient({ endpoint: url, region: 'eu-west-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } });
+});
+afterAll(async () => {
+  await forget();
+  sqs.destroy();
+  await service.stop();
+});
+beforeEach(async () => {
+  account = newAccountId();
+  await loadData(table, 'test', [`{"kind":"account","account_id":${account},"name":"A","permissions":["monit"]}`], {
+    nowSeconds: 1,
+    gatewayKeys: createLocalGatewayKeys(table),
+  });
+});
+
+const hostRecord = (host_id: string, fields: object = {}) => ({
+  ...{ kind: 'host', account_id: account, host_id, agent_version: '4.12.0', edge_cluster: 'fra-1' },
+  ...{ enabled: true, snapshot_ready: true, ...fields },
+});
+const report = (host_id: string, fields: object = {}) => ({
+  ...{ kind: 'host_status', account_id: account, host_id, node_count: 3, edge_count: 4, authoritative: true },
+  ...{ graph_available: true, snapshot_truncated: false, snapshot_degraded: false, ...fields },
+});
+const bodyOf = (...records: object[]) => records.map((record) => JSON.stringify(record)).join('\n');
+const QueueUrl = () => service.queueUrls.FeedUrl;
+const send = (body: string) =>
+  sqs.send(new SendMessageCommand({ QueueUrl: QueueUrl(), MessageBody: body, MessageGroupId: String(account) }));
+
+const admin = async (args: string) => {
+  const result = await runCommand([...args.split(' '), '--service', service.url]);
+  expect(result).toMatchObject({ exitCode: 0 });
+  return result;
+};
+const hosts = async (options = ''): Promise<{ host_id: string; agent_version: string; status: string }[]> =>
+  JSON.parse((await admin(`host list --account ${account} --json${options}`)).out);
+const hostIds = async (options?: string) => (await hosts(options)).map(({ host_id }) => host_id);
+const SOON = { timeout: 10_000, interval: 100 };
+const feedStatus = async (refused = 0) => JSON.parse((await admin(`feed status --refused ${refused} --json`)).out);
+const ended = () =>
+  expect.poll(async () => (await feedStatus()).queues.feed, SOON).toEqual({ waiting: 0, underWay: 0 });
+
+describe("the feed's queue", () => {
+  it('takes what an SDK sends, by the names that SQS has for it', async () => {
+    const QueueName = QueueUrl()?.split('/').at(-1);
+    expect((await sqs.send(new GetQueueUrlCommand({ QueueName }))).QueueUrl).toBe(QueueUrl());
+    await send(bodyOf(hostRecord('one'), hostRecord('two')));
+    const Entries = ['three', 'four'].map((Id) => ({ Id, MessageBody: bodyOf(hostRecord(Id)) }));
+    const { Successful } = await sqs.send(new SendMessageBatchCommand({ QueueUrl: QueueUrl(), Entries }));
+    expect(Successful?.map(({ Id }) => Id)).toEqual(['three', 'four']);
+    await expect.poll(() => hostIds(), SOON).toEqual(['four', 'one', 'three', 'two']);
+    const AttributeNames = ['VisibilityTimeout', 'RedrivePolicy'] as const;
+    const command = new GetQueueAttributesCommand({ QueueUrl: QueueUrl(), AttributeNames: [...AttributeNames] });
+    const { Attributes } = await sqs.send(command);
+    expect(Number(Attributes?.VisibilityTimeout)).toBeGreaterThan(60);
+    expect(JSON.parse(Attributes?.RedrivePolicy ?? '').deadLetterTargetArn).toMatch(/:FeedDeadLetters$/);
+  });
+
+  it.each([
+    ['a name that others have given this machine', { Host: 'evil.example' }, 403],
+    ['the query protocol, which a page elsewhere can send', { 'X-Amz-Target': undefined }, 404],
+  ])('refuses %s', async (_what, changed, status) => {
+    const given = { 'X-Amz-Target': 'AmazonSQS.SendMessage', 'Content-Type': 'application/x-amz-json-1.0', ...changed };
+    const headers = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+    const body = JSON.stringify({ QueueUrl: QueueUrl(), MessageBody: bodyOf(hostRecord('strange')) });
+    const answered = await new Promise((resolve, reject) => {
+      const sent = request(service.url, { method: 'POST', headers }, (response) =>
+        resolve(response.resume().statusCode),
+      );
+      sent.on('error', reject).end(body);
+    });
+    expect(answered).toBe(status);
+    await ended();
+    expect(await hostIds()).toEqual([]);
+  });
+});
+
+describe('host', () => {
+  it('lists by status, edge cluster, agent version and last report, as CSV too', async () => {
+    const at = Date.now();
+    await send(
+      bodyOf(
+        ...[hostRecord('fresh'), report('fresh')],
+        ...[hostRecord('old', { agent_version: '=1,2' }), report('old', { received_at_ms: at - 90 * MINUTE_MS })],
+        ...[hostRecord('healthy'), report('healthy', { received_at_ms: at - 90 * MINUTE_MS, health_at_ms: at })],
+        ...[hostRecord('off', { enabled: false }), report('off', { received_at_ms: at - 90 * MINUTE_MS })],
+        hostRecord('never', { edge_cluster: 'iad-1' }),
+      ),
+    );
+    await expect.poll(() => hostIds(), SOON).toEqual(['fresh', 'healthy', 'never', 'off', 'old']);
+    expect(await hostIds(' --status stale')).toEqual(['healthy', 'old']);
+    expect(await hostIds(' --cluster iad-1')).toEqual(['never']);
+    expect(await hostIds(' --agent-version =1,2')).toEqual(['old']);
+    expect(await hostIds(' --stale-for 1h')).toEqual(['old']);
+    const { out } = await admin(`host list --account ${account} --stale-for 1h --csv`);
+    expect(out).toMatch(/^host_id,status,edge_cluster,agent_version,reported_at,why\nold,stale,fra-1,"'=1,2",\d/);
+  });
+
+  it('retires what is stale, by the feed; a later report of its inventory brings it back, a late one does not', async () => {
+    const at = Date.now();
+    const retired = hostRecord('old', { at_ms: at - 80 * MINUTE_MS });
+    await send(
+      bodyOf(retired, report('old', { received_at_ms: at - 90 * MINUTE_MS }), hostRecord('new'), report('new')),
+    );
+    await expect.poll(() => hostIds(), SOON).toEqual(['new', 'old']);
+    const dry = await admin(`host retire --account ${account} --stale-for 1h --dry-run`);
+    expect(dry.err).toMatch(/1 host would be retired\.\n$/);
+    await ended();
+    expect(await hostIds()).toEqual(['new', 'old']);
+    expect((await admin(`host retire --account ${account} --stale-for 1h`)).out).toBe('1 host retired.\n');
+    await expect.poll(() => hostIds(), SOON).toEqual(['new']);
+    const audit = JSON.parse((await admin(`audit --account ${account} --json`)).out);
+    expect(audit).toMatchObject([{ command: 'host retire', target: '1 host', result: 'done' }]);
+    await send(bodyOf(retired));
+    await ended();
+    expect(await hostIds()).toEqual(['new']);
+    await send(bodyOf(hostRecord('old')));
+    await expect.poll(() => hostIds(), SOON).toEqual(['new', 'old']);
+  });
+});
+
+describe('feed', () => {
+  it('shows refused records with their reasons, and replays them as of when they were sent', async () => {
+    await send(bodyOf({ kind: 'account', account_id: account }, hostRecord('good')));
+    // Refused, because its account does not exist yet.
+    const other = newAccountId();
+    const { MessageId } = await send(bodyOf({ ...hostRecord('early'), account_id: other }));
+    await expect.poll(async () => (await feedStatus()).queues.refused.waiting, SOON).toBe(2);
+    const { refused_records } = await feedStatus(10);
+    expect(refused_records.map(({ reason }: { reason: string }) => reason).sort()).toEqual([
+      `account ${other} does not exist`,
+      expect.stringMatching(/^kind must be one of /),
+    ]);
+    expect(refused_records).toContainEqual(expect.objectContaining({ message_id: MessageId }));
+    expect((await admin('feed status')).out).toContain(`account ${other} does not exist`);
+
+    await loadData(table, 'test', [`{"kind":"account","account_id":${other},"name":"B","permissions":[]}`], {
+      nowSeconds: 1,
+      gatewayKeys: createLocalGatewayKeys(table),
+    });
+    const later = hostRecord('early', { agent_version: '5.0.0' });
+    await send(bodyOf({ ...later, account_id: other }));
+    await ended();
+    expect((await admin('feed replay --from refused')).err).toMatch(/2 refused records would be sent again\.\n$/);
+    expect((await admin('feed replay --from refused --write')).out).toBe('2 refused records sent again.\n');
+    await ended();
+    // That of the account is refused again; the other one is late.
+    await expect.poll(async () => (await feedStatus()).queues.refused, SOON).toEqual({ waiting: 1, underWay: 0 });
+    account = other;
+    expect(await hosts()).toMatchObject([{ host_id: 'early', agent_version: '5.0.0' }]);
+    const audit = JSON.parse((await admin(`audit --account ${other} --json`)).out);
+    expect(audit).toMatchObject([{ command: 'feed replay', target: '2 refused records', result: 'done' }]);
+  });
+});
+
+it('fleet simulate reports through the feed', async () => {
+  expect((await admin(`fleet simulate --account ${account} --hosts 300`)).out).toMatch(
+    /^300 hosts reported; \d+ records/,
+  );
+  await expect.poll(async () => (await hosts()).length, SOON).toBe(300);
+  const statuses = Map.groupBy(await hosts(), ({ status }) => status);
+  expect(statuses.get('active')?.length).toBeGreaterThan(200);
+  expect(statuses.has('stale')).toBe(true);
+});
+
+it("the sample's hosts report what the feed takes, each once in a round, and what they say changes", () => {
+  const rounds = [0, 1, 50].map((round) =>
+    Array.from({ length: 30 }, (_, slot) => sampleReports(slot, 30, round, 1_800_000_000_000)).flat(),
+  );
+  for (const lines of rounds) {
+    const ids = lines.map((line) => JSON.parse(line).host_id);
+    expect(ids.length).toBeGreaterThan(400);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const line of lines) expect(recordOf(line, 1_800_000_000_000)).toHaveProperty('record');
+  }
+  expect(rounds[0]).not.toEqual(rounds[1]);
+  const hostsIn = (lines?: string[]) => lines?.map((line) => JSON.parse(line).host_id);
+  expect(hostsIn(rounds[0])).toEqual(hostsIn(rounds[1]));
+  expect(hostsIn(rounds[0])).not.toEqual(hostsIn(rounds[2]));
+});
