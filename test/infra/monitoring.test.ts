@@ -33,7 +33,7 @@ const ALARMS: Row[] = [
     1,
     1,
   ],
-  ['FeedRefused', 'IncidentMonitoringRum RefusedRecords', { service: 'incident-monitoring-rum' }, 'Sum', 1, 1],
+  ['FeedRefused', 'IncidentMonitoringRum/Service RefusedRecords', { service: 'incident-monitoring-rum' }, 'Sum', 1, 1],
   [
     'FeedDeadLetters',
     'AWS/SQS ApproximateNumberOfMessagesVisible',

@@ -33,7 +33,7 @@ const root = new URL('../../', import.meta.url);
 const STREAM_ARN = 'arn:aws:dynamodb:eu-west-1:123456789012:table/t/stream/2026-11-21T00:00:00.000';
 
 /** Documents whose blocks are run whole, by this test or by one of its own. */
-const WALKED = ['README.md', 'docs/deploy.md', 'docs/operate.md', 'docs/reliability.md'];
+const WALKED = ['README.md', 'docs/deploy.md', 'docs/feed.md', 'docs/operate.md', 'docs/reliability.md'];
 
 /** What only a whole run shows: the gate runs it, or a user. The script, or the file, is there. */
 const WHOLE_RUNS = [
@@ -97,7 +97,7 @@ const NEEDS_AWS = [
 ];
 
 /** Words between backticks that look like commands and are none: messages of logs, verdicts, options of Node. */
-const NO_COMMANDS = ['call failed', 'merge not finished', 'app key lookup failed'];
+const NO_COMMANDS = ['call failed', 'merge not finished', 'app key lookup failed', 'ingest failed'];
 
 const folder = mkdtempSync(join(tmpdir(), 'documents-'));
 const dataFile = join(folder, 'data.ndjson');
