@@ -4,10 +4,12 @@ import { catalog as en } from '../http/messages/en.ts';
 import { type Fields, fieldErrorOf } from '../http/validate.ts';
 import { isInt64 } from '../shared/json.ts';
 import { DATA_LINES, FEED_KINDS, FEED_LINES, KINDS, type Kind, LAST_VERSION } from './kinds.ts';
-import * as validators from './validate-lines.ts';
+import * as generated from './validate-lines.ts';
 
 type LineError = Pick<ErrorObject, 'keyword' | 'instancePath' | 'params'>;
 type LineValidator = { (line: unknown): boolean; errors?: LineError[] | null };
+
+const validators = new Map(Object.entries(generated as unknown as Readonly<Record<string, LineValidator>>));
 
 /** Problems of a parsed line of data; empty if it is an `Entity`. */
 export const problemsOf = (line: unknown) => problemsBy(line, 'data');
@@ -24,13 +26,13 @@ function problemsBy(line: unknown, source: 'data' | 'feed'): string[] {
   const isReport = source === 'feed' && own in FEED_LINES;
   const schema = isReport ? FEED_LINES[own as keyof typeof FEED_LINES] : DATA_LINES[kind];
   const fields = schema.properties as Fields;
-  const validate = validators[
-    `${isReport ? 'feed' : 'data'}_${isReport ? own : kind}` as keyof typeof validators
-  ] as LineValidator;
+  const validate = validators.get(isReport ? `feed_${own}` : `data_${kind}`) as LineValidator;
   validate(line);
   const problems = (validate.errors ?? []).flatMap((error) => problemText(error, fields));
   if (kind === 'app_key' && 'app_key' in line === 'app_key_hash' in line)
     problems.push('exactly one of app_key and app_key_hash is required');
+  if (kind === 'alert' && isReport && 'alert_id' in line === 'source_id' in line)
+    problems.push('exactly one of alert_id and source_id is required');
   if (kind === 'work_item') problems.push(...workItemProblems(line));
   if ('' in line) problems.push('field names must not be empty');
   for (const [field, value] of Object.entries(line))

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { parseJson } from '../shared/json.ts';
 import { recordProblems } from './check-line.ts';
 import type { Entity, FeedKind } from './kinds.ts';
@@ -10,10 +11,6 @@ export interface FeedRecord {
   atMs: number;
   order: bigint;
   retired: boolean;
-  /** Of its message, from 1. */
-  line: number;
-  /** As it came. */
-  text: string;
 }
 
 /** Of a message. */
@@ -29,10 +26,7 @@ const SNAPSHOT = ['node_count', 'edge_count', 'observed_at_ms'];
  * @param sentMs when the message was sent
  * @returns why it is refused, or the record
  */
-export function recordOf(
-  line: string,
-  sentMs: number,
-): { problem: string } | { record: Omit<FeedRecord, 'line' | 'text'> } {
+export function recordOf(line: string, sentMs: number): { problem: string } | { record: FeedRecord } {
   let parsed: unknown;
   try {
     parsed = parseJson(line);
@@ -47,8 +41,19 @@ export function recordOf(
   if (at_ms > sentMs + MOST_AHEAD_MS)
     return { problem: `at_ms is ${at_ms - sentMs} ms after the message was sent: set the clock, or leave at_ms out` };
   const { kind, received_at_ms } = entity;
+  if (kind === 'alert' && entity.source_id !== undefined) {
+    entity.alert_id = hash('sha256', `${entity.account_id} ${entity.source_id}`, 'hex').slice(0, 24);
+    delete entity.source_id;
+  }
   const isSnapshot = SNAPSHOT.some((name) => (entity[name] ?? null) !== null);
   if (kind === 'host_status' && isSnapshot && received_at_ms === undefined) entity.received_at_ms = sentMs;
-  const order = orderOf(at_ms, retired ? { ...entity, retired } : entity);
-  return { record: { entity, atMs: at_ms, order, retired: retired === true } };
+  return { record: recordOfEntity({ ...entity, at_ms }, retired) };
+}
+
+/** The record that an entity with a time is. */
+export function recordOfEntity({ at_ms, ...rest }: Entity, retired = false): FeedRecord {
+  const entity = rest as Entity<FeedKind>;
+  const atMs = Number(at_ms);
+  const order = orderOf(atMs, retired ? { ...entity, retired } : entity);
+  return { entity, atMs, order, retired };
 }

@@ -33,7 +33,7 @@ const root = new URL('../../', import.meta.url);
 const STREAM_ARN = 'arn:aws:dynamodb:eu-west-1:123456789012:table/t/stream/2026-11-21T00:00:00.000';
 
 /** Documents whose blocks are run whole, by this test or by one of its own. */
-const WALKED = ['README.md', 'docs/deploy.md', 'docs/operate.md', 'docs/reliability.md'];
+const WALKED = ['README.md', 'docs/deploy.md', 'docs/feed.md', 'docs/operate.md', 'docs/reliability.md'];
 
 /** What only a whole run shows: the gate runs it, or a user. The script, or the file, is there. */
 const WHOLE_RUNS = [
@@ -96,11 +96,12 @@ const NEEDS_AWS = [
   'aws dynamodb describe-table --table-name "$TABLE-restored" --query Table.LatestStreamArn --output text',
   'aws dynamodb update-table --table-name "$TABLE" --no-deletion-protection-enabled',
   'aws dynamodb delete-table --table-name "$TABLE"',
+  'aws sqs send-message --queue-url "$FEED_URL" --message-group-id 1 --message-body file://records.ndjson',
   'aws dynamodb describe-table --table-name "$TABLE" --query Table.LatestStreamArn --output text',
 ];
 
 /** Words between backticks that look like commands and are none: messages of logs, verdicts, options of Node. */
-const NO_COMMANDS = ['call failed', 'no reply'];
+const NO_COMMANDS = ['call failed', 'no reply', 'ingest failed'];
 
 const folder = mkdtempSync(join(tmpdir(), 'documents-'));
 const dataFile = join(folder, 'data.ndjson');

@@ -3,6 +3,7 @@ import * as apiGateway from '@aws-sdk/client-api-gateway';
 import * as cloudformation from '@aws-sdk/client-cloudformation';
 import * as dynamodb from '@aws-sdk/client-dynamodb';
 import * as lambda from '@aws-sdk/client-lambda';
+import * as sqs from '@aws-sdk/client-sqs';
 import * as sts from '@aws-sdk/client-sts';
 
 const SERVICES: Readonly<Record<string, object>> = {
@@ -10,6 +11,7 @@ const SERVICES: Readonly<Record<string, object>> = {
   cloudformation,
   dynamodb,
   lambda,
+  sqs,
   sts,
 };
 const GLOBAL_OPTIONS = new Set(['query', 'output', 'region']);
