@@ -107,7 +107,7 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
 
   const server = createServer(async (request, response) => {
     const query = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded');
-    const sqs = request.headers['x-amz-target'] === 'AmazonSQS.GetQueueAttributes';
+    const sqs = String(request.headers['x-amz-target']).startsWith('AmazonSQS.');
     let text = '';
     for await (const chunk of request) text += chunk;
     if (query) answerQuery(text, response);
