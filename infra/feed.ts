@@ -66,7 +66,7 @@ export class Feed extends Construct {
       description: 'Send records to the feed',
       statements: [
         new PolicyStatement({
-          actions: ['sqs:SendMessage', 'sqs:GetQueueUrl', 'sqs:GetQueueAttributes'],
+          actions: ['sqs:GetQueueAttributes', 'sqs:GetQueueUrl', 'sqs:SendMessage'],
           resources: [this.queue.queueArn],
         }),
       ],

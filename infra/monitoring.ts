@@ -82,7 +82,7 @@ export class Monitoring extends Construct {
     const count = (queue: Queue) => queue.metricApproximateNumberOfMessagesVisible({ period: PERIOD });
     this.alarm('FeedRefused', 'Records of the feed are refused', ownMetric(METRICS.refused, {}), 1);
     this.alarm('FeedDeadLetters', 'Messages of the feed could not be processed', count(feed.deadLetters), 1);
-    // SQS omits messages received three times or more: these are in FeedFailing.
+    // Of messages that are received three times or more SQS tells no age: these end in FeedDeadLetters.
     const oldest = feed.queue.metricApproximateAgeOfOldestMessage({ period: PERIOD, statistic: Stats.MAXIMUM });
     this.alarm('FeedBehind', 'Records wait in the feed for over five minutes', oldest, FEED_BEHIND_SECONDS, 2);
     const failed = new Metric({

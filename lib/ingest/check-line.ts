@@ -4,10 +4,12 @@ import { catalog as en } from '../http/messages/en.ts';
 import { type Fields, fieldErrorOf } from '../http/validate.ts';
 import { isInt64 } from '../shared/json.ts';
 import { DATA_LINES, FEED_KINDS, FEED_LINES, KINDS, type Kind, LAST_VERSION } from './kinds.ts';
-import * as validators from './validate-lines.ts';
+import * as generated from './validate-lines.ts';
 
 type LineError = Pick<ErrorObject, 'keyword' | 'instancePath' | 'params'>;
 type LineValidator = { (line: unknown): boolean; errors?: LineError[] | null };
+
+const validators = new Map(Object.entries(generated as unknown as Readonly<Record<string, LineValidator>>));
 
 /** Problems of a parsed line of data; empty if it is an `Entity`. */
 export const problemsOf = (line: unknown) => problemsBy(line, 'data');
@@ -24,9 +26,7 @@ function problemsBy(line: unknown, source: 'data' | 'feed'): string[] {
   const isReport = source === 'feed' && own in FEED_LINES;
   const schema = isReport ? FEED_LINES[own as keyof typeof FEED_LINES] : DATA_LINES[kind];
   const fields = schema.properties as Fields;
-  const validate = validators[
-    `${isReport ? 'feed' : 'data'}_${isReport ? own : kind}` as keyof typeof validators
-  ] as LineValidator;
+  const validate = validators.get(isReport ? `feed_${own}` : `data_${kind}`) as LineValidator;
   validate(line);
   const problems = (validate.errors ?? []).flatMap((error) => problemText(error, fields));
   if (kind === 'app_key' && 'app_key' in line === 'app_key_hash' in line)

@@ -10,8 +10,8 @@ export type StoredRow = KeyOf<RowKind> & Record<string, unknown>;
 const lower = (fields: Readonly<Record<string, unknown>>, ...names: string[]) =>
   Object.fromEntries(names.filter((name) => name in fields).map((name) => [name, String(fields[name]).toLowerCase()]));
 
-/** The row of an entity; accounts and keys are written one by one, by rules of their own. */
-export function rowOf({ kind, account_id: account, ...fields }: Entity): StoredRow {
+/** The row of an entity, without its order among records; accounts and keys are written one by one, by rules of their own. */
+export function rowOf({ kind, account_id: account, at_ms: _time, ...fields }: Entity): StoredRow {
   const { host_id, ...host } = fields as { host_id?: unknown };
   switch (kind) {
     case 'member':

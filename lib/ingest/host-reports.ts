@@ -42,6 +42,9 @@ const GROUPS = Object.entries({
   reasons_order: ['reason_codes'],
 } as const satisfies Record<string, readonly Field[]>) as [string, readonly Field[]][];
 
+/** All attributes of a status row that are orders. */
+export const REPORT_ORDERS = [...GROUPS.map(([group]) => group), ...SNAPSHOT.map((field) => `${field}_order`)];
+
 const ownOrder = (field: Field) => `${field}_order`;
 
 /** Required fields have a value in every row: until one is reported, and after it is removed. */

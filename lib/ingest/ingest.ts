@@ -1,7 +1,6 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import QuickLRU from 'quick-lru';
 import { type Table, withSignal } from '../dynamodb/client.ts';
-import { isThrottled, isUnavailable } from '../dynamodb/failures.ts';
 import { keys } from '../dynamodb/keys.ts';
 import { forEach } from '../dynamodb/pool.ts';
 import { getRow } from '../dynamodb/row.ts';
@@ -24,7 +23,8 @@ interface Message {
   receiptHandle: string;
   sentMs: number;
   receives: number;
-  records: FeedRecord[];
+  /** Each with its line, and that line's number. */
+  records: Map<FeedRecord, { line: number; text: string }>;
   refusals: Refusal[];
   isFailed: boolean;
 }
@@ -52,15 +52,18 @@ export function createIngestRecords({ table, log, metrics }: Pick<Deps, 'table' 
     const signal = AbortSignal.timeout(Math.max(1, getRemainingTimeInMillis() - EARLY_MS));
     const signalled = withSignal(table, signal);
     const messages = event.Records.map(messageOf);
-    const messagesOf = new Map(messages.flatMap((message) => message.records.map((record) => [record, message])));
+    const messagesOf = new Map(
+      messages.flatMap((message) => [...message.records.keys()].map((record) => [record, message])),
+    );
     const ownersOf = (records: readonly FeedRecord[]) => new Set(records.flatMap((one) => messagesOf.get(one) ?? []));
     const counts = { records: messagesOf.size, late: 0, refused: 0 };
 
     function refuse(record: FeedRecord, reason: string): void {
-      const { messageId, sentMs, refusals } = messagesOf.get(record) as Message;
-      refusals.push({ reason, message_id: messageId, sent_at_ms: sentMs, line: record.line, record: record.text });
+      const { messageId, sentMs, refusals, records } = messagesOf.get(record) as Message;
+      const { line, text } = records.get(record) as { line: number; text: string };
+      refusals.push({ reason, message_id: messageId, sent_at_ms: sentMs, line, record: text });
     }
-    /** Whether work may be done for these records; if not, their messages come again. */
+    /** Passing or not, such as a missing permission: the messages come again, and in the end are dead letters. */
     function fail(records: readonly FeedRecord[], error: unknown): void {
       for (const message of ownersOf(records)) message.isFailed = true;
       log.warn('records not written', { error_name: (error as Error).name, records: records.length });
@@ -83,7 +86,7 @@ export function createIngestRecords({ table, log, metrics }: Pick<Deps, 'table' 
         try {
           if (!(await write(signalled))) counts.late += records.length;
         } catch (error) {
-          if (isUnavailable(error) || isThrottled(error)) fail(records, error);
+          if ((error as Error).name !== 'ValidationException') fail(records, error);
           else {
             log.error('records refused by DynamoDB', { error_name: (error as Error).name, records: records.length });
             for (const record of records) refuse(record, 'cannot be stored');
@@ -98,7 +101,10 @@ export function createIngestRecords({ table, log, metrics }: Pick<Deps, 'table' 
     await queues.refuse(refusals);
     metrics.records(counts);
     const failed = messages.filter(({ isFailed }) => isFailed);
-    await queues.delay(failed.map(({ receiptHandle, receives }) => ({ receiptHandle, seconds: delayAfter(receives) })));
+    await queues
+      .delay(failed.map(({ receiptHandle, receives }) => ({ receiptHandle, seconds: delayAfter(receives) })))
+      // Then they come after the queue's own delay.
+      .catch((error: Error) => log.warn('messages not delayed', { error_name: error.name }));
     return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
   };
 }
@@ -107,7 +113,7 @@ const delayAfter = (receives: number) => Math.min(DELAY.longest, DELAY.first * 2
 
 function messageOf({ messageId, receiptHandle, body, attributes }: SQSRecord): Message {
   const sentMs = Number(attributes.SentTimestamp);
-  const records: FeedRecord[] = [];
+  const records: Message['records'] = new Map();
   const refusals: Refusal[] = [];
   const refusal = { message_id: messageId, sent_at_ms: sentMs };
   const lines = body.split('\n');
@@ -117,7 +123,7 @@ function messageOf({ messageId, receiptHandle, body, attributes }: SQSRecord): M
     for (const [index, line] of lines.entries()) {
       if (line.trim() === '') continue;
       const found = recordOf(line, sentMs);
-      if ('record' in found) records.push({ ...found.record, line: index + 1, text: line });
+      if ('record' in found) records.set(found.record, { line: index + 1, text: line });
       else refusals.push({ reason: found.problem, ...refusal, line: index + 1, record: line });
     }
   const receives = Number(attributes.ApproximateReceiveCount);

@@ -10,10 +10,6 @@ export interface FeedRecord {
   atMs: number;
   order: bigint;
   retired: boolean;
-  /** Of its message, from 1. */
-  line: number;
-  /** As it came. */
-  text: string;
 }
 
 /** Of a message. */
@@ -29,10 +25,7 @@ const SNAPSHOT = ['node_count', 'edge_count', 'observed_at_ms'];
  * @param sentMs when the message was sent
  * @returns why it is refused, or the record
  */
-export function recordOf(
-  line: string,
-  sentMs: number,
-): { problem: string } | { record: Omit<FeedRecord, 'line' | 'text'> } {
+export function recordOf(line: string, sentMs: number): { problem: string } | { record: FeedRecord } {
   let parsed: unknown;
   try {
     parsed = parseJson(line);
@@ -49,6 +42,13 @@ export function recordOf(
   const { kind, received_at_ms } = entity;
   const isSnapshot = SNAPSHOT.some((name) => (entity[name] ?? null) !== null);
   if (kind === 'host_status' && isSnapshot && received_at_ms === undefined) entity.received_at_ms = sentMs;
-  const order = orderOf(at_ms, retired ? { ...entity, retired } : entity);
-  return { record: { entity, atMs: at_ms, order, retired: retired === true } };
+  return { record: recordOfEntity({ ...entity, at_ms }, retired) };
+}
+
+/** The record that an entity with a time is. */
+export function recordOfEntity({ at_ms, ...rest }: Entity, retired = false): FeedRecord {
+  const entity = rest as Entity<FeedKind>;
+  const atMs = Number(at_ms);
+  const order = orderOf(atMs, retired ? { ...entity, retired } : entity);
+  return { entity, atMs, order, retired };
 }

@@ -1,16 +1,6 @@
 /** Writes records to the table: what a record does to a stored row. docs/feed.md has the rules for writers. */
 import type { Table } from '../dynamodb/client.ts';
-import {
-  all,
-  EXISTS,
-  type Expression,
-  expression,
-  IS_NEW,
-  is,
-  isAsRead,
-  isBelow,
-  set,
-} from '../dynamodb/expression.ts';
+import { all, EXISTS, expression, IS_NEW, isAsRead, isBelow, set } from '../dynamodb/expression.ts';
 import { type KeyOf, keys } from '../dynamodb/keys.ts';
 import { putRow, updateRow } from '../dynamodb/row.ts';
 import type { IncidentRow, WorkItemRow } from '../operations/incident-rows.ts';

@@ -127,6 +127,10 @@ describe('every bundle, started as Lambda would', () => {
     expect(again.answer).toMatchObject({ statusCode: 304, body: '' });
   });
 
+  it('ingest-records takes a batch, and reads its queues from the environment', async () => {
+    expect((await start('ingest-records', { Records: [] })).answer).toEqual({ batchItemFailures: [] });
+  });
+
   it('finish-merges takes a batch', async () => {
     expect((await start('finish-merges', { Records: [] })).answer).toBeNull();
   });

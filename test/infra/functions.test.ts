@@ -20,6 +20,7 @@ const FUNCTIONS: [name: string, timeout: number, memory: number, environment: ob
   ['delete-work-item', 29, 512, SETTINGS],
   ['merge-alerts', 29, 512, SETTINGS],
   ['finish-merges', 300, 1_769, SETTINGS],
+  ['ingest-records', 60, 1_769, { ...SETTINGS, FEED_URL: 'FeedQueue', REFUSED_URL: 'FeedRefused' }],
   ['usage-key-authorizer', 2, 512, { ...SETTINGS, SHARED_GATEWAY_KEY: expect.stringMatching(/^[0-9a-f]{64}$/) }],
   ['fallback-route', 5, 256, { ALLOWED_METHODS: expect.any(String) }],
   ['openapi-document', 5, 256, undefined],

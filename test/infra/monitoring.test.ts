@@ -33,6 +33,16 @@ const ALARMS: Row[] = [
     1,
     1,
   ],
+  ['FeedRefused', 'IncidentMonitoringRum RefusedRecords', { service: 'incident-monitoring-rum' }, 'Sum', 1, 1],
+  [
+    'FeedDeadLetters',
+    'AWS/SQS ApproximateNumberOfMessagesVisible',
+    { QueueName: 'FeedDeadLetters.QueueName' },
+    'Maximum',
+    1,
+    1,
+  ],
+  ['FeedBehind', 'AWS/SQS ApproximateAgeOfOldestMessage', { QueueName: 'FeedQueue.QueueName' }, 'Maximum', 300, 2],
   ['MergePipeFailed', 'AWS/EventBridge/Pipes ExecutionFailed', { PipeName: 'MergesPipe' }, 'Sum', 1, 2],
   ['AuthorizerFailures', 'AWS/Lambda Errors', { FunctionName: 'labelcallerFunction' }, 'Sum', 1, 2],
   [

@@ -12,10 +12,17 @@ const FUNCTIONS: readonly FunctionName[] = [
   'delete-work-item',
   'merge-alerts',
   'finish-merges',
+  'ingest-records',
   'usage-key-authorizer',
   'fallback-route',
   'openapi-document',
 ];
+
+/** The queues that functions are fed from. */
+const CONSUMED: Partial<Record<FunctionName, string>> = {
+  'finish-merges': 'MergesQueue.Arn',
+  'ingest-records': 'FeedQueue.Arn',
+};
 
 /** A statement that allows; actions and keys in a fixed order. */
 const allow = (actions: string[], resource: string | string[], on?: string[]) => ({
@@ -63,7 +70,8 @@ describe('a role', () => {
           on.map((kind) => LEADING_KEYS[kind]),
         ),
       ),
-      ...(name === 'finish-merges'
+      ...(name === 'ingest-records' ? [allow(['sqs:SendMessage'], 'FeedRefused.Arn')] : []),
+      ...(name in CONSUMED
         ? [
             allow(
               [
@@ -73,7 +81,7 @@ describe('a role', () => {
                 'sqs:GetQueueUrl',
                 'sqs:ReceiveMessage',
               ],
-              'MergesQueue.Arn',
+              CONSUMED[name] as string,
             ),
           ]
         : []),
@@ -133,7 +141,9 @@ describe('a role', () => {
 describe('a queue', () => {
   it('is closed to calls without TLS, and opened to nobody', () => {
     const policies = propertiesOf('AWS::SQS::QueuePolicy', template);
-    expect(Object.keys(policies).sort()).toEqual(['MergesDeadLettersPolicy', 'MergesQueuePolicy']);
+    expect(Object.keys(policies).sort()).toEqual(
+      ['FeedDeadLetters', 'FeedQueue', 'FeedRefused', 'MergesDeadLetters', 'MergesQueue'].map((id) => `${id}Policy`),
+    );
     for (const [id, { PolicyDocument, Queues }] of Object.entries(policies)) {
       expect(Queues).toEqual([id.replace('Policy', '')]);
       expect(PolicyDocument.Statement).toEqual([

@@ -9,6 +9,7 @@ interface Row {
 }
 interface Input {
   Key?: Row;
+  Item?: Row;
   RequestItems?: Record<string, { Keys: Row[] }>;
   KeyConditionExpression?: string;
   ExpressionAttributeValues?: Record<string, unknown>;
@@ -31,6 +32,8 @@ function rowsOf(name: string, input: Input): [action: string, pk: unknown][] {
     case 'GetItem':
     case 'UpdateItem':
       return [[name, input.Key?.pk]];
+    case 'PutItem':
+      return [[name, input.Item?.pk]];
     case 'Query':
       return [[name, input.ExpressionAttributeValues?.[partitionValue(input)]]];
     case 'BatchGetItem':

@@ -51,7 +51,8 @@ export type HostStatusRow = RowOf<typeof STATUS_SCHEMA>;
 
 declare module '../../dynamodb/keys.ts' {
   interface Rows {
-    host: Unchecked<Omit<HostRow, 'host_id'>>;
+    /** `retired`: a host of the past, which nobody is shown. */
+    host: Unchecked<Omit<HostRow, 'host_id'>> & { retired?: true };
     hostStatus: Unchecked<Omit<HostStatusRow, 'host_id'>>;
   }
 }

@@ -1,7 +1,9 @@
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import { collections, parseKey, type RowKind, type Stored } from '../../../lib/dynamodb/keys.ts';
 import { queryAll } from '../../../lib/dynamodb/query.ts';
+import { REPORT_ORDERS } from '../../../lib/ingest/host-reports.ts';
 import { type Entity, KINDS, type Kind } from '../../../lib/ingest/kinds.ts';
+import { timeOf } from '../../../lib/ingest/order.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { listAccounts, listAppKeys, readAccount } from '../accounts/accounts.ts';
 import { readSnapshot } from '../incidents/snapshot.ts';
@@ -30,15 +32,23 @@ const PLACES = new Set([
   'loaded_after',
 ]);
 
+const ORDERS = new Set(REPORT_ORDERS);
+const NONE = new Set<string>();
+
 /** The entity that a row holds: what {@link rowOf} in `rows.ts` makes a row of. */
-function entityOf({ pk, sk, ...fields }: Stored<RowKind>): Entity {
+function entityOf({ pk, sk, ...stored }: Stored<RowKind>): Entity | undefined {
+  const { feed_order, deletion_order = feed_order, ...fields } = stored as Record<string, unknown>;
+  // Of a retired host: late records are compared with it, and nobody is shown it.
+  if (fields.ttl !== undefined) return undefined;
   const parsed = parseKey({ pk, sk });
   const kind = parsed && kindOf(parsed.kind);
   if (!kind || parsed.account === undefined) throw new Error(`no data format for a row of kind ${parsed?.kind}`);
   const isMerged = kind === 'alert' || kind === 'incident';
-  const own = Object.entries(fields).filter(([name]) => !isMerged || !PLACES.has(name));
+  const hidden = isMerged ? PLACES : kind === 'host_status' ? ORDERS : NONE;
+  const own = Object.entries(fields).filter(([name]) => !hidden.has(name));
+  const time = deletion_order === undefined ? {} : { at_ms: timeOf(deletion_order as bigint) };
   const host = kind === 'host' || kind === 'host_status' ? { host_id: sk } : {};
-  return { kind, account_id: parsed.account, ...host, ...Object.fromEntries(own) };
+  return { kind, account_id: parsed.account, ...time, ...host, ...Object.fromEntries(own) };
 }
 
 /**
@@ -67,8 +77,14 @@ export async function* exportData(table: Table, accounts?: readonly Int64[]): As
         note,
       };
     for (const partition of PARTITIONS.flatMap((of) => of(account)))
-      for await (const stored of queryAll(table, partition)) yield entityOf(stored);
+      for await (const stored of queryAll(table, partition)) {
+        const entity = entityOf(stored);
+        if (entity) yield entity;
+      }
     const { incidents, alerts } = await readSnapshot(table, account);
-    for (const stored of [...incidents, ...alerts]) yield entityOf(stored);
+    for (const stored of [...incidents, ...alerts]) {
+      const entity = entityOf(stored);
+      if (entity) yield entity;
+    }
   }
 }

@@ -6,7 +6,9 @@ import { isThrottled, isUnavailable } from '../../../lib/dynamodb/failures.ts';
 import { forEach } from '../../../lib/dynamodb/pool.ts';
 import { putRow } from '../../../lib/dynamodb/row.ts';
 import { rowOf, type StoredRow } from '../../../lib/ingest/entity-rows.ts';
-import type { Entity, Kind } from '../../../lib/ingest/kinds.ts';
+import type { Entity, FeedKind, Kind } from '../../../lib/ingest/kinds.ts';
+import { recordOfEntity } from '../../../lib/ingest/records.ts';
+import { rowsOf } from '../../../lib/ingest/write-records.ts';
 import type { AlertRow, IncidentRow } from '../../../lib/operations/incident-rows.ts';
 import { chunksOf } from '../../../lib/shared/chunks.ts';
 import { writeError } from './check-lines.ts';
@@ -26,6 +28,9 @@ const isAlive = (entity: Entity) => {
 /** Whether merges write its row, too. */
 export const isMerged = ({ kind }: Entity) => kind === 'alert' || kind === 'incident';
 
+/** A line that says when its change happened is written as a record of the feed is: unless what is stored is later. */
+const isTimed = (entity: Entity): entity is Entity<FeedKind> => entity.at_ms !== undefined && !isMerged(entity);
+
 export interface Writing {
   onWritten: (count: number) => void;
   onKeptDeleted: () => void;
@@ -40,15 +45,21 @@ export async function writeRows(
   { onWritten, onKeptDeleted, latest }: Writing,
 ): Promise<void> {
   const writeOne = async (entity: Entity) => {
+    if (isTimed(entity)) {
+      for (const { write } of rowsOf([recordOfEntity(entity)]))
+        await untilNotThrottled(() => write(table), table.signal);
+      return;
+    }
     if (!isMerged(entity)) {
       if (!(await putUnlessDeleted(table, entity))) onKeptDeleted();
       return;
     }
-    await putMerged(table, rowOf(entity), latest.get(String(entity.account_id)) ?? 0);
+    const order = entity.at_ms === undefined ? {} : { feed_order: recordOfEntity(entity).order };
+    await putMerged(table, { ...rowOf(entity), ...order }, latest.get(String(entity.account_id)) ?? 0);
   };
   // Running work ends with its batch when other work fails.
   const writeSome = async (batch: readonly Entity[]) => {
-    const single = batch.filter((entity) => isAlive(entity) || isMerged(entity));
+    const single = batch.filter((entity) => isAlive(entity) || isMerged(entity) || isTimed(entity));
     const others = batch.filter((entity) => !single.includes(entity));
     await writeBatch(table, others.map(rowOf)).catch((error) => findRefused(table, others, error));
     const ended = await Promise.allSettled(single.map(writeOne));

@@ -1,0 +1,317 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
+import { browseFleet, deleteWorkItem } from '../../lib/http/operations.ts';
+import { recordOf } from '../../lib/ingest/records.ts';
+import { rowsOf } from '../../lib/ingest/write-records.ts';
+import { SEED, seededRandom } from '../support/chance.ts';
+import { connectionLost } from '../support/faults.ts';
+import { feedOver } from '../support/feed.ts';
+import { askedFor, grantedTo } from '../support/grants.ts';
+import { newAccount } from '../support/incidents.ts';
+import { connectAgain, eventFor, handlersOver, invoke, newTable, stored, testDeps } from '../support/service.ts';
+
+const NOW = 1_795_000_000_000;
+let table: Table;
+beforeAll(async () => {
+  table = await newTable();
+});
+
+async function newTenant() {
+  const tenant = await newAccount(table);
+  let clock = NOW;
+  const handlers = handlersOver(testDeps(table, { now: () => clock }));
+  const call = (operation: typeof browseFleet | typeof deleteWorkItem, body: object) =>
+    invoke(
+      operation === browseFleet ? handlers.browseFleet : handlers.deleteWorkItem,
+      eventFor(operation, { appKey: tenant.appKey, body }),
+    );
+  return {
+    ...tenant,
+    feed: feedOver(table, () => NOW),
+    call,
+    handlers,
+    of: (kind: string, fields: object, at_ms?: number) => ({ kind, account_id: tenant.account, at_ms, ...fields }),
+    async fleet() {
+      clock += 1_000; // the rate limit's next second
+      const { body } = await call(browseFleet, {});
+      const items: { host_id: string; agent_version: string; servicemap: { status: string } }[] = body.data.items;
+      return items.map(({ host_id, agent_version, servicemap }) => [host_id, agent_version, servicemap.status]);
+    },
+  };
+}
+
+const inventory = { agent_version: '1', edge_cluster: 'e', enabled: true, snapshot_ready: true };
+const snapshot = {
+  node_count: 3,
+  edge_count: 2,
+  authoritative: true,
+  graph_available: true,
+  snapshot_truncated: false,
+  snapshot_degraded: false,
+};
+
+describe('a host', () => {
+  it('is in the fleet as the latest of its records say, until it is retired', async () => {
+    const { feed, fleet, of } = await newTenant();
+    const host = (fields: object, at: number) => of('host', { host_id: 'h', ...inventory, ...fields }, at);
+    await feed.send(host({}, NOW - 100), of('host_status', { host_id: 'h', health_at_ms: NOW }, NOW - 90));
+    expect(await fleet()).toEqual([['h', '1', 'degraded']]); // no snapshot yet
+    await feed.send(of('host_status', { host_id: 'h', ...snapshot }, NOW - 80));
+    expect(await fleet()).toEqual([['h', '1', 'active']]);
+    await feed.send(
+      host({ agent_version: '0' }, NOW - 101),
+      of('host_status', { host_id: 'h', node_count: 9 }, NOW - 81),
+    );
+    expect(await stored(table, keys.hostStatus(feedAccount(of), 'h'))).toMatchObject({
+      node_count: 3,
+      health_at_ms: NOW,
+    });
+    await feed.send(of('host', { host_id: 'h', retired: true }, NOW - 70));
+    expect(await fleet()).toEqual([]);
+    await feed.send(host({ agent_version: '2' }, NOW - 71), of('host_status', { host_id: 'h', ...snapshot }, NOW - 71));
+    expect(await fleet()).toEqual([]);
+    await feed.send(host({ agent_version: '3' }, NOW - 60));
+    expect(await fleet()).toEqual([['h', '3', 'no_data']]);
+    expect(feed.refused).toEqual([]);
+  }, 60_000);
+
+  it('that is not retired is found behind any number of those that are', async () => {
+    const { feed, fleet, of } = await newTenant();
+    const ids = Array.from({ length: 400 }, (_, index) => `h${String(index).padStart(4, '0')}`);
+    for (const retired of [false, true])
+      await feed.send(
+        ...ids.map((host_id) =>
+          of('host', { host_id, ...inventory, ...(retired && { retired }) }, NOW - 10 + Number(retired)),
+        ),
+      );
+    await feed.send(of('host', { host_id: 'z', ...inventory }));
+    expect(await fleet()).toEqual([['z', '1', 'no_data']]);
+  });
+});
+
+const feedAccount = (of: (kind: string, fields: object) => { account_id: number | bigint }) =>
+  of('host', {}).account_id;
+
+it('a report in its turn costs one conditional write of less than 1 KB, and no read', async () => {
+  const { account, of } = await newTenant();
+  const own = connectAgain(table);
+  const feed = feedOver(own, () => NOW);
+  const report = (at: number) =>
+    of(
+      'host_status',
+      {
+        host_id: 'fra-1-edge-0001',
+        ...snapshot,
+        observed_at_ms: at,
+        health_at_ms: at,
+        reason_codes: ['a'.repeat(300)],
+      },
+      at,
+    );
+  await feed.send(report(NOW - 3)); // now the account is known
+  const calls: string[] = [];
+  own.client.middlewareStack.add((next, context) => (args) => {
+    calls.push(String(context.commandName));
+    return next(args);
+  });
+  // Of several records of one row the result is written.
+  await feed.send(report(NOW - 2), report(NOW - 1));
+  expect(calls).toEqual(['UpdateItemCommand']);
+  const row = await stored(table, keys.hostStatus(account, 'fra-1-edge-0001'));
+  expect(JSON.stringify(row, (_key, value) => (typeof value === 'bigint' ? String(value) : value)).length).toBeLessThan(
+    1_024,
+  );
+});
+
+describe('a work item', () => {
+  it('that a caller has deleted stays deleted, and its deletion can be said again', async () => {
+    const { feed, call, of, account } = await newTenant();
+    const item = (fields: object, at: number) =>
+      of('work_item', { work_item_id: 'w', version: 1, title: 't', ...fields }, at);
+    await feed.send(item({ more: { nested: [1] } }, NOW - 10));
+    expect((await call(deleteWorkItem, { work_item_id: 'w', version: 1 })).status).toBe(200);
+    await feed.send(item({ title: 'new' }, NOW), item({ deleted_at_ms: 5 }, NOW));
+    expect(await stored(table, keys.workItem(account, 'w'))).toMatchObject({
+      title: 't',
+      version: 2,
+      more: { nested: [1] },
+    });
+    expect((await call(deleteWorkItem, { work_item_id: 'w', version: 1 })).status).toBe(200);
+  });
+});
+
+describe('an incident and its alerts', () => {
+  it('keep what merges did: where alerts are, and what is later of title and owner', async () => {
+    const { feed, of, account, handlers, merge, member } = await newTenant();
+    const [to, from, alert] = ['a', 'b', 'c'].map((digit) => digit.repeat(24)) as [string, string, string];
+    await member(1);
+    await member(2);
+    const incident = (fields: object, at: number) => of('incident', { incident_id: to, title: 'first', ...fields }, at);
+    await feed.send(
+      incident({}, NOW - 10),
+      of('incident', { incident_id: from, title: 'other' }),
+      of('alert', { alert_id: alert, title: 'a', incident_id: from }, NOW - 10),
+    );
+    const merged = await merge(handlers.mergeAlerts, { alert_ids: [alert], incident_id: to, title: 'merged' });
+    expect(merged.status).toBe(200);
+    const mergedAt = (await stored(table, keys.incident(account, to))).last_change.sequence;
+    await feed.send(
+      incident({ title: 'late', owner_id: 1 }, NOW - 5),
+      of('alert', { alert_id: alert.toUpperCase(), title: 'b', incident_id: from }, NOW),
+    );
+    expect(await stored(table, keys.incident(account, to))).toMatchObject({ title: 'merged', owner_id: 1 });
+    expect(await stored(table, keys.alert(account, alert))).toMatchObject({
+      title: 'b',
+      incident_id: to,
+      moved_sequence: mergedAt,
+    });
+    expect(await merge(handlers.mergeAlerts, { alert_ids: [alert], incident_id: to, owner_id: 2 })).toMatchObject({
+      status: 200,
+    });
+    // The title was changed by the merge before the last one.
+    await feed.send(incident({ title: 'late again', owner_id: 1 }, NOW - 4));
+    expect(await stored(table, keys.incident(account, to))).toMatchObject({ title: 'merged', owner_id: 2 });
+    await feed.send(incident({ title: 'latest' }, mergedAt + 1_000));
+    expect(await stored(table, keys.incident(account, to))).toMatchObject({ title: 'latest' });
+  });
+});
+
+describe('a line', () => {
+  const member = { kind: 'member', member_id: 1, name: 'Ada' };
+  it.each<[string, object | string, string]>([
+    ['is no JSON', '{"kind":', 'is not valid JSON'],
+    ['gives access', { kind: 'account', name: 'n', permissions: [] }, 'kind must be one of member, host, host_status'],
+    [
+      'is of an account that does not exist',
+      { ...member, account_id: 999_999_999 },
+      'account 999999999 does not exist',
+    ],
+    ['has a clock that is ahead', { ...member, at_ms: NOW + 300_001 }, 'at_ms is 300001 ms after the message was sent'],
+    ['lacks fields', { kind: 'host', host_id: 'h' }, 'agent_version is required and must be a string'],
+    ['has a field that its kind has not', { ...member, colour: 'red' }, 'colour is not a field of this kind'],
+    [
+      'has a value of another type',
+      { kind: 'host_status', host_id: 'h', node_count: 'x' },
+      'node_count must be an integer',
+    ],
+    ['retires a host with another word', { kind: 'host', host_id: 'h', retired: 'yes' }, 'retired must be true'],
+  ])('is refused that %s, with its reason; the others are applied', async (_what, line, reason) => {
+    const { feed, account } = await newTenant();
+    const text = typeof line === 'string' ? line : JSON.stringify({ account_id: account, ...line });
+    const { batchItemFailures } = await feed.deliver([
+      `${text}\n${JSON.stringify({ ...member, account_id: account })}\n`,
+    ]);
+    expect(batchItemFailures).toEqual([]);
+    expect(feed.refused).toEqual([
+      {
+        reason: expect.stringContaining(reason),
+        message_id: expect.any(String),
+        sent_at_ms: NOW,
+        line: 1,
+        record: text,
+      },
+    ]);
+    expect(await stored(table, keys.member(account, 1))).toMatchObject({ name: 'Ada' });
+  });
+
+  it('is refused with its whole message where that has more than 1,000', async () => {
+    const { feed, account } = await newTenant();
+    const line = JSON.stringify({ ...member, account_id: account });
+    await feed.deliver([`${line}\n`.repeat(1_000)]);
+    expect(feed.refused).toEqual([]);
+    await feed.deliver([`${line}\n`.repeat(1_001)]);
+    expect(feed.refused).toMatchObject([{ reason: expect.stringContaining('more than 1000 lines') }]);
+    expect(feed.refused[0]).not.toHaveProperty('line');
+  });
+});
+
+it('a message whose writes fail comes again, with growing delays, and no other', async () => {
+  const { account } = await newTenant();
+  const own = connectAgain(table);
+  const feed = feedOver(own, () => NOW);
+  const member = (id: number) => JSON.stringify({ kind: 'member', account_id: account, member_id: id, name: 'n' });
+  own.client.middlewareStack.add(
+    (next) => (args) => {
+      if (JSON.stringify(args.input, (_key, value) => (typeof value === 'bigint' ? '' : value)).includes('"sk":"2"'))
+        throw connectionLost();
+      return next(args);
+    },
+    { step: 'initialize' },
+  );
+  for (const receives of [1, 2, 3, 30]) {
+    const { batchItemFailures } = await feed.deliver([member(1), `${member(2)}\nnonsense`], receives);
+    expect(batchItemFailures).toHaveLength(1);
+  }
+  expect(feed.delays.map(({ seconds }) => seconds)).toEqual([10, 20, 40, 900]);
+  expect(feed.refused).toEqual([]); // they would be refused at each attempt
+  expect(await stored(table, keys.member(account, 1))).toMatchObject({ name: 'n' });
+});
+
+it('any order of reports ends in the same row on DynamoDB, too', async () => {
+  const random = seededRandom(SEED);
+  const fields = { ...snapshot, received_at_ms: 1, observed_at_ms: 1, health_at_ms: 1, reason_codes: ['a'] };
+  for (let history = 0; history < 40; history += 1) {
+    const lines = Array.from({ length: 5 }, (_, index) => {
+      const named = Object.entries(fields).filter(() => random() < 0.5);
+      const some = named.map(([name, value]) => [
+        name,
+        random() < 0.2 ? null : typeof value === 'number' ? index : value,
+      ]);
+      const retired = random() < 0.1 && { kind: 'host', retired: true };
+      const report = {
+        kind: 'host_status',
+        host_id: 'h',
+        at_ms: NOW + Math.floor(random() * 4),
+        account_id: 1,
+        ...Object.fromEntries(some),
+      };
+      return JSON.stringify(retired ? { ...retired, host_id: 'h', at_ms: report.at_ms, account_id: 1 } : report);
+    });
+    const rows: unknown[] = [];
+    for (const account of [2 * history + 2, 2 * history + 3]) {
+      for (const line of lines.toSorted(() => random() - 0.5)) {
+        const found = recordOf(line, NOW);
+        if (!('record' in found)) throw new Error(found.problem);
+        found.record.entity.account_id = account;
+        for (const { write } of rowsOf([found.record])) await write(table);
+      }
+      rows.push({ ...(await stored(table, keys.hostStatus(account, 'h'))), pk: '' });
+    }
+    expect(rows[0], lines.join('\n')).toEqual(rows[1]);
+  }
+});
+
+it('what ingest-records does with the table is what it may do, no more and no less', async () => {
+  const { of, handlers, merge, feed: first } = await newTenant();
+  const own = connectAgain(table);
+  const used = new Set<string>();
+  own.client.middlewareStack.add(
+    (next, context) => (args) => {
+      for (const one of askedFor(
+        String(context.commandName)
+          .replace('Command', '')
+          .replace(/^(Get|Put|Update)$/, '$1Item'),
+        args.input,
+      ))
+        used.add(one);
+      return next(args);
+    },
+    { step: 'initialize' },
+  );
+  const feed = feedOver(own, () => NOW);
+  const [incident_id, alert_id] = ['1'.repeat(24), '2'.repeat(24)] as const;
+  const rum = Object.fromEntries(Object.entries((await import('../support/rum.ts')).RUM_RECORD));
+  await first.send(of('incident', { incident_id, title: 't' }, NOW - 2), of('alert', { alert_id, title: 't' }));
+  await merge(handlers.mergeAlerts, { alert_ids: [alert_id], incident_id, title: 'merged' });
+  await feed.send(
+    of('host', { host_id: 'h', retired: true }),
+    of('member', { member_id: 1, name: 'n' }),
+    of('work_item', { work_item_id: 'w', version: 1, title: 't' }),
+    of('incident', { incident_id, title: 't2' }, NOW - 1),
+    of('alert', { alert_id, title: 't2' }, NOW + 1),
+    of('rum_resource', rum),
+  );
+  expect(feed.refused).toEqual([]);
+  expect(used).toEqual(grantedTo('ingest-records').all);
+});

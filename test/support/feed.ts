@@ -1,0 +1,38 @@
+import { randomUUID } from 'node:crypto';
+import type { SQSEvent } from 'aws-lambda';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import { createIngestRecords } from '../../lib/ingest/ingest.ts';
+import type { Delay, Refusal } from '../../lib/ingest/refused-queue.ts';
+import { stringifyJson } from '../../lib/shared/json.ts';
+import { testDeps } from './service.ts';
+
+/** The function behind the feed, with queues that keep what it sends. */
+export function feedOver(table: Table, now: () => number = Date.now) {
+  const refused: Refusal[] = [];
+  const delays: Delay[] = [];
+  const deps = testDeps(table);
+  const handler = createIngestRecords(deps, {
+    refuse: async (refusals) => void refused.push(...refusals),
+    delay: async (some) => void delays.push(...some),
+  });
+  const deliver = (bodies: readonly string[], receives = 1) =>
+    handler(
+      {
+        Records: bodies.map((body) => ({
+          messageId: randomUUID(),
+          receiptHandle: `receipt of ${body.slice(0, 20)}`,
+          body,
+          attributes: { SentTimestamp: String(now()), ApproximateReceiveCount: String(receives) },
+        })),
+      } as unknown as SQSEvent,
+      { getRemainingTimeInMillis: () => 60_000 },
+    );
+  return {
+    refused,
+    delays,
+    deps,
+    deliver,
+    /** One message of these records. */
+    send: (...records: object[]) => deliver([records.map((record) => stringifyJson(record)).join('\n')]),
+  };
+}
