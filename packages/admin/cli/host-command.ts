@@ -116,6 +116,6 @@ async function retire(session: WritingSession<RetireOptions>): Promise<void> {
       }
     })
     .finally(progress.end);
+  await target.feed?.settled(io.signal);
   print(io, `${text} retired.`);
-  if (target.feed) say(io, 'The feed removes them within seconds.');
 }
