@@ -14,5 +14,12 @@ export const ACCESS_LOG_FORMAT = AccessLogFormat.custom(
     account_id: AccessLogField.contextAuthorizerPrincipalId(),
     latency_ms: AccessLogField.contextResponseLatency(),
     error: AccessLogField.contextErrorResponseType(),
+    // Of Lambda's answer to API Gateway, for the function and for the authorizer: a throttled one has 429.
+    integration_status: AccessLogField.contextIntegrationStatus(),
+    integration_latency_ms: AccessLogField.contextIntegrationLatency(),
+    integration_error: AccessLogField.contextIntegrationErrorMessage(),
+    authorizer_status: AccessLogField.contextAuthorizerStatus(),
+    authorizer_latency_ms: AccessLogField.contextAuthorizerLatency(),
+    authorizer_error: AccessLogField.contextAuthorizerError(),
   }),
 );

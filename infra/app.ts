@@ -2,13 +2,13 @@ import { chmodSync } from 'node:fs';
 import { App } from 'aws-cdk-lib';
 import { addChecks } from './checks.ts';
 import { ServiceStack } from './stack.ts';
-import { DeploymentSettingsError } from './stack-settings.ts';
+import { DeploymentSettingsError, readDeploymentSettings } from './stack-settings.ts';
 
 const app = new App();
 // CDK lets everybody write into the folders of bundles, which are deployed: nobody else reaches them.
 chmodSync(app.outdir, 0o700);
 try {
-  const stack = new ServiceStack(app, 'IncidentMonitoringRum', {
+  const stack = new ServiceStack(app, readDeploymentSettings(app.node).stackName, {
     description: 'Incident, monitoring and RUM service',
     ...(process.env.CDK_DEFAULT_ACCOUNT &&
       process.env.CDK_DEFAULT_REGION && {

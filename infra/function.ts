@@ -9,6 +9,7 @@ import { Construct } from 'constructs';
 import { type FunctionName, GRANTS, LEADING_KEYS } from './grants.ts';
 import { aliases } from './left-out.ts';
 import { memoryMbOf } from './memory.ts';
+import { metricsNamespace } from './stack-metrics.ts';
 
 const RUNTIME = Runtime.NODEJS_24_X;
 const ARCHITECTURE = Architecture.ARM_64;
@@ -23,15 +24,19 @@ export interface ServiceFunctionProps {
   readonly environment?: Record<string, string>;
   readonly timeout: Duration;
   readonly logRetention: RetentionDays;
+  /** Absent: it takes from what the account has left unreserved. */
+  readonly reservedConcurrentExecutions?: number | undefined;
 }
 
 /** A Lambda function with its runtime, bundle, log group, environment and grants. */
 export class ServiceFunction extends Construct {
+  readonly name: FunctionName;
   readonly lambda: NodejsFunction;
 
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
     super(scope, id);
-    const { name, table } = props;
+    const { name, table, reservedConcurrentExecutions } = props;
+    this.name = name;
     const logGroup = new LogGroup(this, 'Logs', {
       retention: props.logRetention,
       removalPolicy: RemovalPolicy.DESTROY,
@@ -50,9 +55,11 @@ export class ServiceFunction extends Construct {
       architecture: ARCHITECTURE,
       memorySize: memoryMbOf(name),
       timeout: props.timeout,
+      ...(reservedConcurrentExecutions !== undefined && { reservedConcurrentExecutions }),
       loggingFormat: LoggingFormat.JSON,
       logGroup,
       environment: {
+        METRICS_NAMESPACE: metricsNamespace,
         ...(table && { TABLE_NAME: table.tableName }),
         ...props.environment,
       },

@@ -4,12 +4,13 @@ import { catalog as en } from '../lib/http/messages/en.ts';
 
 /**
  * The code of each answer that API Gateway makes itself, so that a caller sees one envelope whoever answers. The two
- * defaults come last: they stand for every type that has no entry.
+ * defaults come last: they stand for every type that has no entry. None is `InternalError`: a function tells its bugs itself. What
+ * is left for API Gateway to answer is that no function did, mostly since Lambda throttled it, of whatever type that is.
  */
 const CODES: readonly (readonly [type: ResponseType, code: ErrorCode, message?: string])[] = [
   [ResponseType.ACCESS_DENIED, 'AccessDenied'],
-  [ResponseType.API_CONFIGURATION_ERROR, 'InternalError'],
-  [ResponseType.AUTHORIZER_CONFIGURATION_ERROR, 'InternalError'],
+  [ResponseType.API_CONFIGURATION_ERROR, 'ServiceUnavailable'],
+  [ResponseType.AUTHORIZER_CONFIGURATION_ERROR, 'ServiceUnavailable'],
   [ResponseType.AUTHORIZER_FAILURE, 'ServiceUnavailable'],
   [ResponseType.BAD_REQUEST_BODY, 'InvalidParameter'],
   [ResponseType.BAD_REQUEST_PARAMETERS, 'InvalidParameter'],
@@ -34,7 +35,7 @@ const CODES: readonly (readonly [type: ResponseType, code: ErrorCode, message?: 
   ],
   [ResponseType.WAF_FILTERED, 'AccessDenied'],
   [ResponseType.DEFAULT_4XX, 'BadRequest'],
-  [ResponseType.DEFAULT_5XX, 'InternalError'],
+  [ResponseType.DEFAULT_5XX, 'ServiceUnavailable'],
 ];
 
 /** Variables are put in without escaping, so nothing that a caller sends is: the request id goes in, the rest is fixed. */

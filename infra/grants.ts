@@ -64,10 +64,10 @@ export const GRANTS: Readonly<Record<FunctionName, readonly Grant[]>> = {
   ],
   'merge-alerts': [
     { actions: ['BatchGetItem'], on: ['alerts', 'incidents', 'members', 'merges', 'idempotency'] },
-    { actions: ['GetItem'], on: ['appKey', 'feed'] },
+    { actions: ['GetItem'], on: ['appKey', 'feed', 'rate'] },
     { actions: ['Query'], on: ['feed', 'merges'] },
     { actions: ['PutItem'], on: ['feed', 'idempotency'] },
-    { actions: ['UpdateItem'], on: ['merges', 'incidents', 'alerts'] },
+    { actions: ['UpdateItem'], on: ['merges', 'incidents', 'alerts', 'rate'] },
     { actions: ['ConditionCheckItem'], on: ['members'] },
   ],
   'finish-merges': [

@@ -34,6 +34,8 @@ export interface MergeQueueProps {
   readonly table: ITableV2;
   readonly finishMerges: FinishFunction;
   readonly timeout: Duration;
+  /** Most merges that are finished at a time: a backlog of them leaves Lambda to the callers. */
+  readonly maxConcurrency: number;
 }
 
 /**
@@ -45,7 +47,7 @@ export class MergeQueue extends Construct {
   readonly deadLetters: Queue;
   readonly pipe: CfnPipe;
 
-  constructor(scope: Construct, id: string, { table, finishMerges, timeout }: MergeQueueProps) {
+  constructor(scope: Construct, id: string, { table, finishMerges, timeout, maxConcurrency }: MergeQueueProps) {
     super(scope, id);
     if (table.tableStreamArn === undefined) throw new Error('the table needs a stream');
     this.deadLetters = new Queue(this, 'DeadLetters', QUEUE);
@@ -55,7 +57,7 @@ export class MergeQueue extends Construct {
       visibilityTimeout: timeout.plus(RETRY_DELAY),
       deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: MOST_RECEIVES },
     });
-    finishMerges.addEventSource(new SqsEventSource(this.queue, { batchSize: 1 }));
+    finishMerges.addEventSource(new SqsEventSource(this.queue, { batchSize: 1, maxConcurrency }));
     new Rule(this, 'Sweep', {
       description: 'Finish merges whose message was lost',
       schedule: Schedule.rate(SWEEP_INTERVAL),

@@ -3,15 +3,18 @@ import { type AlarmBase, type IMetric, MathExpression, Metric, Stats } from 'aws
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
-import { Topic } from 'aws-cdk-lib/aws-sns';
+import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { operations } from '../lib/http/operations.ts';
 import { METRICS } from '../lib/shared/metrics.ts';
+import { CallerAlarms } from './caller-alarms.ts';
+import { CapacityAlarms } from './capacity-alarms.ts';
 import { addDashboard, type DashboardSubjects } from './dashboard.ts';
 import { ServiceLevel } from './service-level.ts';
 import { createAlarm, eventMetric, ownMetric, PERIOD, SLOW_P99_MS, throttleEvents } from './stack-metrics.ts';
+import type { DeploymentSettings } from './stack-settings.ts';
 
 const FEED_BEHIND_SECONDS = 300;
 /** A merge is finished within seconds: after this time an attempt, retried every three minutes, has failed. */
@@ -19,19 +22,32 @@ const PENDING_MINUTES = 6;
 
 export interface MonitoringProps extends DashboardSubjects {
   readonly accessLog: ILogGroup;
-  readonly alarmEmail: string | undefined;
+  readonly settings: DeploymentSettings;
 }
 
 /** Alarms, each with one thing to do (docs/operate.md), and the dashboard. */
 export class Monitoring extends Construct {
-  private readonly topic: Topic | undefined;
+  private readonly actions: readonly SnsAction[];
 
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
-    if (props.alarmEmail !== undefined) this.topic = this.createTopic(props.alarmEmail);
-    for (const alarm of new ServiceLevel(this, 'ServiceLevel', props.accessLog).alarms) this.notifyOf(alarm);
+    const { accessLog, settings } = props;
+    this.actions = this.topics(settings).map((topic) => new SnsAction(topic));
+    const alarms = [
+      ...new ServiceLevel(this, 'ServiceLevel', accessLog).alarms,
+      ...new CapacityAlarms(this, 'Capacity', settings.concurrencyLimit).alarms,
+      ...new CallerAlarms(this, 'Callers', props).alarms,
+    ];
+    for (const alarm of alarms) this.notifyOf(alarm);
     this.addAlarms(props);
     addDashboard(this, props);
+  }
+
+  private topics({ alarmEmail, alarmTopicArn }: DeploymentSettings): ITopic[] {
+    return [
+      ...(alarmEmail === undefined ? [] : [this.createTopic(alarmEmail)]),
+      ...(alarmTopicArn === undefined ? [] : [Topic.fromTopicArn(this, 'AlarmTopic', alarmTopicArn)]),
+    ];
   }
 
   private createTopic(email: string): Topic {
@@ -43,8 +59,8 @@ export class Monitoring extends Construct {
     return topic;
   }
 
-  private notifyOf(alarm: AlarmBase): void {
-    if (this.topic) alarm.addAlarmAction(new SnsAction(this.topic));
+  notifyOf(alarm: AlarmBase): void {
+    alarm.addAlarmAction(...this.actions);
   }
 
   private alarm(id: string, description: string, ...raised: [metric: IMetric, threshold: number, periods?: number]) {

@@ -1,4 +1,4 @@
-import { Duration, Stack } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import {
   Alarm,
   type AlarmBase,
@@ -13,7 +13,7 @@ import {
 import { FilterPattern, type ILogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { operations } from '../lib/http/operations.ts';
-import { METRICS } from '../lib/shared/metrics.ts';
+import { metricsNamespace } from './stack-metrics.ts';
 
 /** The share of the operations' calls that may fail: the objective is 99.9 % (docs/operate.md). */
 const ERROR_BUDGET = 0.001;
@@ -39,9 +39,8 @@ export class ServiceLevel extends Construct {
     super(scope, id);
     const ofOperations = operations.map(({ path }) => FilterPattern.stringValue('$.resource', '=', path));
     const answered = FilterPattern.any(...ofOperations);
-    const metricNamespace = `${METRICS.namespace}/${Stack.of(this).stackName}`;
     const count = (metricName: string, filterPattern: ReturnType<typeof FilterPattern.any>) => {
-      const counted = { metricNamespace, metricName, metricValue: '1', defaultValue: 0 };
+      const counted = { metricNamespace: metricsNamespace, metricName, metricValue: '1', defaultValue: 0 };
       const filter = new MetricFilter(this, metricName, { logGroup: accessLog, filterPattern, ...counted });
       return filter.metric({ statistic: Stats.SUM });
     };

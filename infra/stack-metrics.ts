@@ -1,5 +1,5 @@
 /** The metrics that alarms and dashboard read. */
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Lazy, Stack } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, type IMetric, Metric, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
@@ -10,10 +10,15 @@ export const PERIOD = Duration.minutes(1);
 /** Milliseconds: an answer takes at most 3 s when a dependency is slow, so this warns before callers see errors. */
 export const SLOW_P99_MS = 2_000;
 
+/** Of the stack that a metric is used in: two stages in a region have metrics, and so alarms, of their own. */
+export const metricsNamespace = Lazy.uncachedString({
+  produce: ({ scope }) => `${METRICS.namespace}/${Stack.of(scope).stackName}`,
+});
+
 /** A metric that the functions write. */
 export const ownMetric = (metricName: string, dimensionsMap: Record<string, string>): Metric =>
   new Metric({
-    namespace: METRICS.namespace,
+    namespace: metricsNamespace,
     metricName,
     dimensionsMap: { service: SERVICE, ...dimensionsMap },
     statistic: Stats.SUM,

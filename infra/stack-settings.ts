@@ -1,9 +1,14 @@
 /** The settings of a deployment: CDK context (`cdk deploy -c name=value`) with defaults. docs/deploy.md says what each does. */
 import type { Node } from 'constructs';
 import { type SettingValues, settingValue, settingValues } from '../lib/shared/settings.ts';
+import { FEWEST_RESERVED } from './concurrency.ts';
 
 /** Those of the functions, and what only the deployment needs. */
 export interface DeploymentSettings extends SettingValues {
+  /** Name of the stack: another beside it has another. */
+  stackName: string;
+  /** Whether the table, and all data, is deleted with the stack. */
+  ephemeral: boolean;
   /** Name of the API's stage, first part of every path of the default address. */
   stageName: string;
   /** Whether to give API Gateway, in this account and region, the role that it writes access logs with. */
@@ -13,18 +18,32 @@ export interface DeploymentSettings extends SettingValues {
   /** Calls a second, and burst, of each operation, all accounts together. */
   stageRate: number;
   stageBurst: number;
+  /** Concurrent executions that the account may have in the region, as an alarm needs to know. */
+  concurrencyLimit: number;
+  /** Concurrent executions of the account that this stack reserves for its functions; 0: none. */
+  reservedConcurrency: number;
+  /** Most merges that `finish-merges` finishes at a time. */
+  mergeConcurrency: number;
   logRetentionDays: number;
   /** How a new version of an operation comes into use. */
   rollout: 'all-at-once' | 'canary';
-  /** Where alarms are sent; absent: nowhere. */
+  /** Where alarms are sent; both absent: nowhere. */
   alarmEmail: string | undefined;
+  alarmTopicArn: string | undefined;
+  /** Minutes without a call that raise an alarm; 0: none. */
+  noTrafficMinutes: number;
+  /** Name of a secret with an app key, which a scheduled call uses; absent: there is none. */
+  smokeKeySecret: string | undefined;
   /** ARN of the stream of a table that a destroyed stack left, to use in place of a new one. */
   adoptTable: string | undefined;
 }
 
+const DEFAULT_STACK_NAME = 'IncidentMonitoringRum';
+
 /** Days that CloudWatch Logs can keep logs for. */
 const RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731];
 
+const TOPIC_ARN = /^arn:aws[\w-]*:sns:[\w-]+:\d{12}:[\w-]+$/;
 const STREAM_ARN = /^arn:aws[\w-]*:dynamodb:[\w-]+:\d{12}:table\/[\w.-]+\/stream\/[\w:.-]+$/;
 
 /** Invalid settings: stops synthesis with a sentence for each. */
@@ -57,17 +76,32 @@ export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>): Deplo
     `one of ${RETENTION_DAYS.join(', ')}`,
   );
   const settings: DeploymentSettings = {
+    stackName:
+      text('stackName', /^[A-Za-z][A-Za-z0-9-]{0,63}$/, '1 to 64 letters, digits or hyphens, a letter first') ??
+      DEFAULT_STACK_NAME,
+    ephemeral: flag('ephemeral', false),
     stageName: text('stageName', /^[A-Za-z0-9_]{1,128}$/, '1 to 128 letters, digits or underscores') ?? 'prod',
     apiGatewayAccount: flag('apiGatewayAccount', true),
     ...settingValues(given, wrong),
     authorizerCacheSeconds: integer('authorizerCacheSeconds', 60, 0, 3600),
     stageRate: integer('stageRate', 1000, 1, 10_000),
     stageBurst: integer('stageBurst', 2000, 1, 5_000),
+    concurrencyLimit: integer('concurrencyLimit', 1000, 10, 1_000_000),
+    reservedConcurrency: integer('reservedConcurrency', 0, 0, 1_000_000),
+    mergeConcurrency: integer('mergeConcurrency', 20, 2, 1000),
     logRetentionDays: Number(days ?? 30),
     rollout: rollout === 'canary' ? rollout : 'all-at-once',
     alarmEmail: text('alarmEmail', /^[^@\s]+@[^@\s]+$/, 'an e-mail address'),
+    alarmTopicArn: text('alarmTopicArn', TOPIC_ARN, 'the ARN of an SNS topic'),
+    // An alarm looks back a day at the most.
+    noTrafficMinutes: integer('noTrafficMinutes', 0, 0, 1440),
+    smokeKeySecret: text('smokeKeySecret', /^[\w/+=.@-]{1,512}$/, 'the name of a secret in Secrets Manager'),
     adoptTable: text('adoptTable', STREAM_ARN, "the LatestStreamArn of a table's description"),
   };
+  if (settings.ephemeral && (settings.stackName === DEFAULT_STACK_NAME || settings.adoptTable !== undefined))
+    problems.push('Context ephemeral requires a stackName of its own, and no adoptTable.');
+  const { reservedConcurrency: reserved } = settings;
+  if (reserved > 0 && reserved < FEWEST_RESERVED) wrong('reservedConcurrency', `0 or at least ${FEWEST_RESERVED}`);
   if (problems.length > 0) throw new DeploymentSettingsError(problems.join('\n'));
   return settings;
 }

@@ -4,13 +4,16 @@ import type { Construct } from 'constructs';
 import { allowedMethods, type ListedOperation, type OperationName, operations } from '../lib/http/operations.ts';
 import { SETTINGS } from '../lib/shared/settings.ts';
 import { ServiceApi } from './api.ts';
+import { reservedExecutions } from './concurrency.ts';
 import { constructIdOf } from './construct-ids.ts';
 import { Feed } from './feed.ts';
 import { ServiceFunction, type ServiceFunctionProps } from './function.ts';
 import type { FunctionName } from './grants.ts';
 import { MergeQueue } from './merge-queue.ts';
 import { Monitoring } from './monitoring.ts';
+import { addNotices } from './notices.ts';
 import { CanaryRollout } from './rollout.ts';
+import { SmokeCall } from './smoke-call.ts';
 import { readDeploymentSettings } from './stack-settings.ts';
 import { createServiceTable } from './table.ts';
 
@@ -28,7 +31,8 @@ export class ServiceStack extends Stack {
   constructor(scope: Construct, id: string, props?: StackProps) {
     super(scope, id, props);
     const settings = readDeploymentSettings(this.node);
-    const table = createServiceTable(this, settings.adoptTable);
+    addNotices(this, settings);
+    const table = createServiceTable(this, settings);
     // No secret: it only says which throttle a stranger's calls count against. API Gateway wants 20 to 128 letters and digits.
     const sharedGatewayKey = createHash('sha256')
       .update(`shared ${Names.uniqueId(this)}`)
@@ -39,7 +43,12 @@ export class ServiceStack extends Stack {
     );
     const { logRetentionDays: logRetention } = settings;
     const create = (name: FunctionName, options: Omit<ServiceFunctionProps, 'name' | 'logRetention'>) =>
-      new ServiceFunction(this, constructIdOf(name), { name, logRetention, ...options }).lambda;
+      new ServiceFunction(this, constructIdOf(name), {
+        name,
+        logRetention,
+        reservedConcurrentExecutions: reservedExecutions(name, settings.reservedConcurrency),
+        ...options,
+      }).lambda;
     const operationFunctions = perOperation(({ name, summary }) =>
       create(name, { description: summary, table, environment, timeout: ANSWER_TIMEOUT }),
     );
@@ -64,7 +73,12 @@ export class ServiceStack extends Stack {
       environment,
       timeout: FINISH_TIMEOUT,
     });
-    const mergeQueue = new MergeQueue(this, 'Merges', { table, finishMerges, timeout: FINISH_TIMEOUT });
+    const mergeQueue = new MergeQueue(this, 'Merges', {
+      table,
+      finishMerges,
+      timeout: FINISH_TIMEOUT,
+      maxConcurrency: settings.mergeConcurrency,
+    });
 
     const feed = new Feed(this, 'Feed', INGEST_TIMEOUT);
     const ingestRecords = create('ingest-records', {
@@ -89,15 +103,17 @@ export class ServiceStack extends Stack {
       sharedGatewayKey,
     });
     // Its logical ids begin with its first name: an alarm whose id changes is replaced.
-    new Monitoring(this, 'Watch', {
+    const monitoring = new Monitoring(this, 'Watch', {
       api,
       accessLog,
       table,
       functions: { ...operationFunctions, 'usage-key-authorizer': usageKeyAuthorizer },
       mergeQueue,
+      settings,
       feed,
-      alarmEmail: settings.alarmEmail,
     });
+    if (settings.smokeKeySecret !== undefined)
+      new SmokeCall(this, 'Smoke', { url, keySecret: settings.smokeKeySecret, monitoring });
     new CfnOutput(this, 'Url', { value: url, description: 'Base address of the API' });
     new CfnOutput(this, 'TableName', { value: table.tableName });
     new CfnOutput(this, 'AccountPlanId', {

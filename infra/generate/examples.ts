@@ -126,7 +126,7 @@ export const DOCUMENTATION: Readonly<Record<OperationName, OperationDocumentatio
       },
       ResourceNotFound: {
         summary: 'An alert does not exist',
-        message: en.explain.mergeTargetsNotFound({ some: [{ what: 'alert', id: MISSING_ALERT }], more: 0 }),
+        message: en.explain.mergeTargetsNotFound({ some: [{ what: 'alert', id: MISSING_ALERT }], more: 0, unread: 0 }),
       },
     },
     description:

@@ -13,6 +13,7 @@ function schemaOf(): object {
     title: 'A record of the feed',
     oneOf: named.map(([kind, line]) => ({
       ...line,
+      ...(kind === 'alert' && { oneOf: [{ required: ['alert_id'] }, { required: ['source_id'] }] }),
       required: ['kind', ...line.required],
       properties: { ...line.properties, kind: { const: kind } },
     })),

@@ -3,10 +3,10 @@ import QuickLRU from 'quick-lru';
 import { withSignal } from '../dynamodb/client.ts';
 import { keys } from '../dynamodb/keys.ts';
 import { getRow } from '../dynamodb/row.ts';
+import type { AppKeyRow } from '../dynamodb/rows.ts';
 import { isCurrent } from '../shared/current.ts';
 import type { Deps } from '../shared/deps.ts';
 import type { Int64 } from '../shared/json.ts';
-import type { AppKeyRow } from './app-key-rows.ts';
 
 /** Who a valid key belongs to, and what that account may do. */
 export interface Caller {
@@ -31,13 +31,13 @@ export const appKeyIdOf = (hash: string) => hash.slice(0, 16);
 
 export type AppKeys = ReturnType<typeof createAppKeys>;
 
-/** Undefined: there is no such key. */
+/** The row of a key; undefined: there is no such key. */
 type Found = AppKeyRow | undefined;
 
 /**
- * Looks app keys up, at most once at a time for each, however many calls wait. A found key is trusted for
- * `appKeyCacheSeconds` from the moment its look-up began, an unknown one is cached for three seconds.
- * @param options `cacheSize`: keys that are kept, twice as many at the most; `lookUpMs`: the longest look-up, in milliseconds
+ * Looks app keys up, with a cache. Concurrent calls share the look-up of a key. A found key is cached for `appKeyCacheSeconds` from the
+ * start of its look-up, an unknown one for at most three seconds.
+ * @param options `cacheSize`: soft limit, QuickLRU keeps up to twice as many; `lookUpMs`: time limit of a look-up in milliseconds
  */
 export function createAppKeys(
   { table, now, settings, timeLimits }: Pick<Deps, 'table' | 'now' | 'settings' | 'timeLimits'>,
@@ -46,11 +46,11 @@ export function createAppKeys(
   const trustedMs = settings.appKeyCacheSeconds * 1000;
   const lifetimeMs = (row: Found) => (row ? trustedMs : Math.min(trustedMs, UNKNOWN_KEY_MS));
   const rows = new QuickLRU<string, { row: Found; sinceMs: number }>({ maxSize: cacheSize });
-  const underWay = new Map<string, Promise<Found>>();
+  const pending = new Map<string, Promise<Found>>();
 
   async function lookUp(hash: string): Promise<Found> {
     const sinceMs = now();
-    // A signal of its own: the lookup serves many calls, which started while it ran.
+    // Its own signal, since other calls may share it.
     const row = await getRow(withSignal(table, AbortSignal.timeout(lookUpMs)), keys.appKey(hash));
     rows.set(hash, { row, sinceMs });
     return row;
@@ -59,12 +59,12 @@ export function createAppKeys(
   function rowOf(hash: string): Found | Promise<Found> {
     const known = rows.get(hash);
     if (known && isCurrent(known.sinceMs, lifetimeMs(known.row), now())) return known.row;
-    let look = underWay.get(hash);
-    if (!look) {
-      look = lookUp(hash).finally(() => underWay.delete(hash));
-      underWay.set(hash, look);
+    let promise = pending.get(hash);
+    if (!promise) {
+      promise = lookUp(hash).finally(() => pending.delete(hash));
+      pending.set(hash, promise);
     }
-    return look;
+    return promise;
   }
 
   return {

@@ -3,11 +3,11 @@ import type { Deps } from '../shared/deps.ts';
 import type { AppKeys } from './app-keys.ts';
 
 /**
- * Assigns a call to the gateway key that it counts against: the account's, or the shared one. It never
- * refuses: the handler identifies the caller, so that all refusals are alike.
- * @param sharedGatewayKey value of the gateway key that all callers share who have none of their own
- * @throws when keys cannot be looked up: API Gateway answers 503 and does not cache it. The shared key would be
- *   cached, and the caller would share the strangers' throttle long after DynamoDB recovers
+ * Maps a call to the gateway key that it counts against: the account's, or the shared one. Despite its type it authorizes nobody: the
+ * handler checks the app key, so that all refusals are alike.
+ * @param sharedGatewayKey value of the gateway key for all callers without their own
+ * @throws when keys cannot be looked up: API Gateway answers 503 and does not cache it. It would cache the shared key, and the caller
+ *   would share the throttle of callers without a key long after DynamoDB recovers
  */
 export function createUsageKeyAuthorizer(
   appKeys: AppKeys,

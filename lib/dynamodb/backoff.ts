@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Milliseconds. */
+/** Bounds of the wait before a retry, in milliseconds. */
 export interface Backoff {
   readonly firstMs: number;
   readonly longestMs: number;
@@ -8,9 +8,9 @@ export interface Backoff {
 
 /** After a conflict: the other writer is done within milliseconds. */
 export const CONFLICT: Backoff = { firstMs: 10, longestMs: 200 };
-/** After a conflict on a row that all of an account's merges write: one that waits longer than others is overtaken by them. */
+/** After a conflict on the merge order, which all merges of an account write: short, or calls that wait long lose to others. */
 export const CONTENDED: Backoff = { firstMs: 10, longestMs: 80 };
-/** After being throttled: a partition's units come back within a second. */
+/** After throttling: a partition has new units each second. */
 export const THROTTLED: Backoff = { firstMs: 25, longestMs: 400 };
 
 /**

@@ -7,11 +7,12 @@ import { isThrottled } from './failures.ts';
 import type { AttributeOf, Key, KeyOf, Read, RowKind } from './keys.ts';
 import { forEach } from './pool.ts';
 
-const LARGEST_BATCH = 100;
-/** Without a signal: some ten seconds. */
+/** Keys of a call. */
+export const LARGEST_BATCH = 100;
+/** Maximum attempts without a signal: about ten seconds. */
 const MOST_ATTEMPTS = 50;
 
-/** Identifies a row among those read together. */
+/** Name of a row in a {@link RowMap}. */
 export const rowName = ({ pk, sk }: Key) => `${pk}\n${sk}`;
 
 /** Rows by {@link rowName}. */
@@ -24,7 +25,7 @@ export class RowMap<Kind extends RowKind, Name extends AttributeOf<Kind> = Attri
   }
 }
 
-/** Keys that were read in one call. */
+/** The keys of one call. */
 export interface ReadBatch<Kind extends RowKind> {
   keys: readonly KeyOf<Kind>[];
   /** How many of the rows exist. */
@@ -34,9 +35,9 @@ export interface ReadBatch<Kind extends RowKind> {
 }
 
 /**
- * Reads rows by their keys, strongly consistent unless said otherwise, a hundred per call and a few calls in parallel. Throttled
- * and unprocessed keys are retried until the table's signal aborts.
- * @param options `attributes`: those that are read beside the key; absent: all
+ * Reads rows by their keys, a hundred per call, with concurrent calls. Retries throttled and unprocessed keys until the table's signal
+ * aborts.
+ * @param options `consistent`: strongly, the default; `attributes`: those to read beside the key; absent: all
  * @returns the rows that exist
  */
 export async function batchGet<Kind extends RowKind, Name extends AttributeOf<Kind>>(

@@ -11,20 +11,20 @@ import { toInt64 } from '../shared/json.ts';
 import { createHttpHandler, type Timeouts } from './http-handler.ts';
 import { createSigner } from './signer.ts';
 
-/** A DynamoDB table through its document client; an integer beyond 2^53 is a bigint on both sides. */
+/** A table to call, with the signal of the caller. Integers beyond 2^53 are bigints, written and read. */
 export interface Table {
   readonly name: string;
   readonly client: DynamoDBDocumentClient;
-  /** Reads a row that the document client leaves raw: those in stream records and in failed conditions. */
+  /** Converts a row that the document client leaves raw, such as that of a failed condition. */
   readonly unmarshall: <Row>(item: Record<string, AttributeValue>) => Row;
-  /** Ends the calls: see {@link withSignal}. */
+  /** Aborts the calls: see {@link withSignal}. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The table for calls that a signal ends; undefined: nothing does. */
+/** The table for calls that this signal aborts; undefined: none does. */
 export const withSignal = (table: Table, signal: AbortSignal | undefined): Table => ({ ...table, signal });
 
-/** What each call of the client is given. */
+/** The options of each call of the client. */
 export const optionsOf = (signal: AbortSignal | undefined) => (signal ? { abortSignal: signal } : {});
 
 export interface TableOptions {
@@ -39,21 +39,22 @@ export interface TableOptions {
   timeouts?: Timeouts;
 }
 
-/** Of a server without credentials in its URL. DynamoDB Local takes letters and digits only. */
+/** Region, and default credentials, of a DynamoDB-compatible server. DynamoDB Local takes letters and digits only. */
 const LOCAL = 'local';
 
 /**
- * Splits the URL of a DynamoDB-compatible server, `http://ACCESS_KEY_ID:SECRET@HOST:PORT`: one text hands on all that
- * reaches a table. DynamoDB Local has tables for each access key id, and checks no secret.
+ * Splits the URL of a DynamoDB-compatible server with its credentials, `http://ACCESS_KEY_ID:SECRET@HOST:PORT`. DynamoDB Local has
+ * separate tables for each access key id, and checks no secret.
  */
 export function splitEndpoint(text: string) {
   const url = new URL(text);
   const credentials = { accessKeyId: url.username || LOCAL, secretAccessKey: url.password || LOCAL };
-  Object.assign(url, { username: '', password: '' });
+  url.username = '';
+  url.password = '';
   return { url: url.href.replace(/\/$/, ''), credentials };
 }
 
-/** Milliseconds; three attempts of a call that hangs stay within the deadline of a request. */
+/** Milliseconds. Three attempts of a call that hangs stay within the deadline of a request. */
 const TIMEOUTS = { connectionTimeout: 500, requestTimeout: 800 } as const;
 
 /** For commands: an operator waits longer than a caller of the API does. */
@@ -66,8 +67,8 @@ export const PATIENT = {
 const RETRY_DELAY_MS = 25;
 
 /**
- * The SDK's strategy with a retry quota for each call. That for all calls of a client is used up by some twenty throttled ones, and then a
- * single lost reply fails the next.
+ * The SDK's strategy with a retry quota per call. The SDK's own quota is shared by all calls of a client: some twenty throttled calls
+ * use it up, and then the next call fails at a single lost reply.
  */
 class RetryByCall extends StandardRetryStrategy {
   override async refreshRetryTokenForRetry(
@@ -80,7 +81,7 @@ class RetryByCall extends StandardRetryStrategy {
   }
 }
 
-/** How the client reaches DynamoDB: its own retries are the only ones. */
+/** How the client reaches DynamoDB, and retries. */
 export function clientConfig({
   endpoint,
   region,

@@ -1,13 +1,13 @@
 /**
- * DynamoDB's expressions in their own words, with the values in their places:
+ * Template strings for DynamoDB expressions. A value becomes a placeholder:
  *
  *     expression`SET title = ${title}, #version = #version + ${1}`
  *
- * `#word` is the attribute `word`, for names that are reserved words. A value that is undefined is left out, and an
- * expression in place of a value becomes a part of this one.
+ * `#word` is the attribute `word`, for names that are reserved words. An undefined value is omitted; an expression as a value becomes
+ * part of this one.
  */
 export class Expression {
-  /** One more than there are values. */
+  /** The texts around the values: one more than there are values. */
   readonly texts: readonly string[];
   readonly values: readonly unknown[];
 
@@ -17,6 +17,7 @@ export class Expression {
   }
 }
 
+/** Tag of a template string. */
 export const expression = (texts: TemplateStringsArray, ...values: readonly unknown[]) => new Expression(texts, values);
 
 /** No reserved word has an underscore: DynamoDB Developer Guide, "Reserved words in DynamoDB". */
@@ -28,7 +29,7 @@ export const attribute = (name: string) => new Expression([nameText(name)]);
 export const EXISTS = expression`attribute_exists(pk)`;
 export const IS_NEW = expression`attribute_not_exists(pk)`;
 
-/** The attribute has the value; undefined: the row does not have the attribute. */
+/** Condition: the attribute has this value; undefined: the row lacks the attribute. Also an assignment, in `SET`. */
 export const is = (name: string, value: unknown) =>
   value === undefined
     ? new Expression([`attribute_not_exists(${nameText(name)})`])
@@ -45,16 +46,16 @@ export function joined(before: string, parts: readonly Expression[], between: st
 export const isBelow = (name: string, bound: number | bigint) =>
   expression`(attribute_not_exists(${attribute(name)}) OR ${attribute(name)} < ${bound})`;
 
-/** All of the conditions hold. */
+/** Condition: all of these hold. */
 export const all = (...conditions: readonly Expression[]) => joined('', conditions, ' AND ');
 
-/** The row exists, and these attributes are as they were read. */
+/** Condition: the row exists, and these attributes have the values that were read. */
 export const isAsRead = <Row extends object>(row: Row, names: readonly (keyof Row & string)[]) =>
   all(EXISTS, ...names.map((name) => is(name, row[name])));
 
 /**
- * Sets attributes of a row, and removes those that are undefined.
- * @param initial set where the row does not have them yet; undefined ones are left out
+ * Update: sets attributes, and removes those whose value is undefined.
+ * @param initial set only if the row lacks them; undefined values are omitted
  */
 export function set(attributes: object, initial: object = {}): Expression {
   const sets: Expression[] = [];
@@ -78,15 +79,15 @@ type Members<Given> = {
   [Member in keyof Given]: string | (undefined extends Given[Member] ? undefined : never);
 } & { ExpressionAttributeNames?: Record<string, string>; ExpressionAttributeValues?: Record<string, unknown> };
 
-/** The members of a request that its expressions make: their texts, and the names and values in them. */
-export function expressionsOf<Given extends Readonly<Record<string, Expression | undefined>>>(given: Given) {
+/** Converts expressions to the members of a DynamoDB request: texts, names and values. */
+export function expressionsOf<Given extends Readonly<Record<string, Expression | undefined>>>(expressions: Given) {
   const names: Record<string, string> = {};
   const values: Record<string, unknown> = {};
   let count = 0;
-  function textOf({ texts, values: own }: Expression): string {
+  function textOf({ texts, values: parts }: Expression): string {
     let text = texts[0] as string;
-    for (let index = 0; index < own.length; index += 1) {
-      const value = own[index];
+    for (let index = 0; index < parts.length; index += 1) {
+      const value = parts[index];
       if (value instanceof Expression) text += textOf(value);
       else if (value !== undefined) {
         const placeholder = `:${count++}`;
@@ -99,10 +100,10 @@ export function expressionsOf<Given extends Readonly<Record<string, Expression |
   }
   const members: Record<string, unknown> = {};
   let hasNames = false;
-  for (const member in given) {
-    const one = given[member];
-    if (!one) continue;
-    const text = textOf(one);
+  for (const member in expressions) {
+    const given = expressions[member];
+    if (!given) continue;
+    const text = textOf(given);
     members[member] = text;
     for (const alias of text.match(/#\w+/g) ?? []) {
       names[alias] = alias.slice(1);

@@ -9,7 +9,7 @@ const OVERLOAD = new Set<string | undefined>([
   'TransactionConflictException',
   'TransactionInProgressException',
   'ReplicatedWriteConflictException',
-  // Of the environment: no bug of the code.
+  // Problems of the environment, not bugs.
   'ExpiredTokenException',
   'CredentialsProviderError',
   'AbortError',
@@ -17,7 +17,7 @@ const OVERLOAD = new Set<string | undefined>([
   'EntryUnreadableError',
   'TimeoutError',
 ]);
-/** Of a reply that is not DynamoDB's, such as a proxy's. */
+/** Names of errors for a reply that is not DynamoDB's, such as a proxy's. */
 const UNNAMED = new Set<string | undefined>(['Unknown', 'SyntaxError']);
 const NETWORK = new Set<string | undefined>([
   'ECONNREFUSED',
@@ -29,7 +29,7 @@ const NETWORK = new Set<string | undefined>([
   'EHOSTUNREACH',
   'ENETUNREACH',
 ]);
-const PASSING_REASONS = new Set<string | undefined>([
+const TRANSIENT_REASONS = new Set<string | undefined>([
   'TransactionConflict',
   'ThrottlingError',
   'ProvisionedThroughputExceeded',
@@ -44,25 +44,25 @@ interface Failure {
 }
 
 /**
- * Whether the dependency is down, throttled past its retries or too slow, as opposed to a bug: a lasting
- * refusal (validation, permission, missing table) is a bug.
+ * Whether DynamoDB is down, throttles beyond the retries or is too slow. Any other error, such as a validation error, a missing permission
+ * or a missing table, is a bug.
  */
 export function isUnavailable(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
   const { name, code, errors, $metadata, CancellationReasons } = error as Failure;
   if (OVERLOAD.has(name) || NETWORK.has(code) || ($metadata?.httpStatusCode ?? 0) >= 500) return true;
-  // The SDK marks what happened to a sent call: an error of the connection has a code, and DynamoDB names each of its own.
+  // `$metadata` marks errors of a sent call: connection errors have a code, and DynamoDB's have a name.
   if ($metadata && (code !== undefined || UNNAMED.has(name))) return true;
   if (errors?.some(isUnavailable)) return true; // several addresses of one host were tried
-  return name === 'TransactionCanceledException' && CancellationReasons?.some(isPassing) === true;
+  return name === 'TransactionCanceledException' && CancellationReasons?.some(isTransient) === true;
 }
 
 /** Whether DynamoDB asks for a slower pace. */
 export const isThrottled = (error: unknown) => error instanceof Error && THROTTLED.has(error.name);
 
-const isPassing = ({ Code }: { Code?: string }) => PASSING_REASONS.has(Code);
+const isTransient = ({ Code }: { Code?: string }) => TRANSIENT_REASONS.has(Code);
 
-/** Whether DynamoDB refuses a write, or a transaction for one of its writes, since the row would be larger than 400 KB. */
+/** Whether DynamoDB refuses a write or a transaction because a row would be larger than 400 KB. */
 export function isRowTooLarge(error: unknown): boolean {
   const { name, message, CancellationReasons } = error as Failure & Partial<Error>;
   const isSize = (text?: string) => text?.includes('Item size') === true;

@@ -15,7 +15,7 @@ type Handler = Extract<DynamoDBClientConfig['requestHandler'], { handle: unknown
 
 const SOCKETS = { keepAlive: true, maxSockets: 100 } as const;
 
-/** As the SDK's own handler names these: each is a transient error, which the SDK tries again. */
+/** Like the SDK's handler, names them TimeoutError: a transient error, which the SDK retries. */
 const LOST = new Set<unknown>(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
 
 const timeoutError = (message: string) =>
@@ -24,8 +24,8 @@ const abortError = ({ reason }: AbortSignal) =>
   Object.assign(new Error('Request aborted', { cause: reason }), { name: 'AbortError' });
 
 /**
- * Sends the SDK's requests over `node:http` and `node:https`, with one timer, and reads each reply whole. In place of the SDK's
- * handler, since it saves 12 to 15 % of a warm call's CPU. Time-outs, aborts and lost connections are the errors that the SDK's handler throws.
+ * Sends the SDK's requests over `node:http` and `node:https`, with one timer, and buffers each reply. It replaces the SDK's handler to save
+ * 12 to 15 % of a warm call's CPU. It rejects with the same errors after time-outs, aborts and lost connections.
  */
 export function createHttpHandler({ connectionTimeout, requestTimeout }: Timeouts): Handler {
   const plainAgent = new PlainAgent(SOCKETS);

@@ -1,25 +1,20 @@
 /**
- * The only place that builds or parses a key. Every row of a tenant begins with the account, so a query across tenants
- * cannot be written down; an app key is found by its hash, since it determines the account.
+ * The only code that builds or parses a key. Every partition key of a tenant begins with the account, so no query spans tenants. An app
+ * key has none, since it is looked up to find the account.
  */
 import { type Int64, toInt64 } from '../shared/json.ts';
+import type { Rows } from './rows.ts';
 
 export type Key = {
   readonly pk: string;
   readonly sk: string;
 };
 
-/** The attributes of the rows of each kind, beside the key. Each feature adds its own kinds, in its `rows.ts`. */
-export interface Rows {
-  /** Its key says all. */
-  listedAccount: Record<never, never>;
-}
-
 export type RowKind = keyof Rows;
 
 declare const kind: unique symbol;
 
-/** A partition key, and the kinds of the rows that it has. */
+/** A partition key, typed by the kinds of rows that are stored under it. */
 export type PartitionOf<Kind extends RowKind> = string & { readonly [kind]?: Kind };
 
 export interface KeyOf<Kind extends RowKind> extends Key {
@@ -30,7 +25,7 @@ export type Stored<Kind extends RowKind> = Kind extends RowKind ? Key & Rows[Kin
 
 export type AttributeOf<Kind extends RowKind> = Kind extends RowKind ? keyof Stored<Kind> & string : never;
 
-/** Of a row, the attributes that are read. */
+/** The attributes that are read of a row. */
 export type Read<Kind extends RowKind, Name extends AttributeOf<Kind>> = Kind extends RowKind
   ? Pick<Stored<Kind>, Name & keyof Stored<Kind>>
   : never;
@@ -43,10 +38,10 @@ const feedPartition = <Kind extends RowKind>(account: Int64, incidentId: string)
 
 const SEQUENCE_DIGITS = 15;
 
-/** A feed entry's place in the order of all merges of its account: sorts as text as it does as a number. */
+/** A sequence as text that sorts like the number. */
 const sequenceText = (sequence: number) => String(sequence).padStart(SEQUENCE_DIGITS, '0');
 
-/** An account's alerts lie under 16 partition keys, by the last digit of their ids: ObjectIDs end in a counter. */
+/** An account's alerts have 16 partition keys, by the last digit of their ids, which is evenly distributed: ObjectIDs end in a counter. */
 const ALERT_SHARDS = '0123456789abcdef';
 
 /** The shard of an alert, by its id in lower case. */
@@ -54,9 +49,9 @@ export const alertShard = (alertId: string) => alertId.slice(-1);
 
 const ACCOUNT_DIGITS = 19;
 
-/** Partition keys that are read as a range. */
+/** Partition keys of the rows that are read together. */
 export const collections = {
-  /** The operator's list of all accounts; no call of a tenant reads it. */
+  /** The operator's list of all accounts. No operation reads it. */
   accounts: () => 'ACCOUNTS' as PartitionOf<'listedAccount'>,
   audit: (account: Int64) => tenantPartition<'audit'>(account, 'AUDIT'),
   members: (account: Int64) => tenantPartition<'member'>(account, 'MEMBERS'),
@@ -83,7 +78,7 @@ export const keys = {
     pk: collections.accounts(),
     sk: String(account).padStart(ACCOUNT_DIGITS, '0'),
   }),
-  /** A command of an operator; the id tells those of one millisecond apart. */
+  /** A command of an operator. The id distinguishes commands of the same millisecond. */
   audit: (account: Int64, atMs: number, id: string) => ({
     pk: collections.audit(account),
     sk: `${sequenceText(atMs)}#${id}`,
@@ -116,7 +111,7 @@ export const keys = {
     pk: feedPartition<'feedMoves'>(account, incidentId),
     sk: `${sequenceText(sequence)}#MOVES#${String(start).padStart(6, '0')}`,
   }),
-  // Stored by the name that the merge order had first.
+  // The sort key is the merge order's first name.
   mergeOrder: (account: Int64) => ({ pk: tenantPartition<'mergeOrder'>(account, 'MERGES'), sk: 'LEDGER' }),
   mergeOrderShard: (account: Int64, shard: number) => ({
     pk: tenantPartition<'mergeOrderShard'>(account, 'MERGES'),
@@ -133,7 +128,7 @@ export const keys = {
   }),
 } as const satisfies { [Kind in RowKind]: (...parts: never[]) => KeyOf<Kind> };
 
-/** A parsed key: the kind of row, and the values it was built from. */
+/** The kind of row, and the values that the key was built from. */
 export interface ParsedKey {
   kind: RowKind;
   account?: Int64;
@@ -145,7 +140,7 @@ export const ofKind = <Kind extends RowKind, Row extends Key>(kind: Kind, rows: 
 
 const TENANT = /^ACCOUNT#(-?\d+)#([A-Z_]+)(?:#(.*))?$/s;
 
-/** Reads a key back; undefined for a key that {@link keys} cannot have built. */
+/** Parses a key; undefined for one that {@link keys} cannot have built. */
 export function parseKey({ pk, sk }: Key): ParsedKey | undefined {
   if (pk.startsWith('APP_KEY#')) return { kind: 'appKey', parts: [pk.slice('APP_KEY#'.length)] };
   if (pk === collections.accounts())

@@ -1,9 +1,9 @@
-/** Calls to DynamoDB that are under way at once. */
-const CONCURRENCY = 16;
+/** Concurrent calls to DynamoDB. */
+export const CONCURRENCY = 16;
 
 /**
- * Runs `work` for each item, a few at once. The first failure ends it; nothing is still running when this returns.
- * @param work its signal aborts when `signal` does, and when other work has failed
+ * Runs `work` for each item with limited concurrency. After a failure no further work starts; none is running when this returns.
+ * @param work its signal aborts with `signal`, and after a failure of other work
  * @throws the first failure
  */
 export async function forEach<Item>(
@@ -11,19 +11,19 @@ export async function forEach<Item>(
   work: (item: Item, signal: AbortSignal) => Promise<unknown>,
   { concurrency = CONCURRENCY, signal }: { concurrency?: number; signal?: AbortSignal | undefined } = {},
 ): Promise<void> {
-  const left = [...items].values();
-  const stop = new AbortController();
-  const ending = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
+  const queue = [...items].values();
+  const failed = new AbortController();
+  const ending = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal;
   let failure: { error: unknown } | undefined;
   const worker = async () => {
     try {
-      for (const item of left) {
+      for (const item of queue) {
         ending.throwIfAborted();
         await work(item, ending);
       }
     } catch (error) {
       failure ??= { error };
-      stop.abort();
+      failed.abort();
     }
   };
   await Promise.all(Array.from({ length: concurrency }, worker));

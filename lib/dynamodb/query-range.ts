@@ -3,12 +3,12 @@ import { toInt64 } from '../shared/json.ts';
 import type { Table } from './client.ts';
 import { expression, expressionsOf, projection } from './expression.ts';
 
-/** A part of one item collection. */
+/** A range of sort keys of one partition. */
 export interface Range {
   partition: string;
   /** Exclusive; absent: from the first row. */
   after?: string | undefined;
-  /** Both inclusive; in place of `after`. */
+  /** Both inclusive; takes precedence over `after`. */
   between?: readonly [from: string, to: string];
   limit: number;
 }
@@ -16,15 +16,17 @@ export interface Range {
 export interface RangePage<Row> {
   /** In ascending order of their sort keys. */
   rows: Row[];
-  /** The sort key that DynamoDB read up to; absent when no row is left in the range. */
+  /** The last sort key that DynamoDB read; absent when the range has no further row. */
   reached: string | undefined;
 }
 
 type WireRow = Record<string, AttributeValue>;
 
 /**
- * Reads a range, eventually consistent, and returns the requested attributes; `keyName` is the field for the sort key. Not by the
- * document client, which would copy each value again.
+ * Reads one page of a range, eventually consistent. It converts the values itself: the document
+ * client would copy each one again.
+ * @param keyName field of the result that gets the sort key
+ * @param attributes those to read beside the sort key
  */
 export async function queryRange<Row>(
   table: Table,
@@ -47,7 +49,7 @@ export async function queryRange<Row>(
   return { rows: Items.map((item) => plainRow(table, item, keyName) as Row), reached: LastEvaluatedKey?.sk?.S };
 }
 
-/** An attribute that is null counts as absent. */
+/** Converts a row. An attribute that is null counts as absent. */
 function plainRow(table: Table, item: WireRow, keyName: string): Record<string, unknown> {
   const row: Record<string, unknown> = { [keyName]: item.sk?.S };
   for (const name in item) {
@@ -61,6 +63,6 @@ function plainValue(table: Table, value: AttributeValue): unknown {
   if (value.S !== undefined) return value.S;
   if (value.N !== undefined) return /^-?\d+$/.test(value.N) ? toInt64(value.N) : Number(value.N);
   if (value.BOOL !== undefined) return value.BOOL;
-  // Types that the service does not write are read like the document client does.
+  // The service does not write other types.
   return table.unmarshall<{ value: unknown }>({ value }).value;
 }

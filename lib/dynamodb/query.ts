@@ -4,15 +4,15 @@ import { expression, expressionsOf, projection } from './expression.ts';
 import type { AttributeOf, PartitionOf, Read, RowKind, Stored } from './keys.ts';
 
 export interface QueryOptions<Name> {
-  /** Only sort keys that begin so. */
+  /** Only rows whose sort key begins with this. */
   prefix?: string;
-  /** Only sort keys from this one on. */
+  /** Only rows with this sort key or a higher one. */
   from?: string;
   /** Absent: all. */
   attributes?: readonly Name[];
 }
 
-/** All rows of a partition in ascending order, strongly consistent, a page of DynamoDB at a time. */
+/** Reads the rows of a partition in ascending order, strongly consistent, a page of DynamoDB at a time. */
 export async function* queryAll<Kind extends RowKind, Name extends AttributeOf<Kind>>(
   table: Table,
   partition: PartitionOf<Kind>,
@@ -21,6 +21,7 @@ export async function* queryAll<Kind extends RowKind, Name extends AttributeOf<K
   for await (const rows of pagesOf(table, partition, options)) yield* rows;
 }
 
+/** Like {@link queryAll}, as an array. */
 export async function queryRows<Kind extends RowKind, Name extends AttributeOf<Kind>>(
   table: Table,
   partition: PartitionOf<Kind>,
@@ -41,13 +42,13 @@ async function* pagesOf<Kind extends RowKind, Name extends AttributeOf<Kind>>(
 
 export interface PageOptions {
   limit: number;
-  /** Sort key after which to begin, exclusive; undefined: at the end that comes first. */
+  /** The page begins after this sort key; undefined: with the first row of the order. */
   after?: string | undefined;
-  /** The highest sort keys first. */
+  /** Highest sort keys first. */
   descending?: boolean;
 }
 
-/** Some rows of a partition, strongly consistent. `next` is the `after` of the following page; absent after the last row. */
+/** Reads one page of a partition, strongly consistent. `next` is the `after` of the next page; undefined on the last one. */
 export async function queryPage<Kind extends RowKind>(
   table: Table,
   partition: PartitionOf<Kind>,

@@ -1,4 +1,4 @@
-/** Reads and writes single rows, with the name and the signal of their table. */
+/** Reads and writes single rows. */
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { GetCommand, PutCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import { optionsOf, type Table } from './client.ts';
@@ -18,16 +18,16 @@ export async function getRow<Kind extends RowKind, Name extends AttributeOf<Kind
   return Item as Read<Kind, Name> | undefined;
 }
 
-/** Whether a write was done, or its condition did not hold; and the row, where the write asks for it. */
+/** `done` is false if the condition did not hold. `row`: present if the write asks for it by {@link Returned}. */
 export interface Written<Row> {
   done: boolean;
   row: Row | undefined;
 }
 
-/** What a write asks for: the row after it, or the stored one where the condition does not hold. */
+/** Which row a write returns: the new one, and the stored one if the condition does not hold. */
 export type Returned = Pick<UpdateCommandInput, 'ReturnValues' | 'ReturnValuesOnConditionCheckFailure'>;
 
-/** Changes a row, or makes it, if the condition holds. */
+/** Updates or creates a row if the condition holds. */
 export function updateRow<Kind extends RowKind>(
   table: Table,
   key: KeyOf<Kind>,
@@ -40,7 +40,7 @@ export function updateRow<Kind extends RowKind>(
   return written(table, table.client.send(command, optionsOf(table.signal)));
 }
 
-/** Puts a row in place of the one that is stored, if the condition holds. */
+/** Creates or replaces a row if the condition holds. */
 export function putRow<Kind extends RowKind>(
   table: Table,
   row: KeyOf<Kind> & Readonly<Record<string, unknown>>,

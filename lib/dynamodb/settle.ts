@@ -1,44 +1,43 @@
 import { type Table, withSignal } from './client.ts';
 import { isUnavailable } from './failures.ts';
 
-/** Milliseconds that reading the table may take beyond the deadline: the answer is still within 3 s. */
-const LOOK_MS = 250;
+/** Extra time in milliseconds, after the signal, for verifying a write: the answer is still within 3 s. */
+const VERIFY_MS = 250;
 
 export interface Write<Result> {
   send(table: Table): Promise<Result>;
   /**
-   * Reads the table, strongly consistent, to see whether the write was applied.
-   * @returns what `send` would have; undefined if it was not applied
+   * Reads, strongly consistent, whether the write was applied.
+   * @returns the result of an applied write; undefined if it was not applied
    */
-  look(table: Table): Promise<Result | undefined>;
+  verify(table: Table): Promise<Result | undefined>;
 }
 
 /**
- * Sends a write, and reads the table if its reply leaves the outcome unknown: after a time-out, a reset or a 5xx it may
- * have been applied, and after a temporary refusal too, since an earlier attempt of the SDK may have been. So a lost reply
- * never turns a success into a failure.
- * @param table its signal ends the write
- * @throws what `send` threw, if the write was not applied or the table cannot be read
+ * Sends a write, and verifies it if its outcome is unknown: a time-out, a reset or a 5xx does not say whether it was applied, nor does
+ * a temporary refusal, since an earlier attempt of the SDK may have been. So a lost reply never turns a success into a failure.
+ * @param table its signal ends the write; verifying may take 250 ms longer
+ * @throws what `send` threw, if the write was not applied or cannot be verified
  */
 export async function settle<Result>(table: Table, write: Write<Result>): Promise<Result> {
   try {
     return await write.send(table);
   } catch (error) {
     if (!isUnavailable(error)) throw error;
-    const found = await look(table, write.look).catch(() => undefined);
+    const found = await readPastSignal(table, write.verify).catch(() => undefined);
     if (found === undefined) throw error;
     return found;
   }
 }
 
-/** Reads the table after a write, also for a moment after the signal that ended it. */
-export async function look<Result>(table: Table, read: (table: Table) => Promise<Result>): Promise<Result> {
+/** Reads with up to 250 ms beyond the table's signal, to verify a write that the signal ended. */
+export async function readPastSignal<Result>(table: Table, read: (table: Table) => Promise<Result>): Promise<Result> {
   const { signal } = table;
   if (!signal) return read(table);
   const late = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const start = () => {
-    timer = setTimeout(() => late.abort(), LOOK_MS);
+    timer = setTimeout(() => late.abort(), VERIFY_MS);
   };
   if (signal.aborted) start();
   else signal.addEventListener('abort', start, { once: true });

@@ -10,7 +10,7 @@ import type { Key, KeyOf, RowKind } from './keys.ts';
 import { getRow, putRow } from './row.ts';
 import { settle } from './settle.ts';
 
-/** What one DynamoDB transaction holds. */
+/** Maximum actions of one DynamoDB transaction. */
 export const TRANSACTION_ITEMS = 100;
 
 type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
@@ -26,7 +26,7 @@ export const updateAction = (key: Key, update: Expression, condition?: Expressio
   Update: { Key: key, ...expressionsOf({ UpdateExpression: update, ConditionExpression: condition }) },
 });
 
-/** Asks for the stored row where the condition of an update does not hold. */
+/** Makes an update return the stored row if its condition does not hold. */
 export const returningStored = ({ Update }: Action): Action => ({
   Update: { ...Update, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as NonNullable<Action['Update']>,
 });
@@ -35,7 +35,7 @@ export const deleteAction = ({ pk, sk }: Key, condition?: Expression): Action =>
   Delete: { Key: { pk, sk }, ...expressionsOf({ ConditionExpression: condition }) },
 });
 
-/** Writes nothing. */
+/** Requires a condition without writing. */
 export const checkAction = (key: Key, condition: Expression): Action => ({
   ConditionCheck: { Key: key, ...expressionsOf({ ConditionExpression: condition }) },
 });
@@ -50,10 +50,10 @@ function send({ name: TableName, client, signal }: Table, actions: readonly Acti
 
 /**
  * Outcome of a transaction. Unless `applied`, nothing is written:
- * - `changed`: a condition does not hold. `stored`: the row of the only action that failed, where it asks for it
- * - `conflict`: another transaction has one of the rows
+ * - `changed`: a condition does not hold. `stored`: the row of the failed action, if it is the only one and returns its row
+ * - `conflict`: another transaction uses one of the rows
  * - `in progress`: an earlier attempt of this one is running, and may be applied
- * - `throttled`: there were not enough write units
+ * - `throttled`: not enough write units
  * - `refused`: DynamoDB rejects it: it, or a resulting row, is too large
  */
 export type TransactionResult =
@@ -76,7 +76,7 @@ export async function transactOnce(table: Table, actions: readonly Action[]): Pr
   }
 }
 
-/** The reason that decides where there are several. */
+/** The outcome that an error stands for; undefined: unknown. Of several reasons, the first of this order decides. */
 function resultOf({ unmarshall }: Table, error: unknown): TransactionResult | undefined {
   if (!(error instanceof Error)) return undefined;
   if (isThrottled(error)) return { outcome: 'throttled' };
@@ -97,32 +97,31 @@ function resultOf({ unmarshall }: Table, error: unknown): TransactionResult | un
 }
 
 const MOST_ATTEMPTS = 8;
-/** Of a request with unknown outcome; each is several attempts of the SDK. */
+/** Repeats of a request whose outcome is unknown. Each is several attempts of the SDK. */
 const MOST_REPEATS = 2;
 
 /**
- * Writes all of the actions or none. While DynamoDB leaves unknown whether it did, the request is repeated with the same
- * ClientRequestToken, which DynamoDB applies once; and where the last action puts a row, such as the audit's, that row decides.
- * So a lost reply never turns a success into a failure. A conflict with another transaction, which writes nothing,
- * is retried.
+ * Makes all writes or none. While the outcome is unknown, it repeats the request with the same ClientRequestToken, which DynamoDB applies
+ * once. If the last action puts a row, such as the audit's, that row shows the outcome. So a lost reply never turns a success into a
+ * failure. A conflict with another transaction is retried.
  * @returns the index of the first action whose condition does not hold; undefined when all are written
  */
 export async function transact(table: Table, actions: readonly Action[]): Promise<number | undefined> {
-  const own = actions.at(-1)?.Put?.Item as Row | undefined;
+  const lastPut = actions.at(-1)?.Put?.Item as Row | undefined;
   let token = randomUUID();
   let repeats = 0;
   for (let attempt = 1; ; attempt += 1)
     try {
       await settle<unknown>(table, {
         send: (table) => send(table, actions, token),
-        look: (table) => findRow(table, own),
+        verify: (table) => findRow(table, lastPut),
       });
       return undefined;
     } catch (error) {
       if (error instanceof TransactionCanceledException) {
         const failed = (error.CancellationReasons ?? []).findIndex(({ Code }) => Code === 'ConditionalCheckFailed');
         // An earlier attempt may have been applied late, after its check.
-        if (failed >= 0) return attempt > 1 && (await findRow(table, own)) ? undefined : failed;
+        if (failed >= 0) return attempt > 1 && (await findRow(table, lastPut)) ? undefined : failed;
         token = randomUUID();
       } else repeats += 1;
       if (!isUnavailable(error) || attempt === MOST_ATTEMPTS || repeats > MOST_REPEATS) throw error;
@@ -132,12 +131,12 @@ export async function transact(table: Table, actions: readonly Action[]): Promis
 
 type Row = KeyOf<RowKind> & Record<string, unknown>;
 
-/** Puts a row that no other writer puts; a lost reply is no failure. */
+/** Puts a row that no other code puts, so that a lost reply is not a failure. */
 export async function putOwnRow(table: Table, row: Row): Promise<void> {
-  await settle<unknown>(table, { send: (table) => putRow(table, row), look: (table) => findRow(table, row) });
+  await settle<unknown>(table, { send: (table) => putRow(table, row), verify: (table) => findRow(table, row) });
 }
 
-/** The row if it is stored as put. */
+/** The stored row, if it is equal to the one that was put. */
 async function findRow(table: Table, put: Row | undefined): Promise<object | undefined> {
   if (!put) return undefined;
   const stored: Readonly<Record<string, unknown>> | undefined = await getRow(table, { pk: put.pk, sk: put.sk });

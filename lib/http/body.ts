@@ -7,19 +7,19 @@ import { ApiError, refuse } from './errors.ts';
 
 const JSON_TYPE = /^application\/json[\t ]*(;|$)/i;
 
-/** The exact parser is recursive, and runs out of stack at some 3,000. */
-const MOST_LEVELS = 1_000;
+/** Maximum nesting: the exact parser is recursive, and its stack overflows at about 3,000 levels. */
+const MAX_LEVELS = 1_000;
 
-/** Spares most bodies that their depth is measured. */
-const mayBeDeep = (text: string) => (text.match(/[[{]/g)?.length ?? 0) > MOST_LEVELS;
+/** A quick test, so that the depth of most bodies need not be measured. */
+const mayBeDeep = (text: string) => (text.match(/[[{]/g)?.length ?? 0) > MAX_LEVELS;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Reads the body: content type, then size, then JSON. No body counts as `{}` and needs no content type. The stock parser
- * parses, except bodies with a number that it may round; what it rejects (a member named `__proto__`, an unknown field
- * like any other) is parsed again exactly. Its errors contain the body and are dropped here. API Gateway has decompressed a
- * body with a coding that it knows, unless it is small: one that is still encoded is `BadRequest`.
+ * Checks the content type, then the size, then parses the body. No body counts as `{}` and needs no content type. middy's parser parses
+ * it, unless it has a number that `JSON.parse` may round. What that parser rejects is parsed again exactly: a member named `__proto__` is
+ * an unknown field like any other. Its errors quote the body and are dropped. API Gateway decompresses bodies whose encoding it knows,
+ * but not small ones; one that is still encoded is `BadRequest`.
  */
 export function bodyMiddleware({ maxBodyBytes }: Pick<Settings, 'maxBodyBytes'>): ApiMiddleware {
   const stock = httpJsonBodyParser({ disableContentTypeCheck: true }).before as unknown as (request: {
@@ -47,7 +47,7 @@ export function bodyMiddleware({ maxBodyBytes }: Pick<Settings, 'maxBodyBytes'>)
     try {
       const text = textOf(event.body, event.isBase64Encoded, maxBodyBytes);
       if (text === '') return {};
-      if (mayBeDeep(text) && depthOf(text) > MOST_LEVELS) throw refuse('bodyTooDeep', { levels: MOST_LEVELS });
+      if (mayBeDeep(text) && depthOf(text) > MAX_LEVELS) throw refuse('bodyTooDeep', { levels: MAX_LEVELS });
       return parse(text);
     } catch (error) {
       const encoding = listOf(event, 'content-encoding')?.trim();

@@ -1,18 +1,19 @@
 import type middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import type { Caller } from '../auth/app-keys.ts';
+import type { Deps } from '../shared/deps.ts';
 
 /** State of one call; each middleware fills in its part. */
 export interface CallState {
   readonly requestId: string;
-  /** Unix milliseconds at which the call started. */
+  /** When the handler started, in Unix milliseconds. */
   readonly startedMs: number;
-  /** Aborts when the time to answer is nearly over. Never, where there is nothing to wait for. */
+  /** Aborts shortly before the answer is due; never on routes without I/O. */
   readonly signal: AbortSignal;
   /** Set once the app key is known to be valid. */
   caller?: Caller;
   /** Headers of the answer, whether success or failure. */
-  readonly headers: Record<string, string>;
+  headers: Readonly<Record<string, string>>;
   /** Code of the answer, once it is made. */
   code?: string;
 }
@@ -20,19 +21,19 @@ export interface CallState {
 /** API Gateway's event with the call's state. */
 export type ApiEvent = Omit<APIGatewayProxyEvent, 'body'> & { body: unknown; call: CallState };
 
-/** What an operation answers: `data` of the envelope, and headers of its own. */
+/** What an operation returns: the `data` of the envelope, and further headers. */
 export interface Reply<Data = unknown> {
   data: Data;
   headers?: Record<string, string>;
 }
 
-/** middy's request as the chain sees it: a {@link Reply} on the way out becomes an HTTP answer in the envelope. */
+/** middy's request. Its response is a {@link Reply} until the envelope makes it an HTTP response. */
 export type ApiRequest = middy.Request<ApiEvent, Reply | APIGatewayProxyResult, Error, Context>;
 export type ApiMiddleware = middy.MiddlewareObj<ApiEvent, Reply | APIGatewayProxyResult, Error, Context>;
 
 type GivenHeaders = Pick<ApiEvent, 'headers' | 'multiValueHeaders'>;
 
-/** The values of a header. @param name in lower case, whatever that of the header is in */
+/** The values of a header, whose name may have any case. @param name in lower case */
 const headerValues = (headers: ApiEvent['headers'] | ApiEvent['multiValueHeaders'], name: string): string[] =>
   Object.entries(headers ?? {}).flatMap(([key, value]) => (key.toLowerCase() === name ? (value ?? []) : []));
 
@@ -42,10 +43,24 @@ export function allValuesOf({ headers, multiValueHeaders }: GivenHeaders, name: 
   return all.length > 0 ? all : headerValues(headers, name);
 }
 
-/** The value of a header that is a list: RFC 9110, 5.3, joins what was given in several. */
+/** The value of a header that is a list. RFC 9110, 5.3: several such headers are one list. */
 export const listOf = (event: GivenHeaders, name: string): string | undefined =>
   allValuesOf(event, name).join(', ') || undefined;
 
 /** The first value of a header; undefined when it is absent. */
 export const headerOf = ({ headers }: Pick<ApiEvent, 'headers'>, name: string): string | undefined =>
   headerValues(headers, name)[0];
+
+/** Maximum time before the handler's start that counts as elapsed, in milliseconds: API Gateway has another clock. */
+const MAX_BEFORE_MS = 1_000;
+
+/** Gives a call the signal that aborts `callMs` after the arrival of its first byte. */
+export const deadlineMiddleware = ({ now, timeLimits }: Pick<Deps, 'now' | 'timeLimits'>): ApiMiddleware => ({
+  before({ event }) {
+    const { startedMs } = event.call;
+    const arrivedMs = event.requestContext?.requestTimeEpoch ?? startedMs;
+    const countsFromMs = Math.min(startedMs, Math.max(arrivedMs, startedMs - MAX_BEFORE_MS));
+    const leftMs = countsFromMs + timeLimits.callMs - now();
+    event.call = { ...event.call, signal: AbortSignal.timeout(Math.max(1, leftMs)) };
+  },
+});

@@ -7,8 +7,8 @@ import { ApiError, refuse } from './errors.ts';
 const LONGEST_APP_KEY = 256;
 
 /**
- * Who is calling: takes the app key out of the event, so that nothing later can log it, and looks it up.
- * Missing, malformed, unknown, expired and revoked keys all get the same `Unauthorized`.
+ * Identifies the caller by the app key, and removes the key from the event, so that no later code can log it. Missing, malformed, unknown,
+ * expired and revoked keys all get the same `Unauthorized`.
  */
 export const callerMiddleware = (appKeys: AppKeys): ApiMiddleware => ({
   async before({ event }) {
@@ -20,7 +20,7 @@ export const callerMiddleware = (appKeys: AppKeys): ApiMiddleware => ({
   },
 });
 
-/** Refuses a caller whose account lacks the operation's permission: `AccessDenied`. */
+/** Requires a permission of the caller's account; without it: `AccessDenied`. */
 export const permissionMiddleware = (permission: string): ApiMiddleware => ({
   before({ event }) {
     if (!callerOf(event).permissions.includes(permission)) throw refuse('permissionMissing', { permission });
@@ -33,10 +33,10 @@ export function callerOf({ call }: Pick<ApiEvent, 'call'>): Caller {
   return call.caller;
 }
 
-/** Every `app_key` of the query string, removed from the event. */
+/** Removes every `app_key` of the query string from the event. @returns their values */
 function removeAppKey({ queryStringParameters: single, multiValueQueryStringParameters: multi }: ApiEvent): string[] {
-  const one = single?.app_key;
-  const all = multi?.app_key ?? (one === undefined ? [] : [one]);
+  const last = single?.app_key;
+  const all = multi?.app_key ?? (last === undefined ? [] : [last]);
   if (single) delete single.app_key;
   if (multi) delete multi.app_key;
   return all;

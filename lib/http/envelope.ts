@@ -1,12 +1,13 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import type { Deps } from '../shared/deps.ts';
 import { stringifyJson } from '../shared/json.ts';
-import { type ApiMiddleware, listOf, type Reply } from './call.ts';
+import { type ApiMiddleware, type ApiRequest, listOf, type Reply } from './call.ts';
 import { ApiError, ERROR_CODES } from './errors.ts';
 import type { Catalogs } from './messages/catalog.ts';
 import { catalogFor, messageOf } from './messages/index.ts';
+import type { Operation } from './operations.ts';
 
-/** Seconds after which a caller may try again when a dependency was unavailable. */
+/** `Retry-After` in seconds when a dependency was unavailable. */
 const RETRY_UNAVAILABLE_SECONDS = 1;
 
 const NEVER = new AbortController().signal;
@@ -16,8 +17,8 @@ const BASE_HEADERS = { 'Content-Type': 'application/json', 'Cache-Control': 'no-
 type Unavailable = (error: unknown) => boolean;
 
 /**
- * The error that a caller sees for whatever was thrown. A dependency that is down, throttled or slow is
- * `ServiceUnavailable`; everything unexpected is `InternalError`, with a fixed text.
+ * Converts whatever was thrown to the error that the caller gets. A dependency that is down, throttled or slow is `ServiceUnavailable`;
+ * anything unexpected is `InternalError`, with a fixed text.
  */
 export function toApiError(error: unknown, isUnavailable: Unavailable): ApiError {
   if (error instanceof ApiError) return error;
@@ -27,8 +28,8 @@ export function toApiError(error: unknown, isUnavailable: Unavailable): ApiError
 }
 
 /**
- * First of the chain, so last on the way out: every answer, whatever happened, is the contract's envelope with the
- * request id in the body and in `Svc-Request-Id`.
+ * Makes every answer, whatever happened, the contract's envelope, with the request id in the body and in `Svc-Request-Id`. Only
+ * {@link observeMiddleware} stands before it in the chain, so that it sees the final code.
  */
 export function envelopeMiddleware(
   { now, log }: Pick<Deps, 'now' | 'log'>,
@@ -85,7 +86,7 @@ function answer(
   };
 }
 
-/** What is logged of an unexpected error: its kind and where it was thrown; never a message, which can quote input. */
+/** What is logged of an unexpected error: its name and stack, but not its message, which may quote input. */
 function failureFields(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { error_name: typeof error };
   const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
@@ -95,4 +96,25 @@ function failureFields(error: unknown): Record<string, unknown> {
     error_stack: frames.slice(0, 12).map((line) => line.trim()),
     ...($metadata && { aws_request_id: $metadata.requestId, attempts: $metadata.attempts }),
   };
+}
+
+/** Writes one log line and one metric per call: operation, code and duration. Only the log line has the account. */
+export function observeMiddleware(
+  operation: Operation,
+  { now, log, metrics }: Pick<Deps, 'now' | 'log' | 'metrics'>,
+): ApiMiddleware {
+  function observe({ event: { call, requestContext } }: ApiRequest): void {
+    const durationMs = now() - call.startedMs;
+    metrics.call(operation.name, call.code ?? 'InternalError', durationMs);
+    log.info('call', {
+      operation: operation.name,
+      code: call.code,
+      request_id: call.requestId,
+      // API Gateway's own: a client may choose the other with the header x-amzn-RequestId.
+      extended_request_id: requestContext?.extendedRequestId,
+      duration_ms: durationMs,
+      ...(call.caller && { account_id: String(call.caller.accountId), app_key_id: call.caller.appKeyId }),
+    });
+  }
+  return { after: observe, onError: observe };
 }

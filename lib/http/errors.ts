@@ -27,10 +27,10 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** A code, and the type of the values that the sentence of a refusal takes. */
+/** An error code, typed with the values that the refusal's message takes. */
 type With<Values> = ErrorCode & { readonly values?: Values };
 
-/** Every refusal that says more than its code, with that code and the values of its sentence, which is in each catalogue by its name. */
+/** Refusals with a message of their own: the error code of each, and the values of its message, which each catalogue has by this name. */
 const REFUSALS = {
   invalidFields: 'InvalidParameter' as With<{ fieldErrors: FieldError[] }>,
   malformedBody: 'InvalidParameter' as With<{ line: number; column: number }>,
@@ -52,7 +52,10 @@ const REFUSALS = {
   mergeTargetsNotFound: 'ResourceNotFound' as With<{
     some: { what: 'incident' | 'alert' | 'member'; id: string }[];
     more: number;
+    /** Alerts that were not looked up. */
+    unread: number;
   }>,
+  mergesReadTooMuch: 'RequestTooFrequently' as With<{ limit: number; windowSeconds: number }>,
   permissionMissing: 'AccessDenied' as With<{ permission: string }>,
   tooFrequent: 'RequestTooFrequently' as With<{ limit: number; windowSeconds: number }>,
   methodNotAllowed: 'MethodNotAllowed' as With<{ allow: string }>,
@@ -69,7 +72,7 @@ export type Explanation = { [K in RefusalName]: { name: K; values: Explanations[
 /** One offending field of a request body. */
 export interface FieldError {
   field: string;
-  /** Everything it must be, not only the violated part: a message catalog puts it into words. */
+  /** All that is required of it, not only what is violated: the message says all of it. */
   schema: FieldSchema;
   /** The field is required and absent. */
   missing?: boolean;

@@ -4,18 +4,16 @@ import { type Caller, createAppKeys } from '../auth/app-keys.ts';
 import { isUnavailable } from '../dynamodb/failures.ts';
 import type { Deps } from '../shared/deps.ts';
 import { bodyMiddleware } from './body.ts';
-import type { ApiEvent, Reply } from './call.ts';
+import { type ApiEvent, deadlineMiddleware, type Reply } from './call.ts';
 import { callerMiddleware, callerOf, permissionMiddleware } from './caller.ts';
-import { deadlineMiddleware } from './deadline.ts';
-import { envelopeMiddleware } from './envelope.ts';
+import { envelopeMiddleware, observeMiddleware } from './envelope.ts';
 import { idempotencyKeyOf } from './idempotency-key.ts';
 import { CATALOGS } from './messages/index.ts';
-import { observeMiddleware } from './observe.ts';
 import type { Operation } from './operations.ts';
 import { createRateLimiter, rateLimitMiddleware } from './rate-limit.ts';
 import { type CrossCheck, type Validator, validateMiddleware } from './validate.ts';
 
-/** Milliseconds before the function's own time-out at which an operation is given up, so that its caller gets an answer. */
+/** An operation is cancelled this long before the function's time-out, so that its caller gets an answer. Milliseconds. */
 const EARLY_MS = 500;
 
 /** One validated call of an operation. */
@@ -23,17 +21,17 @@ export interface Call<Body> {
   readonly body: Body;
   readonly caller: Caller;
   readonly requestId: string;
-  /** Of operations that take one. */
+  /** Undefined if the caller sent none, or the operation takes none. */
   readonly idempotencyKey: string | undefined;
-  /** Aborts when the time to answer is nearly over. */
+  /** Aborts shortly before the answer is due. */
   readonly signal: AbortSignal;
 }
 
-/** What an operation brings along: its compiled schema, and what it does. */
+/** The code of an operation: its compiled schema and further checks, and what it does. */
 export interface Implementation<Body, Data> {
   readonly validate: Validator;
   readonly crossCheck?: CrossCheck<Body>;
-  /** The last check, before the call is counted. @throws ApiError */
+  /** The last check before the rate limit counts the call. @throws ApiError */
   check?(): void;
   operate(call: Call<Body>): Promise<Reply<Data>>;
 }
@@ -41,8 +39,8 @@ export interface Implementation<Body, Data> {
 export type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 
 /**
- * Builds the handler of an operation: the same chain for all, in the contract's order of checks (app key, permission,
- * content type, size, body, exact rate limit, then the operation). Route and method are refused before, by the gateway.
+ * Builds the handler of an operation. All have the same chain, in the contract's order of checks: app key, permission, content type,
+ * size, body, exact rate limit. The gateway has checked route and method.
  */
 export function createOperationHandler<Body, Data>(
   operation: Operation,

@@ -1,6 +1,6 @@
 /**
- * The list of operations: what is served, to whom, how often, and which bodies go in and out. Handlers, stack, local
- * gateway, reference and tests all read it; each entry is exported alone so that a bundle carries only its own.
+ * The operations: path, permission, limits, request and response schema. Handlers, stack, local gateway, reference and tests read them.
+ * Each has its own export, so that a function's bundle contains only its own.
  */
 import type { JSONSchema } from 'json-schema-to-ts';
 import { objectId, type TypeOf } from '../shared/schema.ts';
@@ -21,9 +21,9 @@ export interface Operation {
   readonly method: 'POST';
   readonly path: `/${string}`;
   readonly summary: string;
-  /** What an account's `permissions` must hold; absent: any valid key may call. */
+  /** The permission that the account needs; absent: any valid key may call. */
   readonly permission?: string;
-  /** The exact limit that the handler keeps, the shorter window first; absent: the usage plan alone. */
+  /** The exact limit, enforced by the handler, the shorter window first; absent: only the usage plan limits calls. */
   readonly rateWindows?: readonly [RateWindow, RateWindow];
   /** The usage plan's throttle per account: calls a second, and burst. */
   readonly throttle: { readonly rate: number; readonly burst: number };
@@ -211,7 +211,7 @@ export const mergeAlerts = {
 export const operations = [browseFleet, getRumResource, deleteWorkItem, mergeAlerts] as const satisfies Operation[];
 
 export type OperationName = (typeof operations)[number]['name'];
-/** One of {@link operations}: what is told of each by a `Record<OperationName, …>` is there. */
+/** An element of {@link operations}, whose name is a key of any `Record<OperationName, …>`. */
 export type ListedOperation = Operation & { readonly name: OperationName };
 
 type CamelCase<Text extends string> = Text extends `${infer Head}-${infer Tail}`
@@ -223,9 +223,9 @@ export type OperationId<Name extends string = OperationName> = CamelCase<Name>;
 export const operationIdOf = <Name extends string>(name: Name): OperationId<Name> =>
   name.replace(/-(\w)/g, (_all, letter: string) => letter.toUpperCase()) as OperationId<Name>;
 
-/** Where the description of the API is published: for anyone, without a key. */
+/** The route of the API's description, which needs no key. */
 export const openApiRoute = { method: 'GET', path: '/openapi.json' } as const;
 
-/** The method of each path that is served; all others are refused. A function, so that bundles do not include the list for it. */
+/** The method of each path that is served. A function, so that a bundle that does not call it lacks the list. */
 export const allowedMethods = (): Readonly<Record<string, string>> =>
   Object.fromEntries([...operations, openApiRoute].map(({ method, path }) => [path, method]));

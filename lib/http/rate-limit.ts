@@ -3,6 +3,7 @@ import { withSignal } from '../dynamodb/client.ts';
 import { all, attribute, expression, isBelow } from '../dynamodb/expression.ts';
 import { keys } from '../dynamodb/keys.ts';
 import { getRow, updateRow } from '../dynamodb/row.ts';
+import type { RateCountRow } from '../dynamodb/rows.ts';
 import { settle } from '../dynamodb/settle.ts';
 import { isCurrent } from '../shared/current.ts';
 import type { Deps } from '../shared/deps.ts';
@@ -12,7 +13,7 @@ import { callerOf } from './caller.ts';
 import { refuse } from './errors.ts';
 import type { Operation, RateWindow } from './operations.ts';
 
-/** How far one window of the limit is used. */
+/** The state of one window of the limit. */
 export interface WindowState {
   readonly window: RateWindow;
   readonly remaining: number;
@@ -21,7 +22,7 @@ export interface WindowState {
 }
 
 export interface Verdict {
-  /** The window that refuses the call; absent when the call passes. */
+  /** The full window, if the call is refused. */
   readonly refusedBy?: WindowState;
   /** All windows, from the shortest to the longest. */
   readonly windows: readonly WindowState[];
@@ -29,22 +30,8 @@ export interface Verdict {
 
 export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
-interface Counts {
-  total?: number;
-  /** Random ids of the calls counted so far. */
-  nonces?: Set<string>;
-  /** Calls in an inner window, by `w` and its number within the outer one. */
-  [inner: `w${number}`]: number | undefined;
-}
-
-declare module '../dynamodb/keys.ts' {
-  interface Rows {
-    rateCount: Counts & { ttl?: number };
-  }
-}
-
 const CACHED_REFUSALS = 10_000;
-/** Seconds that a count outlives its window: DynamoDB, whose clock may be an hour ahead, removes none that still counts. */
+/** Seconds that a row is kept after its window, so that DynamoDB's TTL, whose clock may be an hour ahead, removes none in use. */
 const KEPT_SECONDS = 2 * 3_600;
 
 /**
@@ -64,7 +51,7 @@ export function createRateLimiter(
 
   const indexOf = (window: RateWindow, atMs: number) => Math.floor(atMs / (window.seconds * 1000));
 
-  function windowsAt(atMs: number, used: Counts | undefined): [WindowState, WindowState] {
+  function windowsAt(atMs: number, used: RateCountRow | undefined): [WindowState, WindowState] {
     const state = (window: RateWindow, count: number): WindowState => ({
       window,
       remaining: Math.max(0, window.limit - count),
@@ -78,23 +65,28 @@ export function createRateLimiter(
   async function count(
     account: Int64,
     atMs: number,
+    amount: number,
     signal: AbortSignal | undefined,
-  ): Promise<{ passed: boolean; counts: Counts }> {
+  ): Promise<{ passed: boolean; counts: RateCountRow }> {
     const nonce = newId().slice(0, 8);
     const key = keys.rateCount(account, operation.name, indexOf(outer, atMs));
     const used = innerName(atMs);
     const ttl = (indexOf(outer, atMs) + 1) * outer.seconds + KEPT_SECONDS;
-    const isCounted = (counts: Counts | undefined) => counts?.nonces?.has(nonce) ?? false;
+    const isCounted = (counts: RateCountRow | undefined) => counts?.nonces?.has(nonce) ?? false;
     const { done, row } = await settle(withSignal(table, signal), {
       send: (table) =>
         updateRow(
           table,
           key,
-          expression`ADD #total ${1}, ${attribute(used)} ${1}, #nonces ${new Set([nonce])} SET #ttl = ${ttl}`,
-          all(isBelow('total', outer.limit), isBelow(used, inner.limit), expression`NOT contains(#nonces, ${nonce})`),
+          expression`ADD #total ${amount}, ${attribute(used)} ${amount}, #nonces ${new Set([nonce])} SET #ttl = ${ttl}`,
+          all(
+            isBelow('total', boundOf(outer, amount)),
+            isBelow(used, boundOf(inner, amount)),
+            expression`NOT contains(#nonces, ${nonce})`,
+          ),
           { ReturnValues: 'ALL_NEW', ReturnValuesOnConditionCheckFailure: 'ALL_OLD' },
         ),
-      async look(table) {
+      async verify(table) {
         const row = await getRow(table, key);
         return isCounted(row) ? { done: true, row } : undefined;
       },
@@ -103,36 +95,44 @@ export function createRateLimiter(
     return { passed: done || isCounted(row), counts: row };
   }
 
-  /** The windows of a cached refusal as of now: an inner window that has ended since was followed by unused ones. */
+  /** The current windows of a cached refusal. If the inner window has ended since, the current one is unused. */
   function current({ windows }: Verdict, atMs: number): WindowState[] {
     const [unused] = windowsAt(atMs, undefined);
     return windows.map((state) => (state.window === inner && state.endsMs <= atMs ? unused : state));
   }
 
   return {
-    /** The windows as they are now, without counting a call. */
-    async look(account: Int64): Promise<readonly WindowState[]> {
+    /** The current windows, without counting a call. */
+    async peek(account: Int64): Promise<readonly WindowState[]> {
       const atMs = now();
       const key = keys.rateCount(account, operation.name, indexOf(outer, atMs));
       return windowsAt(atMs, await getRow(table, key));
     },
 
-    /** Counts a call of an account, unless a window is full. @param signal ends the attempt to count */
-    async take(account: Int64, signal?: AbortSignal): Promise<Verdict> {
+    /**
+     * Counts a call of an account, unless a window is full.
+     * @param amount what the call counts for; one that is larger than a window's limit passes when the window is unused
+     * @param signal ends the attempt to count
+     */
+    async take(account: Int64, signal?: AbortSignal, amount = 1): Promise<Verdict> {
       const atMs = now();
       const cached = refusals.get(String(account));
       if (cached && isIn(cached.refusedBy, atMs))
         return { refusedBy: cached.refusedBy, windows: current(cached, atMs) };
 
-      const { passed, counts } = await count(account, atMs, signal);
+      const { passed, counts } = await count(account, atMs, amount, signal);
       const windows = windowsAt(atMs, counts);
       if (passed) return { windows };
-      const refusedBy = windows[1].remaining === 0 ? windows[1] : windows[0];
-      refusals.set(String(account), { windows, refusedBy });
+      const refusedBy = (counts.total ?? 0) < boundOf(outer, amount) ? windows[0] : windows[1];
+      // Where something is left, a smaller call may pass.
+      if (refusedBy.remaining === 0) refusals.set(String(account), { windows, refusedBy });
       return { windows, refusedBy };
     },
   };
 }
+
+/** A call of this amount passes while less than this is used. */
+const boundOf = ({ limit }: RateWindow, amount: number) => Math.max(1, limit - amount + 1);
 
 const isIn = ({ window: { seconds }, endsMs }: WindowState, atMs: number) =>
   isCurrent(endsMs - seconds * 1000, seconds * 1000, atMs);
@@ -146,15 +146,15 @@ export const rateLimitMiddleware = (limiter: RateLimiter, { now }: Pick<Deps, 'n
     const { call } = event;
     const { windows, refusedBy } = await limiter.take(callerOf(event).accountId, call.signal);
     const atMs = now();
-    Object.assign(call.headers, rateLimitHeaders(windows, atMs));
+    call.headers = { ...call.headers, ...rateLimitHeaders(windows, atMs) };
     if (!refusedBy) return;
     const { limit, seconds } = refusedBy.window;
-    throw refuse(
-      'tooFrequent',
-      { limit, windowSeconds: seconds },
-      { 'Retry-After': String(Math.max(1, secondsUntil(refusedBy.endsMs, atMs))) },
-    );
+    throw refuse('tooFrequent', { limit, windowSeconds: seconds }, retryAfter(refusedBy, atMs));
   },
+});
+
+export const retryAfter = ({ endsMs }: WindowState, atMs: number) => ({
+  'Retry-After': String(Math.max(1, secondsUntil(endsMs, atMs))),
 });
 
 const secondsUntil = (endsMs: number, atMs: number) => Math.max(0, Math.ceil((endsMs - atMs) / 1000));
@@ -164,7 +164,7 @@ const secondsUntil = (endsMs: number, atMs: number) => Math.max(0, Math.ceil((en
  * fields `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers for all windows.
  */
 export function rateLimitHeaders(windows: readonly WindowState[], atMs: number): Record<string, string> {
-  const nearest = windows.reduce((one, other) => (other.remaining <= one.remaining ? other : one));
+  const nearest = windows.reduce((nearest, window) => (window.remaining <= nearest.remaining ? window : nearest));
   const fields = (field: (state: WindowState) => string) =>
     windows.map((state) => `"${state.window.name}";${field(state)}`).join(', ');
   return {

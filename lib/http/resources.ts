@@ -167,6 +167,14 @@ const rumFields = {
   'session_replay.used_cnt': int64('Replayed sessions used in the window so far; 0 when none'),
 } as const;
 
+/** The fields of {@link rumResource} that its usage row has. Its record has the others. */
+export const USAGE_FIELDS = [
+  'session_limit_reached',
+  'session_investigate.used_cnt',
+  'session_measure.used_cnt',
+  'session_replay.used_cnt',
+] as const;
+
 export const rumResource = {
   title: 'RumResource',
   type: 'object',

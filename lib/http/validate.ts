@@ -6,7 +6,7 @@ import { type FieldError, type FieldSchema, refuse } from './errors.ts';
 
 type AjvError = Pick<ErrorObject, 'instancePath' | 'params'>;
 
-/** A validator as ajv compiles it: fills in defaults, and leaves what it found in `errors`. */
+/** A validator that ajv has compiled. It fills in defaults, and sets `errors`. */
 export interface Validator {
   (body: unknown): boolean;
   errors?: AjvError[] | null;
@@ -15,8 +15,8 @@ export interface Validator {
 export type Fields = Readonly<Record<string, FieldSchema>>;
 
 /**
- * What a schema cannot say: bounds of one field that depend on another, or on the caller.
- * @param offending fields that failed the schema, so that their values do not have the type of `Body`
+ * Checks what a schema cannot express: bounds that depend on another field or on the caller.
+ * @param offending fields that failed the schema: their values may not have the type of `Body`
  */
 export type CrossCheck<Body> = (body: Body, offending: ReadonlySet<string>, caller: () => Caller) => FieldError[];
 
@@ -44,7 +44,7 @@ export function validateMiddleware<Body>(
 
 const fieldsOf = (fieldErrors: readonly FieldError[]) => new Set(fieldErrors.map(({ field }) => field));
 
-/** What an error of ajv says of a field, or of an item of it. */
+/** Converts ajv's error to that of a field, or of an item of it. */
 export function fieldErrorOf({ instancePath, params }: AjvError, fields: Fields): FieldError {
   const [, name = '', item] = instancePath.split('/');
   const missing = name === '';
@@ -58,7 +58,7 @@ export function fieldErrorOf({ instancePath, params }: AjvError, fields: Fields)
   };
 }
 
-/** One problem for each offending field, in the order in which they were met; of an array's items, the first. */
+/** One error per offending field, in ajv's order; of an array, that of the first invalid item. */
 function fieldErrorsOf(errors: AjvError[], fields: Fields): FieldError[] {
   const found = errors.map((error) => fieldErrorOf(error, fields));
   return [...Map.groupBy(found, ({ field }) => field).values()].map((same) => {
@@ -75,7 +75,9 @@ function illFormedStrings(body: Record<string, unknown>, fields: Fields, known: 
     const value = body[field];
     if (known.has(field)) continue;
     if (typeof value === 'string' && !value.isWellFormed()) fieldErrors.push({ field, schema });
-    const item = Array.isArray(value) ? value.findIndex((one) => typeof one === 'string' && !one.isWellFormed()) : -1;
+    const item = Array.isArray(value)
+      ? value.findIndex((item) => typeof item === 'string' && !item.isWellFormed())
+      : -1;
     if (item >= 0) fieldErrors.push({ field, schema: schema.items ?? {}, item });
   }
   return fieldErrors;

@@ -31,6 +31,8 @@ function problemsBy(line: unknown, source: 'data' | 'feed'): string[] {
   const problems = (validate.errors ?? []).flatMap((error) => problemText(error, fields));
   if (kind === 'app_key' && 'app_key' in line === 'app_key_hash' in line)
     problems.push('exactly one of app_key and app_key_hash is required');
+  if (kind === 'alert' && isReport && 'alert_id' in line === 'source_id' in line)
+    problems.push('exactly one of alert_id and source_id is required');
   if (kind === 'work_item') problems.push(...workItemProblems(line));
   if ('' in line) problems.push('field names must not be empty');
   for (const [field, value] of Object.entries(line))

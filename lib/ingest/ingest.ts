@@ -66,7 +66,7 @@ export function createIngestRecords({ table, log, metrics }: Pick<Deps, 'table' 
     /** Passing or not, such as a missing permission: the messages come again, and in the end are dead letters. */
     function fail(records: readonly FeedRecord[], error: unknown): void {
       for (const message of ownersOf(records)) message.isFailed = true;
-      log.warn('records not written', { error_name: (error as Error).name, records: records.length });
+      log.warn('ingest failed', { error_name: (error as Error).name, records: records.length });
     }
 
     const byAccount = Map.groupBy(messagesOf.keys(), ({ entity }) => String(entity.account_id));

@@ -3,8 +3,8 @@
  * `feed.schema.json` and for `docs/data-format.md`.
  */
 import { getRumResource, operations } from '../http/operations.ts';
+import { USAGE_FIELDS } from '../http/resources.ts';
 import { HOST_SCHEMA, STATUS_SCHEMA } from '../operations/browse-fleet/fleet-rows.ts';
-import { USAGE_FIELDS } from '../operations/get-rum-resource/rum-rows.ts';
 import type { Int64 } from '../shared/json.ts';
 import { flag, natural, objectId, text } from '../shared/schema.ts';
 
@@ -126,6 +126,11 @@ export const DATA_LINES = Object.fromEntries(
 /** What a record of the feed may be, where that differs: a report may name some fields only, and a host may be retired. */
 export const FEED_LINES = {
   host_status: lineSchema('host_status', { required: ['host_id'], properties: { host_id: hostId, ...nullable } }),
+  // Of a source without ObjectIDs: the alert's id comes from the source's own.
+  alert: lineSchema('alert', {
+    required: ['title'],
+    properties: { ...SCHEMAS.alert.properties, source_id: { type: 'string', minLength: 1, maxLength: 1_024 } },
+  }),
   retired_host: lineSchema('host', {
     required: ['host_id', 'retired'],
     properties: { ...host.properties, retired: { const: true } },

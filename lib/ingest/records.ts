@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { parseJson } from '../shared/json.ts';
 import { recordProblems } from './check-line.ts';
 import type { Entity, FeedKind } from './kinds.ts';
@@ -40,6 +41,10 @@ export function recordOf(line: string, sentMs: number): { problem: string } | { 
   if (at_ms > sentMs + MOST_AHEAD_MS)
     return { problem: `at_ms is ${at_ms - sentMs} ms after the message was sent: set the clock, or leave at_ms out` };
   const { kind, received_at_ms } = entity;
+  if (kind === 'alert' && entity.source_id !== undefined) {
+    entity.alert_id = hash('sha256', `${entity.account_id} ${entity.source_id}`, 'hex').slice(0, 24);
+    delete entity.source_id;
+  }
   const isSnapshot = SNAPSHOT.some((name) => (entity[name] ?? null) !== null);
   if (kind === 'host_status' && isSnapshot && received_at_ms === undefined) entity.received_at_ms = sentMs;
   return { record: recordOfEntity({ ...entity, at_ms }, retired) };

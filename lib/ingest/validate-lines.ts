@@ -1403,8 +1403,93 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
   }
   return validate20.errors = vErrors, errors === 0;
 }
-const feed_retired_host = validate21, schema22 = { type: "object", required: ["account_id", "host_id", "retired"], properties: { kind: { type: "string" }, account_id: { int64: { minimum: 1 } }, at_ms: { int64: { minimum: 0, maximum: 9999999999999 } }, host_id: { type: "string", minLength: 1, maxLength: 256 }, agent_version: { type: "string" }, edge_cluster: { type: "string" }, enabled: { type: "boolean" }, capability_status: { type: "string" }, capture_mode: { type: "string", enum: ["ebpf", "polling"] }, report_interval_ms: { int64: { minimum: 1 } }, snapshot_ready: { type: "boolean" }, reason_codes: { type: "array", items: { type: "string" } }, retired: { const: !0 } }, additionalProperties: !1 };
+const feed_alert = validate21;
 function validate21(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
+  let vErrors = null, errors = 0;
+  if (data && typeof data == "object" && !Array.isArray(data)) {
+    if (data.account_id === void 0) {
+      const err0 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "account_id" } };
+      vErrors === null ? vErrors = [err0] : vErrors.push(err0), errors++;
+    }
+    if (data.title === void 0) {
+      const err1 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "title" } };
+      vErrors === null ? vErrors = [err1] : vErrors.push(err1), errors++;
+    }
+    for (const key0 in data)
+      if (!(key0 === "kind" || key0 === "account_id" || key0 === "at_ms" || key0 === "alert_id" || key0 === "title" || key0 === "incident_id" || key0 === "source_id")) {
+        const err2 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 } };
+        vErrors === null ? vErrors = [err2] : vErrors.push(err2), errors++;
+      }
+    if (data.kind !== void 0 && typeof data.kind != "string") {
+      const err3 = { instancePath: instancePath + "/kind", schemaPath: "#/properties/kind/type", keyword: "type", params: { type: "string" } };
+      vErrors === null ? vErrors = [err3] : vErrors.push(err3), errors++;
+    }
+    if (data.account_id !== void 0) {
+      let data1 = data.account_id;
+      if (!((typeof data1 == "bigint" || Number.isSafeInteger(data1)) && data1 >= 1 && data1 <= 9223372036854775807n)) {
+        const err4 = { instancePath: instancePath + "/account_id", schemaPath: "#/properties/account_id/int64", keyword: "int64", params: {} };
+        vErrors === null ? vErrors = [err4] : vErrors.push(err4), errors++;
+      }
+    }
+    if (data.at_ms !== void 0) {
+      let data2 = data.at_ms;
+      if (!((typeof data2 == "bigint" || Number.isSafeInteger(data2)) && data2 >= 0 && data2 <= 9999999999999n)) {
+        const err5 = { instancePath: instancePath + "/at_ms", schemaPath: "#/properties/at_ms/int64", keyword: "int64", params: {} };
+        vErrors === null ? vErrors = [err5] : vErrors.push(err5), errors++;
+      }
+    }
+    if (data.alert_id !== void 0) {
+      let data3 = data.alert_id;
+      if (typeof data3 == "string") {
+        if (!pattern1.test(data3)) {
+          const err6 = { instancePath: instancePath + "/alert_id", schemaPath: "#/properties/alert_id/pattern", keyword: "pattern", params: { pattern: "^[0-9a-fA-F]{24}$" } };
+          vErrors === null ? vErrors = [err6] : vErrors.push(err6), errors++;
+        }
+      } else {
+        const err7 = { instancePath: instancePath + "/alert_id", schemaPath: "#/properties/alert_id/type", keyword: "type", params: { type: "string" } };
+        vErrors === null ? vErrors = [err7] : vErrors.push(err7), errors++;
+      }
+    }
+    if (data.title !== void 0 && typeof data.title != "string") {
+      const err8 = { instancePath: instancePath + "/title", schemaPath: "#/properties/title/type", keyword: "type", params: { type: "string" } };
+      vErrors === null ? vErrors = [err8] : vErrors.push(err8), errors++;
+    }
+    if (data.incident_id !== void 0) {
+      let data5 = data.incident_id;
+      if (typeof data5 == "string") {
+        if (!pattern1.test(data5)) {
+          const err9 = { instancePath: instancePath + "/incident_id", schemaPath: "#/properties/incident_id/pattern", keyword: "pattern", params: { pattern: "^[0-9a-fA-F]{24}$" } };
+          vErrors === null ? vErrors = [err9] : vErrors.push(err9), errors++;
+        }
+      } else {
+        const err10 = { instancePath: instancePath + "/incident_id", schemaPath: "#/properties/incident_id/type", keyword: "type", params: { type: "string" } };
+        vErrors === null ? vErrors = [err10] : vErrors.push(err10), errors++;
+      }
+    }
+    if (data.source_id !== void 0) {
+      let data6 = data.source_id;
+      if (typeof data6 == "string") {
+        if (func2(data6) > 1024) {
+          const err11 = { instancePath: instancePath + "/source_id", schemaPath: "#/properties/source_id/maxLength", keyword: "maxLength", params: { limit: 1024 } };
+          vErrors === null ? vErrors = [err11] : vErrors.push(err11), errors++;
+        }
+        if (func2(data6) < 1) {
+          const err12 = { instancePath: instancePath + "/source_id", schemaPath: "#/properties/source_id/minLength", keyword: "minLength", params: { limit: 1 } };
+          vErrors === null ? vErrors = [err12] : vErrors.push(err12), errors++;
+        }
+      } else {
+        const err13 = { instancePath: instancePath + "/source_id", schemaPath: "#/properties/source_id/type", keyword: "type", params: { type: "string" } };
+        vErrors === null ? vErrors = [err13] : vErrors.push(err13), errors++;
+      }
+    }
+  } else {
+    const err14 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    vErrors === null ? vErrors = [err14] : vErrors.push(err14), errors++;
+  }
+  return validate21.errors = vErrors, errors === 0;
+}
+const feed_retired_host = validate22, schema23 = { type: "object", required: ["account_id", "host_id", "retired"], properties: { kind: { type: "string" }, account_id: { int64: { minimum: 1 } }, at_ms: { int64: { minimum: 0, maximum: 9999999999999 } }, host_id: { type: "string", minLength: 1, maxLength: 256 }, agent_version: { type: "string" }, edge_cluster: { type: "string" }, enabled: { type: "boolean" }, capability_status: { type: "string" }, capture_mode: { type: "string", enum: ["ebpf", "polling"] }, report_interval_ms: { int64: { minimum: 1 } }, snapshot_ready: { type: "boolean" }, reason_codes: { type: "array", items: { type: "string" } }, retired: { const: !0 } }, additionalProperties: !1 };
+function validate22(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null, errors = 0;
   if (data && typeof data == "object" && !Array.isArray(data)) {
     if (data.account_id === void 0) {
@@ -1420,7 +1505,7 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
       vErrors === null ? vErrors = [err2] : vErrors.push(err2), errors++;
     }
     for (const key0 in data)
-      if (!func4.call(schema22.properties, key0)) {
+      if (!func4.call(schema23.properties, key0)) {
         const err3 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 } };
         vErrors === null ? vErrors = [err3] : vErrors.push(err3), errors++;
       }
@@ -1481,7 +1566,7 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
         vErrors === null ? vErrors = [err14] : vErrors.push(err14), errors++;
       }
       if (!(data8 === "ebpf" || data8 === "polling")) {
-        const err15 = { instancePath: instancePath + "/capture_mode", schemaPath: "#/properties/capture_mode/enum", keyword: "enum", params: { allowedValues: schema22.properties.capture_mode.enum } };
+        const err15 = { instancePath: instancePath + "/capture_mode", schemaPath: "#/properties/capture_mode/enum", keyword: "enum", params: { allowedValues: schema23.properties.capture_mode.enum } };
         vErrors === null ? vErrors = [err15] : vErrors.push(err15), errors++;
       }
     }
@@ -1518,7 +1603,7 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
     const err21 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
     vErrors === null ? vErrors = [err21] : vErrors.push(err21), errors++;
   }
-  return validate21.errors = vErrors, errors === 0;
+  return validate22.errors = vErrors, errors === 0;
 }
 export {
   data_account,
@@ -1531,6 +1616,7 @@ export {
   data_rum_resource,
   data_rum_usage,
   data_work_item,
+  feed_alert,
   feed_host_status,
   feed_retired_host
 };

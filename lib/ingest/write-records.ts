@@ -3,7 +3,7 @@ import type { Table } from '../dynamodb/client.ts';
 import { all, EXISTS, expression, IS_NEW, isAsRead, isBelow, set } from '../dynamodb/expression.ts';
 import { type KeyOf, keys } from '../dynamodb/keys.ts';
 import { putRow, updateRow } from '../dynamodb/row.ts';
-import type { IncidentRow, WorkItemRow } from '../operations/incident-rows.ts';
+import type { IncidentRow, WorkItemRow } from '../dynamodb/rows.ts';
 import { readFeed } from '../operations/merge-alerts/read-incidents.ts';
 import type { Int64 } from '../shared/json.ts';
 import { rowOf } from './entity-rows.ts';

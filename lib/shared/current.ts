@@ -1,6 +1,5 @@
 /**
- * Whether something cached at `sinceMs` is still current. If the clock was set back to before that, its age is
- * unknown, so it is not.
+ * Whether a value cached at `sinceMs` is still current. It is not if the clock was set back to before that, since its age is unknown.
  * @param sinceMs Unix milliseconds
  * @param nowMs Unix milliseconds
  */

@@ -9,7 +9,7 @@ import { type Environment, readSettings, type Settings } from './settings.ts';
 import { originalFrames } from './source-map.ts';
 import { TIME_LIMITS, type TimeLimits } from './time-limits.ts';
 
-/** External dependencies: table, clock, randomness, log, settings. */
+/** What code gets from outside: table, clock, randomness, log, settings. */
 export interface Deps {
   readonly table: Table;
   /** Unix time in milliseconds. */
@@ -23,9 +23,9 @@ export interface Deps {
 }
 
 /**
- * The composition root: what a deployed function runs on.
- * @param connections to DynamoDB, opened before the first call: as many as its first reads that go out at once
- * @param patient with the time limits of an operator's commands: nobody waits for the answer
+ * The composition root of a deployed function.
+ * @param connections opened to DynamoDB before the first call: as many as the call's first reads use concurrently
+ * @param patient uses the longer time limits of an operator's commands, since nobody waits for the answer
  * @throws SettingsError
  */
 export async function createDeps({
@@ -45,7 +45,9 @@ export async function createDeps({
     ...(patient && PATIENT),
   });
   await warmUp(table, connections);
-  const metrics = settings.quiet ? { call: nothing, event: nothing, records: nothing } : createMetrics();
+  const metrics = settings.quiet
+    ? { call: nothing, event: nothing, records: nothing }
+    : createMetrics(settings.metricsNamespace);
   return {
     table,
     now: Date.now,
@@ -59,11 +61,11 @@ export async function createDeps({
 
 const nothing = () => undefined;
 
-/** Milliseconds. Near DynamoDB a connection and a read take a tenth of it; a longer wait would save no later call anything. */
-const LONGEST_WARM_UP_MS = 100;
+/** Milliseconds. In DynamoDB's region, a connection and a read take about 10 ms; waiting longer does not help the first call. */
+const MAX_WARM_UP_MS = 100;
 
-/** Reads a row that no table has: so the first call finds connections, and compiled code. No error: a call will meet it too. */
+/** Opens connections and compiles the read path by reading a row that does not exist. Ignores errors: the first call would report them. */
 async function warmUp(table: Table, connections: number): Promise<void> {
   const reads = Array.from({ length: connections }, () => getRow(table, keys.appKey('')).catch(nothing));
-  await Promise.race([Promise.all(reads), sleep(LONGEST_WARM_UP_MS, undefined, { ref: false })]);
+  await Promise.race([Promise.all(reads), sleep(MAX_WARM_UP_MS, undefined, { ref: false })]);
 }

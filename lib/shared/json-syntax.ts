@@ -1,4 +1,4 @@
-/** What a caller is told of a JSON text that cannot be read: where it is wrong, or how deep it is. */
+/** Finds the position of a syntax error in JSON, and its depth. */
 import { codePoints } from './code-points.ts';
 import { endOfString } from './json.ts';
 
@@ -7,7 +7,7 @@ const BLANKS = /[ \t\n\r]*/y;
 const STRING = /"(?:[ !#-[\]-\uffff]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*/y;
 const SCALAR = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)/y;
 
-/** The index at which a text stops being the beginning of JSON; undefined for JSON. `JSON.parse` tells it of some errors only. */
+/** The index at which a text stops being the beginning of JSON; undefined for JSON. `JSON.parse` reports it only for some errors. */
 export function syntaxErrorAt(text: string): number | undefined {
   const closing: string[] = [];
   let at = 0;

@@ -2,10 +2,10 @@ import { stringifyJson } from './json.ts';
 
 type Write = (message: string, fields: Record<string, unknown>) => void;
 
-/** Structured log lines. Of what a caller sent they contain only ids. */
+/** Structured log lines. They contain nothing that a caller sent but ids. */
 export type Log = Readonly<Record<'info' | 'warn' | 'error', Write>>;
 
-/** Names the service in its log lines and metrics. */
+/** The service's name in log lines and metrics. */
 export const SERVICE = 'incident-monitoring-rum';
 
 /**

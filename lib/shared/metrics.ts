@@ -1,6 +1,6 @@
 import { SERVICE } from './log.ts';
 
-/** Namespace of the service's own metrics, and their names: for the functions and for the alarms on them. */
+/** Namespace of the service's own metrics, which a stack's name follows, and their names: for the functions and for the alarms on them. */
 export const METRICS = {
   namespace: 'IncidentMonitoringRum',
   calls: 'Calls',
@@ -33,12 +33,12 @@ export interface MetricsSink {
  * Metrics in CloudWatch's embedded metric format, a line each on standard output: CloudWatch reads them from the log.
  * Source: CloudWatch User Guide, "Specification: Embedded metric format".
  */
-export function createMetrics(now: () => number = Date.now): MetricsSink {
+export function createMetrics(namespace: string = METRICS.namespace, now: () => number = Date.now): MetricsSink {
   const line = (dimensions: Record<string, string>, metrics: Record<string, [unit: string, value: number]>) => {
     const names = Object.entries(metrics).map(([Name, [Unit]]) => ({ Name, Unit }));
     const values = Object.fromEntries(Object.entries(metrics).map(([name, [, value]]) => [name, value]));
     const ofService = { service: SERVICE, ...dimensions };
-    const directive = { Namespace: METRICS.namespace, Dimensions: [Object.keys(ofService)], Metrics: names };
+    const directive = { Namespace: namespace, Dimensions: [Object.keys(ofService)], Metrics: names };
     const embedded = { _aws: { Timestamp: now(), CloudWatchMetrics: [directive] }, ...ofService, ...values };
     process.stdout.write(`${JSON.stringify(embedded)}\n`);
   };

@@ -9,9 +9,6 @@ export type TypeOf<Schema extends JSONSchema> = FromSchema<Schema, { deserialize
 export type RowOf<Schema extends { required: readonly string[]; properties: Readonly<Record<string, JSONSchema>> }> =
   TypeOf<Schema & { type: 'object'; additionalProperties: false }>;
 
-/** Of rows that other systems write: an attribute may have any value. */
-export type Unchecked<Row> = { [Name in keyof Row]?: unknown };
-
 export const text = { type: 'string' } as const;
 export const flag = { type: 'boolean' } as const;
 export const natural = { type: 'integer', format: 'int64', minimum: 0 } as const;

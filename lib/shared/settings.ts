@@ -1,13 +1,13 @@
 /** The settings of a deployment, read once from the environment; all problems are reported together. */
 
-/** What values may be. */
+/** Type, default and bounds of a setting. */
 type Values =
   | { readonly type: 'integer'; readonly default: number; readonly min: number; readonly max: number }
   | { readonly type: 'flag'; readonly default: boolean };
 
 /**
- * The one specification of what a deployment may set of its functions. CDK context has its names, the functions' environment and
- * `npm start` have `env`; docs/deploy.md has it for operators.
+ * All settings of a deployment's functions. The key is the name in CDK context; `env` is the variable of the function and of `npm start`.
+ * docs/deploy.md describes them for operators.
  */
 export const SETTINGS = {
   /** Largest request body, decoded. Above 3 MiB its event could be larger than Lambda takes. */
@@ -30,6 +30,8 @@ export interface Settings extends SettingValues {
   tableName: string;
   /** `DYNAMODB_ENDPOINT`: a DynamoDB-compatible server to use in place of AWS. */
   dynamodbEndpoint: string | undefined;
+  /** `METRICS_NAMESPACE`: where the service's own metrics go, by stack. */
+  metricsNamespace: string | undefined;
   /** `QUIET`: only errors are logged, and no metrics; for `npm start`, which prints each call itself. */
   quiet: boolean;
 }
@@ -52,8 +54,8 @@ export function requiredVariable(name: string, env: Environment = OWN): string {
 }
 
 /**
- * The value that a text gives a setting; of no text its default.
- * @param onWrong told what the value must be
+ * Parses the value of a setting; without text, its default.
+ * @param onWrong called with what the value must be
  */
 export function settingValue(
   values: Values,
@@ -102,6 +104,7 @@ export function readSettings(env: Environment = OWN): Settings {
       (name) => given(SETTINGS[name].env),
       (name, must) => wrong(SETTINGS[name].env, must),
     ),
+    metricsNamespace: given('METRICS_NAMESPACE'),
     quiet: flag('QUIET'),
   };
   if (problems.length > 0) throw new SettingsError(problems.join('\n'));

@@ -1,7 +1,7 @@
 /** The bytes that a call writes to the logs: what CloudWatch charges for taking in. */
 import { ACCESS_LOG_FORMAT } from '../../infra/access-log.ts';
 import type { ApiRequest } from '../../lib/http/call.ts';
-import { observeMiddleware } from '../../lib/http/observe.ts';
+import { observeMiddleware } from '../../lib/http/envelope.ts';
 import { operations } from '../../lib/http/operations.ts';
 import { createLog } from '../../lib/shared/log.ts';
 import { createMetrics } from '../../lib/shared/metrics.ts';

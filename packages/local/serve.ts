@@ -171,7 +171,7 @@ function onServed({ method, path, status, code, durationMs, requestId }: Served)
   show(line`${new Date().toISOString()} ${method} ${path} ${status} ${code} ${durationMs.toFixed(1)} ms ${requestId}`);
 }
 
-/** Why calls are answered with InternalError: a function of the service is broken. */
+/** Why calls are answered with ServiceUnavailable: a function of the service is broken. */
 function onFailed(functionName: string, { message }: Error): void {
   process.stderr.write(`${line`The function ${functionName} failed: ${message}`}\n`);
 }

@@ -128,6 +128,12 @@ describe('the stage', () => {
       account_id: '$context.authorizer.principalId',
       latency_ms: '$context.responseLatency',
       error: '$context.error.responseType',
+      integration_status: '$context.integrationStatus',
+      integration_latency_ms: '$context.integrationLatency',
+      integration_error: '$context.integrationErrorMessage',
+      authorizer_status: '$context.authorizer.status',
+      authorizer_latency_ms: '$context.authorizer.latency',
+      authorizer_error: '$context.authorizer.error',
     });
   });
 });

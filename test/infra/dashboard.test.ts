@@ -10,7 +10,8 @@ interface Widget {
 const OPERATIONS = ['browsefleet', 'getrumresource', 'deleteworkitem', 'mergealerts'];
 const ofEach = (metric: string, stat: string) =>
   OPERATIONS.map((name) => `AWS/Lambda ${metric} FunctionName ${name}Function, ${stat}`);
-const event = (name: string) => `IncidentMonitoringRum Events event ${name} service incident-monitoring-rum, Sum`;
+const event = (name: string) =>
+  `IncidentMonitoringRum/Service Events event ${name} service incident-monitoring-rum, Sum`;
 
 const GRAPHS: Record<string, string[]> = {
   '## Is it healthy?': [],
@@ -27,7 +28,7 @@ const GRAPHS: Record<string, string[]> = {
   ],
   '## Who is throttled?': [],
   'Refused by the exact rate limit': [
-    'IncidentMonitoringRum Calls code RequestTooFrequently operation browse-fleet service incident-monitoring-rum, Sum',
+    'IncidentMonitoringRum/Service Calls code RequestTooFrequently operation browse-fleet service incident-monitoring-rum, Sum',
   ],
   'Accounts without a gateway key': [event('account_without_gateway_key')],
   'DynamoDB throttles': ['Read', 'Write'].map((what) => `AWS/DynamoDB ${what}ThrottleEvents TableName Table, Sum`),

@@ -5,7 +5,9 @@ import { functionsOf } from '../../packages/local/template.ts';
 import { deployed, idOfFunction, only, propertiesOf, readable } from '../support/stack.ts';
 
 const template = deployed();
+const METRICS_NAMESPACE = 'IncidentMonitoringRum/Service';
 const SETTINGS = {
+  METRICS_NAMESPACE,
   TABLE_NAME: 'Table',
   MAX_BODY_BYTES: '262144',
   APP_KEY_CACHE_SECONDS: '30',
@@ -14,7 +16,7 @@ const SETTINGS = {
 };
 
 /** Seconds and MB. The authorizer has to leave time for the operation; API Gateway waits 29 s. */
-const FUNCTIONS: [name: string, timeout: number, memory: number, environment: object | undefined][] = [
+const FUNCTIONS: [name: string, timeout: number, memory: number, environment: object][] = [
   ['browse-fleet', 29, 512, SETTINGS],
   ['get-rum-resource', 29, 512, SETTINGS],
   ['delete-work-item', 29, 512, SETTINGS],
@@ -22,8 +24,8 @@ const FUNCTIONS: [name: string, timeout: number, memory: number, environment: ob
   ['finish-merges', 300, 1_769, SETTINGS],
   ['ingest-records', 60, 1_769, { ...SETTINGS, FEED_URL: 'FeedQueue', REFUSED_URL: 'FeedRefused' }],
   ['usage-key-authorizer', 2, 512, { ...SETTINGS, SHARED_GATEWAY_KEY: expect.stringMatching(/^[0-9a-f]{64}$/) }],
-  ['fallback-route', 5, 256, { ALLOWED_METHODS: expect.any(String) }],
-  ['openapi-document', 5, 256, undefined],
+  ['fallback-route', 5, 256, { METRICS_NAMESPACE, ALLOWED_METHODS: expect.any(String) }],
+  ['openapi-document', 5, 256, { METRICS_NAMESPACE }],
 ];
 
 describe('a function', () => {
@@ -47,7 +49,7 @@ describe('a function', () => {
         Role: `${id}Role.Arn`,
         LoggingConfig: { LogFormat: 'JSON', LogGroup: `${id}Logs` },
         TracingConfig: { Mode: 'Active' },
-        ...(environment && { Environment: { Variables: environment } }),
+        Environment: { Variables: environment },
       });
     },
   );
@@ -56,6 +58,7 @@ describe('a function', () => {
     expect(readSettings(SETTINGS)).toEqual({
       tableName: 'Table',
       dynamodbEndpoint: undefined,
+      metricsNamespace: METRICS_NAMESPACE,
       maxBodyBytes: 262_144,
       appKeyCacheSeconds: 30,
       rumCacheSeconds: 60,
@@ -91,7 +94,7 @@ describe('every setting', () => {
 
   it('reaches each function that goes by it', () => {
     for (const [name, , , environment] of FUNCTIONS)
-      if (environment && 'TABLE_NAME' in environment)
+      if ('TABLE_NAME' in environment)
         expect([name, functionsOf(set).get(name)?.Properties.Environment.Variables]).toMatchObject([
           name,
           {

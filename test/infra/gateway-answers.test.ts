@@ -15,13 +15,13 @@ type Row = [type: string, status: number, code: ErrorCode, headers?: Record<stri
 const WAIT = { 'Retry-After': "'1'" };
 const ANSWERS: Row[] = [
   ['ACCESS_DENIED', 403, 'AccessDenied'],
-  ['API_CONFIGURATION_ERROR', 500, 'InternalError'],
-  ['AUTHORIZER_CONFIGURATION_ERROR', 500, 'InternalError'],
+  ['API_CONFIGURATION_ERROR', 503, 'ServiceUnavailable', WAIT],
+  ['AUTHORIZER_CONFIGURATION_ERROR', 503, 'ServiceUnavailable', WAIT],
   ['AUTHORIZER_FAILURE', 503, 'ServiceUnavailable', WAIT],
   ['BAD_REQUEST_BODY', 400, 'InvalidParameter'],
   ['BAD_REQUEST_PARAMETERS', 400, 'InvalidParameter'],
   ['DEFAULT_4XX', 400, 'BadRequest'],
-  ['DEFAULT_5XX', 500, 'InternalError'],
+  ['DEFAULT_5XX', 503, 'ServiceUnavailable', WAIT],
   ['EXPIRED_TOKEN', 401, 'Unauthorized'],
   ['INTEGRATION_FAILURE', 503, 'ServiceUnavailable', WAIT],
   ['INTEGRATION_TIMEOUT', 503, 'ServiceUnavailable', WAIT],

@@ -118,7 +118,7 @@ describe('the local gateway does what the template says', () => {
   it('answers for a function that ends without an answer', async () => {
     const { post } = await started(deployment, { answer: () => Promise.reject(new Error('secret')) });
     const { status, headers, text } = await post('/alert/merge?app_key=k');
-    expect(status).toBe(500);
+    expect(status).toBe(503);
     expect(text).toBe(textOf('DEFAULT_5XX', headers.get('svc-request-id') ?? ''));
   });
 

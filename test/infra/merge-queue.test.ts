@@ -52,13 +52,14 @@ it('the queue and its dead letters are encrypted, and keep messages for 14 days'
   });
 });
 
-it('finish-merges takes one message a call, at once, as many calls at a time as there are messages', () => {
+it('finish-merges takes one message a call, at once, and twenty at a time', () => {
   // A batch that fails in part would be acknowledged in part only with FunctionResponseTypes, and would come again at once.
   const mappings = Object.values(propertiesOf('AWS::Lambda::EventSourceMapping', template));
   expect(mappings.find(({ EventSourceArn }) => EventSourceArn === 'MergesQueue.Arn')).toEqual({
     BatchSize: 1,
     EventSourceArn: 'MergesQueue.Arn',
     FunctionName: 'finishmergesFunction',
+    ScalingConfig: { MaximumConcurrency: 20 },
   });
 });
 

@@ -5,12 +5,12 @@ import { resourcesOf } from '../../packages/local/template.ts';
 import { deployed, propertiesOf } from '../support/stack.ts';
 
 const document = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
-const template = deployed({ alarmEmail: 'ops@example.com' });
+const template = deployed({ alarmEmail: 'ops@example.com', noTrafficMinutes: '30', smokeKeySecret: 'smoke' });
 /** By the beginnings of their ids. */
 const alarms = Object.fromEntries(
   ['Alarm', 'CompositeAlarm'].flatMap((type) =>
     Object.entries(propertiesOf(`AWS::CloudWatch::${type}`, template)).map(([id, properties]) => [
-      id.replace(/^Watch(ServiceLevel)?/, ''),
+      id.replace(/^Watch(ServiceLevel|Capacity|Callers)?/, ''),
       properties,
     ]),
   ),
@@ -47,7 +47,7 @@ const ALARMS: Row[] = [
   ['AuthorizerFailures', 'AWS/Lambda Errors', { FunctionName: 'labelcallerFunction' }, 'Sum', 1, 2],
   [
     'AccountsUnprovisioned',
-    'IncidentMonitoringRum Events',
+    'IncidentMonitoringRum/Service Events',
     { event: 'account_without_gateway_key', service: 'incident-monitoring-rum' },
     'Sum',
     1,
@@ -104,11 +104,11 @@ describe('the alarms', () => {
 
   it('are one for each thing to do, as docs/operate.md has them, and the parts of others', () => {
     const parts = ['FastLong', 'FastShort', 'SlowLong', 'SlowShort'].map((part) => `ErrorBudget${part}`);
-    const ids = [...ALARMS.map(([id]) => id), 'MergesPending', 'ErrorBudgetFast', 'ErrorBudgetSlow'];
-    expect(Object.keys(alarms).sort()).toEqual([...ids, ...parts].sort());
+    const ids = Object.keys(alarms).filter((id) => !parts.includes(id));
+    expect(Object.keys(alarms)).toEqual(expect.arrayContaining([...ALARMS.map(([id]) => id), ...parts]));
     const [, table = ''] = /\| alarm \| means \| do \|\n\|[-|]+\|\n((?:\|.*\n)+)/.exec(document('operate.md')) ?? [];
     const told = table.split('\n').flatMap((row) => row.split('|')[1]?.trim().split(', ') ?? []);
-    const names = ids.map((id) => id.replace(/^Slow.*/, 'Slow-…'));
+    const names = ids.map((id) => id.replace(/^(Slow|Throttled).*/, '$1-…'));
     expect(told.filter((name) => name !== '').sort()).toEqual([...new Set(names)].sort());
   });
 
@@ -134,6 +134,25 @@ describe('the topic of the alarms', () => {
       WatchAlarmsopsexamplecom: { Endpoint: 'ops@example.com', Protocol: 'email', TopicArn: 'WatchAlarms' },
     });
     expect(resourcesOf(deployed(), 'AWS::SNS::Topic')).toEqual({});
+  });
+
+  it('is the one of the setting, beside the address, for every alarm that is no part of another', () => {
+    const alarmTopicArn = 'arn:aws:sns:eu-west-1:123456789012:on-call';
+    const both = deployed({
+      alarmEmail: 'ops@example.com',
+      alarmTopicArn,
+      noTrafficMinutes: '30',
+      smokeKeySecret: 'smoke',
+    });
+    const all = ['Alarm', 'CompositeAlarm'].flatMap((type) =>
+      Object.entries(propertiesOf(`AWS::CloudWatch::${type}`, both)),
+    );
+    const sent = all.filter(([id]) => !/ErrorBudget\w+(Long|Short)$/.test(id));
+    expect(sent.map(([id, { AlarmActions }]) => [id, AlarmActions])).toEqual(
+      sent.map(([id]) => [id, ['WatchAlarms', alarmTopicArn]]),
+    );
+    expect(sent.map(([id]) => id)).toEqual(expect.arrayContaining(['WatchCallersNoTraffic', 'SmokeFailed']));
+    expect(Object.keys(resourcesOf(deployed({ alarmTopicArn }), 'AWS::SNS::Topic'))).toEqual([]);
   });
 
   it('lets CloudWatch publish for this account, for its own policy takes the place of the default one, and nobody without TLS', () => {
@@ -172,7 +191,9 @@ describe('the objective of 99.9 %', () => {
         { MetricNamespace: 'IncidentMonitoringRum/Service', MetricName, MetricValue: '1', DefaultValue: 0 },
       ],
     });
-    expect(Object.values(propertiesOf('AWS::Logs::MetricFilter', template))).toEqual([
+    const filters = Object.entries(propertiesOf('AWS::Logs::MetricFilter', template));
+    const ofLevel = filters.filter(([id]) => id.startsWith('WatchServiceLevel'));
+    expect(ofLevel.map(([, filter]) => filter)).toEqual([
       counted('AnsweredCalls', `{ ${operations} }`),
       counted('FailedCalls', `{ (${operations}) && ($.status = "5*") }`),
     ]);

@@ -103,7 +103,7 @@ describe('-c rollout=canary', () => {
             Label: expect.any(String),
             ReturnData: true,
           },
-          count('internal', 'IncidentMonitoringRum Calls', [
+          count('internal', 'IncidentMonitoringRum/Service Calls', [
             { Name: 'code', Value: 'InternalError' },
             { Name: 'operation', Value: operation },
             { Name: 'service', Value: 'incident-monitoring-rum' },

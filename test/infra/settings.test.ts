@@ -8,6 +8,8 @@ const read = (context: Record<string, unknown> = {}) =>
 
 it('have these defaults', () => {
   expect(read()).toEqual({
+    stackName: 'IncidentMonitoringRum',
+    ephemeral: false,
     stageName: 'prod',
     apiGatewayAccount: true,
     serviceMapEnabled: true,
@@ -18,8 +20,14 @@ it('have these defaults', () => {
     stageRate: 1000,
     stageBurst: 2000,
     rollout: 'all-at-once',
+    concurrencyLimit: 1000,
+    reservedConcurrency: 0,
+    mergeConcurrency: 20,
     logRetentionDays: 30,
     alarmEmail: undefined,
+    alarmTopicArn: undefined,
+    noTrafficMinutes: 0,
+    smokeKeySecret: undefined,
     adoptTable: undefined,
   });
 });
@@ -34,6 +42,11 @@ describe('a wrong setting stops synthesis with a sentence', () => {
     ['rollout', 'slowly', 'all-at-once or canary'],
     ['adoptTable', 'Old-Table-1', "the LatestStreamArn of a table's description"],
     ['alarmEmail', 'ops', 'an e-mail address'],
+    ['alarmTopicArn', 'on-call', 'the ARN of an SNS topic'],
+    ['stackName', 'my stack', '1 to 64 letters, digits or hyphens, a letter first'],
+    // A share of it would be none.
+    ['reservedConcurrency', '19', '0 or at least 20'],
+    ['smokeKeySecret', 'a b', 'the name of a secret in Secrets Manager'],
   ])('%s = %s', (name, value, must) => {
     expect(() => read({ [name]: value })).toThrow(`Context ${name} must be ${must}, not "${value}".`);
   });
@@ -41,6 +54,11 @@ describe('a wrong setting stops synthesis with a sentence', () => {
   it('and several with one each', () => {
     expect(() => read({ stageRate: '0', rollout: 'slowly' })).toThrow(/^Context rollout .*\nContext stageRate .*$/);
   });
+});
+
+it.each(['aws', 'aws-cn', 'aws-us-gov'])('a table of the partition %s can be adopted', (partition) => {
+  const adoptTable = `arn:${partition}:dynamodb:a-region-1:123456789012:table/T/stream/2026-01-01T00:00:00.000`;
+  expect(read({ adoptTable })).toMatchObject({ adoptTable });
 });
 
 // API Gateway takes at most 10,000 calls a second of an account and keeps an authorizer's answer for an hour at the most; a
@@ -52,6 +70,8 @@ it.each([
   ['maxBodyBytes', 1024, 3_145_728],
   ['stageRate', 1, 10_000],
   ['stageBurst', 1, 5_000],
+  ['mergeConcurrency', 2, 1000],
+  ['noTrafficMinutes', 0, 1440],
 ])('%s is an integer from %d to %d', (name, min, max) => {
   for (const value of [min, max]) expect(read({ [name]: String(value) })).toMatchObject({ [name]: value });
   for (const value of [min - 1, max + 1])

@@ -14,12 +14,12 @@ beforeAll(async () => {
 });
 afterAll(() => proxy.close());
 
-it('after a storm reads 9,600 keys, 16 calls at once, though every call loses its first reply', async () => {
+it('after a storm reads 2,400 keys, 16 calls at once, though every call loses its first reply', async () => {
   const table = await newTable();
   // On a busy machine DynamoDB Local takes its time for a hundred rows.
   const through = await connectAfterStorm(table, proxy, { connectionTimeout: 2_500, requestTimeout: 10_000 });
-  const wanted = Array.from({ length: 9_600 }, () => keys.alert(1, objectId()));
-  const [first, last] = [wanted[0], wanted[9_599]] as (typeof wanted)[number][];
+  const wanted = Array.from({ length: 2_400 }, () => keys.alert(1, objectId()));
+  const [first, last] = [wanted[0], wanted[2_399]] as (typeof wanted)[number][];
   for (const key of [first, last]) if (key) await put(table, key, { title: 't' });
 
   const sent = new Set<string>();
@@ -38,7 +38,7 @@ it('after a storm reads 9,600 keys, 16 calls at once, though every call loses it
   through.client.destroy();
 
   expect([...rows.keys()].sort()).toEqual([first, last].map((key) => key && rowName(key)).sort());
-  expect(tap.count('BatchGetItemCommand')).toBeGreaterThanOrEqual(2 * 96);
+  expect(tap.count('BatchGetItemCommand')).toBeGreaterThanOrEqual(2 * 24);
   expect(most).toBe(16);
 });
 

@@ -92,6 +92,7 @@ const NEEDS_AWS = [
   'aws dynamodb describe-table --table-name "$TABLE-restored" --query Table.LatestStreamArn --output text',
   'aws dynamodb update-table --table-name "$TABLE" --no-deletion-protection-enabled',
   'aws dynamodb delete-table --table-name "$TABLE"',
+  'aws sqs send-message --queue-url "$FEED_URL" --message-group-id 1 --message-body file://records.ndjson',
   'aws dynamodb describe-table --table-name "$TABLE" --query Table.LatestStreamArn --output text',
 ];
 

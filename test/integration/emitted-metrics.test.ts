@@ -42,6 +42,9 @@ function metricsOf(line: Line): [metric: string, unit: string, value: unknown][]
   );
 }
 
+/** Metrics that CloudWatch makes of the access log. */
+const FROM_ACCESS_LOG = / (Answered|Failed|Operation|Other|Refused)Calls/;
+
 /** The service's own metrics that alarms and dashboard read. */
 function readBy(template: Template): string[] {
   const alarms = Object.values(resourcesOf(template, 'AWS::CloudWatch::Alarm')).flatMap(({ Properties }) => [
@@ -62,7 +65,9 @@ function readBy(template: Template): string[] {
   const ofDashboard = widgets.flatMap(({ properties: { metrics = [] } }) =>
     metrics.map((metric) => metric.slice(0, -1).join(' ')),
   );
-  return [...new Set([...ofAlarms, ...ofDashboard])].filter((name) => name.startsWith('IncidentMonitoringRum '));
+  return [...new Set([...ofAlarms, ...ofDashboard])].filter(
+    (name) => name.startsWith('IncidentMonitoringRum/Service ') && !FROM_ACCESS_LOG.test(name),
+  );
 }
 
 const written: Line[] = [];
@@ -70,7 +75,7 @@ const began = Date.now();
 beforeAll(async () => {
   const table = await newTable();
   const tenant = await newAccount(table);
-  const deps = { ...testDeps(table), metrics: createMetrics() };
+  const deps = { ...testDeps(table), metrics: createMetrics('IncidentMonitoringRum/Service') };
   const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
     if (String(text).startsWith('{"_aws":')) written.push(JSON.parse(String(text)));
     return true;
@@ -101,13 +106,13 @@ beforeAll(async () => {
 
 it('a call is counted once, with its duration in milliseconds, by operation and code; an event by its name', () => {
   const of = (metric: string, operation: string, code: string) =>
-    `IncidentMonitoringRum ${metric} code ${code} operation ${operation} service incident-monitoring-rum`;
+    `IncidentMonitoringRum/Service ${metric} code ${code} operation ${operation} service incident-monitoring-rum`;
   const call = (operation: string, code: string) => [
     [of('Calls', operation, code), 'Count', 1],
     [of('Duration', operation, code), 'Milliseconds', expect.any(Number)],
   ];
   const event = (name: string) => [
-    [`IncidentMonitoringRum Events event ${name} service incident-monitoring-rum`, 'Count', 1],
+    [`IncidentMonitoringRum/Service Events event ${name} service incident-monitoring-rum`, 'Count', 1],
   ];
   expect(written.map(metricsOf)).toEqual([
     call('get-rum-resource', 'InternalError'),

@@ -5,7 +5,7 @@ import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import type { ErrorCode } from '../../lib/http/errors.ts';
 import { type OperationName, operations } from '../../lib/http/operations.ts';
-import { sealCursor } from '../../lib/operations/browse-fleet/fleet-cursor.ts';
+import { sealCursor } from '../../lib/operations/browse-fleet/fleet-request.ts';
 import { inventory } from '../support/fleet.ts';
 import { newAccount, objectId } from '../support/incidents.ts';
 import { RUM_RECORD } from '../support/rum.ts';

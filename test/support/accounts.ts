@@ -1,7 +1,7 @@
 /** Accounts that no other test uses. */
 import { randomInt } from 'node:crypto';
-import type { AppKeyRow } from '../../lib/auth/app-key-rows.ts';
 import type { Table } from '../../lib/dynamodb/client.ts';
+import type { AppKeyRow } from '../../lib/dynamodb/rows.ts';
 import { putAppKey } from './service.ts';
 
 /** An account id that is hardly ever given twice. */

@@ -3,8 +3,8 @@ import type { OperationId } from '../../lib/http/operations.ts';
 import { type BrowseOptions, createBrowseFleetHandler } from '../../lib/operations/browse-fleet/browse.ts';
 import { createDeleteWorkItemHandler } from '../../lib/operations/delete-work-item/delete.ts';
 import { createGetRumResourceHandler } from '../../lib/operations/get-rum-resource/resource.ts';
+import type { Sizes } from '../../lib/operations/merge-alerts/commit.ts';
 import { createMergeAlertsHandler } from '../../lib/operations/merge-alerts/merge.ts';
-import type { Sizes } from '../../lib/operations/merge-alerts/relocate.ts';
 import type { Deps } from '../../lib/shared/deps.ts';
 
 export type Handlers = Readonly<Record<OperationId, Handler>>;

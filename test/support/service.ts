@@ -8,12 +8,12 @@ import type {
   Context,
 } from 'aws-lambda';
 import { inject } from 'vitest';
-import type { AppKeyRow } from '../../lib/auth/app-key-rows.ts';
 import { createAppKeys, hashAppKey } from '../../lib/auth/app-keys.ts';
 import { createUsageKeyAuthorizer } from '../../lib/auth/usage-key-authorizer.ts';
 import { connectTable, type Table, type TableOptions } from '../../lib/dynamodb/client.ts';
 import { type Key, keys } from '../../lib/dynamodb/keys.ts';
 import { forEach } from '../../lib/dynamodb/pool.ts';
+import type { AppKeyRow } from '../../lib/dynamodb/rows.ts';
 import { createFallbackRoute } from '../../lib/http/fallback-route.ts';
 import type { Handler } from '../../lib/http/operation-handler.ts';
 import { allowedMethods, type Operation, operationIdOf, operations } from '../../lib/http/operations.ts';

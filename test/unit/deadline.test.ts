@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createAppKeys } from '../../lib/auth/app-keys.ts';
-import type { ApiRequest } from '../../lib/http/call.ts';
-import { deadlineMiddleware } from '../../lib/http/deadline.ts';
+import { type ApiRequest, deadlineMiddleware } from '../../lib/http/call.ts';
 import type { Deps } from '../../lib/shared/deps.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 

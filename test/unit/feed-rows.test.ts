@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ofKind } from '../../lib/dynamodb/keys.ts';
-import type { FeedEntry } from '../../lib/operations/incident-rows.ts';
+import type { FeedEntry } from '../../lib/dynamodb/rows.ts';
 import {
   changeOf,
+  gapsIn,
   largeEntryRows,
   listParts,
   type Move,
@@ -12,7 +13,6 @@ import {
   readAlertList,
   readMovedAlerts,
   smallEntryRow,
-  uncovered,
 } from '../../lib/operations/merge-alerts/feed.ts';
 
 /** Bytes of a value as DynamoDB counts them for its limit of 400 KB a row. */
@@ -121,7 +121,7 @@ describe('what no range covers', () => {
   it('is every index of the whole that is in no range, in order, for any ranges', () => {
     fc.assert(
       fc.property(range, fc.array(range), (whole, ranges) => {
-        const gaps = uncovered(whole, ranges);
+        const gaps = gapsIn(whole, ranges);
         const indexes = gaps.flatMap(({ start, end }) =>
           Array.from({ length: end - start }, (_, index) => start + index),
         );

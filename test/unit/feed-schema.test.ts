@@ -27,6 +27,9 @@ it.each([
   { ...status, node_count: -1 },
   { ...status, host_id: null },
   { kind: 'unknown', account_id: 1 },
+  { kind: 'alert', account_id: 1, title: 't', source_id: 's' },
+  { kind: 'alert', account_id: 1, title: 't', source_id: 's', alert_id: 'a'.repeat(24) },
+  { kind: 'alert', account_id: 1, title: 't' },
 ])('%j', (record) => {
   expect(recordProblems(record).length === 0).toBe(isRecord(record));
 });

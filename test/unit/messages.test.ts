@@ -38,8 +38,9 @@ const EXAMPLES: { [K in keyof Explanations]: [values: Explanations[K], mentions:
   alertsTooLarge: [{ some: ['abc'], more: 7 }, ['abc', '7']],
   incidentTooLarge: [{ incidentId: '64f000000000000000000001' }, ['64f000000000000000000001']],
   mergesPending: [{ pending: 25 }, ['25']],
-  mergeTargetsNotFound: [{ some: [{ what: 'alert', id: 'abc' }], more: 7 }, ['abc', '7']],
+  mergeTargetsNotFound: [{ some: [{ what: 'alert', id: 'abc' }], more: 7, unread: 300 }, ['abc', '7', '300']],
   permissionMissing: [{ permission: 'monit' }, ['monit']],
+  mergesReadTooMuch: [{ limit: 120, windowSeconds: 60 }, ['120', '60', 'Retry-After']],
   tooFrequent: [{ limit: 30, windowSeconds: 60 }, ['30', '60', 'Retry-After']],
   methodNotAllowed: [{ allow: 'POST' }, ['POST']],
 };

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   nextRead,
   type Progress,
-  type Read,
+  type ReadStep,
   type StatusRead,
   startAfter,
   uncovered,
@@ -17,7 +17,7 @@ const progress = (fields: Partial<Progress> = {}): Progress => ({ ...startAfter(
 const read = (fields: Partial<Progress>) => progress({ hosts: rows('b', 'd', 'f'), lastHost: 'f', ...fields });
 
 describe('the next read for two hosts', () => {
-  it.each<[string, Progress, Read | undefined]>([
+  it.each<[string, Progress, ReadStep | undefined]>([
     [
       'at first is both ranges, for a host more',
       progress(),
@@ -67,7 +67,7 @@ describe('the next read for two hosts', () => {
     [
       'is status by keys of what that range did not reach',
       read({ covered: 'c', searched: 'd' }),
-      { statuses: { of: ['d'] } },
+      { statuses: { hostIds: ['d'] } },
     ],
     [
       'is hosts alone once a range of status had ended before its hosts',
@@ -98,7 +98,7 @@ describe('the status that is known', () => {
     ['a range that ends', { after: 'a', limit: 9 }, undefined, { allCovered: true }],
     ['a range of hosts that goes on', { between: ['b', 'd'], limit: 1 }, 'b', { covered: 'b', searched: 'd' }],
     ['a range of hosts that ends', { between: ['b', 'd'], limit: 9 }, undefined, { covered: 'd', searched: 'd' }],
-    ['rows by their keys', { of: ['b', 'c'] }, undefined, { covered: 'c' }],
+    ['rows by their keys', { hostIds: ['b', 'c'] }, undefined, { covered: 'c' }],
   ])('after %s', (_what, statuses, reached, changed) => {
     expect(withStatuses(before, statuses, { rows: rows('b'), reached })).toEqual({ ...before, ...changed });
   });
@@ -148,9 +148,9 @@ it('however pages are cut, each host is read once and in order, its status with 
           steps += 1;
           const cut = most[steps % most.length] as number;
           if (next.hosts) state = withHosts(state, page(hosts, next.hosts, cut));
-          if (next.statuses && 'of' in next.statuses) {
-            const found = next.statuses.of.filter((id) => statuses.includes(id));
-            statusRows += next.statuses.of.length;
+          if (next.statuses && 'hostIds' in next.statuses) {
+            const found = next.statuses.hostIds.filter((id) => statuses.includes(id));
+            statusRows += next.statuses.hostIds.length;
             for (const id of found) known.add(id);
             state = withStatuses(state, next.statuses, { rows: rows(...found), reached: undefined });
           } else if (next.statuses) {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Table, withSignal } from '../../lib/dynamodb/client.ts';
-import { look, settle } from '../../lib/dynamodb/settle.ts';
+import { readPastSignal, settle } from '../../lib/dynamodb/settle.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -11,18 +11,20 @@ const lost = () => Object.assign(new Error('reply lost'), { code: 'ECONNRESET' }
 describe('a write', () => {
   it('whose reply came is not looked for, whatever the reply', async () => {
     const read = vi.fn();
-    expect(await settle(table, { send: async () => 'written', look: read })).toBe('written');
+    expect(await settle(table, { send: async () => 'written', verify: read })).toBe('written');
     const mistake = new TypeError('of ours');
-    await expect(settle(table, { send: () => Promise.reject(mistake), look: read })).rejects.toBe(mistake);
+    await expect(settle(table, { send: () => Promise.reject(mistake), verify: read })).rejects.toBe(mistake);
     expect(read).not.toHaveBeenCalled();
   });
 
   it('whose reply was lost is what the table says', async () => {
     const failure = lost();
     const send = () => Promise.reject(failure);
-    expect(await settle<string>(table, { send, look: async () => 'found' })).toBe('found');
-    await expect(settle<string>(table, { send, look: async () => undefined })).rejects.toBe(failure);
-    await expect(settle<string>(table, { send, look: () => Promise.reject(new Error('away')) })).rejects.toBe(failure);
+    expect(await settle<string>(table, { send, verify: async () => 'found' })).toBe('found');
+    await expect(settle<string>(table, { send, verify: async () => undefined })).rejects.toBe(failure);
+    await expect(settle<string>(table, { send, verify: () => Promise.reject(new Error('away')) })).rejects.toBe(
+      failure,
+    );
   });
 
   it('is sent with the signal that ends it, and looked for with one that ends 250 ms later', async () => {
@@ -33,7 +35,7 @@ describe('a write', () => {
         signals.push(signal);
         return new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(lost())));
       },
-      async look({ signal }) {
+      async verify({ signal }) {
         signals.push(signal);
         return 'found';
       },
@@ -53,7 +55,7 @@ describe('a look at the table', () => {
       given = signal;
       return new Promise<never>((_resolve, reject) => signal?.addEventListener('abort', () => reject(lost())));
     };
-    const ended = look(withSignal(table, signal), read).catch(() => 'ended');
+    const ended = readPastSignal(withSignal(table, signal), read).catch(() => 'ended');
     return { ended, isEnded: () => given?.aborted };
   }
 
@@ -74,13 +76,13 @@ describe('a look at the table', () => {
   });
 
   it('has no signal where its call has none, and leaves no timer behind', async () => {
-    expect(await look(table, async ({ signal }) => signal)).toBeUndefined();
+    expect(await readPastSignal(table, async ({ signal }) => signal)).toBeUndefined();
     const call = new AbortController();
     call.abort();
-    await look(withSignal(table, call.signal), async () => 'found');
+    await readPastSignal(withSignal(table, call.signal), async () => 'found');
     expect(vi.getTimerCount()).toBe(0);
     const running = new AbortController();
-    await look(withSignal(table, running.signal), async () => 'found');
+    await readPastSignal(withSignal(table, running.signal), async () => 'found');
     running.abort();
     expect(vi.getTimerCount()).toBe(0);
   });

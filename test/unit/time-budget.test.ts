@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createTimeBudget } from '../../lib/operations/browse-fleet/time-budget.ts';
+import { createTimeBudget } from '../../lib/operations/browse-fleet/read-hosts.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -4,7 +4,7 @@ import type { ApiError } from '../../lib/http/errors.ts';
 import { CATALOGS, catalogFor, messageOf } from '../../lib/http/messages/index.ts';
 import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts } from '../../lib/http/operations.ts';
 import { validateMiddleware } from '../../lib/http/validate.ts';
-import { checkScanLimit } from '../../lib/operations/browse-fleet/scan-limit.ts';
+import { checkScanLimit } from '../../lib/operations/browse-fleet/fleet-request.ts';
 import validateBrowse from '../../lib/operations/browse-fleet/validate-browse-fleet.ts';
 import validateDelete from '../../lib/operations/delete-work-item/validate-delete-work-item.ts';
 import validateRum from '../../lib/operations/get-rum-resource/validate-get-rum-resource.ts';

@@ -110,14 +110,16 @@ export const catalog: Catalog = {
     versionDiffers: ({ given, stored }) =>
       `version muss die gespeicherte Version des Work Items sein: ${stored}, nicht ${given}.`,
     rumResourceNotFound: () => 'Das Konto hat keine RUM-Ressource.',
-    mergeTargetsNotFound: ({ some, more }) =>
-      `Nicht gefunden: ${some.map(({ what, id }) => `${NOUNS[what]} ${id}`).join(', ')}${andMore(more)}. Es wurde nichts zusammengeführt.`,
+    mergeTargetsNotFound: ({ some, more, unread }) =>
+      `Nicht gefunden: ${some.map(({ what, id }) => `${NOUNS[what]} ${id}`).join(', ')}${andMore(more)}. Es wurde nichts zusammengeführt.${unread > 0 ? ` Es können mehr sein: ${unread} Alerts wurden nicht nachgeschlagen.` : ''}`,
     alertsTooLarge: ({ some, more }) =>
       `Diese Alerts haben zu viele Daten, um zusammengeführt zu werden: ${some.join(', ')}${andMore(more)}. Bitte zuerst kürzen.`,
     incidentTooLarge: ({ incidentId }) =>
       `Der Incident ${incidentId} hat zu viele Daten, um geändert zu werden. Bitte zuerst kürzen. Nichts wurde zusammengeführt.`,
     mergesPending: ({ pending }) =>
       `${pending} große Zusammenführungen dieses Kontos verschieben noch Alerts. Nichts wurde zusammengeführt. Bitte nach der Zeit im Header Retry-After erneut versuchen.`,
+    mergesReadTooMuch: ({ limit, windowSeconds }) =>
+      `Zu viele Alerts in Zusammenführungen dieses Kontos: höchstens ${limit} Lesevorgänge pro ${windowSeconds} Sekunden. Nichts wurde zusammengeführt. Bitte nach der Zeit im Header Retry-After erneut versuchen.`,
     permissionMissing: ({ permission }) =>
       `Dem Konto fehlt die Berechtigung ${permission} für diese Operation. Bitte den Inhaber des Kontos darum bitten.`,
     tooFrequent: ({ limit, windowSeconds }) =>

@@ -107,14 +107,16 @@ export const catalog: Catalog = {
     versionDiffers: ({ given, stored }) =>
       `version must be the stored version of the work item, which is ${stored}, not ${given}.`,
     rumResourceNotFound: () => 'The account has no RUM resource.',
-    mergeTargetsNotFound: ({ some, more }) =>
-      `Not found: ${some.map(({ what, id }) => `${what} ${id}`).join(', ')}${more > 0 ? ` and ${more} more` : ''}. Nothing was merged.`,
+    mergeTargetsNotFound: ({ some, more, unread }) =>
+      `Not found: ${some.map(({ what, id }) => `${what} ${id}`).join(', ')}${more > 0 ? ` and ${more} more` : ''}. Nothing was merged.${unread > 0 ? ` There may be more: ${unread} alerts were not looked up.` : ''}`,
     alertsTooLarge: ({ some, more }) =>
       `These alerts have too much stored data to be merged: ${some.join(', ')}${more > 0 ? ` and ${more} more` : ''}. Shorten their data first.`,
     incidentTooLarge: ({ incidentId }) =>
       `Incident ${incidentId} has too much stored data to be changed. Shorten its data first. Nothing was merged.`,
     mergesPending: ({ pending }) =>
       `${pending} large merges of this account are still moving alerts. Nothing was merged. Try again after the time in the Retry-After header.`,
+    mergesReadTooMuch: ({ limit, windowSeconds }) =>
+      `Too many alerts in merges of this account: at most ${limit} reads per ${windowSeconds} seconds. Nothing was merged. Try again after the time in the Retry-After header.`,
     permissionMissing: ({ permission }) =>
       `The account lacks the permission ${permission}, which this operation requires. Ask the account's owner for it.`,
     tooFrequent: ({ limit, windowSeconds }) =>

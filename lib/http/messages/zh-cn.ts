@@ -109,14 +109,16 @@ export const catalog: Catalog = {
     workItemTooLarge: ({ workItemId }) => `工作项 ${workItemId} 的存储数据过大，无法标记为已删除，请先缩减其数据。`,
     versionDiffers: ({ given, stored }) => `version 必须等于工作项当前的版本 ${stored}，而不是 ${given}。`,
     rumResourceNotFound: () => '该账户没有 RUM 资源。',
-    mergeTargetsNotFound: ({ some, more }) =>
-      `不存在：${some.map(({ what, id }) => `${NOUNS[what]} ${id}`).join('、')}${more > 0 ? `，另有 ${more} 项` : ''}。未合并任何告警。`,
+    mergeTargetsNotFound: ({ some, more, unread }) =>
+      `不存在：${some.map(({ what, id }) => `${NOUNS[what]} ${id}`).join('、')}${more > 0 ? `，另有 ${more} 项` : ''}。未合并任何告警。${unread > 0 ? `可能还有更多：${unread} 个告警未查找。` : ''}`,
     alertsTooLarge: ({ some, more }) =>
       `以下告警的存储数据过大，无法修改：${some.join('、')}${more > 0 ? `，以及另外 ${more} 个` : ''}。请先缩减其数据，再进行合并。`,
     incidentTooLarge: ({ incidentId }) =>
       `事件 ${incidentId} 的存储数据过大，无法修改。请先缩减其数据。未合并任何告警。`,
     mergesPending: ({ pending }) =>
       `此账户有 ${pending} 个大型合并仍在移动告警。未合并任何告警。请按 Retry-After 响应头等待后重试。`,
+    mergesReadTooMuch: ({ limit, windowSeconds }) =>
+      `此账户的合并包含的告警过多：每 ${windowSeconds} 秒最多读取 ${limit} 次。未合并任何告警。请按 Retry-After 响应头等待后重试。`,
     permissionMissing: ({ permission }) => `账户缺少此操作所需的权限 ${permission}，请联系账户所有者。`,
     tooFrequent: ({ limit, windowSeconds }) =>
       `请求过于频繁：每${windowSeconds === 1 ? '' : ` ${windowSeconds} `}秒最多 ${limit} 次。请按 Retry-After 响应头等待后重试。`,

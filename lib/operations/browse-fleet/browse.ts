@@ -4,27 +4,26 @@ import { type Call, createOperationHandler, type Handler } from '../../http/oper
 import { browseFleet, FLEET_STATUSES, type RequestOf, type ResponseOf } from '../../http/operations.ts';
 import type { CrossCheck } from '../../http/validate.ts';
 import type { Deps } from '../../shared/deps.ts';
-import { openCursor, sealCursor } from './fleet-cursor.ts';
+import { checkScanLimit, openCursor, sealCursor } from './fleet-request.ts';
 import { type HostRow, UNREADABLE } from './fleet-rows.ts';
 import { type FleetHost, type FleetStatus, fleetHost } from './host-status.ts';
 import { createHostReader, type HostReader } from './read-hosts.ts';
-import { checkScanLimit } from './scan-limit.ts';
 import validate from './validate-browse-fleet.ts';
 
 type BrowseRequest = RequestOf<typeof browseFleet>;
 type BrowseResponse = ResponseOf<typeof browseFleet>;
 
-/** Malformed hosts that a log line names. */
+/** Maximum malformed hosts that a log line names. */
 const NAMED_MALFORMED = 10;
-/** `Retry-After` of a deployment without a service map, in seconds. */
+/** `Retry-After` in seconds of a deployment whose service map is switched off. */
 const RETRY_DISABLED_SECONDS = '60';
 
-/** How many candidates to read next, told by how many of those examined so far matched. */
+/** How many candidates to read next, by how many were examined so far and how many of these matched. */
 export type ChunkSize = (request: BrowseRequest, examined: number, matched: number) => number;
 
 /**
- * Without filters the first chunk fills the page. With them it shows how many hosts match, and the second is as large as
- * is likely to fill the page; when it does not, the third is the rest. So a page is read in three chunks at the most.
+ * Without filters, the first chunk fills the page. With filters, it shows which share of the hosts matches, and the second chunk is as
+ * large as is likely to fill the page. If it does not, the third is the rest. So a page takes at most three chunks.
  */
 const chunkSize: ChunkSize = (request, examined, matched) => {
   if (filtersOf(request).length === 0) return request.limit - matched;
@@ -36,18 +35,18 @@ const chunkSize: ChunkSize = (request, examined, matched) => {
 const FIRST_FILTERED = 100;
 const MARGIN = 1.5;
 
-/** Those that a request has; an empty one matches every host. */
+/** The names of a request's filters. An empty list is no filter. */
 const filtersOf = (body: BrowseRequest) => FILTERED.filter((name) => (body[name]?.length ?? 0) > 0);
 
 export interface BrowseOptions {
   size?: ChunkSize;
 }
 
-/** The host that the page begins after; undefined for the first page. */
+/** The host after which the page begins; undefined for the first page, or for a cursor that was not issued to the caller. */
 const hostBefore = ({ cursor }: BrowseRequest, { cursorSecret }: Pick<Caller, 'cursorSecret'>): string | undefined =>
   cursor ? openCursor(cursorSecret, cursor) : undefined;
 
-/** Refuses a cursor that was not issued to the caller, and a `scan_limit` below `limit`. */
+/** Rejects a cursor that was not issued to the caller, and a `scan_limit` below `limit`. */
 const crossCheck: CrossCheck<BrowseRequest> = (body, offending, caller) => [
   ...checkScanLimit(body, offending),
   ...(body.cursor && !offending.has('cursor') && hostBefore(body, caller()) === undefined
@@ -55,7 +54,7 @@ const crossCheck: CrossCheck<BrowseRequest> = (body, offending, caller) => [
     : []),
 ];
 
-/** Lists the hosts of the caller's account: one page, filtered, each with its status at the moment of the answer. */
+/** Lists one page of the caller's hosts that match the filters, each with its current status. */
 function createBrowse({ table, now, log, settings, timeLimits }: Deps, { size = chunkSize }: BrowseOptions = {}) {
   /** Refuses every call while the subsystem is switched off. */
   function check(): void {
@@ -110,7 +109,7 @@ function createBrowse({ table, now, log, settings, timeLimits }: Deps, { size = 
 export const createBrowseFleetHandler = (deps: Deps, options?: BrowseOptions): Handler =>
   createOperationHandler(browseFleet, { validate, ...createBrowse(deps, options) }, deps);
 
-/** Examines candidates in order until the page is full, the scan limit is reached, none is left, or the time is over. */
+/** Examines candidates in order until the page is full, the scan limit is reached, no candidate is left, or the time is over. */
 async function scanHosts(reader: HostReader, body: BrowseRequest, nowMs: number, size: ChunkSize) {
   const matches = hostFilter(body);
   const scan = {
@@ -119,9 +118,9 @@ async function scanHosts(reader: HostReader, body: BrowseRequest, nowMs: number,
     failed: 0,
     malformed: [] as string[],
     last: undefined as string | undefined,
-    /** At least one candidate is left after it. */
+    /** At least one candidate follows `last`. */
     more: true,
-    /** The page ends before either limit: reading took too long. */
+    /** Reading took too long, so the page ends before either limit. */
     outOfTime: false,
   };
   while (scan.more && !scan.outOfTime && scan.items.length < body.limit && scan.scanned < body.scan_limit) {
@@ -145,10 +144,10 @@ async function scanHosts(reader: HostReader, body: BrowseRequest, nowMs: number,
 }
 
 type Fields = typeof browseFleet.request.properties;
-/** The fields of a request that are lists of values to match. */
+/** The fields of a request that are filters: lists of accepted values. */
 type Filter = { [Name in keyof Fields]: Fields[Name] extends { type: 'array' } ? Name : never }[keyof Fields];
 
-/** What each filter of the schema compares with its values. */
+/** The value of a host that each filter compares. */
 const FILTERS: { readonly [Name in Filter]: (host: HostRow, item: FleetHost) => string } = {
   statuses: (_host, { servicemap }) => servicemap.status,
   agent_versions: ({ agent_version }) => agent_version,
@@ -157,7 +156,7 @@ const FILTERS: { readonly [Name in Filter]: (host: HostRow, item: FleetHost) => 
 };
 const FILTERED = Object.keys(FILTERS) as Filter[];
 
-/** All filters must match; of the values of one, any. */
+/** A host matches if each filter accepts it by any of its values. */
 function hostFilter(body: BrowseRequest): (host: HostRow, item: FleetHost) => boolean {
   const given = filtersOf(body).map((name) => ({ read: FILTERS[name], wanted: new Set<string>(body[name]) }));
   return (host, item) => given.every(({ read, wanted }) => wanted.has(read(host, item)));

@@ -1,9 +1,6 @@
-/**
- * The rows of a host and their form. Other systems write them, so a row can hold anything: both ways of
- * reading (a range, a key) decode it here.
- */
+/** The rows of a host. Other systems write them, so they may hold anything: both ways to read them (range, key) decode them here. */
 import { isInt64 } from '../../shared/json.ts';
-import { codes, flag, hostId, natural, type RowOf, text, type Unchecked } from '../../shared/schema.ts';
+import { codes, flag, hostId, natural, type RowOf, text } from '../../shared/schema.ts';
 
 /** What the inventory knows of a host. */
 export const HOST_SCHEMA = {
@@ -49,19 +46,11 @@ export const STATUS_SCHEMA = {
 } as const;
 export type HostStatusRow = RowOf<typeof STATUS_SCHEMA>;
 
-declare module '../../dynamodb/keys.ts' {
-  interface Rows {
-    /** `retired`: a host of the past, which nobody is shown. */
-    host: Unchecked<Omit<HostRow, 'host_id'>> & { retired?: true };
-    hostStatus: Unchecked<Omit<HostStatusRow, 'host_id'>>;
-  }
-}
-
-/** A live row that could not be read or is malformed. */
+/** The live status could not be read, or is malformed. */
 export const UNREADABLE = Symbol('status unreadable');
 export type LiveStatus = HostStatusRow | typeof UNREADABLE | undefined;
 
-/** What an attribute must be; `fallback` makes it required and replaces a missing or malformed one. */
+/** Checks an attribute. One with a `fallback` is required; the fallback replaces a missing or malformed value. */
 interface Form {
   readonly is: (value: unknown) => boolean;
   readonly fallback: string | boolean | number | undefined;
@@ -99,19 +88,19 @@ export const STATUS_ATTRIBUTES = Object.keys(STATUS_FORMS);
 /** A row as it came from the table, its sort key as `host_id`. */
 export type RawRow = { host_id: string } & Record<string, unknown>;
 
-/** An inventory row: what is missing or malformed has its fallback, or is absent. */
+/** Decodes an inventory row. A missing or malformed attribute gets its fallback, or is omitted. */
 export function decodeHost(raw: RawRow): { host: HostRow; malformed: boolean } {
   const { row, malformed } = decode<HostRow>(HOST_FORMS, raw);
   return { host: row, malformed };
 }
 
-/** A live row, or {@link UNREADABLE} if it is malformed. */
+/** Decodes a row of live status. @returns {@link UNREADABLE} if it is malformed */
 export function decodeStatus(raw: RawRow): HostStatusRow | typeof UNREADABLE {
   const { row, malformed } = decode<HostStatusRow>(STATUS_FORMS, raw);
   return malformed ? UNREADABLE : row;
 }
 
-/** An attribute that is null counts as absent, and a set as the list of its members. A valid row is not copied: a page reads thousands. */
+/** A null counts as absent, a set as an array. A valid row is returned without a copy, since a page reads thousands. */
 function decode<Row>(forms: Forms, raw: RawRow): { row: Row; malformed: boolean } {
   let fits = true;
   for (const name in forms) {

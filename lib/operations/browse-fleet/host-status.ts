@@ -59,13 +59,13 @@ export function deriveStatus(
   return { rule: 9, status: 'active', reasons: [] };
 }
 
-/** Whether the latest snapshot came within twice the report interval. */
+/** Whether the latest snapshot is at most two report intervals old. */
 function isFresh({ report_interval_ms }: Pick<HostRow, 'report_interval_ms'>, received: Int64, nowMs: number): boolean {
   // An interval beyond 2^53 is longer than any age, so rounding it does not matter.
   return ageOf(received, nowMs) <= 2 * Number(report_interval_ms ?? DEFAULT_INTERVAL_MS);
 }
 
-/** A host as the API shows it; an optional field without a value is left out. */
+/** Builds the answer's item for a host. Optional fields without a value are omitted. */
 export function fleetHost(host: HostRow, live: LiveStatus, nowMs: number): FleetHost {
   const unreadable = live === UNREADABLE;
   const report = unreadable ? undefined : live;
@@ -102,15 +102,15 @@ export function fleetHost(host: HostRow, live: LiveStatus, nowMs: number): Fleet
   };
 }
 
-/** Maximum shown of a row's texts, in code points: 100 hosts stay below 4 MB whatever their rows hold. */
-const LONGEST_TEXT = 256;
-const LONGEST_REASON_CODE = 128;
-const MOST_REASON_CODES = 32;
+/** Texts are cut to this many code points, so that a page of 100 hosts stays below 4 MB. */
+const MAX_TEXT = 256;
+const MAX_REASON_CODE = 128;
+const MAX_REASON_CODES = 32;
 
-/** The texts of a host's rows, cut where they are larger than any host needs. */
+/** The texts of a host's rows, cut to their maximum. */
 function boundedTexts(host: HostRow, report: HostStatusRow | undefined) {
   let isCut = false;
-  const bounded = <Text extends string | undefined>(text: Text, longest = LONGEST_TEXT): Text => {
+  const bounded = <Text extends string | undefined>(text: Text, longest = MAX_TEXT): Text => {
     if (text === undefined || text.length <= longest) return text;
     const cut = [...text.slice(0, 2 * longest)].slice(0, longest).join('') as Text & string;
     isCut ||= cut.length < text.length;
@@ -123,6 +123,6 @@ function boundedTexts(host: HostRow, report: HostStatusRow | undefined) {
     capture_mode: bounded(host.capture_mode),
   };
   const reported = [...new Set([...(host.reason_codes ?? []), ...(report?.reason_codes ?? [])])];
-  const codes = reported.slice(0, MOST_REASON_CODES).map((code) => bounded(code, LONGEST_REASON_CODE));
-  return { texts, codes, isCut: isCut || reported.length > MOST_REASON_CODES };
+  const codes = reported.slice(0, MAX_REASON_CODES).map((code) => bounded(code, MAX_REASON_CODE));
+  return { texts, codes, isCut: isCut || reported.length > MAX_REASON_CODES };
 }

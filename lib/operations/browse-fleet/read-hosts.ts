@@ -16,28 +16,27 @@ import {
 import {
   type Found,
   nextRead,
-  type Read,
+  type ReadStep,
   type StatusRead,
   startAfter,
   uncovered,
   withHosts,
   withStatuses,
 } from './read-plan.ts';
-import { createTimeBudget } from './time-budget.ts';
 
 export interface Candidate {
   host: HostRow;
   live: LiveStatus;
-  /** One of its rows is malformed: `live` is unreadable then. */
+  /** One of its rows is malformed. Then `live` is unreadable. */
   malformed: boolean;
 }
 
-/** Candidates with their live status, in order. */
+/** Candidates with their live status, in ascending order of host ids. */
 export interface Chunk {
   candidates: Candidate[];
-  /** A candidate is left after them. */
+  /** Further candidates follow. */
   more: boolean;
-  /** The inventory's time was over before `size` candidates were read. */
+  /** The time for the inventory ended before `size` candidates were read. */
   outOfTime: boolean;
 }
 
@@ -49,19 +48,19 @@ export type HostReader = ReturnType<typeof createHostReader>;
 export interface HostReaderOptions {
   table: Table;
   account: Int64;
-  /** Host after which to begin; undefined: the first. */
+  /** The first host is the one after this; undefined: the account's first. */
   after?: string | undefined;
-  /** Ends the reading of the inventory, and with it the request. */
+  /** When it aborts, reading fails. */
   signal: AbortSignal;
-  /** Milliseconds from now after which no further page of the inventory is begun; undefined: no limit. */
+  /** Milliseconds from now. Later, no further page of the inventory is requested; undefined: no limit. */
   inventoryMs?: number | undefined;
-  /** Milliseconds of reading after which live status counts as unreadable; undefined: no limit. */
+  /** Time in milliseconds for all reads of live status, which then counts as unreadable; undefined: no limit. */
   liveMs?: number | undefined;
-  /** Told once why live status could not be read. */
+  /** Called at most once, when live status cannot be read. */
   onUnreadable(error: unknown): void;
 }
 
-/** Reads an account's hosts chunk by chunk: inventory joined with live status. Does what {@link nextRead} says. */
+/** Reads an account's hosts in chunks, inventory joined with live status, by the steps of {@link nextRead}. */
 export function createHostReader(options: HostReaderOptions) {
   const { table, account, signal, inventoryMs = Number.POSITIVE_INFINITY, onUnreadable } = options;
   const began = performance.now();
@@ -80,7 +79,7 @@ export function createHostReader(options: HostReaderOptions) {
   }
 
   function readStatuses(read: StatusRead): Promise<Found> {
-    if ('of' in read) return readEach(read.of);
+    if ('hostIds' in read) return readEach(read.hostIds);
     const range = { partition: collections.hostStatuses(account), ...read };
     return queryRange(table, range, 'host_id', STATUS_ATTRIBUTES, liveTime.signal);
   }
@@ -91,10 +90,10 @@ export function createHostReader(options: HostReaderOptions) {
     return { rows: [...rows.values()].map((row) => ({ ...row, host_id: row.sk })), reached: undefined };
   }
 
-  async function perform({ hosts: range, statuses: read }: Read): Promise<void> {
+  async function perform({ hosts: range, statuses: read }: ReadStep): Promise<void> {
     const [hosts, live] = await Promise.all([
       range && readHosts(range),
-      // Without it the page is built from the inventory.
+      // Without live status, the page is built from the inventory.
       read && liveTime.spend(() => readStatuses(read)).catch((error: unknown) => void onUnreadable(error)),
     ]);
     if (hosts) progress = withHosts(progress, hosts);
@@ -103,7 +102,7 @@ export function createHostReader(options: HostReaderOptions) {
   }
 
   return {
-    /** The next `size` candidates, or as many as there are, or as many as there was time for: one at least, if one is left. */
+    /** Reads up to `size` candidates: fewer at the end or when the time is over, but at least one while any is left. */
     async next(size: number): Promise<Chunk> {
       const plan = () => nextRead(progress, size, performance.now() - began >= inventoryMs);
       for (let read = plan(); read; read = plan()) await perform(read);
@@ -125,4 +124,27 @@ function candidateOf(row: RawRow, status: RawRow | typeof UNREADABLE | undefined
   const live = status === undefined || status === UNREADABLE ? status : decodeStatus(status);
   if (malformed) return { host, live: UNREADABLE, malformed };
   return { host, live, malformed: live === UNREADABLE && status !== UNREADABLE };
+}
+
+/**
+ * Limits the total time of several pieces of work. Its signal aborts when the time is used up or the call ends.
+ * @param ms milliseconds; undefined: no limit
+ */
+export function createTimeBudget(ms: number | undefined, callSignal: AbortSignal) {
+  if (ms === undefined) return { signal: callSignal, spend: <Result>(work: () => Promise<Result>) => work() };
+  const usedUp = new AbortController();
+  let leftMs = ms;
+  return {
+    signal: AbortSignal.any([callSignal, usedUp.signal]),
+    async spend<Result>(work: () => Promise<Result>): Promise<Result> {
+      const began = performance.now();
+      const timer = setTimeout(() => usedUp.abort(), Math.max(0, leftMs));
+      try {
+        return await work();
+      } finally {
+        clearTimeout(timer);
+        leftMs -= performance.now() - began;
+      }
+    },
+  };
 }

@@ -1,45 +1,46 @@
 /**
- * What to read next of a fleet. Inventory and live status are ranges in the order of host ids; rows of hosts that are in no
- * inventory may lie between those of live status, in any number.
+ * Plans the next reads of a fleet. Inventory and live status are both sorted by host id. Live status may have any number of hosts that
+ * the inventory lacks.
  *
  * Invariant: the status of every host up to `covered` is known: its row was read, or it has none.
  */
 import type { RangePage } from '../../dynamodb/query-range.ts';
 import type { RawRow } from './fleet-rows.ts';
 
-/** How far a fleet is read. A host id is empty for none. */
+/** How far a fleet is read. An empty host id means none. */
 export interface Progress {
-  /** Hosts that were read and not handed out, in order. */
+  /** Hosts that were read and not returned yet, in order. */
   readonly hosts: readonly RawRow[];
-  /** The inventory is read on after this host. */
+  /** The last host that was read of the inventory. */
   readonly lastHost: string;
-  /** No host is left after it. */
+  /** The inventory has no further host. */
   readonly complete: boolean;
+  /** The status of hosts up to this one is known. */
   readonly covered: string;
   readonly allCovered: boolean;
   /** Status rows of hosts after `lastHost`, in order. */
   readonly ahead: readonly RawRow[];
-  /** The last host of a range that was read for status alone, since the one beside the inventory ended before it. */
+  /** End of the last range that was read for live status alone; empty if none was necessary. */
   readonly searched: string;
-  /** Live status could not be read, and is not read any more. */
+  /** A read of live status failed. It is not read again. */
   readonly unreadable: boolean;
 }
 
-/** What to read, side by side. */
-export interface Read {
+/** One or two reads to make concurrently. */
+export interface ReadStep {
   readonly hosts?: { readonly after: string | undefined; readonly limit: number };
   readonly statuses?: StatusRead;
 }
-/** A range, or the rows of these hosts by their keys. */
+/** A range after a host, a range between two, or single rows by their keys. */
 export type StatusRead =
   | { readonly after: string | undefined; readonly limit: number }
   | { readonly between: readonly [from: string, to: string]; readonly limit: number }
-  | { readonly of: readonly string[] };
+  | { readonly hostIds: readonly string[] };
 
-/** What a range returned: `reached` is absent when no row is left in it. */
+/** The result of a read. `reached` is absent when the range has no further row. */
 export type Found = Pick<RangePage<RawRow>, 'rows' | 'reached'>;
 
-/** For each host, when status is read for known hosts. By its key a row costs as much as about 15 in a range. */
+/** Rows of a status range to read per known host. Reading one row by its key costs as much as about 15 rows of a range. */
 const ROWS_PER_HOST = 2;
 
 export const startAfter = (hostId = ''): Progress => ({
@@ -54,29 +55,30 @@ export const startAfter = (hostId = ''): Progress => ({
 });
 
 /**
- * The next step towards `size` hosts with their status; undefined when it is done. One host more is read, if there is one: it
- * tells whether any is left.
+ * The next step towards `size` hosts with their status, and one more host, which shows whether any is left.
  *
- * Both ranges are read side by side until that of status ends before its hosts. From then on status is read once its hosts are
- * known: a range, then by their keys those that it did not reach. So a host takes four rows of status at the most.
- * @param late the time of the inventory is over: two hosts will do
+ * Both ranges are read concurrently until a range of status ends before the hosts do. From then on, status is read for known hosts: a
+ * range, then single rows for the hosts that it did not reach. So a host costs at most four rows of status.
+ * @param isLate the time for the inventory is over: two hosts are enough
+ * @returns undefined when no read is necessary
  */
-export function nextRead(progress: Progress, size: number, late = false): Read | undefined {
+export function nextRead(progress: Progress, size: number, isLate = false): ReadStep | undefined {
   const { hosts, lastHost, complete, covered, allCovered, ahead, searched, unreadable } = progress;
   const limit = size + 1 - hosts.length;
-  if (limit > 0 && !complete && !(late && hosts.length > 1)) {
+  if (limit > 0 && !complete && !(isLate && hosts.length > 1)) {
     const rows = limit - ahead.length;
-    const beside = !unreadable && !allCovered && rows > 0 && searched === '' && uncovered(progress, hosts).length === 0;
+    const isConcurrent =
+      !unreadable && !allCovered && rows > 0 && searched === '' && uncovered(progress, hosts).length === 0;
     return {
       hosts: { after: lastHost || undefined, limit },
-      ...(beside && { statuses: { after: covered || undefined, limit: rows } }),
+      ...(isConcurrent && { statuses: { after: covered || undefined, limit: rows } }),
     };
   }
-  const waiting = unreadable ? [] : uncovered(progress, hosts.slice(0, size)).map(({ host_id }) => host_id);
-  const last = waiting.at(-1);
+  const missing = unreadable ? [] : uncovered(progress, hosts.slice(0, size)).map(({ host_id }) => host_id);
+  const last = missing.at(-1);
   if (last === undefined) return undefined;
-  if (searched === last) return { statuses: { of: waiting } };
-  return { statuses: { between: [waiting[0] ?? last, last], limit: ROWS_PER_HOST * waiting.length } };
+  if (searched === last) return { statuses: { hostIds: missing } };
+  return { statuses: { between: [missing[0] ?? last, last], limit: ROWS_PER_HOST * missing.length } };
 }
 
 export function withHosts(progress: Progress, { rows, reached }: Found): Progress {
@@ -87,7 +89,7 @@ export function withHosts(progress: Progress, { rows, reached }: Found): Progres
 }
 
 export function withStatuses(progress: Progress, read: StatusRead, { rows, reached }: Found): Progress {
-  if ('of' in read) return { ...progress, covered: read.of.at(-1) ?? progress.covered };
+  if ('hostIds' in read) return { ...progress, covered: read.hostIds.at(-1) ?? progress.covered };
   if ('between' in read) return { ...progress, covered: reached ?? read.between[1], searched: read.between[1] };
   return {
     ...progress,
@@ -97,11 +99,11 @@ export function withStatuses(progress: Progress, read: StatusRead, { rows, reach
   };
 }
 
-/** Of hosts in order those whose status is not known. */
+/** Those of sorted hosts whose status is not known. */
 export const uncovered = ({ covered, allCovered }: Progress, hosts: readonly RawRow[]): readonly RawRow[] =>
   allCovered ? [] : rowsAfter(hosts, covered);
 
-/** Of rows in order those after a host. DynamoDB orders host ids by the bytes of their UTF-8. */
+/** Those of sorted rows that come after a host. DynamoDB sorts host ids by their UTF-8 bytes. */
 function rowsAfter(rows: readonly RawRow[], hostId: string): readonly RawRow[] {
   const bytes = Buffer.from(hostId);
   let [from, to] = [0, rows.length];

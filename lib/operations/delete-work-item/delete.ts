@@ -3,16 +3,16 @@ import { expression } from '../../dynamodb/expression.ts';
 import { isRowTooLarge } from '../../dynamodb/failures.ts';
 import { keys } from '../../dynamodb/keys.ts';
 import { getRow, updateRow } from '../../dynamodb/row.ts';
+import type { WorkItemRow } from '../../dynamodb/rows.ts';
 import { settle } from '../../dynamodb/settle.ts';
 import { type ApiError, refuse } from '../../http/errors.ts';
 import { type Call, createOperationHandler, type Handler } from '../../http/operation-handler.ts';
 import { deleteWorkItem, type RequestOf } from '../../http/operations.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { type Int64, isInt64 } from '../../shared/json.ts';
-import type { WorkItemRow } from '../incident-rows.ts';
 import validate from './validate-delete-work-item.ts';
 
-/** Marks a work item deleted if it is at the caller's version. */
+/** Marks a work item as deleted, on condition that its version is the caller's. */
 export function createDeleteWorkItem({ table, now }: Deps) {
   return async function deleteItem({ body, caller, signal }: Call<RequestOf<typeof deleteWorkItem>>) {
     const { work_item_id: workItemId, version } = body;
@@ -27,12 +27,12 @@ export function createDeleteWorkItem({ table, now }: Deps) {
           expression`#version = ${version} AND attribute_not_exists(deleted_at_ms)`,
           { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' },
         ),
-      async look(table) {
+      async verify(table) {
         const row = await getRow(table, key);
         return isDone(row, deletion) ? { done: true, row } : undefined;
       },
     }).catch((error: unknown) => {
-      // Another system wrote the row.
+      // Other systems write the row, too.
       throw isRowTooLarge(error) ? refuse('workItemTooLarge', { workItemId }) : error;
     });
     if (!done && !isDone(row, deletion)) throw refusalOf(row, workItemId, version);
@@ -40,15 +40,15 @@ export function createDeleteWorkItem({ table, now }: Deps) {
   };
 }
 
-/** One call's deletion, as the row tells of it. */
+/** What the row records of a deletion. */
 interface Deletion {
   atMs: number;
   by: string;
-  /** Before it. */
+  /** The item's version before the deletion. */
   version: Int64;
 }
 
-/** Whether the item was deleted at this version, or by this call and restored since: the call is a retry, or its reply was lost. */
+/** Whether this version was deleted already, or this call deleted it and it was restored since. Then the call is a retry. */
 function isDone(stored: WorkItemRow | undefined, { atMs, by, version }: Deletion): boolean {
   const isNext = (other: Int64) => BigInt(other) === BigInt(version) + 1n;
   if (stored?.deleted_at_ms !== undefined && isNext(stored.version)) return true;
@@ -56,7 +56,7 @@ function isDone(stored: WorkItemRow | undefined, { atMs, by, version }: Deletion
   return isInt64(undone?.version) && isNext(undone.version) && undone.at_ms === atMs && undone.by === by;
 }
 
-/** Why the deletion did not apply, by the stored row. */
+/** Why the deletion was not applied. */
 function refusalOf(stored: WorkItemRow | undefined, workItemId: string, version: Int64): ApiError {
   if (!stored || stored.deleted_at_ms !== undefined) return refuse('workItemNotFound', { workItemId });
   return refuse('versionDiffers', { given: String(version), stored: String(stored.version) });

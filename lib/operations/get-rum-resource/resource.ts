@@ -6,15 +6,17 @@ import { getRow } from '../../dynamodb/row.ts';
 import { ApiError, type FieldSchema, refuse } from '../../http/errors.ts';
 import { type Call, createOperationHandler, type Handler } from '../../http/operation-handler.ts';
 import { getRumResource, type RequestOf, type ResponseOf } from '../../http/operations.ts';
+import { USAGE_FIELDS } from '../../http/resources.ts';
 import { isCurrent } from '../../shared/current.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { type Int64, isInt64 } from '../../shared/json.ts';
-import { type RumUsage, USAGE_FIELDS } from './rum-rows.ts';
 import validate from './validate-get-rum-resource.ts';
 
 type RumResource = ResponseOf<typeof getRumResource>;
 
-/** Defaults until the metering side has written them. */
+type RumUsage = Pick<RumResource, (typeof USAGE_FIELDS)[number]>;
+
+/** Used until the metering system has written the row. */
 const NO_USAGE: RumUsage = {
   session_limit_reached: false,
   'session_investigate.used_cnt': 0,
@@ -28,25 +30,25 @@ type Row = Record<string, unknown>;
 
 interface CachedRecord {
   record: Row;
-  /** Unix milliseconds at which its reading began. */
+  /** When its read began, in Unix milliseconds. */
   readAtMs: number;
 }
 
-/** The usage row's own four fields, whatever else it holds; null counts as absent. */
+/** The four usage fields of a row. A null counts as absent. */
 function usageOf(row: Row | undefined): Row {
   const given = USAGE_FIELDS.filter((field) => (row?.[field] ?? null) !== null);
   return { ...NO_USAGE, ...Object.fromEntries(given.map((field) => [field, row?.[field]])) };
 }
 
-/** Other systems write the rows. */
-function isOfForm(value: unknown, schema: FieldSchema): boolean {
+/** Whether a value has the type of its field: other systems write the rows. */
+function hasType(value: unknown, schema: FieldSchema): boolean {
   return schema.type === 'integer' ? isInt64(value) : typeof value === schema.type;
 }
 
 /**
- * Reads the RUM record and the usage of the caller's account. The record may be as old as `rumCacheSeconds`, which the
- * header `Age` tells; the usage is read on every call. Either way it is one call to DynamoDB. Rows with a missing or
- * malformed field are `InternalError`, with the names of the fields in the log: no quota is made up.
+ * Reads the RUM record and the usage of the caller's account, in one call to DynamoDB. The record may come from a cache: it is at most
+ * `rumCacheSeconds` old, and the header `Age` has its age in seconds. A missing or malformed field is `InternalError`, since no quota is
+ * invented; the log names the fields.
  */
 export function createGetRumResource({ table, now, log, settings }: Deps, cacheSize = CACHED_RECORDS) {
   const lifetimeMs = settings.rumCacheSeconds * 1000;
@@ -55,7 +57,7 @@ export function createGetRumResource({ table, now, log, settings }: Deps, cacheS
   async function readBoth(account: Int64, signal: AbortSignal): Promise<{ cached: CachedRecord; usage: Row }> {
     const readAtMs = now();
     const rows = await Array.fromAsync(queryAll(withSignal(table, signal), collections.rum(account)));
-    const row = (sk: string): Row | undefined => rows.find((one) => one.sk === sk);
+    const row = (sk: string): Row | undefined => rows.find((candidate) => candidate.sk === sk);
     const [record, usage] = [row(keys.rumResource(account).sk), row(keys.rumUsage(account).sk)];
     records.delete(String(account));
     if (!record || record.deleted) throw refuse('rumResourceNotFound');
@@ -72,12 +74,12 @@ export function createGetRumResource({ table, now, log, settings }: Deps, cacheS
       ? { cached: fresh, usage: usageOf(await getRow(withSignal(table, signal), keys.rumUsage(accountId))) }
       : await readBoth(accountId, signal);
     const fields: Row = { ...cached.record, ...usage, account_id: accountId };
-    const malformed = FIELDS.filter(([name, schema]) => !isOfForm(fields[name], schema)).map(([name]) => name);
+    const malformed = FIELDS.filter(([name, schema]) => !hasType(fields[name], schema)).map(([name]) => name);
     if (malformed.length > 0) {
       log.error('RUM rows malformed', { request_id: requestId, account_id: accountId, fields: malformed });
       throw new ApiError('InternalError');
     }
-    // The contract's fields in the contract's order, and nothing else that the rows may hold.
+    // Only the fields of the contract, in its order.
     const data = Object.fromEntries(FIELDS.map(([field]) => [field, fields[field]])) as RumResource;
     return { data, headers: { Age: String(Math.max(0, Math.floor((now() - cached.readAtMs) / 1000))) } };
   };

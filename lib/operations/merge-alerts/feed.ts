@@ -1,7 +1,7 @@
 import { keys, type Stored } from '../../dynamodb/keys.ts';
+import type { AlertListRow, FeedEntry, IncidentChange, MovedAlerts } from '../../dynamodb/rows.ts';
 import { chunksOf } from '../../shared/chunks.ts';
 import type { Int64 } from '../../shared/json.ts';
-import type { AlertListRow, FeedEntry, IncidentChange, MovedAlerts } from '../incident-rows.ts';
 
 /** One alert's move from an incident to another; undefined: no incident. Ids in lower case. */
 export interface Move {
@@ -10,25 +10,26 @@ export interface Move {
   to: string | undefined;
 }
 
-/** Where a feed entry is. */
-export interface EntryPlace {
+/** Identifies a feed entry within its account. */
+export interface EntryId {
   readonly incidentId: string;
   readonly sequence: number;
 }
 
-/** A stretch of the list of a large entry. */
-export interface Range {
+/** A slice of the alert list of a large entry, by index. */
+export interface ListSlice {
   readonly start: number;
   /** Exclusive. */
   readonly end: number;
 }
 
+/** Stored in place of an incident's id. */
 const NO_INCIDENT = 'none';
 const ID_BYTES = 12;
-/** 12 bytes an id: keeps a row below DynamoDB's 400 KB. */
+/** At 12 bytes an id, a row stays below DynamoDB's 400 KB. */
 const IDS_IN_A_ROW = 30_000;
 
-/** The row of an entry whose alerts are moved in the transaction that writes it. */
+/** The row of a small entry, with its moves. */
 export function smallEntryRow(
   account: Int64,
   entry: FeedEntry,
@@ -42,7 +43,7 @@ export function smallEntryRow(
   };
 }
 
-/** The rows that commit a large entry: itself, then which alerts it takes. */
+/** The rows of a large entry: the entry itself, then the list of its alerts. */
 export function largeEntryRows(
   account: Int64,
   entry: FeedEntry,
@@ -58,14 +59,14 @@ export function largeEntryRows(
   ];
 }
 
-/** The rows of the list of so many alerts, by their numbers. */
+/** The part numbers of the rows that a list of so many alerts takes. */
 export const listParts = (alerts = 0) => Array.from({ length: Math.ceil(alerts / IDS_IN_A_ROW) }, (_, part) => part);
 
-/** The row that records the moves of a stretch of a large entry's list. */
+/** The row that records the moves of a slice of a large entry's list. */
 export function movesRow(
   account: Int64,
   { kind, incident_id: incidentId, sequence }: FeedEntry,
-  { start, end }: Range,
+  { start, end }: ListSlice,
   moves: readonly Move[],
   stayed: readonly Move[],
 ): Stored<'feedMoves'> {
@@ -77,12 +78,12 @@ export function movesRow(
 }
 
 function movedAlerts(kind: FeedEntry['kind'], moves: readonly Move[], stayed: readonly Move[]): MovedAlerts {
-  const byOther = Map.groupBy(moves, ({ from, to }) => (kind === 'merge' ? from : to) ?? NO_INCIDENT);
-  const moved = [...byOther].map(([other, some]) => [other, some.map(({ alertId }) => alertId)]);
+  const byIncident = Map.groupBy(moves, ({ from, to }) => (kind === 'merge' ? from : to) ?? NO_INCIDENT);
+  const moved = [...byIncident].map(([incident, group]) => [incident, group.map(({ alertId }) => alertId)]);
   return { moved: Object.fromEntries(moved), stayed: stayed.map(({ alertId }) => alertId) };
 }
 
-/** The moves and the alerts that stayed, by an entry's rows; each once, even if in several rows. */
+/** Collects moves and no-ops from an entry's rows. An alert that is in several rows counts once. */
 export function readMovedAlerts(
   { kind, incident_id: own }: Pick<FeedEntry, 'kind' | 'incident_id'>,
   rows: readonly MovedAlerts[],
@@ -100,7 +101,7 @@ export function readMovedAlerts(
   return { moves: [...moves.values()], stayed: [...stayed] };
 }
 
-/** The alert ids that rows of a large entry's list hold, in their order. */
+/** The alert ids in the rows of a large entry's list, in its order. */
 export function readAlertList(rows: readonly AlertListRow[]): string[] {
   return rows.flatMap(({ alert_ids }) => {
     const text = Buffer.from(alert_ids).toString('hex');
@@ -109,7 +110,7 @@ export function readAlertList(rows: readonly AlertListRow[]): string[] {
   });
 }
 
-/** What an incident notes of an entry that changes it, and of the change before. */
+/** The `last_change` of an incident: the entry that changes it, the values before, and the previous change. */
 export function changeOf(
   { sequence, new_title, old_title, new_owner_id, old_owner_id }: FeedEntry,
   previous?: Pick<IncidentChange, 'sequence'>,
@@ -122,11 +123,11 @@ export function changeOf(
   };
 }
 
-/** The parts of `whole` that no range covers; ranges may overlap. */
-export function uncovered(whole: Range, ranges: readonly Range[]): Range[] {
-  const gaps: Range[] = [];
+/** The parts of `whole` that no slice covers. Slices may overlap. */
+export function gapsIn(whole: ListSlice, slices: readonly ListSlice[]): ListSlice[] {
+  const gaps: ListSlice[] = [];
   let reached = whole.start;
-  for (const { start, end } of ranges.toSorted((one, other) => one.start - other.start)) {
+  for (const { start, end } of slices.toSorted((a, b) => a.start - b.start)) {
     if (start >= whole.end) break;
     if (start > reached) gaps.push({ start: reached, end: start });
     reached = Math.max(reached, end);

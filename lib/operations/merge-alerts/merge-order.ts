@@ -1,30 +1,31 @@
-/** The order of an account's merges: one row, which every commit raises. `protocol.md` says why. */
+/** The merge order of an account: one row, which every commit updates. `protocol.md` says why. */
 
+import { batchGet } from '../../dynamodb/batch-get.ts';
 import type { Table } from '../../dynamodb/client.ts';
 import { all, attribute, expression, is, isBelow } from '../../dynamodb/expression.ts';
-import { collections, keys, ofKind, type Stored } from '../../dynamodb/keys.ts';
+import { collections, keys, ofKind, parseKey, type Stored } from '../../dynamodb/keys.ts';
 import { queryRows } from '../../dynamodb/query.ts';
 import { updateRow } from '../../dynamodb/row.ts';
+import type { FeedEntry } from '../../dynamodb/rows.ts';
 import { type Action, returningStored, updateAction } from '../../dynamodb/transact.ts';
 import type { Int64 } from '../../shared/json.ts';
-import type { FeedEntry } from '../incident-rows.ts';
-import type { EntryPlace } from './feed.ts';
+import type { EntryId } from './feed.ts';
 
 export interface MergeOrder {
   /** Sequence of the latest entry; 0: none. */
   last: number;
   /** Sequence of the latest large entry. */
   lastLarge: number | undefined;
-  /** Large entries that have alerts left to move, in ascending order; undefined: the row has no list yet. */
-  pending: EntryPlace[] | undefined;
+  /** The pending entries (large, with alerts left to move), lowest sequence first; undefined: the row has no list yet. */
+  pending: EntryId[] | undefined;
 }
 
-/** A small merge reads the alert list of each pending entry, and DynamoDB holds 400 KB in a row: further large merges are refused. */
+/** Further large merges are refused: each merge reads the alert lists of all pending entries, of up to 400 KB a row. */
 export const MOST_PENDING = 25;
 
 /**
- * The previous release commits a small merge in one of these rows, and relies on its `last_large`: so each large commit raises
- * them all. Remove this, and the rows, once no deployment runs that release.
+ * The previous release commits a small merge to one of these rows, conditional on its `last_large`. So each large commit updates
+ * all of them. Remove this, and the rows, once no deployment runs that release.
  */
 const SHARDS_OF_PREVIOUS_RELEASE = [0, 1, 2, 3];
 
@@ -43,7 +44,7 @@ export function mergeOrderOf(rows: readonly OrderRow[]): MergeOrder {
       row?.pending &&
       Object.entries(row.pending)
         .map(([sequence, incidentId]) => ({ sequence: Number(sequence), incidentId }))
-        .sort((one, other) => one.sequence - other.sequence),
+        .sort((a, b) => a.sequence - b.sequence),
   };
 }
 
@@ -54,15 +55,15 @@ export async function readMergeOrder(table: Table, account: Int64): Promise<Merg
   return mergeOrderOf(await queryRows(table, collections.mergeOrder(account)));
 }
 
-/** All merges that are committed after the merge order was read have this sequence or a higher one. */
+/** A lower bound for the sequences of all merges that are committed after the merge order was read. */
 export const lowestNext = ({ last }: MergeOrder): number => last - LONGEST_LAG_MS;
 
-/** The incident of a pending entry, in the list of them. */
+/** Path of a pending entry in the row's attribute `pending`; its value is the incident. */
 export const pendingAt = (sequence: number) => expression`#pending.${attribute(String(sequence))}`;
 
 /**
- * Puts an entry after all others, if no large one was committed since the merge order was read. A large one is added to the
- * pending ones. Where it fails, the transaction's result has the order's row.
+ * Makes an entry the last one, on condition that its sequence is the highest and that no large entry was committed since the merge
+ * order was read. A large entry becomes pending. When the condition fails, the transaction returns the row.
  */
 export function orderActions(
   account: Int64,
@@ -85,9 +86,30 @@ export function orderActions(
   ];
 }
 
-/** Removes an entry without moves left from the pending ones, unless it is gone already. */
+/** Removes a completed entry from the pending ones; a no-op if it is not among them. */
 export async function removePending(table: Table, account: Int64, sequence: number): Promise<void> {
   const pending = pendingAt(sequence);
   const isNamed = expression`attribute_exists(${pending})`;
   await updateRow(table, keys.mergeOrder(account), expression`REMOVE ${pending}`, isNamed);
+}
+
+export interface PendingMerge {
+  account: Int64;
+  entryId: EntryId;
+}
+
+/** The pending entries of one account. */
+export const readPending = async (table: Table, account: Int64): Promise<PendingMerge[]> =>
+  ((await readMergeOrder(table, account)).pending ?? []).map((entryId) => ({ account, entryId }));
+
+/** The pending entries of all accounts. Costs one read unit for each account. */
+export async function readAllPending(table: Table): Promise<PendingMerge[]> {
+  const listed = await queryRows(table, collections.accounts(), { attributes: ['pk', 'sk'] });
+  const accounts = listed.flatMap((row) => parseKey(row)?.account ?? []);
+  const { rows } = await batchGet(table, accounts.map(keys.mergeOrder), { attributes: MERGE_ORDER_ATTRIBUTES });
+  return accounts.flatMap((account) => {
+    const row = rows.of(keys.mergeOrder(account));
+    const { pending = [] } = mergeOrderOf(row ? [row] : []);
+    return pending.map((entryId) => ({ account, entryId }));
+  });
 }

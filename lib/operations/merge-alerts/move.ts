@@ -10,26 +10,26 @@ import { isUnavailable } from '../../dynamodb/failures.ts';
 import { forEach } from '../../dynamodb/pool.ts';
 import { putAction, TRANSACTION_ITEMS, type TransactionResult, transactOnce } from '../../dynamodb/transact.ts';
 import type { Int64 } from '../../shared/json.ts';
-import { type EntryPlace, movesRow, type Range, uncovered } from './feed.ts';
-import { readMergeOrder, removePending } from './merge-order.ts';
 import {
+  type Assignments,
   type Decide,
   decideMerge,
   decideUndo,
   latestEntryOf,
   moveActions,
-  type Placements,
-  place,
-  readPlacements,
-} from './placement.ts';
-import { type LargeEntry, readEntry, readMovedRanges, readPendingEntry } from './read-incidents.ts';
+  planMoves,
+  readAssignments,
+} from './assignment.ts';
+import { type EntryId, gapsIn, type ListSlice, movesRow } from './feed.ts';
+import { readMergeOrder, removePending } from './merge-order.ts';
+import { type LargeEntry, readEntry, readMovedSlices, readPendingEntry } from './read-incidents.ts';
 
-/** Transactions under way at once: one for each partition key of an account's alerts. */
+/** Concurrent transactions: one for each partition key of an account's alerts. */
 const WORKERS = 16;
-/** Without a signal, how often a merge is gone on with after a call whose outcome is unknown. */
-const MOST_ROUNDS = 8;
+/** Retries of a merge without a signal, after calls whose outcome is unknown. */
+const MOST_RETRIES = 8;
 
-/** Alerts whose rows cannot be updated, such as those at DynamoDB's largest size of a row. All others of their merge are moved. */
+/** Some alerts cannot be moved: DynamoDB refuses to update their rows, which are too large. All other alerts of the merge are moved. */
 export class UnmovableAlertsError extends Error {
   override readonly name = 'UnmovableAlertsError';
   readonly alertIds: readonly string[];
@@ -40,62 +40,62 @@ export class UnmovableAlertsError extends Error {
 }
 
 export interface MoveOptions {
-  /** Large entries that were pending when this one was committed, or later. */
-  pending: readonly EntryPlace[];
-  /** Placements read before the commit: they need not be read again where they are unchanged. */
-  known?: Placements | undefined;
-  /** What one transaction holds. */
+  /** The pending entries, read when this one was committed or later. */
+  pending: readonly EntryId[];
+  /** Assignments read before the commit. A move is conditional on them, so they are read again only after a change. */
+  known?: Assignments | undefined;
+  /** Maximum actions of one transaction. */
   transactionItems?: number | undefined;
-  /** Transactions under way at once. */
+  /** Concurrent transactions. */
   workers?: number;
 }
 
 /**
- * Moves all alerts of a large entry that are not moved yet, after those that pending entries of lower sequences take, and
- * removes the entry from the pending ones.
- * @throws UnmovableAlertsError once all others are moved
- * @throws what ended it early; moves already made remain
+ * Moves the remaining alerts of a large entry, then removes the entry from the merge order. First it makes the moves of pending
+ * entries with lower sequences that share alerts with it.
+ * @throws UnmovableAlertsError after all other alerts are moved
+ * @throws any other error at once; completed moves remain
  */
 export async function moveAlerts(
   table: Table,
   large: LargeEntry,
   { pending, known, transactionItems = TRANSACTION_ITEMS, workers = WORKERS }: MoveOptions,
 ): Promise<void> {
-  const moved = known ? [] : await readMovedRanges(table, large);
-  const todo = uncovered({ start: 0, end: large.alertIds.length }, moved);
+  const moved = known ? [] : await readMovedSlices(table, large);
+  const remaining = gapsIn({ start: 0, end: large.alertIds.length }, moved);
   const limits = { workers, most: transactionItems - 1 }; // one action is the row that records the moves
-  const earlier = await moveEarlier(table, large, todo, pending, limits);
-  const usable = earlier.any ? undefined : known;
-  const unmovable = await moveRanges(table, large, todo, { ...limits, known: usable, blocked: earlier.unmovable });
+  const earlier = await moveEarlier(table, large, remaining, pending, limits);
+  const usable = earlier.any ? undefined : known; // the moves of earlier entries changed the assignments
+  const unmovable = await moveSlices(table, large, remaining, { ...limits, known: usable, blocked: earlier.unmovable });
   if (unmovable.size > 0) throw new UnmovableAlertsError([...unmovable]);
   await removePending(table, large.account, large.entry.sequence);
 }
 
 /**
- * Finishes a merge that is committed: makes the moves that are left. May be called repeatedly and concurrently. A call whose
- * outcome is unknown does not end it: fewer workers go on, until the table's signal aborts.
- * @throws UnmovableAlertsError when rows cannot be updated; all other alerts are moved then
- * @throws EntryUnreadableError
+ * Makes the remaining moves of a committed merge. May be called repeatedly and concurrently. When DynamoDB is unavailable, it retries
+ * with fewer workers until the table's signal aborts.
+ * @throws UnmovableAlertsError after all other alerts are moved
+ * @throws EntryUnreadableError when the entry's rows are incomplete
  */
 export async function finishMerge(
   table: Table,
   account: Int64,
-  place: EntryPlace,
+  entryId: EntryId,
   transactionItems?: number,
-): Promise<'finished' | 'nothing to do'> {
-  for (let round = 0; ; round += 1)
+): Promise<'finished' | 'not pending'> {
+  for (let retries = 0; ; retries += 1)
     try {
       const { pending = [] } = await readMergeOrder(table, account);
-      if (!pending.some(({ sequence }) => sequence === place.sequence))
-        return round === 0 ? 'nothing to do' : 'finished';
-      const large = await readPendingEntry(table, account, place);
-      const workers = Math.max(1, Math.floor(WORKERS / 2 ** round));
+      if (!pending.some(({ sequence }) => sequence === entryId.sequence))
+        return retries === 0 ? 'not pending' : 'finished';
+      const large = await readPendingEntry(table, account, entryId);
+      const workers = Math.max(1, Math.floor(WORKERS / 2 ** retries));
       await moveAlerts(table, large, { pending, transactionItems, workers });
       return 'finished';
     } catch (error) {
-      const isOver = table.signal ? table.signal.aborted : round === MOST_ROUNDS;
+      const isOver = table.signal ? table.signal.aborted : retries === MOST_RETRIES;
       if (!isUnavailable(error) || isOver) throw error;
-      await backoff(round + 1, THROTTLED, table.signal).catch(() => {
+      await backoff(retries + 1, THROTTLED, table.signal).catch(() => {
         throw error;
       });
     }
@@ -108,79 +108,79 @@ interface Limits {
 }
 
 /**
- * Moves the alerts in some ranges of a list that pending entries of lower sequences take, too: first those of the lowest
- * sequence. It moves whole transactions, so it takes in further alerts, which still earlier entries may take.
- * @returns whether there was any such entry, and the alerts that could not be moved
+ * Makes the moves of earlier pending entries that share alerts with these slices, the lowest sequence first. It makes them by whole
+ * transactions, which include further alerts, and these may be shared with entries that are earlier still.
+ * @returns `any`: whether there was such an entry
  */
 async function moveEarlier(
   table: Table,
   { account, entry, alertIds }: LargeEntry,
-  ranges: readonly Range[],
-  pending: readonly EntryPlace[],
+  slices: readonly ListSlice[],
+  pending: readonly EntryId[],
   limits: Limits,
 ): Promise<{ any: boolean; unmovable: Set<string> }> {
-  const wanted = new Set(idsIn(alertIds, ranges));
-  const steps: { large: LargeEntry; ranges: Range[] }[] = [];
-  for (const place of pending.toReversed()) {
-    if (place.sequence >= entry.sequence) continue;
-    const large = await readPendingEntry(table, account, place);
-    const taken = rangesWith(large.alertIds, wanted, limits.most);
-    if (taken.length === 0) continue;
-    const moved = await readMovedRanges(table, large);
-    const left = taken.flatMap((range) => uncovered(range, moved));
-    for (const id of idsIn(large.alertIds, left)) wanted.add(id);
-    steps.unshift({ large, ranges: left });
+  const wanted = new Set(idsIn(alertIds, slices));
+  const steps: { large: LargeEntry; slices: ListSlice[] }[] = [];
+  for (const entryId of pending.toReversed()) {
+    if (entryId.sequence >= entry.sequence) continue;
+    const large = await readPendingEntry(table, account, entryId);
+    const shared = slicesWith(large.alertIds, wanted, limits.most);
+    if (shared.length === 0) continue;
+    const moved = await readMovedSlices(table, large);
+    const unmoved = shared.flatMap((slice) => gapsIn(slice, moved));
+    for (const id of idsIn(large.alertIds, unmoved)) wanted.add(id);
+    steps.unshift({ large, slices: unmoved });
   }
   const unmovable = new Set<string>();
-  for (const { large, ranges } of steps)
-    for (const id of await moveRanges(table, large, ranges, { ...limits, blocked: unmovable })) unmovable.add(id);
+  for (const { large, slices } of steps)
+    for (const id of await moveSlices(table, large, slices, { ...limits, blocked: unmovable })) unmovable.add(id);
   return { any: steps.length > 0, unmovable };
 }
 
-const idsIn = (ids: readonly string[], ranges: readonly Range[]) =>
-  ranges.flatMap(({ start, end }) => ids.slice(start, end));
+const idsIn = (ids: readonly string[], slices: readonly ListSlice[]) =>
+  slices.flatMap(({ start, end }) => ids.slice(start, end));
 
-/** Ranges of a list that hold all its wanted alerts, each of one transaction. */
-function rangesWith(ids: readonly string[], wanted: ReadonlySet<string>, most: number): Range[] {
-  const ranges: Range[] = [];
+/** Slices that together contain all wanted alerts of a list, each small enough for one transaction. */
+function slicesWith(ids: readonly string[], wanted: ReadonlySet<string>, most: number): ListSlice[] {
+  const slices: ListSlice[] = [];
   for (const [index, id] of ids.entries())
-    if (wanted.has(id) && index >= (ranges.at(-1)?.end ?? 0))
-      ranges.push({ start: index, end: Math.min(ids.length, index + most) });
-  return ranges;
+    if (wanted.has(id) && index >= (slices.at(-1)?.end ?? 0))
+      slices.push({ start: index, end: Math.min(ids.length, index + most) });
+  return slices;
 }
 
-/** How an entry puts alerts; an undo looks up where its merge took them from. */
+/** How an entry assigns alerts. For an undo it reads where the merge took them from. */
 export async function decideFor(
   table: Table,
   { account, entry }: Pick<LargeEntry, 'account' | 'entry'>,
 ): Promise<Decide> {
   if (entry.kind === 'merge') return decideMerge(entry);
-  const place = { incidentId: entry.incident_id, sequence: entry.undone_sequence ?? 0 };
-  const undone = await readEntry(table, account, place);
+  const entryId = { incidentId: entry.incident_id, sequence: entry.undone_sequence ?? 0 };
+  const undone = await readEntry(table, account, entryId);
   return decideUndo(entry, new Map(undone?.moves.map(({ alertId, from }) => [alertId, from])));
 }
 
-interface RangeOptions extends Limits {
-  known?: Placements | undefined;
-  /** Alerts that an earlier entry should move but cannot: they must wait. */
+interface SliceOptions extends Limits {
+  known?: Assignments | undefined;
+  /** Alerts that an earlier entry must move first, and cannot. */
   blocked: ReadonlySet<string>;
 }
 
-/** Moves the alerts of some ranges of a list that are not moved. @returns those that cannot be moved */
-async function moveRanges(
+/** Moves the alerts of slices, none of which is moved yet. @returns the alerts that cannot be moved */
+async function moveSlices(
   table: Table,
   large: LargeEntry,
-  ranges: readonly Range[],
-  { workers, most, known, blocked }: RangeOptions,
+  slices: readonly ListSlice[],
+  { workers, most, known, blocked }: SliceOptions,
 ): Promise<Set<string>> {
   const unmovable = new Set<string>();
-  if (ranges.length === 0) return unmovable;
+  if (slices.length === 0) return unmovable;
   const context = { large, decide: await decideFor(table, large), most, known, blocked, unmovable };
-  const pieces = ranges.flatMap((range) => piecesOf(range, most));
-  const count = Math.min(workers, pieces.length);
-  // Adjacent ranges share a partition key, so that each worker keeps to its own.
+  const chunks = slices.flatMap((slice) => splitSlice(slice, most));
+  const count = Math.min(workers, chunks.length);
+  // Each worker has adjacent chunks, since these share a partition key.
   const shares = Array.from({ length: count }, (_, index) =>
-    pieces.slice(Math.floor((index * pieces.length) / count), Math.floor(((index + 1) * pieces.length) / count)),
+    chunks.slice(Math.floor((index * chunks.length) / count), Math.floor(((index + 1) * chunks.length) / count)),
   );
   await forEach(
     shares,
@@ -193,10 +193,10 @@ async function moveRanges(
   return unmovable;
 }
 
-function piecesOf({ start, end }: Range, most: number): Range[] {
-  const pieces: Range[] = [];
-  for (let index = start; index < end; index += most) pieces.push({ start: index, end: Math.min(end, index + most) });
-  return pieces;
+function splitSlice({ start, end }: ListSlice, most: number): ListSlice[] {
+  const chunks: ListSlice[] = [];
+  for (let index = start; index < end; index += most) chunks.push({ start: index, end: Math.min(end, index + most) });
+  return chunks;
 }
 
 interface Worker {
@@ -204,78 +204,75 @@ interface Worker {
   large: LargeEntry;
   decide: Decide;
   most: number;
-  known: Placements | undefined;
+  known: Assignments | undefined;
   blocked: ReadonlySet<string>;
-  /** Filled with the alerts that cannot be moved. */
+  /** Receives the alerts that cannot be moved. */
   unmovable: Set<string>;
 }
 
-/**
- * Moves ranges one after the other, the last of them first. Throttled transactions get smaller until they
- * succeed; oversized ones are halved.
- */
-async function runWorker(worker: Worker, todo: Range[]): Promise<void> {
+/** Moves slices one by one, from the end of `todo`. After throttling, transactions get smaller; one that is refused is halved. */
+async function runWorker(worker: Worker, todo: ListSlice[]): Promise<void> {
   const { table, large } = worker;
   let { most, known } = worker;
   let attempt = 0;
-  for (let range = todo.pop(); range; range = todo.pop()) {
+  for (let slice = todo.pop(); slice; slice = todo.pop()) {
     table.signal?.throwIfAborted();
-    if (range.end - range.start > most) {
-      todo.push({ start: range.start + most, end: range.end });
-      range = { start: range.start, end: range.start + most };
+    if (slice.end - slice.start > most) {
+      todo.push({ start: slice.start + most, end: slice.end });
+      slice = { start: slice.start, end: slice.start + most };
     }
-    const outcome = await moveRange(worker, range, known);
+    const outcome = await moveSlice(worker, slice, known);
     switch (outcome) {
       case 'applied':
         attempt = 0;
         most = Math.min(worker.most, 2 * most);
         continue;
       case 'changed':
-        // By another caller making the same moves, or by an import: the stored rows decide.
+        // Another caller moved some of them, or an import replaced some: what is not recorded as moved is read and tried again.
         known = undefined;
-        todo.push(...uncovered(range, await readMovedRanges(table, large)).reverse());
+        todo.push(...gapsIn(slice, await readMovedSlices(table, large)).reverse());
         break;
       case 'refused':
-        if (range.end - range.start === 1) for (const id of idsIn(large.alertIds, [range])) worker.unmovable.add(id);
+        if (slice.end - slice.start === 1) for (const id of idsIn(large.alertIds, [slice])) worker.unmovable.add(id);
         else {
-          const middle = Math.floor((range.start + range.end) / 2);
-          todo.push({ start: middle, end: range.end }, { start: range.start, end: middle });
+          const middle = Math.floor((slice.start + slice.end) / 2);
+          todo.push({ start: middle, end: slice.end }, { start: slice.start, end: middle });
         }
         continue;
       case 'throttled':
-        most = Math.max(1, Math.floor((range.end - range.start) / 2));
-        todo.push(range);
+        most = Math.max(1, Math.floor((slice.end - slice.start) / 2));
+        todo.push(slice);
         break;
       case 'conflict':
       case 'in progress':
-        todo.push(range);
+        todo.push(slice);
     }
     attempt += 1;
     await backoff(attempt, outcome === 'throttled' ? THROTTLED : CONFLICT, table.signal);
   }
 }
 
-/** Moves the alerts of a range and writes the row that records them, in one transaction. */
-async function moveRange(
+/** Moves the alerts of a slice, and records the moves in a row, in one transaction. */
+async function moveSlice(
   { table, large, decide, blocked }: Worker,
-  range: Range,
-  known: Placements | undefined,
+  slice: ListSlice,
+  known: Assignments | undefined,
 ): Promise<TransactionResult['outcome']> {
   const { account, entry } = large;
-  const ids = large.alertIds.slice(range.start, range.end);
+  const ids = large.alertIds.slice(slice.start, slice.end);
   if (ids.some((id) => blocked.has(id))) return 'refused';
-  const placements = known ?? (await readPlacements(table, account, ids));
-  const isOvertaken = (id: string) => latestEntryOf(placements.get(id) ?? {}) >= entry.sequence;
-  // A later entry has an alert, so another caller has moved it for this one; or it was imported again.
+  const assignments = known ?? (await readAssignments(table, account, ids));
+  const isOvertaken = (id: string) => latestEntryOf(assignments.get(id) ?? {}) >= entry.sequence;
+  // A later entry took an alert, so another caller already made this entry's move; or the alert was imported again.
   if (ids.some(isOvertaken)) {
-    const [gap] = uncovered(range, await readMovedRanges(table, large));
-    if (gap?.start !== range.start || gap.end !== range.end) return 'changed';
+    const [gap] = gapsIn(slice, await readMovedSlices(table, large));
+    if (gap?.start !== slice.start || gap.end !== slice.end) return 'changed';
   }
-  // After a restore the row that records a move may be missing; even then nothing is taken from a later entry.
-  const { moves, stayed } = place(ids, placements, (id, placement) =>
-    isOvertaken(id) ? undefined : decide(id, placement),
+  // A restored table may lack the row that records the move. Even then, no alert is taken from a later entry.
+  const { moves, stayed } = planMoves(ids, assignments, (id, assignment) =>
+    isOvertaken(id) ? undefined : decide(id, assignment),
   );
-  const actions = moveActions(account, entry.sequence, [...moves, ...stayed], placements);
-  return (await transactOnce(table, [putAction(movesRow(account, entry, range, moves, stayed), IS_NEW), ...actions]))
+  const actions = moveActions(account, entry.sequence, [...moves, ...stayed], assignments);
+  return (await transactOnce(table, [putAction(movesRow(account, entry, slice, moves, stayed), IS_NEW), ...actions]))
     .outcome;
 }

@@ -1,29 +1,29 @@
-/** Incidents, their feeds and alerts as they are stored. */
+/** Reads incidents, alerts and feeds. */
 
 import { backoff, CONFLICT } from '../../dynamodb/backoff.ts';
 import type { Table } from '../../dynamodb/client.ts';
 import { collections, keys, ofKind, parseKey, type Stored } from '../../dynamodb/keys.ts';
 import { queryAll, queryRows } from '../../dynamodb/query.ts';
 import { getRow } from '../../dynamodb/row.ts';
+import type { FeedEntry } from '../../dynamodb/rows.ts';
 import type { Int64 } from '../../shared/json.ts';
-import type { FeedEntry } from '../incident-rows.ts';
-import { type EntryPlace, type Move, type Range, readAlertList, readMovedAlerts, uncovered } from './feed.ts';
+import { type EntryId, gapsIn, type ListSlice, type Move, readAlertList, readMovedAlerts } from './feed.ts';
 
 type FeedRow = Stored<'feedEntry' | 'feedAlerts' | 'feedMoves'>;
 
-/** Of an entry whose rows are not all visible yet. */
-const MOST_READS = 5;
+/** Maximum reads of an entry whose rows are not all visible yet. */
+const MAX_READS = 5;
 
 /** A feed entry with all its alerts. */
 export interface FeedItem {
   entry: FeedEntry;
-  /** All alerts that it takes, in the order of its list. */
+  /** All alerts that it takes; of a large entry in the order of its list. */
   alertIds: string[];
   moves: Move[];
   stayed: string[];
   /** Some of its alerts are not moved yet. */
   pending: boolean;
-  /** Of these the first, as an index of its list. */
+  /** Index in its list of the first alert that is not moved. */
   unmovedFrom?: number;
 }
 
@@ -36,15 +36,15 @@ export async function readFeed(table: Table, account: Int64, incidentId: string)
   return feedOf(await queryRows(table, collections.feed(account, incidentId))).items;
 }
 
-/** The entries in a feed's rows, in their order, and rows whose entry is missing. */
+/** Groups a feed's rows into entries. `orphans`: rows whose entry is missing. */
 export function feedOf(rows: readonly FeedRow[]): { items: FeedItem[]; orphans: FeedRow[] } {
   const rowsOf = Map.groupBy(rows, (row) => Number(parseKey(row)?.parts[1]));
   const items: FeedItem[] = [];
   const orphans: FeedRow[] = [];
-  for (const some of rowsOf.values()) {
-    const item = itemOf(some);
+  for (const group of rowsOf.values()) {
+    const item = itemOf(group);
     if (item) items.push(item);
-    else orphans.push(...some);
+    else orphans.push(...group);
   }
   return { items, orphans };
 }
@@ -53,26 +53,26 @@ export function feedOf(rows: readonly FeedRow[]): { items: FeedItem[]; orphans: 
 export async function readEntry(
   table: Table,
   account: Int64,
-  { incidentId, sequence }: EntryPlace,
+  { incidentId, sequence }: EntryId,
 ): Promise<FeedItem | undefined> {
   const { sk } = keys.feedEntry(account, incidentId, sequence);
   return itemOf(await queryRows(table, collections.feed(account, incidentId), { prefix: sk }));
 }
 
 /**
- * An entry with its whole list: DynamoDB may show rows of one transaction one after the other, so what is missing is read again.
- * @returns undefined when some of it stays missing
+ * Reads an entry with its whole list. A query may show only some rows of a transaction, so it reads again until the list is complete.
+ * @returns undefined when rows stay missing
  */
-export async function readWholeEntry(table: Table, account: Int64, place: EntryPlace): Promise<FeedItem | undefined> {
-  for (let reads = 1; reads <= MOST_READS; reads += 1) {
-    const item = await readEntry(table, account, place);
+export async function readWholeEntry(table: Table, account: Int64, entryId: EntryId): Promise<FeedItem | undefined> {
+  for (let reads = 1; reads <= MAX_READS; reads += 1) {
+    const item = await readEntry(table, account, entryId);
     if (item && (!item.entry.large || item.alertIds.length === item.entry.alerts)) return item;
     await backoff(reads, CONFLICT, table.signal);
   }
   return undefined;
 }
 
-/** An entry from all its rows; undefined when the entry itself is not among them. */
+/** Builds an entry from its rows; undefined when the row of the entry itself is missing. */
 function itemOf(rows: readonly FeedRow[]): FeedItem | undefined {
   const [row] = ofKind('feedEntry', rows);
   if (!row) return undefined;
@@ -87,7 +87,7 @@ function itemOf(rows: readonly FeedRow[]): FeedItem | undefined {
     };
   }
   const movesRows = ofKind('feedMoves', rows);
-  const [unmoved] = uncovered({ start: 0, end: entry.alerts ?? 0 }, movesRows.map(rangeOf));
+  const [unmoved] = gapsIn({ start: 0, end: entry.alerts ?? 0 }, movesRows.map(sliceOf));
   return {
     entry,
     alertIds: readAlertList(ofKind('feedAlerts', rows)),
@@ -97,32 +97,31 @@ function itemOf(rows: readonly FeedRow[]): FeedItem | undefined {
   };
 }
 
-function rangeOf(row: Pick<Stored<'feedMoves'>, 'pk' | 'sk' | 'count'>): Range {
+function sliceOf(row: Pick<Stored<'feedMoves'>, 'pk' | 'sk' | 'count'>): ListSlice {
   const start = Number(parseKey(row)?.parts[2]);
   return { start, end: start + row.count };
 }
 
-/** A large entry and its alerts: the immutable part. */
+/** A large entry and its alert list, which never change. */
 export interface LargeEntry {
   readonly account: Int64;
   readonly entry: FeedEntry;
   readonly alertIds: readonly string[];
 }
 
-/** The merge order names a large entry whose rows cannot be read. A restored table may lack them: `admin check` finds that. */
+/** Rows of a pending entry are missing. This happens in a restored table; `admin check` reports it. */
 export class EntryUnreadableError extends Error {
   override readonly name = 'EntryUnreadableError';
 }
 
 /**
- * Reads a large entry that the merge order names. DynamoDB may show rows of one transaction one after the other: what is not there
- * yet is read again.
- * @throws EntryUnreadableError when some of its rows stay missing
+ * Reads a pending entry. A query may show only some rows of a transaction, so it reads again until the list is complete.
+ * @throws EntryUnreadableError when rows stay missing
  */
 export async function readPendingEntry(
   table: Table,
   account: Int64,
-  { incidentId, sequence }: EntryPlace,
+  { incidentId, sequence }: EntryId,
 ): Promise<LargeEntry> {
   const { sk } = keys.feedEntry(account, incidentId, sequence);
   for (let reads = 1; ; reads += 1) {
@@ -133,14 +132,14 @@ export async function readPendingEntry(
     }
     const { entry, alertIds = [] } = itemOf(rows) ?? {};
     if (entry?.large && alertIds.length === entry.alerts) return { account, entry, alertIds };
-    if (reads === MOST_READS) throw new EntryUnreadableError(`entry ${sequence} of incident ${incidentId} lacks rows`);
+    if (reads === MAX_READS) throw new EntryUnreadableError(`entry ${sequence} of incident ${incidentId} lacks rows`);
     await backoff(reads, CONFLICT, table.signal);
   }
 }
 
-/** The stretches of a large entry's list whose alerts are moved. */
-export async function readMovedRanges(table: Table, { account, entry }: LargeEntry): Promise<Range[]> {
+/** The slices of a large entry's list whose alerts are moved. */
+export async function readMovedSlices(table: Table, { account, entry }: LargeEntry): Promise<ListSlice[]> {
   const { pk, sk } = keys.feedMoves(account, entry.incident_id, entry.sequence, 0);
   const prefix = sk.slice(0, sk.lastIndexOf('#') + 1);
-  return (await queryRows(table, pk, { prefix, attributes: ['pk', 'sk', 'count'] })).map(rangeOf);
+  return (await queryRows(table, pk, { prefix, attributes: ['pk', 'sk', 'count'] })).map(sliceOf);
 }

@@ -7,10 +7,10 @@ import { collections, keys, parseKey } from '../../../lib/dynamodb/keys.ts';
 import { forEach } from '../../../lib/dynamodb/pool.ts';
 import { queryPage, queryRows } from '../../../lib/dynamodb/query.ts';
 import { getRow, updateRow } from '../../../lib/dynamodb/row.ts';
+import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
 import { settle } from '../../../lib/dynamodb/settle.ts';
 import { type Action, putAction, transact, updateAction } from '../../../lib/dynamodb/transact.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import type { AccountRow } from './account-rows.ts';
 
 /** What an account's list of keys holds of each: never the key. */
 export type ListedAppKey = Awaited<ReturnType<typeof listAppKeys>>[number];
@@ -94,7 +94,7 @@ export async function forgetGatewayKeys(table: Table): Promise<void> {
 const note = (table: Table, account: Int64, gateway_key: string | undefined): Promise<AccountRow | undefined> =>
   settle(table, {
     send: (table) => writeAccount(table, account, (row) => row && set({ gateway_key })),
-    async look(table) {
+    async verify(table) {
       const row = await readAccount(table, account);
       return row?.gateway_key === gateway_key ? copyToAppKeys(table, account) : undefined;
     },

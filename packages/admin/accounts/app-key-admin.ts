@@ -1,14 +1,13 @@
 /** Issuing and revoking app keys, for the operator's commands. A key is one row; its account's row lists its hash. */
 import { randomBytes } from 'node:crypto';
-import type { AppKeyRow } from '../../../lib/auth/app-key-rows.ts';
 import { hashAppKey } from '../../../lib/auth/app-keys.ts';
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import { all, expression, IS_NEW, is, set } from '../../../lib/dynamodb/expression.ts';
 import { keys } from '../../../lib/dynamodb/keys.ts';
 import { getRow } from '../../../lib/dynamodb/row.ts';
+import type { AccountRow, AppKeyRow } from '../../../lib/dynamodb/rows.ts';
 import { type Action, transact, updateAction } from '../../../lib/dynamodb/transact.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import type { AccountRow } from './account-rows.ts';
 import { copiedFields, readAccount } from './accounts.ts';
 
 const KEY_BYTES = 32;

@@ -3,9 +3,9 @@
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import { collections, keys } from '../../../lib/dynamodb/keys.ts';
 import { queryRows } from '../../../lib/dynamodb/query.ts';
+import type { AuditEntry } from '../../../lib/dynamodb/rows.ts';
 import { type Action, putAction } from '../../../lib/dynamodb/transact.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import type { AuditEntry } from './account-rows.ts';
 
 const KEPT_SECONDS = 400 * 86_400;
 

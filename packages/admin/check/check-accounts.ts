@@ -1,12 +1,11 @@
 /** Whether accounts, the list of them and their app keys agree. */
 import { isDeepStrictEqual } from 'node:util';
-import type { AppKeyRow } from '../../../lib/auth/app-key-rows.ts';
 import { appKeyIdOf } from '../../../lib/auth/app-keys.ts';
 import { all, EXISTS, expression, IS_NEW, is, set } from '../../../lib/dynamodb/expression.ts';
 import { keys } from '../../../lib/dynamodb/keys.ts';
+import type { AccountRow, AppKeyRow } from '../../../lib/dynamodb/rows.ts';
 import { type Action, checkAction, deleteAction, putAction, updateAction } from '../../../lib/dynamodb/transact.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import type { AccountRow } from '../accounts/account-rows.ts';
 import { copiedFields } from '../accounts/accounts.ts';
 import { type Finding, findingsOf } from './finding.ts';
 

@@ -1,7 +1,7 @@
 import { isAsRead, set } from '../../../lib/dynamodb/expression.ts';
 import { keys } from '../../../lib/dynamodb/keys.ts';
+import type { FeedEntry, IncidentChange } from '../../../lib/dynamodb/rows.ts';
 import { updateAction } from '../../../lib/dynamodb/transact.ts';
-import type { FeedEntry, IncidentChange } from '../../../lib/operations/incident-rows.ts';
 import { changeOf } from '../../../lib/operations/merge-alerts/feed.ts';
 import type { FeedItem } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';

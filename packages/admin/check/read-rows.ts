@@ -1,6 +1,5 @@
 /** Reads what a check looks at. */
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
-import type { AppKeyRow } from '../../../lib/auth/app-key-rows.ts';
 import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import { expression, expressionsOf } from '../../../lib/dynamodb/expression.ts';
@@ -15,11 +14,10 @@ import {
 } from '../../../lib/dynamodb/keys.ts';
 import { forEach } from '../../../lib/dynamodb/pool.ts';
 import { queryRows } from '../../../lib/dynamodb/query.ts';
-import type { AlertRow } from '../../../lib/operations/incident-rows.ts';
+import type { AccountRow, AlertRow, AppKeyRow } from '../../../lib/dynamodb/rows.ts';
 import { mergeOrderOf } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import { feedOf } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import type { AccountRow } from '../accounts/account-rows.ts';
 import { readAccount } from '../accounts/accounts.ts';
 import type { AccountRows } from './check-accounts.ts';
 

@@ -1,6 +1,6 @@
+import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
 import { LONGEST_NAME } from '../../../lib/ingest/kinds.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import type { AccountRow } from '../accounts/account-rows.ts';
 import { changeAccount, listAccounts, putAccount, readAccount } from '../accounts/accounts.ts';
 import { line } from '../text/printable.ts';
 import { accountId, permissions, text } from './arguments.ts';

@@ -1,7 +1,7 @@
 import { appKeyIdOf } from '../../../lib/auth/app-keys.ts';
 import type { Table } from '../../../lib/dynamodb/client.ts';
+import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
 import { LONGEST_NOTE } from '../../../lib/ingest/kinds.ts';
-import type { AccountRow } from '../accounts/account-rows.ts';
 import { appKeyState, type ListedAppKey, listAppKeys } from '../accounts/accounts.ts';
 import { identityOfAppKey, newAppKey, putAppKey, revokeAppKey, rotateAppKey } from '../accounts/app-key-admin.ts';
 import { timeText } from '../text/time-text.ts';

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import { isRowTooLarge, isThrottled, isUnavailable } from '../../../lib/dynamodb/failures.ts';
+import { TooManyPendingError } from '../../../lib/operations/merge-alerts/commit.ts';
 import { EntryUnreadableError } from '../../../lib/operations/merge-alerts/read-incidents.ts';
-import { TooManyPendingError } from '../../../lib/operations/merge-alerts/relocate.ts';
 import { AppKeyError } from '../accounts/app-key-admin.ts';
 import { DataError } from '../data/check-lines.ts';
 import { UndoError } from '../incidents/undo-merge.ts';

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import type { Table } from '../../../lib/dynamodb/client.ts';
+import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import type { AccountRow } from '../accounts/account-rows.ts';
 import { readAccount } from '../accounts/accounts.ts';
 import { accountId } from './arguments.ts';
 import { type Audit, createAudit } from './audited.ts';

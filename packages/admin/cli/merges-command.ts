@@ -1,6 +1,6 @@
 import { withSignal } from '../../../lib/dynamodb/client.ts';
+import { readAllPending, readPending } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import { finishMerge, UnmovableAlertsError } from '../../../lib/operations/merge-alerts/move.ts';
-import { readAllPending, readPending } from '../../../lib/operations/merge-alerts/pending.ts';
 import type { FeedItem } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { listMerges } from '../incidents/list.ts';
@@ -59,20 +59,20 @@ async function finish(
   if (all === (account !== undefined)) throw new CliError('Pass either --account or --all.');
   const pending = account === undefined ? await readAllPending(table) : await readPending(table, account);
   const chosen = pending.filter(
-    ({ place }) =>
-      place.incidentId === (incidentId ?? place.incidentId) && place.sequence === (sequence ?? place.sequence),
+    ({ entryId }) =>
+      entryId.incidentId === (incidentId ?? entryId.incidentId) && entryId.sequence === (sequence ?? entryId.sequence),
   );
   if (chosen.length === 0) return print(io, 'No merges are pending.');
-  for (const { account, place } of chosen) {
+  for (const { account, entryId } of chosen) {
     const of = all ? ` of account ${account}` : '';
-    const name = `Merge ${place.sequence} into incident ${place.incidentId}${of}`;
+    const name = `Merge ${entryId.sequence} into incident ${entryId.incidentId}${of}`;
     if (dryRun) {
       say(io, `${name} would be finished.`);
       continue;
     }
     try {
-      await audit.around([account], `entry ${place.sequence} of incident ${place.incidentId}`, () =>
-        finishMerge(withSignal(table, io.signal), account, place),
+      await audit.around([account], `entry ${entryId.sequence} of incident ${entryId.incidentId}`, () =>
+        finishMerge(withSignal(table, io.signal), account, entryId),
       );
     } catch (error) {
       if (!(error instanceof UnmovableAlertsError)) throw error;

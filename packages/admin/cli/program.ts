@@ -12,6 +12,7 @@ import { addFleetCommands } from './fleet-command.ts';
 import { addGatewayKeysCommands } from './gateway-keys-command.ts';
 import { addHostCommands } from './host-command.ts';
 import type { Io } from './io.ts';
+import { addPreflightCommand } from './preflight-command.ts';
 import { addShowCommands } from './show-command.ts';
 import { addUndoCommands } from './undo-command.ts';
 
@@ -46,6 +47,7 @@ export function createProgram(io: Io): AdminCommand {
   addFleetCommands(program);
   addAuditCommand(program);
   addConsoleCommand(program);
+  addPreflightCommand(program, io);
   addCompletionCommands(program);
   return program;
 }

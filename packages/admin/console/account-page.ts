@@ -3,10 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
 import { collections, keys } from '../../../lib/dynamodb/keys.ts';
 import { queryPage } from '../../../lib/dynamodb/query.ts';
+import type { AuditEntry, WorkItemRow } from '../../../lib/dynamodb/rows.ts';
 import { operations } from '../../../lib/http/operations.ts';
 import { createRateLimiter } from '../../../lib/http/rate-limit.ts';
-import type { WorkItemRow } from '../../../lib/operations/incident-rows.ts';
-import type { AuditEntry } from '../accounts/account-rows.ts';
 import { appKeyState, type ListedAppKey, listAppKeys, readAccounts } from '../accounts/accounts.ts';
 import { timeText } from '../text/time-text.ts';
 import { bar, facts, further, type Html, href, html, link, section, type Table, when } from './html.ts';
@@ -91,7 +90,7 @@ async function windows({ table, account, nowMs }: View): Promise<Table> {
   for (const operation of operations) {
     if (!('rateWindows' in operation)) continue;
     const limiter = createRateLimiter(operation, { table, now: () => nowMs, newId: randomUUID });
-    for (const { window, remaining, endsMs } of await limiter.look(account.account_id)) {
+    for (const { window, remaining, endsMs } of await limiter.peek(account.account_id)) {
       const used = usage(window.limit - remaining, window.limit);
       rows.push([operation.name, `${window.limit} calls a ${window.name}`, used, when(endsMs, nowMs)]);
     }

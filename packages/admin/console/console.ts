@@ -48,6 +48,8 @@ const POLICY = {
 const COOKIE = 'console';
 /** The only path that takes a form. */
 const CHECK = /\/health$/;
+/** Bytes of an id or filter: keys of DynamoDB have at most 1,024, prefixes included. */
+const LONGEST_GIVEN = 900;
 /** US dollars for a read unit on demand, as in docs/cost.md. */
 const READ_UNIT_DOLLARS = 0.125 / 1_000_000;
 
@@ -95,6 +97,11 @@ export function createConsole(options: ConsoleOptions) {
     const advice = 'Open the address that was printed. It works once: run the command again for another.';
     if (!isSame(getCookie(c, COOKIE) ?? '', session)) return refuse(c, 401, 'Access denied', advice);
     return given === undefined ? next() : c.redirect(home);
+  });
+  app.use(async (c, next) => {
+    const given = [...c.req.path.split('/'), ...Object.values(c.req.query())];
+    if (given.some((text) => Buffer.byteLength(text) > LONGEST_GIVEN)) return c.notFound();
+    return next();
   });
   app.onError((error, c) => {
     const { name, message, stack = message } = error;

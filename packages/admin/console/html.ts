@@ -1,8 +1,8 @@
 /** HTML in which stored text is harmless, and the pieces that the pages share. */
 import { html as template } from 'hono/html';
 import ms from 'ms';
+import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import type { AccountRow } from '../accounts/account-rows.ts';
 import { printable } from '../text/printable.ts';
 import { timeText } from '../text/time-text.ts';
 

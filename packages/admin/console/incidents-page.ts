@@ -2,7 +2,7 @@
 
 import { keys } from '../../../lib/dynamodb/keys.ts';
 import { getRow } from '../../../lib/dynamodb/row.ts';
-import type { IncidentRow } from '../../../lib/operations/incident-rows.ts';
+import type { IncidentRow } from '../../../lib/dynamodb/rows.ts';
 import { readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import {
   type FeedItem,

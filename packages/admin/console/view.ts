@@ -1,7 +1,7 @@
 /** What a page is made from. */
 
 import type { Table } from '../../../lib/dynamodb/client.ts';
-import type { AccountRow } from '../accounts/account-rows.ts';
+import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
 import type { Feed } from '../feed/queues.ts';
 import { shellWord } from '../text/shell-word.ts';
 import { html, type Table as Rows } from './html.ts';

@@ -1,10 +1,10 @@
 import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
 import { type Table, withSignal } from '../../../lib/dynamodb/client.ts';
 import { type Key, keys, parseKey } from '../../../lib/dynamodb/keys.ts';
+import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
 import type { Entity, Kind } from '../../../lib/ingest/kinds.ts';
 import { readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import type { AccountRow } from '../accounts/account-rows.ts';
 import { putAccount, readAccount } from '../accounts/accounts.ts';
 import { putAppKey } from '../accounts/app-key-admin.ts';
 import type { GatewayKeys } from '../accounts/gateway-keys.ts';

@@ -5,11 +5,11 @@ import { attribute, expression, IS_NEW, isAsRead } from '../../../lib/dynamodb/e
 import { isThrottled, isUnavailable } from '../../../lib/dynamodb/failures.ts';
 import { forEach } from '../../../lib/dynamodb/pool.ts';
 import { putRow } from '../../../lib/dynamodb/row.ts';
+import type { AlertRow, IncidentRow } from '../../../lib/dynamodb/rows.ts';
 import { rowOf, type StoredRow } from '../../../lib/ingest/entity-rows.ts';
 import type { Entity, FeedKind, Kind } from '../../../lib/ingest/kinds.ts';
 import { recordOfEntity } from '../../../lib/ingest/records.ts';
 import { rowsOf } from '../../../lib/ingest/write-records.ts';
-import type { AlertRow, IncidentRow } from '../../../lib/operations/incident-rows.ts';
 import { chunksOf } from '../../../lib/shared/chunks.ts';
 import { writeError } from './check-lines.ts';
 

@@ -4,7 +4,7 @@ import type { Table } from '../../../lib/dynamodb/client.ts';
 import { collections, keys, parseKey } from '../../../lib/dynamodb/keys.ts';
 import { forEach } from '../../../lib/dynamodb/pool.ts';
 import { queryAll, queryPage, queryRows } from '../../../lib/dynamodb/query.ts';
-import type { IncidentRow } from '../../../lib/operations/incident-rows.ts';
+import type { IncidentRow } from '../../../lib/dynamodb/rows.ts';
 import { type FeedItem, feedOf, readFeed } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 

@@ -2,8 +2,8 @@ import type { Table } from '../../../lib/dynamodb/client.ts';
 import { expression } from '../../../lib/dynamodb/expression.ts';
 import { keys } from '../../../lib/dynamodb/keys.ts';
 import { getRow } from '../../../lib/dynamodb/row.ts';
+import type { WorkItemRow } from '../../../lib/dynamodb/rows.ts';
 import { type Action, transact, updateAction } from '../../../lib/dynamodb/transact.ts';
-import type { WorkItemRow } from '../../../lib/operations/incident-rows.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 
 /** A work item as stored; undefined when there is none. */

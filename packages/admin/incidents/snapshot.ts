@@ -7,11 +7,11 @@ import type { Table } from '../../../lib/dynamodb/client.ts';
 import { collections, type Stored } from '../../../lib/dynamodb/keys.ts';
 import { forEach } from '../../../lib/dynamodb/pool.ts';
 import { queryAll, queryRows } from '../../../lib/dynamodb/query.ts';
-import type { AlertRow, FeedEntry, IncidentRow } from '../../../lib/operations/incident-rows.ts';
-import type { EntryPlace } from '../../../lib/operations/merge-alerts/feed.ts';
+import type { AlertRow, FeedEntry, IncidentRow } from '../../../lib/dynamodb/rows.ts';
+import { type Decide, latestEntryOf } from '../../../lib/operations/merge-alerts/assignment.ts';
+import type { EntryId } from '../../../lib/operations/merge-alerts/feed.ts';
 import { lowestNext, readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import { decideFor } from '../../../lib/operations/merge-alerts/move.ts';
-import { type Decide, latestEntryOf } from '../../../lib/operations/merge-alerts/placement.ts';
 import { type FeedItem, readWholeEntry } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 
@@ -29,8 +29,8 @@ export async function readSnapshot(table: Table, account: Int64) {
     for await (const alert of queryAll(table, shard)) alerts.push(alert);
 
   /** Incidents whose feeds may hold entries committed meanwhile, or pending. */
-  const places = new Map<string, EntryPlace>();
-  const add = (place: EntryPlace) => places.set(`${place.incidentId} ${place.sequence}`, place);
+  const places = new Map<string, EntryId>();
+  const add = (place: EntryId) => places.set(`${place.incidentId} ${place.sequence}`, place);
   for (const one of order.pending ?? []) add(one);
   // Of a merge committed before the incidents were read, and not listed above, a title or an owner may be all that is visible.
   for (const { incident_id: incidentId, last_change: { sequence } = { sequence: 0 } } of incidents)

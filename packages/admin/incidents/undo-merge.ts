@@ -2,19 +2,19 @@ import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import { keys } from '../../../lib/dynamodb/keys.ts';
 import { TRANSACTION_ITEMS } from '../../../lib/dynamodb/transact.ts';
+import { decideUndo, planMoves, readAssignments } from '../../../lib/operations/merge-alerts/assignment.ts';
+import {
+  claimsOn,
+  commitAndMove,
+  nextSequence,
+  type PreparedEntry,
+  pendingEntryReader,
+  type Sizes,
+} from '../../../lib/operations/merge-alerts/commit.ts';
 import type { Move } from '../../../lib/operations/merge-alerts/feed.ts';
 import { readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import { finishMerge } from '../../../lib/operations/merge-alerts/move.ts';
-import { decideUndo, place, readPlacements } from '../../../lib/operations/merge-alerts/placement.ts';
 import { type FeedItem, readEntry, readFeed } from '../../../lib/operations/merge-alerts/read-incidents.ts';
-import {
-  claimsOn,
-  nextSequence,
-  pendingEntryReader,
-  type Relocation,
-  relocate,
-  type Sizes,
-} from '../../../lib/operations/merge-alerts/relocate.ts';
 import type { Deps } from '../../../lib/shared/deps.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 
@@ -60,20 +60,20 @@ export async function undoMerge(
 ): Promise<Undo> {
   const { table } = deps;
   let undo: Undo = { moves: [], left: [] };
-  const committed = await relocate(table, {
+  const outcome = await commitAndMove(table, {
     async prepare({ large }) {
-      const prepared = await prepareAlone(deps, request, transactionItems);
-      undo = prepared.undo;
+      const plan = await prepareAlone(deps, request, transactionItems);
+      undo = plan.undo;
       if (undo.moves.length === 0) return { result: await withEarlier(table, request, undo) };
       const isLarge = large || undo.moves.length + OTHER_ITEMS > transactionItems;
-      return { relocation: { ...prepared.relocation, large: isLarge } };
+      return { prepared: { ...plan.prepared, large: isLarge } };
     },
     transactionItems,
   });
-  if ('result' in committed) return committed.result;
-  const { relocation, unfinished } = committed;
+  if ('result' in outcome) return outcome.result;
+  const { committed, unfinished } = outcome;
   if (unfinished) throw unfinished.error;
-  return relocation.large ? whatItMoved(table, relocation, undo) : { ...undo, sequence: relocation.entry.sequence };
+  return committed.large ? whatItMoved(table, committed, undo) : { ...undo, sequence: committed.entry.sequence };
 }
 
 /** Prepares an undo once no pending merge has its alerts left to move. */
@@ -81,7 +81,7 @@ async function prepareAlone(deps: UndoDeps, request: UndoRequest, transactionIte
   for (;;) {
     const prepared = await prepare(deps, request);
     if (prepared.pending.length === 0) return prepared;
-    for (const place of prepared.pending) await finishMerge(deps.table, request.account, place, transactionItems);
+    for (const entryId of prepared.pending) await finishMerge(deps.table, request.account, entryId, transactionItems);
   }
 }
 
@@ -106,7 +106,7 @@ async function withEarlier(table: Table, { account, incidentId, sequence }: Undo
 /** A large undo determines its moves when it makes them. */
 async function whatItMoved(
   table: Table,
-  { account, entry }: Pick<Relocation, 'account' | 'entry'>,
+  { account, entry }: Pick<PreparedEntry, 'account' | 'entry'>,
   { moves, left }: Undo,
 ): Promise<Undo> {
   const { sequence } = entry;
@@ -122,8 +122,8 @@ async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest) {
   // The merge order before the alerts: which merges it names decides how much of them can be relied on.
   const order = await readMergeOrder(table, account);
   const alertIds = merge.alertIds;
-  const placements = await readPlacements(table, account, alertIds);
-  const pending = await claimsOn(table, pendingEntryReader(), account, order, placements);
+  const assignments = await readAssignments(table, account, alertIds);
+  const pending = await claimsOn(table, pendingEntryReader(), account, order, assignments);
   if (merge.pending && !pending.some(({ sequence }) => sequence === undone)) {
     // Its last moves were done after its rows were read; separate rows record where they took their alerts from.
     if (!order.pending?.some(({ sequence }) => sequence === undone))
@@ -143,10 +143,10 @@ async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest) {
     throw new UndoError(`incident ${gone[0]} no longer exists: its alerts cannot be moved back`);
 
   const atMs = now();
-  const entry: Relocation['entry'] = {
+  const entry: PreparedEntry['entry'] = {
     kind: 'merge_undone',
     incident_id: incidentId,
-    sequence: nextSequence(atMs, { order, placements, incident }),
+    sequence: nextSequence(atMs, { order, assignments, incident }),
     merge_id: newId(),
     at_ms: atMs,
     by,
@@ -155,19 +155,19 @@ async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest) {
   };
   const origins = new Map(merge.moves.map(({ alertId, from }) => [alertId, from]));
   const decide = decideUndo(entry, origins);
-  const { moves } = place([...origins.keys()], placements, decide);
+  const { moves } = planMoves([...origins.keys()], assignments, decide);
   const going = new Set(moves.map(({ alertId }) => alertId));
-  const relocation: Omit<Relocation, 'large'> = {
+  const prepared: Omit<PreparedEntry, 'large'> = {
     account,
     entry,
     alertIds: [...going],
     decide,
-    placements,
+    assignments,
     incident,
     order,
   };
   const left = [...origins.keys()].filter((id) => !going.has(id));
-  return { undo: { moves, left }, relocation, pending };
+  return { undo: { moves, left }, prepared, pending };
 }
 
 async function readMerge(table: Table, { account, incidentId, sequence }: UndoRequest): Promise<FeedItem> {

@@ -3,7 +3,7 @@ import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { connectTable, type Table } from '../../../lib/dynamodb/client.ts';
 import { collections, keys } from '../../../lib/dynamodb/keys.ts';
 import { browseFleet } from '../../../lib/http/operations.ts';
-import { sealCursor } from '../../../lib/operations/browse-fleet/fleet-cursor.ts';
+import { sealCursor } from '../../../lib/operations/browse-fleet/fleet-request.ts';
 import { createHostReader } from '../../../lib/operations/browse-fleet/read-hosts.ts';
 import { readAccount } from '../../admin/accounts/accounts.ts';
 import { runAdmin } from '../../admin/cli/program.ts';

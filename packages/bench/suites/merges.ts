@@ -24,6 +24,7 @@ import { type BenchService, startBenchService } from '../bench-service.ts';
 import { cpuClock, takeTurns } from '../compare.ts';
 import { accountLines } from '../fleet-data.ts';
 import { type LoadResult, runMergeLoad } from '../merge-load.ts';
+import { refusedMerges } from '../refused-merges.ts';
 import type { NewFigure } from '../report.ts';
 
 const ACCOUNT = 1;
@@ -378,7 +379,7 @@ async function checking(service: BenchService, add: Add): Promise<void> {
 }
 
 export async function run(add: Add): Promise<void> {
-  const parts = [cpu, bulk, writeUnits, atLimits, atShareOfCpu, fairness, checking];
+  const parts = [cpu, bulk, writeUnits, atLimits, atShareOfCpu, fairness, refusedMerges, checking];
   for (const part of parts) {
     const service = await startBenchService(accountLines(ACCOUNT, KEY), { stream: false });
     try {

@@ -166,6 +166,8 @@ function reasonToRepeat(error: unknown): Extract<ClientEvent, { type: 'wait' }>[
   if (!(error instanceof ServiceError || error instanceof UnexpectedAnswerError)) return undefined;
   if (error.status === 429) return 'rate-limit';
   if ([502, 503, 504].includes(error.status)) return 'unavailable';
+  // A bug of the service has the envelope. Without it, a gateway answers for a function that it could not call.
+  if (error.status === 500 && error instanceof UnexpectedAnswerError) return 'unavailable';
   return undefined;
 }
 

@@ -10,9 +10,9 @@ export const FORMER: readonly Former[] = [
   {
     name: 'throttling ends the commit of a merge',
     file: 'lib/operations/merge-alerts/commit.ts',
-    find: "    const again: CommitResult = { outcome: 'again' };\n",
+    find: "    const retry: CommitResult = { outcome: 'retry' };\n",
     replace:
-      "    const again: CommitResult = { outcome: 'again' };\n    if (result.outcome === 'throttled') throw new Error('throttled');\n",
+      "    const retry: CommitResult = { outcome: 'retry' };\n    if (result.outcome === 'throttled') throw new Error('throttled');\n",
   },
   {
     name: 'throttling ends the moves of a merge',
@@ -34,7 +34,7 @@ export const FORMER: readonly Former[] = [
   },
   {
     name: 'an undoing sends all alerts to where the first of them came from',
-    file: 'lib/operations/merge-alerts/placement.ts',
+    file: 'lib/operations/merge-alerts/assignment.ts',
     find: '{ to: origins.get(alertId) }',
     replace: '{ to: [...origins.values()][0] }',
     scenario: 'a large undoing against the import of its alert',
@@ -76,7 +76,7 @@ export const FORMER: readonly Former[] = [
   },
   {
     name: 'a move blanks the title of its alert',
-    file: 'lib/operations/merge-alerts/placement.ts',
+    file: 'lib/operations/merge-alerts/assignment.ts',
     find: '      moved_from: from,\n',
     replace: "      moved_from: from,\n      title: '',\n",
     scenario: 'a large merge in three parts',

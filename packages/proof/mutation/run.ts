@@ -7,7 +7,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-const here = `${root}test/mutation/`;
+const here = `${root}packages/proof/mutation/`;
 /** What is installed, and where: below the root, so that Stryker finds the project's own Vitest. */
 const MANIFESTS = ['package.json', 'package-lock.json'];
 const manifests = `${here}tools/`;

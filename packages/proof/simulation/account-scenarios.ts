@@ -1,12 +1,11 @@
 /** App keys and what their account may do: operators at the same time, and look-ups through the cache in between. */
 
-import type { AppKeyRow } from '../../../lib/auth/app-key-rows.ts';
 import { appKeyIdOf, createAppKeys } from '../../../lib/auth/app-keys.ts';
 import { expression } from '../../../lib/dynamodb/expression.ts';
 import { type Key, keys, parseKey } from '../../../lib/dynamodb/keys.ts';
 import { updateRow } from '../../../lib/dynamodb/row.ts';
+import type { AppKeyRow, AuditEntry } from '../../../lib/dynamodb/rows.ts';
 import { TIME_LIMITS } from '../../../lib/shared/time-limits.ts';
-import type { AuditEntry } from '../../admin/accounts/account-rows.ts';
 import { changeAccount, noteGatewayKey, readAccount } from '../../admin/accounts/accounts.ts';
 import {
   AppKeyError,

@@ -3,10 +3,10 @@
 import { set } from '../../../lib/dynamodb/expression.ts';
 import { type Key, keys, parseKey } from '../../../lib/dynamodb/keys.ts';
 import { updateRow } from '../../../lib/dynamodb/row.ts';
+import type { Sizes } from '../../../lib/operations/merge-alerts/commit.ts';
 import { createFinishMerges, OVERDUE } from '../../../lib/operations/merge-alerts/finish.ts';
 import { createMergeAlerts } from '../../../lib/operations/merge-alerts/merge.ts';
 import { readFeed } from '../../../lib/operations/merge-alerts/read-incidents.ts';
-import type { Sizes } from '../../../lib/operations/merge-alerts/relocate.ts';
 import { checkAccount } from '../../admin/check/check.ts';
 import { checkMerges } from '../../admin/check/check-merges.ts';
 import { readMergeRows } from '../../admin/check/read-rows.ts';

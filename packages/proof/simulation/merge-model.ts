@@ -1,8 +1,8 @@
 /** What merges, their undoing and imports do: a plain sequential model, and how the table is compared with it. */
 
 import { ofKind, type Stored } from '../../../lib/dynamodb/keys.ts';
+import type { AlertRow, IncidentRow } from '../../../lib/dynamodb/rows.ts';
 import { ApiError } from '../../../lib/http/errors.ts';
-import type { AlertRow, IncidentRow } from '../../../lib/operations/incident-rows.ts';
 import type { FeedItem } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import { checkMerges } from '../../admin/check/check-merges.ts';
 import type { Finding } from '../../admin/check/finding.ts';

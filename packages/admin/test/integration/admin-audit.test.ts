@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { collections, keys } from '../../../../lib/dynamodb/keys.ts';
+import type { AuditEntry } from '../../../../lib/dynamodb/rows.ts';
 import { mergeAlerts } from '../../../../lib/http/operations.ts';
 import { newAccountId, newCaller } from '../../../../test/support/accounts.ts';
 import { aroundCalls, connectionLost } from '../../../../test/support/faults.ts';
@@ -17,7 +18,6 @@ import {
   storedUnder,
   testDeps,
 } from '../../../../test/support/service.ts';
-import type { AuditEntry } from '../../accounts/account-rows.ts';
 import { changeAccount } from '../../accounts/accounts.ts';
 import { createAudit } from '../../cli/audited.ts';
 import { type AdminOptions, adminOf, commandsWith } from '../support/run-admin.ts';

@@ -105,6 +105,30 @@ describe('import', () => {
     expect(await stored(table, keys.account(id))).toBeUndefined();
   });
 
+  it.each([
+    'account',
+    'app_key',
+    'member',
+    'host',
+    'host_status',
+    'incident',
+    'alert',
+    'work_item',
+    'rum_resource',
+    'rum_usage',
+  ])('names the line of a wrong %s', async (kind) => {
+    const id = newAccountId();
+    const wrong = { kind, account_id: id, name: 7, title: 7, host_id: 7, action: 7 };
+    const { exitCode, err } = await admin('import -', { stdin: lines(accountLine(newAccountId()), wrong) });
+    expect([exitCode, /^stdin:2: /.test(err)]).toEqual([1, true]);
+  });
+
+  it('names problems in the order of the lines, whenever they are found', async () => {
+    const stranger = member(newAccountId(), 1); // against the table, after all lines were read
+    const { err } = await admin('import -', { stdin: `${lines(stranger)}x\n${lines(stranger)}` });
+    expect([...err.matchAll(/^stdin:(\d+): /gm)].map(([, line]) => line)).toEqual(['1', '2', '3', '3']);
+  });
+
   it('takes integers of the whole int64 range', async () => {
     const id = newAccountId();
     await admin('import -', { stdin: lines(accountLine(id), member(id, 9223372036854775807n)) });

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { itemBytes, LARGEST_ITEM_BYTES } from '../../../../lib/dynamodb/item-size.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
-import type { MovedAlerts } from '../../../../lib/operations/incident-rows.ts';
+import type { MovedAlerts } from '../../../../lib/dynamodb/rows.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import { handlersOver, newTable, stored, testDeps } from '../../../../test/support/service.ts';
 import { overwrite, snapshot } from '../../../../test/support/torn.ts';
@@ -136,6 +136,30 @@ describe('admin merge finish', () => {
       expect((await admin(`merge finish --account ${tenant.account}`)).out).toBe('No merges are pending.\n');
       expect((await admin(`check --account ${tenant.account}`)).exitCode).toBe(0);
     }
+  });
+
+  it('finishes the one that is named, of several', async () => {
+    const { tenant, from, to, sequence } = await pending();
+    const other = (await tenant.feed(from))[0]?.sequence as number;
+    const setPending = (pending: object) =>
+      table.client.send(
+        new UpdateCommand({
+          TableName: table.name,
+          Key: { ...keys.mergeOrder(tenant.account) },
+          UpdateExpression: 'SET pending = :pending',
+          ExpressionAttributeValues: { ':pending': pending },
+        }),
+      );
+    const finished = async (args: string) => {
+      const { out, err } = await admin(`merge finish ${args}--account ${tenant.account} --dry-run`);
+      return [...`${out}${err}`.matchAll(/Merge (\d+) into/g)].map(([, number]) => Number(number));
+    };
+    await setPending({ [sequence]: to, [other]: from });
+    expect(new Set(await finished(''))).toEqual(new Set([sequence, other]));
+    expect(await finished(`${to} `)).toEqual([sequence]);
+    expect(await finished(`${from} ${other} `)).toEqual([other]);
+    expect(await finished(`${to} ${other} `)).toEqual([]);
+    await setPending({});
   });
 
   it('moves what is left of all accounts', async () => {

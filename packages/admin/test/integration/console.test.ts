@@ -178,32 +178,31 @@ describe('stored text', () => {
 
   it('in an address has no effect', async () => {
     const { account } = await newAccount(table);
-    const odd = [
-      '%3Cscript%3E%00',
-      '%zz',
-      '..%2f..%2faccount',
-      '%E2%80%AE',
-      '__proto__',
-      '%ED%A0%80',
-      'x'.repeat(2_000),
-    ];
+    const odd = ['%3Cscript%3E%00', '%zz', '..%2f..%2faccount', '%E2%80%AE', '__proto__', '%ED%A0%80'];
     for (const text of odd)
       for (const [path, expected] of [
-        [`/${text}/fleet`, [404]],
-        [`/${account}/incident/${text}`, [404, 502]],
-        [`/${account}/alert/${text}`, [404, 502]],
-        [`/${account}/${text}`, [404]],
-        [`/${account}/fleet?after=${text}&cluster=${text}&version=${text}&status=${text}&read=${text}`, [200, 502]],
-        [`/${account}/merges?before=${text}`, [200, 502]],
-        [`/${account}/account?items=${text}&audit=${text}`, [200, 502]],
-        [`/${account}/health?check=${text}`, [200]],
-        [`?after=${text}&${text}=1`, [200, 502]],
+        [`/${text}/fleet`, 404],
+        [`/${account}/incident/${text}`, 404],
+        [`/${account}/alert/${text}`, 404],
+        [`/${account}/${text}`, 404],
+        [`/${account}/fleet?after=${text}&cluster=${text}&version=${text}&status=${text}&read=${text}`, 200],
+        [`/${account}/merges?before=${text}`, 200],
+        [`/${account}/account?items=${text}&audit=${text}`, 200],
+        [`/${account}/health?check=${text}`, 200],
+        [`?after=${text}&${text}=1`, 200],
       ] as const) {
         const { status, text: shown } = await open.page(path);
-        expect([path, expected]).toEqual([path, expect.arrayContaining([status])]);
+        expect([path, status]).toEqual([path, expected]);
         for (const harm of ['<script', '\u202e', '\u0000']) expect(shown.includes(harm), path).toBe(false);
       }
     expect(open.failures).toEqual([]);
+  });
+
+  it('that is longer than any key is no address', async () => {
+    const { account } = await newAccount(table);
+    const long = 'x'.repeat(2_000);
+    for (const path of [`/${account}/incident/${long}`, `/${account}/fleet?after=${long}`])
+      expect((await open.page(path)).status).toBe(404);
   });
 
   it('of any length is shown cut', async () => {

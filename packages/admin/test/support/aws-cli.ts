@@ -1,9 +1,10 @@
 /** What is wrong with a command of the AWS CLI, as far as the SDK tells: its commands and options are the API's, in kebab-case. */
 import * as apiGateway from '@aws-sdk/client-api-gateway';
 import * as dynamodb from '@aws-sdk/client-dynamodb';
+import * as sqs from '@aws-sdk/client-sqs';
 import * as sts from '@aws-sdk/client-sts';
 
-const SERVICES: Readonly<Record<string, object>> = { apigateway: apiGateway, dynamodb, sts };
+const SERVICES: Readonly<Record<string, object>> = { apigateway: apiGateway, dynamodb, sqs, sts };
 const GLOBAL_OPTIONS = new Set(['query', 'output', 'region']);
 
 /** A structure of a service's model: kind, namespace, name, traits, names of its members, their types. */

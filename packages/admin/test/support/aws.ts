@@ -16,6 +16,9 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
     refuseDeletions: false,
   };
 
+  /** What the account and region have for a first deployment. */
+  const region = { concurrency: 1_000, rate: 10_000, logsRole: undefined as string | undefined, bootstrap: '30' };
+
   /** Of any queue: as SQS says them, or the name of the error that it answers with. */
   let queue: Record<string, string> | string = {};
   function answerSqs(text: string, response: ServerResponse) {
@@ -53,6 +56,12 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
     };
     const named = gateway.keys.filter(({ name }) => name.startsWith(searchParams.get('name') ?? ''));
     const [, collection, id = '', , keyId = ''] = pathname.split('/');
+    if (collection === 'account')
+      return answer(200, { throttleSettings: { rateLimit: region.rate }, cloudwatchRoleArn: region.logsRole });
+    if (collection === '2016-08-19')
+      return answer(200, {
+        AccountLimit: { ConcurrentExecutions: region.concurrency, UnreservedConcurrentExecutions: region.concurrency },
+      });
     if (collection === 'apikeys' && write) {
       const key = { id: `id${gateway.made}`, name: body.name, value: body.value };
       gateway.made += 1;
@@ -91,12 +100,17 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
         '<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult><Arn>arn:aws:sts::123456789012:assumed-role/Operator/ada</Arn><Account>123456789012</Account></GetCallerIdentityResult></GetCallerIdentityResponse>',
       );
     const name = form.get('StackName');
-    if (name !== stack.name)
+    const known: Record<string, Record<string, string>> = {
+      [stack.name]: stack.outputs,
+      ...(region.bootstrap && { CDKToolkit: { BootstrapVersion: region.bootstrap } }),
+    };
+    const outputsOfStack = known[name ?? ''];
+    if (!outputsOfStack)
       return xml(
         400,
         `<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id ${name} does not exist</Message></Error></ErrorResponse>`,
       );
-    const outputs = Object.entries(stack.outputs).map(
+    const outputs = Object.entries(outputsOfStack).map(
       ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
     );
     return xml(
@@ -124,11 +138,13 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
     AWS_ENDPOINT_URL_DYNAMODB: dynamoDb.url,
     AWS_ENDPOINT_URL_API_GATEWAY: url,
     AWS_ENDPOINT_URL_CLOUDFORMATION: url,
+    AWS_ENDPOINT_URL_LAMBDA: url,
     AWS_ENDPOINT_URL_SQS: url,
     AWS_ENDPOINT_URL_STS: url,
   };
   return {
     gateway,
+    region,
     url,
     setQueue: (attributes: typeof queue) => {
       queue = attributes;

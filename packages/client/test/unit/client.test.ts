@@ -227,6 +227,7 @@ describe('the client', () => {
   it.each([
     ['503', () => refusal('ServiceUnavailable', 503, { 'Retry-After': '2' }), 'unavailable', 2_000],
     ['502 of a proxy', () => new Response('<html>', { status: 502 }), 'unavailable', undefined],
+    ['500 of API Gateway', () => Response.json({ message: 'no' }, { status: 500 }), 'unavailable', undefined],
     [
       'no answer',
       () => {

@@ -1,6 +1,10 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+/** What the schema of a fleet request cannot say: its signed cursor, and the bound of its scan limit. */
 
-/** Names the signed format: a new format needs a new name, which invalidates old cursors. */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { FieldError } from '../../http/errors.ts';
+import { browseFleet, type RequestOf } from '../../http/operations.ts';
+
+/** Version of the signed format. A new version invalidates old cursors. */
 const PURPOSE = 'fleet-cursor-1:';
 const TAG_BYTES = 16;
 
@@ -20,4 +24,17 @@ export function openCursor(secret: Uint8Array, cursor: string): string | undefin
   if (bytes.length <= TAG_BYTES || bytes.toString('base64url') !== cursor) return undefined;
   const hostId = bytes.subarray(TAG_BYTES);
   return timingSafeEqual(bytes.subarray(0, TAG_BYTES), tagOf(secret, hostId)) ? hostId.toString() : undefined;
+}
+
+/**
+ * Checks that `scan_limit` is at least `limit`, given or default.
+ * @param offending fields that failed the schema: neither is compared then
+ */
+export function checkScanLimit(
+  { limit, scan_limit }: RequestOf<typeof browseFleet>,
+  offending: ReadonlySet<string>,
+): FieldError[] {
+  if (offending.has('limit') || offending.has('scan_limit')) return [];
+  const schema = { ...browseFleet.request.properties.scan_limit, minimum: limit, 'x-minimum-field': 'limit' };
+  return scan_limit < limit ? [{ field: 'scan_limit', schema }] : [];
 }

@@ -1,0 +1,21 @@
+import { Annotations, type Stack } from 'aws-cdk-lib';
+import { reservedExecutions } from './concurrency.ts';
+import type { DeploymentSettings } from './stack-settings.ts';
+
+/** What `cdk synth` and `cdk deploy` say of a deployment: what its settings chose, and what its operator may not mean. */
+export function addNotices(stack: Stack, settings: DeploymentSettings): void {
+  const { reservedConcurrency, mergeConcurrency, alarmEmail, alarmTopicArn, ephemeral } = settings;
+  const said = Annotations.of(stack);
+  said.addInfoV2(
+    'service:concurrency',
+    `Concurrent executions: ${
+      reservedConcurrency === 0
+        ? 'none is reserved, so merges or strangers can leave too few for the authorizer and the reads (setting reservedConcurrency)'
+        : `${reservedConcurrency} reserved, ${reservedExecutions('usage-key-authorizer', reservedConcurrency)} of them for the authorizer and at most ${reservedExecutions('merge-alerts', reservedConcurrency)} for merges`
+    }; at most ${mergeConcurrency} merges are finished at a time.`,
+  );
+  if (ephemeral)
+    said.addWarningV2('service:ephemeral', 'EPHEMERAL: the table and its data are deleted with this stack.');
+  else if (alarmEmail === undefined && alarmTopicArn === undefined)
+    said.addWarningV2('service:alarms', 'Alarms reach nobody: set alarmEmail or alarmTopicArn (docs/deploy.md).');
+}

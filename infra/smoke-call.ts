@@ -1,0 +1,66 @@
+import { Duration, SecretValue } from 'aws-cdk-lib';
+import { Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import {
+  ApiDestination,
+  Authorization,
+  Connection,
+  HttpMethod,
+  HttpParameter,
+  type IApiDestination,
+  Rule,
+  RuleTargetInput,
+  Schedule,
+} from 'aws-cdk-lib/aws-events';
+import { ApiDestination as ApiDestinationTarget } from 'aws-cdk-lib/aws-events-targets';
+import { Construct } from 'constructs';
+import { getRumResource } from '../lib/http/operations.ts';
+import type { Monitoring } from './monitoring.ts';
+import { createAlarm } from './stack-metrics.ts';
+
+const INTERVAL = Duration.minutes(5);
+
+export interface SmokeCallProps {
+  /** Base address of the API. */
+  readonly url: string;
+  /** Name of the secret in Secrets Manager that has the app key. */
+  readonly keySecret: string;
+  readonly monitoring: Monitoring;
+}
+
+/** A call as a customer makes it, by EventBridge and from outside the stack: anything but 2xx raises an alarm. */
+export class SmokeCall extends Construct {
+  constructor(scope: Construct, id: string, { url, keySecret, monitoring }: SmokeCallProps) {
+    super(scope, id);
+    const connection = new Connection(this, 'Connection', {
+      // It must have one: the service reads the key of the query string, and no such header.
+      authorization: Authorization.apiKey('X-Smoke-Call', SecretValue.unsafePlainText('scheduled')),
+      queryStringParameters: { app_key: HttpParameter.fromSecret(SecretValue.secretsManager(keySecret)) },
+    });
+    const destination = new ApiDestination(this, 'Destination', {
+      connection,
+      endpoint: `${url}${getRumResource.path}`,
+      httpMethod: HttpMethod.POST,
+      rateLimitPerSecond: 1,
+    });
+    // aws-cdk-lib is not compiled with exactOptionalPropertyTypes: its class does not fit its own interface.
+    const rule = new Rule(this, 'Schedule', {
+      description: 'Call the API as a customer does',
+      schedule: Schedule.rate(INTERVAL),
+      targets: [
+        new ApiDestinationTarget(destination as IApiDestination, {
+          event: RuleTargetInput.fromObject({}),
+          retryAttempts: 0,
+        }),
+      ],
+    });
+    const failed = new Metric({
+      namespace: 'AWS/Events',
+      metricName: 'FailedInvocations',
+      dimensionsMap: { RuleName: rule.ruleName },
+      statistic: Stats.SUM,
+      period: INTERVAL,
+    });
+    const description = 'Two scheduled calls in a row failed. What to do: docs/operate.md';
+    monitoring.notifyOf(createAlarm(this, 'Failed', description, failed, 1, 2));
+  }
+}

@@ -1,0 +1,198 @@
+/** The attributes of each kind of row. */
+import type { Int64 } from '../shared/json.ts';
+
+export interface AccountRow {
+  account_id: Int64;
+  name: string;
+  permissions: string[];
+  /** Signs the cursors of the account; made once. */
+  cursor_secret: Uint8Array;
+  suspended?: boolean;
+  /** The account's key of the usage plan, once there is one. */
+  gateway_key?: string;
+  /** Hashes of the account's app keys; absent: it has none. */
+  app_keys?: Set<string>;
+  /** Incremented by changes, so that an older state never overwrites a newer one. */
+  revision: number;
+}
+
+/** One command of an operator, as it was run. Never an app key. */
+export interface AuditEntry {
+  readonly id: string;
+  /** Unix milliseconds of the operator's clock. */
+  readonly at_ms: number;
+  /** The operator: an ARN on AWS, elsewhere the name of the user of the operating system. */
+  readonly by: string;
+  /** Such as `app-key revoke`. */
+  readonly command: string;
+  /** What it was done to, within the account. */
+  readonly target?: string;
+  /** `started` until the command has ended. */
+  readonly result: 'started' | 'done' | 'failed';
+  readonly detail?: string;
+}
+
+/**
+ * The one row of an app key, found by its hash. What the account may do is copied into it, so that one read is enough.
+ */
+export interface AppKeyRow {
+  /** The account that the key was first stored for; never another. */
+  account_id: Int64;
+  permissions: string[];
+  suspended?: boolean;
+  cursor_secret: Uint8Array;
+  gateway_key?: string;
+  /** Revision of the account that these copies are of. */
+  account_revision?: number;
+  /** Unix seconds. */
+  expires_at?: number;
+  /** Unix seconds; its presence revokes, whatever the clock says. */
+  revoked_at?: number;
+  last_digits?: string;
+  /** Unix seconds. */
+  created_at?: number;
+  /** Seconds for which the key was issued; absent: until it is revoked. */
+  lifetime?: number;
+  note?: string;
+}
+
+export interface WorkItemRow {
+  work_item_id: string;
+  version: Int64;
+  title: string;
+  /** Unix milliseconds; absent: not deleted. */
+  deleted_at_ms?: number;
+  deleted_by?: string;
+  /** The deletion that was undone last; `version` is the item's version after it. */
+  undone_deletion?: { version: Int64; at_ms: number; by?: string };
+}
+
+export interface IncidentRow {
+  incident_id: string;
+  title: string;
+  owner_id?: Int64;
+  last_change?: IncidentChange;
+  /** Sequence of the account's latest entry when the row was imported. Earlier entries do not apply to it. */
+  loaded_after?: number;
+}
+
+/** The entry that last changed an incident, and the previous values of what it changed. */
+export interface IncidentChange {
+  sequence: number;
+  old_title?: string;
+  /** null: it had none. */
+  old_owner_id?: Int64 | null;
+  /** Sequence of the change before this one: shows whether a restored table lacks entries. */
+  previous_sequence?: number;
+}
+
+export interface AlertRow {
+  alert_id: string;
+  title: string;
+  /** Absent: in no incident. */
+  incident_id?: string;
+  /** Sequence of the latest feed entry that took it, even as a no-op. */
+  moved_sequence?: number;
+  /** Its incident before this entry; absent: none. */
+  moved_from?: string;
+  /** Sequence of the entry that took it before that one: shows whether a restored table lacks entries. */
+  previous_sequence?: number;
+  /** Written by the previous release: sequence of the latest small entry that took it as a no-op. */
+  stayed_sequence?: number;
+  /** Sequence of the account's latest entry when the row was imported. Earlier entries do not apply to it. */
+  loaded_after?: number;
+}
+
+/** What a merge or its undo did: an entry of the incident's feed. */
+export interface FeedEntry {
+  kind: 'merge' | 'merge_undone';
+  incident_id: string;
+  /** Place in the order of all merges of the account; also the sort key. */
+  sequence: number;
+  /** Random: distinguishes entries of the same key, such as those of two attempts. */
+  merge_id: string;
+  /** Unix milliseconds. */
+  at_ms: number;
+  /** The key that called, or the operator. */
+  by: string;
+  request_id: string;
+  comment?: string;
+  old_title?: string;
+  new_title?: string;
+  old_owner_id?: Int64;
+  new_owner_id?: Int64;
+  /** Of an undo: the sequence of the undone merge. */
+  undone_sequence?: number;
+  /** Committed before its alerts are moved: separate rows list them, and where they came from. */
+  large?: true;
+  /** Of a large entry: how many alerts it takes. */
+  alerts?: number;
+}
+
+/** `moved`: alert ids by the other incident, from which they came or to which they went back. `stayed`: no-ops. */
+export interface MovedAlerts {
+  moved: Record<string, string[]>;
+  stayed: string[];
+}
+
+export interface AlertListRow {
+  /** Which alerts a large entry takes: their ids, 12 bytes each. */
+  alert_ids: Uint8Array;
+}
+
+/** The row of the merge order, or one that the previous release writes beside it: see `merge-order.ts`. */
+export interface MergeOrderRow {
+  last?: number;
+  last_large?: number;
+}
+
+export interface IdempotencyRow {
+  body_hash: string;
+  /** Unix seconds after which it no longer counts. */
+  ttl: number;
+  incident_id: string;
+  sequence: number;
+}
+
+/** The calls of an account in one outer window of a rate limit. */
+export interface RateCountRow {
+  total?: number;
+  /** Random ids of the calls counted so far. */
+  nonces?: Set<string>;
+  /** Calls in an inner window, by `w` and its number within the outer one. */
+  [inner: `w${number}`]: number | undefined;
+  /** Unix seconds. */
+  ttl?: number;
+}
+
+/** Written by other systems: an attribute may be missing or have any type. Its reader checks it. */
+export type UncheckedRow = Record<never, unknown>;
+
+/** The attributes of the rows of each kind, beside the key. */
+export interface Rows {
+  account: AccountRow;
+  /** Its key has all its data. */
+  listedAccount: Record<never, never>;
+  audit: AuditEntry & { ttl: number };
+  appKey: AppKeyRow;
+  /** Whom an account's incidents may be assigned to. */
+  member: { member_id: Int64; name: string };
+  host: UncheckedRow;
+  hostStatus: UncheckedRow;
+  rumResource: UncheckedRow & { deleted?: boolean };
+  rumUsage: UncheckedRow;
+  rateCount: RateCountRow;
+  workItem: WorkItemRow;
+  incident: IncidentRow;
+  alert: AlertRow;
+  feedEntry: FeedEntry & Partial<MovedAlerts>;
+  feedAlerts: AlertListRow;
+  /** What happened to `count` alerts of a large entry's list. */
+  feedMoves: MovedAlerts & { count: number };
+  mergeOrder: MergeOrderRow & {
+    /** Incidents of the large merges that have alerts left to move, by sequence. */
+    pending?: Record<string, string>;
+  };
+  mergeOrderShard: MergeOrderRow;
+  idempotency: IdempotencyRow;
+}

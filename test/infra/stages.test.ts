@@ -1,0 +1,104 @@
+/** Several stages in one account and region: none has a name, a metric or a gateway key of another. */
+import { App } from 'aws-cdk-lib';
+import { describe, expect, it } from 'vitest';
+import cdk from '../../cdk.json' with { type: 'json' };
+import { ServiceStack } from '../../infra/stack.ts';
+import type { Template } from '../../packages/local/template.ts';
+import { only, propertiesOf } from '../support/stack.ts';
+
+function synthesized(stackName: string, context: Record<string, string> = {}, env = {}) {
+  const app = new App({
+    context: { ...cdk.context, 'aws:cdk:bundling-stacks': [], stackName, ...context },
+    analyticsReporting: false,
+    builtinCloudFormationValidation: false,
+  });
+  const { artifactId } = new ServiceStack(app, stackName, { env });
+  return app.synth().getStackArtifact(artifactId);
+}
+const messagesOf = (context: Record<string, string>) =>
+  synthesized('Preview', context).messages.map(({ level, entry: { data } }) => [level, data]);
+
+describe('two stages', () => {
+  const [one, other] = ['Staging', 'Production'].map((name) => synthesized(name).template as Template) as [
+    Template,
+    Template,
+  ];
+
+  it('have no name in common that AWS wants to be the only one in a region', () => {
+    const named = (template: Template) =>
+      Object.entries(template.Resources).flatMap(([id, { Type, Properties = {} }]) =>
+        Object.entries(Properties)
+          // A stage, a plan's or a version's alias is named within its API or function.
+          .filter(
+            ([key, value]) => /^(\w*Name|Value)$/.test(key) && typeof value === 'string' && !/Stage|Alias/.test(Type),
+          )
+          .filter(([key]) => !/^(Metric|Policy|Attribute)\w*|^GroupName/.test(key))
+          .map(([key, value]) => `${id} ${key} ${value}`),
+      );
+    const common = named(one).filter((name) => named(other).includes(name));
+    expect(common).toEqual([]);
+    // Of each: the API, the shared gateway key, two composite alarms, the dashboard, the ranking.
+    expect(named(one)).toHaveLength(6);
+  });
+
+  it('have alarms on metrics of their own', () => {
+    const own = (template: Template) =>
+      JSON.stringify(propertiesOf('AWS::CloudWatch::Alarm', template)).match(/IncidentMonitoringRum[\w/]*/g);
+    expect(new Set(own(one))).toEqual(new Set(['IncidentMonitoringRum/Staging']));
+    expect(new Set(own(other))).toEqual(new Set(['IncidentMonitoringRum/Production']));
+  });
+});
+
+describe('a table to adopt', () => {
+  const adoptTable = 'arn:aws:dynamodb:eu-west-1:123456789012:table/kept/stream/2026-01-01T00:00:00.000';
+
+  it.each([
+    ['another region', { account: '123456789012', region: 'eu-central-1' }],
+    ['another account', { account: '210987654321', region: 'eu-west-1' }],
+  ])('of %s is refused', (_where, env) => {
+    expect(() => synthesized('Preview', { adoptTable }, env)).toThrow(
+      'Context adoptTable names a table of account 123456789012 in eu-west-1',
+    );
+  });
+
+  it.each([
+    ['the same account and region', { account: '123456789012', region: 'eu-west-1' }],
+    ['an account that synthesis does not know', {}],
+  ])('of %s is taken', (_where, env) => {
+    expect(synthesized('Preview', { adoptTable }, env).template.Outputs.TableName.Value).toBe('kept');
+  });
+});
+
+describe('an ephemeral stage', () => {
+  it('takes its table with it', () => {
+    const { template } = synthesized('Preview', { ephemeral: 'true' });
+    const { DeletionPolicy, Properties } = only('AWS::DynamoDB::GlobalTable', template);
+    expect(DeletionPolicy).toBe('Delete');
+    expect(Properties.Replicas).toMatchObject([{ DeletionProtectionEnabled: false }]);
+  });
+
+  it.each([
+    ['IncidentMonitoringRum', {}],
+    ['Preview', { adoptTable: 'arn:aws:dynamodb:eu-west-1:123456789012:table/kept/stream/2026-01-01T00:00:00.000' }],
+  ])('is refused for the stack %s with %o', (stackName, more) => {
+    expect(() => synthesized(stackName, { ephemeral: 'true', ...more })).toThrow(
+      'Context ephemeral requires a stackName',
+    );
+  });
+});
+
+it.each([
+  ['nobody', {}, [['warning', expect.stringContaining('Alarms reach nobody')]]],
+  ['an address', { alarmEmail: 'ops@example.com' }, []],
+  ['a topic', { alarmTopicArn: 'arn:aws:sns:eu-west-1:123456789012:on-call' }, []],
+  ['an ephemeral stage', { ephemeral: 'true' }, [['warning', expect.stringContaining('are deleted with this stack')]]],
+])(
+  'a deployment says what it reserves, and warns of what may not be meant, and of nothing else: %s',
+  (_of, context, warnings) => {
+    expect(messagesOf(context)).toEqual([['info', expect.stringContaining('none is reserved')], ...warnings]);
+    expect(messagesOf({ ...context, reservedConcurrency: '100' })[0]).toEqual([
+      'info',
+      expect.stringContaining('100 reserved, 30 of them for the authorizer and at most 20 for merges'),
+    ]);
+  },
+);

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectTable, type Table } from '../../lib/dynamodb/client.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
+import { startLimitsProxy } from '../../packages/local/limits/limits-proxy.ts';
+import { expectEnvelope } from '../support/answers.ts';
+import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
+import { type Account, newAccount, objectId } from '../support/incidents.ts';
+import { handlersOver, newTable, PATIENCE, stored, testDeps } from '../support/service.ts';
+
+/** The start of a minute, in the future: DynamoDB may remove a count whose time to live is over. */
+const NOW = 2_050_000_020_000;
+const clock = { now: NOW };
+let table: Table;
+let proxy: Awaited<ReturnType<typeof startLimitsProxy>>;
+let through: Table;
+beforeAll(async () => {
+  table = await newTable();
+  // It counts a row that is missing as DynamoDB does, and DynamoDB Local does not.
+  proxy = await startLimitsProxy(dynamodbEndpoint(), { writeUnits: 1e9, readUnits: 1e9 });
+  through = connectTable({ name: table.name, endpoint: proxy.endpoint, timeouts: PATIENCE });
+});
+afterAll(async () => {
+  through.client.destroy();
+  await proxy.close();
+});
+
+const newHandler = () => handlersOver(testDeps(through, { now: () => clock.now })).mergeAlerts;
+
+async function readUnitsOf(act: () => Promise<unknown>): Promise<number> {
+  const sum = () => [...proxy.usages().values()].reduce((units, { read }) => units + read, 0);
+  const before = sum();
+  await act();
+  return sum() - before;
+}
+
+const unknownIds = (count: number) => Array.from({ length: count }, objectId);
+
+describe('a merge that cannot be done reads little', () => {
+  const fails = async (tenant: Account, body: object, ...texts: string[]) => {
+    const answer = await tenant.merge(newHandler(), body);
+    expectEnvelope(answer, 400, 'ResourceNotFound');
+    for (const text of texts) expect(answer.body.error.message).toContain(text);
+  };
+
+  it('of 9,600 unknown alerts, and says that it did not look for all', async () => {
+    const tenant = await newAccount(table);
+    const incident_id = await tenant.incident();
+    const alert_ids = unknownIds(9_600);
+    const units = await readUnitsOf(() =>
+      fails(tenant, { alert_ids, incident_id }, `alert ${alert_ids[9]} and 88 more`, '9502 alerts'),
+    );
+    // With its app key.
+    expect(units).toBeLessThanOrEqual(101);
+  });
+
+  it('of an unknown incident, and of one whose alert 150 is unknown', async () => {
+    const tenant = await newAccount(table);
+    const alerts = await tenant.alerts(3_000);
+    const unknown = objectId();
+    expect(
+      await readUnitsOf(() => fails(tenant, { alert_ids: alerts, incident_id: unknown }, `incident ${unknown}`)),
+    ).toBeLessThanOrEqual(101);
+    const incident_id = await tenant.incident();
+    const alert_ids = alerts.with(150, unknown);
+    expect(
+      await readUnitsOf(() => fails(tenant, { alert_ids, incident_id }, `alert ${unknown}.`, '1302 alerts')),
+    ).toBeLessThanOrEqual(1_702);
+  });
+
+  it('when it was done before under its Idempotency-Key', async () => {
+    const tenant = await newAccount(table);
+    const body = { alert_ids: await tenant.alerts(500), incident_id: await tenant.incident() };
+    const headers = { 'Idempotency-Key': 'once' };
+    expectEnvelope(await tenant.merge(newHandler(), body, { headers }), 200);
+    const units = await readUnitsOf(async () => {
+      const answer = await tenant.merge(newHandler(), body, { headers });
+      expect(answer.headers['Idempotent-Replayed']).toBe('true');
+    });
+    expect(units).toBeLessThanOrEqual(101);
+  });
+});
+
+describe('the budget of read units of the merges of an account', () => {
+  it('refuses large ones beyond it, and neither small ones nor those of other accounts', async () => {
+    const [tenant, neighbour] = [await newAccount(table), await newAccount(table)];
+    const to = await tenant.incident();
+    // The last is unknown: so each merge reads them all, and changes nothing.
+    const alert_ids = [...(await tenant.alerts(3_900)), objectId()];
+    const statuses: number[] = [];
+    const send = async () => {
+      const answer = await tenant.merge(newHandler(), { alert_ids, incident_id: to });
+      statuses.push(answer.status);
+      return answer;
+    };
+    const units = await readUnitsOf(async () => {
+      for (let call = 0; call < 8; call += 1) await send();
+    });
+    expect(statuses).toEqual([400, 400, 400, 429, 429, 429, 429, 429]);
+    // A refused call reads its app key and a first batch.
+    expect(units).toBeLessThanOrEqual(12_000 + 8 * 101);
+    clock.now = NOW + 500;
+    const refused = await send();
+    expectEnvelope(refused, 429, 'RequestTooFrequently');
+    expect(refused.headers['Retry-After']).toBe('3');
+    expect(refused.body.error.message).toContain('12000');
+
+    const small = { alert_ids: alert_ids.slice(0, 90), incident_id: to };
+    expectEnvelope(await tenant.merge(newHandler(), small), 200);
+    const ofNeighbour = { alert_ids: await neighbour.alerts(500), incident_id: await neighbour.incident() };
+    expectEnvelope(await neighbour.merge(newHandler(), ofNeighbour), 200);
+
+    clock.now = NOW + 3_000;
+    expect((await send()).status).toBe(400);
+    const { total } = await stored(table, keys.rateCount(tenant.account, 'merge-alerts', NOW / 60_000));
+    expect(total).toBeGreaterThanOrEqual(4 * 3_901);
+  });
+
+  it('lets the largest merge through when nothing else is read', async () => {
+    const tenant = await newAccount(table);
+    clock.now = NOW + 60_000;
+    const alert_ids = await tenant.alerts(9_700);
+    expectEnvelope(await tenant.merge(newHandler(), { alert_ids, incident_id: await tenant.incident() }), 200);
+  });
+});
