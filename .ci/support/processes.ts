@@ -73,10 +73,10 @@ export function startServer(command: string, args: readonly string[], options: S
   };
 }
 
-/** Starts the service as the README says, in this tree unless another is given, and waits until it serves. */
+/** Starts the service as the README says but with a sample that stands still, in this tree unless another is given, and waits until it serves. */
 export async function startService(args: readonly string[] = [], cwd: string = root) {
   const port = await freePort();
-  const server = startServer('npm', ['start', '--silent', '--', '--port', String(port), ...args], {
+  const server = startServer('npm', ['start', '--silent', '--', '--port', String(port), '--still', ...args], {
     cwd,
     stdio: ['ignore', 'pipe', 'inherit'],
   });

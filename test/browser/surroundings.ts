@@ -19,7 +19,7 @@ export async function withService(
   pictures: boolean,
   test: (surroundings: Surroundings) => Promise<void>,
 ): Promise<void> {
-  const service = spawn(process.execPath, ['packages/local/start.ts', '--port', '0'], {
+  const service = spawn(process.execPath, ['packages/local/start.ts', '--port', '0', '--still'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let printed = '';

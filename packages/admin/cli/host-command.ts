@@ -30,7 +30,7 @@ export function addHostCommands(program: AdminCommand): void {
     .explain(
       'List hosts with their status, the reason for it, and their last report',
       'host list --account 42 --status stale',
-      'host list --account 42 --cluster fra-1 --csv > hosts.csv',
+      'host list --account 42 --cluster fra-1 --csv',
     )
     .option('--stale-for <duration>', 'only hosts whose last report is at least so old', duration)
     .option('--json', 'print JSON')
@@ -116,6 +116,6 @@ async function retire(session: WritingSession<RetireOptions>): Promise<void> {
       }
     })
     .finally(progress.end);
+  await target.feed?.settled(io.signal);
   print(io, `${text} retired.`);
-  if (target.feed) say(io, 'The feed removes them within seconds.');
 }

@@ -1,4 +1,5 @@
 /** The feed's queues, of a deployed stack or of `npm start`, through SQS's client. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Message, SQSClient } from '@aws-sdk/client-sqs';
 import { chunksOf } from '../../../lib/shared/chunks.ts';
 import type { FeedMessage } from './messages.ts';
@@ -14,6 +15,8 @@ export type FeedQueue = keyof typeof FEED_OUTPUTS;
 
 /** Of these {@link messagesOf} fit into the 256 KB that SQS took in a batch until 2025. */
 const BATCH = 4;
+const LOOK_EVERY_MS = 250;
+const LONGEST_SETTLING_MS = 30_000;
 /** SQS's most. */
 const MOST_RECEIVED = 10;
 const COUNTS = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] as const;
@@ -45,16 +48,26 @@ export function createFeed(
     }
   }
 
+  async function count(queue: FeedQueue): Promise<{ waiting: number; underWay: number }> {
+    const { GetQueueAttributesCommand } = await sqs();
+    const command = new GetQueueAttributesCommand({ QueueUrl: urls[queue], AttributeNames: [...COUNTS] });
+    const { Attributes = {} } = await (await client()).send(command);
+    const [waiting, underWay] = COUNTS.map((name) => Number(Attributes[name] ?? 0)) as [number, number];
+    return { waiting, underWay };
+  }
+
   return {
     send,
     metrics,
     /** Messages that wait, and those that are being worked on, about. */
-    async count(queue: FeedQueue): Promise<{ waiting: number; underWay: number }> {
-      const { GetQueueAttributesCommand } = await sqs();
-      const command = new GetQueueAttributesCommand({ QueueUrl: urls[queue], AttributeNames: [...COUNTS] });
-      const { Attributes = {} } = await (await client()).send(command);
-      const [waiting, underWay] = COUNTS.map((name) => Number(Attributes[name] ?? 0)) as [number, number];
-      return { waiting, underWay };
+    count,
+    /** Waits until the feed is empty, for a while: others may send to it all the time. */
+    async settled(signal: AbortSignal): Promise<void> {
+      for (let left = LONGEST_SETTLING_MS; left > 0; left -= LOOK_EVERY_MS) {
+        const { waiting, underWay } = await count('feed');
+        if (waiting + underWay === 0) return;
+        await sleep(LOOK_EVERY_MS, undefined, { signal });
+      }
     },
     /**
      * Reads messages, ten at once, until there are no more; nobody else receives them meanwhile.

@@ -10,6 +10,7 @@ import { keys } from '../../../../lib/dynamodb/keys.ts';
 import { wordsOf } from '../../../../test/support/documents.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { newTable, stored } from '../../../../test/support/service.ts';
+import { FEED_OUTPUTS } from '../../feed/queues.ts';
 import { ACME, adminOn, makeAcme } from '../support/acme.ts';
 import { startFakeAws } from '../support/aws.ts';
 import { commandNames, runCommand } from '../support/run-admin.ts';
@@ -30,10 +31,9 @@ let leave: () => void;
 const folder = mkdtempSync(join(tmpdir(), 'help-'));
 beforeAll(async () => {
   table = await newTable();
-  aws = await startFakeAws({
-    name: 'IncidentMonitoringRum',
-    outputs: { TableName: table.name, AccountPlanId: 'plan', AccessLogs: 'access' },
-  });
+  const outputs: Record<string, string> = { TableName: table.name, AccountPlanId: 'plan', AccessLogs: 'access' };
+  aws = await startFakeAws({ name: 'IncidentMonitoringRum', outputs });
+  for (const name of Object.values(FEED_OUTPUTS)) outputs[name] = `${aws.url}/123456789012/${name}`;
   leave = aws.enter();
   await makeAcme(table);
 });

@@ -124,7 +124,7 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
 
   const server = createServer(async (request, response) => {
     const query = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded');
-    const sqs = request.headers['x-amz-target'] === 'AmazonSQS.GetQueueAttributes';
+    const sqs = String(request.headers['x-amz-target']).startsWith('AmazonSQS.');
     const [, action] =
       /^(?:GraniteServiceVersion20100801|Logs_20140328)\.(\w+)$/.exec(String(request.headers['x-amz-target'])) ?? [];
     let text = '';

@@ -70,6 +70,11 @@ describe('a service that npm start runs', () => {
     }
   });
 
+  it('prints the address of its feed, through which the sample reports', async () => {
+    const [, feed] = /^Feed +(\S+)$/m.exec(service.output()) ?? [];
+    expect(feed).toMatch(new RegExp(`^${url}/\\d{12}/\\w+$`));
+  });
+
   it('shows its reference page, with the demo key, by a name of this machine only', async () => {
     const { host } = new URL(url);
     expect(await ask(`${url}/docs`)).toMatchObject({ status: 200, body: expect.stringContaining('demo-key') });

@@ -7,18 +7,21 @@ import {
   SendMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { sampleReports } from '../../../../infra/generate/sample.ts';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { recordOf } from '../../../../lib/ingest/records.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { newTable } from '../../../../test/support/service.ts';
+import { feedOf } from '../../../admin/cli/target.ts';
 import { loadData } from '../../../admin/data/load.ts';
 import { createLocalGatewayKeys } from '../../../admin/local-service/local-gateway-keys.ts';
 import { noteRunning } from '../../../admin/local-service/running.ts';
+import { serveConsole } from '../../../admin/test/support/console-pages.ts';
 import { runCommand } from '../../../admin/test/support/run-admin.ts';
 import { type LocalService, startService } from '../../local-service.ts';
+import { startSampleReports } from '../../sample-reports.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -171,6 +174,11 @@ describe('feed', () => {
     ]);
     expect(refused_records).toContainEqual(expect.objectContaining({ message_id: MessageId }));
     expect((await admin('feed status')).out).toContain(`account ${other} does not exist`);
+    const { feed } = feedOf(new Map(Object.entries(service.queueUrls)), undefined);
+    const console = await serveConsole({ table, feed: () => feed });
+    await console.enter();
+    expect((await console.page('/feed')).text).toContain(`account ${other} does not exist`);
+    await console.close();
 
     await loadData(table, 'test', [`{"kind":"account","account_id":${other},"name":"B","permissions":[]}`], {
       nowSeconds: 1,
@@ -215,4 +223,18 @@ it("the sample's hosts report what the feed takes, each once in a round, and wha
   const hostsIn = (lines?: string[]) => lines?.map((line) => JSON.parse(line).host_id);
   expect(hostsIn(rounds[0])).toEqual(hostsIn(rounds[1]));
   expect(hostsIn(rounds[0])).not.toEqual(hostsIn(rounds[2]));
+});
+
+it('the sample sends a message each second, and all its hosts report in half a minute', async () => {
+  vi.useFakeTimers();
+  const bodies: string[] = [];
+  const stop = startSampleReports((body) => bodies.push(body));
+  await vi.advanceTimersByTimeAsync(30_000);
+  await stop();
+  await vi.advanceTimersByTimeAsync(5_000);
+  vi.useRealTimers();
+  expect(bodies).toHaveLength(30);
+  const ids = bodies.flatMap((body) => body.split('\n').map((line) => JSON.parse(line).host_id));
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(ids.length).toBeGreaterThan(400);
 });

@@ -14,7 +14,7 @@ describe('npm start', () => {
   let service: Awaited<ReturnType<typeof start>>;
   let url: string;
   beforeAll(async () => {
-    service = await start(['--port', '0'], {
+    service = await start(['--port', '0', '--still'], {
       DYNAMODB_ENDPOINT: undefined,
       // A way to an error that nothing catches.
       NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent('process.on("SIGUSR2", () => { throw new Error("planted"); })')}`,

@@ -1,0 +1,12 @@
+/** Walks the feed of `npm start` with boto3. Needs the tools of `.ci/install-python-tools`. */
+import { DEMO_KEYS } from '../../infra/generate/sample.ts';
+import { pythonTool, run, startService } from '../support/processes.ts';
+
+const service = await startService();
+try {
+  const [, FEED] = /^Feed +(\S+)$/m.exec(service.output) ?? [];
+  const env = { FEED, BASE_URL: service.url, APP_KEY: DEMO_KEYS.demo };
+  process.stdout.write(await run(pythonTool('python'), [`${import.meta.dirname}/feed.py`], env));
+} finally {
+  await service.stop();
+}

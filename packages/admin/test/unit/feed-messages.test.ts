@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { messagesOf } from '../../feed/messages.ts';
+import { accountsIn, replayOf } from '../../feed/replay.ts';
+
+describe('messages of the feed', () => {
+  it.each([
+    ['1,000 lines', 2_500, {}, [1_000, 1_000, 500]],
+    ['what SQS bills as one request', 10, { title: 'é'.repeat(10_000) }, [2, 2, 2, 2, 2]],
+    ['one line, however long', 2, { title: 'x'.repeat(100_000) }, [1, 1]],
+    ['nothing', 0, {}, []],
+  ])('hold at most %s', (_what, count, fields, lines) => {
+    const messages = [
+      ...messagesOf(
+        '42',
+        Array.from({ length: count }, () => fields),
+      ),
+    ];
+    expect(messages.map(({ body }) => body.split('\n').length)).toEqual(lines);
+    expect(messages.every(({ group }) => group === '42')).toBe(true);
+  });
+});
+
+describe('a replay', () => {
+  const deadLetter = (Body: string) =>
+    replayOf('deadLetters', { Body, Attributes: { SentTimestamp: '5', MessageGroupId: '42' } });
+
+  it.each<[what: string, record: object, again: object]>([
+    ['gives a record without a time that of its message', { kind: 'host' }, { kind: 'host', at_ms: 5 }],
+    ['leaves one with a time', { kind: 'host', at_ms: 3 }, { kind: 'host', at_ms: 3 }],
+    [
+      'gives a snapshot the time at which it came',
+      { kind: 'host_status', node_count: 1 },
+      { kind: 'host_status', node_count: 1, at_ms: 5, received_at_ms: 5 },
+    ],
+    [
+      'leaves a report without a snapshot without one',
+      { kind: 'host_status', health_at_ms: 4 },
+      { kind: 'host_status', health_at_ms: 4, at_ms: 5 },
+    ],
+  ])('%s', (_what, record, again) => {
+    const { body, group, sentAtMs } = deadLetter(JSON.stringify(record));
+    expect([JSON.parse(body), group, sentAtMs]).toEqual([again, '42', 5]);
+  });
+
+  it('keeps integers exact, and lines that are no records as they are', () => {
+    const lines = ['not JSON', '[]', '{"account_id":9007199254740993}'];
+    const { body } = deadLetter(lines.join('\n'));
+    expect(body.split('\n')).toEqual([...lines.slice(0, 2), '{"account_id":9007199254740993,"at_ms":5}']);
+    expect(accountsIn(body)).toEqual([9007199254740993n]);
+  });
+
+  it('of a refused record has the time of its own message', () => {
+    const refusal = { reason: 'r', message_id: 'm', sent_at_ms: 3, line: 1, record: '{"kind":"host"}' };
+    const message = { Body: JSON.stringify(refusal), Attributes: { SentTimestamp: '5' } };
+    expect(replayOf('refused', message)).toEqual({ body: '{"kind":"host","at_ms":3}', group: undefined, sentAtMs: 3 });
+  });
+});
