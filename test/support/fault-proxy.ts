@@ -1,6 +1,5 @@
 /** A proxy between the SDK and DynamoDB Local where wire calls fail as they do in the world: real sockets, real HTTP. */
 import type { ServerResponse } from 'node:http';
-import { type Send, startDynamoDbProxy } from '../../packages/local/dynamodb-proxy.ts';
 import {
   CONFLICT,
   cancelled,
@@ -12,6 +11,7 @@ import {
   THROTTLED,
   throttled,
 } from '../../packages/bench/limits/limit-errors.ts';
+import { type Send, startDynamoDbProxy } from '../../packages/local/dynamodb-proxy.ts';
 
 /**
  * What becomes of a wire call:
