@@ -11,6 +11,7 @@ it('hands messages to ingest-records in batches, of which only those that failed
   const mappings = Object.values(propertiesOf('AWS::Lambda::EventSourceMapping', template));
   expect(mappings.find(({ EventSourceArn }) => EventSourceArn === 'FeedQueue.Arn')).toEqual({
     BatchSize: 100,
+    Enabled: true,
     MaximumBatchingWindowInSeconds: 1,
     EventSourceArn: 'FeedQueue.Arn',
     FunctionName: 'ingestrecordsFunction',

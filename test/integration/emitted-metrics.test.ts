@@ -8,6 +8,7 @@ import { browseFleet, getRumResource } from '../../lib/http/operations.ts';
 import { createFinishMerges } from '../../lib/operations/merge-alerts/finish.ts';
 import { createMetrics } from '../../lib/shared/metrics.ts';
 import { resourcesOf, type Template } from '../../packages/local/template.ts';
+import { feedOver } from '../support/feed.ts';
 import { messagesOf } from '../support/finish.ts';
 import { newAccount } from '../support/incidents.ts';
 import { eventFor, handlersOver, invokeAlone, newTable, put, testDeps } from '../support/service.ts';
@@ -102,6 +103,7 @@ beforeAll(async () => {
     const large = tenant.event({ alert_ids: await tenant.alerts(5), incident_id: to });
     await invokeAlone(handlersOver(hurried, { transactionItems: 4 }).mergeAlerts, large);
     await createFinishMerges(deps)(messagesOf(await tenant.feed(to)), { getRemainingTimeInMillis: () => 60_000 });
+    await feedOver(table, Date.now, deps).deliver(['not a record']);
   } finally {
     write.mockRestore();
   }
@@ -141,6 +143,11 @@ it('a call is counted once, with its duration in milliseconds, by operation and 
     event('merge_left_pending'),
     call('merge-alerts', 'OK'),
     event('merge_finished_late'),
+    Object.entries({ Records: 0, LateRecords: 0, RefusedRecords: 1 }).map(([metric, count]) => [
+      `IncidentMonitoringRum/Service ${metric} service incident-monitoring-rum`,
+      'Count',
+      count,
+    ]),
   ]);
   // Milliseconds: in seconds CloudWatch would take it for 1970, and drop it.
   for (const { _aws } of written) {
@@ -152,6 +159,6 @@ it('a call is counted once, with its duration in milliseconds, by operation and 
 it('what alarms and dashboard read of it is written so', () => {
   const names = new Set(written.flatMap(metricsOf).map(([metric]) => metric));
   const read = readBy(inject('template'));
-  expect(read).toHaveLength(4);
+  expect(read).toHaveLength(5);
   expect(read.filter((name) => !names.has(name))).toEqual([]);
 });

@@ -7,10 +7,9 @@ import { stringifyJson } from '../../lib/shared/json.ts';
 import { testDeps } from './service.ts';
 
 /** The function behind the feed, with queues that keep what it sends. */
-export function feedOver(table: Table, now: () => number = Date.now) {
+export function feedOver(table: Table, now: () => number = Date.now, deps = testDeps(table)) {
   const refused: Refusal[] = [];
   const delays: Delay[] = [];
-  const deps = testDeps(table);
   const handler = createIngestRecords(deps, {
     refuse: async (refusals) => void refused.push(...refusals),
     delay: async (some) => void delays.push(...some),

@@ -217,7 +217,7 @@ it('a function that cannot be loaded is named with its error', async () => {
   });
   await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
   const { port } = gateway.address() as AddressInfo;
-  expect((await fetch(`http://127.0.0.1:${port}/openapi.json`)).status).toBe(500);
+  expect((await fetch(`http://127.0.0.1:${port}/openapi.json`)).status).toBe(503);
   expect(failures).toEqual(['openapi-document: no such table']);
   gateway.closeAllConnections();
   gateway.close();

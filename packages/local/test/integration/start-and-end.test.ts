@@ -31,7 +31,12 @@ describe.concurrent('npm start that cannot start', () => {
   it.each([
     ['a port that is taken', () => ['--port', takenPort(taken)], 1, /^Port \d+ is in use .*--port\.\n$/],
     ['a port that is none', () => ['--port', 'x'], 2, /^--port must be a number from 0 to 65535, not "x"\.\n$/],
-    ['a part that cannot fail', () => ['--fail', 'x'], 2, /^--fail must be one of live-status, inventory, table\.\n$/],
+    [
+      'a part that cannot fail',
+      () => ['--fail', 'x'],
+      2,
+      /^--fail must be one of live-status, inventory, table, moves, throttle, slow\.\n$/,
+    ],
     ['an unknown option', () => ['--prot', '1'], 2, /^Unknown option '--prot'.*--help\.\n$/],
     [
       'a data file that is not there',
