@@ -14,7 +14,7 @@ const DEPLOYMENTS: Readonly<Record<string, readonly string[]>> = {
     'smokeKeySecret=smoke-key',
     'reservedConcurrency=200',
   ],
-  'an ephemeral stage': ['stackName=IncidentMonitoringRum', 'stageName=preview'],
+  'an ephemeral stage': ['stackName=Preview', 'ephemeral=true'],
   'canary roll-out': ['rollout=canary', 'alarmEmail=operator@example.com'],
   'a forced roll-out': ['rollout=canary-forced'],
   'backups in another account': ['backupVaultArn=arn:aws:backup:eu-central-1:210987654321:backup-vault:copies'],
@@ -26,7 +26,8 @@ try {
   for (const [name, context] of Object.entries(DEPLOYMENTS)) {
     const output = join(folder, name.replaceAll(' ', '-'));
     await run('cdk', ['synth', '--quiet', '--output', output, ...context.flatMap((one) => ['-c', one])]);
-    const template = join(output, 'IncidentMonitoringRum.template.json');
+    const stack = context.find((one) => one.startsWith('stackName='))?.split('=')[1] ?? 'IncidentMonitoringRum';
+    const template = join(output, `${stack}.template.json`);
     const config = join(import.meta.dirname, 'cfn-lint.yaml');
     await run(pythonTool('cfn-lint'), ['--config-file', config, '--non-zero-exit-code', 'informational', template]);
     process.stdout.write(`ok ${name}\n`);
