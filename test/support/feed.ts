@@ -6,11 +6,17 @@ import type { Delay, Refusal } from '../../lib/ingest/refused-queue.ts';
 import { stringifyJson } from '../../lib/shared/json.ts';
 import { testDeps } from './service.ts';
 
-/** The function behind the feed, with queues that keep what it sends. */
-export function feedOver(table: Table, now: () => number = Date.now, deps = testDeps(table)) {
+type FeedDeps = Parameters<typeof createIngestRecords>[0];
+
+/**
+ * The function behind the feed, with queues that keep what it sends.
+ * @param own dependencies of the caller's own
+ */
+export function feedOver(table: Table, now: () => number = Date.now, own?: FeedDeps) {
+  const deps = testDeps(table);
   const refused: Refusal[] = [];
   const delays: Delay[] = [];
-  const handler = createIngestRecords(deps, {
+  const handler = createIngestRecords(own ?? deps, {
     refuse: async (refusals) => void refused.push(...refusals),
     delay: async (some) => void delays.push(...some),
   });
