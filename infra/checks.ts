@@ -39,8 +39,8 @@ const ACKNOWLEDGED: readonly Acknowledged[] = [
   },
   {
     id: 'AwsSolutions::AwsSolutions-SQS3',
-    paths: /^Merges\/DeadLetters$/,
-    reason: "This queue is the dead-letter queue of the merges' queue and of the pipe that feeds it.",
+    paths: /^(Merges|Relay)\/DeadLetters$/,
+    reason: "These queues hold the dead letters of the merges' queue and of relay.",
   },
   {
     id: 'AwsSolutions::AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',

@@ -37,7 +37,7 @@ export interface Grant {
 }
 
 /** The functions that belong to no operation. */
-type OtherFunction = 'finish-merges' | 'usage-key-authorizer' | 'fallback-route' | 'openapi-document';
+type OtherFunction = 'finish-merges' | 'relay' | 'usage-key-authorizer' | 'fallback-route' | 'openapi-document';
 /** Also the name of a file in `functions/`. */
 export type FunctionName = OperationName | OtherFunction;
 
@@ -69,6 +69,7 @@ export const GRANTS: Readonly<Record<FunctionName, readonly Grant[]>> = {
     { actions: ['PutItem'], on: ['feed'] },
     { actions: ['BatchGetItem', 'UpdateItem'], on: ['alerts', 'merges'] },
   ],
+  relay: [{ actions: ['GetItem', 'Query'], on: ['feed'] }],
   'usage-key-authorizer': [{ actions: ['GetItem'], on: ['appKey'] }],
   'fallback-route': [],
   'openapi-document': [],

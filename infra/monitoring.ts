@@ -1,5 +1,5 @@
 import { Stack } from 'aws-cdk-lib';
-import { type AlarmBase, type IMetric, MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { type AlarmBase, type IMetric, MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
@@ -8,6 +8,7 @@ import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import { operations } from '../lib/http/operations.ts';
 import { addDashboard, type DashboardSubjects } from './dashboard.ts';
+import type { Relay } from './relay.ts';
 import { ServiceLevel } from './service-level.ts';
 import { createAlarm, eventMetric, PERIOD, SLOW_P99_MS, throttleEvents } from './stack-metrics.ts';
 
@@ -16,8 +17,12 @@ const PENDING_MINUTES = 6;
 
 export interface MonitoringProps extends DashboardSubjects {
   readonly accessLog: ILogGroup;
+  readonly relay: Relay;
   readonly alarmEmail: string | undefined;
 }
+
+/** Milliseconds: what is relayed is there within a second or two. */
+const LATE_MS = 60_000;
 
 /** Alarms, each with one thing to do (docs/operate.md), and the dashboard. */
 export class Monitoring extends Construct {
@@ -48,7 +53,7 @@ export class Monitoring extends Construct {
     this.notifyOf(createAlarm(this, id, `${description}. What to do: docs/operate.md`, ...raised));
   }
 
-  private addAlarms({ table, functions, mergeQueue }: MonitoringProps): void {
+  private addAlarms({ table, functions, mergeQueue, relay }: MonitoringProps): void {
     for (const { name } of operations)
       this.alarm(
         `Slow-${name}`,
@@ -76,14 +81,19 @@ export class Monitoring extends Construct {
       period: PERIOD,
     });
     this.alarm('MergesPending', 'A merge is pending for over six minutes', pending, 1, PENDING_MINUTES);
-    const failed = new Metric({
-      namespace: 'AWS/EventBridge/Pipes',
-      metricName: 'ExecutionFailed',
-      dimensionsMap: { PipeName: mergeQueue.pipe.ref },
-      statistic: Stats.SUM,
-      period: PERIOD,
-    });
-    this.alarm('MergePipeFailed', 'Merges do not get from the table stream to their queue', failed, 1, 2);
+    this.alarm(
+      'RelayLate',
+      'Large merges and events have not been relayed from the table stream for a minute',
+      relay.lambda.metric('IteratorAge', { period: PERIOD, statistic: Stats.MAXIMUM }),
+      LATE_MS,
+      5,
+    );
+    this.alarm(
+      'RelayDeadLetters',
+      'A change was not relayed',
+      relay.deadLetters.metricApproximateNumberOfMessagesVisible({ period: PERIOD }),
+      1,
+    );
     const authorizerErrors = functions['usage-key-authorizer'].metricErrors({ period: PERIOD });
     this.alarm('AuthorizerFailures', 'The authorizer fails', authorizerErrors, 1, 2);
     this.alarm(

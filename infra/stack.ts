@@ -9,6 +9,7 @@ import { ServiceFunction, type ServiceFunctionProps } from './function.ts';
 import type { FunctionName } from './grants.ts';
 import { MergeQueue } from './merge-queue.ts';
 import { Monitoring } from './monitoring.ts';
+import { Relay } from './relay.ts';
 import { CanaryRollout } from './rollout.ts';
 import { readDeploymentSettings } from './stack-settings.ts';
 import { createServiceTable } from './table.ts';
@@ -61,7 +62,18 @@ export class ServiceStack extends Stack {
       environment,
       timeout: FINISH_TIMEOUT,
     });
-    const mergeQueue = new MergeQueue(this, 'Merges', { table, finishMerges, timeout: FINISH_TIMEOUT });
+    const mergeQueue = new MergeQueue(this, 'Merges', { finishMerges, timeout: FINISH_TIMEOUT });
+    const relay = new Relay(this, 'Relay', {
+      table,
+      mergeQueue: mergeQueue.queue,
+      create: ({ environment: own, timeout }) =>
+        create('relay', {
+          description: 'Send large merges to their queue, and events to the bus',
+          table,
+          environment: { ...environment, ...own },
+          timeout,
+        }),
+    });
 
     const rollout = settings.rollout === 'canary' ? new CanaryRollout(this, 'Rollout') : undefined;
     const { api, url, accessLog, accountPlan } = new ServiceApi(this, 'Service', {
@@ -82,6 +94,7 @@ export class ServiceStack extends Stack {
       table,
       functions: { ...operationFunctions, 'usage-key-authorizer': usageKeyAuthorizer },
       mergeQueue,
+      relay,
       alarmEmail: settings.alarmEmail,
     });
     new CfnOutput(this, 'Url', { value: url, description: 'Base address of the API' });
@@ -93,6 +106,12 @@ export class ServiceStack extends Stack {
     new CfnOutput(this, 'DeadLettersUrl', {
       value: mergeQueue.deadLetters.queueUrl,
       description: 'Queue of merges that could not be finished',
+    });
+    new CfnOutput(this, 'EventBusName', { value: relay.bus.eventBusName, description: 'Event bus: docs/events.md' });
+    new CfnOutput(this, 'MergeQueueUrl', { value: mergeQueue.queue.queueUrl });
+    new CfnOutput(this, 'RelayDeadLettersUrl', {
+      value: relay.deadLetters.queueUrl,
+      description: 'Queue of changes that could not be relayed',
     });
   }
 }

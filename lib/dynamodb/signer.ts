@@ -6,7 +6,6 @@ type Signer = Exclude<DynamoDBClientConfig['signer'], undefined | ((...args: nev
 type Config = Pick<DynamoDBClient['config'], 'credentials' | 'region'>;
 
 const ALGORITHM = 'AWS4-HMAC-SHA256';
-const SERVICE = 'dynamodb';
 
 const sha256 = (data: string | Uint8Array) => hash('sha256', data, 'hex');
 const hmac = (key: string | Buffer, data: string) => createHmac('sha256', key).update(data).digest();
@@ -24,7 +23,7 @@ interface Key {
  * Signs the requests of a client, with the same result as the SDK's signer for the same headers: the key of a day is derived once, and
  * no header is signed that need not be. Saves a fifth of the client's CPU of a call: 4 to 11 % of a warm call's.
  */
-export function createSigner(config: () => Config): Signer {
+export function createSigner(config: () => Config, service = 'dynamodb'): Signer {
   let last: Key | undefined;
 
   function keyFor(secret: string, scope: string): KeyObject {
@@ -49,7 +48,7 @@ export function createSigner(config: () => Config): Signer {
       const lines = names.map((name) => `${name}:${headers[name]}\n`).join('');
       const signed = names.join(';');
       const canonical = `${method}\n${path}\n\n${lines}\n${signed}\n${sha256(body)}`;
-      const scope = `${time.slice(0, 8)}/${region}/${SERVICE}/aws4_request`;
+      const scope = `${time.slice(0, 8)}/${region}/${service}/aws4_request`;
       const signature = createHmac('sha256', keyFor(secretAccessKey, scope))
         .update(`${ALGORITHM}\n${time}\n${scope}\n${sha256(canonical)}`)
         .digest('hex');

@@ -7,6 +7,8 @@ export interface WorkItemRow {
   /** Unix milliseconds; absent: not deleted. */
   deleted_at_ms?: number;
   deleted_by?: string;
+  /** Of the call that deleted it; absent: an import, or a release before events, did. */
+  deleted_request_id?: string;
   /** The deletion undone last; `version` is the version that it produced. */
   undone_deletion?: { version: Int64; at_ms: number; by?: string };
 }
@@ -110,6 +112,8 @@ declare module '../dynamodb/keys.ts' {
     mergeOrder: MergeOrderRow & {
       /** Incidents of the large merges that have alerts left to move, by sequence. */
       pending?: Record<string, string>;
+      /** The large entry that the latest write of this row removed from these, if it removed one. */
+      completed?: Pick<FeedEntry, 'sequence' | 'incident_id'>;
     };
     mergeOrderShard: MergeOrderRow;
     idempotency: IdempotencyRow;

@@ -51,6 +51,9 @@ export function requiredVariable(name: string, env: Environment = OWN): string {
   return value;
 }
 
+/** A variable that only a deployment in another place than AWS has. */
+export const optionalVariable = (name: string, env: Environment = OWN): string | undefined => env[name] || undefined;
+
 /**
  * The value that a text gives a setting; of no text its default.
  * @param onWrong told what the value must be

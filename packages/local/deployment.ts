@@ -1,5 +1,6 @@
 /** A deployment as API Gateway and Lambda see it, read from the stack's template: the local gateway's configuration. */
 import type { QueueSettings } from './queue.ts';
+import { type StreamSettings, streamOf } from './stream.ts';
 import { functionIdOf, functionsOf, type Resource, resourcesOf, routesOf, type Template } from './template.ts';
 import type { Throttle } from './token-buckets.ts';
 import type { Throttles, UsagePlan } from './usage-plans.ts';
@@ -43,22 +44,22 @@ export interface Deployment extends Throttles {
   readonly binaryMediaTypes: readonly string[];
   /** Bytes from which on answers are compressed; absent: never. */
   readonly minCompressionSize: number | undefined;
-  /** From the table's stream to a queue. */
-  readonly pipe: {
-    /** Event patterns: a record is sent when one of them matches. */
-    readonly patterns: readonly object[];
-    /** What is sent of it. */
-    readonly inputTemplate: string;
-  };
+  /** From the table's stream to a function. */
+  readonly stream: StreamSettings;
   readonly queue: QueueSettings;
 }
 
 /**
  * Reads a template.
  * @param tableName what references to the table stand for
+ * @param queueUrl the same of a queue, by its logical id
  * @throws when the template holds what the local gateway cannot follow
  */
-export function readDeployment(template: Template, tableName: string): Deployment {
+export function readDeployment(
+  template: Template,
+  tableName: string,
+  queueUrl: (id: string) => string = (id) => id,
+): Deployment {
   const functions = [...functionsOf(template)];
   const nameOf = new Map(functions.map(([name, { id }]) => [id, name]));
   const functionName = (expression: unknown): string => {
@@ -72,18 +73,29 @@ export function readDeployment(template: Template, tableName: string): Deploymen
     return found.Properties;
   };
   const tables = resourcesOf(template, 'AWS::DynamoDB::GlobalTable');
+  const queues = resourcesOf(template, 'AWS::SQS::Queue');
+  const buses = resourcesOf(template, 'AWS::Events::EventBus');
   const text = (value: string | { Ref?: string }, name: string): string => {
     if (typeof value === 'string') return value;
     if (value.Ref !== undefined && value.Ref in tables) return tableName;
+    if (value.Ref !== undefined && value.Ref in queues) return queueUrl(value.Ref);
+    if (value.Ref !== undefined && value.Ref in buses) return value.Ref;
     throw new Error(`the value of ${name} is known on AWS only`);
   };
 
   const authorizer = only('AWS::ApiGateway::Authorizer');
-  const mapping = only('AWS::Lambda::EventSourceMapping');
-  const pipe = only('AWS::Pipes::Pipe');
-  const queue = template.Resources[pipe.Target['Fn::GetAtt'][0]]?.Properties;
-  if (mapping.EventSourceArn['Fn::GetAtt'][0] !== pipe.Target['Fn::GetAtt'][0] || mapping.BatchSize !== 1)
-    throw new Error('the template must feed a function from the queue of its pipe, one message a call');
+  const mappings = Object.values(resourcesOf(template, 'AWS::Lambda::EventSourceMapping')).map((one) => one.Properties);
+  const nameOfTarget = ({ FunctionName }: Resource['Properties']) => nameOf.get(FunctionName.Ref) ?? '';
+  const [ofStream, ofQueue] = [true, false].map((starts) => {
+    const [found, ...more] = mappings.filter((mapping) => 'StartingPosition' in mapping === starts);
+    if (!found || more.length > 0)
+      throw new Error('the template must have one event source that is a stream, and one queue');
+    return found;
+  });
+  const queueId: string = ofQueue.EventSourceArn['Fn::GetAtt'][0];
+  const queue = queues[queueId]?.Properties;
+  if (!queue || ofQueue.BatchSize !== 1)
+    throw new Error('the template must feed a function from its queue, one message a call');
   const api = only('AWS::ApiGateway::RestApi');
 
   return {
@@ -117,14 +129,10 @@ export function readDeployment(template: Template, tableName: string): Deploymen
     stageThrottles: stageThrottlesOf(only('AWS::ApiGateway::Stage').MethodSettings),
     binaryMediaTypes: api.BinaryMediaTypes ?? [],
     minCompressionSize: api.MinimumCompressionSize,
-    pipe: {
-      patterns: pipe.SourceParameters.FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) =>
-        JSON.parse(Pattern),
-      ),
-      inputTemplate: pipe.TargetParameters.InputTemplate,
-    },
+    stream: streamOf(ofStream, nameOfTarget(ofStream)),
     queue: {
-      functionName: nameOf.get(mapping.FunctionName.Ref) ?? '',
+      id: queueId,
+      functionName: nameOfTarget(ofQueue),
       delayMs: queue.DelaySeconds * 1_000,
       visibilityMs: queue.VisibilityTimeout * 1_000,
       maxReceives: queue.RedrivePolicy.maxReceiveCount,

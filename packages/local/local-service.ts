@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { cpuShareOf } from './cpu-share.ts';
 import { readDeployment } from './deployment.ts';
+import { type OnEvent, startDestinations } from './destinations.ts';
 import { createDocs } from './docs.ts';
 import { startFunctionProcess } from './function-process.ts';
 import { createGateway, type GatewayOptions } from './gateway.ts';
@@ -23,6 +24,8 @@ export interface LocalServiceOptions extends Pick<GatewayOptions, 'onServed' | '
   functionsEndpoint?: string | undefined;
   tableName: string;
   port: number;
+  /** Is given each event that the service tells, as its rules would get it. */
+  onEvent?: OnEvent | undefined;
   /** Filled in on the reference page. */
   demoKey?: string | undefined;
   /** Gives each function the share of a processor that Lambda gives it by its memory, in a process of its own. */
@@ -32,9 +35,16 @@ export interface LocalServiceOptions extends Pick<GatewayOptions, 'onServed' | '
 /** @throws NodeJS.ErrnoException `EADDRINUSE` when the port is taken; nothing is left running then */
 export async function startService(options: LocalServiceOptions) {
   const { template, endpoint, functionsEndpoint = endpoint, tableName, port, limitCpu = false } = options;
-  const deployment = readDeployment(template, tableName);
+  let send = (_queueId: string, _body: string): void => undefined;
+  const destinations = await startDestinations((queueId, body) => send(queueId, body), options.onEvent);
+  const deployment = readDeployment(template, tableName, destinations.queueUrl);
   // What Lambda would set, and where DynamoDB is; all else is the template's.
-  const env = { AWS_REGION: 'local', DYNAMODB_ENDPOINT: functionsEndpoint, QUIET: 'true' };
+  const env = {
+    AWS_REGION: 'local',
+    DYNAMODB_ENDPOINT: functionsEndpoint,
+    EVENTS_ENDPOINT: destinations.url,
+    QUIET: 'true',
+  };
   const start = (source: FunctionSource, memoryMb: number) =>
     limitCpu ? startFunctionProcess(source, cpuShareOf(memoryMb)) : startFunction(source);
   const functions = Object.fromEntries(
@@ -63,17 +73,20 @@ export async function startService(options: LocalServiceOptions) {
   const stopFunctions = () => Promise.all(Object.values(functions).map((each) => each.stop()));
 
   await once(gateway.listen(port, '127.0.0.1'), 'listening').catch(async (error: unknown) => {
-    await stopFunctions();
+    await Promise.all([stopFunctions(), destinations.close()]);
     throw error;
   });
 
   const target = functions[deployment.queue.functionName];
-  if (!target) throw new Error('the queue feeds a function that the template does not have');
+  const relay = functions[deployment.stream.functionName];
+  if (!target || !relay) throw new Error('an event source feeds a function that the template does not have');
   const queue = startQueue(deployment.queue, target);
+  const deadLetters: string[] = [];
+  send = (queueId, body) => void (queueId === deployment.queue.id ? queue.send(body) : deadLetters.push(body));
   let streamProblem: string | undefined;
   let stopStream = async () => {};
   try {
-    stopStream = await followStream(endpoint, tableName, deployment.pipe, queue.send);
+    stopStream = await followStream(endpoint, tableName, deployment.stream, relay);
   } catch (error) {
     streamProblem = (error as Error).message;
   }
@@ -84,11 +97,14 @@ export async function startService(options: LocalServiceOptions) {
     streamProblem,
     /** Messages that the merge queue gave up. */
     deadLetters: queue.deadLetters,
+    /** Records that relay could not understand. */
+    relayDeadLetters: deadLetters as readonly string[],
     load,
     async stop() {
       const closed = new Promise((resolve) => gateway.close(resolve));
       gateway.closeAllConnections();
       await Promise.all([closed, stopStream(), queue.stop(), stopFunctions()]);
+      await destinations.close();
     },
   };
 }

@@ -3,6 +3,8 @@ import type { LocalFunction } from './local-functions.ts';
 
 /** A queue as the template has it, and the function that it feeds. */
 export interface QueueSettings {
+  /** In the template. */
+  readonly id: string;
   readonly functionName: string;
   readonly delayMs: number;
   /** Time until a failed message is retried. */
@@ -13,7 +15,7 @@ export interface QueueSettings {
 
 /** Hands each message to a function by itself, as Lambda does for an SQS queue with batches of one; kept in memory. */
 export function startQueue(
-  { delayMs, visibilityMs, maxReceives }: Omit<QueueSettings, 'functionName'>,
+  { delayMs, visibilityMs, maxReceives }: Pick<QueueSettings, 'delayMs' | 'visibilityMs' | 'maxReceives'>,
   target: Pick<LocalFunction, 'invoke'>,
 ) {
   const timers = new Set<NodeJS.Timeout>();

@@ -17,6 +17,7 @@ import { createTable, LOCAL_TABLE_NAME } from '../admin/local-service/local-tabl
 import { noteRunning } from '../admin/local-service/running.ts';
 import { line } from '../admin/text/printable.ts';
 import { startDynamoDb } from './dynamodb-local.ts';
+import { appendTo } from './events-file.ts';
 import { FAILURES, type Failure, startFailingTable } from './failing-table.ts';
 import type { Served } from './gateway.ts';
 import { startLimitsProxy } from './limits/limits-proxy.ts';
@@ -90,6 +91,7 @@ export async function serve(
     console: console.listener,
     demoKey,
     limitCpu: options.limits,
+    onEvent: options.events === undefined ? undefined : appendTo(options.events),
   });
   atEnd(service.stop);
   if (options.watch) {

@@ -32,7 +32,7 @@ it("cdk-nag's AwsSolutions rules find nothing in the stack, and a right on every
       violatingConstructs.map(({ constructPath }) => `${pluginName} ${ruleName} ${constructPath}`),
     ),
   );
-  expect(wide).toHaveLength(8);
+  expect(wide).toHaveLength(9);
   expect(found.sort()).toEqual(
     wide
       .map(({ node }) => node.path.replace(/Function$/, 'Role/DefaultPolicy/Resource'))

@@ -33,7 +33,15 @@ const ALARMS: Row[] = [
     1,
     1,
   ],
-  ['MergePipeFailed', 'AWS/EventBridge/Pipes ExecutionFailed', { PipeName: 'MergesPipe' }, 'Sum', 1, 2],
+  ['RelayLate', 'AWS/Lambda IteratorAge', { FunctionName: 'relayFunction' }, 'Maximum', 60_000, 5],
+  [
+    'RelayDeadLetters',
+    'AWS/SQS ApproximateNumberOfMessagesVisible',
+    { QueueName: 'RelayDeadLetters.QueueName' },
+    'Maximum',
+    1,
+    1,
+  ],
   ['AuthorizerFailures', 'AWS/Lambda Errors', { FunctionName: 'labelcallerFunction' }, 'Sum', 1, 2],
   [
     'AccountsUnprovisioned',

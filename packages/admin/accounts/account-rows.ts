@@ -1,3 +1,4 @@
+import type { CommandEvent } from '../../../lib/events/told-audit.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 
 export interface AccountRow {
@@ -29,6 +30,9 @@ export interface AuditEntry {
   /** `started` until the command has ended. */
   readonly result: 'started' | 'done' | 'failed';
   readonly detail?: string;
+  /** What is told of it; only of a change that was done. */
+  readonly event?: CommandEvent['event'];
+  readonly event_detail?: object;
 }
 
 declare module '../../../lib/dynamodb/keys.ts' {
