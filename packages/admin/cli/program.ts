@@ -10,6 +10,7 @@ import { addDataCommands } from './data-command.ts';
 import { addFleetCommands } from './fleet-command.ts';
 import { addGatewayKeysCommands } from './gateway-keys-command.ts';
 import type { Io } from './io.ts';
+import { addRelayCommands } from './relay-command.ts';
 import { addShowCommands } from './show-command.ts';
 import { addUndoCommands } from './undo-command.ts';
 
@@ -40,6 +41,7 @@ export function createProgram(io: Io): AdminCommand {
   addUndoCommands(program);
   addCheckCommands(program);
   addFleetCommands(program);
+  addRelayCommands(program);
   addAuditCommand(program);
   addConsoleCommand(program);
   addCompletionCommands(program);

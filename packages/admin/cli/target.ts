@@ -7,6 +7,7 @@ import { createLocalGatewayKeys } from '../local-service/local-gateway-keys.ts';
 import { LOCAL_TABLE_NAME } from '../local-service/local-table.ts';
 import { isLoopback } from '../local-service/loopback.ts';
 import { listRunning } from '../local-service/running.ts';
+import type { RelayPlace } from '../relay/replay.ts';
 import { localUser } from './audited.ts';
 import { CliError, type Io, say, UsageError } from './io.ts';
 
@@ -30,6 +31,8 @@ export interface Target {
   readonly gatewayKeys: GatewayKeys | undefined;
   /** How many messages the stack's merge queue gave up, about; absent where no stack tells which queue it is. */
   readonly deadLetters?: () => Promise<number>;
+  /** Absent as above. */
+  readonly relay?: RelayPlace;
   close(): void;
 }
 
@@ -40,8 +43,8 @@ export async function connectTarget(options: TargetOptions, env: Io['env']): Pro
   if (stack !== undefined) {
     if (options.table !== undefined || options.endpoint !== undefined)
       throw new UsageError('--stack already names the table: do not pass --table or --endpoint.');
-    const { tableName, accountPlanId, deadLettersUrl } = await readStack(stack, region);
-    const target = connect({ tableName, region, accountPlanId });
+    const { tableName, accountPlanId, deadLettersUrl, relay } = await readStack(stack, region);
+    const target = { ...connect({ tableName, region, accountPlanId }), ...(relay && { relay }) };
     return deadLettersUrl ? { ...target, deadLetters: () => countMessages(deadLettersUrl, region) } : target;
   }
   const endpoint = options.endpoint ?? (options.region === undefined ? env.DYNAMODB_ENDPOINT : undefined);
@@ -99,7 +102,14 @@ async function readStack(name: string, region: string | undefined) {
   const [tableName, accountPlanId] = [outputs.get('TableName'), outputs.get('AccountPlanId')];
   if (!tableName || !accountPlanId)
     throw new CliError(`Stack ${name} has no outputs TableName and AccountPlanId: it is not a stack of this service.`);
-  return { tableName, accountPlanId, deadLettersUrl: outputs.get('DeadLettersUrl') };
+  const [eventBus, mergeQueueUrl, relayLetters] = ['EventBusName', 'MergeQueueUrl', 'RelayDeadLettersUrl'].map(
+    (output) => outputs.get(output),
+  );
+  const relay: RelayPlace | undefined =
+    eventBus && mergeQueueUrl && relayLetters
+      ? { region: await client.config.region(), eventBus, mergeQueueUrl, deadLettersUrl: relayLetters }
+      : undefined;
+  return { tableName, accountPlanId, deadLettersUrl: outputs.get('DeadLettersUrl'), relay };
 }
 
 /** Those that can be received, and those that were received and not deleted yet. */
