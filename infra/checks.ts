@@ -40,7 +40,7 @@ const ACKNOWLEDGED: readonly Acknowledged[] = [
   },
   {
     id: 'AwsSolutions::AwsSolutions-SQS3',
-    paths: /^(Merges\/DeadLetters|Feed\/(DeadLetters|Refused))$/,
+    paths: /^((Merges|Relay)\/DeadLetters|Feed\/(DeadLetters|Refused))$/,
     reason:
       'Where messages end that cannot be processed, and records that are refused: nothing reads it but an operator.',
   },

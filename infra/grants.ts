@@ -41,6 +41,7 @@ export interface Grant {
 type OtherFunction =
   | 'finish-merges'
   | 'ingest-records'
+  | 'relay'
   | 'usage-key-authorizer'
   | 'fallback-route'
   | 'openapi-document';
@@ -81,6 +82,7 @@ export const GRANTS: Readonly<Record<FunctionName, readonly Grant[]>> = {
     { actions: ['PutItem'], on: ['members', 'hosts', 'rum', 'workItems', 'alerts'] },
     { actions: ['UpdateItem'], on: ['hostStatuses', 'incidents', 'alerts'] },
   ],
+  relay: [{ actions: ['GetItem', 'Query'], on: ['feed'] }],
   'usage-key-authorizer': [{ actions: ['GetItem'], on: ['appKey'] }],
   'fallback-route': [],
   'openapi-document': [],

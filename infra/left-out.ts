@@ -43,6 +43,8 @@ export {
   leftOut as eventStreamSerdeProvider,
   leftOut as streamCollector,
 };
+/** EventBridge's client knows a second signature, for endpoints of several regions. */
+export const signatureV4aContainer = { SignatureV4a: null };
 export const NodeHttpHandler = { create: (handler: unknown) => handler ?? leftOut() };
 
 /** An import of `node:http` evaluates each of its exports, of which `WebSocket` loads undici: longer than the whole service takes. */

@@ -1,11 +1,8 @@
-import { Duration, Stack } from 'aws-cdk-lib';
-import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { Duration } from 'aws-cdk-lib';
 import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
-import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function as FinishFunction } from 'aws-cdk-lib/aws-lambda';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
-import { CfnPipe } from 'aws-cdk-lib/aws-pipes';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { OVERDUE } from '../lib/operations/merge-alerts/finish.ts';
@@ -27,11 +24,7 @@ const QUEUE = {
   retentionPeriod: Duration.days(14),
 } as const;
 
-/** The attributes that a large feed entry has, and no row of another kind. */
-const LARGE_ENTRY = { large: { BOOL: [true] }, kind: { S: ['merge', 'merge_undone'] } };
-
 export interface MergeQueueProps {
-  readonly table: ITableV2;
   readonly finishMerges: FinishFunction;
   readonly timeout: Duration;
   /** Most merges that are finished at a time: a backlog of them leaves Lambda to the callers. */
@@ -39,17 +32,15 @@ export interface MergeQueueProps {
 }
 
 /**
- * Finishes large merges that their calls left pending: a pipe sends the key of each large feed entry from the table's stream to a
- * queue, which hands it to finish-merges, one per call, until it succeeds. What cannot be finished ends in the dead-letter queue.
+ * Finishes large merges that their calls left pending: relay sends the key of each large feed entry to a queue, which hands it to
+ * finish-merges, one per call, until it succeeds. What cannot be finished ends in the dead-letter queue.
  */
 export class MergeQueue extends Construct {
   readonly queue: Queue;
   readonly deadLetters: Queue;
-  readonly pipe: CfnPipe;
 
-  constructor(scope: Construct, id: string, { table, finishMerges, timeout, maxConcurrency }: MergeQueueProps) {
+  constructor(scope: Construct, id: string, { finishMerges, timeout, maxConcurrency }: MergeQueueProps) {
     super(scope, id);
-    if (table.tableStreamArn === undefined) throw new Error('the table needs a stream');
     this.deadLetters = new Queue(this, 'DeadLetters', QUEUE);
     this.queue = new Queue(this, 'Queue', {
       ...QUEUE,
@@ -63,32 +54,5 @@ export class MergeQueue extends Construct {
       schedule: Schedule.rate(SWEEP_INTERVAL),
       targets: [new LambdaFunction(finishMerges, { event: RuleTargetInput.fromObject(OVERDUE), retryAttempts: 0 })],
     });
-
-    const role = new Role(this, 'PipeRole', {
-      assumedBy: new ServicePrincipal('pipes.amazonaws.com', {
-        conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
-      }),
-    });
-    table.grantStreamRead(role);
-    this.queue.grantSendMessages(role);
-    this.deadLetters.grantSendMessages(role);
-    this.pipe = new CfnPipe(this, 'Pipe', {
-      description: 'Large merges, from their commit to finish-merges',
-      roleArn: role.roleArn,
-      source: table.tableStreamArn,
-      sourceParameters: {
-        filterCriteria: {
-          filters: [{ pattern: JSON.stringify({ eventName: ['INSERT'], dynamodb: { NewImage: LARGE_ENTRY } }) }],
-        },
-        // Retried until the record leaves the stream, after 24 hours.
-        dynamoDbStreamParameters: {
-          startingPosition: 'TRIM_HORIZON',
-          deadLetterConfig: { arn: this.deadLetters.queueArn },
-        },
-      },
-      target: this.queue.queueArn,
-      targetParameters: { inputTemplate: '{"pk": <$.dynamodb.Keys.pk.S>, "sk": <$.dynamodb.Keys.sk.S>}' },
-    });
-    this.pipe.node.addDependency(role); // with its policy: the pipe is refused without
   }
 }

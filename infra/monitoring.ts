@@ -1,12 +1,5 @@
 import { Stack } from 'aws-cdk-lib';
-import {
-  type AlarmBase,
-  type Dashboard,
-  type IMetric,
-  MathExpression,
-  Metric,
-  Stats,
-} from 'aws-cdk-lib/aws-cloudwatch';
+import { type AlarmBase, type Dashboard, type IMetric, MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
@@ -19,6 +12,7 @@ import { METRICS } from '../lib/shared/metrics.ts';
 import { CallerAlarms } from './caller-alarms.ts';
 import { CapacityAlarms } from './capacity-alarms.ts';
 import { addDashboard, type DashboardSubjects } from './dashboard.ts';
+import type { Relay } from './relay.ts';
 import { ServiceLevel } from './service-level.ts';
 import { createAlarm, eventMetric, ownMetric, PERIOD, SLOW_P99_MS, throttleEvents, whatToDo } from './stack-metrics.ts';
 import type { DeploymentSettings } from './stack-settings.ts';
@@ -30,7 +24,11 @@ const PENDING_MINUTES = 6;
 export interface MonitoringProps extends DashboardSubjects {
   readonly accessLog: ILogGroup;
   readonly settings: DeploymentSettings;
+  readonly relay: Relay;
 }
+
+/** Milliseconds: what is relayed is there within a second or two. */
+const LATE_MS = 60_000;
 
 /** Alarms, each with one thing to do (docs/operate.md), and the dashboard. */
 export class Monitoring extends Construct {
@@ -75,7 +73,7 @@ export class Monitoring extends Construct {
     this.notifyOf(createAlarm(this, id, `${description}. ${whatToDo(id)}`, ...raised));
   }
 
-  private addAlarms({ table, functions, mergeQueue, feed }: MonitoringProps): void {
+  private addAlarms({ table, functions, mergeQueue, feed, relay }: MonitoringProps): void {
     for (const { name } of operations)
       this.alarm(
         `Slow-${name}`,
@@ -109,14 +107,19 @@ export class Monitoring extends Construct {
     // Of messages that are received three times or more SQS tells no age: these end in FeedDeadLetters.
     const oldest = feed.queue.metricApproximateAgeOfOldestMessage({ period: PERIOD, statistic: Stats.MAXIMUM });
     this.alarm('FeedBehind', 'Records wait in the feed for over five minutes', oldest, FEED_BEHIND_SECONDS, 2);
-    const failed = new Metric({
-      namespace: 'AWS/EventBridge/Pipes',
-      metricName: 'ExecutionFailed',
-      dimensionsMap: { PipeName: mergeQueue.pipe.ref },
-      statistic: Stats.SUM,
-      period: PERIOD,
-    });
-    this.alarm('MergePipeFailed', 'Merges do not get from the table stream to their queue', failed, 1, 2);
+    this.alarm(
+      'RelayLate',
+      'Large merges and events have not been relayed from the table stream for a minute',
+      relay.lambda.metric('IteratorAge', { period: PERIOD, statistic: Stats.MAXIMUM }),
+      LATE_MS,
+      5,
+    );
+    this.alarm(
+      'RelayDeadLetters',
+      'A change was not relayed',
+      relay.deadLetters.metricApproximateNumberOfMessagesVisible({ period: PERIOD }),
+      1,
+    );
     const authorizerErrors = functions['usage-key-authorizer'].metricErrors({ period: PERIOD });
     this.alarm('AuthorizerFailures', 'The authorizer fails', authorizerErrors, 1, 2);
     this.alarm(

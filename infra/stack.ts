@@ -15,6 +15,7 @@ import { MergeQueue } from './merge-queue.ts';
 import { Monitoring } from './monitoring.ts';
 import { addNotices } from './notices.ts';
 import { addOutputs } from './outputs.ts';
+import { Relay } from './relay.ts';
 import { CanaryRollout } from './rollout.ts';
 import { SmokeCall } from './smoke-call.ts';
 import { readDeploymentSettings } from './stack-settings.ts';
@@ -83,10 +84,20 @@ export class ServiceStack extends Stack {
       timeout: FINISH_TIMEOUT,
     });
     const mergeQueue = new MergeQueue(this, 'Merges', {
-      table,
       finishMerges,
       timeout: FINISH_TIMEOUT,
       maxConcurrency: settings.mergeConcurrency,
+    });
+    const relay = new Relay(this, 'Relay', {
+      table,
+      mergeQueue: mergeQueue.queue,
+      create: ({ environment: own, timeout }) =>
+        create('relay', {
+          description: 'Send large merges to their queue, and events to the bus',
+          table,
+          environment: { ...environment, ...own },
+          timeout,
+        }),
     });
 
     const feed = new Feed(this, 'Feed', INGEST_TIMEOUT);
@@ -123,6 +134,7 @@ export class ServiceStack extends Stack {
       mergeQueue,
       settings,
       feed,
+      relay,
     });
     if (settings.smokeKeySecret !== undefined)
       new SmokeCall(this, 'Smoke', { url, keySecret: settings.smokeKeySecret, monitoring });
@@ -133,6 +145,11 @@ export class ServiceStack extends Stack {
       description: "Usage plan for accounts' gateway keys",
     });
     addOutputs(this, { logs: { ...logs, access: accessLog }, dashboard: monitoring.dashboard, mergeQueue });
+    new CfnOutput(this, 'EventBusName', { value: relay.bus.eventBusName, description: 'Event bus: docs/events.md' });
+    new CfnOutput(this, 'RelayDeadLettersUrl', {
+      value: relay.deadLetters.queueUrl,
+      description: 'Queue of changes that could not be relayed',
+    });
   }
 }
 

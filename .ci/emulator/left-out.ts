@@ -19,8 +19,6 @@ export const leaveOut: IAspect = {
   },
 };
 
-// Its pipes deliver to SNS and Step Functions alone: the pipe is deployed, and finish-merges gets nothing through it.
-
 /**
  * It kills the processes of a function whose code or configuration changes, with the calls that they are answering, where
  * Lambda lets these finish: they get this answer.

@@ -30,6 +30,9 @@ export interface AuditEntry {
   /** `started` until the command has ended. */
   readonly result: 'started' | 'done' | 'failed';
   readonly detail?: string;
+  /** The event that is told of it; only of a change that was done. */
+  readonly event?: string;
+  readonly event_detail?: object;
 }
 
 /**
@@ -63,6 +66,8 @@ export interface WorkItemRow {
   /** Unix milliseconds; absent: not deleted. */
   deleted_at_ms?: number;
   deleted_by?: string;
+  /** Of the call that deleted it; absent: an import, or a release before events, did. */
+  deleted_request_id?: string;
   /** The deletion that was undone last; `version` is the item's version after it. */
   undone_deletion?: { version: Int64; at_ms: number; by?: string };
 }
@@ -192,6 +197,8 @@ export interface Rows {
   mergeOrder: MergeOrderRow & {
     /** Incidents of the large merges that have alerts left to move, by sequence. */
     pending?: Record<string, string>;
+    /** The large entry that the latest write of this row removed from these, if it removed one. */
+    completed?: Pick<FeedEntry, 'sequence' | 'incident_id'>;
   };
   mergeOrderShard: MergeOrderRow;
   idempotency: IdempotencyRow;

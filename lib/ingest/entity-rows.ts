@@ -25,7 +25,11 @@ export function rowOf({ kind, account_id: account, at_ms: _time, ...fields }: En
     case 'rum_usage':
       return { ...keys.rumUsage(account), ...fields };
     case 'work_item':
-      return { ...storableFields(fields), ...keys.workItem(account, String(fields.work_item_id)) };
+      // Of another table, where the deletion was told.
+      return {
+        ...storableFields({ ...fields, deleted_request_id: undefined }),
+        ...keys.workItem(account, String(fields.work_item_id)),
+      };
     case 'incident':
       return { ...fields, ...keys.incident(account, String(fields.incident_id)), ...lower(fields, 'incident_id') };
     case 'alert':

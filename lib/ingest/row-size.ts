@@ -16,6 +16,7 @@ const WRITTEN_BY_THE_SERVICE = new Set([
   'version',
   'deleted_at_ms',
   'deleted_by',
+  'deleted_request_id',
   'undone_deletion',
 ]);
 

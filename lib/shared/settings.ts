@@ -57,6 +57,9 @@ export function requiredVariable(name: string, env: Environment = OWN): string {
   return value;
 }
 
+/** A variable that only a deployment in another place than AWS has. */
+export const optionalVariable = (name: string, env: Environment = OWN): string | undefined => env[name] || undefined;
+
 /**
  * Parses the value of a setting; without text, its default.
  * @param onWrong called with what the value must be

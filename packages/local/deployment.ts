@@ -1,5 +1,6 @@
 /** A deployment as API Gateway and Lambda see it, read from the stack's template: the local gateway's configuration. */
 import { type EventSource, eventSourcesOf, type QueueSettings, queueName, queuesOf } from './queues.ts';
+import { type StreamSettings, streamOf } from './stream.ts';
 import { functionIdOf, functionsOf, type Resource, resourcesOf, routesOf, type Template } from './template.ts';
 import type { Throttle } from './token-buckets.ts';
 import type { Throttles, UsagePlan } from './usage-plans.ts';
@@ -42,14 +43,8 @@ export interface Deployment extends Throttles {
   readonly binaryMediaTypes: readonly string[];
   /** Bytes from which on answers are compressed; absent: never. */
   readonly minCompressionSize: number | undefined;
-  /** From the table's stream to a queue. */
-  readonly pipe: {
-    /** Event patterns: a record is sent when one of them matches. */
-    readonly patterns: readonly object[];
-    /** What is sent of it. */
-    readonly inputTemplate: string;
-    readonly queue: string;
-  };
+  /** From the table's stream to a function. */
+  readonly stream: StreamSettings;
   readonly queues: readonly QueueSettings[];
   readonly eventSources: readonly EventSource[];
   /** The names of the queues whose URLs the stack's outputs have, by the output. */
@@ -81,15 +76,19 @@ export function readDeployment(
   };
   const tables = resourcesOf(template, 'AWS::DynamoDB::GlobalTable');
   const queues = resourcesOf(template, 'AWS::SQS::Queue');
+  const buses = resourcesOf(template, 'AWS::Events::EventBus');
   const text = (value: string | { Ref?: string }, name: string): string => {
     if (typeof value === 'string') return value;
     if (value.Ref !== undefined && value.Ref in tables) return tableName;
     if (value.Ref !== undefined && value.Ref in queues) return queueUrl(queueName(value.Ref));
+    if (value.Ref !== undefined && value.Ref in buses) return value.Ref;
     throw new Error(`the value of ${name} is known on AWS only`);
   };
 
   const authorizer = only('AWS::ApiGateway::Authorizer');
-  const pipe = only('AWS::Pipes::Pipe');
+  const mappings = Object.values(resourcesOf(template, 'AWS::Lambda::EventSourceMapping')).map((one) => one.Properties);
+  const [ofStream, ...others] = mappings.filter((mapping) => 'StartingPosition' in mapping);
+  if (!ofStream || others.length > 0) throw new Error('the template must have one event source that is a stream');
   const api = only('AWS::ApiGateway::RestApi');
 
   return {
@@ -122,13 +121,7 @@ export function readDeployment(
     stageThrottles: stageThrottlesOf(only('AWS::ApiGateway::Stage').MethodSettings),
     binaryMediaTypes: api.BinaryMediaTypes ?? [],
     minCompressionSize: api.MinimumCompressionSize,
-    pipe: {
-      patterns: pipe.SourceParameters.FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) =>
-        JSON.parse(Pattern),
-      ),
-      inputTemplate: pipe.TargetParameters.InputTemplate,
-      queue: queueName(pipe.Target['Fn::GetAtt'][0]),
-    },
+    stream: streamOf(ofStream, nameOf.get(ofStream.FunctionName.Ref) ?? ''),
     queues: queuesOf(template),
     eventSources: eventSourcesOf(template, (id) => nameOf.get(id) ?? ''),
     queueOutputs: Object.fromEntries(

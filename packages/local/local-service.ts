@@ -5,6 +5,7 @@ import { LOCAL_STATUS_PATH } from '../admin/status/local-figures.ts';
 import type { Measured } from '../admin/status/measured.ts';
 import { createAttempts, createCounters } from './counters.ts';
 import { readDeployment } from './deployment.ts';
+import { type OnEvent, startDestinations } from './destinations.ts';
 import { createDocs } from './docs.ts';
 import { createGateway, type GatewayOptions } from './gateway.ts';
 import { startFunction } from './local-functions.ts';
@@ -24,6 +25,8 @@ export interface LocalServiceOptions extends Pick<GatewayOptions, 'onServed' | '
   functionsEndpoint?: string | undefined;
   tableName: string;
   port: number;
+  /** Is given each event that the service tells, as its rules would get it. */
+  onEvent?: OnEvent | undefined;
   /** Filled in on the reference page. */
   demoKey?: string | undefined;
 }
@@ -62,7 +65,13 @@ export async function startService(options: LocalServiceOptions) {
   queues.servedAt(servedPort);
 
   // What Lambda would set, and where DynamoDB is; all else is the template's.
-  const env = { AWS_REGION: 'local', DYNAMODB_ENDPOINT: functionsEndpoint, QUIET: 'true' };
+  const destinations = await startDestinations(options.onEvent);
+  const env = {
+    AWS_REGION: 'local',
+    DYNAMODB_ENDPOINT: functionsEndpoint,
+    EVENTS_ENDPOINT: destinations.url,
+    QUIET: 'true',
+  };
   const deployed = readDeployment(template, tableName, queues.url).functions;
   const functions = Object.fromEntries(
     Object.entries(deployed).map(([name, { environment, timeoutMs }]) => [
@@ -70,16 +79,18 @@ export async function startService(options: LocalServiceOptions) {
       startFunction({ entry: new URL(`${name}.ts`, functionsFolder), env: { ...environment, ...env }, timeoutMs }),
     ]),
   );
-  const { eventSources, pipe, queueOutputs } = deployment;
+  const { eventSources, stream, queueOutputs } = deployment;
   for (const source of eventSources) {
     const target = functions[source.functionName];
     if (!target) throw new Error(`the queue ${source.queue} feeds a function that the template does not have`);
     queues.feed(source, attempts.watch(target), (error) => options.onFailed?.(source.functionName, error));
   }
+  const relay = functions[stream.functionName];
+  if (!relay) throw new Error('the stream feeds a function that the template does not have');
   let streamProblem: string | undefined;
   let stopStream = async () => {};
   try {
-    stopStream = await followStream(endpoint, tableName, pipe, (body) => queues.send(pipe.queue, body));
+    stopStream = await followStream(endpoint, tableName, stream, relay);
   } catch (error) {
     streamProblem = (error as Error).message;
   }
@@ -99,6 +110,7 @@ export async function startService(options: LocalServiceOptions) {
       const closed = new Promise((resolve) => gateway.close(resolve));
       gateway.closeAllConnections();
       await Promise.all([closed, stopStream(), queues.stop()]);
+      await destinations.close();
     },
   };
 }

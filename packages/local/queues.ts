@@ -52,14 +52,16 @@ const arnOf = (name: string) => `arn:aws:sqs:${REGION}:${ACCOUNT}:${name}`;
 
 /** @param functionName of a function by its logical id */
 export const eventSourcesOf = (template: Template, functionName: (id: string) => string): EventSource[] =>
-  Object.values(resourcesOf(template, 'AWS::Lambda::EventSourceMapping')).map(({ Properties }) => ({
-    queue: queueName(Properties.EventSourceArn['Fn::GetAtt'][0]),
-    functionName: functionName(Properties.FunctionName.Ref),
-    batchSize: Properties.BatchSize ?? 10,
-    windowSeconds: Properties.MaximumBatchingWindowInSeconds ?? 0,
-    concurrency: Properties.ScalingConfig?.MaximumConcurrency ?? Number.POSITIVE_INFINITY,
-    reportsFailures: Properties.FunctionResponseTypes?.includes('ReportBatchItemFailures') ?? false,
-  }));
+  Object.values(resourcesOf(template, 'AWS::Lambda::EventSourceMapping'))
+    .filter(({ Properties }) => !('StartingPosition' in Properties)) // a stream
+    .map(({ Properties }) => ({
+      queue: queueName(Properties.EventSourceArn['Fn::GetAtt'][0]),
+      functionName: functionName(Properties.FunctionName.Ref),
+      batchSize: Properties.BatchSize ?? 10,
+      windowSeconds: Properties.MaximumBatchingWindowInSeconds ?? 0,
+      concurrency: Properties.ScalingConfig?.MaximumConcurrency ?? Number.POSITIVE_INFINITY,
+      reportsFailures: Properties.FunctionResponseTypes?.includes('ReportBatchItemFailures') ?? false,
+    }));
 
 /** The queues, for SQS clients that speak its JSON protocol, as those of AWS do since 2023, and by {@link send} and {@link count}. */
 export function createQueues(settings: readonly QueueSettings[]) {

@@ -18,6 +18,7 @@ import { createTable, LOCAL_TABLE_NAME } from '../admin/local-service/local-tabl
 import { noteRunning } from '../admin/local-service/running.ts';
 import { line } from '../admin/text/printable.ts';
 import { startDynamoDb } from './dynamodb-local.ts';
+import { appendTo } from './events-file.ts';
 import { FAILURES, type Failure, startFailingTable } from './failing-table.ts';
 import type { Served } from './gateway.ts';
 import { type LocalService, startService } from './local-service.ts';
@@ -73,6 +74,7 @@ export async function serve(
     onFailed,
     console: console.listener,
     demoKey,
+    onEvent: options.events === undefined ? undefined : appendTo(options.events),
   });
   atEnd(service.stop);
   const { feed } = feedOf(new Map(Object.entries(service.queueUrls)), undefined);

@@ -1,6 +1,6 @@
 /** The options of `npm start`. Loads little, so that wrong ones are reported at once. */
 import { once } from 'node:events';
-import { access } from 'node:fs/promises';
+import { access, appendFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { parseArgs } from 'node:util';
 import { FAILURES, isFailure } from './failing-table.ts';
@@ -21,6 +21,7 @@ Set DYNAMODB_ENDPOINT to use another DynamoDB-compatible server instead of Dynam
   --db DIR     keep the database in DIR; if it holds data, no sample data is loaded
   --fail PART  make a part of the table fail, to test your program (can be repeated):
 ${failureLines()}
+  --events FILE  append each event that the service tells to FILE, a line of JSON each
   --still      keep the sample's hosts silent: without it they report through the feed, and the fleet moves
   --watch      restart when a source file changes; data is kept
   --inspect    let a debugger attach to port 9229
@@ -50,6 +51,7 @@ function parse() {
         port: { type: 'string', default: '3000' },
         data: text,
         db: text,
+        events: text,
         fail: { type: 'string', multiple: true, default: [] },
         still: flag,
         watch: flag,
@@ -63,7 +65,7 @@ function parse() {
 }
 
 /** Before anything is started: the port is free, and the data file can be read. */
-export async function checkFirst({ port, data }: Options): Promise<void> {
+export async function checkFirst({ port, data, events }: Options): Promise<void> {
   const probe = createServer().listen(port, '127.0.0.1');
   await once(probe, 'listening').catch((error: NodeJS.ErrnoException) => {
     throw new StartError(
@@ -76,5 +78,9 @@ export async function checkFirst({ port, data }: Options): Promise<void> {
   if (data !== undefined)
     await access(data).catch((error: NodeJS.ErrnoException) => {
       throw new StartError(`Cannot read ${data} (${error.code}): check --data.`);
+    });
+  if (events !== undefined)
+    await appendFile(events, '').catch((error: NodeJS.ErrnoException) => {
+      throw new StartError(`Cannot write to ${events} (${error.code}): check --events.`);
     });
 }

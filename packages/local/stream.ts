@@ -7,38 +7,86 @@ import {
   type GetRecordsCommandOutput,
   GetShardIteratorCommand,
 } from '@aws-sdk/client-dynamodb-streams';
+import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
 import { clientConfig, splitEndpoint } from '../../lib/dynamodb/client.ts';
-import type { Deployment } from './deployment.ts';
+import { chunksOf } from '../../lib/shared/chunks.ts';
+import { streamRecord } from '../admin/relay/stream-record.ts';
+import type { LocalFunction } from './local-functions.ts';
+import type { Resource } from './template.ts';
 
 const POLL_MS = 500;
+const RETRY_MS = 1_000;
 
-/** Whether a record has, wherever the pattern has an array, one of its values: the part of a pipe's filters that is used here. */
+/** What hands the records of a stream to a function. */
+export interface StreamSettings {
+  readonly functionName: string;
+  /** Event patterns: a record is handed over when one of them matches; there are some. */
+  readonly patterns: readonly object[];
+  readonly batchSize: number;
+}
+
+/** @throws when the mapping does what is not done here */
+export function streamOf(mapping: Resource['Properties'], functionName: string): StreamSettings {
+  const { StartingPosition, FunctionResponseTypes = [], FilterCriteria, BatchSize = 100 } = mapping;
+  if (StartingPosition !== 'TRIM_HORIZON' || !FunctionResponseTypes.includes('ReportBatchItemFailures'))
+    throw new Error('the stream must be read from its oldest record on, by a function that reports failed records');
+  const patterns = FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) => JSON.parse(Pattern));
+  return { functionName, patterns, batchSize: BatchSize };
+}
+
+/**
+ * Whether a record has, wherever the pattern has an array, one of its values, or any where that says `exists`: the part of
+ * Lambda's event filters that is used here.
+ */
 export function matches(pattern: unknown, record: unknown): boolean {
-  if (Array.isArray(pattern)) return pattern.includes(record);
+  if (Array.isArray(pattern))
+    return pattern.some((one) => (typeof one === 'object' ? one.exists === (record !== undefined) : one === record));
   return Object.entries(pattern as object).every(([name, inner]) =>
     matches(inner, (record as Record<string, unknown> | undefined)?.[name]),
   );
 }
 
-/** What a pipe's template makes of a record: each `<$.path>` stands for the value there, as JSON. */
-export const fillTemplate = (template: string, record: unknown): string =>
-  template.replace(/<\$\.([\w.]+)>/g, (_whole, path: string) => {
-    const value = path
-      .split('.')
-      .reduce((inner: unknown, name) => (inner as Record<string, unknown> | undefined)?.[name], record);
-    return JSON.stringify(value ?? null);
-  });
+/**
+ * Hands records to a function, in batches, until it has taken all: as Lambda does, a batch comes again from the first record on
+ * that failed.
+ */
+export async function handOver(
+  records: readonly DynamoDBRecord[],
+  batchSize: number,
+  { invoke }: Pick<LocalFunction, 'invoke'>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (
+    let [batch] = chunksOf(records, batchSize), taken = 0;
+    batch?.length;
+    [batch] = chunksOf(records.slice(taken), batchSize)
+  ) {
+    const done = await invoke({ Records: batch }).then(
+      (result) => doneOf(batch as DynamoDBRecord[], result as DynamoDBBatchResponse | undefined),
+      () => 0,
+    );
+    taken += done;
+    if (done < batch.length) await sleep(RETRY_MS, undefined, { signal });
+  }
+}
+
+/** How many records of a batch were taken before the first that failed. */
+function doneOf(batch: readonly DynamoDBRecord[], result: DynamoDBBatchResponse | undefined): number {
+  const failed = new Set(result?.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
+  const first = batch.findIndex(({ dynamodb }) => failed.has(dynamodb?.SequenceNumber ?? ''));
+  return first === -1 ? batch.length : first;
+}
 
 /**
- * Sends what the pipe makes of the records of the table's stream that match one of its patterns: from the beginning on, in order.
+ * Hands the records of the table's stream that match one of the patterns to a function: from the beginning on, in order.
  * @returns ends it
  * @throws when the endpoint has no stream for the table
  */
 export async function followStream(
   endpoint: string,
   tableName: string,
-  { patterns, inputTemplate }: Deployment['pipe'],
-  send: (body: string) => void,
+  { patterns, batchSize }: StreamSettings,
+  target: Pick<LocalFunction, 'invoke'>,
 ): Promise<() => Promise<void>> {
   const { url, credentials } = splitEndpoint(endpoint);
   const client = new DynamoDBStreamsClient({ endpoint: url, region: 'local', credentials });
@@ -55,8 +103,9 @@ export async function followStream(
     let { ShardIterator } = await client.send(start);
     while (ShardIterator && !ending.signal.aborted) {
       const page: GetRecordsCommandOutput = await client.send(new GetRecordsCommand({ ShardIterator }));
-      for (const record of page.Records ?? [])
-        if (patterns.some((pattern) => matches(pattern, record))) send(fillTemplate(inputTemplate, record));
+      const records = (page.Records ?? []).map(streamRecord);
+      const wanted = records.filter((record) => patterns.some((pattern) => matches(pattern, record)));
+      await handOver(wanted, batchSize, target, ending.signal);
       ShardIterator = page.NextShardIterator;
       if (!page.Records?.length) await sleep(POLL_MS, undefined, { signal: ending.signal });
     }

@@ -135,6 +135,35 @@ describe('every bundle, started as Lambda would', () => {
     expect((await start('ingest-records', { Records: [] })).answer).toEqual({ batchItemFailures: [] });
   });
 
+  it('relay takes a batch, and sends to the queue and the bus by the credentials of the environment', async () => {
+    const asked: string[] = [];
+    const { url, close } = await serving((request, reply) => {
+      const { authorization = '', 'x-amz-target': target } = request.headers;
+      asked.push(`${target} ${/[^/]+(?=\/aws4_request)/.exec(authorization)?.[0]}`);
+      reply.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' }).end('{"Entries":[{"EventId":"e"}]}');
+    });
+    const pk = 'ACCOUNT#1#FEED#64f000000000000000000001';
+    const texts = {
+      pk,
+      sk: '000000000000005',
+      kind: 'merge',
+      merge_id: 'm',
+      incident_id: 'i',
+      by: 'k',
+      request_id: 'r',
+    };
+    const NewImage = {
+      ...Object.fromEntries(Object.entries(texts).map(([name, S]) => [name, { S }])),
+      ...{ sequence: { N: '5' }, at_ms: { N: '5' }, moved: { M: {} }, stayed: { L: [] } },
+    };
+    const Records = [{ eventName: 'INSERT', dynamodb: { SequenceNumber: '7', NewImage } }];
+    const credentials = { AWS_ACCESS_KEY_ID: 'AKIDOFTHEFUNCTION', AWS_SECRET_ACCESS_KEY: 'secret' };
+    const { answer } = await start('relay', { Records }, { ...credentials, AWS_ENDPOINT_URL_EVENTBRIDGE: url });
+    close();
+    expect(answer).toEqual({ batchItemFailures: [] });
+    expect(asked).toEqual(['AWSEvents.PutEvents events']);
+  });
+
   it('finish-merges takes a batch', async () => {
     expect((await start('finish-merges', { Records: [] })).answer).toBeNull();
   });

@@ -24,6 +24,15 @@ const FUNCTIONS: [name: string, timeout: number, memory: number, environment: ob
   ['merge-alerts', 29, 512, SETTINGS],
   ['finish-merges', 300, 1_769, SETTINGS],
   ['ingest-records', 60, 1_769, { ...SETTINGS, FEED_URL: 'FeedQueue', REFUSED_URL: 'FeedRefused' }],
+  [
+    'relay',
+    60,
+    512,
+    {
+      ...SETTINGS,
+      ...{ EVENT_BUS: 'RelayBus', MERGE_QUEUE_URL: 'MergesQueue', RELAY_DEAD_LETTERS_URL: 'RelayDeadLetters' },
+    },
+  ],
   ['usage-key-authorizer', 2, 512, { ...SETTINGS, SHARED_GATEWAY_KEY: expect.stringMatching(/^[0-9a-f]{64}$/) }],
   ['fallback-route', 5, 256, { METRICS_NAMESPACE, ALLOWED_METHODS: expect.any(String) }],
   ['openapi-document', 5, 256, { METRICS_NAMESPACE }],

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { operations } from '../../lib/http/operations.ts';
 import type { Deployment } from '../../packages/local/deployment.ts';
-import { matches } from '../../packages/local/stream.ts';
 import { type Resource, resourcesOf, routesOf, type Template } from '../../packages/local/template.ts';
 import { createUsagePlans } from '../../packages/local/usage-plans.ts';
 import { allow, deployment, edited, startGateway, template } from '../support/fake-functions.ts';
@@ -193,20 +192,5 @@ describe('the usage plans', () => {
     const refused = [await post('/a'), await post('/b'), await post('/c')];
     expect(refused.map(({ status }) => status)).toEqual([200, 200, 429]);
     expect((await post('/alert/merge?app_key=k')).status).toBe(200);
-  });
-});
-
-describe('the filter of the pipe', () => {
-  it('lets through what was inserted as a large entry, and nothing else', () => {
-    const [pattern] = deployment.pipe.patterns;
-    const record = (eventName: string, NewImage: object | undefined) => ({ eventName, dynamodb: { NewImage } });
-    const large = { large: { BOOL: true }, kind: { S: 'merge' } };
-    expect(matches(pattern, record('INSERT', { ...large, pk: { S: 'x' } }))).toBe(true);
-    expect(matches(pattern, record('INSERT', { ...large, kind: { S: 'merge_undone' } }))).toBe(true);
-    expect(matches(pattern, record('INSERT', { large: { BOOL: true }, work_item_id: { S: 'w' } }))).toBe(false);
-    expect(matches(pattern, record('MODIFY', large))).toBe(false);
-    expect(matches(pattern, record('INSERT', { ...large, large: { BOOL: false } }))).toBe(false);
-    expect(matches(pattern, record('INSERT', {}))).toBe(false);
-    expect(matches(pattern, record('REMOVE', undefined))).toBe(false);
   });
 });

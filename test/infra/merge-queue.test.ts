@@ -1,4 +1,4 @@
-/** What finishes large merges: the pipe, the queue and its function, against the promises that need them. */
+/** What finishes large merges: the queue and its function, against the promises that need them. */
 import { describe, expect, it } from 'vitest';
 import { functionsOf } from '../../packages/local/template.ts';
 import { deployed, only, propertiesOf, readable } from '../support/stack.ts';
@@ -7,37 +7,6 @@ const template = deployed();
 const { MergesQueue, MergesDeadLetters } = propertiesOf('AWS::SQS::Queue', template);
 const queues = { MergesQueue, MergesDeadLetters };
 const DAY = 24 * 3600;
-
-it('the pipe sends the keys of large feed entries to the queue, from the oldest on, and tries again until the stream forgets them', () => {
-  expect(readable(only('AWS::Pipes::Pipe', template).Properties)).toEqual({
-    Description: expect.any(String),
-    RoleArn: 'MergesPipeRole.Arn',
-    Source: 'Table.StreamArn',
-    // No age of a record and no number of attempts ends them.
-    SourceParameters: {
-      FilterCriteria: {
-        Filters: [
-          {
-            Pattern:
-              '{"eventName":["INSERT"],"dynamodb":{"NewImage":{"large":{"BOOL":[true]},"kind":{"S":["merge","merge_undone"]}}}}',
-          },
-        ],
-      },
-      DynamoDBStreamParameters: {
-        StartingPosition: 'TRIM_HORIZON',
-        DeadLetterConfig: { Arn: 'MergesDeadLetters.Arn' },
-      },
-    },
-    Target: 'MergesQueue.Arn',
-    TargetParameters: { InputTemplate: '{"pk": <$.dynamodb.Keys.pk.S>, "sk": <$.dynamodb.Keys.sk.S>}' },
-  });
-});
-
-it('the pipe is made after the policy of its role, without which it is refused', () => {
-  expect(readable(only('AWS::Pipes::Pipe', template).DependsOn)).toContainEqual(
-    expect.stringMatching(/^MergesPipeRoleDefaultPolicy/),
-  );
-});
 
 it('the queue and its dead letters are encrypted, and keep messages for 14 days', () => {
   expect(queues).toEqual({

@@ -34,6 +34,15 @@ const ALARMS: Row[] = [
     1,
   ],
   ['FeedRefused', 'IncidentMonitoringRum/Service RefusedRecords', { service: 'incident-monitoring-rum' }, 'Sum', 1, 1],
+  ['RelayLate', 'AWS/Lambda IteratorAge', { FunctionName: 'relayFunction' }, 'Maximum', 60_000, 5],
+  [
+    'RelayDeadLetters',
+    'AWS/SQS ApproximateNumberOfMessagesVisible',
+    { QueueName: 'RelayDeadLetters.QueueName' },
+    'Maximum',
+    1,
+    1,
+  ],
   [
     'FeedDeadLetters',
     'AWS/SQS ApproximateNumberOfMessagesVisible',
@@ -43,7 +52,6 @@ const ALARMS: Row[] = [
     1,
   ],
   ['FeedBehind', 'AWS/SQS ApproximateAgeOfOldestMessage', { QueueName: 'FeedQueue.QueueName' }, 'Maximum', 300, 2],
-  ['MergePipeFailed', 'AWS/EventBridge/Pipes ExecutionFailed', { PipeName: 'MergesPipe' }, 'Sum', 1, 2],
   ['AuthorizerFailures', 'AWS/Lambda Errors', { FunctionName: 'labelcallerFunction' }, 'Sum', 1, 2],
   [
     'AccountsUnprovisioned',

@@ -13,6 +13,7 @@ const FUNCTIONS: readonly FunctionName[] = [
   'merge-alerts',
   'finish-merges',
   'ingest-records',
+  'relay',
   'usage-key-authorizer',
   'fallback-route',
   'openapi-document',
@@ -31,6 +32,16 @@ const allow = (actions: string[], resource: string | string[], on?: string[]) =>
   Resource: [resource].flat().sort(),
   ...(on && { Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': on.sort() } } }),
 });
+
+/** Of relay, besides: it reads the stream, sends to its queues, and tells the bus. */
+const RELAY = [
+  allow(
+    ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator', 'dynamodb:ListStreams'],
+    'Table.StreamArn',
+  ),
+  allow(['sqs:GetQueueAttributes', 'sqs:GetQueueUrl', 'sqs:SendMessage'], ['MergesQueue.Arn', 'RelayDeadLetters.Arn']),
+  allow(['events:PutEvents'], 'RelayBus.Arn'),
+];
 
 /** All that the policies of a role say. */
 function statementsOf(role: string, of: Template) {
@@ -84,26 +95,11 @@ describe('a role', () => {
             ),
           ]
         : []),
+      ...(name === 'relay' ? RELAY : []),
     ]);
   });
 
-  const STREAM = [
-    'dynamodb:DescribeStream',
-    'dynamodb:GetRecords',
-    'dynamodb:GetShardIterator',
-    'dynamodb:ListStreams',
-  ];
-  const send = () =>
-    allow(
-      ['sqs:GetQueueAttributes', 'sqs:GetQueueUrl', 'sqs:SendMessage'],
-      ['MergesQueue.Arn', 'MergesDeadLetters.Arn'],
-    );
-
-  it('the pipe may read the stream of the table, and send to the queue and to the dead letters', () => {
-    expectSame(statementsOf('MergesPipeRole', template), [allow(STREAM, 'Table.StreamArn'), send()]);
-  });
-
-  it('is for one AWS service: the functions, the pipe or the access log', () => {
+  it('is for one AWS service: the functions or the access log', () => {
     const trusted = Object.fromEntries(
       Object.entries(propertiesOf('AWS::IAM::Role', template)).map(([id, { AssumeRolePolicyDocument, ...more }]) => {
         const [{ Action, Effect, ...trust }, ...others] = AssumeRolePolicyDocument.Statement;
@@ -115,10 +111,6 @@ describe('a role', () => {
       ...Object.fromEntries(
         FUNCTIONS.map((name) => [`${idOfFunction(name)}Role`, { Principal: { Service: 'lambda.amazonaws.com' } }]),
       ),
-      MergesPipeRole: {
-        Principal: { Service: 'pipes.amazonaws.com' },
-        Condition: { StringEquals: { 'aws:SourceAccount': 'AWS::AccountId' } },
-      },
       ServiceApiCloudWatchRole: {
         Principal: { Service: 'apigateway.amazonaws.com' },
         ManagedPolicyArns: ['arn:AWS::Partition:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs'],
@@ -133,7 +125,6 @@ describe('a role', () => {
     const renamed = (text: string) => text.replaceAll('Table.StreamArn', stream).replaceAll('Table.Arn', table);
     for (const role of FUNCTIONS.map((name) => `${idOfFunction(name)}Role`))
       expect(sorted(statementsOf(role, adopting))).toEqual(sorted(statementsOf(role, template)).map(renamed));
-    expectSame(statementsOf('MergesPipeRole', adopting), [allow(STREAM, stream), send()]);
   });
 });
 
@@ -141,7 +132,9 @@ describe('a queue', () => {
   it('is closed to calls without TLS, and opened to nobody', () => {
     const policies = propertiesOf('AWS::SQS::QueuePolicy', template);
     expect(Object.keys(policies).sort()).toEqual(
-      ['FeedDeadLetters', 'FeedQueue', 'FeedRefused', 'MergesDeadLetters', 'MergesQueue'].map((id) => `${id}Policy`),
+      ['FeedDeadLetters', 'FeedQueue', 'FeedRefused', 'MergesDeadLetters', 'MergesQueue', 'RelayDeadLetters'].map(
+        (id) => `${id}Policy`,
+      ),
     );
     for (const [id, { PolicyDocument, Queues }] of Object.entries(policies)) {
       expect(Queues).toEqual([id.replace('Policy', '')]);

@@ -75,6 +75,7 @@ describe('deleting a work item', () => {
       version: 4,
       deleted_at_ms: NOW,
       deleted_by: appKeyIdOf(hashAppKey(item.appKey)),
+      deleted_request_id: answer.body.request_id,
     });
   });
 

@@ -1,3 +1,5 @@
+import { marshall } from '@aws-sdk/util-dynamodb';
+import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { FunctionName } from '../../infra/grants.ts';
 import { createAppKeys } from '../../lib/auth/app-keys.ts';
@@ -8,13 +10,14 @@ import { browseFleet, deleteWorkItem, getRumResource } from '../../lib/http/oper
 import { createFinishMerges, OVERDUE } from '../../lib/operations/merge-alerts/finish.ts';
 import { putAccount } from '../../packages/admin/accounts/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
+import { relayed } from '../support/events.ts';
 import { connectionLost } from '../support/faults.ts';
 import { finishFeed } from '../support/finish.ts';
 import { hostId, inventory, live, newFleet } from '../support/fleet.ts';
 import { askedFor, grantedTo } from '../support/grants.ts';
 import { newAccount } from '../support/incidents.ts';
 import { RUM_RECORD } from '../support/rum.ts';
-import { connectAgain, eventFor, handlersOver, invoke, newTable, put, testDeps } from '../support/service.ts';
+import { connectAgain, eventFor, handlersOver, invoke, newTable, put, stored, testDeps } from '../support/service.ts';
 
 let table: Table;
 beforeAll(async () => {
@@ -143,6 +146,23 @@ describe('what a function does with the table is what it may do, no more and no 
     await finishFeed(own, [entry]);
     await createFinishMerges(testDeps(own))(OVERDUE, { getRemainingTimeInMillis: () => 60_000 });
     expect(used).toEqual(granted('finish-merges'));
+  });
+
+  it('relay', async () => {
+    const tenant = await newAccount(table);
+    const to = await tenant.incident();
+    const alert_ids = await tenant.alerts(120);
+    expectEnvelope(await tenant.merge(handlersOver(testDeps(table)).mergeAlerts, { alert_ids, incident_id: to }), 200);
+    const [{ sequence }] = await tenant.feed(to);
+    const rows = [keys.feedEntry(tenant.account, to, sequence), keys.mergeOrder(tenant.account)];
+    const records: DynamoDBRecord[] = [];
+    for (const key of rows) {
+      const NewImage = marshall(await stored(table, key)) as Record<string, AttributeValue>;
+      records.push({ eventName: 'INSERT', dynamodb: { NewImage } });
+    }
+    const { own, used } = recording();
+    expect((await relayed(own, records)).events.map(({ type }) => type)).toEqual(['AlertsMerged', 'MergeCompleted']);
+    expect(used).toEqual(granted('relay'));
   });
 
   it('usage-key-authorizer', async () => {

@@ -8,9 +8,10 @@ import { createFinishMerges, OVERDUE } from '../../lib/operations/merge-alerts/f
 import { MOST_PENDING } from '../../lib/operations/merge-alerts/merge-order.ts';
 import { putAccount } from '../../packages/admin/accounts/accounts.ts';
 import { readDeployment } from '../../packages/local/deployment.ts';
-import { fillTemplate, matches } from '../../packages/local/stream.ts';
+import { matches } from '../../packages/local/stream.ts';
 import { insertsOf } from '../../packages/local/test/support/stream-records.ts';
 import { expectEnvelope } from '../support/answers.ts';
+import { relayed } from '../support/events.ts';
 import { aroundCalls, connectionLost } from '../support/faults.ts';
 import { finishFeed as finishWhole } from '../support/finish.ts';
 import { expectMerged, newAccount } from '../support/incidents.ts';
@@ -91,9 +92,10 @@ describe('a merge that is cut short after its commit', () => {
     const [entry] = await tenant.feed(to);
     const records = await insertsOf(table, keys.feedEntry(tenant.account, to, entry.sequence));
     expect(records).toHaveLength(1);
-    const { patterns, inputTemplate } = readDeployment(inject('template'), table.name).pipe;
+    const { patterns } = readDeployment(inject('template'), table.name).stream;
     expect(patterns.filter((pattern) => matches(pattern, records[0]))).toHaveLength(1);
-    const message = { body: fillTemplate(inputTemplate, records[0]) };
+    const { sent } = await relayed(table, records);
+    const message = { body: sent.merges?.[0] ?? '' };
     expect(JSON.parse(message.body)).toEqual({ pk: entry.pk, sk: entry.sk });
     const finish = () =>
       createFinishMerges(testDeps(table), SIZES.transactionItems)({ Records: [message] } as SQSEvent, {

@@ -15,7 +15,7 @@ import validate from './validate-delete-work-item.ts';
 
 /** Marks a work item as deleted, on condition that its version is the caller's. */
 export function createDeleteWorkItem({ table, now }: Deps) {
-  return async function deleteItem({ body, caller, signal }: Call<RequestOf<typeof deleteWorkItem>>) {
+  return async function deleteItem({ body, caller, requestId, signal }: Call<RequestOf<typeof deleteWorkItem>>) {
     const { work_item_id: workItemId, version } = body;
     const deletion = { atMs: now(), by: caller.appKeyId, version };
     const key = keys.workItem(caller.accountId, workItemId);
@@ -24,7 +24,7 @@ export function createDeleteWorkItem({ table, now }: Deps) {
         updateRow(
           table,
           key,
-          expression`SET deleted_at_ms = ${deletion.atMs}, deleted_by = ${deletion.by}, #version = #version + ${1}`,
+          expression`SET deleted_at_ms = ${deletion.atMs}, deleted_by = ${deletion.by}, deleted_request_id = ${requestId}, #version = #version + ${1}`,
           expression`#version = ${version} AND attribute_not_exists(deleted_at_ms)`,
           { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' },
         ),

@@ -73,13 +73,15 @@ export function orderActions(
 ): Action[] {
   const key = keys.mergeOrder(account);
   const isNext = all(isBelow('last', sequence), is('last_large', lastLarge));
-  if (!large) return [returningStored(updateAction(key, expression`SET #last = ${sequence}`, isNext))];
+  // It tells of the write that completed an entry, not of later ones.
+  const forget = expression`REMOVE #completed`;
+  if (!large) return [returningStored(updateAction(key, expression`SET #last = ${sequence} ${forget}`, isNext))];
   const [added, isAsRead] = pending
     ? [expression`${pendingAt(sequence)} = ${incidentId}`, expression`attribute_exists(#pending)`]
     : [expression`#pending = ${{ [sequence]: incidentId }}`, expression`attribute_not_exists(#pending)`];
   const raise = expression`SET #last = ${sequence}, last_large = ${sequence}`;
   return [
-    returningStored(updateAction(key, expression`${raise}, ${added}`, all(isNext, isAsRead))),
+    returningStored(updateAction(key, expression`${raise}, ${added} ${forget}`, all(isNext, isAsRead))),
     ...SHARDS_OF_PREVIOUS_RELEASE.map((shard) =>
       updateAction(keys.mergeOrderShard(account, shard), raise, isBelow('last', sequence)),
     ),
@@ -87,10 +89,16 @@ export function orderActions(
 }
 
 /** Removes a completed entry from the pending ones; a no-op if it is not among them. */
-export async function removePending(table: Table, account: Int64, sequence: number): Promise<void> {
+export async function removePending(
+  table: Table,
+  account: Int64,
+  { sequence, incident_id }: Pick<FeedEntry, 'sequence' | 'incident_id'>,
+): Promise<void> {
   const pending = pendingAt(sequence);
   const isNamed = expression`attribute_exists(${pending})`;
-  await updateRow(table, keys.mergeOrder(account), expression`REMOVE ${pending}`, isNamed);
+  const completed = { sequence, incident_id };
+  const update = expression`SET #completed = ${completed} REMOVE ${pending}`;
+  await updateRow(table, keys.mergeOrder(account), update, isNamed);
 }
 
 export interface PendingMerge {

@@ -68,7 +68,7 @@ export async function moveAlerts(
   const usable = earlier.any ? undefined : known; // the moves of earlier entries changed the assignments
   const unmovable = await moveSlices(table, large, remaining, { ...limits, known: usable, blocked: earlier.unmovable });
   if (unmovable.size > 0) throw new UnmovableAlertsError([...unmovable]);
-  await removePending(table, large.account, large.entry.sequence);
+  await removePending(table, large.account, large.entry);
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
+import type { CommandEvent } from '../../../lib/events/told-audit.ts';
 import { LONGEST_NAME } from '../../../lib/ingest/kinds.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { changeAccount, listAccounts, putAccount, readAccount } from '../accounts/accounts.ts';
@@ -70,7 +71,11 @@ export function addAccountCommands(program: AdminCommand): void {
       .command(verb)
       .explain(sentence, `account ${verb} 42`)
       .argument('<account>', 'its number', accountId)
-      .writes((session: WritingSession, id: Int64) => applyChange(session, id, '', () => ({ suspended })));
+      .writes((session: WritingSession, id: Int64) =>
+        applyChange(session, id, '', () => ({ suspended }), {
+          event: suspended ? 'AccountSuspended' : 'AccountUnsuspended',
+        }),
+      );
 }
 
 function shownAccount(row: AccountRow) {
@@ -113,12 +118,13 @@ async function applyChange(
   id: Int64,
   given: string,
   change: (row: AccountRow) => Partial<Pick<AccountRow, 'permissions' | 'suspended'>>,
+  told?: CommandEvent,
 ): Promise<void> {
   const before = await requireAccount(table, id);
   const stateOf = ({ permissions: may, suspended }: Pick<AccountRow, 'permissions' | 'suspended'>) =>
     line`permissions: ${may.join(' ') || 'none'}; ${suspended ? 'suspended' : 'active'}`;
   if (dryRun) return say(io, `Account ${id} would have ${stateOf({ ...before, ...change(before) })}.`);
-  const after = await audit.inTransaction(id, given, (also) => changeAccount(table, id, change, also));
+  const after = await audit.inTransaction(id, given, (also) => changeAccount(table, id, change, also), told);
   if (!after) throw new CliError(`Account ${id} no longer exists.`);
   print(io, `Account ${id} has ${stateOf(after)}.`);
 }

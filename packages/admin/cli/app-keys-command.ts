@@ -33,8 +33,12 @@ export function addAppKeyCommands(program: AdminCommand): void {
       const key = newAppKey();
       const limits = limitsOf(io, options);
       const identity = identityOfAppKey(key);
-      await audit.inTransaction(options.account, `key ${appKeyIdOf(identity.hash)}`, (also) =>
-        putAppKey(table, account, identity, limits, also),
+      const app_key_id = appKeyIdOf(identity.hash);
+      await audit.inTransaction(
+        options.account,
+        `key ${app_key_id}`,
+        (also) => putAppKey(table, account, identity, limits, also),
+        { event: 'AppKeyIssued', event_detail: { app_key_id } },
       );
       announce(io, key, limits);
     });
@@ -64,8 +68,12 @@ export function addAppKeyCommands(program: AdminCommand): void {
       const { account_id } = account;
       const found = await find(table, account, id);
       if (dryRun) return say(io, `Key ${found.app_key_id} would be revoked.`);
-      await audit.inTransaction(account_id, `key ${found.app_key_id}`, (also) =>
-        revokeAppKey(table, account_id, found.hash, secondsOf(io.now()), also),
+      const { app_key_id } = found;
+      await audit.inTransaction(
+        account_id,
+        `key ${app_key_id}`,
+        (also) => revokeAppKey(table, account_id, found.hash, secondsOf(io.now()), also),
+        { event: 'AppKeyRevoked', event_detail: { app_key_id } },
       );
       print(io, `Key ${found.app_key_id} revoked.`);
     });
@@ -102,8 +110,13 @@ async function rotate(session: WritingSession<RotateOptions>, id: string): Promi
     ...(old.note !== undefined && { note: old.note }),
   });
   const fresh = { identity: identityOfAppKey(key), limits };
-  const what = `key ${old.app_key_id} to key ${appKeyIdOf(fresh.identity.hash)}`;
-  await audit.inTransaction(options.account, what, (also) => rotateAppKey(table, account, old, fresh, ends, also));
+  const app_key_id = appKeyIdOf(fresh.identity.hash);
+  await audit.inTransaction(
+    options.account,
+    `key ${old.app_key_id} to key ${app_key_id}`,
+    (also) => rotateAppKey(table, account, old, fresh, ends, also),
+    { event: 'AppKeyIssued', event_detail: { app_key_id } },
+  );
   announce(io, key, limits);
   say(io, `The old key ${old.app_key_id} expires ${timeText(Math.min(ends, old.expires_at ?? ends) * 1000)}.`);
 }

@@ -15,6 +15,7 @@ import { addHostCommands } from './host-command.ts';
 import type { Io } from './io.ts';
 import { addLogsCommand } from './logs-command.ts';
 import { addPreflightCommand } from './preflight-command.ts';
+import { addRelayCommands } from './relay-command.ts';
 import { addShowCommands } from './show-command.ts';
 import { addStatusCommand } from './status-command.ts';
 import { addUndoCommands } from './undo-command.ts';
@@ -51,6 +52,7 @@ export function createProgram(io: Io): AdminCommand {
   addHostCommands(program);
   addFeedCommands(program);
   addFleetCommands(program);
+  addRelayCommands(program);
   addAuditCommand(program);
   addConsoleCommand(program);
   addPreflightCommand(program, io);

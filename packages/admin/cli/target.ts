@@ -10,6 +10,7 @@ import { createLocalGatewayKeys } from '../local-service/local-gateway-keys.ts';
 import { LOCAL_TABLE_NAME } from '../local-service/local-table.ts';
 import { isLoopback } from '../local-service/loopback.ts';
 import { listRunning } from '../local-service/running.ts';
+import type { RelayPlace } from '../relay/replay.ts';
 import { measureLocal } from '../status/local-figures.ts';
 import type { Measured } from '../status/measured.ts';
 import { localUser } from './audited.ts';
@@ -43,6 +44,8 @@ export interface Target {
   readonly outputs?: ReadonlyMap<string, string>;
   /** Absent as above. */
   readonly feed?: Feed;
+  /** Absent as above. */
+  readonly relay?: RelayPlace;
   close(): void;
 }
 
@@ -53,7 +56,7 @@ export async function connectTarget(options: TargetOptions, env: Io['env']): Pro
   if (stack !== undefined) {
     if (options.table !== undefined || options.endpoint !== undefined)
       throw new UsageError('--stack already names the table: do not pass --table or --endpoint.');
-    const { tableName, accountPlanId, outputs } = await readStack(stack, region);
+    const { tableName, accountPlanId, outputs, relay } = await readStack(stack, region);
     const url = outputs.get('Url');
     const deadLettersUrl = outputs.get('DeadLettersUrl');
     return {
@@ -61,6 +64,7 @@ export async function connectTarget(options: TargetOptions, env: Io['env']): Pro
       ...feedOf(outputs, region),
       ...(deadLettersUrl && { deadLetters: () => countMessages(deadLettersUrl, region) }),
       ...(url && { url }),
+      ...(relay && { relay }),
       outputs,
       async measure() {
         const { measureStack } = await import('../status/stack-figures.ts');
@@ -159,7 +163,14 @@ async function readStack(name: string, region: string | undefined) {
   const [tableName, accountPlanId] = [outputs.get('TableName'), outputs.get('AccountPlanId')];
   if (!tableName || !accountPlanId)
     throw new CliError(`Stack ${name} has no outputs TableName and AccountPlanId: it is not a stack of this service.`);
-  return { tableName, accountPlanId, outputs };
+  const [eventBus, mergeQueueUrl, relayLetters] = ['EventBusName', 'MergeQueueUrl', 'RelayDeadLettersUrl'].map(
+    (output) => outputs.get(output),
+  );
+  const relay: RelayPlace | undefined =
+    eventBus && mergeQueueUrl && relayLetters
+      ? { region: await client.config.region(), eventBus, mergeQueueUrl, deadLettersUrl: relayLetters }
+      : undefined;
+  return { tableName, accountPlanId, outputs, relay };
 }
 
 /** Those that can be received, and those that were received and not deleted yet. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { LAST_VERSION } from '../../../lib/ingest/kinds.ts';
+import { toInt64 } from '../../../lib/shared/json.ts';
 import { readWorkItem, restoreWorkItem } from '../incidents/restore-work-item.ts';
 import { planUndo, undoMerge } from '../incidents/undo-merge.ts';
 import { restoreRumResource } from '../rum/restore-resource.ts';
@@ -64,11 +65,17 @@ async function restoreItem({ io, table, options: { account }, dryRun, audit }: U
   if (dryRun) return say(io, `Work item ${id} would be restored.`);
   if (BigInt(stored.version) >= LAST_VERSION)
     throw new CliError(`Work item ${id} is at the highest version and cannot be restored.`);
-  await audit.inTransaction(account, `work item ${id}`, async (also) => {
-    if (!(await restoreWorkItem(table, account, stored, also)))
-      throw new CliError(`Work item ${id} has just been changed: check it and try again.`);
-  });
-  print(io, `Work item ${id} restored; it is at version ${BigInt(stored.version) + 1n}.`);
+  const work_item_version = toInt64(String(BigInt(stored.version) + 1n));
+  await audit.inTransaction(
+    account,
+    `work item ${id}`,
+    async (also) => {
+      if (!(await restoreWorkItem(table, account, stored, also)))
+        throw new CliError(`Work item ${id} has just been changed: check it and try again.`);
+    },
+    { event: 'WorkItemRestored', event_detail: { work_item_id: id, work_item_version } },
+  );
+  print(io, `Work item ${id} restored; it is at version ${work_item_version}.`);
 }
 
 async function undo(session: UndoSession, incidentId: string, sequence: number): Promise<void> {

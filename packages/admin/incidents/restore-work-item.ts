@@ -26,7 +26,7 @@ export async function restoreWorkItem(
   const { work_item_id: id, version, deleted_at_ms: at_ms, deleted_by: by } = deleted;
   const restored = updateAction(
     keys.workItem(account, id),
-    expression`SET #version = #version + ${1}, undone_deletion = ${{ version, at_ms, by }} REMOVE deleted_at_ms, deleted_by`,
+    expression`SET #version = #version + ${1}, undone_deletion = ${{ version, at_ms, by }} REMOVE deleted_at_ms, deleted_by, deleted_request_id`,
     expression`#version = ${version} AND deleted_at_ms = ${at_ms}`,
   );
   return (await transact(table, [restored, ...also])) === undefined;

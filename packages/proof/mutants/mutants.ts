@@ -110,7 +110,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'lib/operations/merge-alerts/move.ts',
     find: '  const unmovable = await moveSlices(table, large, remaining, { ...limits, known: usable, blocked: earlier.unmovable });',
     replace:
-      '  await removePending(table, large.account, large.entry.sequence);\n  const unmovable = await moveSlices(table, large, remaining, { ...limits, known: usable, blocked: earlier.unmovable });',
+      '  await removePending(table, large.account, large.entry);\n  const unmovable = await moveSlices(table, large, remaining, { ...limits, known: usable, blocked: earlier.unmovable });',
     tests: [integration('merge-interleavings')],
     only: 'cut between its moves',
   },

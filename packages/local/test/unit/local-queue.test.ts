@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createQueues, type EventSource } from '../../queues.ts';
-import { fillTemplate } from '../../stream.ts';
+import { handOver, matches } from '../../stream.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -95,8 +95,40 @@ describe('a local queue', () => {
   });
 });
 
-it("a pipe's template stands for values of the record, as JSON", () => {
-  const record = { dynamodb: { Keys: { pk: { S: 'a "quoted" key' }, sk: { S: '7' } } } };
-  const filled = fillTemplate('{"pk": <$.dynamodb.Keys.pk.S>, "sk": <$.dynamodb.Keys.sk.S>}', record);
-  expect(JSON.parse(filled)).toEqual({ pk: 'a "quoted" key', sk: '7' });
+describe('the local stream', () => {
+  const records = Array.from({ length: 5 }, (_, index) => ({ dynamodb: { SequenceNumber: String(index) } }));
+  const handed = async (results: (object | Error)[]) => {
+    const batches: string[] = [];
+    const invoke = async (event: unknown) => {
+      batches.push((event as { Records: typeof records }).Records.map((one) => one.dynamodb.SequenceNumber).join(''));
+      const result = results.shift();
+      if (result instanceof Error) throw result;
+      return result;
+    };
+    const handing = handOver(records, 3, { invoke }, new AbortController().signal);
+    await vi.advanceTimersByTimeAsync(60_000);
+    await handing;
+    return batches;
+  };
+  const failed = (...numbers: string[]) => ({
+    batchItemFailures: numbers.map((itemIdentifier) => ({ itemIdentifier })),
+  });
+
+  it.each([
+    ['in batches', [failed(), failed()], ['012', '34']],
+    ['again from the first record that failed', [failed('2', '1'), failed()], ['012', '123', '4']],
+    ['again when the function failed', [new Error('failed')], ['012', '012', '34']],
+  ])('hands records over %s', async (_how, results, batches) => {
+    expect(await handed(results)).toEqual(batches);
+  });
+
+  it('filters by values, and by what is there', () => {
+    const pattern = { a: { S: ['x', 'y'] }, b: { N: [{ exists: true }] } };
+    expect([
+      matches(pattern, { a: { S: 'y' }, b: { N: '1' } }),
+      matches(pattern, { a: { S: 'z' }, b: { N: '1' } }),
+      matches(pattern, { a: { S: 'x' }, b: { S: '1' } }),
+      matches(pattern, undefined),
+    ]).toEqual([true, false, false, false]);
+  });
 });

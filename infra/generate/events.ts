@@ -1,0 +1,151 @@
+/**
+ * Describes the events as JSON Schema, with a sample of each: `npm run generate`. Tests hold what `relay` tells to it, and compare
+ * `events.schema.json` with what this makes today.
+ */
+import { writeFileSync } from 'node:fs';
+import { SERVICE } from '../../lib/shared/log.ts';
+
+export const EVENTS_FILE = new URL('../../events.schema.json', import.meta.url);
+
+const int64 = { type: 'integer', format: 'int64' };
+const objectId = { type: 'string', pattern: '^[0-9a-f]{24}$' };
+const appKeyId = {
+  type: 'string',
+  pattern: '^[0-9a-f]{16}$',
+  description: 'Identifies an app key without revealing it',
+};
+const count = { type: 'integer', minimum: 0 };
+const sequence = { ...count, description: "Tells the order of an account's merges and undos" };
+const place = { incident_id: objectId, sequence };
+
+const COMMON = {
+  id: { type: 'string', pattern: '^[0-9a-f]{32}$', description: 'The same in each repetition of the event' },
+  version: { const: 1 },
+  account_id: int64,
+  at_ms: { ...count, description: 'Unix milliseconds' },
+  by: { type: 'string', description: 'The id of an app key, or `operator` and who that is' },
+};
+const REQUEST = { request_id: { type: 'string', description: 'Of the call' } };
+const COMMAND = { command: { type: 'string', description: 'Of the operator, such as `app-key issue`' } };
+
+interface Described {
+  description: string;
+  from: object;
+  required: Readonly<Record<string, object>>;
+  optional?: Readonly<Record<string, object>>;
+  sample: object;
+}
+
+const [INCIDENT, ALERT] = ['64f000000000000000000001', '64f0000000000000000000a1'];
+const KEY = '1f3a77c0d2b4e6f8';
+const REQUEST_ID = '838b5bd5-5770-4d69-840e-c98df434687b';
+const call = { by: KEY, request_id: REQUEST_ID };
+const operator = (command: string) => ({ by: 'operator arn:aws:sts::123456789012:assumed-role/Operator/ada', command });
+const merge = { incident_id: INCIDENT, sequence: 1_795_000_000_000 };
+
+const item = { work_item_id: { type: 'string' }, work_item_version: { ...int64, minimum: 1 } };
+const ofAccount = (description: string, command: string): Described => ({
+  description,
+  from: COMMAND,
+  required: {},
+  sample: operator(command),
+});
+const ofKey = (description: string, command: string): Described => ({
+  description,
+  from: COMMAND,
+  required: { app_key_id: appKeyId },
+  sample: { ...operator(command), app_key_id: KEY },
+});
+
+const EVENTS: Readonly<Record<string, Described>> = {
+  AlertsMerged: {
+    description:
+      'Alerts were merged into an incident. A large merge is committed first, and moves its alerts afterwards.',
+    from: REQUEST,
+    required: {
+      ...place,
+      alerts: { ...count, description: 'How many moved; of a merge that is not complete, how many it takes' },
+      alert_ids: { type: 'array', items: objectId, maxItems: 100, description: 'The first 100 of these' },
+      complete: { type: 'boolean', description: 'false: a large merge, which MergeCompleted follows' },
+    },
+    optional: {
+      comment: { type: 'string' },
+      title: { type: 'string', description: "The incident's new one" },
+      owner_id: { ...int64, description: "The incident's new one" },
+    },
+    sample: { ...call, ...merge, alerts: 1, alert_ids: [ALERT], comment: 'same cause', complete: true },
+  },
+  MergeCompleted: {
+    description: 'All alerts of a large merge have moved, but for those that a later merge took.',
+    from: REQUEST,
+    required: { ...place, alerts: { ...count, description: 'How many moved' } },
+    sample: { ...call, ...merge, alerts: 5_000 },
+  },
+  MergeUndone: {
+    description: 'A merge was undone: alerts went back to where it took them from.',
+    from: REQUEST,
+    required: {
+      ...place,
+      undone_sequence: { ...count, description: 'Of the merge' },
+      alerts: { ...count, description: 'How many go back' },
+    },
+    sample: {
+      ...{ by: operator('').by, request_id: REQUEST_ID },
+      ...{ ...merge, sequence: merge.sequence + 60_000, undone_sequence: merge.sequence, alerts: 1 },
+    },
+  },
+  WorkItemDeleted: {
+    description: 'A work item was deleted.',
+    from: REQUEST,
+    required: item,
+    sample: { ...call, work_item_id: 'wi-1001', work_item_version: 2 },
+  },
+  WorkItemRestored: {
+    description: "A work item's deletion was undone.",
+    from: COMMAND,
+    required: item,
+    sample: { ...operator('work-item restore'), work_item_id: 'wi-1001', work_item_version: 3 },
+  },
+  AccountSuspended: ofAccount('All calls of the account are refused from now on.', 'account suspend'),
+  AccountUnsuspended: ofAccount("The account's suspension was lifted.", 'account unsuspend'),
+  AppKeyIssued: ofKey('The account has a new app key.', 'app-key issue'),
+  AppKeyRevoked: ofKey('An app key is refused from now on.', 'app-key revoke'),
+};
+
+/** The type and the detail of a sample of each event. */
+export const eventSamples = () =>
+  Object.entries(EVENTS).map(([type, { sample }], index) => ({
+    type,
+    detail: { id: String(index).padStart(32, '0'), version: 1, account_id: 42, at_ms: merge.sequence, ...sample },
+  }));
+
+export const eventsSchema = () => ({
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  $id: 'events.schema.json',
+  title: 'Events of the service, as EventBridge gives them to the targets of rules',
+  type: 'object',
+  required: ['source', 'detail-type', 'detail'],
+  properties: { source: { const: SERVICE } },
+  oneOf: Object.keys(EVENTS).map((type) => ({
+    properties: { 'detail-type': { const: type }, detail: { $ref: `#/$defs/${type}` } },
+  })),
+  $defs: Object.fromEntries(
+    Object.entries(EVENTS).map(([type, { description, from, required, optional = {} }], index) => {
+      const always = { ...COMMON, ...from, ...required };
+      return [
+        type,
+        {
+          description,
+          type: 'object',
+          required: Object.keys(always),
+          properties: { ...always, ...optional },
+          examples: [eventSamples()[index]?.detail],
+        },
+      ];
+    }),
+  ),
+});
+
+export const eventsText = () => `${JSON.stringify(eventsSchema(), undefined, 2)}\n`;
+
+if (import.meta.main) writeFileSync(EVENTS_FILE, eventsText());

@@ -1,0 +1,72 @@
+import { Duration } from 'aws-cdk-lib';
+import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { EventBus } from 'aws-cdk-lib/aws-events';
+import { type Function as RelayFunction, StartingPosition } from 'aws-cdk-lib/aws-lambda';
+import { DynamoEventSource, SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+
+const EXISTS = [{ exists: true }];
+
+/**
+ * Attributes of the rows that are relayed, one filter each: others cost nothing. They do without `eventName`: the guide says that
+ * only what is under `dynamodb` can be filtered on.
+ */
+const NEW_IMAGES = [
+  { kind: { S: ['merge', 'merge_undone'] }, merge_id: { S: EXISTS } }, // a feed entry
+  { completed: { M: { sequence: { N: EXISTS } } } }, // the merge order, when a large merge is complete
+  { deleted_request_id: { S: EXISTS } }, // a work item
+  { event: { S: EXISTS }, result: { S: ['done'] } }, // an operator's command
+];
+
+/**
+ * A record is tried again for so long: longer than an outage of six hours, and well before it leaves the stream after 24 hours, so
+ * that there is time to relay it from the dead letters.
+ */
+const LONGEST_RETRY = Duration.hours(8);
+const TIMEOUT = Duration.minutes(1);
+
+export interface RelayProps {
+  readonly table: ITableV2;
+  readonly mergeQueue: Queue;
+  readonly create: (options: { environment: Record<string, string>; timeout: Duration }) => RelayFunction;
+}
+
+/** From the table's stream to the merge queue and to the event bus. What cannot be relayed ends in the dead letters. */
+export class Relay extends Construct {
+  readonly lambda: RelayFunction;
+  readonly bus: EventBus;
+  readonly deadLetters: Queue;
+
+  constructor(scope: Construct, id: string, { table, mergeQueue, create }: RelayProps) {
+    super(scope, id);
+    this.bus = new EventBus(this, 'Bus', { description: 'What the service tells others: docs/events.md' });
+    this.deadLetters = new Queue(this, 'DeadLetters', {
+      encryption: QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+      retentionPeriod: Duration.days(14),
+    });
+    this.lambda = create({
+      timeout: TIMEOUT,
+      environment: {
+        EVENT_BUS: this.bus.eventBusName,
+        MERGE_QUEUE_URL: mergeQueue.queueUrl,
+        RELAY_DEAD_LETTERS_URL: this.deadLetters.queueUrl,
+      },
+    });
+    this.bus.grantPutEventsTo(this.lambda);
+    mergeQueue.grantSendMessages(this.lambda);
+    this.deadLetters.grantSendMessages(this.lambda);
+    this.lambda.addEventSource(
+      new DynamoEventSource(table, {
+        // Not LATEST: until a new mapping reads, that would miss what is written.
+        startingPosition: StartingPosition.TRIM_HORIZON,
+        filters: NEW_IMAGES.map((NewImage) => ({ pattern: JSON.stringify({ dynamodb: { NewImage } }) })),
+        bisectBatchOnError: true,
+        reportBatchItemFailures: true,
+        maxRecordAge: LONGEST_RETRY,
+        onFailure: new SqsDlq(this.deadLetters),
+      }),
+    );
+  }
+}

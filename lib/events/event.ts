@@ -1,0 +1,122 @@
+/** What the service tells others: each event from the stream record of the row that committed it. */
+import { createHash } from 'node:crypto';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import type { DynamoDBRecord } from 'aws-lambda';
+import type { Table } from '../dynamodb/client.ts';
+import { type Key, keys, parseKey, type Stored } from '../dynamodb/keys.ts';
+import { getRow } from '../dynamodb/row.ts';
+import { readAlertList } from '../operations/merge-alerts/feed.ts';
+import { EntryUnreadableError, readEntry } from '../operations/merge-alerts/read-incidents.ts';
+import type { Int64 } from '../shared/json.ts';
+import type { ToldAudit } from './told-audit.ts';
+
+const VERSION = 1;
+/** Alerts that an event names. */
+const MOST_IDS = 100;
+
+export interface ServiceEvent {
+  /** EventBridge's `detail-type`. */
+  readonly type: string;
+  readonly detail: Readonly<Record<string, unknown>> & { readonly id: string };
+}
+
+/** What all events hold. */
+interface Origin {
+  account: Int64;
+  atMs: number;
+  by: string;
+  /** What happened, by a name that no other event of the type has. */
+  name: string;
+  from: { request_id: string } | { command: string };
+}
+
+/** Its id is made of what happened, so that it is the same in each repetition. */
+function event(type: string, { account, atMs, by, name, from }: Origin, also: object): ServiceEvent {
+  const id = createHash('sha256').update(`${type}\n${account}\n${name}`).digest('hex').slice(0, 32);
+  return { type, detail: { id, version: VERSION, account_id: account, at_ms: atMs, ...from, by, ...also } };
+}
+
+type Image = NonNullable<NonNullable<DynamoDBRecord['dynamodb']>['NewImage']>;
+
+/** The row that a stream record shows, as it was written. */
+export const rowOf = (table: Pick<Table, 'unmarshall'>, { dynamodb }: DynamoDBRecord): Key | undefined =>
+  dynamodb?.NewImage && table.unmarshall<Key>(dynamodb.NewImage as Image & Record<string, AttributeValue>);
+
+/** The event that a record's row tells; undefined: none. */
+export async function eventOf(table: Table, record: DynamoDBRecord): Promise<ServiceEvent | undefined> {
+  const row = rowOf(table, record);
+  const { kind, account } = (row && parseKey(row)) ?? {};
+  if (!row || account === undefined) return undefined;
+  switch (kind) {
+    case 'feedEntry':
+      return record.eventName === 'INSERT' ? entryEvent(table, account, row as Stored<'feedEntry'>) : undefined;
+    case 'mergeOrder': {
+      // Whole seconds; the row itself has no time.
+      const atMs = Math.round((record.dynamodb?.ApproximateCreationDateTime ?? 0) * 1000);
+      return completedEvent(table, account, row as Stored<'mergeOrder'>, atMs);
+    }
+    case 'workItem':
+      // An insertion is an import, which tells nothing.
+      return record.eventName === 'MODIFY' ? deletedEvent(account, row as Stored<'workItem'>) : undefined;
+    case 'audit':
+      return operatorEvent(account, row as ToldAudit);
+    default:
+      return undefined;
+  }
+}
+
+async function entryEvent(table: Table, account: Int64, entry: Stored<'feedEntry'>): Promise<ServiceEvent> {
+  const { kind, incident_id, sequence, merge_id, at_ms, by, request_id, large = false, moved = {} } = entry;
+  const origin = { account, atMs: at_ms, by, name: merge_id, from: { request_id } };
+  const movedIds = Object.values(moved).flat();
+  const alerts = large ? entry.alerts : movedIds.length;
+  if (kind === 'merge_undone')
+    return event('MergeUndone', origin, { incident_id, sequence, undone_sequence: entry.undone_sequence, alerts });
+  const { comment, new_title: title, new_owner_id: owner_id } = entry;
+  return event('AlertsMerged', origin, {
+    incident_id,
+    sequence,
+    alerts,
+    alert_ids: (large ? await listOf(table, account, entry) : movedIds).slice(0, MOST_IDS),
+    ...(comment !== undefined && { comment }),
+    ...(title !== undefined && { title }),
+    ...(owner_id !== undefined && { owner_id }),
+    complete: !large,
+  });
+}
+
+/** The first row of a large entry's list, which its transaction wrote. @throws while it cannot be seen */
+async function listOf(table: Table, account: Int64, entry: Stored<'feedEntry'>): Promise<string[]> {
+  const row = await getRow(table, keys.feedAlerts(account, entry.incident_id, entry.sequence, 0));
+  if (!row) throw new EntryUnreadableError(`entry ${entry.sequence} of incident ${entry.incident_id} lacks its list`);
+  return readAlertList([row]);
+}
+
+async function completedEvent(
+  table: Table,
+  account: Int64,
+  { completed }: Stored<'mergeOrder'>,
+  atMs: number,
+): Promise<ServiceEvent | undefined> {
+  if (!completed) return undefined;
+  const { incident_id, sequence } = completed;
+  const { entry, moves = [] } = (await readEntry(table, account, { incidentId: incident_id, sequence })) ?? {};
+  // An undo is told once, when it is committed.
+  if (entry?.kind !== 'merge') return undefined;
+  const origin = { account, atMs, by: entry.by, name: entry.merge_id, from: { request_id: entry.request_id } };
+  return event('MergeCompleted', origin, { incident_id, sequence, alerts: moves.length });
+}
+
+function deletedEvent(account: Int64, row: Stored<'workItem'>): ServiceEvent | undefined {
+  const { work_item_id, version, deleted_at_ms: atMs, deleted_by: by, deleted_request_id: request_id } = row;
+  if (atMs === undefined || by === undefined || request_id === undefined) return undefined;
+  const name = `${work_item_id}\n${atMs}\n${request_id}`;
+  const origin = { account, atMs, by, name, from: { request_id } };
+  return event('WorkItemDeleted', origin, { work_item_id, work_item_version: version });
+}
+
+function operatorEvent(account: Int64, row: ToldAudit): ServiceEvent | undefined {
+  const { id, at_ms, by, command, result, event: type, event_detail: detail } = row;
+  if (type === undefined || result !== 'done') return undefined;
+  return event(type, { account, atMs: at_ms, by: `operator ${by}`, name: id, from: { command } }, { ...detail });
+}

@@ -1,0 +1,79 @@
+import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import { isUnavailable } from '../dynamodb/failures.ts';
+import { type Key, parseKey, type Stored } from '../dynamodb/keys.ts';
+import { forEach } from '../dynamodb/pool.ts';
+import type { Deps } from '../shared/deps.ts';
+import type { Destinations } from './destinations.ts';
+import { eventOf, rowOf, type ServiceEvent } from './event.ts';
+
+/** URLs of queues. */
+export interface RelayQueues {
+  /** Of large merges, for finish-merges. */
+  merges: string;
+  /** Of records that cannot be understood. */
+  deadLetters: string;
+}
+
+/** Something to send, and the number of the record that asks for it. */
+type Of<Sent> = { index: number; sent: Sent };
+
+/**
+ * Sends on what the table's stream shows: the keys of large feed entries to the merge queue, and events to the bus. What fails is
+ * reported by its first record: Lambda brings that and all after it again, so that each is sent at least once. A record that cannot
+ * be understood would hold up all others of its shard: it goes to the dead letters at once.
+ */
+export function createRelay(
+  { table, log }: Pick<Deps, 'table' | 'log'>,
+  { send, tell }: Destinations,
+  queues: RelayQueues,
+) {
+  return async function relay({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> {
+    const failed = new Set<number>();
+    const merges: Of<string>[] = [];
+    const events: Of<ServiceEvent>[] = [];
+    const unreadable: Of<string>[] = [];
+
+    async function sortOut(record: DynamoDBRecord, index: number): Promise<void> {
+      try {
+        const merge = largeMergeOf(table, record);
+        if (merge) merges.push({ index, sent: JSON.stringify(merge) });
+        const event = await eventOf(table, record);
+        if (event) events.push({ index, sent: event });
+      } catch (error) {
+        const { name: error_name } = error as Error;
+        if (isUnavailable(error)) {
+          log.warn('record not relayed yet', { error_name });
+          failed.add(index);
+        } else {
+          log.error('record not relayed', { error_name, event_id: record.eventID });
+          unreadable.push({ index, sent: JSON.stringify({ Records: [record] }) });
+        }
+      }
+    }
+
+    async function sendAll<Sent>(all: Of<Sent>[], to: (sent: Sent[]) => Promise<boolean[]>): Promise<void> {
+      // They were read side by side.
+      all.sort((one, other) => one.index - other.index);
+      const taken = await to(all.map(({ sent }) => sent));
+      for (const [at, { index }] of all.entries()) if (!taken[at]) failed.add(index);
+    }
+
+    await forEach([...Records.entries()], ([index, record]) => sortOut(record, index));
+    await Promise.all([
+      sendAll(merges, (bodies) => send(queues.merges, bodies)),
+      sendAll(unreadable, (bodies) => send(queues.deadLetters, bodies)),
+      sendAll(events, tell),
+    ]);
+    if (failed.size === 0) return { batchItemFailures: [] };
+    log.warn('records to be relayed again', { records: failed.size });
+    const first = Records[Math.min(...failed)]?.dynamodb?.SequenceNumber ?? '';
+    return { batchItemFailures: [{ itemIdentifier: first }] };
+  };
+}
+
+/** The key of a large feed entry that a record shows, as finish-merges takes it. */
+function largeMergeOf(table: Deps['table'], record: DynamoDBRecord): Key | undefined {
+  const row = rowOf(table, record) as Stored<'feedEntry'> | undefined;
+  if (!row || record.eventName !== 'INSERT' || parseKey(row)?.kind !== 'feedEntry' || !row.large) return undefined;
+  return { pk: row.pk, sk: row.sk };
+}

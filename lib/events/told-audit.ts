@@ -1,0 +1,23 @@
+import type { Int64 } from '../shared/json.ts';
+
+/** The event that an operator's command tells, in the audit row of its transaction. Names no secret: its readers are not known. */
+export type CommandEvent =
+  | { readonly event: 'AccountSuspended' | 'AccountUnsuspended' }
+  | { readonly event: 'AppKeyIssued' | 'AppKeyRevoked'; readonly event_detail: { readonly app_key_id: string } }
+  | {
+      readonly event: 'WorkItemRestored';
+      readonly event_detail: { readonly work_item_id: string; readonly work_item_version: Int64 };
+    };
+
+/** What an event is made of in an audit row. */
+export interface ToldAudit {
+  readonly pk: string;
+  readonly sk: string;
+  readonly id: string;
+  readonly at_ms: number;
+  readonly by: string;
+  readonly command: string;
+  readonly result: string;
+  readonly event?: CommandEvent['event'];
+  readonly event_detail?: object;
+}

@@ -1,0 +1,108 @@
+/** Relays again what ended in the dead letters of `relay`, from the stream where that still has it. */
+import {
+  DynamoDBStreamsClient,
+  GetRecordsCommand,
+  GetShardIteratorCommand,
+  TrimmedDataAccessException,
+} from '@aws-sdk/client-dynamodb-streams';
+import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import type { DynamoDBRecord } from 'aws-lambda';
+import type { Table } from '../../../lib/dynamodb/client.ts';
+import { createDestinations } from '../../../lib/events/destinations.ts';
+import { createRelay } from '../../../lib/events/relay.ts';
+import { streamRecord } from './stream-record.ts';
+
+/** A letter is hidden from others for so long while it is relayed. */
+const HIDDEN_SECONDS = 300;
+const LOOKED_AT_SECONDS = 30;
+
+/** Of a stack, by its outputs. */
+export interface RelayPlace {
+  readonly region: string;
+  readonly eventBus: string;
+  readonly mergeQueueUrl: string;
+  readonly deadLettersUrl: string;
+}
+
+export interface Replayed {
+  letters: number;
+  /** Whose records are not in the stream any more, or were not taken again: they stay. */
+  left: number;
+}
+
+/** As Lambda's failure destination has it: where the records are, not the records. */
+interface BatchInfo {
+  streamArn: string;
+  shardId: string;
+  startSequenceNumber: string;
+  endSequenceNumber: string;
+}
+type Letter = { Records: DynamoDBRecord[] } | { DDBStreamBatchInfo: BatchInfo };
+
+/** @param dryRun counts the letters whose records are there */
+export async function replayRelay(table: Table, place: RelayPlace, dryRun: boolean): Promise<Replayed> {
+  const { region, eventBus, mergeQueueUrl, deadLettersUrl: QueueUrl } = place;
+  const queues = new SQSClient({ region });
+  const streams = new DynamoDBStreamsClient({ region });
+  const log = { info: nothing, warn: nothing, error: nothing };
+  const destinations = createDestinations({ eventBus, region });
+  const relay = createRelay({ table, log }, destinations, { merges: mergeQueueUrl, deadLetters: QueueUrl });
+  const seen = new Set<string>();
+  const result: Replayed = { letters: 0, left: 0 };
+  try {
+    for (;;) {
+      const receive = {
+        QueueUrl,
+        MaxNumberOfMessages: 10,
+        VisibilityTimeout: dryRun ? LOOKED_AT_SECONDS : HIDDEN_SECONDS,
+        WaitTimeSeconds: 1,
+      };
+      const { Messages = [] } = await queues.send(new ReceiveMessageCommand(receive));
+      const fresh = Messages.filter(({ MessageId = '' }) => !seen.has(MessageId));
+      if (fresh.length === 0) return result;
+      for (const { MessageId = '', ReceiptHandle, Body = '' } of fresh) {
+        seen.add(MessageId);
+        result.letters += 1;
+        const records = await recordsOf(streams, JSON.parse(Body) as Letter);
+        const failed = records && !dryRun ? (await relay({ Records: records })).batchItemFailures.length : 0;
+        if (!records || failed > 0) result.left += 1;
+        else if (!dryRun) await queues.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
+      }
+    }
+  } finally {
+    queues.destroy();
+    streams.destroy();
+  }
+}
+
+const nothing = () => undefined;
+
+/** The records of a letter; undefined: the stream has them no more. */
+async function recordsOf(streams: DynamoDBStreamsClient, letter: Letter): Promise<DynamoDBRecord[] | undefined> {
+  if ('Records' in letter) return letter.Records;
+  const { streamArn: StreamArn, shardId: ShardId, startSequenceNumber, endSequenceNumber } = letter.DDBStreamBatchInfo;
+  const start = {
+    StreamArn,
+    ShardId,
+    ShardIteratorType: 'AT_SEQUENCE_NUMBER',
+    SequenceNumber: startSequenceNumber,
+  } as const;
+  const records: DynamoDBRecord[] = [];
+  try {
+    let { ShardIterator } = await streams.send(new GetShardIteratorCommand(start));
+    while (ShardIterator) {
+      const { Records = [], NextShardIterator } = await streams.send(new GetRecordsCommand({ ShardIterator }));
+      for (const record of Records.map(streamRecord)) {
+        const number = BigInt(record.dynamodb?.SequenceNumber ?? '0');
+        if (number > BigInt(endSequenceNumber)) return records;
+        records.push(record);
+        if (number === BigInt(endSequenceNumber)) return records;
+      }
+      ShardIterator = NextShardIterator;
+    }
+    return records;
+  } catch (error) {
+    if (error instanceof TrimmedDataAccessException) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,72 @@
+/** EventBridge for the function `relay`, as far as it uses it. */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+/** An event as EventBridge gives it to a rule's target. */
+export interface BusEvent {
+  readonly version: '0';
+  readonly id: string;
+  readonly 'detail-type': string;
+  readonly source: string;
+  readonly account: string;
+  readonly time: string;
+  readonly region: string;
+  readonly resources: readonly string[];
+  /** JSON: its integers may be larger than a number is exact. */
+  readonly detail: string;
+}
+
+/** @throws when the event cannot be taken: it comes again */
+export type OnEvent = (event: BusEvent) => Promise<void>;
+
+interface Put {
+  Entries: { Source: string; DetailType: string; Detail: string; Time?: number }[];
+}
+
+const ACCOUNT = '000000000000';
+
+export async function startDestinations(onEvent?: OnEvent) {
+  async function put({ Source, DetailType, Detail, Time }: Put['Entries'][number]) {
+    const id = randomUUID();
+    const time = new Date(Time === undefined ? Date.now() : Time * 1000).toISOString();
+    const place = { account: ACCOUNT, time, region: 'local', resources: [] };
+    try {
+      await onEvent?.({ version: '0', id, 'detail-type': DetailType, source: Source, ...place, detail: Detail });
+      return { EventId: id };
+    } catch (error) {
+      return { ErrorCode: 'InternalFailure', ErrorMessage: (error as Error).message };
+    }
+  }
+
+  async function answer(request: IncomingMessage): Promise<object | undefined> {
+    const body = JSON.parse(await text(request));
+    if (request.headers['x-amz-target'] !== 'AWSEvents.PutEvents') return undefined;
+    const Entries: object[] = [];
+    for (const entry of (body as Put).Entries) Entries.push(await put(entry));
+    return { Entries, FailedEntryCount: Entries.filter((entry) => 'ErrorCode' in entry).length };
+  }
+
+  const server = createServer((request, response) => {
+    answer(request).then(
+      (result) =>
+        response
+          .writeHead(result ? 200 : 400, { 'Content-Type': 'application/x-amz-json-1.0' })
+          .end(JSON.stringify(result ?? { __type: 'UnknownOperationException' })),
+      () => response.destroy(),
+    );
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

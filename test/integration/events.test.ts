@@ -1,0 +1,240 @@
+/** What is told to others: from the stream's records that the template's filters let through, by the function relay. */
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { eventSamples, eventsSchema } from '../../infra/generate/events.ts';
+import { appKeyIdOf, hashAppKey } from '../../lib/auth/app-keys.ts';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
+import type { ServiceEvent } from '../../lib/events/event.ts';
+import { deleteWorkItem } from '../../lib/http/operations.ts';
+import { loadData } from '../../packages/admin/data/load.ts';
+import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
+import { readDeployment } from '../../packages/local/deployment.ts';
+import { matches } from '../../packages/local/stream.ts';
+import { recordsOf } from '../../packages/local/test/support/stream-records.ts';
+import { expectEnvelope } from '../support/answers.ts';
+import { relayed } from '../support/events.ts';
+import { aroundCalls, connectionLost } from '../support/faults.ts';
+import { newAccount } from '../support/incidents.ts';
+import { connectAgain, eventFor, handlersOver, invoke, newTable, stored, testDeps } from '../support/service.ts';
+
+/** Small transactions, so that few alerts take several of them. */
+const SIZES = { transactionItems: 12 };
+const LARGE = 30;
+
+let table: Table;
+let admin: ReturnType<typeof adminOf>;
+beforeAll(async () => {
+  table = await newTable({ stream: true });
+  admin = adminOf(table);
+});
+
+/** The records of an account that the stack hands to relay. */
+async function filtered(account: number) {
+  const { patterns } = readDeployment(inject('template'), table.name).stream;
+  return (await recordsOf(table)).filter(
+    (record) =>
+      record.dynamodb?.Keys?.pk?.S?.startsWith(`ACCOUNT#${account}#`) &&
+      patterns.some((pattern) => matches(pattern, record)),
+  );
+}
+
+const toldOf = async (account: number) => (await relayed(table, await filtered(account))).events;
+
+const validate = new Ajv2020({ strict: false }).compile(eventsSchema());
+function expectValid(events: readonly ServiceEvent[]): void {
+  for (const { type, detail } of events) {
+    const text = JSON.stringify(detail, (_, value) => (typeof value === 'bigint' ? Number(value) : value));
+    const event = { source: 'incident-monitoring-rum', 'detail-type': type, detail: JSON.parse(text) };
+    expect([validate(event), validate.errors, event]).toEqual([true, null, event]);
+  }
+}
+
+const { mergeAlerts: handlerOf } = { mergeAlerts: (own: Table) => handlersOver(testDeps(own), SIZES).mergeAlerts };
+
+describe('the schema of the events', () => {
+  it('has a sample of each event, which it takes, and takes no other', () => {
+    const samples = eventSamples();
+    expect(samples).toHaveLength(9);
+    expectValid(samples);
+    for (const { detail } of samples) {
+      const { id: _id, ...others } = detail;
+      const [type] = samples.map((one) => one.type);
+      expect(validate({ source: 'incident-monitoring-rum', 'detail-type': type, detail: others })).toBe(false);
+    }
+  });
+});
+
+describe('the events of an account', () => {
+  it('tell of merges, of large ones when they are committed and when they are complete, and of undos', async () => {
+    const tenant = await newAccount(table);
+    await tenant.member(7);
+    const [from, to] = [await tenant.incident(), await tenant.incident()];
+    const [few, many] = [await tenant.alerts(3), await tenant.alerts(LARGE)];
+    const merge = async (body: object) => {
+      const answer = await tenant.merge(handlerOf(table), body);
+      expectEnvelope(answer, 200);
+      return answer.body.request_id as string;
+    };
+    const small = await merge({ alert_ids: few, incident_id: from, comment: 'same', title: 'New', owner_id: 7 });
+    const again = await merge({ alert_ids: few.slice(0, 2), incident_id: from });
+    const large = await merge({ alert_ids: many, incident_id: to });
+    const [first, second] = await tenant.feed(from);
+    const [third] = await tenant.feed(to);
+    for (const [incident, entry] of [
+      [from, first],
+      [to, third],
+    ])
+      expect((await admin(`merge undo ${incident} ${entry.sequence} --account ${tenant.account} --yes`)).exitCode).toBe(
+        0,
+      );
+    const undone = (await tenant.feed(from)).at(-1);
+    const undoneLarge = (await tenant.feed(to)).at(-1);
+
+    const events = await toldOf(tenant.account);
+    expectValid(events);
+    const common = (entry: { at_ms: number }, request_id: string) => ({
+      ...{ id: expect.any(String), version: 1, account_id: tenant.account, at_ms: entry.at_ms, request_id },
+      by: appKeyIdOf(hashAppKey(tenant.appKey)),
+    });
+    const undo = (entry: typeof first, of: typeof first, alerts: number) => ({
+      ...{ ...common(entry, entry.request_id), by: expect.stringMatching(/^operator ./), alerts },
+      ...{ incident_id: entry.incident_id, sequence: entry.sequence, undone_sequence: of.sequence },
+    });
+    const place = { incident_id: from, sequence: first.sequence };
+    const largePlace = { incident_id: to, sequence: third.sequence };
+    const expected = [
+      {
+        type: 'AlertsMerged',
+        detail: {
+          ...{ ...common(first, small), ...place, alerts: 3, alert_ids: expect.toSatisfy(isListOf(few)) },
+          ...{ comment: 'same', title: 'New', owner_id: 7, complete: true },
+        },
+      },
+      {
+        type: 'AlertsMerged',
+        detail: {
+          ...common(second, again),
+          ...place,
+          sequence: second.sequence,
+          alerts: 0,
+          alert_ids: [],
+          complete: true,
+        },
+      },
+      {
+        type: 'AlertsMerged',
+        detail: {
+          ...{ ...common(third, large), ...largePlace },
+          ...{ alerts: LARGE, alert_ids: expect.toSatisfy(isListOf(many)), complete: false },
+        },
+      },
+      {
+        type: 'MergeCompleted',
+        detail: { ...common(third, large), ...largePlace, at_ms: expect.any(Number), alerts: LARGE },
+      },
+      { type: 'MergeUndone', detail: undo(undone, first, 1) },
+      { type: 'MergeUndone', detail: undo(undoneLarge, third, LARGE) },
+    ];
+    expect(events).toHaveLength(expected.length);
+    expect(events).toEqual(expect.arrayContaining(expected));
+    expect(new Set(events.map(({ detail }) => detail.id)).size).toBe(events.length);
+    expect(await toldOf(tenant.account)).toEqual(events);
+  });
+
+  it("tell of deletions and of operators' commands, and not of imports or of what failed", async () => {
+    const tenant = await newAccount(table);
+    const { account } = tenant;
+    const item = { kind: 'work_item', account_id: account, work_item_id: 'w', version: 5, title: 't' };
+    const load = (line: object) => loadData(table, 'item', [JSON.stringify(line)], { nowSeconds: 1 });
+    await load(item);
+    const call = () =>
+      invoke(
+        handlersOver(testDeps(table)).deleteWorkItem,
+        eventFor(deleteWorkItem, { appKey: tenant.appKey, body: { work_item_id: 'w', version: 5 } }),
+      );
+    const { body } = await call();
+    await call();
+    const row = await stored(table, keys.workItem(account, 'w'));
+    expect((await admin(`export --account ${account}`)).out).not.toContain('command');
+    const run = async (line: string) => {
+      const { exitCode, out } = await admin(`${line} --yes`);
+      expect(exitCode).toBe(0);
+      return out.trim();
+    };
+    await run(`work-item restore w --account ${account}`);
+    await run(`account suspend ${account}`);
+    await run(`account unsuspend ${account}`);
+    await run(`account grant ${account} monit`);
+    const key = await run(`app-key issue --account ${account}`);
+    const id = appKeyIdOf(hashAppKey(key));
+    const rotated = await run(`app-key rotate ${id} --account ${account}`);
+    await run(`app-key revoke ${id} --account ${account}`);
+    expect((await admin(`app-key revoke 0123456789abcdef --account ${account} --yes`)).exitCode).not.toBe(0);
+    // What was deleted elsewhere, and told there.
+    const { pk: _pk, sk: _sk, ...deleted } = row;
+    for (let times = 0; times < 2; times += 1)
+      await load({ ...item, ...deleted, work_item_id: 'elsewhere', kind: 'work_item', account_id: account });
+
+    const events = await toldOf(account);
+    expectValid(events);
+    const operator = { by: expect.stringMatching(/^operator ./) };
+    expect(
+      events.map(({ type, detail: { id: _id, version: _version, at_ms: _at, ...also } }) => ({ type, ...also })),
+    ).toEqual([
+      {
+        ...{ type: 'WorkItemDeleted', account_id: account, request_id: body.request_id },
+        ...{ by: appKeyIdOf(hashAppKey(tenant.appKey)), work_item_id: 'w', work_item_version: 6 },
+      },
+      ...[
+        { type: 'WorkItemRestored', command: 'work-item restore', work_item_id: 'w', work_item_version: 7 },
+        { type: 'AccountSuspended', command: 'account suspend' },
+        { type: 'AccountUnsuspended', command: 'account unsuspend' },
+        { type: 'AppKeyIssued', command: 'app-key issue', app_key_id: id },
+        { type: 'AppKeyIssued', command: 'app-key rotate', app_key_id: appKeyIdOf(hashAppKey(rotated)) },
+        { type: 'AppKeyRevoked', command: 'app-key revoke', app_key_id: id },
+      ].map((also) => ({ account_id: account, ...operator, ...also })),
+    ]);
+    const text = JSON.stringify(events, (_, value) => (typeof value === 'bigint' ? String(value) : value));
+    for (const secret of [key, rotated, tenant.appKey]) {
+      expect(text).not.toContain(secret);
+      expect(text).not.toContain(hashAppKey(secret));
+    }
+  });
+});
+
+/** Whether a value lists just these ids, in any order. */
+const isListOf = (ids: readonly string[]) => (value: unknown) =>
+  Array.isArray(value) && value.length === ids.length && ids.every((id) => value.includes(id));
+
+describe.each([1, LARGE])('a merge of %d alerts whose function dies', (count) => {
+  it('is told if it is committed, and only then, whatever call was its last', async () => {
+    const outcomes = new Set<string>();
+    const cuts = 14;
+    for (let cut = 1; cut <= cuts; cut += 1)
+      for (const applied of [false, true]) {
+        const tenant = await newAccount(table);
+        const to = await tenant.incident();
+        const alerts = await tenant.alerts(count);
+        const own = connectAgain(table);
+        let calls = 0;
+        aroundCalls(own, async (_call, send) => {
+          calls += 1;
+          if (calls >= cut && !(calls === cut && applied)) throw connectionLost();
+          await send();
+          if (calls >= cut) throw connectionLost();
+        });
+        await tenant.merge(handlerOf(own), { alert_ids: alerts, incident_id: to });
+        const told = (events: ServiceEvent[]) => events.map(({ type, detail }) => [type, detail.sequence]);
+        const committed = (await tenant.feed(to)).map(({ sequence }) => ['AlertsMerged', sequence]);
+        const before = told(await toldOf(tenant.account));
+        expect([cut, before.filter(([type]) => type === 'AlertsMerged')]).toEqual([cut, committed]);
+        await tenant.finish(to, SIZES.transactionItems);
+        const completed = count === 1 ? [] : committed.map(([, sequence]) => ['MergeCompleted', sequence]);
+        const after = told(await toldOf(tenant.account));
+        expect([cut, after]).toEqual([cut, [...committed, ...completed]]);
+        outcomes.add(`${committed.length} ${before.length}`);
+      }
+    expect([...outcomes].sort()).toEqual(count === 1 ? ['0 0', '1 1'] : ['0 0', '1 1', '1 2']);
+  });
+});

@@ -1,0 +1,121 @@
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { EVENTS_FILE, eventsText } from '../../infra/generate/events.ts';
+import { keys } from '../../lib/dynamodb/keys.ts';
+import { createDestinations } from '../../lib/events/destinations.ts';
+import type { ServiceEvent } from '../../lib/events/event.ts';
+import { relayed } from '../support/events.ts';
+import { newDouble } from '../support/service.ts';
+
+it('events.schema.json is what is told today: `npm run generate`', () => {
+  expect(readFileSync(EVENTS_FILE, 'utf8')).toBe(eventsText());
+});
+
+const incident = 'a'.repeat(24);
+/** The record of a small feed entry. */
+function entryRecord(sequence: number, more: Record<string, AttributeValue> = {}): DynamoDBRecord {
+  const { pk, sk } = keys.feedEntry(1, incident, sequence);
+  const texts = { pk, sk, kind: 'merge', incident_id: incident, merge_id: `m${sequence}`, by: 'k', request_id: 'r' };
+  const NewImage: Record<string, AttributeValue> = {
+    ...Object.fromEntries(Object.entries(texts).map(([name, S]) => [name, { S }])),
+    ...{ sequence: { N: String(sequence) }, at_ms: { N: '5' }, moved: { M: {} }, stayed: { L: [] } },
+    ...more,
+  };
+  return { eventName: 'INSERT', dynamodb: { SequenceNumber: String(sequence), NewImage } };
+}
+/** An attribute that no release writes. */
+const UNREADABLE = { moved: { S: 'none' }, stayed: {} as AttributeValue };
+const records = [1, 2, 3].map((sequence) => entryRecord(sequence));
+const sequenceOf = (what: string | ServiceEvent) => (typeof what === 'string' ? undefined : what.detail.sequence);
+
+describe('relay', () => {
+  it('reports the first record that was not taken', async () => {
+    expect((await relayed(newDouble(), records)).failures).toEqual([]);
+    const { events, failures } = await relayed(newDouble(), records, (what) => sequenceOf(what) === 1);
+    expect(events.map(sequenceOf)).toEqual([1]);
+    expect(failures).toEqual(['2']);
+  });
+
+  it('sends a record that it does not understand to the dead letters, and goes on', async () => {
+    const bad = entryRecord(2, UNREADABLE);
+    const { events, failures, sent, log } = await relayed(newDouble(), [entryRecord(1), bad, entryRecord(3)]);
+    expect(events.map(sequenceOf)).toEqual([1, 3]);
+    expect(failures).toEqual([]);
+    expect(sent).toEqual({ merges: [], deadLetters: [JSON.stringify({ Records: [bad] })] });
+    expect(log.lines.map(({ message }) => message)).toEqual(['record not relayed']);
+    // Where the dead letters do not take it, it comes again.
+    expect((await relayed(newDouble(), [bad], () => false)).failures).toEqual(['2']);
+  });
+
+  it('has records again whose rows it cannot see yet, or cannot read', async () => {
+    const large = entryRecord(2, { large: { BOOL: true }, alerts: { N: '9' } });
+    const { failures, sent } = await relayed(newDouble(), [entryRecord(1), large]);
+    expect(failures).toEqual(['2']);
+    expect(sent.merges).toEqual([JSON.stringify(keys.feedEntry(1, incident, 2))]);
+  });
+});
+
+describe('what is sent', () => {
+  /** A server in place of AWS. */
+  async function serving(answer: (target: string, body: Record<string, object[]>) => object | undefined) {
+    const calls: [target: string, count: number][] = [];
+    const server = createServer(async (request, response) => {
+      const target = String(request.headers['x-amz-target']);
+      const body = JSON.parse(await text(request));
+      calls.push([target, body.Entries.length]);
+      const result = answer(target, body);
+      response.writeHead(result ? 200 : 400, { 'content-type': 'application/x-amz-json-1.1' });
+      response.end(JSON.stringify(result ?? { __type: 'ValidationException', message: 'no' }));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return { calls, endpoint, to: createDestinations({ eventBus: 'bus', region: 'eu-west-1', endpoint }) };
+  }
+  const events = Array.from(
+    { length: 12 },
+    (_, index): ServiceEvent => ({
+      type: 'MergeCompleted',
+      detail: { id: String(index), at_ms: 5, account_id: 2n ** 60n },
+    }),
+  );
+
+  it('goes out ten a call; what EventBridge took in part is reported one by one', async () => {
+    const details: string[] = [];
+    const { to, calls } = await serving((_target, { Entries = [] }) => {
+      details.push(...Entries.map((entry) => (entry as { Detail: string }).Detail));
+      return {
+        FailedEntryCount: 1,
+        Entries: Entries.map((_, index) => (index === 1 ? { ErrorCode: 'ThrottlingException' } : { EventId: 'e' })),
+      };
+    });
+    const taken = events.map((_, index) => index !== 1 && index !== 11);
+    expect(await to.tell(events)).toEqual(taken);
+    expect(calls).toEqual([
+      ['AWSEvents.PutEvents', 10],
+      ['AWSEvents.PutEvents', 2],
+    ]);
+    expect(details[0]).toBe('{"id":"0","at_ms":5,"account_id":1152921504606846976}');
+  });
+
+  it('was not taken where a call fails, of that call alone', async () => {
+    const { to, endpoint } = await serving((_target, { Entries = [] }) => {
+      if (Entries.length === 10) return undefined;
+      const Successful = (Entries as { Id: string; MessageBody: string }[]).map(({ Id, MessageBody }) => ({
+        ...{ Id, MessageId: 'm' },
+        MD5OfMessageBody: hash('md5', MessageBody),
+      }));
+      return { Successful: Successful.slice(1), Failed: [{ Id: '0' }] };
+    });
+    const taken = await to.send(`${endpoint}/1/queue`, Array.from({ length: 12 }, String));
+    expect(taken).toEqual([...Array(10).fill(false), false, true]);
+  });
+});
