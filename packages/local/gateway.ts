@@ -26,7 +26,7 @@ export interface Served {
 const CLIENT_CLOSED_REQUEST = 499;
 
 export interface GatewayOptions {
-  readonly deployment: Omit<Deployment, 'functions' | 'pipe' | 'queues' | 'eventSources' | 'queueOutputs'>;
+  readonly deployment: Omit<Deployment, 'functions' | 'stream' | 'queues' | 'eventSources' | 'queueOutputs'>;
   /** Runs a function of the deployment. */
   readonly invoke: (functionName: string, event: unknown) => Promise<unknown>;
   readonly onServed?: (served: Served) => void;

@@ -33,7 +33,7 @@ it("cdk-nag's AwsSolutions rules find nothing in the stack, and a right on every
       violatingConstructs.map(({ constructPath }) => `${pluginName} ${ruleName} ${constructPath}`),
     ),
   );
-  expect(wide).toHaveLength(9);
+  expect(wide).toHaveLength(10);
   expect(found.sort()).toEqual(
     wide
       .map(({ node }) => node.path.replace(/Function$/, 'Role/DefaultPolicy/Resource'))

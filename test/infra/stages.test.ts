@@ -37,8 +37,8 @@ describe('two stages', () => {
       );
     const common = named(one).filter((name) => named(other).includes(name));
     expect(common).toEqual([]);
-    // Of each: the API, the shared gateway key, two composite alarms, the dashboard, the ranking.
-    expect(named(one)).toHaveLength(6);
+    // Of each: the API, the shared gateway key, two composite alarms, the dashboard, the ranking, the bus.
+    expect(named(one)).toHaveLength(7);
   });
 
   it('have alarms on metrics of their own', () => {
