@@ -80,6 +80,8 @@ describe('the API', () => {
       AccountPlanId: 'ServiceApiAccountPlan',
       DeadLettersUrl: 'MergesDeadLetters',
       MergeQueueUrl: 'MergesQueue',
+      EventBusName: 'RelayBus',
+      RelayDeadLettersUrl: 'RelayDeadLetters',
       FeedUrl: 'FeedQueue',
       FeedArn: 'FeedQueue.Arn',
       FeedRefusedUrl: 'FeedRefused',

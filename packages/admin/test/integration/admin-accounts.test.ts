@@ -291,7 +291,7 @@ describe('--dry-run', () => {
       expect(err).toMatch(/^Dry run: nothing is written\.\n./);
     }
     // Import is below; what is pending, and on AWS, has tests of its own.
-    const elsewhere = ['import', 'merge finish', 'gateway-keys remove'];
+    const elsewhere = ['import', 'merge finish', 'gateway-keys remove', 'relay replay'];
     const covered = commandsWith('--dry-run').filter((name) => commands.some((one) => one.startsWith(`${name}`)));
     expect([...covered, ...elsewhere].sort()).toEqual(commandsWith('--dry-run').sort());
     const { exitCode } = await admin('import - --dry-run', {
