@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { addAccountCommands } from './accounts-command.ts';
 import { addAppKeyCommands } from './app-keys-command.ts';
 import { addAuditCommand } from './audit-command.ts';
@@ -20,8 +21,13 @@ import { addShowCommands } from './show-command.ts';
 import { addStatusCommand } from './status-command.ts';
 import { addUndoCommands } from './undo-command.ts';
 
+const { version: VERSION } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
 export function createProgram(io: Io): AdminCommand {
   const program = new AdminCommand(io, 'npm run --silent admin --')
+    .version(VERSION, '--version', 'show the version')
     .option('--stack <name>', 'use the table of a deployed stack')
     .option('--table <name>', 'use a table by its name')
     .option('--region <region>', 'region of the stack or table (default: AWS_REGION)')

@@ -2,6 +2,7 @@ import { problemsOf } from '../../../lib/ingest/check-line.ts';
 import type { Entity } from '../../../lib/ingest/kinds.ts';
 import { sizeProblem } from '../../../lib/ingest/row-size.ts';
 import { type Int64, parseJson } from '../../../lib/shared/json.ts';
+import { positionOf, syntaxErrorAt } from '../../../lib/shared/json-syntax.ts';
 import { printable } from '../text/printable.ts';
 import { appKeyOf, identityOf } from './format.ts';
 import { LONGEST_LINE } from './lines.ts';
@@ -126,7 +127,9 @@ function entityOf(text: string, report: (problem: string) => void): Entity | und
   try {
     parsed = parseJson(text);
   } catch {
-    report('is not valid JSON'); // the parser's own words quote the line, which may hold an app key
+    // The parser's own words quote the line, which may hold an app key.
+    const { column } = positionOf(text, syntaxErrorAt(text) ?? text.length);
+    report(`is not valid JSON (column ${column})`);
     return undefined;
   }
   const problems = problemsOf(parsed);

@@ -100,7 +100,7 @@ describe('import', () => {
     const { exitCode, out, err } = await admin('import -', { stdin });
     expect([exitCode, out]).toEqual([1, '']);
     expect(err).toMatch(
-      /^stdin:3: member_id is required .*\nstdin:3: name is required .*\nstdin:4: is not valid JSON\n$/,
+      /^stdin:3: member_id is required .*\nstdin:3: name is required .*\nstdin:4: is not valid JSON \(column 1\)\n$/,
     );
     expect(await stored(table, keys.account(id))).toBeUndefined();
   });

@@ -119,7 +119,7 @@ describe('the data format', () => {
       'f:3: enabled must be true or false',
       'f:3: capture_mode must be one of ebpf, polling',
       'f:3: report_interval_ms must be an integer in the int64 range, at least 1',
-      'f:4: is not valid JSON',
+      'f:4: is not valid JSON (column 1)',
     ]);
   });
 
