@@ -1,6 +1,10 @@
 /** Classifies the error that the SDK throws after its last attempt. */
 
-const THROTTLED = new Set(['ProvisionedThroughputExceededException', 'ThrottlingException', 'RequestLimitExceeded']);
+const THROTTLED = new Set<string | undefined>([
+  'ProvisionedThroughputExceededException',
+  'ThrottlingException',
+  'RequestLimitExceeded',
+]);
 const OVERLOAD = new Set<string | undefined>([
   ...THROTTLED,
   'LimitExceededException',
@@ -63,15 +67,16 @@ export const isThrottled = (error: unknown) => error instanceof Error && THROTTL
 /** Why a call failed, for the log: what an operator looks at first. */
 export function causeOf(error: unknown): 'throttled' | 'no reply' | 'DynamoDB error' | 'bug' {
   if (!isUnavailable(error)) return 'bug';
-  const { name = '', code, $metadata, CancellationReasons } = error as Failure;
-  const isThrottling = ({ Code }: { Code?: string }) => Code !== undefined && THROTTLING_REASONS.has(Code);
+  const { name, code, $metadata, CancellationReasons } = error as Failure;
   if (THROTTLED.has(name) || CancellationReasons?.some(isThrottling)) return 'throttled';
   if (NETWORK.has(code) || NO_REPLY.has(name) || ($metadata && !$metadata.httpStatusCode)) return 'no reply';
   return 'DynamoDB error';
 }
 
-const THROTTLING_REASONS = new Set(['ThrottlingError', 'ProvisionedThroughputExceeded']);
-const NO_REPLY = new Set(['AbortError', 'TimeoutError']);
+const THROTTLING_REASONS = new Set<string | undefined>(['ThrottlingError', 'ProvisionedThroughputExceeded']);
+const NO_REPLY = new Set<string | undefined>(['AbortError', 'TimeoutError']);
+
+const isThrottling = ({ Code }: { Code?: string }) => THROTTLING_REASONS.has(Code);
 
 const isTransient = ({ Code }: { Code?: string }) => TRANSIENT_REASONS.has(Code);
 

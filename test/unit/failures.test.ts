@@ -35,7 +35,15 @@ it.each([
 it.each([
   ['throttled', { name: 'ThrottlingException', $metadata: { httpStatusCode: 400 } }],
   ['throttled', { name: 'TransactionCanceledException', CancellationReasons: [{ Code: 'ThrottlingError' }] }],
-  ['no reply', { name: 'TimeoutError', $metadata: { attempts: 3 } }],
+  [
+    'throttled',
+    {
+      name: 'TransactionCanceledException',
+      CancellationReasons: [{ Code: 'None' }, { Code: 'ProvisionedThroughputExceeded' }],
+    },
+  ],
+  ['no reply', { name: 'TimeoutError' }],
+  ['no reply', { name: 'Unknown', $metadata: { attempts: 3 } }],
   ['no reply', { name: 'AbortError' }],
   ['no reply', { name: 'Error', code: 'ECONNREFUSED' }],
   ['DynamoDB error', { name: 'InternalServerError', $metadata: { httpStatusCode: 500 } }],

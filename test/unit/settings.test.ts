@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readSettings, requiredVariable, SettingsError } from '../../lib/shared/settings.ts';
+import { optionalVariable, readSettings, requiredVariable, SettingsError } from '../../lib/shared/settings.ts';
 
 const told = (env: Record<string, string>) => {
   try {
@@ -35,9 +35,13 @@ describe('the settings', () => {
       RUM_CACHE_SECONDS: '5',
       WRITES_FROZEN: 'true',
       SERVICEMAP_ENABLED: 'false',
+      METRICS_NAMESPACE: 'Service/Stage',
+      AWS_LAMBDA_FUNCTION_VERSION: '7',
       QUIET: 'true',
     };
     expect(readSettings(env)).toEqual({
+      metricsNamespace: 'Service/Stage',
+      functionVersion: '7',
       tableName: 't',
       dynamodbEndpoint: 'http://localhost:8000',
       maxBodyBytes: 2048,
@@ -47,6 +51,18 @@ describe('the settings', () => {
       serviceMapEnabled: false,
       quiet: true,
     });
+  });
+
+  it('have no version where there is only one', () => {
+    expect(readSettings({ TABLE_NAME: 't', AWS_LAMBDA_FUNCTION_VERSION: '$LATEST' }).functionVersion).toBeUndefined();
+  });
+
+  it('may be left out or empty', () => {
+    expect(['A', 'B', 'C'].map((name) => optionalVariable(name, { A: 'a', B: '' }))).toEqual([
+      'a',
+      undefined,
+      undefined,
+    ]);
   });
 
   it('that are missing or wrong are reported all together', () => {

@@ -82,8 +82,8 @@ export function nextRead(progress: Progress, size: number, isLate = false): Read
 }
 
 export function withHosts(progress: Progress, { rows, reached }: Found): Progress {
-  // Beyond the last row, where the rows after it are of retired hosts.
-  const lastHost = reached ?? rows.at(-1)?.host_id ?? progress.lastHost;
+  // Beyond the last row, where the rows after it are of retired hosts. At the end no more is read.
+  const lastHost = reached ?? progress.lastHost;
   const hosts = progress.hosts.concat(rows);
   return { ...progress, hosts, lastHost, complete: reached === undefined, ahead: rowsAfter(progress.ahead, lastHost) };
 }
