@@ -31,7 +31,7 @@ export async function testConsole(surroundings: Surroundings): Promise<void> {
   await page.goto(/^Console {4}(\S+)$/m.exec(printed)?.[1] ?? '');
   const home = page.url().replace(/\/$/, '');
   assert.match(home, new RegExp(`^${url}/console/[\\w-]{43}$`));
-  await follow(page, page.getByRole('link', { name: '1', exact: true }));
+  await follow(page, page.getByRole('region', { name: 'All accounts' }).getByRole('link', { name: '1', exact: true }));
   await answersTheFleet(page, surroundings);
   const incident = await answersTheMerge(page, surroundings);
 
@@ -168,7 +168,10 @@ async function answersTheLargeFleet(table: Table, { browser }: Surroundings): Pr
   const url = `http://127.0.0.1:${console.port}`;
   const { page, problems } = await openPage({ url, browser });
   await page.goto(`${url}${console.entrance}`);
-  await follow(page, page.getByRole('link', { name: String(LARGE.account), exact: true }));
+  await follow(
+    page,
+    page.getByRole('region', { name: 'All accounts' }).getByRole('link', { name: String(LARGE.account), exact: true }),
+  );
   const [, units = ''] =
     /Read 2,000 hosts of more, up to h-01999: ([\d.]+) read units/.exec(await page.innerText('main')) ?? [];
   assert.ok(Number(units) > 0 && Number(units) < 100, `${units} read units`);
