@@ -76,7 +76,7 @@ describe.concurrent('npm start that cannot start', () => {
     });
     expect(await ended).toBe(1);
     expect(errors()).toContain(`${file}:2: account_id is required`);
-    expect(errors().trimEnd().split('\n').at(-1)).toBe(`${file}:3: is not valid JSON`);
+    expect(errors().trimEnd().split('\n').at(-1)).toBe(`${file}:3: is not valid JSON (column 1)`);
   });
 
   it('shows its options with --help', async () => {
