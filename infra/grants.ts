@@ -33,6 +33,8 @@ export type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'Up
 export interface Grant {
   readonly actions: readonly TableAction[];
   readonly on: readonly KeyKind[];
+  /** The only attributes that it names, besides those of the key; absent: any. */
+  readonly attributes?: readonly string[];
   /** Of these, what only the previous release uses: both releases serve calls during an update. */
   readonly previous?: readonly `${TableAction} on ${KeyKind}`[];
 }
@@ -83,7 +85,10 @@ export const GRANTS: Readonly<Record<FunctionName, readonly Grant[]>> = {
     { actions: ['UpdateItem'], on: ['hostStatuses', 'incidents', 'alerts'] },
   ],
   relay: [{ actions: ['GetItem', 'Query'], on: ['feed'] }],
-  'usage-key-authorizer': [{ actions: ['GetItem'], on: ['appKey'] }],
+  'usage-key-authorizer': [
+    { actions: ['GetItem'], on: ['appKey'] },
+    { actions: ['UpdateItem'], on: ['appKey'], attributes: ['last_used_at'] },
+  ],
   'fallback-route': [],
   'openapi-document': [],
 };

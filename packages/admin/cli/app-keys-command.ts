@@ -55,7 +55,15 @@ export function addAppKeyCommands(program: AdminCommand): void {
         json: shown,
         ifEmpty: shown.length === 0 && `Account ${options.account} has no app keys.`,
         text: () =>
-          recordsTable(shown, ['app_key_id', 'last_digits', 'state', 'created_at', 'expires_at', 'note'] as const),
+          recordsTable(shown, [
+            'app_key_id',
+            'last_digits',
+            'state',
+            'created_at',
+            'expires_at',
+            'last_used_at',
+            'note',
+          ] as const),
       };
     });
 
@@ -145,6 +153,7 @@ function shownKey(row: ListedAppKey, nowMs: number) {
     state: appKeyState(row, nowMs),
     created_at: timeText(row.created_at * 1000),
     expires_at: row.expires_at === undefined ? 'never' : timeText(row.expires_at * 1000),
+    last_used_at: row.last_used_at === undefined ? '' : timeText(row.last_used_at * 1000),
     note: row.note ?? '',
   };
 }
