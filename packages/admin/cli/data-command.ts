@@ -62,7 +62,8 @@ async function importFile(
 ): Promise<void> {
   const { gatewayKeys } = target;
   const lines = linesOf(await openInput(file, io), io.signal);
-  const entities = await checkAgainst(table, file === '-' ? 'stdin' : file, lines, options.account);
+  const source = file === '-' ? 'stdin' : file;
+  const entities = await checkAgainst(table, source, lines, options.account, (text) => say(io, text));
   io.signal.throwIfAborted();
   if (options.account === undefined) for (const text of await grantsOf(table, entities)) say(io, text);
   if (dryRun) return say(io, `All ${entities.length} lines are valid: ${countsText(countKinds(entities))}.`);
