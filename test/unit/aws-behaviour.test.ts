@@ -4,14 +4,16 @@ import { describe, expect, it } from 'vitest';
 
 const root = new URL('../../', import.meta.url);
 const document = readFileSync(new URL('docs/aws-behaviour.md', root), 'utf8');
-const rules = [...document.matchAll(/^\[(.+?)\]\(\.\.\/(\S+?)\) \| (.+)$/gm)];
+const rules = [...document.matchAll(/^\[(.+?)\]\(\.\.\/(\S+?)\) \| (.+)$/gm)].map(
+  ([, rule = '', file = '', source = '']) => ({ rule, file, source }),
+);
 
 it('has rules, and no other rows', () => {
   expect(rules.length).toBeGreaterThan(40);
   expect(document.match(/^(?!rule \| source$|--- ).* \| /gm)).toHaveLength(rules.length);
 });
 
-describe.each(rules)('%s', (_row, _rule, file = '', source = '') => {
+describe.each(rules)('$rule', ({ file, source }) => {
   it('has a source, or says that it is not confirmed', () => {
     expect(source).toMatch(/\*\*not confirmed\*\*|\]\(https:\/\/[^)]+\)/);
   });
