@@ -35,7 +35,7 @@ const deploy = (tree?: string, context = '') =>
 const admin = (args: string) => shell(`npm run --silent admin -- ${args}`, emulator.env);
 const onStack = `--stack ${STACK} --yes`;
 
-/** A second stage beside the first, with an account, and so a gateway key and data, of its own, until it is destroyed with them. */
+/** A second stage beside the first, with an account, and so a gateway key and data, of its own, until all of it is deleted. */
 async function besideTheFirst(): Promise<void> {
   const stage = 'Preview';
   const context = `-c stackName=${stage} -c ephemeral=true -c apiGatewayAccount=false`;
@@ -50,6 +50,12 @@ async function besideTheFirst(): Promise<void> {
   await cdk(`destroy --force ${context}`);
   if (await hasTable(table)) throw new Error('the table of an ephemeral stage is still there');
   if (!(await hasTable(outputs().TableName ?? ''))) throw new Error('the table of the other stage is gone');
+  await removeGatewayKey(table);
+}
+
+async function removeGatewayKey(table: string): Promise<void> {
+  const printed = await admin(`gateway-keys remove --table ${table} --yes`);
+  if (!printed.includes('1 gateway keys deleted')) throw new Error(printed);
 }
 
 /** What the stack's last deployment put out. */
@@ -178,10 +184,7 @@ async function walk(): Promise<void> {
   await step('roll back to the previous release under calls', () => underCalls(() => deploy(previous)));
   const table = outputs().TableName ?? '';
   await step('destroy', () => cdk('destroy --force'));
-  await step('remove the gateway keys', async () => {
-    const printed = await admin(`gateway-keys remove --table ${table} --yes`);
-    if (!printed.includes('1 gateway keys deleted')) throw new Error(printed);
-  });
+  await step('remove the gateway keys', () => removeGatewayKey(table));
   await step('adopt the table', async () => deploy(root, `-c adoptTable=${await streamOf(table)}`));
   await step('make the gateway keys', () => admin(`gateway-keys create ${onStack}`));
   await step('smoke test', smoke);
