@@ -27,8 +27,11 @@ interface State {
 
 const remove = (name: string) =>
   actor(`delete ${name}`, ({ deps }) =>
-    createDeleteWorkItem(deps)(callOf({ work_item_id: ITEM, version: 1 }, ACCOUNT)),
+    createDeleteWorkItem(deps)(callOf({ work_item_id: ITEM, version: versionOf(name) }, ACCOUNT)),
   );
+/** Of a deletion, by its name. */
+const versionOf = (name: string) => (name.endsWith(AFTER_RESTORATION) ? 3 : 1);
+const AFTER_RESTORATION = 'after the restoration';
 
 /** As `admin work-item restore` does: it reads, and writes if nothing has changed. */
 const restore = (name: string) =>
@@ -71,8 +74,9 @@ function apply({ version, deleted, title }: State, operation: string): { state: 
       ? [{ state: { ...same, version: version + 1, deleted: false }, answer: 'restored' }, changed]
       : [{ state: same, answer: 'not deleted' }, changed];
   }
-  if (deleted) return [{ state: same, answer: version === 2 ? 'deleted' : 'ResourceNotFound' }];
-  if (version === 1) return [{ state: { ...same, version: 2, deleted: true }, answer: 'deleted' }];
+  const asked = versionOf(operation);
+  if (deleted) return [{ state: same, answer: version === asked + 1 ? 'deleted' : 'ResourceNotFound' }];
+  if (version === asked) return [{ state: { ...same, version: asked + 1, deleted: true }, answer: 'deleted' }];
   return [{ state: same, answer: 'InvalidParameter' }];
 }
 
@@ -119,8 +123,8 @@ export const DELETES: readonly Scenario[] = [
   ),
   scenario('a deletion against records', remove('A'), record('early'), record('late')),
   scenario(
-    'a record against a deletion and its restoration',
-    inTurn('A', remove('A').script, restore('A').script),
+    'a record against a deletion, its restoration, and another deletion',
+    inTurn('A', remove('A').script, restore('A').script, remove(AFTER_RESTORATION).script),
     record('late'),
   ),
   scenario('a record against an import and a deletion', remove('A'), load, record('late')),

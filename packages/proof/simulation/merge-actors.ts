@@ -182,17 +182,15 @@ export const incidentRecord = (incident: string, when: 'early' | 'late') =>
 /** Each prevails over those before it; the last is that of merges. */
 const TITLES = ['first', 'early', 'late', 'second'];
 
-/** Of an incident, later than all merges. */
-export const latestRecord = (incident: string) =>
-  record(
-    `record of incident ${Number(`0x${incident}`)}, latest`,
-    START_MS + HOUR_MS,
-    incidentLine(incident, 'latest'),
-    (state) => ({
-      ...state,
-      titles: { ...state.titles, [incident]: 'latest' },
-    }),
+/** Of an incident, later than all merges by its clock: a merge that comes after it prevails, also over its repetition. */
+export function latestRecord(incident: string): MergeActor {
+  const name = `record of incident ${Number(`0x${incident}`)}, latest`;
+  return record(name, START_MS + HOUR_MS, incidentLine(incident, 'latest'), (state) =>
+    name in state.used
+      ? state
+      : { ...state, titles: { ...state.titles, [incident]: 'latest' }, used: { ...state.used, [name]: name } },
   );
+}
 
 const LINES = [
   { kind: 'account', account_id: ACCOUNT, name: 'Acme', permissions: [] },

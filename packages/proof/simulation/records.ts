@@ -46,6 +46,12 @@ export const RECORDS: readonly Scenario[] = [
     actors: [merge('small', { ...SMALL, title: 'second' }, { transactionItems: 4 }), latestRecord(TWO)],
   }),
   mergeScenario({
+    name: 'a second merge that changes an incident against its record',
+    cost: 2,
+    before: [{ alerts: [B], into: TWO, owner: 7 }],
+    actors: [merge('small', { ...SMALL, title: 'second' }, { transactionItems: 4 }), incidentRecord(TWO, 'late')],
+  }),
+  mergeScenario({
     name: 'a large merge against a record of its alert',
     cost: 3,
     actors: [merge('large', LARGE), alertRecord(A, THREE)],
