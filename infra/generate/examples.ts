@@ -132,7 +132,7 @@ export const DOCUMENTATION: Readonly<Record<OperationName, OperationDocumentatio
     description:
       "All of the alerts are moved or none, however many. The incident's feed gets one entry that lists where each came from. With an " +
       '`Idempotency-Key` a merge can be repeated for 24 hours without being done twice. After a 503 or a lost response the merge may have been done: ' +
-      'repeat it with the same key to find out.',
+      'repeat it with the same key to find out. `BadRequest`: an alert or the incident has too much stored data (400 KB) to be changed.',
     request: {
       alert_ids: ['23a5a8cc741f9d42df78f93f', 'd3afd55730b974e815f545aa'],
       incident_id: '40637f096ece1da9c808ecde',

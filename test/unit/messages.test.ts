@@ -45,6 +45,15 @@ const EXAMPLES: { [K in keyof Explanations]: [values: Explanations[K], mentions:
   methodNotAllowed: [{ allow: 'POST' }, ['POST']],
 };
 
+/** Refusals of a merge: each says in the same sentence that nothing was merged. */
+const MERGE_REFUSALS = [
+  'mergeTargetsNotFound',
+  'alertsTooLarge',
+  'incidentTooLarge',
+  'mergesPending',
+  'mergesReadTooMuch',
+] as const satisfies (keyof Explanations)[];
+
 describe.each(CATALOGS.map((catalog) => [catalog.language, catalog] as const))('the language %s', (_name, catalog) => {
   it('is a language tag, and its file has that name: it is found by it', () => {
     expect(new Intl.Locale(catalog.language).toString()).toBe(catalog.language);
@@ -65,6 +74,18 @@ describe.each(CATALOGS.map((catalog) => [catalog.language, catalog] as const))('
       for (const mention of mentions) expect(text, name).toContain(mention);
       expect(text).not.toMatch(/undefined|null|NaN|\[object/);
     }
+  });
+
+  it('says of every refused merge that nothing was merged', () => {
+    const sentences = MERGE_REFUSALS.map((name) => {
+      const explanation = { name, values: EXAMPLES[name][0] } as Explanation;
+      return new Set(
+        messageOf(catalog, { code: 'BadRequest', explanation })
+          .split(/[.。] ?/)
+          .filter(Boolean),
+      );
+    });
+    expect(sentences.reduce((common, some) => common.intersection(some)).size).toBe(1);
   });
 });
 
