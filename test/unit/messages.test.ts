@@ -187,8 +187,12 @@ it('a Chinese message has blanks between Chinese and other letters or digits, an
   expect(messages.filter((message) => wrong.test(message))).toEqual([]);
 });
 
+/** Reserved for private use, so no language of the service. */
+const UNKNOWN = 'qaa';
 /** What `*` stands for where English is named. */
 const OTHER = CATALOGS[1]?.language ?? 'en';
+/** Every language but Chinese, refused. */
+const REFUSED_OTHERS = CATALOGS.flatMap(({ language }) => (language === 'zh-CN' ? [] : `${language};q=0`)).join(', ');
 
 describe('Accept-Language', () => {
   it.each([
@@ -205,12 +209,12 @@ describe('Accept-Language', () => {
     ['zh-TW', 'en'],
     ['zh-Hant', 'en'],
     ['zh-HK', 'en'],
-    ['fr', 'en'],
+    [UNKNOWN, 'en'],
     ['*', 'en'],
-    ['fr, zh;q=0.5', 'zh-CN'],
+    [`${UNKNOWN}, zh;q=0.5`, 'zh-CN'],
     ['zh;q=0.4, en;q=0.5', 'en'],
     ['zh;q=0.6, en;q=0.5', 'zh-CN'],
-    ['en;q=0.1, fr;q=0.9, zh-CN;q=0.2', 'zh-CN'],
+    [`en;q=0.1, ${UNKNOWN};q=0.9, zh-CN;q=0.2`, 'zh-CN'],
     ['zh;q=0', 'en'],
     ['zh;q=0, en;q=0', 'en'],
     ['zh-TW, zh;q=0.9', 'zh-CN'],
@@ -229,8 +233,8 @@ describe('Accept-Language', () => {
     ['en;q=0', 'en'],
     ['zh-Hans;q=0, *;q=0.5, en', 'en'],
     ['en;q=0, zh-Hant;q=0.5, *', OTHER],
-    ['en;q=0, de;q=0, zh-Hans;q=0, *', 'en'],
-    ['en;q=0, de;q=0, zh-Hant;q=0, *', 'zh-CN'],
+    [`${REFUSED_OTHERS}, zh-Hans;q=0, *`, 'en'],
+    [`${REFUSED_OTHERS}, zh-Hant;q=0, *`, 'zh-CN'],
     ['not a tag at all, zh', 'zh-CN'],
     [';;;,,,q=', 'en'],
     ['x'.repeat(10_000), 'en'],
