@@ -9,7 +9,7 @@ import {
   TimeoutError,
   UnexpectedAnswerError,
 } from './client-errors.ts';
-import { bigintField, parseJson, requestText, roundedField } from './json.ts';
+import { bigintField, jsonText, parseJson, roundedField } from './json.ts';
 import type { CallOptions, ClientEvent, ClientOptions } from './options.ts';
 
 /** A success, with its headers. */
@@ -138,7 +138,7 @@ export function createTransport(options: ClientOptions): Transport {
       const site = { path, origin: base.origin, ...(idempotencyKey !== undefined && { idempotencyKey }) };
       const rounded = roundedField(request);
       if (rounded !== undefined) throw new InexactNumberError(rounded, ': pass it as a bigint', site);
-      const body = requestText(request);
+      const body = jsonText(request) ?? '';
       const began = now();
       let failures = 0;
       for (let attempt = 1; ; attempt += 1) {
