@@ -51,6 +51,13 @@ describe.concurrent('npm start that cannot start', () => {
     expect(output()).toBe('');
   });
 
+  it("reports in Java's own words that it cannot have so large a heap", async () => {
+    const env = { JAVA_TOOL_OPTIONS: '-Xms4611686018427387904', DYNAMODB_ENDPOINT: undefined };
+    const { ended, errors } = await start(['--port', '0'], env);
+    expect(await ended).toBe(1);
+    expect(errors()).toMatch(/^DynamoDB Local exited .* Java says: .*heap/i);
+  });
+
   it('reports in one line that Java is missing', async () => {
     const { ended, errors } = await start(['--port', '0'], { PATH: folder, DYNAMODB_ENDPOINT: undefined });
     expect(await ended).toBe(1);
@@ -76,7 +83,7 @@ describe.concurrent('npm start that cannot start', () => {
     });
     expect(await ended).toBe(1);
     expect(errors()).toContain(`${file}:2: account_id is required`);
-    expect(errors().trimEnd().split('\n').at(-1)).toBe(`${file}:3: is not valid JSON (column 1)`);
+    expect(errors().trimEnd().split('\n').at(-2)).toBe(`${file}:3: is not valid JSON (column 1)`);
   });
 
   it('shows its options with --help', async () => {
