@@ -56,7 +56,10 @@ export const GRANTS: Readonly<Record<FunctionName, readonly Grant[]>> = {
     { actions: ['UpdateItem'], on: ['hostStatuses', 'incidents', 'alerts'] },
   ],
   relay: [{ actions: ['GetItem', 'Query'], on: ['feed'] }],
-  'usage-key-authorizer': [{ actions: ['GetItem'], on: ['appKey'] }],
+  'usage-key-authorizer': [
+    { actions: ['GetItem'], on: ['appKey'] },
+    { actions: ['UpdateItem'], on: ['appKey'], attributes: ['last_used_at'] },
+  ],
   'fallback-route': [],
   'openapi-document': [],
 };
