@@ -87,12 +87,15 @@ export class ServiceFunction extends Construct {
 
   /** Exactly what `grants.ts` lists: actions on partition keys of the listed kinds, nothing else of the table. */
   private grant(name: FunctionName, table: ITableV2): void {
-    for (const { actions, on } of GRANTS[name])
+    for (const { actions, on, attributes } of GRANTS[name])
       this.lambda.addToRolePolicy(
         new PolicyStatement({
           actions: actions.map((action) => `dynamodb:${action}`),
           resources: [table.tableArn],
-          conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': on.map((kind) => LEADING_KEYS[kind]) } },
+          conditions: {
+            'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': on.map((kind) => LEADING_KEYS[kind]) },
+            ...(attributes && { 'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['pk', 'sk', ...attributes] } }),
+          },
         }),
       );
   }

@@ -1,7 +1,7 @@
 /**
  * The life of a deployment, with the commands of docs/deploy.md and docs/operate.md, on an emulator of AWS: bootstrap,
- * deploy the previous release, update to this tree while calls are running, an ephemeral stage beside it, a failed update, roll back,
- * tear down, adopt the table that is kept.
+ * deploy the previous release, update to this tree while calls are running and a large merge is pending, an ephemeral stage beside it, a
+ * failed update, roll back, tear down, adopt the table that is kept.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,6 +13,7 @@ import { checkOutPreviousRelease } from '../../test/support/previous-release.ts'
 import { root, shell } from '../support/processes.ts';
 import { sampleOf } from '../support/sample.ts';
 import { ALERTS, INCIDENTS, startCalls } from './calls.ts';
+import { createLargeMerge, largeMergeLines } from './large-merge.ts';
 import { startEmulator } from './ministack.ts';
 
 const STACK = 'IncidentMonitoringRum';
@@ -34,8 +35,8 @@ const deploy = (tree?: string, context = '') =>
 const admin = (args: string) => shell(`npm run --silent admin -- ${args}`, emulator.env);
 const onStack = `--stack ${STACK} --yes`;
 
-/** A second stage beside the first, with an account, and so a gateway key and data, of its own, until it is destroyed with them. */
-async function besideTheFirst(): Promise<void> {
+/** A second stage beside the first, with an account, and so a gateway key and data, of its own. @returns its table, which is gone */
+async function besideTheFirst(): Promise<string> {
   const stage = 'Preview';
   const context = `-c stackName=${stage} -c ephemeral=true -c apiGatewayAccount=false`;
   const file = join(folder, 'preview.json');
@@ -49,6 +50,12 @@ async function besideTheFirst(): Promise<void> {
   await cdk(`destroy --force ${context}`);
   if (await hasTable(table)) throw new Error('the table of an ephemeral stage is still there');
   if (!(await hasTable(outputs().TableName ?? ''))) throw new Error('the table of the other stage is gone');
+  return table;
+}
+
+async function removeGatewayKey(table: string): Promise<void> {
+  const printed = await admin(`gateway-keys remove --table ${table} --yes`);
+  if (!printed.includes('1 gateway keys deleted')) throw new Error(printed);
 }
 
 /** What the stack's last deployment put out. */
@@ -59,10 +66,11 @@ function urlOf(): string {
   return `${emulator.endpoint}/_aws/execute-api/${hostname.split('.')[0]}${pathname.replace(/\/$/, '')}`;
 }
 
-async function step(name: string, act: () => Promise<unknown>): Promise<void> {
+async function step<Result>(name: string, act: () => Promise<Result>): Promise<Result> {
   const began = performance.now();
-  await act();
+  const result = await act();
   process.stdout.write(`ok ${name} (${((performance.now() - began) / 1_000).toFixed(1)} s)\n`);
+  return result;
 }
 
 async function smoke(): Promise<void> {
@@ -107,6 +115,7 @@ async function addAccount(): Promise<void> {
       JSON.stringify({ kind: 'incident', account_id: ACCOUNT, incident_id, title: 'Calls' }),
     ),
     ...ALERTS.map((alert_id) => JSON.stringify({ kind: 'alert', account_id: ACCOUNT, alert_id, title: 'Calls' })),
+    ...largeMergeLines(ACCOUNT),
   ];
   const file = join(folder, 'account.ndjson');
   writeFileSync(file, `${lines.join('\n')}\n`);
@@ -154,9 +163,14 @@ async function walk(): Promise<void> {
   await step('bootstrap', () => cdk('bootstrap'));
   await step('deploy the previous release', () => deploy(previous));
   await step('account, app key, data', addAccount);
+  const largeMerge = createLargeMerge({ emulator, stack: STACK, account: ACCOUNT, admin });
+  await step('a large merge that is left pending', () =>
+    largeMerge.commit(previous, `${folder}/previous/${STACK}.template.json`, appKey, outputs().TableName ?? ''),
+  );
   await step('update to this tree under calls', () => underCalls(deploy));
+  await step('the large merge is finished by this tree', () => largeMerge.finish(outputs().TableName ?? ''));
   await step('certificate of the operations that write', certificate);
-  await step('an ephemeral stage beside it, destroyed with its table', besideTheFirst);
+  const gone = await step('an ephemeral stage beside it, destroyed with its table', besideTheFirst);
   await step('a failed update is rolled back under calls', () =>
     underCalls(async () => {
       const succeeded = await deploy(root, '-c break=true -c maxBodyBytes=1024').then(
@@ -171,9 +185,9 @@ async function walk(): Promise<void> {
   await step('roll back to the previous release under calls', () => underCalls(() => deploy(previous)));
   const table = outputs().TableName ?? '';
   await step('destroy', () => cdk('destroy --force'));
+  // While there is no plan: the emulator says of each key that every plan has it.
   await step('remove the gateway keys', async () => {
-    const printed = await admin(`gateway-keys remove --table ${table} --yes`);
-    if (!printed.includes('1 gateway keys deleted')) throw new Error(printed);
+    for (const one of [table, gone]) await removeGatewayKey(one);
   });
   await step('adopt the table', async () => deploy(root, `-c adoptTable=${await streamOf(table)}`));
   await step('make the gateway keys', () => admin(`gateway-keys create ${onStack}`));

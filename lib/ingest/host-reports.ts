@@ -4,11 +4,12 @@
  * of the latest of these reports has one of its own.
  */
 import type { Table } from '../dynamodb/client.ts';
-import { all, attribute, type Expression, expression, is, isBelow, joined } from '../dynamodb/expression.ts';
+import { all, attribute, type Expression, expression, is, isBelow, joined, set } from '../dynamodb/expression.ts';
 import type { keys } from '../dynamodb/keys.ts';
 import { updateRow } from '../dynamodb/row.ts';
 import { STATUS_SCHEMA } from '../operations/browse-fleet/fleet-rows.ts';
 import type { Int64 } from '../shared/json.ts';
+import { timeOf } from './order.ts';
 import type { FeedRecord } from './records.ts';
 import { removalTime } from './retirement.ts';
 
@@ -34,7 +35,7 @@ const SNAPSHOT: readonly Field[] = [
   'snapshot_degraded',
 ];
 
-/** The attribute of each group's order, and its fields. Every report decides whether the row is ever removed. */
+/** The attribute of each group's order, and its fields. */
 const GROUPS = Object.entries({
   feed_order: ['ttl'],
   snapshot_order: SNAPSHOT,
@@ -54,13 +55,16 @@ const BLANKS: Readonly<Partial<Record<Field, unknown>>> = Object.fromEntries(
     .map((name) => [name, STATUS_FIELDS[name].type === 'boolean' ? false : 0]),
 );
 
-/** What reports and retirements of one host say together: of each field the latest. */
+/**
+ * What reports and retirements of one host say together: of each field the latest. The agent of a retired host may go on reporting: the row
+ * is removed so long after the last of both.
+ */
 export function cellsOf(records: readonly FeedRecord[]): Cells {
   const cells: Cells = new Map();
   for (const { entity, order, atMs, retired } of records) {
     const given: Readonly<Record<string, unknown>> = retired
       ? { ...Object.fromEntries(Object.keys(STATUS_FIELDS).map((name) => [name, null])), ttl: removalTime(atMs) }
-      : { ...entity, ttl: null };
+      : entity;
     for (const [, fields] of GROUPS)
       for (const field of fields) {
         const value = given[field];
@@ -69,8 +73,13 @@ export function cellsOf(records: readonly FeedRecord[]): Cells {
         if (!known || known.order < order) cells.set(field, { value: value ?? BLANKS[field], order });
       }
   }
+  const removal = cells.get('ttl');
+  if (removal) removal.value = removalAfter([...cells.values()].map(({ order }) => order));
   return cells;
 }
+
+const removalAfter = (orders: readonly bigint[]) =>
+  removalTime(timeOf(orders.reduce((last, order) => (order > last ? order : last), 0n)));
 
 type StoredOrders = Readonly<Record<string, unknown>>;
 
@@ -110,10 +119,20 @@ interface Write {
   condition: Expression;
 }
 
+/** A host that was retired is back: its row stays. */
+export async function keepReports(
+  table: Table,
+  key: ReturnType<typeof keys.hostStatus>,
+  order: number | bigint,
+): Promise<void> {
+  const isRetired = all(expression`attribute_exists(${attribute('ttl')})`, isBelow('feed_order', order));
+  await updateRow(table, key, set({ feed_order: order, ttl: undefined }), isRetired);
+}
+
 /** The write for a row that was not read: its condition is that all cells are later than all of their groups. */
 function unread(cells: Cells): Write {
   const changes = createChanges();
-  const conditions: Expression[] = [];
+  const conditions: Expression[] = cells.has('ttl') ? [] : [is('ttl', undefined)];
   for (const [group, fields] of GROUPS) {
     const orders = fields.flatMap((field) => cells.get(field)?.order ?? []);
     if (orders.length === 0) {
@@ -142,9 +161,18 @@ function unread(cells: Cells): Write {
 }
 
 /** The write for a row as it was read. */
-function afterReading(row: StoredOrders, cells: Cells): Write {
+function afterReading(row: StoredOrders, later: Cells): Write {
   const changes = createChanges();
-  const conditions: Expression[] = [];
+  const conditions: Expression[] = [is('ttl', row.ttl)];
+  const cells = new Map(later);
+  const removal =
+    later.get('ttl') ?? (row.ttl === undefined ? undefined : { order: BigInt(storedOrder(row, 'feed_order', 'ttl')) });
+  if (removal) {
+    const orders = GROUPS.flatMap(([group, fields]) =>
+      fields.map((field) => later.get(field)?.order ?? BigInt(storedOrder(row, group, field))),
+    );
+    cells.set('ttl', { value: removalAfter(orders), order: removal.order });
+  }
   for (const [group, fields] of GROUPS) {
     const isTouched = fields.some((field) => cells.has(field));
     if (isTouched) conditions.push(is(group, row[group]));
@@ -167,15 +195,15 @@ function afterReading(row: StoredOrders, cells: Cells): Write {
 function createChanges() {
   const sets: Expression[] = [];
   const removed: Expression[] = [];
-  const set = (name: string, value: unknown) => void sets.push(is(name, value));
+  const assign = (name: string, value: unknown) => void sets.push(is(name, value));
   return {
     add: (change: Expression) => void sets.push(change),
-    set,
+    set: assign,
     /** @param last the order of the field's group */
     cell(field: Field, { value, order }: Cell, last: bigint, isOfMany: boolean) {
       if (value === undefined) removed.push(attribute(field));
-      else set(field, value);
-      if (order !== last) set(ownOrder(field), order);
+      else assign(field, value);
+      if (order !== last) assign(ownOrder(field), order);
       else if (isOfMany) removed.push(attribute(ownOrder(field)));
     },
     blank(field: Field) {

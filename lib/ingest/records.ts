@@ -35,7 +35,11 @@ export function recordOf(line: string, sentMs: number): { problem: string } | { 
   }
   const problems = recordProblems(parsed);
   if (problems.length > 0) return { problem: problems.join('; ') };
-  const { at_ms = sentMs, retired, ...entity } = parsed as Entity<FeedKind> & { at_ms?: number; retired?: true };
+  const { at_ms = sentMs, ...entity } = parsed as Entity<FeedKind> & { at_ms?: number };
+  const retired = entity.kind === 'host' && entity.retired === true;
+  if (retired) delete entity.retired;
+  // What an export has of a work item whose deletion was undone: it is the service's own.
+  if (entity.kind === 'work_item') delete entity.undone_deletion;
   const tooLarge = sizeProblem(entity, line);
   if (tooLarge !== undefined) return { problem: tooLarge };
   if (at_ms > sentMs + MOST_AHEAD_MS)

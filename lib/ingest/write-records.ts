@@ -1,13 +1,13 @@
 /** Writes records to the table: what a record does to a stored row. docs/feed.md has the rules for writers. */
 import type { Table } from '../dynamodb/client.ts';
-import { all, EXISTS, expression, IS_NEW, isAsRead, isBelow, set } from '../dynamodb/expression.ts';
+import { all, EXISTS, expression, IS_NEW, is, isAsRead, isBelow, set } from '../dynamodb/expression.ts';
 import { type KeyOf, keys } from '../dynamodb/keys.ts';
 import { putRow, updateRow } from '../dynamodb/row.ts';
 import type { IncidentRow, WorkItemRow } from '../dynamodb/rows.ts';
 import { readFeed } from '../operations/merge-alerts/read-incidents.ts';
 import type { Int64 } from '../shared/json.ts';
 import { rowOf } from './entity-rows.ts';
-import { cellsOf, writeReports } from './host-reports.ts';
+import { cellsOf, keepReports, writeReports } from './host-reports.ts';
 import { type Entity, identityOf } from './kinds.ts';
 import type { FeedRecord } from './records.ts';
 import { removalTime } from './retirement.ts';
@@ -21,7 +21,7 @@ export interface RowRecords {
   write(table: Table): Promise<boolean>;
 }
 
-/** The rows that records change, each with its records; a retirement changes two. */
+/** The rows that records are of, each with its records. */
 export function rowsOf(records: Iterable<FeedRecord>): RowRecords[] {
   const rows = new Map<string, RowRecords>();
   const add = (name: string, record: FeedRecord, write: (table: Table, records: FeedRecord[]) => Promise<boolean>) => {
@@ -34,9 +34,8 @@ export function rowsOf(records: Iterable<FeedRecord>): RowRecords[] {
     row.records.push(record);
   };
   for (const record of records) {
-    const { entity, retired } = record;
+    const { entity } = record;
     add(identityOf(entity), record, WRITERS[entity.kind]);
-    if (retired) add(identityOf({ ...entity, kind: 'host_status' }), record, writeStatus);
   }
   return [...rows.values()];
 }
@@ -62,12 +61,32 @@ async function replace(table: Table, records: readonly FeedRecord[]): Promise<bo
   return (await putRow(table, { ...rowOf(entity), feed_order: order }, isLater(order))).done;
 }
 
+/**
+ * A retirement empties the status before it replaces the host: who finds a host that is retired, or none, finds its status as the retirement
+ * leaves it, and keeps that from being removed when the host is back.
+ */
 async function writeHost(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
-  const { entity, order, atMs, retired } = latestOf(records);
-  if (!retired) return replace(table, records);
-  const key = keys.host(entity.account_id, String(entity.host_id));
-  const row = { ...key, retired: true, ttl: removalTime(atMs), feed_order: order };
-  return (await putRow(table, row, isLater(order))).done;
+  const latest = latestOf(records);
+  const { entity, order, atMs, retired } = latest;
+  const { account_id, host_id } = entity;
+  const status = keys.hostStatus(account_id, String(host_id));
+  const retirements = records.filter((record) => record.retired);
+  const isEmptied = retirements.length > 0 && (await writeReports(table, status, cellsOf(retirements)));
+  const row = retired
+    ? { ...keys.host(account_id, String(host_id)), retired, ttl: removalTime(atMs), feed_order: order }
+    : { ...rowOf(entity), feed_order: order };
+  const isUsual = all(EXISTS, isLater(order), is('retired', undefined));
+  let condition = retired ? isLater(order) : isUsual;
+  for (;;) {
+    const { done, row: found } = await putRow(table, row, condition, STORED);
+    const stored = (done ? row : found) as (Ordered & { retired?: true }) | undefined;
+    if (done || (stored && isLate(stored, latest))) {
+      if (retirements.length > 0 && !stored?.retired) await keepReports(table, status, stored?.feed_order ?? order);
+      return done || isEmptied;
+    }
+    if (!retired) await keepReports(table, status, order);
+    condition = stored ? isAsRead(stored, ['feed_order', 'retired']) : IS_NEW;
+  }
 }
 
 async function writeStatus(table: Table, records: readonly FeedRecord[]): Promise<boolean> {

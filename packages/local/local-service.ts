@@ -90,7 +90,11 @@ export async function startService(options: LocalServiceOptions) {
   let streamProblem: string | undefined;
   let stopStream = async () => {};
   try {
-    stopStream = await followStream(endpoint, tableName, stream, relay);
+    stopStream = await followStream(endpoint, tableName, stream, relay, (letter) => {
+      if (stream.deadLetters) queues.send(stream.deadLetters, JSON.stringify(letter));
+      const { batchSize } = letter.DDBStreamBatchInfo;
+      options.onFailed?.(stream.functionName, new Error(`gave up ${batchSize} records of the table's stream`));
+    });
   } catch (error) {
     streamProblem = (error as Error).message;
   }

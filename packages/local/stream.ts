@@ -9,9 +9,9 @@ import {
 } from '@aws-sdk/client-dynamodb-streams';
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
 import { clientConfig, splitEndpoint } from '../../lib/dynamodb/client.ts';
-import { chunksOf } from '../../lib/shared/chunks.ts';
 import { streamRecord } from '../admin/relay/stream-record.ts';
 import type { LocalFunction } from './local-functions.ts';
+import { queueName } from './queues.ts';
 import type { Resource } from './template.ts';
 
 const POLL_MS = 500;
@@ -23,6 +23,24 @@ export interface StreamSettings {
   /** Event patterns: a record is handed over when one of them matches; there are some. */
   readonly patterns: readonly object[];
   readonly batchSize: number;
+  /** Whether a batch that fails is handed over in halves. */
+  readonly bisects: boolean;
+  /** A record that fails is given up when it is older, or after so many more attempts. */
+  readonly longestAgeMs: number;
+  readonly mostRetries: number;
+  /** The queue that is told which records were given up. */
+  readonly deadLetters: string | undefined;
+}
+
+/** What Lambda tells the queue of records that were given up: where they are. */
+export interface StreamLetter {
+  readonly DDBStreamBatchInfo: {
+    readonly streamArn: string;
+    readonly shardId: string;
+    readonly startSequenceNumber: string;
+    readonly endSequenceNumber: string;
+    readonly batchSize: number;
+  };
 }
 
 /** @throws when the mapping does what is not done here */
@@ -31,8 +49,17 @@ export function streamOf(mapping: Resource['Properties'], functionName: string):
   if (StartingPosition !== 'TRIM_HORIZON' || !FunctionResponseTypes.includes('ReportBatchItemFailures'))
     throw new Error('the stream must be read from its oldest record on, by a function that reports failed records');
   const patterns = FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) => JSON.parse(Pattern));
-  return { functionName, patterns, batchSize: BatchSize };
+  const { BisectBatchOnFunctionError: bisects = false, MaximumRecordAgeInSeconds, MaximumRetryAttempts } = mapping;
+  const letters = mapping.DestinationConfig?.OnFailure?.Destination['Fn::GetAtt'][0];
+  return {
+    ...{ functionName, patterns, batchSize: BatchSize, bisects },
+    longestAgeMs: unlessInfinite(MaximumRecordAgeInSeconds) * 1_000,
+    mostRetries: unlessInfinite(MaximumRetryAttempts),
+    deadLetters: letters && queueName(letters),
+  };
 }
+
+const unlessInfinite = (most = -1) => (most === -1 ? Number.POSITIVE_INFINITY : most);
 
 /**
  * Whether a record has, wherever the pattern has an array, one of its values, or any where that says `exists`: the part of
@@ -47,28 +74,43 @@ export function matches(pattern: unknown, record: unknown): boolean {
 }
 
 /**
- * Hands records to a function, in batches, until it has taken all: as Lambda does, a batch comes again from the first record on
- * that failed.
+ * Hands records to a function, in batches. As Lambda does, a batch comes again from the first record on that failed, until it is given up.
+ * @param giveUp is told which
  */
 export async function handOver(
   records: readonly DynamoDBRecord[],
-  batchSize: number,
+  { batchSize, bisects, longestAgeMs, mostRetries }: Omit<StreamSettings, 'functionName' | 'patterns' | 'deadLetters'>,
   { invoke }: Pick<LocalFunction, 'invoke'>,
+  giveUp: (batch: readonly DynamoDBRecord[]) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  for (
-    let [batch] = chunksOf(records, batchSize), taken = 0;
-    batch?.length;
-    [batch] = chunksOf(records.slice(taken), batchSize)
-  ) {
+  let [taken, size, retries] = [0, batchSize, 0];
+  while (taken < records.length) {
+    const batch = records.slice(taken, taken + size);
     const done = await invoke({ Records: batch }).then(
-      (result) => doneOf(batch as DynamoDBRecord[], result as DynamoDBBatchResponse | undefined),
+      (result) => doneOf(batch, result as DynamoDBBatchResponse | undefined),
       () => 0,
     );
     taken += done;
-    if (done < batch.length) await sleep(RETRY_MS, undefined, { signal });
+    if (done > 0) [size, retries] = [batchSize, 0];
+    if (done === batch.length) continue;
+    if (done === 0 && bisects && batch.length > 1) {
+      size = Math.ceil(batch.length / 2);
+      continue;
+    }
+    if (done === 0 && (retries >= mostRetries || ageOf(batch[0]) > longestAgeMs)) {
+      giveUp(batch);
+      taken += batch.length;
+      [size, retries] = [batchSize, 0];
+      continue;
+    }
+    if (done === 0) retries += 1;
+    await sleep(RETRY_MS, undefined, { signal });
   }
 }
+
+const ageOf = (record: DynamoDBRecord | undefined) =>
+  Date.now() - (record?.dynamodb?.ApproximateCreationDateTime ?? Number.POSITIVE_INFINITY) * 1_000;
 
 /** How many records of a batch were taken before the first that failed. */
 function doneOf(batch: readonly DynamoDBRecord[], result: DynamoDBBatchResponse | undefined): number {
@@ -79,14 +121,16 @@ function doneOf(batch: readonly DynamoDBRecord[], result: DynamoDBBatchResponse 
 
 /**
  * Hands the records of the table's stream that match one of the patterns to a function: from the beginning on, in order.
+ * @param onGivenUp is told of records that it gave up
  * @returns ends it
  * @throws when the endpoint has no stream for the table
  */
 export async function followStream(
   endpoint: string,
   tableName: string,
-  { patterns, batchSize }: StreamSettings,
+  settings: StreamSettings,
   target: Pick<LocalFunction, 'invoke'>,
+  onGivenUp: (letter: StreamLetter) => void,
 ): Promise<() => Promise<void>> {
   const { url, credentials } = splitEndpoint(endpoint);
   const client = new DynamoDBStreamsClient({ endpoint: url, region: 'local', credentials });
@@ -100,12 +144,19 @@ export async function followStream(
 
   async function followShard(ShardId: string): Promise<void> {
     const start = new GetShardIteratorCommand({ StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' });
+    const giveUp = (batch: readonly DynamoDBRecord[]) => {
+      const [startSequenceNumber = '', endSequenceNumber = ''] = [batch[0], batch.at(-1)].map(
+        (record) => record?.dynamodb?.SequenceNumber,
+      );
+      const range = { startSequenceNumber, endSequenceNumber, batchSize: batch.length };
+      onGivenUp({ DDBStreamBatchInfo: { streamArn: String(StreamArn), shardId: ShardId, ...range } });
+    };
     let { ShardIterator } = await client.send(start);
     while (ShardIterator && !ending.signal.aborted) {
       const page: GetRecordsCommandOutput = await client.send(new GetRecordsCommand({ ShardIterator }));
       const records = (page.Records ?? []).map(streamRecord);
-      const wanted = records.filter((record) => patterns.some((pattern) => matches(pattern, record)));
-      await handOver(wanted, batchSize, target, ending.signal);
+      const wanted = records.filter((record) => settings.patterns.some((pattern) => matches(pattern, record)));
+      await handOver(wanted, settings, target, giveUp, ending.signal);
       ShardIterator = page.NextShardIterator;
       if (!page.Records?.length) await sleep(POLL_MS, undefined, { signal: ending.signal });
     }

@@ -42,7 +42,7 @@ const ID = '64f00000000000000000000';
 /** A record's line; few ids and times, so that many meet. */
 function lineOf(random: Random): string {
   const { chance, pick } = pickFrom(random);
-  const at_ms = SENT - pick([0, 1, 2, 3, 3, 4]);
+  const at_ms = SENT - 1_000 * pick([0, 1, 2, 3, 3, 4]);
   const at = chance(0.9) ? { at_ms } : {};
   const host_id = pick(['a', 'b']);
   const title = pick(['one', 'two', 'three']);
@@ -82,9 +82,12 @@ function expected(records: readonly FeedRecord[]): Map<string, Record<string, un
     const ttl = Math.ceil(atMs / 1000) + (30 * DAY) / 1000;
     const name = kind === 'alert' ? `alert ${fields.alert_id}` : `${kind} ${id}`;
     if (kind === 'host_status') {
-      const row = { ...BLANKS, ...rows.get(name), ...fields };
+      if (Object.keys(fields).length === 0) continue;
+      const before = rows.get(name);
+      // The agent of a retired host goes on reporting.
+      const row = { ...BLANKS, ...before, ...fields, ...(before?.ttl !== undefined && { ttl }) };
       const shown = Object.entries(row).map(([field, value]) => [field, value ?? BLANKS[field]]);
-      rows.set(name, Object.fromEntries(shown.filter(([field, value]) => field !== 'ttl' && value !== undefined)));
+      rows.set(name, Object.fromEntries(shown.filter(([, value]) => value !== undefined)));
     } else if (retired) {
       rows.set(name, { retired: true, ttl });
       rows.set(`host_status ${id}`, { ...BLANKS, ttl });
@@ -93,6 +96,7 @@ function expected(records: readonly FeedRecord[]): Map<string, Record<string, un
       rows.set(name, own);
     } else if (kind !== 'work_item' || fields.deleted_at_ms !== undefined || !rows.get(name)?.deleted_at_ms)
       rows.set(name, fields);
+    if (kind === 'host' && !retired) delete rows.get(`host_status ${id}`)?.ttl;
   }
   return rows;
 }

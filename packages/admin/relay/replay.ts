@@ -8,8 +8,11 @@ import {
 import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { DynamoDBRecord } from 'aws-lambda';
 import type { Table } from '../../../lib/dynamodb/client.ts';
+import { parseKey } from '../../../lib/dynamodb/keys.ts';
 import { createDestinations } from '../../../lib/events/destinations.ts';
+import { rowOf } from '../../../lib/events/event.ts';
 import { createRelay } from '../../../lib/events/relay.ts';
+import type { Audit } from '../cli/audited.ts';
 import { streamRecord } from './stream-record.ts';
 
 /** A letter is hidden from others for so long while it is relayed. */
@@ -39,39 +42,46 @@ interface BatchInfo {
 }
 type Letter = { Records: DynamoDBRecord[] } | { DDBStreamBatchInfo: BatchInfo };
 
-/** @param dryRun counts the letters whose records are there */
-export async function replayRelay(table: Table, place: RelayPlace, dryRun: boolean): Promise<Replayed> {
+/**
+ * @param audit of the accounts whose records they are; absent: counts the letters whose records are there
+ * @throws what a call of AWS throws
+ */
+export async function replayRelay(table: Table, place: RelayPlace, audit?: Pick<Audit, 'around'>): Promise<Replayed> {
   const { region, eventBus, mergeQueueUrl, deadLettersUrl: QueueUrl } = place;
   const queues = new SQSClient({ region });
   const streams = new DynamoDBStreamsClient({ region });
-  const log = { info: nothing, warn: nothing, error: nothing };
-  const destinations = createDestinations({ eventBus, region });
-  const relay = createRelay({ table, log }, destinations, { merges: mergeQueueUrl, deadLetters: QueueUrl });
-  const seen = new Set<string>();
-  const result: Replayed = { letters: 0, left: 0 };
   try {
-    for (;;) {
-      const receive = {
-        QueueUrl,
-        MaxNumberOfMessages: 10,
-        VisibilityTimeout: dryRun ? LOOKED_AT_SECONDS : HIDDEN_SECONDS,
-        WaitTimeSeconds: 1,
-      };
-      const { Messages = [] } = await queues.send(new ReceiveMessageCommand(receive));
-      const fresh = Messages.filter(({ MessageId = '' }) => !seen.has(MessageId));
-      if (fresh.length === 0) return result;
-      for (const { MessageId = '', ReceiptHandle, Body = '' } of fresh) {
-        seen.add(MessageId);
-        result.letters += 1;
-        const records = await recordsOf(streams, JSON.parse(Body) as Letter);
-        const failed = records && !dryRun ? (await relay({ Records: records })).batchItemFailures.length : 0;
-        if (!records || failed > 0) result.left += 1;
-        else if (!dryRun) await queues.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
-      }
-    }
+    const letters = await take(queues, streams, QueueUrl, audit ? HIDDEN_SECONDS : LOOKED_AT_SECONDS);
+    const there = letters.filter(({ records }) => records !== undefined);
+    const result = { letters: letters.length, left: letters.length - there.length };
+    if (!audit) return result;
+    const rows = there.flatMap(({ records = [] }) => records.flatMap((record) => rowOf(table, record) ?? []));
+    const accounts = new Map(rows.flatMap((row) => parseKey(row)?.account ?? []).map((id) => [String(id), id]));
+    const log = { info: nothing, warn: nothing, error: nothing };
+    const destinations = createDestinations({ eventBus, region });
+    const relay = createRelay({ table, log }, destinations, { merges: mergeQueueUrl, deadLetters: QueueUrl });
+    await audit.around([...accounts.values()], `${there.length} dead letters`, async () => {
+      for (const { ReceiptHandle, records = [] } of there)
+        if ((await relay({ Records: records })).batchItemFailures.length > 0) result.left += 1;
+        else await queues.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
+    });
+    return result;
   } finally {
     queues.destroy();
     streams.destroy();
+  }
+}
+
+/** All letters; nobody else receives them for a while. */
+async function take(queues: SQSClient, streams: DynamoDBStreamsClient, QueueUrl: string, VisibilityTimeout: number) {
+  const letters = new Map<string, { ReceiptHandle: string | undefined; records: DynamoDBRecord[] | undefined }>();
+  const receive = { QueueUrl, VisibilityTimeout, MaxNumberOfMessages: 10, WaitTimeSeconds: 1 };
+  for (;;) {
+    const { Messages = [] } = await queues.send(new ReceiveMessageCommand(receive));
+    const fresh = Messages.filter(({ MessageId = '' }) => !letters.has(MessageId));
+    if (fresh.length === 0) return [...letters.values()];
+    for (const { MessageId = '', ReceiptHandle, Body = '' } of fresh)
+      letters.set(MessageId, { ReceiptHandle, records: await recordsOf(streams, JSON.parse(Body) as Letter) });
   }
 }
 

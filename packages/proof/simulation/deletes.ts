@@ -1,14 +1,17 @@
 /** Deleting and restoring a work item. */
 
+import { isDeepStrictEqual } from 'node:util';
 import { keys } from '../../../lib/dynamodb/keys.ts';
 import { ApiError } from '../../../lib/http/errors.ts';
+import { recordOfEntity } from '../../../lib/ingest/records.ts';
+import { rowsOf } from '../../../lib/ingest/write-records.ts';
 import { createDeleteWorkItem } from '../../../lib/operations/delete-work-item/delete.ts';
 import { auditAction } from '../../admin/accounts/audit-rows.ts';
 import { loadData } from '../../admin/data/load.ts';
 import { readWorkItem, restoreWorkItem } from '../../admin/incidents/restore-work-item.ts';
 import type { Scenario } from './explore.ts';
 import { type Actor, actor, inTurn, type Judgement, rowsAfter, scenarioOf } from './scenario.ts';
-import { callOf, type Surroundings } from './surroundings.ts';
+import { callOf, START_MS, type Surroundings } from './surroundings.ts';
 import type { Outcome } from './transition-system.ts';
 
 const ACCOUNT = 1;
@@ -19,12 +22,16 @@ const LINES = [{ kind: 'account', account_id: ACCOUNT, name: 'Acme', permissions
 interface State {
   version: number;
   deleted: boolean;
+  title: string;
 }
 
 const remove = (name: string) =>
   actor(`delete ${name}`, ({ deps }) =>
-    createDeleteWorkItem(deps)(callOf({ work_item_id: ITEM, version: 1 }, ACCOUNT)),
+    createDeleteWorkItem(deps)(callOf({ work_item_id: ITEM, version: versionOf(name) }, ACCOUNT)),
   );
+/** Of a deletion, by its name. */
+const versionOf = (name: string) => (name.endsWith(AFTER_RESTORATION) ? 3 : 1);
+const AFTER_RESTORATION = 'after the restoration';
 
 /** As `admin work-item restore` does: it reads, and writes if nothing has changed. */
 const restore = (name: string) =>
@@ -40,40 +47,59 @@ const load = actor('import', async ({ deps: { table } }) => {
   return 'imported';
 });
 
-function apply({ version, deleted }: State, operation: string): { state: State; answer: string }[] {
-  const same = { version, deleted };
-  if (operation === 'import') return [{ state: deleted ? same : { version: 1, deleted }, answer: 'imported' }];
+/** A record of the feed; it has no say where the item is deleted, and none in its version after a restoration. */
+const record = (when: 'early' | 'late'): Actor => ({
+  ...actor(`record ${when}`, async ({ deps: { table } }) => {
+    const at_ms = START_MS - (when === 'early' ? 2 : 1);
+    for (const { write } of rowsOf([recordOfEntity({ ...LINE, title: when, at_ms } as never)])) await write(table);
+    return 'done';
+  }),
+  again: true,
+  repeats: true,
+});
+
+function apply({ version, deleted, title }: State, operation: string): { state: State; answer: string }[] {
+  const same = { version, deleted, title };
+  if (operation === 'import')
+    return [{ state: deleted ? same : { version: 1, deleted, title: LINE.title }, answer: 'imported' }];
+  if (operation.startsWith('record')) {
+    const isLatest = operation === 'record late' || title !== 'late';
+    return [
+      { state: isLatest && !deleted ? { ...same, title: operation.replace('record ', '') } : same, answer: 'done' },
+    ];
+  }
   if (operation.startsWith('restore')) {
     const changed = { state: same, answer: 'changed' };
     return deleted
-      ? [{ state: { version: version + 1, deleted: false }, answer: 'restored' }, changed]
+      ? [{ state: { ...same, version: version + 1, deleted: false }, answer: 'restored' }, changed]
       : [{ state: same, answer: 'not deleted' }, changed];
   }
-  if (deleted) return [{ state: same, answer: version === 2 ? 'deleted' : 'ResourceNotFound' }];
-  if (version === 1) return [{ state: { version: 2, deleted: true }, answer: 'deleted' }];
+  const asked = versionOf(operation);
+  if (deleted) return [{ state: same, answer: version === asked + 1 ? 'deleted' : 'ResourceNotFound' }];
+  if (version === asked) return [{ state: { ...same, version: asked + 1, deleted: true }, answer: 'deleted' }];
   return [{ state: same, answer: 'InvalidParameter' }];
 }
 
 function stateOf({ items }: Outcome): State {
   const item = items.find(({ pk }) => pk === keys.workItem(ACCOUNT, ITEM).pk);
-  return { version: Number(item?.version), deleted: item?.deleted_at_ms !== undefined };
+  return { version: Number(item?.version), deleted: item?.deleted_at_ms !== undefined, title: String(item?.title) };
 }
 
 const judgement: Judgement<State> = {
-  initial: { version: 1, deleted: false },
+  initial: { version: 1, deleted: false, title: LINE.title },
   apply,
   answerOf({ answer, error }) {
     if (error) return error instanceof ApiError ? error.code : String(error);
     return typeof answer === 'string' ? answer : 'deleted';
   },
-  isFinal: ({ version, deleted }, run) => stateOf(run).version === version && stateOf(run).deleted === deleted,
-  isSettled: ({ name }) => name !== 'import',
+  isFinal: (state, run) => isDeepStrictEqual(stateOf(run), state),
+  isSettled: ({ name }) => !/^(import|record)/.test(name),
   describe: (run) => JSON.stringify(stateOf(run)),
 };
 
 const scenario = (name: string, ...actors: Actor[]): Scenario =>
   scenarioOf(name, async () => [await rowsAfter(LINES)], actors, judgement, {
-    cost: name.includes('restoration') ? 2 : 1,
+    cost: name.includes('restor') ? 2 : 1,
   });
 
 export const DELETES: readonly Scenario[] = [
@@ -95,4 +121,11 @@ export const DELETES: readonly Scenario[] = [
     inTurn('A', remove('A').script, restore('A').script),
     load,
   ),
+  scenario('a deletion against records', remove('A'), record('early'), record('late')),
+  scenario(
+    'a record against a deletion, its restoration, and another deletion',
+    inTurn('A', remove('A').script, restore('A').script, remove(AFTER_RESTORATION).script),
+    record('late'),
+  ),
+  scenario('a record against an import and a deletion', remove('A'), load, record('late')),
 ];

@@ -3,6 +3,8 @@
 import { set } from '../../../lib/dynamodb/expression.ts';
 import { type Key, keys, parseKey } from '../../../lib/dynamodb/keys.ts';
 import { updateRow } from '../../../lib/dynamodb/row.ts';
+import { recordOfEntity } from '../../../lib/ingest/records.ts';
+import { rowsOf } from '../../../lib/ingest/write-records.ts';
 import type { Sizes } from '../../../lib/operations/merge-alerts/commit.ts';
 import { createFinishMerges, OVERDUE } from '../../../lib/operations/merge-alerts/finish.ts';
 import { createMergeAlerts } from '../../../lib/operations/merge-alerts/merge.ts';
@@ -35,7 +37,9 @@ import type { Message } from './transition-system.ts';
 import { canonical, type Item } from './values.ts';
 
 export const [ONE, TWO, THREE] = [1, 2, 3].map(id) as [string, string, string];
-export const [A, B, C] = [11, 12, 13].map(id) as [string, string, string];
+export const [A, B, C, NEW] = [11, 12, 13, 14].map(id) as [string, string, string, string];
+
+const HOUR_MS = 3_600_000;
 
 /** Merges of one alert are small, those of more large; two alerts are moved at once. */
 export const SIZES = { transactionItems: 3 } as const satisfies Sizes;
@@ -137,6 +141,57 @@ export const loadIncident = (incident: string, title: string) =>
     titles: { ...state.titles, [incident]: title },
   }));
 
+/** A record of the feed, which comes again when it failed. */
+function record(
+  name: string,
+  at_ms: number,
+  line: { kind: string; account_id: number },
+  apply: (state: State) => State,
+) {
+  const act = async ({ deps: { table } }: Surroundings) => {
+    for (const { write } of rowsOf([recordOfEntity({ ...line, at_ms } as never)])) await write(table);
+    return 'done';
+  };
+  const own: MergeActor = {
+    ...actor(name, act, { again: true, repeats: true }),
+    operations: new Map([[name, (state) => ({ state: apply(state), answer: 'done' })]]),
+  };
+  return own;
+}
+
+/** Of an alert, which it creates where there is none; it moves none. An early one has another title, which the other prevails over. */
+export const alertRecord = (alert: string, into: string, when: 'early' | 'late' = 'late') =>
+  record(
+    `record of alert ${Number(`0x${alert}`)}, ${when}`,
+    START_MS - (when === 'early' ? 2 : 1),
+    { ...alertLine(alert, into), ...(when === 'early' && { title: 'early' }) },
+    (state) => (alert in state.at ? state : { ...state, at: { ...state.at, [alert]: into } }),
+  );
+
+/** Of an incident, from before all merges: what they have changed stays. */
+export const incidentRecord = (incident: string, when: 'early' | 'late') =>
+  record(
+    `record of incident ${Number(`0x${incident}`)}, ${when}`,
+    START_MS - (when === 'early' ? 2 : 1),
+    incidentLine(incident, when),
+    (state) => {
+      const prevail = TITLES.indexOf(when) > TITLES.indexOf(state.titles[incident] ?? '');
+      return prevail ? { ...state, titles: { ...state.titles, [incident]: when } } : state;
+    },
+  );
+/** Each prevails over those before it; the last is that of merges. */
+const TITLES = ['first', 'early', 'late', 'second'];
+
+/** Of an incident, later than all merges by its clock: a merge that comes after it prevails, also over its repetition. */
+export function latestRecord(incident: string): MergeActor {
+  const name = `record of incident ${Number(`0x${incident}`)}, latest`;
+  return record(name, START_MS + HOUR_MS, incidentLine(incident, 'latest'), (state) =>
+    name in state.used
+      ? state
+      : { ...state, titles: { ...state.titles, [incident]: 'latest' }, used: { ...state.used, [name]: name } },
+  );
+}
+
 const LINES = [
   { kind: 'account', account_id: ACCOUNT, name: 'Acme', permissions: [] },
   { kind: 'member', account_id: ACCOUNT, member_id: MEMBER, name: 'Ada' },
@@ -160,8 +215,6 @@ export const exporting = (name: string): MergeActor => ({
   }),
   operations: new Map([[name, exported]]),
 });
-
-const HOUR_MS = 3_600_000;
 
 /** An operator, who repairs until there is nothing to repair. */
 export function repairing(name: string): MergeActor {

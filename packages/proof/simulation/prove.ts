@@ -25,6 +25,7 @@ import { LARGE_MERGES } from './large-merges.ts';
 import { LIMITS } from './limits.ts';
 import { MERGES } from './merges.ts';
 import { virtualize } from './process.ts';
+import { RECORDS } from './records.ts';
 
 const HELP = `npm run prove -- [options]: tries every schedule of a few calls, within bounds that it prints.
 
@@ -45,7 +46,15 @@ const FORMS: Readonly<Record<string, Readonly<Partial<Record<Scenario['cost'], n
   default: { 1: 2, 2: 1, 3: 1, 4: 1, 5: 1, 6: 0 },
   long: { 1: 2, 2: 2, 3: 2, 4: 2, 5: 1, 6: 1 },
 };
-const SCENARIOS: readonly Scenario[] = [...MERGES, ...LARGE_MERGES, ...IMPORTS, ...DELETES, ...ACCOUNTS, ...LIMITS];
+const SCENARIOS: readonly Scenario[] = [
+  ...MERGES,
+  ...LARGE_MERGES,
+  ...IMPORTS,
+  ...RECORDS,
+  ...DELETES,
+  ...ACCOUNTS,
+  ...LIMITS,
+];
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
 const { values: options } = parseArgs({

@@ -99,7 +99,7 @@ describe('import', () => {
     const { exitCode, out, err } = await admin('import -', { stdin });
     expect([exitCode, out]).toEqual([1, '']);
     expect(err).toMatch(
-      /^stdin:3: member_id is required .*\nstdin:3: name is required .*\nstdin:4: is not valid JSON \(column 1\)\n$/,
+      /^stdin:3: member_id is required .*\nstdin:3: name is required .*\nstdin:4: is not valid JSON \(column 1\)\nstdin: 3 problems\n$/,
     );
     expect(await stored(table, keys.account(id))).toBeUndefined();
   });
@@ -126,6 +126,31 @@ describe('import', () => {
     const stranger = member(newAccountId(), 1); // against the table, after all lines were read
     const { err } = await admin('import -', { stdin: `${lines(stranger)}x\n${lines(stranger)}` });
     expect([...err.matchAll(/^stdin:(\d+): /gm)].map(([, line]) => line)).toEqual(['1', '2', '3', '3']);
+  });
+
+  it('warns of incidents and owners that are neither in the data nor in the table, and writes all the same', async () => {
+    const id = newAccountId();
+    const objectId = (digit: string) => digit.repeat(24);
+    const incident = { kind: 'incident', account_id: id, title: 't' };
+    const alert = { kind: 'alert', account_id: id, title: 't' };
+    const own = lines(
+      accountLine(id),
+      { ...alert, alert_id: objectId('1'), incident_id: objectId('A') },
+      { ...alert, alert_id: objectId('2'), incident_id: objectId('b') },
+      { ...incident, incident_id: objectId('a'), owner_id: 7 },
+    );
+    const { exitCode, err } = await admin(['import', '-', '--account', String(id)], { stdin: own });
+    expect([exitCode, err.match(/stdin.*/g) ?? err]).toEqual([
+      0,
+      [
+        `stdin:3: warning: incident_id ${objectId('b')} is neither in the data nor in the table`,
+        'stdin:4: warning: owner_id 7 is neither in the data nor in the table',
+      ],
+    ]);
+    const missing = lines(member(id, 7), { ...incident, incident_id: objectId('b') });
+    await admin('import -', { stdin: missing });
+    const again = await admin(['import', '-', '--account', String(id)], { stdin: own });
+    expect(again.err).not.toContain('warning');
   });
 
   it('takes integers of the whole int64 range', async () => {

@@ -13,7 +13,7 @@ import { newTable, stored } from '../../../../test/support/service.ts';
 import { FEED_OUTPUTS } from '../../feed/queues.ts';
 import { ACME, adminOn, makeAcme } from '../support/acme.ts';
 import { startFakeAws } from '../support/aws.ts';
-import { commandNames, runCommand } from '../support/run-admin.ts';
+import { commandNames, commandsWith, runCommand } from '../support/run-admin.ts';
 
 const root = new URL('../../../../', import.meta.url);
 const MINUTE_MS = 60_000;
@@ -50,12 +50,28 @@ it('has an example for every command', () => {
     ).not.toEqual([]);
 });
 
+/** What they print is data already, or for a person or a shell. */
+const WITHOUT_JSON = ['export', 'console', 'complete', 'completion', 'preflight'];
+
+it('has --json for every command that is no group', () => {
+  const withJson = commandsWith('--json');
+  const words = commandNames.map((name) => name.join(' '));
+  const leaves = words.filter(
+    (name) => !words.some((other) => other.startsWith(name === '' ? '' : `${name} `) && other !== name),
+  );
+  expect(
+    leaves.filter((name) => !withJson.includes(name) && !WITHOUT_JSON.some((without) => name.startsWith(without))),
+  ).toEqual([]);
+});
+
 it('shows defaults as they would be typed, such as 7d', () => {
   for (const { out } of helps) expect(out).not.toMatch(/default: \d{4,}/);
 });
 
 /** A key that is revoked cannot be rotated any more, and a stack must be gone before its keys are. */
 const late = (line: string) => Number(/app-key revoke|gateway-keys remove/.test(line));
+
+const writing = commandsWith('--dry-run');
 
 describe('an example of the help', () => {
   it.each(single.sort((one, other) => late(one) - late(other)))('%s', async (line) => {
@@ -72,9 +88,15 @@ describe('an example of the help', () => {
               : word,
     );
     if (command.startsWith('gateway-keys remove')) aws.gateway.attached = [];
+    const stdin = `{"kind":"member","account_id":${ACME},"member_id":1,"name":"n"}\n`;
+    if (writing.some((name) => command.startsWith(`${name} `))) {
+      const dry = await adminOn(table)([...args, ...(args.includes('--dry-run') ? [] : ['--dry-run']), '--json'], {
+        stdin,
+      });
+      expect([dry.exitCode, JSON.parse(dry.out).dry_run]).toEqual([0, true]);
+    }
     let clock = Date.now();
     const now = args.includes('--for') ? () => (clock += MINUTE_MS) : Date.now; // ten minutes are soon over
-    const stdin = `{"kind":"member","account_id":${ACME},"member_id":1,"name":"n"}\n`;
     const { exitCode, err } = await adminOn(table)(args, { now, stdin });
     expect([exitCode, exitCode === 0 ? '' : err]).toEqual([0, '']);
   });

@@ -4,10 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { expect, it, onTestFinished } from 'vitest';
+import { collections } from '../../../../lib/dynamodb/keys.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
-import { handlersOver, newTable, testDeps } from '../../../../test/support/service.ts';
+import { handlersOver, newTable, storedUnder, testDeps } from '../../../../test/support/service.ts';
 import { recordsOf } from '../../../local/test/support/stream-records.ts';
+import { createAudit } from '../../cli/audited.ts';
 import { replayRelay } from '../../relay/replay.ts';
 
 /** SQS with these letters, EventBridge and a stream of these records, in place of AWS: the environment says where. */
@@ -85,10 +87,15 @@ it('relays what its letters name, in the stream or in themselves, and leaves wha
   };
   const letters = [info('there', second), { Records: [third] }, info('trimmed', first)];
   const { queue, sent, details, place } = await standIn(letters, [second as DynamoDBRecord, first as DynamoDBRecord]);
-  expect(await replayRelay(table, place, true)).toEqual({ letters: 3, left: 1 });
+  expect(await replayRelay(table, place)).toEqual({ letters: 3, left: 1 });
   expect([queue.size, sent, details]).toEqual([3, [], []]);
-  expect(await replayRelay(table, place, false)).toEqual({ letters: 3, left: 1 });
+  expect(await replayRelay(table, place, createAudit(table, 'relay replay', 'o', Date.now))).toEqual({
+    letters: 3,
+    left: 1,
+  });
   expect([...queue.keys()]).toEqual(['2']);
+  const audit = await storedUnder(table, collections.audit(tenant.account));
+  expect(audit).toMatchObject([{ command: 'relay replay', by: 'o', result: 'done', target: '2 dead letters' }]);
   const { pk, sk } = second?.dynamodb?.Keys ?? {};
   expect(sent).toEqual([JSON.stringify({ pk: pk?.S, sk: sk?.S })]);
   expect(details.map(({ incident_id }) => incident_id)).toEqual([incidents[1], incidents[2]]);

@@ -204,6 +204,14 @@ describe('over real HTTP', () => {
   });
 });
 
+it('the stream is followed as the template says, also in when records are given up', () => {
+  const { patterns: _patterns, ...stream } = readDeployment(inject('template'), table.name).stream;
+  expect(stream).toEqual({
+    ...{ functionName: 'relay', batchSize: 100, bisects: true, deadLetters: 'RelayDeadLetters' },
+    ...{ longestAgeMs: 8 * 3_600_000, mostRetries: Number.POSITIVE_INFINITY },
+  });
+});
+
 it('a function that cannot be loaded is named with its error', async () => {
   const file = join(mkdtempSync(join(tmpdir(), 'broken-')), 'broken.mjs');
   writeFileSync(file, "throw new Error('no such table');");

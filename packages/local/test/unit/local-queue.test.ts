@@ -1,3 +1,4 @@
+import type { DynamoDBRecord } from 'aws-lambda';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createQueues, type EventSource } from '../../queues.ts';
 import { handOver, matches } from '../../stream.ts';
@@ -96,19 +97,32 @@ describe('a local queue', () => {
 });
 
 describe('the local stream', () => {
-  const records = Array.from({ length: 5 }, (_, index) => ({ dynamodb: { SequenceNumber: String(index) } }));
-  const handed = async (results: (object | Error)[]) => {
-    const batches: string[] = [];
+  const textOf = (some: readonly DynamoDBRecord[]) => some.map(({ dynamodb }) => dynamodb?.SequenceNumber).join('');
+  const handed = async (
+    invokeWith: (batch: string) => object | undefined,
+    settings: Partial<Parameters<typeof handOver>[1]> = {},
+  ) => {
+    const ApproximateCreationDateTime = Date.now() / 1_000 - 10;
+    const records = Array.from({ length: 5 }, (_, index) => ({
+      dynamodb: { SequenceNumber: String(index), ApproximateCreationDateTime },
+    }));
+    const [batches, givenUp]: string[][] = [[], []];
     const invoke = async (event: unknown) => {
-      batches.push((event as { Records: typeof records }).Records.map((one) => one.dynamodb.SequenceNumber).join(''));
-      const result = results.shift();
-      if (result instanceof Error) throw result;
-      return result;
+      const batch = textOf((event as { Records: DynamoDBRecord[] }).Records);
+      batches?.push(batch);
+      return invokeWith(batch);
     };
-    const handing = handOver(records, 3, { invoke }, new AbortController().signal);
+    const forever = { longestAgeMs: Number.POSITIVE_INFINITY, mostRetries: Number.POSITIVE_INFINITY };
+    const handing = handOver(
+      records,
+      { batchSize: 3, bisects: false, ...forever, ...settings },
+      { invoke },
+      (batch) => givenUp?.push(textOf(batch)),
+      new AbortController().signal,
+    );
     await vi.advanceTimersByTimeAsync(60_000);
     await handing;
-    return batches;
+    return { batches, givenUp };
   };
   const failed = (...numbers: string[]) => ({
     batchItemFailures: numbers.map((itemIdentifier) => ({ itemIdentifier })),
@@ -119,7 +133,28 @@ describe('the local stream', () => {
     ['again from the first record that failed', [failed('2', '1'), failed()], ['012', '123', '4']],
     ['again when the function failed', [new Error('failed')], ['012', '012', '34']],
   ])('hands records over %s', async (_how, results, batches) => {
-    expect(await handed(results)).toEqual(batches);
+    const next = () => {
+      const result = (results as (object | Error)[]).shift();
+      if (result instanceof Error) throw result;
+      return result;
+    };
+    expect(await handed(next)).toEqual({ batches, givenUp: [] });
+  });
+
+  it.each([
+    ['after its retries', { mostRetries: 1 }, { batches: ['012', '012', '34'], givenUp: ['012'] }],
+    [
+      'alone where batches are halved',
+      { mostRetries: 1, bisects: true },
+      { batches: ['012', '01', '0', '123', '12', '1', '1', '234'], givenUp: ['1'] },
+    ],
+    ['when it is too old', { longestAgeMs: 9_999 }, { batches: ['012', '34'], givenUp: ['012'] }],
+  ])('gives up a record that always fails %s, and goes on', async (_when, settings, expected) => {
+    const poisoned = (batch: string) => {
+      if (batch.includes('1')) throw new Error('poison');
+      return undefined;
+    };
+    expect(await handed(poisoned, settings)).toEqual(expected);
   });
 
   it('filters by values, and by what is there', () => {
