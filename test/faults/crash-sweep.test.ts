@@ -31,7 +31,7 @@ const LOCAL: Readonly<Record<string, Sweep[]>> = {
 };
 const AFTER_STORM: Readonly<Record<string, Sweep[]>> = {
   quick: [],
-  ci: [1, 95, 250].map((alerts) => ({ alerts, most: 22 })),
+  ci: [1, 95, 250].map((alerts) => ({ alerts, most: 12 })),
   full: [1, 95, 250].map((alerts) => ({ alerts, most: ALL })),
 };
 
