@@ -1,6 +1,6 @@
 /** Every example of the help works as it stands. */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -40,7 +40,6 @@ beforeAll(async () => {
 afterAll(() => {
   leave();
   aws.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 it('has an example for every command', () => {

@@ -1,5 +1,5 @@
 /** Imported data is not trusted: a file takes nothing from another account, and takes nothing back that happened once. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -118,7 +118,6 @@ describe('a file for which no --account is given', () => {
     });
     leave();
     aws.close();
-    rmSync(folder, { recursive: true });
     return { ...result, listed, questions: questions.length, account: await stored(table, keys.account(id)) };
   }
 
