@@ -129,10 +129,10 @@ describe('a merge too large for one transaction', () => {
     const { sequence } = (await tenant.feed(to))[0];
     const taken = alerts.slice(40, 60);
     const own = connectAgain(table);
-    // After all that it reads, and before its first write.
+    // It has read that nothing is moved yet, and is about to read where the alerts are.
     aroundCalls(
       own,
-      before('TransactWrite', async () => {
+      before('BatchGet', async () => {
         await merge(tenant, taken, later);
         await tenant.finish(later);
       }),
