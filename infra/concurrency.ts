@@ -22,3 +22,7 @@ export function reservedExecutions(name: FunctionName, reserved: number): number
   const share = SHARES[name];
   return reserved === 0 || share === undefined ? undefined : Math.floor(share * reserved);
 }
+
+/** What the shares add up to. */
+export const reservedInAll = (reserved: number): number =>
+  (Object.keys(SHARES) as FunctionName[]).reduce((sum, name) => sum + (reservedExecutions(name, reserved) ?? 0), 0);

@@ -7,8 +7,6 @@ import { Construct } from 'constructs';
 
 /** Messages of a call, and how long Lambda gathers them while there are fewer: several records of a row are one write. */
 const BATCH = { size: 100, window: Duration.seconds(1) } as const;
-/** Calls at a time: a bound on what a backlog takes of the table and of the account's concurrency. */
-const MOST_CALLS = 10;
 /** AWS recommends six time-outs of the function, so that a batch can be retried while Lambda throttles it. */
 const TIMEOUTS_UNTIL_RETRY = 6;
 /**
@@ -45,13 +43,19 @@ export class Feed extends Construct {
     return { FEED_URL: this.queue.queueUrl, REFUSED_URL: this.refused.queueUrl };
   }
 
-  /** Hands the records to the function; not enabled, they wait in the queue. */
-  deliverTo(ingestRecords: IngestFunction, { enabled }: { enabled: boolean }): void {
+  /**
+   * Hands the records to the function; not enabled, they wait in the queue.
+   * @param maxConcurrency calls at a time: a bound on what a backlog takes of the table and of the account's concurrency
+   */
+  deliverTo(
+    ingestRecords: IngestFunction,
+    { enabled, maxConcurrency }: { enabled: boolean; maxConcurrency: number },
+  ): void {
     ingestRecords.addEventSource(
       new SqsEventSource(this.queue, {
         batchSize: BATCH.size,
         maxBatchingWindow: BATCH.window,
-        maxConcurrency: MOST_CALLS,
+        maxConcurrency,
         reportBatchItemFailures: true,
         enabled,
       }),

@@ -1,12 +1,13 @@
 /**
  * What each function may do with the table: exactly the actions that it uses, on the kinds of partition keys that it
- * uses. The stack grants from this list; a test compares it with recorded calls.
+ * uses; those of an operation are in `operations.ts`. The stack grants from this list; a test compares it with recorded calls.
  *
  * Each action is in one statement of a function, since AWS does not document whether the keys of a transaction are evaluated one by
  * one or as a set. `ForAllValues`, which the conditions require, is also true for a request without a key; but none of these
  * actions works without one, and `Scan` and PartiQL, which do, are not granted.
  */
-import type { OperationName } from '../lib/http/operations.ts';
+import type { Grant, KeyKind } from '../lib/dynamodb/grants.ts';
+import { type ListedOperation, type OperationName, operations } from '../lib/http/operations.ts';
 
 /** Patterns of `dynamodb:LeadingKeys`, as `lib/dynamodb/keys.ts` builds the keys. */
 export const LEADING_KEYS = {
@@ -24,18 +25,7 @@ export const LEADING_KEYS = {
   merges: 'ACCOUNT#*#MERGES',
   idempotency: 'ACCOUNT#*#IDEMPOTENCY',
   rate: 'ACCOUNT#*#RATE#*',
-} as const;
-
-export type KeyKind = keyof typeof LEADING_KEYS;
-export type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'ConditionCheckItem';
-
-/** One statement: actions on partition keys of some kinds. */
-export interface Grant {
-  readonly actions: readonly TableAction[];
-  readonly on: readonly KeyKind[];
-  /** Of these, what only the previous release uses: both releases serve calls during an update. */
-  readonly previous?: readonly `${TableAction} on ${KeyKind}`[];
-}
+} as const satisfies Record<KeyKind, string>;
 
 /** The functions that belong to no operation. */
 type OtherFunction =
@@ -48,29 +38,13 @@ type OtherFunction =
 /** Also the name of a file in `functions/`. */
 export type FunctionName = OperationName | OtherFunction;
 
+const OF_OPERATIONS = Object.fromEntries(operations.map(({ name, grants }: ListedOperation) => [name, grants])) as Record<
+  OperationName,
+  readonly Grant[]
+>;
+
 export const GRANTS: Readonly<Record<FunctionName, readonly Grant[]>> = {
-  'browse-fleet': [
-    { actions: ['GetItem'], on: ['appKey', 'rate'] },
-    { actions: ['UpdateItem'], on: ['rate'] },
-    { actions: ['Query'], on: ['hosts', 'hostStatuses'] },
-    { actions: ['BatchGetItem'], on: ['hostStatuses'] },
-  ],
-  'get-rum-resource': [
-    { actions: ['GetItem'], on: ['appKey', 'rum'] },
-    { actions: ['Query'], on: ['rum'] },
-  ],
-  'delete-work-item': [
-    { actions: ['GetItem'], on: ['appKey', 'workItems'] },
-    { actions: ['UpdateItem'], on: ['workItems'] },
-  ],
-  'merge-alerts': [
-    { actions: ['BatchGetItem'], on: ['alerts', 'incidents', 'members', 'merges', 'idempotency'] },
-    { actions: ['GetItem'], on: ['appKey', 'feed', 'rate'] },
-    { actions: ['Query'], on: ['feed', 'merges'] },
-    { actions: ['PutItem'], on: ['feed', 'idempotency'] },
-    { actions: ['UpdateItem'], on: ['merges', 'incidents', 'alerts', 'rate'] },
-    { actions: ['ConditionCheckItem'], on: ['members'] },
-  ],
+  ...OF_OPERATIONS,
   'finish-merges': [
     { actions: ['Query'], on: ['accounts', 'feed', 'merges'] },
     { actions: ['PutItem'], on: ['feed'] },

@@ -1,6 +1,6 @@
 import type { FunctionName } from './grants.ts';
 
-/** A function has a share of a processor by its memory; a whole one at 1,769 MB. docs/performance.md has what each size costs. */
+/** A function has a share of a processor by its memory; a whole one at 1,769 MB. docs/performance.md says why 512 MB. */
 const [SMALL, USUAL, WHOLE] = [256, 512, 1_769] as const;
 
 const SIZES: Readonly<Partial<Record<FunctionName, number>>> = {

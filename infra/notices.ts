@@ -4,7 +4,7 @@ import type { DeploymentSettings } from './stack-settings.ts';
 
 /** What `cdk synth` and `cdk deploy` say of a deployment: what its settings chose, and what its operator may not mean. */
 export function addNotices(stack: Stack, settings: DeploymentSettings): void {
-  const { reservedConcurrency, mergeConcurrency, alarmEmail, alarmTopicArn, ephemeral } = settings;
+  const { reservedConcurrency, mergeConcurrency, feedConcurrency, alarmEmail, alarmTopicArn, ephemeral } = settings;
   const said = Annotations.of(stack);
   said.addInfoV2(
     'service:concurrency',
@@ -12,8 +12,10 @@ export function addNotices(stack: Stack, settings: DeploymentSettings): void {
       reservedConcurrency === 0
         ? 'none is reserved, so merges or strangers can leave too few for the authorizer and the reads (setting reservedConcurrency)'
         : `${reservedConcurrency} reserved, ${reservedExecutions('usage-key-authorizer', reservedConcurrency)} of them for the authorizer and at most ${reservedExecutions('merge-alerts', reservedConcurrency)} for merges`
-    }; at most ${mergeConcurrency} merges are finished at a time.`,
+    }; at most ${mergeConcurrency} merges are finished, and ${feedConcurrency} batches of the feed written, at a time.`,
   );
+  if (settings.writesFrozen)
+    said.addWarningV2('service:frozen', 'FROZEN: deletions and merges are refused, and the feed waits (writesFrozen).');
   if (ephemeral)
     said.addWarningV2('service:ephemeral', 'EPHEMERAL: the table and its data are deleted with this stack.');
   else if (alarmEmail === undefined && alarmTopicArn === undefined)

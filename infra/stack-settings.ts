@@ -24,6 +24,8 @@ export interface DeploymentSettings extends SettingValues {
   reservedConcurrency: number;
   /** Most merges that `finish-merges` finishes at a time. */
   mergeConcurrency: number;
+  /** Most batches of the feed that `ingest-records` writes at a time. */
+  feedConcurrency: number;
   logRetentionDays: number;
   /** How a new version of an operation comes into use. */
   rollout: (typeof ROLLOUTS)[number];
@@ -94,6 +96,7 @@ export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>): Deplo
     concurrencyLimit: integer('concurrencyLimit', 1000, 10, 1_000_000),
     reservedConcurrency: integer('reservedConcurrency', 0, 0, 1_000_000),
     mergeConcurrency: integer('mergeConcurrency', 20, 2, 1000),
+    feedConcurrency: integer('feedConcurrency', 10, 2, 1000),
     logRetentionDays: Number(days ?? 30),
     rollout: ROLLOUTS.find((one) => one === rollout) ?? 'all-at-once',
     alarmEmail: text('alarmEmail', /^[^@\s]+@[^@\s]+$/, 'an e-mail address'),

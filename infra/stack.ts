@@ -107,7 +107,10 @@ export class ServiceStack extends Stack {
       environment: { ...environment, ...feed.environment },
       timeout: INGEST_TIMEOUT,
     });
-    feed.deliverTo(ingestRecords, { enabled: !settings.writesFrozen });
+    feed.deliverTo(ingestRecords, {
+      enabled: !settings.writesFrozen,
+      maxConcurrency: settings.feedConcurrency,
+    });
     feed.addOutputs(this);
 
     const rollout =

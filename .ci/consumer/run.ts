@@ -93,6 +93,11 @@ try {
       env,
     );
     check(exit === expected, `${name}: watch-fleet ${most} ends with ${exit.trim()}`);
+    if (name.startsWith('Node')) {
+      const command = 'node_modules/incident-monitoring-rum-client/dist/cli.js';
+      const resource = JSON.parse(await inFolder(`${of('stale-hosts').split(' ')[0]} ${command} rum --json`, env));
+      check(resource.product === 'rum', `${name}: the command shows the RUM resource`);
+    }
     const refused = await inFolder(`${of('stale-hosts')} 2>&1 || true`, { ...env, APP_KEY: 'wrong' });
     check(/Unauthorized/.test(refused), `${name}: says why it is refused`);
   }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CUT } from './left-out.ts';
 
 export const INCIDENTS = ['5b0c00000000000000000001', '5b0c00000000000000000002'] as const;
-/** As many as one transaction moves: a larger merge may need finish-merges, which the emulator does not feed. */
+/** As many as one transaction moves: finish-merges may be stopped (large-merge.ts). */
 export const ALERTS = Array.from({ length: 90 }, (_, index) => index.toString(16).padStart(24, '5b0d'));
 
 const PAUSE_MS = 600;

@@ -1,7 +1,7 @@
 /**
  * The life of a deployment, with the commands of docs/deploy.md and docs/operate.md, on an emulator of AWS: bootstrap,
- * deploy the previous release, update to this tree while calls are running, an ephemeral stage beside it, a failed update, roll back,
- * tear down, adopt the table that is kept.
+ * deploy the previous release, update to this tree while calls are running and a large merge is pending, an ephemeral stage beside it, a
+ * failed update, roll back, tear down, adopt the table that is kept.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,6 +13,7 @@ import { checkOutPreviousRelease } from '../../test/support/previous-release.ts'
 import { root, shell } from '../support/processes.ts';
 import { sampleOf } from '../support/sample.ts';
 import { ALERTS, INCIDENTS, startCalls } from './calls.ts';
+import { createLargeMerge, largeMergeLines } from './large-merge.ts';
 import { startEmulator } from './ministack.ts';
 
 const STACK = 'IncidentMonitoringRum';
@@ -34,7 +35,7 @@ const deploy = (tree?: string, context = '') =>
 const admin = (args: string) => shell(`npm run --silent admin -- ${args}`, emulator.env);
 const onStack = `--stack ${STACK} --yes`;
 
-/** A second stage beside the first, with an account, and so a gateway key and data, of its own, until it is destroyed with them. */
+/** A second stage beside the first, with an account, and so a gateway key and data, of its own, until all of it is deleted. */
 async function besideTheFirst(): Promise<void> {
   const stage = 'Preview';
   const context = `-c stackName=${stage} -c ephemeral=true -c apiGatewayAccount=false`;
@@ -49,6 +50,12 @@ async function besideTheFirst(): Promise<void> {
   await cdk(`destroy --force ${context}`);
   if (await hasTable(table)) throw new Error('the table of an ephemeral stage is still there');
   if (!(await hasTable(outputs().TableName ?? ''))) throw new Error('the table of the other stage is gone');
+  await removeGatewayKey(table);
+}
+
+async function removeGatewayKey(table: string): Promise<void> {
+  const printed = await admin(`gateway-keys remove --table ${table} --yes`);
+  if (!printed.includes('1 gateway keys deleted')) throw new Error(printed);
 }
 
 /** What the stack's last deployment put out. */
@@ -107,6 +114,7 @@ async function addAccount(): Promise<void> {
       JSON.stringify({ kind: 'incident', account_id: ACCOUNT, incident_id, title: 'Calls' }),
     ),
     ...ALERTS.map((alert_id) => JSON.stringify({ kind: 'alert', account_id: ACCOUNT, alert_id, title: 'Calls' })),
+    ...largeMergeLines(ACCOUNT),
   ];
   const file = join(folder, 'account.ndjson');
   writeFileSync(file, `${lines.join('\n')}\n`);
@@ -154,7 +162,12 @@ async function walk(): Promise<void> {
   await step('bootstrap', () => cdk('bootstrap'));
   await step('deploy the previous release', () => deploy(previous));
   await step('account, app key, data', addAccount);
+  const largeMerge = createLargeMerge({ emulator, stack: STACK, account: ACCOUNT, admin });
+  await step('a large merge that is left pending', () =>
+    largeMerge.commit(previous, `${folder}/previous/${STACK}.template.json`, appKey, outputs().TableName ?? ''),
+  );
   await step('update to this tree under calls', () => underCalls(deploy));
+  await step('the large merge is finished by this tree', () => largeMerge.finish(outputs().TableName ?? ''));
   await step('certificate of the operations that write', certificate);
   await step('an ephemeral stage beside it, destroyed with its table', besideTheFirst);
   await step('a failed update is rolled back under calls', () =>
@@ -171,10 +184,7 @@ async function walk(): Promise<void> {
   await step('roll back to the previous release under calls', () => underCalls(() => deploy(previous)));
   const table = outputs().TableName ?? '';
   await step('destroy', () => cdk('destroy --force'));
-  await step('remove the gateway keys', async () => {
-    const printed = await admin(`gateway-keys remove --table ${table} --yes`);
-    if (!printed.includes('1 gateway keys deleted')) throw new Error(printed);
-  });
+  await step('remove the gateway keys', () => removeGatewayKey(table));
   await step('adopt the table', async () => deploy(root, `-c adoptTable=${await streamOf(table)}`));
   await step('make the gateway keys', () => admin(`gateway-keys create ${onStack}`));
   await step('smoke test', smoke);

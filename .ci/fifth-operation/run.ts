@@ -54,7 +54,10 @@ function addOperation(): void {
       method: 'POST',
       path: '${PATH}',
       summary: 'Read a work item',
+      description: 'The work item as it is now.',
+      tag: 'Incidents',
       throttle: PLAN,
+      grants: [{ actions: ['GetItem'], on: ['appKey', 'workItems'] }],
       request: {
         title: 'GetWorkItemRequest',
         type: 'object',
@@ -71,6 +74,13 @@ function addOperation(): void {
           title: { type: 'string', description: 'Its title' },
         },
       },
+      example: { request: { work_item_id: '${work_item_id}' }, data: ${JSON.stringify({ work_item_id, version, title })} },
+      refusals: [
+        {
+          summary: 'The work item does not exist',
+          explanation: { name: 'workItemNotFound', values: { workItemId: 'wi-none' } },
+        },
+      ],
     } as const satisfies Operation;
 
     `,
@@ -87,37 +97,14 @@ function addOperation(): void {
   );
 }
 
-/** What the records of facts about operations must say of it. */
-function addFacts(): void {
-  insert(
-    'infra/grants.ts',
-    "  'finish-merges': [",
-    `'${NAME}': [{ actions: ['GetItem'], on: ['appKey', 'workItems'] }],`,
-  );
-  insert(
-    'infra/generate/examples.ts',
-    "  'merge-alerts': {",
-    `'${NAME}': {
-      tag: 'Incidents',
-      errors: {
-        ResourceNotFound: {
-          summary: 'The work item does not exist',
-          message: en.explain.workItemNotFound({ workItemId: 'wi-none' }),
-        },
-      },
-      description: 'The work item as it is now.',
-      request: { work_item_id: '${work_item_id}' },
-      data: ${JSON.stringify({ work_item_id, version, title })},
-    },`,
-  );
+/** How the tests that go through the list reach it, and try it for another account. */
+function addToTests(): void {
   insert('test/support/handlers.ts', '  mergeAlerts: ', 'getWorkItem: createGetWorkItemHandler(deps),');
   insert(
     'test/support/handlers.ts',
     'import { createMergeAlertsHandler',
     `import { createGetWorkItemHandler } from '../../lib/operations/${NAME}/read.ts';\n`,
   );
-  insert('packages/local/serve.ts', "    'merge-alerts': {", `'${NAME}': { work_item_id: '${work_item_id}' },`);
-  insert('packages/conformance/src/sections/index.ts', "  'merge-alerts': mergeAlerts,", `'${NAME}': deleteWorkItem,`);
   insert(
     'test/integration/security.test.ts',
     "  'merge-alerts': {",
@@ -179,16 +166,8 @@ try {
 
   addOperation();
   await npmExec('node', 'infra/generate/validators.ts');
-  await compilerAsksFor(
-    '.',
-    'packages/conformance/src/sections/index.ts',
-    'infra/generate/examples.ts',
-    'infra/grants.ts',
-    'test/support/handlers.ts',
-    'packages/local/serve.ts',
-    'test/integration/security.test.ts',
-  );
-  addFacts();
+  await compilerAsksFor('.', 'test/support/handlers.ts', 'test/integration/security.test.ts');
+  addToTests();
   await npm('generate');
   await compilerAsksFor('packages/client', 'packages/client/src/client.ts');
   addClientMethod();

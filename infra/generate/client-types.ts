@@ -13,14 +13,26 @@ const isInt64 = (schema: unknown): schema is Schema =>
 /** Counts, times and days fit a double; ids and versions may not. */
 const mayBeBig = (request: boolean, field: string) => request || field.endsWith('_id');
 
+/** The schema with the range and default of a number in its description, unless that has them: the generator omits them. */
+function withRange(schema: Schema): Schema {
+  const { description, minimum, maximum, 'x-maximum': exactly, default: preset } = schema;
+  if (maximum === undefined) return schema;
+  const most = exactly ?? maximum;
+  const range = !String(description).includes(`to ${most}`) && `from ${minimum} to ${most}`;
+  const said = [description, range, preset !== undefined && `default ${preset}`].filter(Boolean);
+  return { ...schema, description: said.join('; ') };
+}
+
 /** The schema with references as the generator of types has them, and integers that a double may not hold. */
 function prepared(value: unknown, request: boolean, field = ''): unknown {
   if (Array.isArray(value)) return value.map((one) => prepared(one, request));
   if (typeof value === 'string' && field === '$ref') return value.replace('#/components/schemas/', '#/definitions/');
   if (typeof value !== 'object' || value === null) return value;
-  if (isInt64(value) && mayBeBig(request, field)) return { tsType: 'number | bigint', description: value.description };
+  const described = withRange(value as Schema);
+  if (isInt64(value) && mayBeBig(request, field))
+    return { tsType: 'number | bigint', description: described.description };
   return Object.fromEntries(
-    Object.entries(value)
+    Object.entries(described)
       .filter(([key]) => key !== 'default')
       .map(([key, member]) => [key, prepared(member, request, key)]),
   );

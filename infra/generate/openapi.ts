@@ -5,11 +5,17 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { ERROR_CODES } from '../../lib/http/errors.ts';
-import { type ListedOperation, operationIdOf, operations } from '../../lib/http/operations.ts';
+import { type ListedOperation, operationIdOf, operations, type Tag } from '../../lib/http/operations.ts';
 import { ENVELOPE_SCHEMAS, HEADERS, meaningOf, PARAMETERS, publish, schemaRef } from './components.ts';
-import { DOCUMENTATION, errorExamples, REQUEST_ID, TAGS } from './examples.ts';
+import { errorExamples, exampleData, REQUEST_ID } from './examples.ts';
 
 export const OPENAPI_FILE = new URL('../../openapi.json', import.meta.url);
+
+const TAGS: Readonly<Record<Tag, string>> = {
+  Monitoring: 'Hosts and the state of their network-topology collection',
+  RUM: 'Real-user monitoring: plan, quotas, usage',
+  Incidents: 'Alerts, incidents and work items',
+};
 
 /** Notes on errors of a status. */
 const NOTES: Readonly<Record<number, readonly string[]>> = {
@@ -68,7 +74,6 @@ export function openApiDocument(): object {
 
   function answers(operation: ListedOperation): object {
     const { name, response, rateWindows } = operation;
-    const documented = DOCUMENTATION[name];
     const schema = publish(
       {
         title: `${capital(operationIdOf(name))}Envelope`,
@@ -85,12 +90,12 @@ export function openApiDocument(): object {
       headers: {
         ...headers('Svc-Request-Id'),
         ...rateHeaders,
-        ...headers(...(documented.headers ?? [])),
+        ...headers(...(operation.headers ?? [])),
         ...(operation.idempotent && headers('Idempotent-Replayed')),
       },
-      content: { 'application/json': { schema, example: { request_id: REQUEST_ID, data: documented.data } } },
+      content: { 'application/json': { schema, example: { request_id: REQUEST_ID, data: exampleData(operation) } } },
     };
-    const byStatus = Map.groupBy(errorExamples(name), ([code]) => ERROR_CODES[code].status);
+    const byStatus = Map.groupBy(errorExamples(operation), ([code]) => ERROR_CODES[code].status);
     const failures = [...byStatus].map(([status, errors]) => {
       return [status, shared(operation, status, failure(status, errors, rateHeaders))];
     });
@@ -98,19 +103,20 @@ export function openApiDocument(): object {
   }
 
   function pathOf(operation: ListedOperation): object {
-    const { name, summary, permission, rateWindows, throttle, idempotent, request } = operation;
+    const { name, summary, description, tag, permission, rateWindows, throttle, idempotent, request, example } =
+      operation;
     return {
       operationId: operationIdOf(name),
       summary,
-      description: DOCUMENTATION[name].description,
-      tags: [DOCUMENTATION[name].tag],
+      description,
+      tags: [tag],
       parameters: [
         { $ref: '#/components/parameters/AcceptLanguage' },
         ...(idempotent ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
       ],
       requestBody: {
         required: 'required' in request,
-        content: { 'application/json': { schema: publish(request, schemas), example: DOCUMENTATION[name].request } },
+        content: { 'application/json': { schema: publish(request, schemas), example: example.request } },
       },
       responses: answers(operation),
       ...(permission && { 'x-permission': permission }),

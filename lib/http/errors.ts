@@ -46,11 +46,11 @@ const REFUSALS = {
   workItemTooLarge: 'BadRequest' as With<{ workItemId: string }>,
   versionDiffers: 'InvalidParameter' as With<{ given: string; stored: string }>,
   rumResourceNotFound: 'ResourceNotFound' as With<undefined>,
-  alertsTooLarge: 'BadRequest' as With<{ some: string[]; more: number }>,
+  alertsTooLarge: 'BadRequest' as With<{ some: readonly string[]; more: number }>,
   incidentTooLarge: 'BadRequest' as With<{ incidentId: string }>,
   mergesPending: 'ServiceUnavailable' as With<{ pending: number }>,
   mergeTargetsNotFound: 'ResourceNotFound' as With<{
-    some: { what: 'incident' | 'alert' | 'member'; id: string }[];
+    some: readonly { what: 'incident' | 'alert' | 'member'; id: string }[];
     more: number;
     /** Alerts that were not looked up. */
     unread: number;
@@ -62,6 +62,8 @@ const REFUSALS = {
 };
 
 export type RefusalName = keyof typeof REFUSALS;
+
+export const codeOf = (name: RefusalName): ErrorCode => REFUSALS[name];
 
 /** The values of each refusal's sentence. */
 export type Explanations = { [K in RefusalName]: (typeof REFUSALS)[K] extends With<infer Values> ? Values : never };

@@ -1,9 +1,11 @@
 /**
- * The operations: path, permission, limits, request and response schema. Handlers, stack, local gateway, reference and tests read them.
- * Each has its own export, so that a function's bundle contains only its own.
+ * The operations, and all that is declared of each: path, permission, limits, grants, schemas, documentation. Handlers, stack, local
+ * gateway, reference and tests read them. Each has its own export, so that a function's bundle contains only its own.
  */
 import type { JSONSchema } from 'json-schema-to-ts';
+import type { Grant } from '../dynamodb/grants.ts';
 import { objectId, type TypeOf } from '../shared/schema.ts';
+import type { Explanation } from './errors.ts';
 import { fleetPage, fleetStatus, rumResource } from './resources.ts';
 
 export { FLEET_STATUSES } from './resources.ts';
@@ -20,18 +22,38 @@ export interface Operation {
   readonly name: string;
   readonly method: 'POST';
   readonly path: `/${string}`;
+  /** In a few words, for a list of operations. */
   readonly summary: string;
+  /** In Markdown: what request and response do not say. */
+  readonly description: string;
+  readonly tag: Tag;
   /** The permission that the account needs; absent: any valid key may call. */
   readonly permission?: string;
   /** The exact limit, enforced by the handler, the shorter window first; absent: only the usage plan limits calls. */
   readonly rateWindows?: readonly [RateWindow, RateWindow];
   /** The usage plan's throttle per account: calls a second, and burst. */
   readonly throttle: { readonly rate: number; readonly burst: number };
+  /** What its function may do with the table: exactly the actions that it uses. */
+  readonly grants: readonly Grant[];
   /** Whether the operation takes an `Idempotency-Key` header. */
   readonly idempotent?: boolean;
   readonly request: JSONSchema & { readonly properties: object };
   /** Schema of `data` in a successful answer. */
   readonly response: JSONSchema;
+  /** Headers of its successful answers that no other has. */
+  readonly headers?: readonly 'Age'[];
+  /** A request to the sample data, and its `data`: absent if `infra/generate/examples.ts` computes it of the sample. */
+  readonly example: { readonly request: object; readonly data?: unknown };
+  /** Examples of errors that not all operations answer, or that have another message here. */
+  readonly refusals: readonly RefusalExample[];
+}
+
+/** The groups of operations in the description. */
+export type Tag = 'Monitoring' | 'RUM' | 'Incidents';
+
+interface RefusalExample {
+  readonly summary: string;
+  readonly explanation: Explanation;
 }
 
 /** The validated body of an operation, defaults filled in. */
@@ -50,12 +72,28 @@ export const browseFleet = {
   method: 'POST',
   path: '/monit/servicemap/fleet',
   summary: 'List the hosts of the account with the state of their network-topology collection',
+  description:
+    'Requires the permission Targets Read (`monit`).\n\n' +
+    'One page of hosts in ascending order of `host_id`, each with its status at `generated_at_ms`. All filters given must match; ' +
+    'an empty one matches every host. A page ends when it is full, when `scan_limit` hosts were examined, or with the last host; ' +
+    '`next_cursor` is present as long as hosts are left. If live status cannot be read, hosts are shown from the inventory, ' +
+    '`coverage.failed` counts them, and `partial` is true.\n\n' +
+    'A call counts against the limits of 2 a second and 30 a minute once it has passed all other checks. Responses to counted calls ' +
+    '(200, and 500 or 503 of the operation itself) and the 429 of these limits have the rate-limit headers. No other response has them: ' +
+    'the 429 of the usage plan (50 calls a second for each account and operation) has `Retry-After` alone.',
+  tag: 'Monitoring',
   permission: 'monit',
   rateWindows: [
     { name: 'second', limit: 2, seconds: 1 },
     { name: 'minute', limit: 30, seconds: 60 },
   ],
   throttle: PLAN,
+  grants: [
+    { actions: ['GetItem'], on: ['appKey', 'rate'] },
+    { actions: ['UpdateItem'], on: ['rate'] },
+    { actions: ['Query'], on: ['hosts', 'hostStatuses'] },
+    { actions: ['BatchGetItem'], on: ['hostStatuses'] },
+  ],
   request: {
     title: 'BrowseFleetRequest',
     type: 'object',
@@ -106,6 +144,17 @@ export const browseFleet = {
     },
   },
   response: fleetPage,
+  example: { request: { limit: 1, statuses: ['stale', 'degraded'] } },
+  refusals: [
+    {
+      summary: 'The account lacks the permission Targets Read',
+      explanation: { name: 'permissionMissing', values: { permission: 'monit' } },
+    },
+    {
+      summary: 'The third call in a second',
+      explanation: { name: 'tooFrequent', values: { limit: 2, windowSeconds: 1 } },
+    },
+  ],
 } as const satisfies Operation;
 
 export const getRumResource = {
@@ -113,7 +162,14 @@ export const getRumResource = {
   method: 'POST',
   path: '/rum/resource/info',
   summary: "Read the account's RUM plan, quotas and usage",
+  description:
+    'The record may be as old as the header `Age` says, unless `no_cache` is true; usage is read on every call.',
+  tag: 'RUM',
   throttle: PLAN,
+  grants: [
+    { actions: ['GetItem'], on: ['appKey', 'rum'] },
+    { actions: ['Query'], on: ['rum'] },
+  ],
   request: {
     title: 'GetRumResourceRequest',
     type: 'object',
@@ -127,6 +183,14 @@ export const getRumResource = {
     },
   },
   response: rumResource,
+  headers: ['Age'],
+  example: { request: {} },
+  refusals: [
+    {
+      summary: 'The account has no RUM resource',
+      explanation: { name: 'rumResourceNotFound', values: undefined },
+    },
+  ],
 } as const satisfies Operation;
 
 export const deleteWorkItem = {
@@ -134,7 +198,14 @@ export const deleteWorkItem = {
   method: 'POST',
   path: '/incident/work-item/delete',
   summary: 'Soft-delete a work item',
+  description:
+    '`version` must be the stored version; the deletion adds 1 to it. Repeating the call with the same version succeeds and does nothing.',
+  tag: 'Incidents',
   throttle: PLAN,
+  grants: [
+    { actions: ['GetItem'], on: ['appKey', 'workItems'] },
+    { actions: ['UpdateItem'], on: ['workItems'] },
+  ],
   request: {
     title: 'DeleteWorkItemRequest',
     type: 'object',
@@ -162,6 +233,17 @@ export const deleteWorkItem = {
     properties: {},
     additionalProperties: false,
   },
+  example: { request: { work_item_id: 'wi-1001', version: 1 }, data: {} },
+  refusals: [
+    {
+      summary: 'The work item wi-large has too much stored data',
+      explanation: { name: 'workItemTooLarge', values: { workItemId: 'wi-large' } },
+    },
+    {
+      summary: 'The work item wi-none does not exist',
+      explanation: { name: 'workItemNotFound', values: { workItemId: 'wi-none' } },
+    },
+  ],
 } as const satisfies Operation;
 
 export const mergeAlerts = {
@@ -169,7 +251,20 @@ export const mergeAlerts = {
   method: 'POST',
   path: '/alert/merge',
   summary: 'Merge alerts into an incident',
+  description:
+    "All of the alerts are moved or none, however many. The incident's feed gets one entry that lists where each came from. With an " +
+    '`Idempotency-Key` a merge can be repeated for 24 hours without being done twice. After a 503 or a lost response the merge may have been done: ' +
+    'repeat it with the same key to find out. `BadRequest`: an alert or the incident has too much stored data (400 KB) to be changed.',
+  tag: 'Incidents',
   throttle: MERGE_PLAN,
+  grants: [
+    { actions: ['BatchGetItem'], on: ['alerts', 'incidents', 'members', 'merges', 'idempotency'] },
+    { actions: ['GetItem'], on: ['appKey', 'feed', 'rate'] },
+    { actions: ['Query'], on: ['feed', 'merges'] },
+    { actions: ['PutItem'], on: ['feed', 'idempotency'] },
+    { actions: ['UpdateItem'], on: ['merges', 'incidents', 'alerts', 'rate'] },
+    { actions: ['ConditionCheckItem'], on: ['members'] },
+  ],
   idempotent: true,
   request: {
     title: 'MergeAlertsRequest',
@@ -206,6 +301,27 @@ export const mergeAlerts = {
     },
   },
   response: { type: 'null' },
+  example: {
+    request: {
+      alert_ids: ['23a5a8cc741f9d42df78f93f', 'd3afd55730b974e815f545aa'],
+      incident_id: '40637f096ece1da9c808ecde',
+      comment: 'same cause',
+    },
+    data: null,
+  },
+  refusals: [
+    {
+      summary: 'An alert has too much stored data',
+      explanation: { name: 'alertsTooLarge', values: { some: ['5f0c2a9d1b7e4c3f8a6d9e01'], more: 0 } },
+    },
+    {
+      summary: 'An alert does not exist',
+      explanation: {
+        name: 'mergeTargetsNotFound',
+        values: { some: [{ what: 'alert', id: 'ffffffffffffffffffffffff' }], more: 0, unread: 0 },
+      },
+    },
+  ],
 } as const satisfies Operation;
 
 export const operations = [browseFleet, getRumResource, deleteWorkItem, mergeAlerts] as const satisfies Operation[];

@@ -1,10 +1,10 @@
 /** What `npm start` starts: DynamoDB Local, the table with its data, and the service. */
 import { createReadStream } from 'node:fs';
 import inspector from 'node:inspector';
-import { DEMO_KEYS, sampleData, sampleId } from '../../infra/generate/sample.ts';
+import { DEMO_KEYS, sampleData } from '../../infra/generate/sample.ts';
 import { createAppKeys } from '../../lib/auth/app-keys.ts';
 import { connectTable, PATIENT, splitEndpoint, type Table } from '../../lib/dynamodb/client.ts';
-import { type OperationName, operations } from '../../lib/http/operations.ts';
+import { operations } from '../../lib/http/operations.ts';
 import { readSettings, SETTINGS } from '../../lib/shared/settings.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 import { listAccounts } from '../admin/accounts/accounts.ts';
@@ -142,13 +142,6 @@ function welcome(
   const direct = http_proxy || all_proxy || ALL_PROXY ? " --noproxy '*'" : '';
   const curl = (path: string, body: object) =>
     `curl -s${direct} '${url}${path}?app_key=${appKey}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
-  const ids = { alert_ids: [sampleId('alert 0'), sampleId('alert 1')], incident_id: sampleId('incident 0') };
-  const bodies: Record<OperationName, object> = {
-    'browse-fleet': { limit: 1, statuses: ['stale', 'degraded'] },
-    'get-rum-resource': {},
-    'delete-work-item': { work_item_id: 'wi-1001', version: 1 },
-    'merge-alerts': { ...ids, comment: 'same cause' },
-  };
   return [
     '',
     `Serving at ${url}`,
@@ -158,7 +151,7 @@ function welcome(
     ...(demoKey === undefined ? [] : [`Demo key   ${demoKey}`]),
     ...fail.map((failure) => `Failing    ${failure}: ${FAILURES[failure]}`),
     '',
-    ...operations.map(({ name, path }) => curl(path, bodies[name])),
+    ...operations.map(({ path, example }) => curl(path, example.request)),
     '',
     'Press Ctrl-C to stop. Requests:',
   ].join('\n');

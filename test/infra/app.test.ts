@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -12,4 +12,13 @@ it('lets nobody else change what will be deployed', async () => {
   const app = promisify(execFile)(process.execPath, ['infra/app.ts'], { env });
   await expect(app).rejects.toMatchObject({ stderr: expect.stringContaining('maxBodyBytes must be') });
   expect(statSync(CDK_OUTDIR).mode & 0o777).toBe(0o700);
+});
+
+it('names the stack as the setting says', async () => {
+  const CDK_OUTDIR = join(mkdtempSync(join(tmpdir(), 'app-')), 'cdk.out');
+  const CDK_CONTEXT_JSON = JSON.stringify({ stackName: 'Staging', 'aws:cdk:bundling-stacks': [] });
+  await promisify(execFile)(process.execPath, ['infra/app.ts'], {
+    env: { ...process.env, CDK_OUTDIR, CDK_CONTEXT_JSON },
+  });
+  expect(existsSync(join(CDK_OUTDIR, 'Staging.template.json'))).toBe(true);
 });

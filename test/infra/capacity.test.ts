@@ -39,12 +39,13 @@ describe('concurrent executions', () => {
     },
   );
 
-  it('of finished merges are as many as the setting says', () => {
-    const mappings = Object.values(
-      propertiesOf('AWS::Lambda::EventSourceMapping', deployed({ mergeConcurrency: '2' })),
-    );
-    const ofMerges = mappings.filter(({ EventSourceArn }) => EventSourceArn === 'MergesQueue.Arn');
-    expect(ofMerges).toMatchObject([{ ScalingConfig: { MaximumConcurrency: 2 } }]);
+  it.each([
+    ['mergeConcurrency', 'MergesQueue'],
+    ['feedConcurrency', 'FeedQueue'],
+  ])('that a backlog may take are as many as the setting %s says', (setting, queue) => {
+    const mappings = Object.values(propertiesOf('AWS::Lambda::EventSourceMapping', deployed({ [setting]: '3' })));
+    const ofQueue = mappings.filter(({ EventSourceArn }) => EventSourceArn === `${queue}.Arn`);
+    expect(ofQueue).toMatchObject([{ ScalingConfig: { MaximumConcurrency: 3 } }]);
   });
 });
 

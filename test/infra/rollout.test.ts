@@ -120,6 +120,22 @@ describe('-c rollout=canary', () => {
     });
   });
 
+  it.each(OPERATIONS)('%s: the call before is one of it, to the new version and no other', (route, operation) => {
+    const name = operation.replaceAll('-', '');
+    const version = one('AWS::Lambda::Alias', `Rollout${name}`).properties.FunctionVersion;
+    const [METHOD, RESOURCE] = route.split(' ');
+    const arn = one('AWS::Lambda::Version', name).id;
+    expect(version).toBe(`${arn}.Version`);
+    const hook = one('AWS::Lambda::Function', `Rollout${name}smoke`).properties;
+    expect(hook.Environment.Variables).toEqual({ VERSION: arn, METHOD, RESOURCE });
+    const { PolicyDocument } = one('AWS::IAM::Policy', `Rollout${name}smokeRole`).properties;
+    expect(PolicyDocument.Statement).toContainEqual({
+      Action: 'lambda:InvokeFunction',
+      Effect: 'Allow',
+      Resource: arn,
+    });
+  });
+
   type Counts = Record<string, number>;
   /** CloudWatch's answer for these counts; what is not given was not counted. */
   const raised = (what: string, counts: Counts): boolean => {
@@ -147,6 +163,13 @@ describe('-c rollout=canary', () => {
       'one call of a hundred fails, and none of the old version',
       'errors',
       { callsNew: 1000, callsAll: 10_000, failedNew: 10, failedAll: 10 },
+      true,
+    ],
+    ['a single failure is chance', 'errors', { callsNew: 20, callsAll: 200, failedNew: 1, failedAll: 1 }, false],
+    [
+      'it fails over twice as often as the old one, not as both together',
+      'errors',
+      { callsNew: 1000, callsAll: 10_000, failedNew: 90, failedAll: 450 },
       true,
     ],
     ['it crashes', 'errors', { callsNew: 1000, callsAll: 10_000, crashedNew: 10, crashedAll: 10 }, true],

@@ -24,6 +24,7 @@ it('have these defaults', () => {
     concurrencyLimit: 1000,
     reservedConcurrency: 0,
     mergeConcurrency: 20,
+    feedConcurrency: 10,
     logRetentionDays: 30,
     alarmEmail: undefined,
     alarmTopicArn: undefined,
@@ -74,6 +75,7 @@ it.each([
   ['stageRate', 1, 10_000],
   ['stageBurst', 1, 5_000],
   ['mergeConcurrency', 2, 1000],
+  ['feedConcurrency', 2, 1000],
   ['noTrafficMinutes', 0, 1440],
 ])('%s is an integer from %d to %d', (name, min, max) => {
   for (const value of [min, max]) expect(read({ [name]: String(value) })).toMatchObject({ [name]: value });

@@ -91,6 +91,11 @@ it.each([
   ['nobody', {}, [['warning', expect.stringContaining('Alarms reach nobody')]]],
   ['an address', { alarmEmail: 'ops@example.com' }, []],
   ['a topic', { alarmTopicArn: 'arn:aws:sns:eu-west-1:123456789012:on-call' }, []],
+  [
+    'a freeze that stayed in cdk.json',
+    { writesFrozen: 'true', alarmEmail: 'ops@example.com' },
+    [['warning', expect.stringContaining('deletions and merges are refused')]],
+  ],
   ['an ephemeral stage', { ephemeral: 'true' }, [['warning', expect.stringContaining('are deleted with this stack')]]],
 ])(
   'a deployment says what it reserves, and warns of what may not be meant, and of nothing else: %s',

@@ -3,20 +3,14 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { ResponseType } from 'aws-cdk-lib/aws-apigateway';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { gatewayResponses } from '../../infra/gateway-responses.ts';
-import {
-  type AnsweredCode,
-  DOCUMENTATION,
-  errorExamples,
-  LARGE_ALERT,
-  MISSING_ALERT,
-} from '../../infra/generate/examples.ts';
+import { type AnsweredCode, errorExamples, exampleData } from '../../infra/generate/examples.ts';
 import { int64Keyword, withInt64 } from '../../infra/generate/int64-keyword.ts';
 import { openApiDocument } from '../../infra/generate/openapi.ts';
 import { DEMO_KEYS, sampleData } from '../../infra/generate/sample.ts';
 import { connectTable, type Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import type { Handler } from '../../lib/http/operation-handler.ts';
-import { type ListedOperation, type OperationName, operationIdOf, operations } from '../../lib/http/operations.ts';
+import { type ListedOperation, mergeAlerts, type OperationName, operationIdOf, operations } from '../../lib/http/operations.ts';
 import { loadData } from '../../packages/admin/data/load.ts';
 import { createLocalGatewayKeys } from '../../packages/admin/local-service/local-gateway-keys.ts';
 import { expectEnvelope } from '../support/answers.ts';
@@ -71,7 +65,8 @@ function expectDescribed({ path }: ListedOperation, { status, headers, body }: A
 
 describe.each(operations)('the worked example of $name', (operation) => {
   it('is answered as it says', async () => {
-    const { request, data } = DOCUMENTATION[operation.name];
+    const { request } = operation.example;
+    const data = exampleData(operation);
     const event = eventFor(operation, { appKey: DEMO_KEYS.demo, body: request });
     const answer = await invoke(handlerOf(operation), event);
     expectEnvelope(answer, 200);
@@ -100,7 +95,9 @@ const down = () => handlersOver(testDeps(connectTable({ name: 't', endpoint: 'ht
 const later = () => handlersOver(testDeps(table, { now: () => NOW + 3_600_000 }));
 const compressed = gzipSync('{}').toString('base64');
 const encoded = { rawBody: compressed, isBase64Encoded: true, headers: { 'Content-Encoding': 'gzip' } };
-const [{ incident_id }] = [DOCUMENTATION['merge-alerts'].request as { incident_id: string }];
+const { incident_id } = mergeAlerts.example.request;
+const [LARGE_ALERT] = mergeAlerts.refusals[0].explanation.values.some;
+const [{ id: MISSING_ALERT }] = mergeAlerts.refusals[1].explanation.values.some;
 
 /** The call of each example: of all operations, or of one. */
 const CALLS: Readonly<Record<AnsweredCode, Call | Partial<Record<OperationName, Call>>>> = {
@@ -127,7 +124,7 @@ const CALLS: Readonly<Record<AnsweredCode, Call | Partial<Record<OperationName, 
 };
 
 const examples = operations.flatMap((operation) =>
-  errorExamples(operation.name).flatMap(([code, { message }]) => {
+  errorExamples(operation).flatMap(([code, { message }]) => {
     const calls = CALLS[code];
     const own = operations.some(({ name }) => name in calls);
     const call = own ? (calls as Partial<Record<OperationName, Call>>)[operation.name] : (calls as Call);
@@ -146,7 +143,7 @@ describe('the worked example of an error', () => {
   it.each(examples)('is answered as it says: $name $code', async ({ operation, code, message, call: given }) => {
     const { options, over, alone, before = 0 } = given;
     const handler = handlerOf(operation, over?.());
-    const body = { body: DOCUMENTATION[operation.name].request };
+    const body = { body: operation.example.request };
     const event = () => eventFor(operation, { appKey: DEMO_KEYS.demo, ...body, ...options });
     // The gateway's own answers need no handler; those of a table that is not there come from the handler alone.
     const call = (): Promise<Answer> => (alone ? invokeAlone(handler, event()) : invoke(handler, event()));
@@ -166,7 +163,7 @@ describe('the worked example of an error', () => {
         Object.keys(content['application/json'].examples ?? {}),
       );
       expect(shown.sort()).toEqual(
-        errorExamples(operation.name)
+        errorExamples(operation)
           .map(([code]) => code as string)
           .sort(),
       );
@@ -174,7 +171,7 @@ describe('the worked example of an error', () => {
   });
 
   it('of a refusal by the usage plan has the words of the gateway', () => {
-    const [, throttled] = errorExamples('merge-alerts').find(([code]) => code === 'RequestTooFrequently') ?? [];
+    const [, throttled] = errorExamples(mergeAlerts).find(([code]) => code === 'RequestTooFrequently') ?? [];
     const answer = gatewayResponses().find(({ type }) => type === ResponseType.THROTTLED);
     expect(JSON.stringify(answer?.templates)).toContain(throttled?.message);
   });

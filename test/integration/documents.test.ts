@@ -32,7 +32,7 @@ import { stepsOf, walk } from '../support/walk.ts';
 const root = new URL('../../', import.meta.url);
 const STREAM_ARN = 'arn:aws:dynamodb:eu-west-1:123456789012:table/t/stream/2026-11-21T00:00:00.000';
 
-/** Documents with blocks of commands: run whole, by this test or by one of its own. That of docs/feed.md needs AWS. */
+/** Documents with blocks of commands. They are run whole, by this test or by one of their own, but for docs/feed.md: its block needs AWS. */
 const WALKED = ['README.md', 'docs/deploy.md', 'docs/feed.md', 'docs/operate.md', 'docs/reliability.md'];
 
 /** What only a whole run shows: the gate runs it, or a user. The script, or the file, is there. */
@@ -76,7 +76,6 @@ const NEEDS_AWS = [
   'npx cdk bootstrap',
   'npx cdk deploy',
   'npx cdk destroy',
-  'cdk destroy',
   'npx cdk deploy -c apiGatewayAccount=false',
   'npx cdk deploy -c writesFrozen=true',
   'npx cdk watch',
@@ -86,9 +85,7 @@ const NEEDS_AWS = [
   '-c rollout=canary-forced',
   'npx cdk deploy -c stackName=Staging -c apiGatewayAccount=false',
   'npx cdk deploy -c stackName=Preview-17 -c ephemeral=true -c apiGatewayAccount=false',
-  'npm run admin -- feed status',
   'aws apigateway get-account',
-  'aws sts get-caller-identity',
   'aws cloudformation describe-stacks --stack-name IncidentMonitoringRum --query "Stacks[0].Outputs[?OutputKey==\'TableName\'].OutputValue" --output text',
   'aws dynamodb restore-table-to-point-in-time --source-table-name "$TABLE" --target-table-name "$TABLE-restored" --restore-date-time 2026-11-21T09:00:00Z',
   'aws dynamodb update-table --table-name "$TABLE-restored" --deletion-protection-enabled --stream-specification StreamEnabled=true,StreamViewType=NEW_IMAGE',

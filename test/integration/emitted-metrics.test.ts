@@ -4,7 +4,7 @@ import { beforeAll, expect, inject, it, vi } from 'vitest';
 import { createAppKeys } from '../../lib/auth/app-keys.ts';
 import { createUsageKeyAuthorizer } from '../../lib/auth/usage-key-authorizer.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
-import { browseFleet, getRumResource } from '../../lib/http/operations.ts';
+import { browseFleet, deleteWorkItem, getRumResource } from '../../lib/http/operations.ts';
 import { createFinishMerges } from '../../lib/operations/merge-alerts/finish.ts';
 import { createMetrics } from '../../lib/shared/metrics.ts';
 import { resourcesOf, type Template } from '../../packages/local/template.ts';
@@ -88,6 +88,9 @@ beforeAll(async () => {
     // No row that this code could have written: a mistake of the service.
     await put(table, keys.rumResource(tenant.account), { plan: 1 });
     await invokeAlone(handlersOver(deps).getRumResource, eventFor(getRumResource, { appKey: tenant.appKey }));
+    const frozen = { ...deps, settings: { ...deps.settings, writesFrozen: true } };
+    const deletion = eventFor(deleteWorkItem, { appKey: tenant.appKey, body: { work_item_id: 'w', version: 1 } });
+    await invokeAlone(handlersOver(frozen).deleteWorkItem, deletion);
     const { browseFleet: browse } = handlersOver({ ...deps, now: () => began });
     for (let call = 0; call < 3; call += 1) await invokeAlone(browse, eventFor(browseFleet, { appKey: tenant.appKey }));
 
@@ -119,22 +122,17 @@ it('a call is counted once, with its duration in milliseconds, by operation and 
   const event = (name: string) => [
     [`IncidentMonitoringRum/Service Events event ${name} service incident-monitoring-rum`, 'Count', 1],
   ];
-  const failed = (...version: string[]) => [
-    [
-      'IncidentMonitoringRum/Service',
-      'Failed',
-      'operation',
-      'get-rum-resource',
-      'service',
-      'incident-monitoring-rum',
-      ...version,
-    ].join(' '),
-    'Count',
-    1,
-  ];
+  const failed = (operation: string) =>
+    ['', ' version 7'].map((version) => [
+      `IncidentMonitoringRum/Service Failed operation ${operation} service incident-monitoring-rum${version}`,
+      'Count',
+      1,
+    ]);
   expect(written.map(metricsOf)).toEqual([
     call('get-rum-resource', 'InternalError'),
-    [failed(), failed('version', '7')],
+    failed('get-rum-resource'),
+    call('delete-work-item', 'ServiceUnavailable'),
+    failed('delete-work-item'),
     call('browse-fleet', 'OK'),
     call('browse-fleet', 'OK'),
     call('browse-fleet', 'RequestTooFrequently'),

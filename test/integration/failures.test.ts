@@ -94,8 +94,8 @@ describe('an unforeseen error', () => {
   });
 
   it.each([
-    [['fr', 'zh-CN'], 'zh-CN'],
-    [['zh-CN', 'fr'], 'zh-CN'],
+    [['qaa', 'zh-CN'], 'zh-CN'],
+    [['zh-CN', 'qaa'], 'zh-CN'],
     [['zh-CN;q=0.5', 'en;q=0.9'], 'en'],
     [['en;q=0.5', 'zh-CN;q=0.9'], 'zh-CN'],
     [['zh-CN;q=0.9', 'en;q=0.5'], 'zh-CN'],

@@ -1,5 +1,6 @@
 /** What IAM is asked when a function calls DynamoDB: actions on kinds of partition keys, as `infra/grants.ts` grants them. */
-import { type FunctionName, GRANTS, type KeyKind, LEADING_KEYS } from '../../infra/grants.ts';
+import { type FunctionName, GRANTS, LEADING_KEYS } from '../../infra/grants.ts';
+import type { KeyKind } from '../../lib/dynamodb/grants.ts';
 import { partitionValue } from '../../packages/proof/simulation/table-double.ts';
 
 /** As the document client says it, or as it is on the wire. */

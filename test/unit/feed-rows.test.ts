@@ -79,7 +79,7 @@ describe('the rows of a feed entry', () => {
     expect(readMovedAlerts(ENTRY, [row, again] as never[])).toEqual({ moves, stayed });
   });
 
-  it('are written as in docs/table.md', () => {
+  it('keep the form of earlier releases', () => {
     const entry: FeedEntry = { ...ENTRY, incident_id: 'AB'.repeat(12) };
     const [, first, second] = largeEntryRows(
       7,

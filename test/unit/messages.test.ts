@@ -45,6 +45,15 @@ const EXAMPLES: { [K in keyof Explanations]: [values: Explanations[K], mentions:
   methodNotAllowed: [{ allow: 'POST' }, ['POST']],
 };
 
+/** Refusals of a merge: each says in the same sentence that nothing was merged. */
+const MERGE_REFUSALS = [
+  'mergeTargetsNotFound',
+  'alertsTooLarge',
+  'incidentTooLarge',
+  'mergesPending',
+  'mergesReadTooMuch',
+] as const satisfies (keyof Explanations)[];
+
 describe.each(CATALOGS.map((catalog) => [catalog.language, catalog] as const))('the language %s', (_name, catalog) => {
   it('is a language tag, and its file has that name: it is found by it', () => {
     expect(new Intl.Locale(catalog.language).toString()).toBe(catalog.language);
@@ -65,6 +74,18 @@ describe.each(CATALOGS.map((catalog) => [catalog.language, catalog] as const))('
       for (const mention of mentions) expect(text, name).toContain(mention);
       expect(text).not.toMatch(/undefined|null|NaN|\[object/);
     }
+  });
+
+  it('says of every refused merge that nothing was merged', () => {
+    const sentences = MERGE_REFUSALS.map((name) => {
+      const explanation = { name, values: EXAMPLES[name][0] } as Explanation;
+      return new Set(
+        messageOf(catalog, { code: 'BadRequest', explanation })
+          .split(/[.。] ?/)
+          .filter(Boolean),
+      );
+    });
+    expect(sentences.reduce((common, some) => common.intersection(some)).size).toBe(1);
   });
 });
 
@@ -166,8 +187,12 @@ it('a Chinese message has blanks between Chinese and other letters or digits, an
   expect(messages.filter((message) => wrong.test(message))).toEqual([]);
 });
 
+/** Reserved for private use, so no language of the service. */
+const UNKNOWN = 'qaa';
 /** What `*` stands for where English is named. */
 const OTHER = CATALOGS[1]?.language ?? 'en';
+/** Every language but Chinese, refused. */
+const REFUSED_OTHERS = CATALOGS.flatMap(({ language }) => (language === 'zh-CN' ? [] : `${language};q=0`)).join(', ');
 
 describe('Accept-Language', () => {
   it.each([
@@ -184,12 +209,12 @@ describe('Accept-Language', () => {
     ['zh-TW', 'en'],
     ['zh-Hant', 'en'],
     ['zh-HK', 'en'],
-    ['fr', 'en'],
+    [UNKNOWN, 'en'],
     ['*', 'en'],
-    ['fr, zh;q=0.5', 'zh-CN'],
+    [`${UNKNOWN}, zh;q=0.5`, 'zh-CN'],
     ['zh;q=0.4, en;q=0.5', 'en'],
     ['zh;q=0.6, en;q=0.5', 'zh-CN'],
-    ['en;q=0.1, fr;q=0.9, zh-CN;q=0.2', 'zh-CN'],
+    [`en;q=0.1, ${UNKNOWN};q=0.9, zh-CN;q=0.2`, 'zh-CN'],
     ['zh;q=0', 'en'],
     ['zh;q=0, en;q=0', 'en'],
     ['zh-TW, zh;q=0.9', 'zh-CN'],
@@ -208,8 +233,8 @@ describe('Accept-Language', () => {
     ['en;q=0', 'en'],
     ['zh-Hans;q=0, *;q=0.5, en', 'en'],
     ['en;q=0, zh-Hant;q=0.5, *', OTHER],
-    ['en;q=0, de;q=0, zh-Hans;q=0, *', 'en'],
-    ['en;q=0, de;q=0, zh-Hant;q=0, *', 'zh-CN'],
+    [`${REFUSED_OTHERS}, zh-Hans;q=0, *`, 'en'],
+    [`${REFUSED_OTHERS}, zh-Hant;q=0, *`, 'zh-CN'],
     ['not a tag at all, zh', 'zh-CN'],
     [';;;,,,q=', 'en'],
     ['x'.repeat(10_000), 'en'],

@@ -111,7 +111,7 @@ describe('a key', () => {
     ['mergeOrderShard', [3], 'ACCOUNT#7#MERGES', 'LEDGER#3'],
     ['rateCount', ['browse-fleet', 9], 'ACCOUNT#7#RATE#browse-fleet', '9'],
     ['idempotency', ['merge-alerts', 'ff'], 'ACCOUNT#7#IDEMPOTENCY', 'merge-alerts#ff'],
-  ])('of kind %s is written as in docs/table.md', (kind, parts, pk, sk) => {
+  ])('of kind %s keeps the form of earlier releases', (kind, parts, pk, sk) => {
     expect(build(kind, kind === 'appKey' ? parts : [7, ...parts])).toEqual({ pk, sk });
   });
 

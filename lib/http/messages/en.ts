@@ -110,7 +110,7 @@ export const catalog: Catalog = {
     mergeTargetsNotFound: ({ some, more, unread }) =>
       `Not found: ${some.map(({ what, id }) => `${what} ${id}`).join(', ')}${more > 0 ? ` and ${more} more` : ''}. Nothing was merged.${unread > 0 ? ` There may be more: ${unread} alerts were not looked up.` : ''}`,
     alertsTooLarge: ({ some, more }) =>
-      `These alerts have too much stored data to be merged: ${some.join(', ')}${more > 0 ? ` and ${more} more` : ''}. Shorten their data first.`,
+      `These alerts have too much stored data to be merged: ${some.join(', ')}${more > 0 ? ` and ${more} more` : ''}. Shorten their data first. Nothing was merged.`,
     incidentTooLarge: ({ incidentId }) =>
       `Incident ${incidentId} has too much stored data to be changed. Shorten its data first. Nothing was merged.`,
     mergesPending: ({ pending }) =>

@@ -112,9 +112,9 @@ export const catalog: Catalog = {
     mergeTargetsNotFound: ({ some, more, unread }) =>
       `不存在：${some.map(({ what, id }) => `${NOUNS[what]} ${id}`).join('、')}${more > 0 ? `，另有 ${more} 项` : ''}。未合并任何告警。${unread > 0 ? `可能还有更多：${unread} 个告警未查找。` : ''}`,
     alertsTooLarge: ({ some, more }) =>
-      `以下告警的存储数据过大，无法修改：${some.join('、')}${more > 0 ? `，以及另外 ${more} 个` : ''}。请先缩减其数据，再进行合并。`,
+      `以下告警的存储数据过大，无法修改：${some.join('、')}${more > 0 ? `，以及另外 ${more} 个` : ''}。请先缩减其数据。未合并任何告警。`,
     incidentTooLarge: ({ incidentId }) =>
-      `事件 ${incidentId} 的存储数据过大，无法修改。请先缩减其数据。未合并任何告警。`,
+      `${NOUNS.incident} ${incidentId} 的存储数据过大，无法修改。请先缩减其数据。未合并任何告警。`,
     mergesPending: ({ pending }) =>
       `此账户有 ${pending} 个大型合并仍在移动告警。未合并任何告警。请按 Retry-After 响应头等待后重试。`,
     mergesReadTooMuch: ({ limit, windowSeconds }) =>

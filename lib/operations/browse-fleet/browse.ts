@@ -143,9 +143,8 @@ async function scanHosts(reader: HostReader, body: BrowseRequest, nowMs: number,
   return scan;
 }
 
-type Fields = typeof browseFleet.request.properties;
-/** The fields of a request that are filters: lists of accepted values. */
-type Filter = { [Name in keyof Fields]: Fields[Name] extends { type: 'array' } ? Name : never }[keyof Fields];
+/** Every other field of a request is a filter: a list of accepted values. */
+type Filter = Exclude<keyof typeof browseFleet.request.properties, 'cursor' | 'limit' | 'scan_limit'>;
 
 /** The value of a host that each filter compares. */
 const FILTERS: { readonly [Name in Filter]: (host: HostRow, item: FleetHost) => string } = {

@@ -6,7 +6,7 @@ export type FleetHost = ResponseOf<typeof browseFleet>['items'][number];
 export type ServiceMap = FleetHost['servicemap'];
 export type FleetStatus = ServiceMap['status'];
 
-export const DEFAULT_INTERVAL_MS = 60_000;
+const DEFAULT_INTERVAL_MS = 60_000;
 
 const NO_REPORT: Omit<HostStatusRow, 'host_id'> = {
   node_count: 0,

@@ -179,7 +179,7 @@ async function prepare(
   if (idempotency && isRepeat(rows.of(idempotency.key), idempotency)) return { result: REPLAYED };
   const incident = rows.of(incidentKey);
   const assignments = new Map<string, Assignment>();
-  const missing: Explanations['mergeTargetsNotFound']['some'] = [];
+  const missing: Explanations['mergeTargetsNotFound']['some'][number][] = [];
   if (!incident) missing.push({ what: 'incident', id: incidentId });
   for (const key of alertKeys.slice(0, alertKeys.length - reading.unread)) {
     const row = rows.of(key);

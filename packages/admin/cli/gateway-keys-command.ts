@@ -50,10 +50,15 @@ async function remove({ io, target, dryRun, audit }: WritingSession): Promise<vo
   if (plan !== undefined)
     throw new CliError(`The gateway keys are in use by the usage plan ${plan}: destroy its stack first.`);
   if (dryRun) return say(io, `${left.length} gateway keys would be deleted.`);
-  await audit.around(await listAccounts(table), 'gateway key', async () => {
+  const accounts = await listAccounts(table).catch((error: Error) => {
+    // It went with its ephemeral stack; where there are no keys either, its name is a mistake.
+    if (error.name === 'ResourceNotFoundException' && left.length > 0) return undefined;
+    throw error;
+  });
+  await audit.around(accounts ?? [], 'gateway key', async () => {
     await each(io, 'gateway keys', left, (key) => deleteGatewayKey(client, key));
     // Deleted keys must not be passed to another stack's API Gateway: it would refuse the calls.
-    await forgetGatewayKeys(table);
+    if (accounts) await forgetGatewayKeys(table);
   });
   print(io, `${left.length} gateway keys deleted.`);
 }

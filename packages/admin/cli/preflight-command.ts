@@ -1,32 +1,24 @@
 /** What the account and region of a first deployment lack: read only. The quotas are in docs/deploy.md. */
 import type { Stack } from '@aws-sdk/client-cloudformation';
+import type { DeploymentSettings } from '../../../infra/stack-settings.ts';
 import type { AdminCommand } from './command.ts';
 import { CliError, type Io, print, printJson } from './io.ts';
+import { codeFindings, concurrencyFindings, type Found, intentFindings, readSettings } from './preflight-settings.ts';
 
-/** As `infra/app.ts` names it. */
-const STACK = 'IncidentMonitoringRum';
-/** Functions that may run at once: fewer leave nothing to reserve, since Lambda keeps 100 for functions without a reservation. */
-const LEAST_CONCURRENCY = 200;
-/** That of `infra/stack-settings.ts` unless it is given. */
-const STAGE_RATE = 1_000;
+/** Its cdk.json, and cdk.context.json, have the settings. */
+const ROOT = new URL('../../../', import.meta.url);
+
 /** All operations can be called at their stage rate at once. */
 const OPERATIONS = 4;
 /** The version of the bootstrap that the CDK of package.json requires. */
 const BOOTSTRAP_VERSION = 6;
 
-type Verdict = 'ok' | 'change' | 'unknown';
-interface Finding {
-  what: string;
-  verdict: Verdict;
-  found: string;
-  /** What to do, where something is to be done. */
-  advice?: string;
-}
+type Finding = Found & { what: string };
 
 interface Options {
   region?: string;
   stack?: string;
-  stageRate?: number;
+  context: string[];
   json?: boolean;
 }
 
@@ -34,10 +26,10 @@ export function addPreflightCommand(program: AdminCommand, io: Io): void {
   program
     .command('preflight')
     .explain(
-      'Say what an AWS account and region lack for a first deployment. Reads only. Exit code 1 if something is to be changed, or could not be read.',
-      'preflight --region eu-west-1',
+      'Say what an AWS account and region lack for a deployment with the settings of cdk.json and --context. Reads only. Exit code 1 if something is to be changed, or could not be read.',
+      'preflight --region eu-west-1 -c reservedConcurrency=400',
     )
-    .option('--stage-rate <rate>', 'the stageRate of the deployment (default: 1,000)', Number)
+    .option('-c, --context <name=value>', 'a setting, as for cdk deploy; can be repeated', collect, [])
     .option('--json', 'print JSON')
     .action(async (_options: unknown, command: AdminCommand) => {
       const options = command.optsWithGlobals<Options>();
@@ -49,21 +41,24 @@ export function addPreflightCommand(program: AdminCommand, io: Io): void {
     });
 }
 
+const collect = (value: string, before: string[]) => [...before, value];
+
 const lineOf = ({ what, verdict, found, advice }: Finding) =>
   `${verdict.padEnd(7)} ${what}: ${found}${advice ? `. ${advice}` : ''}`;
 
 /** A check that fails says so, and the others go on. */
-async function preflight(
-  { region, stack = STACK, stageRate = STAGE_RATE }: Options,
-  env: Io['env'],
-): Promise<Finding[]> {
+async function preflight({ region, stack: named, context }: Options, env: Io['env']): Promise<Finding[]> {
+  const settings = readSettings(context, ROOT);
+  const stack = named ?? settings.stackName;
   const of = region ?? env.AWS_REGION ?? env.AWS_DEFAULT_REGION;
   const client = of === undefined ? {} : { region: of };
-  const checks: [string, () => Promise<Omit<Finding, 'what'> | Omit<Finding, 'what'>[]>][] = [
-    ['Lambda concurrency', () => concurrency(client)],
-    ['API Gateway', async () => gateway(client, stageRate, (await describe(client, stack)) !== undefined)],
+  const isDeployed = async () => (await describe(client, stack)) !== undefined;
+  const checks: [string, () => Promise<Found | Found[]>][] = [
+    ['Lambda', async () => lambda(client, settings, await isDeployed())],
+    ['API Gateway', async () => gateway(client, settings.stageRate, await isDeployed())],
     ['CDK bootstrap', () => bootstrap(client)],
     ['stack and table', () => leftOver(client, stack)],
+    ['settings', async () => intentFindings(settings, await place(client))],
   ];
   const findings = await Promise.all(
     checks.map(async ([what, check]) => {
@@ -79,20 +74,26 @@ async function preflight(
 
 type Region = { region?: string };
 
-async function concurrency(region: Region): Promise<Omit<Finding, 'what'>> {
+async function lambda(region: Region, settings: DeploymentSettings, isDeployed: boolean): Promise<Found[]> {
   const { GetAccountSettingsCommand, LambdaClient } = await import('@aws-sdk/client-lambda');
-  const { AccountLimit } = await new LambdaClient(region).send(new GetAccountSettingsCommand({}));
-  const { ConcurrentExecutions: all = 0, UnreservedConcurrentExecutions: free = 0 } = AccountLimit ?? {};
-  const found = `${all} executions at once, ${free} of them not reserved`;
-  if (free >= LEAST_CONCURRENCY) return { verdict: 'ok', found };
-  return {
-    verdict: 'change',
-    found,
-    advice: `Ask for 1000: aws service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384 --desired-value 1000`,
-  };
+  const { AccountLimit = {}, AccountUsage = {} } = await new LambdaClient(region).send(
+    new GetAccountSettingsCommand({}),
+  );
+  const { ConcurrentExecutions: all = 0, UnreservedConcurrentExecutions: free = 0, TotalCodeSize = 0 } = AccountLimit;
+  return [
+    ...concurrencyFindings({ all, free }, settings, isDeployed),
+    ...codeFindings(AccountUsage.TotalCodeSize ?? 0, TotalCodeSize, settings),
+  ];
 }
 
-async function gateway(region: Region, stageRate: number, isDeployed: boolean): Promise<Omit<Finding, 'what'>[]> {
+async function place(region: Region): Promise<{ account: string; region: string }> {
+  const { GetCallerIdentityCommand, STSClient } = await import('@aws-sdk/client-sts');
+  const client = new STSClient(region);
+  const { Account = '' } = await client.send(new GetCallerIdentityCommand({}));
+  return { account: Account, region: await client.config.region() };
+}
+
+async function gateway(region: Region, stageRate: number, isDeployed: boolean): Promise<Found[]> {
   const { APIGatewayClient, GetAccountCommand } = await import('@aws-sdk/client-api-gateway');
   const { throttleSettings, cloudwatchRoleArn } = await new APIGatewayClient(region).send(new GetAccountCommand({}));
   const rate = throttleSettings?.rateLimit ?? 0;
@@ -126,7 +127,7 @@ async function describe(region: Region, name: string): Promise<Stack | undefined
   }
 }
 
-async function bootstrap(region: Region): Promise<Omit<Finding, 'what'>> {
+async function bootstrap(region: Region): Promise<Found> {
   const stack = await describe(region, 'CDKToolkit');
   const advice = 'Run npx cdk bootstrap';
   if (!stack) return { verdict: 'change', found: 'missing', advice };
@@ -136,7 +137,7 @@ async function bootstrap(region: Region): Promise<Omit<Finding, 'what'>> {
 }
 
 /** A table that a destroyed stack, or a failed first deployment, left behind. */
-async function leftOver(region: Region, name: string): Promise<Omit<Finding, 'what'>[]> {
+async function leftOver(region: Region, name: string): Promise<Found[]> {
   const { DynamoDBClient, paginateListTables } = await import('@aws-sdk/client-dynamodb');
   const stack = await describe(region, name);
   if (stack) return [{ verdict: 'ok', found: `stack ${name} is deployed (${stack.StackStatus}): this is an update` }];

@@ -18,6 +18,8 @@ export class ApiError extends Error {
   readonly origin: string;
   /** Of a merge: repeat the call with this key to complete it safely. */
   readonly idempotencyKey: string | undefined;
+  /** Of a walk by `pages()` or `hosts()`: pass it as `cursor` to go on behind the last host that was yielded. */
+  cursor: string | undefined;
 
   constructor(message: string, { path, origin, idempotencyKey }: CallSite, options?: ErrorOptions) {
     super(message, options);

@@ -1,3 +1,4 @@
+import { ApiError } from './client-errors.ts';
 import { randomId } from './json.ts';
 import type { CallOptions, ClientOptions, MergeOptions } from './options.ts';
 import { type Answer, createTransport } from './transport.ts';
@@ -16,7 +17,7 @@ import {
 export interface Client {
   /** One page of hosts. */
   browseFleet(request?: BrowseFleetRequest, options?: CallOptions): Promise<FleetPage>;
-  /** The page at `cursor` and all after it; waits for the rate limit. To resume later, keep a page's `next_cursor`. */
+  /** The page at `cursor` and all after it; waits for the rate limit. To resume, pass a page's `next_cursor` or the error's `cursor`. */
   pages(request?: BrowseFleetRequest, options?: CallOptions): AsyncGenerator<FleetPage, void>;
   /** The hosts of all pages. */
   hosts(request?: BrowseFleetRequest, options?: CallOptions): AsyncGenerator<ServiceMapFleetHost, void>;
@@ -37,7 +38,10 @@ export function createClient(options: ClientOptions): Client {
     const limit = request.limit ?? Math.min(LARGEST_PAGE, request.scan_limit ?? LARGEST_PAGE);
     let cursor = request.cursor;
     do {
-      const answer = await transport.send(PATHS.browseFleet, { ...request, limit, cursor }, call);
+      const answer = await transport.send(PATHS.browseFleet, { ...request, limit, cursor }, call).catch((error) => {
+        if (error instanceof ApiError) error.cursor = cursor;
+        throw error;
+      });
       const freeAt = transport.now() + untilFreeMs(answer);
       const page = answer.data as FleetPage;
       cursor = page.next_cursor;

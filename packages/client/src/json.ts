@@ -23,10 +23,13 @@ export function parseJson(text: string): unknown {
   );
 }
 
-/** The JSON text of a request: undefined fields are omitted, bigints are integers. */
-export function requestText(request: object): string {
-  const members = Object.entries(request).flatMap(([field, value]) => {
-    const text = typeof value === 'bigint' ? String(value) : JSON.stringify(value);
+/** JSON.stringify, with bigints as integers. */
+export function jsonText(value: unknown): string | undefined {
+  if (typeof value === 'bigint') return String(value);
+  if (Array.isArray(value)) return `[${value.map((item) => jsonText(item) ?? 'null').join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).flatMap(([field, member]) => {
+    const text = jsonText(member);
     return text === undefined ? [] : [`${JSON.stringify(field)}:${text}`];
   });
   return `{${members.join(',')}}`;

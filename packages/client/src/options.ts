@@ -35,9 +35,12 @@ export interface ClientOptions {
   readonly appKey: string;
   /** Language of error messages, such as `zh-CN`; default `en`. */
   readonly language?: string;
-  /** Retries of a call without an answer, or with 502, 503 or 504 (default 4). 429 does not count; a call is sent 20 times at most. */
+  /**
+   * Retries of a call without an answer, or with 502, 503 or 504 (default 8, which outlives an outage of half a minute).
+   * 429 does not count; a call is sent 20 times at most.
+   */
   readonly retries?: number;
-  /** Total wait of a call before retries, including rate limits, in milliseconds (default 120,000). */
+  /** Time in which a call may be sent again, from its beginning, rate limits included, in milliseconds (default 120,000). */
   readonly maxWaitMs?: number;
   /** Time-out of an attempt in milliseconds (default 35,000). */
   readonly timeoutMs?: number;

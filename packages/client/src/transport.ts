@@ -9,7 +9,7 @@ import {
   TimeoutError,
   UnexpectedAnswerError,
 } from './client-errors.ts';
-import { bigintField, parseJson, requestText, roundedField } from './json.ts';
+import { bigintField, jsonText, parseJson, roundedField } from './json.ts';
 import type { CallOptions, ClientEvent, ClientOptions } from './options.ts';
 
 /** A success, with its headers. */
@@ -25,8 +25,10 @@ export interface Transport {
   now(): number;
 }
 
-const FIRST_BACKOFF_MS = 250;
-const LONGEST_BACKOFF_MS = 8_000;
+const FIRST_BACKOFF_MS = 500;
+/** With `RETRIES` the shortest waits add up to 31 seconds, the longest to 63: a restart or failover is over by then. */
+const LONGEST_BACKOFF_MS = 16_000;
+const RETRIES = 8;
 /** Also for `Retry-After: 0`. */
 const SHORTEST_WAIT_MS = 100;
 /** Of a call, rate limits included: `Retry-After: 0` must not make it endless. */
@@ -40,7 +42,7 @@ const CLIENT_HEADER = { [isBrowser ? 'X-Client' : 'User-Agent']: CLIENT };
 
 /** @throws TypeError when the options cannot work */
 export function createTransport(options: ClientOptions): Transport {
-  const { appKey, language, onEvent, timeoutMs = 35_000, retries = 4, maxWaitMs = 120_000 } = options;
+  const { appKey, language, onEvent, timeoutMs = 35_000, retries = RETRIES, maxWaitMs = 120_000 } = options;
   const { fetch = globalThis.fetch, now = monotonicMs, sleep = sleepUnlessAborted } = options;
   const base = baseOf(options.url);
   if (typeof appKey !== 'string' || appKey === '')
@@ -136,9 +138,9 @@ export function createTransport(options: ClientOptions): Transport {
       const site = { path, origin: base.origin, ...(idempotencyKey !== undefined && { idempotencyKey }) };
       const rounded = roundedField(request);
       if (rounded !== undefined) throw new InexactNumberError(rounded, ': pass it as a bigint', site);
-      const body = requestText(request);
+      const body = jsonText(request) ?? '';
+      const began = now();
       let failures = 0;
-      let waitedMs = 0;
       for (let attempt = 1; ; attempt += 1) {
         try {
           return await attemptOnce(site, body, attempt, call);
@@ -148,11 +150,10 @@ export function createTransport(options: ClientOptions): Transport {
           if (reason !== 'rate-limit') failures += 1;
           const told = error instanceof ServiceError ? error.retryAfter : undefined;
           const asked = (told ?? 0) * 1_000;
+          const leftMs = began + maxWaitMs - now();
           // A random time alone does not end the retries.
-          const jitter = Math.max(0, Math.min(jitterMs(attempt), maxWaitMs - waitedMs - asked));
-          const ms = Math.max(SHORTEST_WAIT_MS, asked + jitter);
-          if (failures > retries || attempt === MOST_ATTEMPTS || waitedMs + ms > maxWaitMs) throw error;
-          waitedMs += ms;
+          const ms = Math.max(SHORTEST_WAIT_MS, asked, Math.min(backoffMs(attempt, asked), leftMs));
+          if (failures > retries || attempt === MOST_ATTEMPTS || ms > leftMs) throw error;
           await wait({ type: 'wait', path, reason, ms }, call.signal);
         }
       }
@@ -171,9 +172,11 @@ function reasonToRepeat(error: unknown): Extract<ClientEvent, { type: 'wait' }>[
   return undefined;
 }
 
-/** A random time up to one that doubles with each attempt: callers that were refused together do not come again together. */
-const jitterMs = (attempt: number) =>
-  Math.round(Math.random() * Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempt));
+/** Half of a time that doubles with each attempt, or what was asked for, and a random time more: callers refused together spread. */
+function backoffMs(attempt: number, asked: number): number {
+  const half = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (attempt - 1)) / 2;
+  return Math.round(Math.max(asked, half) + Math.random() * half);
+}
 
 /** Unlike the time of day it is never set back. */
 const monotonicMs = () => Math.floor(performance.now());

@@ -224,11 +224,11 @@ export interface BrowseFleetRequest {
    */
   cursor?: string;
   /**
-   * Maximum number of matching hosts in the page
+   * Maximum number of matching hosts in the page; from 1 to 100; default 50
    */
   limit?: number;
   /**
-   * Maximum number of hosts examined to fill the page, from limit (default 50) to 2000
+   * Maximum number of hosts examined to fill the page, from limit (default 50) to 2000; default 1000
    */
   scan_limit?: number;
   /**

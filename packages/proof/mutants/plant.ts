@@ -1,6 +1,6 @@
 /** Copies of the sources to plant bugs in. */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** A bug: text that occurs once in a file, and what it becomes. */
@@ -13,28 +13,17 @@ export interface Bug {
 }
 
 export const root = fileURLToPath(new URL('../../../', import.meta.url));
-const SOURCES = [
-  'lib',
-  'functions',
-  'infra',
-  'packages',
-  'test',
-  'docs',
-  'README.md',
-  'openapi.json',
-  'package.json',
-  'package-lock.json',
-  'tsconfig.json',
-  'cdk.json',
-  'vitest.config.ts',
-];
-
-/** Copies the sources into a folder of this name. @returns its path */
+/** Copies all that Git knows or would add into a folder of this name. @returns its path */
 export function copySources(name: string): string {
   const folder = `${root}.local/mutants/${name}/`;
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  for (const source of SOURCES) cpSync(`${root}${source}`, `${folder}${source}`, { recursive: true });
+  const list = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  for (const file of list.stdout.split('\0').filter((name) => name && existsSync(`${root}${name}`)))
+    cpSync(`${root}${file}`, `${folder}${file}`);
   symlinkSync(`${root}node_modules`, `${folder}node_modules`);
   return folder;
 }

@@ -2,16 +2,13 @@
  * `npm run test:mutation`: Stryker changes the pure modules in every way that it knows, one change at a time, and a unit test must
  * fail for each, but for the changes that survivors.json lists with the reason why nobody could notice.
  */
-import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { installStryker, tools } from './stryker.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const here = `${root}packages/proof/mutation/`;
-/** What is installed, and where: below the root, so that Stryker finds the project's own Vitest. */
-const MANIFESTS = ['package.json', 'package-lock.json'];
-const manifests = `${here}tools/`;
-const tools = `${root}.local/mutation/tools/`;
 const report = `${root}.local/mutation/report.json`;
 
 interface Mutant {
@@ -26,19 +23,6 @@ interface Survivor {
   /** The source line that the change begins in, without the space around it. */
   line: string;
   change: string;
-}
-
-/** Installs Stryker, unless it is there: a folder of its own keeps its packages out of `npm ci`. */
-function install(): void {
-  const read = (folder: string, name: string) =>
-    existsSync(`${folder}${name}`) ? readFileSync(`${folder}${name}`, 'utf8') : undefined;
-  const isCurrent = MANIFESTS.every((name) => read(tools, name) === read(manifests, name));
-  if (isCurrent && existsSync(`${tools}node_modules/.package-lock.json`)) return;
-  rmSync(tools, { recursive: true, force: true });
-  mkdirSync(tools, { recursive: true });
-  for (const name of MANIFESTS) cpSync(`${manifests}${name}`, `${tools}${name}`);
-  const options = ['--no-audit', '--no-fund', '--ignore-scripts', '--legacy-peer-deps'];
-  execFileSync('npm', ['ci', ...options], { cwd: tools, stdio: 'inherit' });
 }
 
 function runStryker(): number {
@@ -67,7 +51,7 @@ function survivorOf(file: string, source: string, { location, replacement = '' }
 
 const nameOf = ({ file, line, change }: Survivor) => `${file}: ${line}\n    ${change}`;
 
-install();
+installStryker();
 const exitCode = runStryker();
 if (!existsSync(report)) process.exit(1); // Stryker said why.
 const { files } = JSON.parse(readFileSync(report, 'utf8')) as {

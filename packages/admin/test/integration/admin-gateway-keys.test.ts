@@ -50,6 +50,17 @@ describe('gateway-keys remove', () => {
     expect((await onTable('gateway-keys', 'remove')).out).toBe('0 gateway keys deleted.\n');
   });
 
+  it('deletes those of a table that went with its ephemeral stack, and says when there is neither', async () => {
+    aws.gateway.keys.push({ id: 'of-gone', name: 'Preview-Table-account-1', value: 'x' });
+    const remove = () =>
+      runCommand(['gateway-keys', 'remove', '--table', 'Preview-Table', '--region', 'eu-west-1', '--yes']);
+    const { exitCode, out, err } = await remove();
+    expect([exitCode, out, err]).toEqual([0, '1 gateway keys deleted.\n', expect.any(String)]);
+    expect(aws.gateway.keys.map(({ id }) => id)).not.toContain('of-gone');
+    expect(aws.gateway.keys).toHaveLength(5);
+    expect(await remove()).toMatchObject({ exitCode: 1, err: expect.stringContaining('Preview-Table') });
+  });
+
   it('leaves a row in the audit of every account of the table, also when it fails', async () => {
     const entriesOf = async (id: number) =>
       JSON.parse((await onTable('audit', '--account', String(id), '--json')).out)

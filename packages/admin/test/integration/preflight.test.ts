@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
+import { readSettings } from '../../cli/preflight-settings.ts';
 import { createTable } from '../../local-service/local-table.ts';
 import { startFakeAws } from '../support/aws.ts';
 import { runCommand } from '../support/run-admin.ts';
@@ -16,24 +20,76 @@ afterAll(() => {
   aws.close();
 });
 
-const FINE = { concurrency: 1_000, rate: 10_000, logsRole: undefined, bootstrap: '30' };
+const FINE = {
+  ...{ concurrency: 1_000, unreserved: 1_000, codeBytes: 0 },
+  ...{ rate: 10_000, logsRole: undefined, bootstrap: '30' },
+};
+const VAULT = 'arn:aws:backup:eu-west-1:123456789012:backup-vault:copies';
 const preflight = (stack: string, ...more: string[]) =>
   runCommand(['preflight', '--region', 'eu-west-1', '--stack', stack, ...more]);
 
 describe('preflight', () => {
-  it.each([
-    ['an account that has all', {}, 0, 'ok      CDK bootstrap: version 30'],
-    ['a new account', { concurrency: 10 }, 1, 'change  Lambda concurrency: 10 executions'],
-    ['a newer region', { rate: 2_500 }, 1, '-c stageRate=625'],
-    ['a role of other APIs', { logsRole: 'arn:aws:iam::1:role/Logs' }, 1, '-c apiGatewayAccount=false'],
-    ['no bootstrap', { bootstrap: '' }, 1, 'change  CDK bootstrap: missing'],
-    ['an old bootstrap', { bootstrap: '5' }, 1, 'change  CDK bootstrap: version 5'],
-  ])('of %s', async (_name, region, exitCode, line) => {
+  it.each<[string, string[], Partial<typeof FINE> | { logsRole: string }, string[]]>([
+    ['all', [], {}, []],
+    ['what all settings need', ['reservedConcurrency=900', 'rollout=canary'], {}, []],
+    [
+      'a new account',
+      [],
+      { concurrency: 10, unreserved: 10 },
+      ['Ask for 1000', '-c concurrencyLimit=10', '-c mergeConcurrency=2 -c feedConcurrency=2'],
+    ],
+    [
+      'a new account, with its settings',
+      ['concurrencyLimit=10', 'mergeConcurrency=2', 'feedConcurrency=2'],
+      { concurrency: 10, unreserved: 10 },
+      ['Ask for 1000'],
+    ],
+    [
+      'a new account, nothing to reserve',
+      ['concurrencyLimit=10', 'mergeConcurrency=2', 'feedConcurrency=2', 'reservedConcurrency=20'],
+      { concurrency: 10, unreserved: 10 },
+      ['Ask for 1000', '-c reservedConcurrency=0'],
+    ],
+    ['more reserved than there is', ['reservedConcurrency=920'], {}, ['-c reservedConcurrency=900']],
+    ['what others have reserved', ['reservedConcurrency=900'], { unreserved: 400 }, ['-c reservedConcurrency=300']],
+    ['caps beyond the account', ['mergeConcurrency=600'], {}, ['-c mergeConcurrency=250 -c feedConcurrency=10']],
+    ['no room for earlier versions', ['rollout=canary'], { codeBytes: 70 * 2 ** 30 }, ['Remove old versions']],
+    ['a freeze that was left', ['writesFrozen=true'], {}, ['unless you restore']],
+    ['copies beside the table', [`backupVaultArn=${VAULT}`], {}, ['Name a vault']],
+    ['a newer region', [], { rate: 2_500 }, ['-c stageRate=625']],
+    ['a newer region, with its setting', ['stageRate=625'], { rate: 2_500 }, []],
+    ['a role of other APIs', [], { logsRole: 'arn:aws:iam::1:role/Logs' }, ['-c apiGatewayAccount=false']],
+    ['no bootstrap', [], { bootstrap: '' }, ['CDK bootstrap: missing']],
+    ['an old bootstrap', [], { bootstrap: '5' }, ['CDK bootstrap: version 5']],
+  ])('%s, with %o and %o: to change: %o', async (_name, context, region, changes) => {
     Object.assign(aws.region, FINE, region);
-    const result = await preflight('None');
-    expect(result.out).toContain(line);
-    expect(result.out.match(/^change/gm) ?? []).toHaveLength(exitCode);
-    expect(result.exitCode).toBe(exitCode);
+    const result = await preflight('None', ...context.flatMap((one) => ['-c', one]));
+    const toChange = result.out.split('\n').filter((line) => line.startsWith('change'));
+    expect(toChange).toEqual(changes.map((text) => expect.stringContaining(text)));
+    expect(result.exitCode).toBe(changes.length > 0 ? 1 : 0);
+  });
+
+  it('says what an account without a reservation risks, and refuses a setting as cdk deploy does', async () => {
+    Object.assign(aws.region, FINE);
+    expect((await preflight('None')).out).toMatch(/^ok {6}Lambda: nothing is reserved: .*-c reservedConcurrency=450/m);
+    for (const [context, message] of [
+      ['stageRate=0', 'Context stageRate must be'],
+      ['stageRate', '--context must be name=value'],
+    ] as const)
+      expect(await preflight('None', '-c', context)).toMatchObject({
+        exitCode: 2,
+        err: expect.stringContaining(message),
+      });
+  });
+
+  it('reads the settings of cdk.json before those of cdk.context.json, and --context before both', () => {
+    const root = new URL(`file://${mkdtempSync(join(tmpdir(), 'context-'))}/`);
+    const write = (name: string, content: object) => writeFileSync(new URL(name, root), JSON.stringify(content));
+    write('cdk.json', { context: { stageRate: 2, stageBurst: 2 } });
+    write('cdk.context.json', { stageRate: 3, stageBurst: 3, stackName: 'Staging' });
+    const { stageRate, stageBurst, stackName } = readSettings(['stageBurst=1'], root);
+    expect([stageBurst, stageRate, stackName]).toEqual([1, 2, 'Staging']);
+    rmSync(root, { recursive: true });
   });
 
   it('finds the table that an earlier stack left, but not that of one that is deployed', async () => {
@@ -62,7 +118,7 @@ describe('preflight', () => {
     process.env.AWS_ENDPOINT_URL_LAMBDA = 'http://127.0.0.1:9';
     const { out, exitCode } = await preflight('None');
     process.env.AWS_ENDPOINT_URL_LAMBDA = endpoint;
-    expect(out).toMatch(/^unknown Lambda concurrency: .*127\.0\.0\.1:9/m);
+    expect(out).toMatch(/^unknown Lambda: .*127\.0\.0\.1:9/m);
     expect(out).toContain('ok      CDK bootstrap');
     expect(exitCode).toBe(1);
   });

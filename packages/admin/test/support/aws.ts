@@ -17,7 +17,10 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
   };
 
   /** What the account and region have for a first deployment. */
-  const region = { concurrency: 1_000, rate: 10_000, logsRole: undefined as string | undefined, bootstrap: '30' };
+  const region = {
+    ...{ concurrency: 1_000, unreserved: 1_000, codeBytes: 0 },
+    ...{ rate: 10_000, logsRole: undefined as string | undefined, bootstrap: '30' },
+  };
 
   /** Of any queue: as SQS says them, or the name of the error that it answers with. */
   let queue: Record<string, string> | string = {};
@@ -63,7 +66,12 @@ export async function startFakeAws(stack: { name: string; outputs: Record<string
       return answer(200, { throttleSettings: { rateLimit: region.rate }, cloudwatchRoleArn: region.logsRole });
     if (collection === '2016-08-19')
       return answer(200, {
-        AccountLimit: { ConcurrentExecutions: region.concurrency, UnreservedConcurrentExecutions: region.concurrency },
+        AccountLimit: {
+          ConcurrentExecutions: region.concurrency,
+          UnreservedConcurrentExecutions: region.unreserved,
+          TotalCodeSize: 75 * 2 ** 30,
+        },
+        AccountUsage: { TotalCodeSize: region.codeBytes },
       });
     if (collection === 'apikeys' && write) {
       const key = { id: `id${gateway.made}`, name: body.name, value: body.value };

@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -43,6 +44,8 @@ beforeAll(async () => {
     ...withRum,
     line({ kind: 'incident', incident_id: id('a'), title: 't' }),
     line({ kind: 'alert', alert_id: id('b'), title: 't' }),
+    line({ kind: 'alert', alert_id: id('c'), title: 't' }),
+    line({ kind: 'work_item', work_item_id: 'w2', version: 1, title: 't' }),
     `{"kind":"work_item","account_id":${ACCOUNT},"work_item_id":"w","version":9007199254740993,"title":"t"}`,
     ...Array.from({ length: 250 }, (_, index) =>
       line({
@@ -243,5 +246,86 @@ describe('the client', () => {
     await expect(giving.getRumResource()).rejects.toMatchObject({ code: 'ServiceUnavailable', status: 503 });
     server.close();
     expect(server.seen).toHaveLength(2);
+  });
+});
+
+describe('the command', () => {
+  /** Runs it as an installed one. */
+  const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
+    new Promise<{ code: number; out: string; err: string }>((resolve) => {
+      const surroundings = { ...process.env, BASE_URL: service.url, APP_KEY: appKey, ...env };
+      const child = execFile(
+        process.execPath,
+        ['packages/client/src/cli.ts', ...args],
+        { env: surroundings },
+        (_, out, err) => resolve({ code: child.exitCode ?? -1, out, err }),
+      );
+      child.stdin?.end(`${id('c')}\n`);
+    });
+
+  it('lists hosts with their reasons, as text and as JSON', async () => {
+    const text = await run(['fleet', '--agent-version', '2']);
+    expect(text).toMatchObject({ code: 0, out: expect.stringMatching(/^h249 +no_data +Neither a snapshot .*\n$/) });
+    const { out } = await run(['fleet', '--agent-version', '2', '--status', 'no_data', '--json']);
+    expect(JSON.parse(out)).toMatchObject({ host_id: 'h249', why: expect.stringMatching(/^Neither/) });
+  });
+
+  it('shows the RUM resource', async () => {
+    const { out } = await run(['rum', '--no-cache', '--json'], { APP_KEY: rumKey });
+    expect(JSON.parse(out)).toMatchObject({ account_id: 8, product: 'rum' });
+    expect((await run(['rum'], { APP_KEY: rumKey })).out).toMatch(/^account_id +8$/m);
+  });
+
+  it('deletes a work item, and merges the alerts of standard input once', async () => {
+    const deleted = await run(['delete', 'w2', '--version', '1', '--json']);
+    expect(JSON.parse(deleted.out)).toEqual({ work_item_id: 'w2', version: 1, deleted: true });
+    expect((await stored(table, keys.workItem(ACCOUNT, 'w2'))).version).toBe(2);
+    const merge = ['merge', id('a'), '--alerts', '-', '--idempotency-key', 'cli', '--comment', 'by the command'];
+    expect(JSON.parse((await run([...merge, '--json'])).out)).toEqual({
+      incident_id: id('a'),
+      alerts: 1,
+      replayed: false,
+      idempotency_key: 'cli',
+    });
+    expect((await stored(table, keys.alert(ACCOUNT, id('c')))).incident_id).toBe(id('a'));
+    expect((await run(merge)).out).toBe('1 alert had been merged before\n');
+  });
+
+  it.each<[args: string[], env: NodeJS.ProcessEnv, code: number, err: RegExp]>([
+    [['rum'], {}, 1, /^ResourceNotFound: .* \(request [\da-f-]{36}\)\n$/],
+    [['fleet'], { APP_KEY: 'wrong' }, 1, /^Unauthorized: .*\nCheck APP_KEY and BASE_URL\.\n$/],
+    [['fleet', '--status', 'paused'], {}, 1, /^InvalidParameter: statuses\[0\] /],
+    [
+      ['fleet', '--json', '--status', 'paused'],
+      {},
+      1,
+      /^\{"error":\{"code":"InvalidParameter",.*"request_id":"[\da-f-]{36}"/,
+    ],
+    [['fleet'], { APP_KEY: '' }, 2, /^Usage: APP_KEY is missing.*\nSee .* --help\n$/],
+    [['fleet', '--colour'], {}, 2, /--colour/],
+    [['fleet'], { BASE_URL: 'nowhere' }, 2, /^Usage: url must be/],
+    [['delete', 'w'], {}, 2, /--version must be an integer/],
+    [['merge', id('a'), '--alerts', 'no-such-file'], {}, 2, /no-such-file/],
+    [['toString'], {}, 2, /unknown command toString/],
+  ])('%j says what is wrong', async (args, env, code, err) => {
+    const ended = await run(args, env);
+    expect(ended).toMatchObject({ code, out: '', err: expect.stringMatching(err) });
+    expect(ended.err).not.toContain(appKey);
+  });
+
+  it('gives the key of a merge that may have been done, and the cursor of a walk that failed', async () => {
+    const unsure = await answering(500, {}, '{"request_id":"r","error":{"code":"InternalError","message":"no"}}');
+    const env = { BASE_URL: unsure.url };
+    expect((await run(['merge', id('a'), id('b'), '--idempotency-key', 'mine'], env)).err).toContain(
+      'Repeat it with --idempotency-key mine\n',
+    );
+    expect((await run(['fleet', '--cursor', 'here'], env)).err).toContain('Go on with --cursor here\n');
+    unsure.close();
+  });
+
+  it('has its commands and options in --help', async () => {
+    const { code, out } = await run(['merge', '--help']);
+    expect(code).toBe(0);
+    for (const word of ['fleet', 'rum', 'delete', 'merge', '--json', 'APP_KEY']) expect(out).toContain(word);
   });
 });

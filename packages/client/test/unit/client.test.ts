@@ -9,6 +9,7 @@ import {
   type ClientOptions,
   ConnectionError,
   createClient,
+  explainStatus,
   InexactNumberError,
   InvalidParameterError,
   RequestTooFrequentlyError,
@@ -146,7 +147,7 @@ describe('the client', () => {
     const fails = [() => refusal('RequestTooFrequently', 429, { 'Retry-After': '60' }), () => ok({ items: [] })];
     const { client, waits } = clientOver(() => (fails.shift() ?? (() => ok({})))(), { maxWaitMs: 60_200 });
     await client.browseFleet();
-    expect(waits().map(({ ms }) => ms)).toEqual([60_200]);
+    expect(waits().map(({ ms }) => ms)).toEqual([60_160]); // 40 ms went by in the call
     random.mockRestore();
   });
 
@@ -181,7 +182,7 @@ describe('the client', () => {
     expect(agents).toEqual([`${name}/${version}`]);
   });
 
-  it('ends by its time-out where a body does not', async () => {
+  it('ends by its time-out, and by a signal, where a body does not', async () => {
     const server = createServer((request, response) => {
       request.resume();
       response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '99' });
@@ -191,6 +192,10 @@ describe('the client', () => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const client = createClient({ url, appKey: APP_KEY, retries: 0, timeoutMs: 200 });
     await expect(client.getRumResource()).rejects.toBeInstanceOf(TimeoutError);
+    const signal = AbortSignal.timeout(100);
+    await expect(client.getRumResource({}, { signal, timeoutMs: 60_000 })).rejects.toSatisfy(
+      (thrown) => thrown === signal.reason,
+    );
     server.closeAllConnections();
     server.close();
   });
@@ -211,6 +216,62 @@ describe('the client', () => {
     Date.now = now;
     const [wait] = events.filter((event) => event.type === 'wait');
     expect(wait?.ms).toBeLessThanOrEqual(1_000);
+  });
+
+  it.each([
+    ['the shortest waits', 0, {}],
+    ['the longest waits', 0.999, {}],
+    ['Retry-After', 0, { 'Retry-After': '1' }],
+  ])('outlives an outage of half a minute with %s', async (_name, random, headers) => {
+    vi.spyOn(Math, 'random').mockReturnValue(random);
+    const { client, keys, waits, elapsed } = clientOver((): Response => {
+      if (elapsed() < 30_000) return refusal('ServiceUnavailable', 503, headers);
+      return ok(null);
+    });
+    await client.mergeAlerts({ alert_ids: ['a'], incident_id: 'b' });
+    vi.restoreAllMocks();
+    expect(new Set(keys).size).toBe(1);
+    expect(elapsed()).toBeLessThan(65_000);
+    const times = waits().map(({ ms }) => ms);
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+  });
+
+  it('counts the time of attempts against maxWaitMs', async () => {
+    const { client, bodies, elapsed } = clientOver(() => refusal('ServiceUnavailable', 503, {}), {
+      maxWaitMs: 1_000,
+      retries: 19,
+      now: () => bodies.length * 400,
+    });
+    await expect(client.getRumResource()).rejects.toBeInstanceOf(ServiceError);
+    expect(bodies.length).toBeLessThanOrEqual(3);
+    expect(elapsed()).toBeLessThan(3_000);
+  });
+
+  it('goes on behind the last host after a walk failed, by the cursor of its error', async () => {
+    const fleet = limitedFleet(250);
+    let calls = 0;
+    const { client } = clientOver((request) => (++calls === 3 ? refusal('InternalError', 500) : fleet.serve(request)));
+    const seen: string[] = [];
+    const walk = async (cursor?: string) => {
+      for await (const { host_id } of client.hosts(cursor === undefined ? {} : { cursor })) seen.push(host_id);
+    };
+    const error = await walk().catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'InternalError', cursor: '200' });
+    await walk((error as ServiceError).cursor);
+    expect(seen).toEqual(Array.from({ length: 250 }, (_, index) => String(index)));
+  });
+
+  it('says why a host has its status, as the answer has it', () => {
+    const stale = { enabled: true, status: 'stale', max_age_ms: 612_000, report_interval_ms: 30_000 } as const;
+    expect(explainStatus({ servicemap: stale })).toBe(
+      'The latest snapshot is 612 s old: more than twice the report interval of 30 s.',
+    );
+    const unread = { enabled: true, status: 'no_data', error_code: 'status_unavailable' } as const;
+    expect(explainStatus({ servicemap: unread })).toMatch(/^Its live status could not be read/);
+    const own = ['disk_full', 'snapshot_truncated'];
+    expect(explainStatus({ servicemap: { enabled: true, status: 'degraded', max_age_ms: 1, reason_codes: own } })).toBe(
+      'The latest snapshot is 0.0 s old, but: snapshot_truncated.',
+    );
   });
 
   it('goes on from a cursor, and takes pages that its scan_limit allows', async () => {
@@ -337,7 +398,7 @@ describe('the client', () => {
     });
     const shown: unknown[] = [events];
     for (let at: unknown = error; at instanceof Error; at = at.cause) shown.push({ ...at }, at.message, at.stack);
-    expect(events.filter(({ type }) => type === 'failure')).toHaveLength(5);
+    expect(events.filter(({ type }) => type === 'failure')).toHaveLength(9);
     for (const secret of [APP_KEY, encoded]) expect(JSON.stringify(shown)).not.toContain(secret);
   });
 

@@ -1,6 +1,4 @@
 /** The contract, section by section. */
-
-import type { OperationName } from '../../../../lib/http/operations.ts';
 import { CliError } from '../../../admin/cli/io.ts';
 import type { Section } from '../sentence.ts';
 import { authentication, events } from './authentication.ts';
@@ -17,14 +15,6 @@ import { readRum } from './read-rum.ts';
 import { alertAndIncident, rumResource, workItem } from './records.ts';
 import { states } from './states.ts';
 
-/** The section of each operation: none may be missing. */
-const OPERATIONS: Readonly<Record<OperationName, Section>> = {
-  'browse-fleet': browseFleet,
-  'get-rum-resource': readRum,
-  'delete-work-item': deleteWorkItem,
-  'merge-alerts': mergeAlerts,
-};
-
 export const SECTIONS: readonly Section[] = [
   overview,
   fleetHost,
@@ -35,7 +25,10 @@ export const SECTIONS: readonly Section[] = [
   alertAndIncident,
   states,
   general,
-  ...Object.values(OPERATIONS),
+  browseFleet,
+  readRum,
+  deleteWorkItem,
+  mergeAlerts,
   authentication,
   events,
   errors,

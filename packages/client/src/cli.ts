@@ -1,0 +1,199 @@
+#!/usr/bin/env node
+/** The command of callers. */
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import {
+  ApiError,
+  type BrowseFleetRequest,
+  type Client,
+  type ClientOptions,
+  ConnectionError,
+  createClient,
+  explainStatus,
+  ServiceError,
+} from './index.ts';
+import { jsonText } from './json.ts';
+
+const HELP = `Usage: incident-monitoring-rum-client COMMAND [OPTION...]
+
+Commands:
+  fleet                        list the hosts, each with its status and why
+    --status S, --agent-version V, --edge-cluster C, --capture-mode M
+                               only these; each may be repeated, up to 20 times (capture mode 3)
+    --cursor C                 go on with a walk that failed
+  rum                          show the RUM plan, quotas and usage
+    --no-cache                 read the plan from its source
+  delete WORK_ITEM --version N soft-delete a work item, N being its version as last read
+  merge INCIDENT [ALERT...]    move alerts into an incident: all, or none
+    --alerts FILE              also those in a file, one id a line (- is standard input)
+    --comment C, --title T     at most 1024 and 512 characters
+    --owner MEMBER             the incident's new owner
+    --idempotency-key K        repeat a merge within 24 hours without doing it twice
+
+  --json                       print JSON, errors too: fleet prints a line for each host
+  --help
+
+Environment:
+  APP_KEY                      app key of the account
+  BASE_URL                     address of the service (default: http://127.0.0.1:3000)
+
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
+Example: APP_KEY=... incident-monitoring-rum-client fleet --status stale --status degraded
+`;
+
+class UsageError extends Error {}
+
+const texts = { type: 'string', multiple: true } as const;
+const text = { type: 'string' } as const;
+const flag = { type: 'boolean' } as const;
+/** By command; the rest are of all. */
+const OPTIONS = {
+  fleet: { status: texts, 'agent-version': texts, 'edge-cluster': texts, 'capture-mode': texts, cursor: text },
+  rum: { 'no-cache': flag },
+  delete: { version: text },
+  merge: { alerts: text, comment: text, title: text, owner: text, 'idempotency-key': text },
+};
+const COMMON = { json: flag, help: { ...flag, short: 'h' } } as const;
+
+/** Values come from others: none may be a command to the terminal. */
+const printable = (value: unknown) => String(value).replace(/[\p{Cc}\p{Cf}]/gu, '?');
+const print = (line: string) => process.stdout.write(`${line}\n`);
+
+function integer(name: string, value: string | undefined): bigint {
+  if (value === undefined || !/^-?\d+$/.test(value))
+    throw new UsageError(`--${name} must be an integer${value === undefined ? '' : `, not ${value}`}`);
+  return BigInt(value);
+}
+
+/** @throws UsageError with the message of what `work` throws */
+function asUsage<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+function connect(): Client {
+  const appKey = process.env.APP_KEY;
+  if (!appKey) throw new UsageError('APP_KEY is missing: set it to the app key of an account');
+  const options: ClientOptions = {
+    url: process.env.BASE_URL || 'http://127.0.0.1:3000',
+    appKey,
+    onEvent(event) {
+      if (event.type === 'wait' && event.ms >= 1_000)
+        process.stderr.write(`${event.reason}: trying again in ${Math.ceil(event.ms / 1_000)} s\n`);
+    },
+  };
+  return asUsage(() => createClient(options));
+}
+
+async function fleet(args: string[]): Promise<void> {
+  const { values } = asUsage(() => parseArgs({ args, options: { ...OPTIONS.fleet, ...COMMON } }));
+  const request = {
+    ...(values.status && { statuses: values.status }),
+    ...(values['agent-version'] && { agent_versions: values['agent-version'] }),
+    ...(values['edge-cluster'] && { edge_clusters: values['edge-cluster'] }),
+    ...(values['capture-mode'] && { capture_modes: values['capture-mode'] }),
+    ...(values.cursor !== undefined && { cursor: values.cursor }),
+  } as BrowseFleetRequest; // the service checks the values
+  for await (const host of connect().hosts(request)) {
+    const why = explainStatus(host);
+    if (values.json) print(jsonText({ ...host, why }) ?? '');
+    else print(`${printable(host.host_id).padEnd(24)}  ${host.servicemap.status.padEnd(12)}  ${printable(why)}`);
+  }
+}
+
+async function rum(args: string[]): Promise<void> {
+  const { values } = asUsage(() => parseArgs({ args, options: { ...OPTIONS.rum, ...COMMON } }));
+  const resource = await connect().getRumResource(values['no-cache'] ? { no_cache: true } : {});
+  if (values.json) print(jsonText(resource) ?? '');
+  else
+    for (const [field, value] of Object.entries(resource)) print(`${printable(field).padEnd(30)}  ${printable(value)}`);
+}
+
+async function deleteItem(args: string[]): Promise<void> {
+  const { values, positionals } = asUsage(() =>
+    parseArgs({ args, options: { ...OPTIONS.delete, ...COMMON }, allowPositionals: true }),
+  );
+  const [work_item_id, ...others] = positionals;
+  if (work_item_id === undefined || others.length > 0) throw new UsageError('delete requires one WORK_ITEM');
+  const version = integer('version', values.version);
+  await connect().deleteWorkItem({ work_item_id, version });
+  print(
+    values.json ? (jsonText({ work_item_id, version, deleted: true }) ?? '') : `${printable(work_item_id)} deleted`,
+  );
+}
+
+async function merge(args: string[]): Promise<void> {
+  const { values, positionals } = asUsage(() =>
+    parseArgs({ args, options: { ...OPTIONS.merge, ...COMMON }, allowPositionals: true }),
+  );
+  const [incident_id, ...named] = positionals;
+  const file = values.alerts === '-' ? 0 : values.alerts;
+  const listed = file === undefined ? '' : asUsage(() => readFileSync(file, 'utf8'));
+  const alert_ids = [...named, ...listed.split(/\s+/).filter(Boolean)];
+  if (incident_id === undefined || alert_ids.length === 0)
+    throw new UsageError('merge requires an INCIDENT, and alerts as ALERT... or --alerts FILE');
+  const idempotencyKey = values['idempotency-key'] ?? randomUUID();
+  const { replayed } = await connect().mergeAlerts(
+    {
+      alert_ids,
+      incident_id,
+      ...(values.comment !== undefined && { comment: values.comment }),
+      ...(values.title !== undefined && { title: values.title }),
+      ...(values.owner !== undefined && { owner_id: integer('owner', values.owner) }),
+    },
+    { idempotencyKey },
+  );
+  const count = new Set(alert_ids.map((id) => id.toLowerCase())).size;
+  if (values.json) print(jsonText({ incident_id, alerts: count, replayed, idempotency_key: idempotencyKey }) ?? '');
+  else print(`${count} ${count === 1 ? 'alert' : 'alerts'} ${replayed ? 'had been merged before' : 'merged'}`);
+}
+
+/** What to do about a failure; undefined: its message says it. */
+function adviceOn(error: ApiError): string | undefined {
+  // Without it a repeated merge could be a second one.
+  if (error.idempotencyKey !== undefined && !(error instanceof ServiceError && error.status < 500))
+    return `The merge may have been done. Repeat it with --idempotency-key ${error.idempotencyKey}`;
+  if (error.cursor !== undefined) return `Go on with --cursor ${error.cursor}`;
+  if (error instanceof ConnectionError) return 'Check BASE_URL and the network.';
+  if (error instanceof ServiceError && error.code === 'Unauthorized') return 'Check APP_KEY and BASE_URL.';
+  if (error instanceof ServiceError && error.retryAfter !== undefined) return `Try again in ${error.retryAfter} s.`;
+  return undefined;
+}
+
+/** Prints what failed. @returns the exit code */
+function report(error: unknown, json: boolean): number {
+  const refused = error instanceof ServiceError ? error : undefined;
+  const advice = error instanceof ApiError ? adviceOn(error) : undefined;
+  const wrongUsage = error instanceof UsageError;
+  const code = refused?.code ?? (wrongUsage ? 'Usage' : error instanceof Error ? error.name : 'Error');
+  const message = error instanceof Error ? error.message : String(error);
+  if (json) {
+    const told = { code, message, request_id: refused?.requestId, advice };
+    process.stderr.write(`${jsonText({ error: told })}\n`);
+  } else {
+    const id = refused && ` (request ${printable(refused.requestId)})`;
+    process.stderr.write(`${printable(code)}: ${printable(message)}${id ?? ''}\n`);
+    if (advice !== undefined) process.stderr.write(`${printable(advice)}\n`);
+    if (wrongUsage) process.stderr.write('See incident-monitoring-rum-client --help\n');
+  }
+  return wrongUsage ? 2 : 1;
+}
+
+const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<void>>> = { fleet, rum, delete: deleteItem, merge };
+
+const [command = '--help', ...args] = process.argv.slice(2);
+// `| head` ends the reading: that is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+if ([command, ...args].some((arg) => arg === '--help' || arg === '-h')) print(HELP.trimEnd());
+else
+  try {
+    const run = Object.hasOwn(COMMANDS, command) ? COMMANDS[command] : undefined;
+    if (run === undefined) throw new UsageError(`unknown command ${command}`);
+    await run(args);
+  } catch (error) {
+    process.exitCode = report(error, args.includes('--json'));
+  }

@@ -1,0 +1,52 @@
+/** Why a host has its status. */
+import type { ServiceMapFleetHost } from './types.ts';
+
+type Integer = number | bigint;
+type ServiceMap = Pick<ServiceMapFleetHost['servicemap'], 'enabled' | 'status'> & {
+  readonly capability_status?: string;
+  readonly report_interval_ms?: Integer;
+  readonly freshness_status?: string;
+  readonly max_age_ms?: Integer;
+  readonly reason_codes?: readonly string[];
+  readonly error_code?: string;
+};
+
+/** Of a host that reports none. */
+const DEFAULT_INTERVAL_MS = 60_000;
+/** Those that the service adds to a degraded host; other codes are the host's own. */
+const IMPAIRED = ['snapshot_truncated', 'snapshot_degraded', 'health_newer_than_snapshot'];
+
+/** The rule that gave a host of an answer its status, in English, with the values that the rule used. Its age is that at `generated_at_ms`. */
+export function explainStatus({ servicemap }: { readonly servicemap: ServiceMap }): string {
+  const unread = servicemap.error_code === 'status_unavailable';
+  return `${unread ? 'Its live status could not be read, so only the inventory counts. ' : ''}${ruleOf(servicemap)}`;
+}
+
+function ruleOf(host: ServiceMap): string {
+  const { status, capability_status: capability, reason_codes: codes = [] } = host;
+  const age = `The latest snapshot is ${secondsText(Number(host.max_age_ms))} old`;
+  const byDefault = host.report_interval_ms === undefined ? ' (the default)' : '';
+  const interval = `twice the report interval of ${secondsText(Number(host.report_interval_ms ?? DEFAULT_INTERVAL_MS))}${byDefault}`;
+  switch (status) {
+    case 'unsupported':
+      return 'Its capability_status is unsupported.';
+    case 'disabled':
+      return host.enabled ? 'Its capability_status is disabled.' : 'Collection is not enabled.';
+    case 'initializing':
+      return 'No snapshot has been received and snapshot_ready is false, but the host has a capability_status or has reported health.';
+    case 'no_data':
+      return 'Neither a snapshot nor a health report has been received.';
+    case 'stale':
+      return `${age}: more than ${interval}.`;
+    case 'active':
+      return `${age}, within ${interval}, and not degraded.`;
+    case 'degraded':
+      if (capability === 'failed') return 'Its capability_status is failed.';
+      if (host.max_age_ms === undefined) return 'It has reported health, but no snapshot has been received.';
+      return `${age}, but: ${codes.filter((code) => IMPAIRED.includes(code)).join(', ')}.`;
+    default:
+      return `Its status is ${status satisfies never}, which is newer than this client.`;
+  }
+}
+
+const secondsText = (milliseconds: number) => `${(milliseconds / 1_000).toFixed(milliseconds < 10_000 ? 1 : 0)} s`;

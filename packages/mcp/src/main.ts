@@ -1,0 +1,89 @@
+#!/usr/bin/env node
+/** Serves the tools to an assistant over standard input and output. */
+import { parseArgs } from 'node:util';
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { createClient } from '../../client/src/index.ts';
+import { jsonText } from '../../client/src/json.ts';
+import manifest from '../package.json' with { type: 'json' };
+import { callerTools } from './caller-tools.ts';
+import { operatorTools } from './operator-tools.ts';
+import { failure, invalid, type Tool } from './tool.ts';
+
+const HELP = `Usage: incident-monitoring-rum-mcp [OPTION...]
+
+MCP server over standard input and output. It reads only, unless:
+  --allow-writes     also offer delete_work_item, and merge_alerts, which shows a preview first
+  --operator FOLDER  also offer operator_status and operator_find, by the admin command of the service's
+                     source in FOLDER, with the AWS credentials of the environment
+  --stack NAME, --region REGION
+                     the deployed stack they look at (default: the service that npm start runs)
+  --help, --version
+
+Environment:
+  APP_KEY            app key of the account
+  BASE_URL           address of the service (default: http://127.0.0.1:3000)
+`;
+
+/** Assistants give a call a minute. */
+const TIMES = { timeoutMs: 30_000, maxWaitMs: 20_000 };
+
+function options() {
+  const { values } = parseArgs({
+    options: {
+      'allow-writes': { type: 'boolean', default: false },
+      operator: { type: 'string' },
+      stack: { type: 'string' },
+      region: { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
+      version: { type: 'boolean' },
+    },
+  });
+  if ((values.stack ?? values.region) !== undefined && values.operator === undefined)
+    throw new TypeError('--stack and --region require --operator');
+  return values;
+}
+
+async function serve({ 'allow-writes': allowWrites, operator, stack, region }: ReturnType<typeof options>) {
+  const { APP_KEY: appKey = '', BASE_URL: url = 'http://127.0.0.1:3000' } = process.env;
+  // No process that this one starts needs it.
+  delete process.env.APP_KEY;
+  const tools: readonly Tool[] = [
+    ...callerTools(createClient({ url, appKey, ...TIMES })).filter(({ writes }) => allowWrites || !writes),
+    ...(operator === undefined ? [] : operatorTools({ folder: operator, stack, region })),
+  ];
+  const { name, version } = manifest;
+  const server = new Server({ name, version }, { capabilities: { tools: {} } });
+  server.setRequestHandler(ListToolsRequestSchema, () => ({
+    tools: tools.map(({ name, description, inputSchema, writes }) => ({
+      name,
+      description,
+      inputSchema,
+      annotations: { readOnlyHint: !writes, destructiveHint: writes, idempotentHint: true, openWorldHint: false },
+    })),
+  }));
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
+    const { name, arguments: args = {} } = params;
+    const tool = tools.find((tool) => tool.name === name);
+    if (tool === undefined) return invalid(`There is no tool ${name}. Tools that write require --allow-writes.`);
+    const wrong = tool.check(args);
+    if (wrong !== undefined) return invalid(wrong);
+    try {
+      return { content: [{ type: 'text', text: jsonText(await tool.run(args, signal)) ?? '' }] };
+    } catch (error) {
+      return failure(error);
+    }
+  });
+  await server.connect(new StdioServerTransport());
+}
+
+try {
+  const values = options();
+  if (values.help) process.stdout.write(HELP);
+  else if (values.version) process.stdout.write(`${manifest.version}\n`);
+  else await serve(values);
+} catch (error) {
+  process.stderr.write(`${(error as Error).message}\nSee incident-monitoring-rum-mcp --help\n`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,54 @@
+/** What operators can look up, by the service's own admin command: its credentials and its output are those of a person's. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { type Tool, tool } from './tool.ts';
+
+const LONGEST_MS = 50_000;
+
+interface Operator {
+  /** Of the service's source, installed. */
+  readonly folder: string;
+  readonly stack: string | undefined;
+  readonly region: string | undefined;
+}
+
+export function operatorTools({ folder, stack, region }: Operator): Tool[] {
+  const target = [
+    ...(stack === undefined ? [] : ['--stack', stack]),
+    ...(region === undefined ? [] : ['--region', region]),
+  ];
+  /** @throws with what the command says */
+  async function admin(words: readonly string[], signal: AbortSignal): Promise<unknown> {
+    const [command = '', ...values] = words;
+    const args = ['run', '--silent', 'admin', '--', command, '--json', ...target, '--', ...values];
+    const { stdout } = await promisify(execFile)('npm', args, {
+      cwd: folder,
+      signal,
+      timeout: LONGEST_MS,
+      maxBuffer: 16 * 1024 * 1024,
+    }).catch((error: Error & { stderr?: string }) => {
+      throw new Error(error.stderr?.trim() || error.message);
+    });
+    return JSON.parse(stdout);
+  }
+  return [
+    tool({
+      name: 'operator_status',
+      description:
+        'For operators: whether the service answers, its calls and failures, latency, pending merges, dead letters, alarms, app keys that expire soon. A part that could not be read has an error in place of its value.',
+      inputSchema: { type: 'object', properties: {} },
+      run: (_args, signal) => admin(['status'], signal),
+    }),
+    tool({
+      name: 'operator_find',
+      description:
+        'For operators: find what an id names, in all accounts: host, alert, incident, work item, app key, account, or the request_id of a merge.',
+      inputSchema: {
+        type: 'object',
+        properties: { id: { type: 'string', minLength: 1, maxLength: 256, description: '1 to 256 characters' } },
+        required: ['id'],
+      },
+      run: ({ id }, signal) => admin(['find', String(id)], signal),
+    }),
+  ];
+}

@@ -1,0 +1,58 @@
+/** What a tool is, and how it fails. */
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
+import { ApiError, ServiceError } from '../../client/src/index.ts';
+
+export type Arguments = Record<string, unknown>;
+export type InputSchema = { type: 'object'; properties: Record<string, object>; required?: string[] };
+
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: InputSchema;
+  readonly writes: boolean;
+  /** What is wrong with the arguments. */
+  check(args: Arguments): string | undefined;
+  /** The answer, as JSON. @throws what {@link failure} reports */
+  run(args: Arguments, signal: AbortSignal): Promise<unknown>;
+}
+
+const validator = new AjvJsonSchemaValidator();
+
+/** A tool that takes what its schema has, and nothing else. */
+export function tool(definition: Omit<Tool, 'check' | 'writes'> & { writes?: boolean }): Tool {
+  const inputSchema = { ...definition.inputSchema, additionalProperties: false };
+  const validate = validator.getValidator(inputSchema);
+  return {
+    writes: false,
+    ...definition,
+    inputSchema,
+    check(args) {
+      const result = validate(args);
+      return result.valid ? undefined : result.errorMessage;
+    },
+  };
+}
+
+/** A failed call, with the error of the service's envelope where it sent one. */
+export function failure(error: unknown): CallToolResult {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof ServiceError) {
+    const { code, requestId: request_id, retryAfter: retry_after } = error;
+    return failed({ code, message, request_id, ...(retry_after !== undefined && { retry_after }) });
+  }
+  return failed({ code: error instanceof ApiError ? error.name : 'Failed', message });
+}
+
+export const invalid = (message: string): CallToolResult => failed({ code: 'InvalidParameter', message });
+
+const failed = (error: {
+  code: string;
+  message: string;
+  request_id?: string;
+  retry_after?: number;
+}): CallToolResult => ({
+  isError: true,
+  content: [{ type: 'text', text: JSON.stringify({ error }) }],
+  structuredContent: { error },
+});

@@ -1,0 +1,203 @@
+/** The server as an assistant has it: the protocol's own client starts it and calls its tools. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import type { Table } from '../../../../lib/dynamodb/client.ts';
+import { keys } from '../../../../lib/dynamodb/keys.ts';
+import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
+import { newAppKey, newTable, stored } from '../../../../test/support/service.ts';
+import { loadData } from '../../../admin/data/load.ts';
+import { createLocalGatewayKeys } from '../../../admin/local-service/local-gateway-keys.ts';
+import { type LocalService, startService } from '../../../local/local-service.ts';
+
+const MAIN = 'packages/mcp/src/main.ts';
+const ACCOUNT = 7;
+const appKey = newAppKey();
+const id = (digit: string) => digit.repeat(24);
+let table: Table;
+let service: LocalService;
+beforeAll(async () => {
+  table = await newTable({ stream: true });
+  const line = (fields: object) => JSON.stringify({ account_id: ACCOUNT, ...fields });
+  const host = { kind: 'host', agent_version: '1', edge_cluster: 'c', enabled: true, snapshot_ready: true };
+  const lines = [
+    line({ kind: 'account', name: 'Acme', permissions: ['monit'] }),
+    line({ kind: 'app_key', app_key: appKey }),
+    line({ kind: 'incident', incident_id: id('a'), title: 't' }),
+    line({ kind: 'alert', alert_id: id('b'), title: 't' }),
+    line({ kind: 'work_item', work_item_id: 'w', version: 1, title: 't' }),
+    ...['h1', 'h2', 'h3'].map((host_id) => line({ ...host, host_id })),
+  ];
+  await loadData(table, 'test', lines, { nowSeconds: 1, gatewayKeys: createLocalGatewayKeys(table) });
+  service = await startService({
+    template: inject('template'),
+    endpoint: dynamodbEndpoint(),
+    tableName: table.name,
+    port: 0,
+  });
+});
+afterAll(() => service.stop());
+
+/** Starts the server. `said` is all that it wrote beside the protocol, and all that it answered. */
+async function assistant(...args: string[]) {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [MAIN, ...args],
+    env: {
+      PATH: process.env.PATH ?? '',
+      BASE_URL: service.url,
+      APP_KEY: appKey,
+      DYNAMODB_ENDPOINT: dynamodbEndpoint(),
+      TABLE_NAME: table.name,
+    },
+    stderr: 'pipe',
+  });
+  let said = '';
+  transport.stderr?.on('data', (chunk) => (said += chunk));
+  const client = new Client({ name: 'test', version: '1' });
+  await client.connect(transport);
+  return {
+    client,
+    said: () => said,
+    async call(name: string, args: Record<string, unknown> = {}) {
+      const { content, isError = false } = await client.callTool({ name, arguments: args });
+      const [{ text }] = content as [{ text: string }];
+      said += text;
+      return { isError, answer: JSON.parse(text) };
+    },
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}
+
+describe('the MCP server', () => {
+  it('offers what reads, with the bounds of the contract, and refuses what writes', async () => {
+    await using reader = await assistant();
+    const { tools } = await reader.client.listTools();
+    expect(tools.map(({ name, annotations }) => [name, annotations?.readOnlyHint])).toEqual([
+      ['browse_fleet', true],
+      ['get_rum_resource', true],
+    ]);
+    expect(tools[0]?.inputSchema.properties).toMatchObject({
+      limit: { minimum: 1, maximum: 100, default: 50 },
+      statuses: { maxItems: 20, items: { enum: expect.arrayContaining(['stale']) } },
+    });
+    const { isError, answer } = await reader.call('delete_work_item', { work_item_id: 'w', version: 1 });
+    expect(isError).toBe(true);
+    expect(answer.error.message).toContain('--allow-writes');
+    expect((await stored(table, keys.workItem(ACCOUNT, 'w'))).version).toBe(1);
+  });
+
+  it('pages through the fleet, and says why each host has its status', async () => {
+    await using reader = await assistant();
+    const first = await reader.call('browse_fleet', { limit: 2 });
+    expect(first.answer).toMatchObject({
+      items: [
+        { host_id: 'h1', why: expect.stringMatching(/^Neither/) },
+        { host_id: 'h2', servicemap: { status: 'no_data' } },
+      ],
+      coverage: { returned: 2 },
+    });
+    const { answer } = await reader.call('browse_fleet', { limit: 2, cursor: first.answer.next_cursor });
+    expect(answer.items).toMatchObject([{ host_id: 'h3' }]);
+  });
+
+  it("reports an error with the envelope's code, message and request id, and never the key", async () => {
+    await using reader = await assistant();
+    expect(await reader.call('get_rum_resource')).toEqual({
+      isError: true,
+      answer: {
+        error: {
+          code: 'ResourceNotFound',
+          message: expect.any(String),
+          request_id: expect.stringMatching(/^[\da-f-]{36}$/),
+        },
+      },
+    });
+    for (const [name, args] of [
+      ['browse_fleet', { limit: 101 }],
+      ['browse_fleet', { app_key: 'k' }],
+      ['browse_fleet', { statuses: ['paused'] }],
+      ['no_such_tool', {}],
+    ] as const)
+      expect(await reader.call(name, args)).toMatchObject({
+        isError: true,
+        answer: { error: { code: 'InvalidParameter' } },
+      });
+    expect(reader.said()).not.toContain(appKey);
+  });
+
+  it('merges what a preview has shown, once', async () => {
+    await using writer = await assistant('--allow-writes');
+    const merge = { alert_ids: [id('b'), id('B')], incident_id: id('a'), comment: 'same cause' };
+    const incidentOfAlert = async () => (await stored(table, keys.alert(ACCOUNT, id('b')))).incident_id;
+    const { answer } = await writer.call('merge_alerts', merge);
+    expect(answer).toMatchObject({
+      merged: false,
+      preview: { alerts_to_move: 1, into_incident: id('a'), comment: 'same cause' },
+    });
+    const { confirm } = answer;
+    for (const wrong of [
+      { ...merge, confirm: 'true' },
+      { ...merge, comment: 'another', confirm },
+      { ...merge, incident_id: id('c'), confirm },
+    ])
+      expect(await writer.call('merge_alerts', wrong)).toMatchObject({ isError: true });
+    expect(await incidentOfAlert()).toBeUndefined();
+    expect((await writer.call('merge_alerts', { confirm, ...merge })).answer).toEqual({
+      merged: true,
+      replayed: false,
+    });
+    expect(await incidentOfAlert()).toBe(id('a'));
+    expect((await writer.call('merge_alerts', { ...merge, confirm })).answer).toEqual({ merged: true, replayed: true });
+  });
+
+  it('deletes a work item, and rounds no version', async () => {
+    await using writer = await assistant('--allow-writes');
+    const rounded = await writer.call('delete_work_item', { work_item_id: 'w', version: 2 ** 53 });
+    expect(rounded.answer.error.message).toMatch(/2\^53/);
+    expect(await writer.call('delete_work_item', { work_item_id: 'w', version: 1 })).toEqual({
+      isError: false,
+      answer: { deleted: true },
+    });
+    expect((await stored(table, keys.workItem(ACCOUNT, 'w'))).version).toBe(2);
+  });
+
+  it("looks up status and ids with an operator's credentials", async () => {
+    await using operator = await assistant('--operator', '.');
+    const status = await operator.call('operator_status');
+    expect(status).toMatchObject({ isError: false, answer: { pending_merges: expect.anything() } });
+    const found = await operator.call('operator_find', { id: 'h2' });
+    expect(found.answer).toMatchObject([{ kind: 'host', id: 'h2', account_id: ACCOUNT }]);
+    const missing = await operator.call('operator_find', { id: '--help' });
+    expect(missing).toMatchObject({ isError: true, answer: { error: { message: expect.stringContaining('--help') } } });
+    expect(operator.said()).not.toContain(appKey);
+  });
+
+  it('gives the app key to no other process', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'mcp-'));
+    const admin = `node -p "JSON.stringify({ key: process.env.APP_KEY ?? null })" #`;
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({ scripts: { admin } }));
+    await using operator = await assistant('--operator', folder);
+    expect(await operator.call('operator_status')).toEqual({ isError: false, answer: { key: null } });
+    rmSync(folder, { recursive: true });
+  });
+
+  it.each<[args: string[], env: NodeJS.ProcessEnv, err: RegExp]>([
+    [[], { APP_KEY: '' }, /^appKey is empty/],
+    [['--stack', 'S'], {}, /^--stack and --region require --operator/],
+    [['--write'], {}, /--write/],
+  ])('says at its start what is wrong with %j', async (args, env, err) => {
+    const [code, errors] = await new Promise<[code: number | null, errors: string]>((resolve) => {
+      const surroundings = { ...process.env, BASE_URL: service.url, APP_KEY: appKey, ...env };
+      const child = execFile(process.execPath, [MAIN, ...args], { env: surroundings }, (_error, _out, errors) =>
+        resolve([child.exitCode, errors]),
+      );
+    });
+    expect(code).toBe(2);
+    expect(errors).toMatch(err);
+  });
+});

@@ -1,0 +1,137 @@
+/**
+ * `npm run audit:changes -- --seed N --count 45`: plants random changes, one at a time, in all sources, and prints those that neither
+ * the compiler nor any test of `npm test` notices. Which of them matter is for a person to judge: some change nothing that anybody sees.
+ * Stryker makes the changes; it is not asked to run the tests, as it would run each change of a file, for days.
+ */
+import { spawn } from 'node:child_process';
+import { globSync, readFileSync, rmSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { startDynamoDb } from '../../local/dynamodb-local.ts';
+import { copySources, root, withBug } from '../mutants/plant.ts';
+import { installStryker, tools } from './stryker.ts';
+
+interface Change {
+  file: string;
+  line: number;
+  before: string;
+  after: string;
+  /** The whole source, before and after. */
+  source: string;
+  changed: string;
+}
+
+interface Place {
+  line: number;
+  column: number;
+}
+
+/** A change as Stryker's instrumenter tells it: lines and columns count from 0. */
+interface Mutant {
+  location: { start: Place; end: Place };
+  replacement: string;
+  status?: string;
+}
+
+/** Numbers from 0 to below 1, the same for each seed (mulberry32). */
+function numbersFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+async function mutantsOf(name: string, content: string): Promise<Mutant[]> {
+  const { Instrumenter } = await import(`${tools}node_modules/@stryker-mutator/instrumenter/dist/src/index.js`);
+  const silent = { isDebugEnabled: () => false, isTraceEnabled: () => false, debug() {}, info() {}, warn() {} };
+  // Left out: words, and what the compiler nearly always notices.
+  const excludedMutations = ['StringLiteral', 'ObjectLiteral', 'ArrowFunction'];
+  const options = { plugins: null, excludedMutations, ignorers: [] };
+  const { mutants } = await new Instrumenter(silent).instrument([{ name, content, mutate: true }], options);
+  return (mutants as Mutant[]).filter(({ status }) => status === undefined);
+}
+
+function offset(source: string, { line, column }: Place): number {
+  const before = source.split('\n').slice(0, line);
+  return before.reduce((length, text) => length + text.length + 1, 0) + column;
+}
+
+/** Each mutant of each file is as likely as any other. */
+async function chooseChanges(seed: number, count: number): Promise<Change[]> {
+  const files = globSync(['{lib,functions,infra}/**/*.ts', 'packages/{admin,client,conformance,local}/**/*.ts'], {
+    cwd: root,
+  })
+    .filter((file) => !/node_modules|\/test\/|\/dist\//.test(file))
+    .toSorted();
+  const all: { file: string; source: string; mutant: Mutant }[] = [];
+  for (const file of files) {
+    const source = readFileSync(`${root}${file}`, 'utf8');
+    if (source.startsWith('// Generated')) continue;
+    for (const mutant of await mutantsOf(file, source)) all.push({ file, source, mutant });
+  }
+  const random = numbersFrom(seed);
+  process.stdout.write(`${count} of ${all.length} changes of ${files.length} files, seed ${seed}\n`);
+  return Array.from({ length: count }, () => {
+    const { file, source, mutant } = all[Math.floor(random() * all.length)] as (typeof all)[number];
+    const [start, end] = [offset(source, mutant.location.start), offset(source, mutant.location.end)];
+    const changed = source.slice(0, start) + mutant.replacement + source.slice(end);
+    const line = mutant.location.start.line + 1;
+    return { file, line, before: source.slice(start, end), after: mutant.replacement, source, changed };
+  });
+}
+
+const dynamoDb = await startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT });
+
+/** @returns whether the command failed, or had not ended after ten minutes */
+function fails(folder: string, ...args: string[]): Promise<boolean> {
+  const env = { ...process.env, DYNAMODB_ENDPOINT: dynamoDb.endpoint };
+  const child = spawn(process.execPath, args, {
+    cwd: folder,
+    stdio: 'ignore',
+    env,
+    timeout: 600_000,
+    killSignal: 'SIGKILL',
+  });
+  return new Promise((resolve) => child.once('exit', (code) => resolve(code !== 0)));
+}
+
+const vitest = [`${root}node_modules/vitest/vitest.mjs`];
+const once = ['--run', '--bail=1', '--passWithNoTests'];
+const everyTest = [...vitest, ...once, '--project=!releases'];
+
+/** The cheapest first. */
+async function noticedBy(folder: string, { file }: Change): Promise<string | undefined> {
+  if (await fails(folder, `${root}node_modules/typescript/bin/tsc`, '-p', folder)) return 'the compiler';
+  if (await fails(folder, ...vitest, 'related', file, ...once, '--project=unit')) return 'a unit test';
+  if (await fails(folder, ...vitest, 'related', file, ...once, '--project=infra')) return 'a test of the stack';
+  if (await fails(folder, ...vitest, 'related', file, ...once, '--project=integration')) return 'an integration test';
+  if (await fails(folder, ...everyTest)) return 'a test that does not import it';
+  return undefined;
+}
+
+const { values } = parseArgs({
+  options: { seed: { type: 'string', default: '1' }, count: { type: 'string', default: '45' } },
+});
+const [seed, count] = [Number(values.seed), Number(values.count)];
+if (!Number.isInteger(seed) || !Number.isInteger(count) || count < 1)
+  throw new Error('--seed and --count are whole numbers.');
+installStryker();
+const changes = await chooseChanges(seed, count);
+const folder = copySources('audit');
+const oneLine = (text: string) => text.replace(/\s+/g, ' ').slice(0, 120);
+if (await fails(folder, ...everyTest)) throw new Error('The tests fail without any change.');
+let survived = 0;
+for (const change of changes) {
+  const { file, line, before, after, source, changed } = change;
+  const bug = { name: `${file}:${line}`, file, find: source, replace: changed };
+  const by = await withBug(folder, bug, () => noticedBy(folder, change));
+  if (!by) survived++;
+  process.stdout.write(
+    `${by ? `noticed by ${by}` : 'SURVIVED'}: ${file}:${line}\n    ${oneLine(before)}\n    ${oneLine(after)}\n`,
+  );
+}
+await dynamoDb.stop();
+rmSync(folder, { recursive: true });
+process.stdout.write(`\n${survived} of ${count} survived.\n`);

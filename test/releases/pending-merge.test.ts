@@ -1,0 +1,76 @@
+/** A large merge that the previous release committed and did not finish is finished by this tree, whatever brings it. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import type { Table } from '../../lib/dynamodb/client.ts';
+import { mergeAlerts } from '../../lib/http/operations.ts';
+import { createFinishMerges, OVERDUE } from '../../lib/operations/merge-alerts/finish.ts';
+import { readDeployment } from '../../packages/local/deployment.ts';
+import { matches } from '../../packages/local/stream.ts';
+import { recordsOf } from '../../packages/local/test/support/stream-records.ts';
+import { relayed } from '../support/events.ts';
+import { newAccount } from '../support/incidents.ts';
+import { type Release, startReleases } from '../support/releases.ts';
+import { eventFor, newTable, testDeps } from '../support/service.ts';
+
+let table: Table;
+let releases: Release[];
+beforeAll(async () => {
+  table = await newTable({ stream: true });
+  releases = await startReleases(table);
+}, 15 * 60_000); // the previous release may have to install its packages
+afterAll(() => Promise.all(releases.map((release) => release.stop())));
+
+/** The messages that the pipe of the previous release, which this tree does not have, put into the queue. */
+function pipedMessages(account: number) {
+  const [{ tree }] = releases as [Release];
+  const [, template] = /inputTemplate: '([^']+)'/.exec(readFileSync(join(tree, 'infra/merge-queue.ts'), 'utf8')) ?? [];
+  return recordsOf(table).then((records) =>
+    records
+      .filter(({ eventName, dynamodb }) => eventName === 'INSERT' && dynamodb?.NewImage?.large?.BOOL)
+      .map(({ dynamodb }) => dynamodb?.Keys ?? {})
+      .filter(({ pk }) => pk?.S?.startsWith(`ACCOUNT#${account}#`))
+      .map((key) => template?.replace(/<\$\.dynamodb\.Keys\.(\w+)\.S>/g, (_, name) => JSON.stringify(key[name]?.S))),
+  );
+}
+
+/** The messages that relay sends of the records that its filters let through. */
+async function relayedMessages(account: number) {
+  const { patterns } = readDeployment(inject('template'), table.name).stream;
+  const records = (await recordsOf(table)).filter(
+    (record) =>
+      record.dynamodb?.Keys?.pk?.S?.startsWith(`ACCOUNT#${account}#`) && patterns.some((one) => matches(one, record)),
+  );
+  return (await relayed(table, records)).sent.merges;
+}
+
+it.each<[string, (account: number) => Promise<unknown>]>([
+  ['a message of its pipe, which waited in the queue', async (account) => finishOf(await pipedMessages(account))],
+  ['relay, which reads the stream from its beginning', async (account) => finishOf(await relayedMessages(account))],
+  [
+    'the schedule, when its message was lost',
+    () => {
+      const later = testDeps(table, { now: () => Date.now() + 6 * 60_000 });
+      return createFinishMerges(later)(OVERDUE, { getRemainingTimeInMillis: () => 60_000 });
+    },
+  ],
+])('by %s', async (_what, bring) => {
+  const [previous] = releases as [Release];
+  const tenant = await newAccount(table);
+  const [incident, alerts] = [await tenant.incident(), await tenant.alerts(250)];
+  const event = eventFor(mergeAlerts, { appKey: tenant.appKey, body: { alert_ids: alerts, incident_id: incident } });
+  // Its first transaction is the commit.
+  previous.proxy.plan(({ action }) => (action === 'TransactWriteItems' ? 'kill' : undefined));
+  await previous.call(mergeAlerts.name, event);
+  previous.proxy.plan();
+  expect(await tenant.pending()).toHaveLength(1);
+  await bring(tenant.account);
+  expect(await tenant.pending()).toEqual([]);
+  expect(new Set(await tenant.placements(alerts))).toEqual(new Set([incident]));
+});
+
+async function finishOf(bodies: readonly (string | undefined)[] = []): Promise<void> {
+  expect(bodies).toHaveLength(1);
+  const [, current] = releases as [Release, Release];
+  await current.finish({ Records: bodies.map((body) => ({ body })) });
+}
