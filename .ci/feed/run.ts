@@ -1,4 +1,4 @@
-/** Walks the feed of `npm start` with boto3. Needs the tools of `.ci/install-python-tools`. */
+/** Walks the feed of `npm start` with boto3, and runs the examples of docs/feed.md. Needs the tools of `.ci/install-python-tools`. */
 import { DEMO_KEYS } from '../../infra/generate/sample.ts';
 import { pythonTool, run, startService } from '../support/processes.ts';
 
@@ -10,3 +10,5 @@ try {
 } finally {
   await service.stop();
 }
+// boto3 must be there.
+await run('npx', ['vitest', 'run', 'test/integration/feed-documents'], { PYTHON: pythonTool('python'), GATE: 'true' });
