@@ -97,6 +97,12 @@ const WRITING: Record<string, (id: number) => Promise<{ args: string; target?: s
     await put(table, keys.rumResource(id), { deleted: true });
     return { args: `rum restore --account ${id}`, target: 'RUM resource' };
   },
+  'merge alerts': async (id) => {
+    const [incident, alert] = [objectId(), objectId()];
+    await put(table, keys.incident(id, incident), { incident_id: incident, title: 't' });
+    await put(table, keys.alert(id, alert), { alert_id: alert, title: 't' });
+    return { args: `merge alerts ${incident} ${alert} --account ${id}`, target: `alerts into incident ${incident}` };
+  },
   'merge undo': async (id) => {
     const { appKey } = await newCaller(table, { account_id: id });
     const [incident, alert] = [objectId(), objectId()];
