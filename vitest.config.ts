@@ -1,6 +1,12 @@
-import { availableParallelism } from 'node:os';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
-import { LongestFirst } from './test/support/longest-first.ts';
+
+// Whatever the tests leave in the temporary folder goes with the run.
+const temporary = mkdtempSync(join(tmpdir(), 'tests-'));
+process.env.TMPDIR = temporary;
+process.once('exit', () => rmSync(temporary, { recursive: true, force: true, maxRetries: 3 }));
 
 // What the tests start are the same modules again and again.
 process.env.NODE_COMPILE_CACHE ??= 'node_modules/.cache/node';
@@ -12,7 +18,6 @@ export default defineConfig({
   test: {
     // No test changes a module's state, so that those which a worker has loaded serve file after file.
     isolate: false,
-    sequence: { sequencer: LongestFirst },
     setupFiles: ['test/support/same-choices.ts'],
     // Long enough for a busy machine.
     testTimeout: 120_000,

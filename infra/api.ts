@@ -23,9 +23,9 @@ import { ACCESS_LOG_FORMAT } from './access-log.ts';
 import { gatewayResponses } from './gateway-responses.ts';
 import type { DeploymentSettings } from './stack-settings.ts';
 
-/** Callers without a gateway key share this throttle: enough for them to get 401, and a bound on the cost of a flood. */
+/** Callers without a gateway key share this throttle: enough to answer them 401, and a bound on the cost of a flood. */
 const SHARED = { rate: 200, burst: 400 };
-/** Smaller answers hardly benefit. */
+/** Bytes. Compression hardly helps smaller answers. */
 const MIN_COMPRESSION_SIZE = Size.bytes(1024);
 /** Calls a second, and burst, of each route that no usage plan throttles. */
 const OTHERS = { rate: 100, burst: 200 };
@@ -37,7 +37,7 @@ export interface ServiceApiProps {
   /** Publishes the OpenAPI document. */
   readonly openApiDocument: IFunction;
   readonly usageKeyAuthorizer: IFunction;
-  /** Value of the gateway key that all callers share who have none of their own. */
+  /** Value of the gateway key that is shared by all callers without one of their own. */
   readonly sharedGatewayKey: string;
 }
 
@@ -62,7 +62,7 @@ export class ServiceApi extends Construct {
       throttlingBurstLimit: settings.stageBurst,
     };
     this.api = new RestApi(this, 'Api', {
-      // Its metrics go by this name: two stacks of a region must not share one.
+      // CloudWatch separates metrics by this name, so two stacks of a region must not share it.
       restApiName: stackName,
       description: 'Incidents, monitoring and RUM',
       endpointTypes: [EndpointType.REGIONAL],
@@ -84,7 +84,7 @@ export class ServiceApi extends Construct {
       },
     });
     (this.api.node.defaultChild as CfnRestApi).securityPolicy = 'TLS_1_2';
-    // Its address ends in a slash: that of the stack's output does not.
+    // CDK's own output, whose address ends in a slash, is replaced by the stack's.
     this.api.node.tryRemoveChild('Endpoint');
     const methods = this.addRoutes(props);
     for (const response of gatewayResponses())
@@ -122,7 +122,7 @@ export class ServiceApi extends Construct {
     const methods = new Map<ListedOperation, Method>();
     for (const operation of operations) {
       const resource = root.resourceForPath(operation.path);
-      // So API Gateway itself answers no method of any resource, intermediate ones included.
+      // Also on intermediate resources, so that API Gateway answers no method itself.
       for (let parent: IResource | undefined = resource; parent; parent = parent.parentResource) refuseAny(parent);
       const integration = integrate(props.operationFunctions[operation.name]);
       methods.set(operation, resource.addMethod(operation.method, integration, { authorizer, apiKeyRequired: true }));

@@ -17,15 +17,15 @@ import { createAlarm, metricsNamespace, PERIOD, whatToDo } from './stack-metrics
 import type { DeploymentSettings } from './stack-settings.ts';
 
 const FIVE_MINUTES = Duration.minutes(5);
-/** Fewer calls in five minutes are no share of anything. */
+/** Refusals or errors in five minutes below which a share raises no alarm. */
 const FEWEST = 300;
-/** The share of the operations' calls that are refused with 429 from which on somebody has to look. */
+/** Alarm when this share of the operations' calls is refused with 429. */
 const MANY_REFUSED = 0.1;
-/** The share of `stageRate` from which on a few more calls are refused, whoever sends them. */
+/** Alarm at this share of `stageRate`: at the whole of it, calls of every account are refused. */
 const NEARLY_ALL = 0.8;
-/** Calls a minute that no operation has: half of what one such route takes. */
+/** Alarm at this many calls a minute to paths that are no operation: half of what one such route takes. */
 const FLOOD = 3_000;
-/** Of all calls. A caller's mistake, or strangers. */
+/** Alarm when this share of all calls is answered with 4xx: a caller has a defect, or strangers call. */
 const MANY_ERRORS = 0.5;
 
 export interface CallerAlarmsProps {
@@ -34,7 +34,7 @@ export interface CallerAlarmsProps {
   readonly settings: Pick<DeploymentSettings, 'stageRate' | 'noTrafficMinutes'>;
 }
 
-/** Who is refused, who floods, and whether anybody calls: from the access log, which has each answer, whoever made it. */
+/** Alarms on what callers do: calls refused, floods, no calls. Measured on the access log, which also has API Gateway's own answers. */
 export class CallerAlarms extends Construct {
   readonly alarms: readonly Alarm[];
 
@@ -60,7 +60,7 @@ export class CallerAlarms extends Construct {
     const alarm = (name: string, description: string, metric: IMetric, threshold: number, periods: number) =>
       createAlarm(this, name, `${description}. ${whatToDo(name)}`, metric, threshold, periods);
 
-    // One filter, and a metric for each operation: as many as there are, whoever calls.
+    // One filter makes a metric for each operation. `ofOperations` bounds their number, which callers could otherwise raise.
     count('OperationCalls', ofOperations, { resource: '$.resource' });
     const calls = Object.fromEntries(
       operations.map(({ path }, index) => [
@@ -123,7 +123,7 @@ export class CallerAlarms extends Construct {
     this.rankRefused(accessLog);
   }
 
-  /** No data is what it is for. */
+  /** Without calls the metric has no data, so missing data raises this alarm. */
   private noTraffic(api: RestApi, minutes: number): Alarm {
     const calls = api.metricCount({ statistic: Stats.SUM, period: Duration.minutes(minutes) });
     return new Alarm(this, 'NoTraffic', {
@@ -136,7 +136,7 @@ export class CallerAlarms extends Construct {
     });
   }
 
-  /** The accounts that are refused most, with what refused them: one rule, however many accounts there are. */
+  /** Ranks the accounts by refused calls, with what refused them. One rule serves any number of accounts. */
   private rankRefused(accessLog: ILogGroup): void {
     new CfnInsightRule(this, 'RefusedAccounts', {
       ruleName: `${Stack.of(this).stackName}-refused-accounts`,
@@ -145,7 +145,7 @@ export class CallerAlarms extends Construct {
         Schema: { Name: 'CloudWatchLogRule', Version: 1 },
         LogGroupNames: [accessLog.logGroupName],
         LogFormat: 'JSON',
-        // `error` is THROTTLED of the usage plan or the stage, and `-` of the exact limit, which the function tells.
+        // `error` is THROTTLED if the usage plan or the stage refused the call, and `-` if the function's exact limit did.
         Contribution: {
           Keys: ['$.account_id', '$.resource', '$.error'],
           Filters: [{ Match: '$.status', In: ['429'] }],

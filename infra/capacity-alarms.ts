@@ -4,10 +4,10 @@ import { Construct } from 'constructs';
 import { ServiceFunction } from './function.ts';
 import { createAlarm, PERIOD, whatToDo } from './stack-metrics.ts';
 
-/** The share of the account's concurrent executions from which on it is nearly used up. */
+/** Alarm at this share of the account's concurrent executions. */
 const NEARLY_ALL = 0.8;
 
-/** Says that Lambda refuses calls of a function, of each that the stack has by now, or will soon refuse those of all. */
+/** Alarms on Lambda's capacity: one for each function created before this construct, and one for the account's concurrency. */
 export class CapacityAlarms extends Construct {
   readonly alarms: readonly Alarm[];
 

@@ -2,10 +2,10 @@ import { type App, type CfnElement, type Stack, Validations } from 'aws-cdk-lib'
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { SmokeHook } from './smoke-hook.ts';
 
-/** A finding of the checks that is meant to be. */
+/** A finding of cdk-nag that is accepted. */
 interface Acknowledged {
   readonly id: string;
-  /** Paths in the stack of what it is found at, and of nothing else. */
+  /** The constructs that may have the finding, by their paths in the stack. */
   readonly paths: RegExp;
   readonly reason: string;
 }
@@ -41,8 +41,7 @@ const ACKNOWLEDGED: readonly Acknowledged[] = [
   {
     id: 'AwsSolutions::AwsSolutions-SQS3',
     paths: /^((Merges|Relay)\/DeadLetters|Feed\/(DeadLetters|Refused))$/,
-    reason:
-      'Where messages end that cannot be processed, and records that are refused: nothing reads it but an operator.',
+    reason: 'A dead-letter queue, or the queue of refused records: only an operator reads it.',
   },
   {
     id: 'AwsSolutions::AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',
@@ -61,7 +60,7 @@ const ACKNOWLEDGED: readonly Acknowledged[] = [
   },
 ];
 
-/** Holds the app to cdk-nag's AwsSolutions rules: what they find elsewhere than acknowledged stops synthesis. */
+/** Checks the app by cdk-nag's AwsSolutions rules. A finding that is not acknowledged stops synthesis. */
 export function addChecks(app: App, stack: Stack): void {
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   for (const construct of stack.node.findAll()) {

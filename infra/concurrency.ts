@@ -2,8 +2,8 @@
 import type { FunctionName } from './grants.ts';
 
 /**
- * A share is both a guarantee and a limit. Every call needs the authorizer, then the reads. Merges, and the routes that are open to
- * everyone, are held to their share. The other functions take from what the account has left unreserved, at least 100.
+ * A share is both a guarantee and a limit. The authorizer and the reads need the guarantee; merges, and the routes that are open to
+ * everyone, need the limit. The other functions use the account's unreserved concurrency, which is at least 100.
  */
 const SHARES: Readonly<Partial<Record<FunctionName, number>>> = {
   'usage-key-authorizer': 0.3,
@@ -14,15 +14,15 @@ const SHARES: Readonly<Partial<Record<FunctionName, number>>> = {
   'openapi-document': 0.05,
 };
 
-/** Of fewer, a share would be none: Lambda would refuse every call. */
+/** With fewer, the smallest share would round to 0, and Lambda would refuse every call of that function. */
 export const FEWEST_RESERVED = 20;
 
-/** @returns undefined: the function takes from what is unreserved */
+/** @returns undefined if the function uses the account's unreserved concurrency */
 export function reservedExecutions(name: FunctionName, reserved: number): number | undefined {
   const share = SHARES[name];
   return reserved === 0 || share === undefined ? undefined : Math.floor(share * reserved);
 }
 
-/** What the shares add up to. */
+/** The sum of all shares, each rounded down. */
 export const reservedInAll = (reserved: number): number =>
   (Object.keys(SHARES) as FunctionName[]).reduce((sum, name) => sum + (reservedExecutions(name, reserved) ?? 0), 0);

@@ -5,13 +5,13 @@ import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 
-/** Messages of a call, and how long Lambda gathers them while there are fewer: several records of a row are one write. */
+/** Lambda gathers up to `size` messages for at most `window`, so that several records of a row become one write. */
 const BATCH = { size: 100, window: Duration.seconds(1) } as const;
 /** AWS recommends six time-outs of the function, so that a batch can be retried while Lambda throttles it. */
 const TIMEOUTS_UNTIL_RETRY = 6;
 /**
- * At one attempt every six minutes, where the function does not even start, ten hours; the function itself puts failed messages off for
- * longer and longer, which takes a day. So an outage of six hours loses nothing.
+ * If the function cannot start, 100 attempts at one every six minutes take ten hours; if it can, it delays failed messages longer each
+ * time, and 100 attempts take a day. So an outage of six hours loses nothing.
  */
 const MOST_RECEIVES = 100;
 const QUEUE = {
@@ -38,14 +38,14 @@ export class Feed extends Construct {
     });
   }
 
-  /** What the function finds the queues by. */
+  /** Environment of the function: the URLs of the queues. */
   get environment(): Record<string, string> {
     return { FEED_URL: this.queue.queueUrl, REFUSED_URL: this.refused.queueUrl };
   }
 
   /**
-   * Hands the records to the function; not enabled, they wait in the queue.
-   * @param maxConcurrency calls at a time: a bound on what a backlog takes of the table and of the account's concurrency
+   * Delivers the records to the function. While `enabled` is false, they wait in the queue.
+   * @param maxConcurrency concurrent invocations, so that a backlog leaves table and Lambda capacity to the callers
    */
   deliverTo(
     ingestRecords: IngestFunction,

@@ -19,12 +19,12 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 export interface ServiceFunctionProps {
   readonly name: FunctionName;
   readonly description: string;
-  /** Absent: it uses no table. */
+  /** Absent: the function uses no table. */
   readonly table?: ITableV2;
   readonly environment?: Record<string, string>;
   readonly timeout: Duration;
   readonly logRetention: RetentionDays;
-  /** Absent: it takes from what the account has left unreserved. */
+  /** Absent: the function uses the account's unreserved concurrency. */
   readonly reservedConcurrentExecutions?: number | undefined;
 }
 
@@ -58,7 +58,7 @@ export class ServiceFunction extends Construct {
       ...(reservedConcurrentExecutions !== undefined && { reservedConcurrentExecutions }),
       loggingFormat: LoggingFormat.JSON,
       logGroup,
-      // Those before stay, for a rollback; a new one goes if its deployment fails.
+      // Earlier versions are kept for a rollback; a new version is deleted if its deployment fails.
       currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },
       environment: {
         METRICS_NAMESPACE: metricsNamespace,
@@ -85,14 +85,17 @@ export class ServiceFunction extends Construct {
     if (table) this.grant(name, table);
   }
 
-  /** Exactly what `grants.ts` lists: actions on partition keys of the listed kinds, nothing else of the table. */
+  /** Grants what `grants.ts` lists, and nothing else of the table. */
   private grant(name: FunctionName, table: ITableV2): void {
-    for (const { actions, on } of GRANTS[name])
+    for (const { actions, on, attributes } of GRANTS[name])
       this.lambda.addToRolePolicy(
         new PolicyStatement({
           actions: actions.map((action) => `dynamodb:${action}`),
           resources: [table.tableArn],
-          conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': on.map((kind) => LEADING_KEYS[kind]) } },
+          conditions: {
+            'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': on.map((kind) => LEADING_KEYS[kind]) },
+            ...(attributes && { 'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['pk', 'sk', ...attributes] } }),
+          },
         }),
       );
   }

@@ -3,9 +3,9 @@ import { ERROR_CODES, type ErrorCode } from '../lib/http/errors.ts';
 import { catalog as en } from '../lib/http/messages/en.ts';
 
 /**
- * The code of each answer that API Gateway makes itself, so that a caller sees one envelope whoever answers. The two
- * defaults come last: they stand for every type that has no entry. None is `InternalError`: a function tells its bugs itself. What
- * is left for API Gateway to answer is that no function did, mostly since Lambda throttled it, of whatever type that is.
+ * The code of each answer that API Gateway makes itself, so that all answers have the same envelope. The two defaults come last, for
+ * the types that have no entry. None is `InternalError`, which only functions answer: when API Gateway answers with 5xx, no function
+ * did, mostly because Lambda throttled it.
  */
 const CODES: readonly (readonly [type: ResponseType, code: ErrorCode, message?: string])[] = [
   [ResponseType.ACCESS_DENIED, 'AccessDenied'],
@@ -38,7 +38,7 @@ const CODES: readonly (readonly [type: ResponseType, code: ErrorCode, message?: 
   [ResponseType.DEFAULT_5XX, 'ServiceUnavailable'],
 ];
 
-/** Variables are put in without escaping, so nothing that a caller sends is: the request id goes in, the rest is fixed. */
+/** API Gateway does not escape variables, so the template has none that a caller can set: only the request id. */
 function template(code: ErrorCode, message = en.codes[code]): string {
   return `{"request_id":"$context.requestId","error":{"code":"${code}","message":${JSON.stringify(message)}}}`;
 }

@@ -38,10 +38,9 @@ type OtherFunction =
 /** Also the name of a file in `functions/`. */
 export type FunctionName = OperationName | OtherFunction;
 
-const OF_OPERATIONS = Object.fromEntries(operations.map(({ name, grants }: ListedOperation) => [name, grants])) as Record<
-  OperationName,
-  readonly Grant[]
->;
+const OF_OPERATIONS = Object.fromEntries(
+  operations.map(({ name, grants }: ListedOperation) => [name, grants]),
+) as Record<OperationName, readonly Grant[]>;
 
 export const GRANTS: Readonly<Record<FunctionName, readonly Grant[]>> = {
   ...OF_OPERATIONS,
@@ -57,7 +56,10 @@ export const GRANTS: Readonly<Record<FunctionName, readonly Grant[]>> = {
     { actions: ['UpdateItem'], on: ['hostStatuses', 'incidents', 'alerts'] },
   ],
   relay: [{ actions: ['GetItem', 'Query'], on: ['feed'] }],
-  'usage-key-authorizer': [{ actions: ['GetItem'], on: ['appKey'] }],
+  'usage-key-authorizer': [
+    { actions: ['GetItem'], on: ['appKey'] },
+    { actions: ['UpdateItem'], on: ['appKey'], attributes: ['last_used_at'] },
+  ],
   'fallback-route': [],
   'openapi-document': [],
 };

@@ -7,16 +7,16 @@ import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { OVERDUE } from '../lib/operations/merge-alerts/finish.ts';
 
-/** Longer than a call takes: its own moves have ended by then. */
+/** Longer than a call lasts, so that its own moves have ended by then. */
 const DELIVERY_DELAY = Duration.seconds(5);
 /**
- * Beyond the function's time-out, until a failed message is retried: a merge that goes on slowly continues at once. AWS recommends
- * six time-outs where batches are retried while Lambda throttles the function; a message is finished twice without harm.
+ * A failed message is retried this long after the function's time-out. AWS recommends six time-outs, so that a throttled batch is not
+ * delivered twice; here that does no harm, and a merge that needs several invocations continues sooner.
  */
 const RETRY_DELAY = Duration.seconds(30);
-/** Some fourteen hours at one attempt every five and a half minutes: an outage of six hours loses no merge. */
+/** At one attempt every five and a half minutes, some fourteen hours: an outage of six hours loses no merge. */
 const MOST_RECEIVES = 160;
-/** How often merges are looked for whose message was lost. */
+/** How often pending merges are looked up, in case a message was lost. */
 const SWEEP_INTERVAL = Duration.minutes(5);
 const QUEUE = {
   encryption: QueueEncryption.SQS_MANAGED,
@@ -27,7 +27,7 @@ const QUEUE = {
 export interface MergeQueueProps {
   readonly finishMerges: FinishFunction;
   readonly timeout: Duration;
-  /** Most merges that are finished at a time: a backlog of them leaves Lambda to the callers. */
+  /** Concurrent invocations, so that a backlog of merges leaves Lambda's capacity to the callers. */
   readonly maxConcurrency: number;
 }
 

@@ -18,7 +18,7 @@ import { createAlarm, eventMetric, ownMetric, PERIOD, SLOW_P99_MS, throttleEvent
 import type { DeploymentSettings } from './stack-settings.ts';
 
 const FEED_BEHIND_SECONDS = 300;
-/** A merge is finished within seconds: after this time an attempt, retried every three minutes, has failed. */
+/** A merge is finished within seconds, and a failed attempt is retried after minutes: by this time at least one has failed. */
 const PENDING_MINUTES = 6;
 
 export interface MonitoringProps extends DashboardSubjects {
@@ -27,7 +27,7 @@ export interface MonitoringProps extends DashboardSubjects {
   readonly relay: Relay;
 }
 
-/** Milliseconds: what is relayed is there within a second or two. */
+/** Milliseconds. A change is usually relayed within two seconds. */
 const LATE_MS = 60_000;
 
 /** Alarms, each with one thing to do (docs/operate.md), and the dashboard. */
@@ -104,7 +104,7 @@ export class Monitoring extends Construct {
     const count = (queue: Queue) => queue.metricApproximateNumberOfMessagesVisible({ period: PERIOD });
     this.alarm('FeedRefused', 'Records of the feed are refused', ownMetric(METRICS.refused, {}), 1);
     this.alarm('FeedDeadLetters', 'Messages of the feed could not be processed', count(feed.deadLetters), 1);
-    // Of messages that are received three times or more SQS tells no age: these end in FeedDeadLetters.
+    // SQS reports no age for messages received three times or more: these end in FeedDeadLetters.
     const oldest = feed.queue.metricApproximateAgeOfOldestMessage({ period: PERIOD, statistic: Stats.MAXIMUM });
     this.alarm('FeedBehind', 'Records wait in the feed for over five minutes', oldest, FEED_BEHIND_SECONDS, 2);
     this.alarm(

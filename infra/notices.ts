@@ -2,7 +2,7 @@ import { Annotations, type Stack } from 'aws-cdk-lib';
 import { reservedExecutions } from './concurrency.ts';
 import type { DeploymentSettings } from './stack-settings.ts';
 
-/** What `cdk synth` and `cdk deploy` say of a deployment: what its settings chose, and what its operator may not mean. */
+/** Prints notices at `cdk synth` and `cdk deploy`: how concurrency is divided, and settings that may be a mistake. */
 export function addNotices(stack: Stack, settings: DeploymentSettings): void {
   const { reservedConcurrency, mergeConcurrency, feedConcurrency, alarmEmail, alarmTopicArn, ephemeral } = settings;
   const said = Annotations.of(stack);

@@ -3,7 +3,7 @@ import type { Dashboard } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { MergeQueue } from './merge-queue.ts';
 
-/** What an operator looks at: `admin logs` reads every output whose name ends in `Logs`. */
+/** What the outputs are made of. `admin logs` reads every output whose name ends in `Logs`. */
 export interface Outputs {
   /** By function, and `access`. */
   readonly logs: Readonly<Record<string, ILogGroup>>;

@@ -9,8 +9,8 @@ import { Construct } from 'constructs';
 const EXISTS = [{ exists: true }];
 
 /**
- * Attributes of the rows that are relayed, one filter each: others cost nothing. They do without `eventName`: the guide says that
- * only what is under `dynamodb` can be filtered on.
+ * One filter for each kind of row that is relayed; changes of other rows invoke nothing and cost nothing. None uses `eventName`: by the
+ * guide, filters apply only to what is under `dynamodb`.
  */
 const NEW_IMAGES = [
   { kind: { S: ['merge', 'merge_undone'] }, merge_id: { S: EXISTS } }, // a feed entry
@@ -20,8 +20,8 @@ const NEW_IMAGES = [
 ];
 
 /**
- * A record is tried again for so long: longer than an outage of six hours, and well before it leaves the stream after 24 hours, so
- * that there is time to relay it from the dead letters.
+ * A failed record is retried for this long: longer than an outage of six hours, but not the 24 hours that the stream keeps it, so that
+ * it can still be relayed from the dead letters.
  */
 const LONGEST_RETRY = Duration.hours(8);
 const TIMEOUT = Duration.minutes(1);
@@ -32,7 +32,7 @@ export interface RelayProps {
   readonly create: (options: { environment: Record<string, string>; timeout: Duration }) => RelayFunction;
 }
 
-/** From the table's stream to the merge queue and to the event bus. What cannot be relayed ends in the dead letters. */
+/** Relays changes from the table's stream to the merge queue and the event bus. What cannot be relayed becomes a dead letter. */
 export class Relay extends Construct {
   readonly lambda: RelayFunction;
   readonly bus: EventBus;
@@ -59,7 +59,7 @@ export class Relay extends Construct {
     this.deadLetters.grantSendMessages(this.lambda);
     this.lambda.addEventSource(
       new DynamoEventSource(table, {
-        // Not LATEST: until a new mapping reads, that would miss what is written.
+        // Not LATEST, which would miss changes made before a new mapping starts to read.
         startingPosition: StartingPosition.TRIM_HORIZON,
         filters: NEW_IMAGES.map((NewImage) => ({ pattern: JSON.stringify({ dynamodb: { NewImage } }) })),
         bisectBatchOnError: true,

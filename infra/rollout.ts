@@ -17,14 +17,14 @@ import { createAlarm, ownMetric } from './stack-metrics.ts';
 
 /** As long as a canary lasts. */
 const PERIOD = Duration.minutes(5);
-/** Fewer failures are chance. */
+/** Fewer failures may be chance. */
 const FEWEST_FAILURES = 2;
-/** Of fewer calls no average says anything. */
+/** Below this many calls an average means nothing. */
 const FEWEST_CALLS = 20;
 
 /**
- * A new version is worse if it fails twice as often as the old one in the same minutes and half a per cent more, or takes twice as
- * long and 200 ms more. What both suffer, such as a slow table, counts for neither: an incident does not roll its own fix back.
+ * A new version is worse if, in the same minutes, its error rate is above twice that of the old one plus 0.5 %, or its mean duration
+ * above twice that of the old one plus 200 ms. A slow table affects both, so an incident does not roll back its own fix.
  */
 const WORSE = {
   errors: `IF(failedNew + crashedNew >= ${FEWEST_FAILURES} AND (failedNew + crashedNew) / callsNew > IF(callsAll > callsNew, 2 * (failedAll + crashedAll - failedNew - crashedNew) / (callsAll - callsNew), 0) + 0.005, 1, 0)`,
@@ -32,7 +32,7 @@ const WORSE = {
 } as const;
 
 export interface CanaryRolloutProps {
-  /** Moves all calls at once, whatever the comparison would say. */
+  /** Moves all calls to the new version at once, without comparing. */
   readonly immediate: boolean;
   readonly logRetention: RetentionDays;
 }
@@ -67,9 +67,9 @@ export class CanaryRollout extends Construct {
       alarms,
       autoRollback: { failedDeployment: true, stoppedDeployment: true, deploymentInAlarm: !immediate },
     });
-    // Also if it is immediate: a version that cannot answer is no fix.
+    // Also when immediate: a version that cannot answer is no fix.
     group.addPreHook(new SmokeHook(this, `${name}-smoke`, { operation, version, logRetention }).lambda);
-    // By then they compare the version that is to come: CloudFormation would not wait for them.
+    // The alarms must watch the new version before the alias moves; CloudFormation knows of no such dependency.
     for (const alarm of alarms) (alias.node.defaultChild as CfnAlias).node.addDependency(alarm);
     return alias as IFunction;
   }
@@ -84,7 +84,7 @@ export class CanaryRollout extends Construct {
     const calls = { callsNew: lambda('Invocations', ofNew), callsAll: lambda('Invocations', ofAlias) };
     const alarm = (what: keyof typeof WORSE, metrics: Record<string, IMetric>) => {
       const usingMetrics = { ...calls, ...metrics };
-      // A metric that nothing was counted in has no data, and an expression with it would have none.
+      // A metric without counts has no data, and neither would an expression with it.
       const expression = Object.keys(usingMetrics).reduce(
         (text, name) => text.replaceAll(new RegExp(`\\b${name}\\b`, 'g'), `FILL(${name}, 0)`),
         WORSE[what],

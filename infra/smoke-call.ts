@@ -27,12 +27,12 @@ export interface SmokeCallProps {
   readonly monitoring: Monitoring;
 }
 
-/** A call as a customer makes it, by EventBridge and from outside the stack: anything but 2xx raises an alarm. */
+/** EventBridge calls the API as a customer does, through its public address: two failures in a row raise an alarm. */
 export class SmokeCall extends Construct {
   constructor(scope: Construct, id: string, { url, keySecret, monitoring }: SmokeCallProps) {
     super(scope, id);
     const connection = new Connection(this, 'Connection', {
-      // It must have one: the service reads the key of the query string, and no such header.
+      // A connection must have an authorization; the service ignores this header and reads the key in the query string.
       authorization: Authorization.apiKey('X-Smoke-Call', SecretValue.unsafePlainText('scheduled')),
       queryStringParameters: { app_key: HttpParameter.fromSecret(SecretValue.secretsManager(keySecret)) },
     });

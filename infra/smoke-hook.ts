@@ -21,7 +21,7 @@ export interface SmokeHookProps {
   readonly logRetention: RetentionDays;
 }
 
-/** What CodeDeploy calls before a version gets calls: it calls the version itself, and tells CodeDeploy how it answered. */
+/** The function that CodeDeploy calls before a new version gets traffic. It calls that version and reports the result to CodeDeploy. */
 export class SmokeHook extends Construct {
   readonly lambda: LambdaFunction;
 

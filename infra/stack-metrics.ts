@@ -7,14 +7,14 @@ import { SERVICE } from '../lib/shared/log.ts';
 import { METRICS, type OperationalEvent } from '../lib/shared/metrics.ts';
 
 export const PERIOD = Duration.minutes(1);
-/** Milliseconds: an answer takes at most 3 s when a dependency is slow, so this warns before callers see errors. */
+/** Milliseconds. Calls are answered within 3 s even if a dependency is slow, so this warns before callers see errors. */
 export const SLOW_P99_MS = 2_000;
 
-/** Of the stack that a metric is used in: two stages in a region have metrics, and so alarms, of their own. */
+/** The namespace of the stack that a metric is used in, so that two stages in a region do not share metrics and alarms. */
 export const metricsNamespace = Lazy.uncachedString({
   produce: ({ scope }) => `${METRICS.namespace}/${Stack.of(scope).stackName}`,
 });
-/** The section of the page that says what to do at an alarm; alarms `Slow-…` share one. */
+/** Names the runbook of an alarm. Alarms that differ only after the hyphen, such as `Slow-…`, share one. */
 export const whatToDo = (alarmId: string) => `What to do: docs/operate.md#${alarmId.split('-')[0]?.toLowerCase()}`;
 
 /** A metric that the functions write. */

@@ -3,9 +3,9 @@ import type { Node } from 'constructs';
 import { type SettingValues, settingValue, settingValues } from '../lib/shared/settings.ts';
 import { FEWEST_RESERVED } from './concurrency.ts';
 
-/** Those of the functions, and what only the deployment needs. */
+/** The settings of the functions, and those of the deployment alone. */
 export interface DeploymentSettings extends SettingValues {
-  /** Name of the stack: another beside it has another. */
+  /** Name of the stack; a second stack in the account needs another name. */
   stackName: string;
   /** Whether the table, and all data, is deleted with the stack. */
   ephemeral: boolean;
@@ -22,12 +22,12 @@ export interface DeploymentSettings extends SettingValues {
   concurrencyLimit: number;
   /** Concurrent executions of the account that this stack reserves for its functions; 0: none. */
   reservedConcurrency: number;
-  /** Most merges that `finish-merges` finishes at a time. */
+  /** Maximum merges that `finish-merges` finishes at a time. */
   mergeConcurrency: number;
-  /** Most batches of the feed that `ingest-records` writes at a time. */
+  /** Maximum batches of the feed that `ingest-records` writes at a time. */
   feedConcurrency: number;
   logRetentionDays: number;
-  /** How a new version of an operation comes into use. */
+  /** How calls move to a new version of an operation. */
   rollout: (typeof ROLLOUTS)[number];
   /** Where alarms are sent; both absent: nowhere. */
   alarmEmail: string | undefined;
@@ -36,7 +36,7 @@ export interface DeploymentSettings extends SettingValues {
   noTrafficMinutes: number;
   /** Name of a secret with an app key, which a scheduled call uses; absent: there is none. */
   smokeKeySecret: string | undefined;
-  /** ARN of the stream of a table that a destroyed stack left, to use in place of a new one. */
+  /** ARN of the stream of the table that a destroyed stack left; that table is then used in place of a new one. */
   adoptTable: string | undefined;
   /** ARN of a vault of AWS Backup, in another account or region, that takes copies of backups of the table; absent: no backups. */
   backupVaultArn: string | undefined;

@@ -21,11 +21,11 @@ import { SmokeCall } from './smoke-call.ts';
 import { readDeploymentSettings } from './stack-settings.ts';
 import { createServiceTable } from './table.ts';
 
-/** API Gateway waits 29 s for an answer: a function that runs longer answers nobody. */
+/** Below the 29 s that API Gateway waits for an answer. */
 const ANSWER_TIMEOUT = Duration.seconds(29);
 /** The authorizer fails by itself within a second; this ends one that does not. */
 const AUTHORIZER_TIMEOUT = Duration.seconds(2);
-/** The moves of the largest body take some seconds; on a slow table they take longer. */
+/** The moves of the largest merge take some seconds; on a slow table they take longer. */
 const FINISH_TIMEOUT = Duration.minutes(5);
 /** A batch is written within seconds; on a throttled table it takes longer. */
 const INGEST_TIMEOUT = Duration.minutes(1);
@@ -39,7 +39,7 @@ export class ServiceStack extends Stack {
     const table = createServiceTable(this, settings);
     const { backupVaultArn: copyTo } = settings;
     if (copyTo !== undefined) new Backups(this, 'Backups', { table, copyTo });
-    // No secret: it only says which throttle a stranger's calls count against. API Gateway wants 20 to 128 letters and digits.
+    // Not secret: it only assigns calls without an account's gateway key to a throttle. API Gateway requires 20 to 128 letters and digits.
     const sharedGatewayKey = createHash('sha256')
       .update(`shared ${Names.uniqueId(this)}`)
       .digest('hex');
@@ -128,7 +128,7 @@ export class ServiceStack extends Stack {
       usageKeyAuthorizer,
       sharedGatewayKey,
     });
-    // Its logical ids begin with its first name: an alarm whose id changes is replaced.
+    // Keeps the id of the first release: a changed logical id would replace the alarm.
     const monitoring = new Monitoring(this, 'Watch', {
       api,
       accessLog,

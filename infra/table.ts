@@ -11,7 +11,7 @@ import type { Construct } from 'constructs';
 import { type DeploymentSettings, DeploymentSettingsError } from './stack-settings.ts';
 import { TABLE } from './table-definition.ts';
 
-/** The one table: on demand, encrypted, with point-in-time recovery, and kept when the stack goes, unless that is ephemeral. */
+/** The one table: on demand, encrypted, with point-in-time recovery, and kept when the stack is deleted, unless the stack is ephemeral. */
 export function createServiceTable(
   scope: Construct,
   { adoptTable: adopted, ephemeral }: Pick<DeploymentSettings, 'adoptTable' | 'ephemeral'>,

@@ -1,9 +1,9 @@
 /**
  * What a caller does: installs the packed client into an empty folder, compiles a strict program against it, and runs the
- * examples, on Node 20, 22 and 24, and in shell. A bundle of the client makes the calls in Chromium (`CHROMIUM`, or
+ * examples, on Node 20 and 22, and as their README says. The MCP server starts from its package. A bundle of the client makes the calls in Chromium (`CHROMIUM`, or
  * /usr/bin/chromium). What it installs beside the client is what the lock file of `program/` names.
  */
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
@@ -11,7 +11,7 @@ import { DEMO_KEYS, sampleId } from '../../infra/generate/sample.ts';
 import { root, shell, startService } from '../support/processes.ts';
 
 const MOST_FILES = 20;
-const NODE_VERSIONS = [20, 22, 24];
+const NODE_VERSIONS = [20, 22];
 const CALLS = ['hosts', 'resource', 'deleted', 'merged', 'refused'];
 
 const folder = mkdtempSync(join(tmpdir(), 'consumer-'));
@@ -20,6 +20,15 @@ const check = (holds: boolean, what: string) => {
   if (!holds) throw new Error(what);
   process.stdout.write(`ok ${what}\n`);
 };
+
+const readme = readFileSync(join(root, 'examples/README.md'), 'utf8');
+/** The command in the README that has this text, typed in the folder of the source, with values for its words in capitals. */
+function typed(text: string, values: readonly (string | number)[]): string {
+  const [command] = /[^`]*/.exec(readme.slice(readme.lastIndexOf('`', readme.indexOf(text)) + 1)) ?? [];
+  if (!readme.includes(text) || !command) throw new Error(`examples/README.md does not say how to run ${text}`);
+  const left = [...values];
+  return `cd '${root}' && ${command.replace(/\b[A-Z]+\b/g, () => String(left.shift()))}`;
+}
 
 const nodeOf = (version: number) => `node_modules/node-${version}-linux-${process.arch}/bin/node`;
 
@@ -70,36 +79,57 @@ try {
   );
 
   writeFileSync(join(folder, 'alerts.txt'), `${[0, 1, 2].map((index) => sampleId(`alert ${index}`)).join('\n')}\n`);
+  await shell(typed('npm run build', []));
+  for (const file of globSync('examples/{node,shell,python}/*', { cwd: root }))
+    if (!file.endsWith('/call.sh')) check(readme.includes(file), `the README names ${file}`);
+  const alerts = join(folder, 'alerts.txt');
+  type Values = readonly (string | number)[];
   const commands = [
     ...NODE_VERSIONS.map((version) => ({
       name: `Node ${version}`,
-      of: (name: string) => `${nodeOf(version)} ${name}.mjs`,
+      of: (name: string, values: Values = []) => `${nodeOf(version)} ${name}.mjs ${values.join(' ')}`,
     })),
-    { name: 'curl and jq', of: (name: string) => `'${root}examples/shell/${name}.sh'` },
+    {
+      name: 'README, JavaScript',
+      of: (name: string, values: Values = []) => typed(`examples/node/${name}.mjs`, values),
+    },
+    { name: 'README, shell', of: (name: string, values: Values = []) => typed(`examples/shell/${name}.sh`, values) },
   ];
   let first: string | undefined;
   for (const { name, of } of commands) {
     const list = (await inFolder(of('stale-hosts'), env)).replaceAll('"', '').replace(/\d+$/gm, 'age');
     first ??= list;
     check(list === first && list.split('\n').length > 20, `${name}: lists the stale hosts as CSV`);
-    check(
-      /^3 alerts /.test(await inFolder(`${of('merge-from-file')} ${incident} alerts.txt`, env)),
-      `${name}: merges alerts`,
-    );
+    check(/^3 alerts /.test(await inFolder(of('merge-from-file', [incident, alerts]), env)), `${name}: merges alerts`);
     // A walk of the fleet takes a fifth of the calls that a minute allows: one watch each, and in one of them few enough are stale.
     const [most, expected] = name === 'Node 20' ? [50, 'exit 0\n'] : [1, 'exit 1\n'];
     const exit = await inFolder(
-      `status=0; ${of('watch-fleet')} ${most} >/dev/null || status=$?; echo exit $status`,
+      `status=0; (${of('watch-fleet', [most])}) >/dev/null || status=$?; echo exit $status`,
       env,
     );
     check(exit === expected, `${name}: watch-fleet ${most} ends with ${exit.trim()}`);
-    if (name.startsWith('Node')) {
-      const command = 'node_modules/incident-monitoring-rum-client/dist/cli.js';
-      const resource = JSON.parse(await inFolder(`${of('stale-hosts').split(' ')[0]} ${command} rum --json`, env));
-      check(resource.product === 'rum', `${name}: the command shows the RUM resource`);
-    }
-    const refused = await inFolder(`${of('stale-hosts')} 2>&1 || true`, { ...env, APP_KEY: 'wrong' });
+    const refused = await inFolder(`(${of('stale-hosts')}) 2>&1 || true`, { ...env, APP_KEY: 'wrong' });
     check(/Unauthorized/.test(refused), `${name}: says why it is refused`);
+  }
+  // By npx, as an installed command.
+  const resource = JSON.parse(await inFolder('npx incident-monitoring-rum-client rum --json', env));
+  check(resource.product === 'rum', 'the command shows the RUM resource');
+  const [server] = JSON.parse(await shell(`npm pack -w packages/mcp --json --pack-destination '${folder}'`));
+  await inFolder(`npm install --no-save --no-audit --no-fund --ignore-scripts './${filename}' './${server.filename}'`);
+  const [protocolVersion, clientInfo] = ['2025-06-18', { name: 'consumer', version: '1' }];
+  const ask = [
+    { id: 1, method: 'initialize', params: { protocolVersion, capabilities: {}, clientInfo } },
+    { method: 'notifications/initialized' },
+    { id: 2, method: 'tools/call', params: { name: 'get_rum_resource', arguments: {} } },
+  ].map((message) => JSON.stringify({ jsonrpc: '2.0', ...message }));
+  // Its input stays open until it has answered.
+  const asked = `(printf '%s\\n' ${ask.map((line) => `'${line}'`).join(' ')}; sleep 3)`;
+  for (const version of [...NODE_VERSIONS, 24]) {
+    const answers = await inFolder(
+      `${asked} | ${nodeOf(version)} node_modules/incident-monitoring-rum-mcp/dist/main.js`,
+      env,
+    );
+    check(/rum-1-primary/.test(answers), `Node ${version}: the MCP server shows the RUM resource`);
   }
 } finally {
   await service.stop();

@@ -2,7 +2,7 @@
  * Clients that other people's generators make of `openapi.json`: each compiles in its strictest form, and makes the four calls and
  * three failures. Needs Go and Python; installs what the lock files of `calls/` name into a temporary folder.
  */
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DEMO_KEYS, sampleId } from '../../infra/generate/sample.ts';
@@ -37,14 +37,21 @@ async function python(): Promise<void> {
   await inFolder(
     'python3 -m venv python && python/bin/pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r requirements.txt',
   );
-  await inFolder(
-    `PATH="$PWD/python/bin:$PATH" openapi-python-client generate --path '${description}' --output-path monitoring_client --meta none`,
-  );
+  // As the README of the examples says, in the folder of the source.
+  const readme = readFileSync(join(root, 'examples/README.md'), 'utf8');
+  cpSync(description, join(folder, 'openapi.json'));
+  cpSync(join(root, 'examples/python'), join(folder, 'examples/python'), { recursive: true });
+  const typed = (begin: string) => {
+    const [command] = new RegExp(`(?<=\`)${begin}[^\`]*`).exec(readme) ?? [];
+    if (command === undefined) throw new Error(`examples/README.md has no command ${begin}`);
+    return inFolder(`PATH="$PWD/python/bin:$PATH" ${command}`);
+  };
+  await typed('openapi-python-client');
+  const list = await typed('python examples');
+  if (!/^[a-z]*-1-/m.test(list)) throw new Error(`stale_hosts.py lists no host:\n${list}`);
+  await inFolder('cp -r examples/python/monitoring_client .');
   await inFolder(
     'python/bin/mypy --strict --follow-imports=silent --no-error-summary calls.py && python/bin/python calls.py',
-  );
-  await inFolder(
-    `cp '${root}examples/python/stale_hosts.py' . && python/bin/python stale_hosts.py | grep -c '^[a-z]*-1-' `,
   );
 }
 

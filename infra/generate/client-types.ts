@@ -54,6 +54,29 @@ function numberPaths(schemas: Record<string, Schema>): string[] {
   return paths;
 }
 
+interface DescribedOperation {
+  operationId: string;
+  summary: string;
+  requestBody: { required: boolean; content: Content };
+  responses: { 200: { content: Content } };
+}
+interface Content {
+  'application/json': { schema: { $ref: string } };
+}
+
+const nameOf = ($ref: string) => $ref.split('/').at(-1) ?? '';
+
+/** The method of an operation that answers with data; of the others there is none. */
+function methodOf(operation: DescribedOperation, schemas: Record<string, Schema>, types: readonly string[]): string {
+  const { operationId, summary, requestBody, responses } = operation;
+  const envelope = schemas[nameOf(responses[200].content['application/json'].schema.$ref)];
+  const properties = envelope?.properties as { data?: { $ref?: string } } | undefined;
+  const type = nameOf(properties?.data?.$ref ?? '');
+  if (!types.includes(type)) return '';
+  const request = `request${requestBody.required ? '' : '?'}: ${nameOf(requestBody.content['application/json'].schema.$ref)}`;
+  return `  /** ${summary}. */\n  ${operationId}(${request}, options?: CallOptions): Promise<${type}>;\n`;
+}
+
 /** What the generator says of each definition. */
 const REFERENCED =
   /(\n \*)?\n \* This interface was referenced by `Types`'s JSON-Schema\n \* via the `definition` ".*"\./g;
@@ -61,7 +84,7 @@ const REFERENCED =
 export async function clientTypes(): Promise<string> {
   const { components, paths } = openApiDocument() as {
     components: { schemas: Record<string, Schema> };
-    paths: Record<string, { post: { operationId: string } }>;
+    paths: Record<string, { post: DescribedOperation }>;
   };
   const { schemas } = components;
   // The client removes the envelope.
@@ -79,12 +102,16 @@ export async function clientTypes(): Promise<string> {
     style: { singleQuote: true, printWidth: 120 },
   });
   return [
-    '// Generated from openapi.json by `npm run generate`: do not edit.',
+    "// Generated from openapi.json by `npm run generate`: do not edit.\nimport type { CallOptions } from './options.ts';\n",
     text.replace(/^export interface Types \{\}\n/m, '').replace(REFERENCED, ''),
     '/** The path of each operation: the client has a method for each. */',
     `export const PATHS = {\n${Object.entries(paths)
       .map(([path, { post }]) => `  ${post.operationId}: '${path}',\n`)
       .join('')}} as const;\n`,
+    '/** The operations that answer with data. */',
+    `export interface DataMethods {\n${Object.values(paths)
+      .map(({ post }) => methodOf(post, schemas, names))
+      .join('')}}\n`,
     '/** Fields of answers, as JSON arrays of names, that are integers and given as numbers. */',
     `export const NUMBER_PATHS: ReadonlySet<string> = new Set([\n${numberPaths(schemas)
       .map((path) => `  '${path}',\n`)

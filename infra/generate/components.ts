@@ -43,7 +43,7 @@ const requestId = {
   examples: [REQUEST_ID],
 };
 
-/** Those of every answer. */
+/** The schemas of the envelope, which every answer has. */
 export const ENVELOPE_SCHEMAS: Readonly<Record<string, Schema>> = {
   RequestId: requestId,
   ErrorCode: {

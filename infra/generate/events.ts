@@ -1,5 +1,5 @@
 /**
- * Describes the events as JSON Schema, with a sample of each: `npm run generate`. Tests hold what `relay` tells to it, and compare
+ * Describes the events as JSON Schema, with a sample of each: `npm run generate`. Tests check the events that `relay` sends against it, and compare
  * `events.schema.json` with what this makes today.
  */
 import { writeFileSync } from 'node:fs';

@@ -28,7 +28,7 @@ function chance(...numbers: number[]): number {
 const pick = <Value>(values: readonly Value[], fraction: number): Value =>
   values[Math.floor(fraction * values.length)] as Value;
 
-/** `silent`: it has stopped reporting; `stale`: long ago. */
+/** `silent`: the host stopped reporting recently; `stale`: it stopped long ago. */
 export type Condition = 'active' | 'truncated' | 'degraded' | 'health_newer' | 'failed' | 'silent' | 'stale' | Unready;
 type Unready = 'initializing' | 'disabled' | 'unsupported' | 'no_data';
 

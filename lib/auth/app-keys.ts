@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import QuickLRU from 'quick-lru';
-import { withSignal } from '../dynamodb/client.ts';
+import { type Table, withSignal } from '../dynamodb/client.ts';
+import { all, EXISTS, isBelow, set } from '../dynamodb/expression.ts';
 import { keys } from '../dynamodb/keys.ts';
-import { getRow } from '../dynamodb/row.ts';
+import { getRow, updateRow } from '../dynamodb/row.ts';
 import type { AppKeyRow } from '../dynamodb/rows.ts';
 import { isCurrent } from '../shared/current.ts';
 import type { Deps } from '../shared/deps.ts';
@@ -23,6 +24,11 @@ export interface Caller {
 const CACHE_SIZE = 10_000;
 const UNKNOWN_KEY_MS = 3_000;
 
+/** The last use of a key is stored at most this often. */
+const USE_SECONDS = 3_600;
+/** How long a call waits for that at most, in milliseconds. */
+const USE_MS = 100;
+
 /** The only form in which a key is stored or compared: its SHA-256, in hex. */
 export const hashAppKey = (appKey: string) => createHash('sha256').update(appKey).digest('hex');
 
@@ -34,14 +40,21 @@ export type AppKeys = ReturnType<typeof createAppKeys>;
 /** The row of a key; undefined: there is no such key. */
 type Found = AppKeyRow | undefined;
 
+interface AppKeysOptions {
+  cacheSize?: number;
+  lookUpMs?: number;
+  notesUse?: boolean;
+}
+
 /**
  * Looks app keys up, with a cache. Concurrent calls share the look-up of a key. A found key is cached for `appKeyCacheSeconds` from the
  * start of its look-up, an unknown one for at most three seconds.
- * @param options `cacheSize`: soft limit, QuickLRU keeps up to twice as many; `lookUpMs`: time limit of a look-up in milliseconds
+ * @param options `cacheSize`: soft limit, QuickLRU keeps up to twice as many; `lookUpMs`: time limit of a look-up in milliseconds;
+ *   `notesUse`: stores that a valid key is used, once an hour
  */
 export function createAppKeys(
   { table, now, settings, timeLimits }: Pick<Deps, 'table' | 'now' | 'settings' | 'timeLimits'>,
-  { cacheSize = CACHE_SIZE, lookUpMs = timeLimits.callMs }: { cacheSize?: number; lookUpMs?: number } = {},
+  { cacheSize = CACHE_SIZE, lookUpMs = timeLimits.callMs, notesUse = false }: AppKeysOptions = {},
 ) {
   const trustedMs = settings.appKeyCacheSeconds * 1000;
   const lifetimeMs = (row: Found) => (row ? trustedMs : Math.min(trustedMs, UNKNOWN_KEY_MS));
@@ -53,6 +66,7 @@ export function createAppKeys(
     // Its own signal, since other calls may share it.
     const row = await getRow(withSignal(table, AbortSignal.timeout(lookUpMs)), keys.appKey(hash));
     rows.set(hash, { row, sinceMs });
+    if (notesUse && row && isValid(row, sinceMs)) await noteUse(table, hash, row, sinceMs);
     return row;
   }
 
@@ -87,6 +101,20 @@ export function createAppKeys(
       };
     },
   };
+}
+
+/** Of several functions that note the same hour the first writes. A call does not depend on it: what fails is tried at the next look-up. */
+async function noteUse(table: Table, hash: string, { last_used_at = 0 }: AppKeyRow, nowMs: number): Promise<void> {
+  const nowSeconds = Math.floor(nowMs / 1000);
+  const due = nowSeconds - USE_SECONDS;
+  if (last_used_at > due) return;
+  const isDue = all(EXISTS, isBelow('last_used_at', due + 1));
+  await updateRow(
+    withSignal(table, AbortSignal.timeout(USE_MS)),
+    keys.appKey(hash),
+    set({ last_used_at: nowSeconds }),
+    isDue,
+  ).catch(() => undefined);
 }
 
 /** Waits for a promise unless the signal aborts. @throws the signal's reason */

@@ -23,6 +23,8 @@ type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateIte
 export interface Grant {
   readonly actions: readonly TableAction[];
   readonly on: readonly KeyKind[];
+  /** The only attributes that it names, besides those of the key; absent: any. */
+  readonly attributes?: readonly string[];
   /** Of these, what only the previous release uses: both releases serve calls during an update. */
   readonly previous?: readonly `${TableAction} on ${KeyKind}`[];
 }

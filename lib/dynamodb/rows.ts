@@ -57,6 +57,8 @@ export interface AppKeyRow {
   /** Seconds for which the key was issued; absent: until it is revoked. */
   lifetime?: number;
   note?: string;
+  /** Unix seconds, up to an hour before the last use. */
+  last_used_at?: number;
 }
 
 export interface WorkItemRow {

@@ -3,7 +3,7 @@ import type { ErrorObject } from 'ajv';
 import { catalog as en } from '../http/messages/en.ts';
 import { type Fields, fieldErrorOf } from '../http/validate.ts';
 import { isInt64 } from '../shared/json.ts';
-import { DATA_LINES, FEED_KINDS, FEED_LINES, KINDS, type Kind, LAST_VERSION } from './kinds.ts';
+import { DATA_LINES, FEED_KINDS, FEED_LINES, KINDS, type Kind, LAST_VERSION, SECONDS } from './kinds.ts';
 import * as generated from './validate-lines.ts';
 
 type LineError = Pick<ErrorObject, 'keyword' | 'instancePath' | 'params'>;
@@ -28,7 +28,7 @@ function problemsBy(line: unknown, source: 'data' | 'feed'): string[] {
   const fields = schema.properties as Fields;
   const validate = validators.get(isReport ? `feed_${own}` : `data_${kind}`) as LineValidator;
   validate(line);
-  const problems = (validate.errors ?? []).flatMap((error) => problemText(error, fields));
+  const problems = (validate.errors ?? []).flatMap((error) => problemText(error, fields, line));
   if (kind === 'app_key' && 'app_key' in line === 'app_key_hash' in line)
     problems.push('exactly one of app_key and app_key_hash is required');
   if (kind === 'alert' && isReport && 'alert_id' in line === 'source_id' in line)
@@ -88,14 +88,17 @@ function* unstorable(value: unknown, depth = 1): Generator<string> {
     }
 }
 
-function problemText(error: LineError, fields: Fields): string[] {
+function problemText(error: LineError, fields: Fields, line: object): string[] {
   const { keyword, params, instancePath } = error;
   if (keyword === 'additionalProperties') return [`${params.additionalProperty} is not a field of this kind`];
   // Of a field that may be null the validator reports three errors; that of its own type says what it must be.
   if (keyword === 'anyOf' || (keyword === 'type' && params.type === 'null')) return [];
   if (keyword === 'const') return [`${instancePath.slice(1)} must be true, or absent`];
   const own = fieldErrorOf(error, withoutNull(fields));
-  return [en.explain.invalidFields({ fieldErrors: [own] }).replace(/\.$/, '')];
+  const text = en.explain.invalidFields({ fieldErrors: [own] }).replace(/\.$/, '');
+  const value = (line as Partial<Record<string, unknown>>)[own.field];
+  const isTooLate = own.schema === SECONDS && isInt64(value) && value > SECONDS.maximum;
+  return [isTooLate ? `${text}: it is in seconds, and ${value} is in milliseconds` : text];
 }
 
 const withoutNull = (fields: Fields): Fields =>

@@ -17,7 +17,7 @@ const name = { type: 'string', minLength: 1, maxLength: LONGEST_NAME } as const;
 const accountId = { type: 'integer', format: 'int64', minimum: 1 } as const;
 const int64 = { type: 'integer', format: 'int64' } as const;
 /** Unix seconds up to the year 5138: what is beyond are milliseconds. */
-const seconds = { type: 'integer', format: 'int64', minimum: 0, maximum: 99_999_999_999 } as const;
+export const SECONDS = { type: 'integer', format: 'int64', minimum: 0, maximum: 99_999_999_999 } as const;
 /** Unix milliseconds of 13 digits at most, up to the year 2286. */
 const atMs = { type: 'integer', format: 'int64', minimum: 0, maximum: 9_999_999_999_999 } as const;
 /** Of an app key: shorter ones can be guessed. */
@@ -27,7 +27,9 @@ const PERMISSIONS = [...new Set(operations.flatMap((one) => ('permission' in one
 const rumFields = getRumResource.response.properties as Readonly<Record<string, object>>;
 const usageNames: readonly string[] = USAGE_FIELDS;
 const recordNames = Object.keys(rumFields).filter((field) => field !== 'account_id' && !usageNames.includes(field));
-const pick = (names: readonly string[]) => Object.fromEntries(names.map((field) => [field, rumFields[field]]));
+const TIMES = new Set(['created_at', 'updated_at', 'window_start_time', 'window_end_time']);
+const pick = (names: readonly string[]) =>
+  Object.fromEntries(names.map((field) => [field, TIMES.has(field) ? SECONDS : rumFields[field]]));
 
 export interface KindSchema {
   readonly required: readonly string[];
@@ -53,8 +55,8 @@ const SCHEMAS = {
       app_key: { type: 'string', minLength: SHORTEST_KEY, maxLength: 256 },
       app_key_hash: { type: 'string', minLength: 64, maxLength: 64, pattern: '^[0-9a-f]{64}$' },
       last_digits: { type: 'string', maxLength: 4 },
-      created_at: seconds,
-      expires_at: seconds,
+      created_at: SECONDS,
+      expires_at: SECONDS,
       revoked: flag,
       note: { type: 'string', maxLength: LONGEST_NOTE },
     },

@@ -526,7 +526,7 @@ function validate14(data, { instancePath = "", parentData, parentDataProperty, r
   }
   return validate14.errors = vErrors, errors === 0;
 }
-const data_rum_resource = validate15, schema16 = { type: "object", required: ["account_id", "product", "version", "status", "offering_id", "order_id", "resource_id", "resource_name", "created_at", "updated_at", "window_start_time", "window_end_time", "action.days", "error.days", "long_task.days", "resource.days", "session.days", "view.days", "session_investigate.free_cnt", "session_measure.free_cnt", "session_replay.free_cnt"], properties: { kind: { type: "string" }, account_id: { int64: { minimum: 1 } }, at_ms: { int64: { minimum: 0, maximum: 9999999999999 } }, product: { type: "string" }, version: { type: "string" }, status: { type: "string" }, offering_id: { int64: {} }, order_id: { type: "string" }, resource_id: { type: "string" }, resource_name: { type: "string" }, created_at: { int64: {} }, updated_at: { int64: {} }, window_start_time: { int64: {} }, window_end_time: { int64: {} }, "action.days": { int64: {} }, "error.days": { int64: {} }, "long_task.days": { int64: {} }, "resource.days": { int64: {} }, "session.days": { int64: {} }, "view.days": { int64: {} }, "session_investigate.free_cnt": { int64: {} }, "session_measure.free_cnt": { int64: {} }, "session_replay.free_cnt": { int64: {} }, deleted: { type: "boolean" } }, additionalProperties: !1 };
+const data_rum_resource = validate15, schema16 = { type: "object", required: ["account_id", "product", "version", "status", "offering_id", "order_id", "resource_id", "resource_name", "created_at", "updated_at", "window_start_time", "window_end_time", "action.days", "error.days", "long_task.days", "resource.days", "session.days", "view.days", "session_investigate.free_cnt", "session_measure.free_cnt", "session_replay.free_cnt"], properties: { kind: { type: "string" }, account_id: { int64: { minimum: 1 } }, at_ms: { int64: { minimum: 0, maximum: 9999999999999 } }, product: { type: "string" }, version: { type: "string" }, status: { type: "string" }, offering_id: { int64: {} }, order_id: { type: "string" }, resource_id: { type: "string" }, resource_name: { type: "string" }, created_at: { int64: { minimum: 0, maximum: 99999999999 } }, updated_at: { int64: { minimum: 0, maximum: 99999999999 } }, window_start_time: { int64: { minimum: 0, maximum: 99999999999 } }, window_end_time: { int64: { minimum: 0, maximum: 99999999999 } }, "action.days": { int64: {} }, "error.days": { int64: {} }, "long_task.days": { int64: {} }, "resource.days": { int64: {} }, "session.days": { int64: {} }, "view.days": { int64: {} }, "session_investigate.free_cnt": { int64: {} }, "session_measure.free_cnt": { int64: {} }, "session_replay.free_cnt": { int64: {} }, deleted: { type: "boolean" } }, additionalProperties: !1 };
 function validate15(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null, errors = 0;
   if (data && typeof data == "object" && !Array.isArray(data)) {
@@ -670,28 +670,28 @@ function validate15(data, { instancePath = "", parentData, parentDataProperty, r
     }
     if (data.created_at !== void 0) {
       let data10 = data.created_at;
-      if (!((typeof data10 == "bigint" || Number.isSafeInteger(data10)) && data10 >= -9223372036854775808n && data10 <= 9223372036854775807n)) {
+      if (!((typeof data10 == "bigint" || Number.isSafeInteger(data10)) && data10 >= 0 && data10 <= 99999999999n)) {
         const err32 = { instancePath: instancePath + "/created_at", schemaPath: "#/properties/created_at/int64", keyword: "int64", params: {} };
         vErrors === null ? vErrors = [err32] : vErrors.push(err32), errors++;
       }
     }
     if (data.updated_at !== void 0) {
       let data11 = data.updated_at;
-      if (!((typeof data11 == "bigint" || Number.isSafeInteger(data11)) && data11 >= -9223372036854775808n && data11 <= 9223372036854775807n)) {
+      if (!((typeof data11 == "bigint" || Number.isSafeInteger(data11)) && data11 >= 0 && data11 <= 99999999999n)) {
         const err33 = { instancePath: instancePath + "/updated_at", schemaPath: "#/properties/updated_at/int64", keyword: "int64", params: {} };
         vErrors === null ? vErrors = [err33] : vErrors.push(err33), errors++;
       }
     }
     if (data.window_start_time !== void 0) {
       let data12 = data.window_start_time;
-      if (!((typeof data12 == "bigint" || Number.isSafeInteger(data12)) && data12 >= -9223372036854775808n && data12 <= 9223372036854775807n)) {
+      if (!((typeof data12 == "bigint" || Number.isSafeInteger(data12)) && data12 >= 0 && data12 <= 99999999999n)) {
         const err34 = { instancePath: instancePath + "/window_start_time", schemaPath: "#/properties/window_start_time/int64", keyword: "int64", params: {} };
         vErrors === null ? vErrors = [err34] : vErrors.push(err34), errors++;
       }
     }
     if (data.window_end_time !== void 0) {
       let data13 = data.window_end_time;
-      if (!((typeof data13 == "bigint" || Number.isSafeInteger(data13)) && data13 >= -9223372036854775808n && data13 <= 9223372036854775807n)) {
+      if (!((typeof data13 == "bigint" || Number.isSafeInteger(data13)) && data13 >= 0 && data13 <= 99999999999n)) {
         const err35 = { instancePath: instancePath + "/window_end_time", schemaPath: "#/properties/window_end_time/int64", keyword: "int64", params: {} };
         vErrors === null ? vErrors = [err35] : vErrors.push(err35), errors++;
       }

@@ -30,14 +30,18 @@ export async function freePort(): Promise<number> {
  */
 export async function startDynamoDb(options: { endpoint?: string | undefined; dbDirectory?: string | undefined } = {}) {
   if (options.endpoint) {
-    await untilItAnswers(options.endpoint, 3_000, () => undefined);
+    await untilItAnswers(options.endpoint, 3_000, () => undefined, 'check DYNAMODB_ENDPOINT.');
     return { endpoint: options.endpoint, lost: new Promise<string>(() => {}), stop: async () => {} };
   }
   const port = await freePort();
   const { kept, ended, lost, stop } = startKeeper({ port, dbDirectory: options.dbDirectory });
   try {
     const endpoint = `http://${(await kept)?.accessKeyId}@127.0.0.1:${port}`;
-    await untilItAnswers(endpoint, START_TIMEOUT_MS, ended);
+    const advice =
+      options.dbDirectory === undefined
+        ? 'check `java -version`, and the load of this machine.'
+        : `check \`java -version\`. If the database in ${options.dbDirectory} is damaged, move the directory away to begin anew.`;
+    await untilItAnswers(endpoint, START_TIMEOUT_MS, ended, advice);
     return { endpoint, lost, stop };
   } catch (error) {
     await stop();
@@ -62,7 +66,12 @@ function startKeeper(options: KeptOptions) {
   });
   child.stdin.on('error', () => undefined); // it ended by itself
   let [java, errors]: [number | undefined, string] = [undefined, ''];
-  child.stderr.on('data', (text) => (errors += text));
+  child.stderr.on('data', (text) => (errors = `${errors}${text}`.slice(0, 4_096)));
+  // Java's own words, such as those of a heap that cannot be reserved.
+  const said = () => {
+    const lines = errors.split('\n').filter((line) => /error|exception|could not/i.test(line));
+    return lines.length === 0 ? '' : ` Java says: ${lines.slice(0, 3).join(' ')}`;
+  };
   let reason: string | undefined;
   const kept = Promise.withResolvers<Kept | undefined>();
   child.stdout.once('data', (line) => {
@@ -74,8 +83,9 @@ function startKeeper(options: KeptOptions) {
   const closed = once(child, 'close').then(([code, signal]) => {
     if (signal !== null && java !== undefined) kill(java); // the keeper could not do it
     reason =
-      errors.trim() ||
-      `DynamoDB Local exited (exit code ${code}): it requires Java 17 or later; check \`java -version\`.`;
+      java === undefined
+        ? errors.trim()
+        : `DynamoDB Local exited (exit code ${code}): it requires Java 17 or later; check \`java -version\`.${said()}`;
     kept.resolve(undefined);
     if (!child.stdin.writableEnded)
       lost.resolve(`DynamoDB Local has ended (${signal ?? `exit code ${code}`}): start the service again.`);
@@ -99,7 +109,12 @@ function kill(pid: number): void {
   }
 }
 
-async function untilItAnswers(endpoint: string, timeoutMs: number, ended: () => string | undefined): Promise<void> {
+async function untilItAnswers(
+  endpoint: string,
+  timeoutMs: number,
+  ended: () => string | undefined,
+  advice: string,
+): Promise<void> {
   const client = new DynamoDBClient(clientConfig({ endpoint, maxAttempts: 1 }));
   const until = Date.now() + timeoutMs;
   try {
@@ -112,7 +127,7 @@ async function untilItAnswers(endpoint: string, timeoutMs: number, ended: () => 
       } catch (error) {
         if (Date.now() > until)
           throw new StartError(
-            `DynamoDB does not respond at ${splitEndpoint(endpoint).url} (${(error as Error).name}): check DYNAMODB_ENDPOINT.`,
+            `DynamoDB does not respond at ${splitEndpoint(endpoint).url} (${(error as Error).name}): ${advice}`,
           );
         await sleep(100);
       }

@@ -31,7 +31,9 @@ if (import.meta.main) {
   if (dbDirectory !== undefined) lock(dbDirectory);
   const accessKeyId = dbDirectory === undefined ? newAccessKeyId() : accessKeyIdOf(dbDirectory);
   // Not `sharedDb`: it listens on all interfaces, and the access key id is all that keeps others from the tables.
-  const java = spawn({ port, path: dbDirectory === undefined ? null : resolve(dbDirectory), stdio: 'ignore' });
+  const java = spawn({ port, path: dbDirectory === undefined ? null : resolve(dbDirectory), stdio: 'pipe' });
+  // The JVM says on stdout why it cannot start.
+  for (const output of [java.stdout, java.stderr]) output?.pipe(process.stderr);
   if (java.pid !== undefined) console.log(JSON.stringify({ java: java.pid, accessKeyId } satisfies Kept));
   const end = () => {
     java.kill('SIGTERM');
@@ -44,7 +46,8 @@ if (import.meta.main) {
         : `Cannot start DynamoDB Local: ${message}`,
     ),
   );
-  java.on('exit', (code) => process.exit(code ?? 1));
+  // Not `exit`: its last words may still be on their way.
+  java.on('close', (code) => process.exit(code ?? 1));
   process.stdin.on('close', end).on('error', end).resume();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, end);
 }

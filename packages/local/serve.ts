@@ -1,6 +1,7 @@
 /** What `npm start` starts: DynamoDB Local, the table with its data, and the service. */
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync, rmSync, writeFileSync } from 'node:fs';
 import inspector from 'node:inspector';
+import { join } from 'node:path';
 import { DEMO_KEYS, sampleData } from '../../infra/generate/sample.ts';
 import { createAppKeys } from '../../lib/auth/app-keys.ts';
 import { connectTable, PATIENT, splitEndpoint, type Table } from '../../lib/dynamodb/client.ts';
@@ -118,14 +119,19 @@ async function prepareTable(
   const table = connectTable({ name: LOCAL_TABLE_NAME, endpoint, ...PATIENT });
   atEnd(async () => table.client.destroy());
   const loading = { nowSeconds: Math.floor(Date.now() / 1000), gatewayKeys: createLocalGatewayKeys(table) };
+  // Data that is begun is loaded again: the same rows complete it.
+  const begun = db === undefined ? undefined : join(db, 'loading');
+  const isCutShort = begun !== undefined && existsSync(begun);
   if (data !== undefined) {
     const loaded = await loadData(table, data, linesOf(createReadStream(data)), loading).catch((error) => {
       throw error instanceof DataError ? new StartError(error.message) : error;
     });
     show(`Loaded ${data}: ${countsText(loaded)}`);
-  } else if ((await listAccounts(table)).length === 0) {
+  } else if (isCutShort || (await listAccounts(table)).length === 0) {
     const sample = sampleData(Date.now(), { reporting: !still });
+    if (begun) writeFileSync(begun, '');
     show(`Loaded sample data: ${countsText(await loadData(table, 'sample', sample, loading))}`);
+    if (begun) rmSync(begun);
   } else show('The table already has data: no sample data is loaded.');
   return { endpoint, table };
 }

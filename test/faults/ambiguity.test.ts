@@ -278,7 +278,7 @@ describe.each([
       never: IDEMPOTENT.includes(name) ? NEVER[0] : NEVER.join(' and '),
     })),
   )(
-    '$name is $never, whichever reply is lost or wrong',
+    '$name is $never when a reply is lost or wrong',
     async ({ name, prepare }) => {
       const random = seededRandom(SEED);
       const some = <Case>(all: readonly Case[], count: number) => (SHORT ? sample(all, count, random) : all);

@@ -16,7 +16,7 @@ interface Sweep {
 
 /** With a title, an owner and a key, 95 alerts are the most that fit into one transaction. */
 const IN_MEMORY: Readonly<Record<string, Sweep[]>> = {
-  quick: [1, 95, 96].map((alerts) => ({ alerts, most: 30 })),
+  quick: [1, 95, 96].map((alerts) => ({ alerts, most: 22 })),
   ci: [
     ...[1, 95, 96, 101].map((alerts) => ({ alerts, most: ALL })),
     { alerts: 250, most: 300 },

@@ -31,7 +31,7 @@ const all = Array.from({ length: SCALARS / TITLE }, (_, title) =>
 );
 const awkward = all.filter((title) => [...AWKWARD, ...MORE_AWKWARD].some((character) => title.includes(character)));
 const others = all.filter((title) => !awkward.includes(title));
-const titles = process.env.FAULTS === undefined ? [...awkward, ...sample(others, 20, seededRandom(SEED))] : all;
+const titles = process.env.FAULTS === undefined ? [...awkward, ...sample(others, 3, seededRandom(SEED))] : all;
 
 const ACCOUNTS = 4;
 /** Bytes of a piece of a file: so that characters are cut in two. */

@@ -7,7 +7,7 @@ import { newTable, PATIENCE } from '../support/service.ts';
 
 /** Sequences of commands on a table in memory, in DynamoDB Local, and there with a client after a storm. */
 const RUNS: Readonly<Record<string, { double: number; local: number; afterStorm: number }>> = {
-  quick: { double: 200, local: 8, afterStorm: 0 },
+  quick: { double: 50, local: 2, afterStorm: 0 },
   ci: { double: 5_000, local: 100, afterStorm: 80 },
   full: { double: 100_000, local: 5_000, afterStorm: 5_000 },
 };

@@ -18,7 +18,7 @@ import { newTable, PATIENCE, testDeps } from '../support/service.ts';
 
 /** Races in memory, and in DynamoDB Local. */
 const RUNS: Readonly<Record<string, { double: number; local: number }>> = {
-  quick: { double: 100, local: 4 },
+  quick: { double: 25, local: 2 },
   ci: { double: 1_500, local: 40 },
   full: { double: 50_000, local: 2_000 },
 };

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { App } from 'aws-cdk-lib';
 import { build } from 'esbuild';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { GRANTS } from '../../infra/grants.ts';
 import { aliases, LEFT_OUT } from '../../infra/left-out.ts';
 import { ServiceStack } from '../../infra/stack.ts';
@@ -38,7 +38,6 @@ beforeAll(() => {
   const stack = new ServiceStack(app, 'Bundled');
   functions = functionsOf(app.synth().getStackArtifact(stack.artifactId).template as Template);
 }, 120_000);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** The folder of a function's code, and its environment with references filled in. */
 function deployed(name: string) {

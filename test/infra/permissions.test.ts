@@ -26,11 +26,16 @@ const CONSUMED: Partial<Record<FunctionName, string>> = {
 };
 
 /** A statement that allows; actions and keys in a fixed order. */
-const allow = (actions: string[], resource: string | string[], on?: string[]) => ({
+const allow = (actions: string[], resource: string | string[], on?: string[], attributes?: readonly string[]) => ({
   Effect: 'Allow',
   Action: actions.sort(),
   Resource: [resource].flat().sort(),
-  ...(on && { Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': on.sort() } } }),
+  ...(on && {
+    Condition: {
+      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': on.sort() },
+      ...(attributes && { 'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['pk', 'sk', ...attributes] } }),
+    },
+  }),
 });
 
 /** Of relay, besides: it reads the stream, sends to its queues, and tells the bus. */
@@ -73,11 +78,12 @@ describe('a role', () => {
     const id = idOfFunction(name);
     expectSame(statementsOf(`${id}Role`, template), [
       allow(['logs:CreateLogStream', 'logs:PutLogEvents'], `${id}Logs.Arn`),
-      ...GRANTS[name].map(({ actions, on }) =>
+      ...GRANTS[name].map(({ actions, on, attributes }) =>
         allow(
           actions.map((action) => `dynamodb:${action}`),
           'Table.Arn',
           on.map((kind) => LEADING_KEYS[kind]),
+          attributes,
         ),
       ),
       ...(name === 'ingest-records' ? [allow(['sqs:SendMessage'], 'FeedRefused.Arn')] : []),

@@ -19,7 +19,7 @@ import {
   stored,
   testDeps,
 } from '../support/service.ts';
-import { tapWire } from '../support/wire.ts';
+import { silentServer, tapWire } from '../support/wire.ts';
 
 const NOW = 1_750_000_000_000;
 const SECONDS = NOW / 1000;
@@ -202,5 +202,61 @@ describe('a warm handler', () => {
     await expect(find(appKey)).rejects.toThrow('no');
     tap.remove();
     expect(await find(appKey)).toBeDefined();
+  });
+});
+
+describe('the last use of a key', () => {
+  const HOUR = 3_600_000;
+  const lastUse = async (appKey: string) => (await stored(table, keys.appKey(hashAppKey(appKey)))).last_used_at;
+  const noting = () => {
+    const clock = { now: NOW };
+    const own = connectAgain(table);
+    const create = () => createAppKeys(testDeps(own, { now: () => clock.now }), { notesUse: true });
+    return { clock, own, create, appKeys: create() };
+  };
+
+  it('is stored once an hour, by one write unit, whatever how many functions look the key up', async () => {
+    const { clock, own, appKeys, create } = noting();
+    const { appKey } = await newCaller(table);
+    const tap = tapWire(own);
+    const writes = () => tap.attempts.filter(({ command }) => command === 'UpdateItemCommand').length;
+    await appKeys.find(appKey);
+    expect([await lastUse(appKey), writes()]).toEqual([SECONDS, 1]);
+    clock.now += HOUR - 1_000;
+    for (const found of [appKeys, create(), create()]) await found.find(appKey);
+    expect([await lastUse(appKey), writes()]).toEqual([SECONDS, 1]);
+    clock.now += 31_000;
+    await appKeys.find(appKey);
+    expect([await lastUse(appKey), writes()]).toEqual([SECONDS + 3_630, 2]);
+    tap.remove();
+  });
+
+  it('is not that of a refused key', async () => {
+    const { appKeys } = noting();
+    const appKey = await putAppKey(table, { account_id: newAccountId(), revoked_at: SECONDS - 1 });
+    const unknown = newAppKey();
+    for (const refused of [appKey, unknown]) expect(await appKeys.find(refused)).toBeUndefined();
+    expect(await lastUse(appKey)).toBeUndefined();
+    expect(await stored(table, keys.appKey(hashAppKey(unknown)))).toBeUndefined();
+  });
+
+  it('fails no call that cannot store it, nor holds one up for long', async () => {
+    const { own, appKeys } = noting();
+    const silent = await silentServer();
+    for (const fault of ['refused', 'silent']) {
+      const { appKey } = await newCaller(table);
+      const tap = tapWire(own, async ({ command, redirect }, send) => {
+        const isWrite = command === 'UpdateItemCommand';
+        if (isWrite && fault === 'refused') throw Object.assign(new Error('no'), { name: 'AccessDeniedException' });
+        if (isWrite) redirect(silent.port);
+        await send();
+      });
+      const startedMs = performance.now();
+      expect(await appKeys.find(appKey)).toBeDefined();
+      expect(performance.now() - startedMs).toBeLessThan(700);
+      expect([tap.count('UpdateItemCommand') > 0, await lastUse(appKey)]).toEqual([true, undefined]);
+      tap.remove();
+    }
+    silent.close();
   });
 });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { batchGet, rowName } from '../../lib/dynamodb/batch-get.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
@@ -14,12 +15,12 @@ beforeAll(async () => {
 });
 afterAll(() => proxy.close());
 
-it('after a storm reads 2,400 keys, 16 calls at once, though every call loses its first reply', async () => {
+it('after a storm reads 1,601 keys, 16 calls at once, though every call loses its first reply', async () => {
   const table = await newTable();
   // On a busy machine DynamoDB Local takes its time for a hundred rows.
   const through = await connectAfterStorm(table, proxy, { connectionTimeout: 2_500, requestTimeout: 10_000 });
-  const wanted = Array.from({ length: 2_400 }, () => keys.alert(1, objectId()));
-  const [first, last] = [wanted[0], wanted[2_399]] as (typeof wanted)[number][];
+  const wanted = Array.from({ length: 1_601 }, () => keys.alert(1, objectId()));
+  const [first, last] = [wanted[0], wanted[1_600]] as (typeof wanted)[number][];
   for (const key of [first, last]) if (key) await put(table, key, { title: 't' });
 
   const sent = new Set<string>();
@@ -27,18 +28,19 @@ it('after a storm reads 2,400 keys, 16 calls at once, though every call loses it
   const tap = tapWire(through, async ({ body }, send) => {
     underWay += 1;
     most = Math.max(most, underWay);
-    await send().finally(() => {
+    const isFirst = !sent.has(body);
+    sent.add(body);
+    // A lost reply is one of a read: DynamoDB need not have made it.
+    await (isFirst ? sleep(20) : send()).finally(() => {
       underWay -= 1;
     });
-    if (sent.has(body)) return;
-    sent.add(body);
-    throw replyLost();
+    if (isFirst) throw replyLost();
   });
   const { rows } = await batchGet(through, wanted);
   through.client.destroy();
 
   expect([...rows.keys()].sort()).toEqual([first, last].map((key) => key && rowName(key)).sort());
-  expect(tap.count('BatchGetItemCommand')).toBeGreaterThanOrEqual(2 * 24);
+  expect(tap.count('BatchGetItemCommand')).toBeGreaterThanOrEqual(2 * 17);
   expect(most).toBe(16);
 });
 

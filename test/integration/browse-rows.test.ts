@@ -189,8 +189,8 @@ type RandomHost = { row: Record<string, unknown>; live: Record<string, unknown> 
 const LANES = 4;
 /** Most are in memory: a tenth of the work of DynamoDB Local. */
 const PLACES = [
-  { where: 'in memory', tables: process.env.FAULTS ? 2_000 : 60, open: newDouble },
-  { where: 'in DynamoDB Local', tables: process.env.FAULTS ? 400 : 20, open: () => table },
+  { where: 'in memory', tables: process.env.FAULTS ? 2_000 : 32, open: newDouble },
+  { where: 'in DynamoDB Local', tables: process.env.FAULTS ? 400 : 8, open: () => table },
 ];
 const anyHosts = fc.array(
   fc.record({

@@ -10,7 +10,13 @@ import { DEMO_KEYS, sampleData } from '../../infra/generate/sample.ts';
 import { connectTable, type Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import type { Handler } from '../../lib/http/operation-handler.ts';
-import { type ListedOperation, mergeAlerts, type OperationName, operationIdOf, operations } from '../../lib/http/operations.ts';
+import {
+  type ListedOperation,
+  mergeAlerts,
+  type OperationName,
+  operationIdOf,
+  operations,
+} from '../../lib/http/operations.ts';
 import { loadData } from '../../packages/admin/data/load.ts';
 import { createLocalGatewayKeys } from '../../packages/admin/local-service/local-gateway-keys.ts';
 import { expectEnvelope } from '../support/answers.ts';

@@ -183,9 +183,8 @@ describe('a dependency that is down', () => {
     const { browseFleet: handler } = handlersOver(testDeps(patient, { timeLimits }));
     const answer = await within(SOON, () => invokeAlone(handler, event));
     expectEnvelope(answer, 503, 'ServiceUnavailable');
-    expect(tried.size).toBeGreaterThan(0);
     // On a very busy machine the first of them takes all the time.
-    expect(['GetItemCommand', 'UpdateItemCommand']).toEqual(expect.arrayContaining([...tried.keys()]));
+    expect(['GetItemCommand', 'GetItemCommand,UpdateItemCommand']).toContain([...tried.keys()].join());
   });
 });
 

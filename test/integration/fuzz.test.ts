@@ -21,7 +21,7 @@ import {
 } from '../support/service.ts';
 
 /** Requests of each kind for each operation. */
-const RUNS = process.env.FAULTS === undefined ? 50 : 1_000;
+const RUNS = process.env.FAULTS === undefined ? 20 : 1_000;
 
 interface Schema {
   type: string;

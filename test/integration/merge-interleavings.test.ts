@@ -129,15 +129,14 @@ describe('a merge too large for one transaction', () => {
     const { sequence } = (await tenant.feed(to))[0];
     const taken = alerts.slice(40, 60);
     const own = connectAgain(table);
-    let queries = 0;
-    aroundCalls(own, async ({ command }, send) => {
-      await send();
-      if (command !== 'QueryCommand') return;
-      queries += 1;
-      if (queries !== 3) return; // of the merge order, of its list, then of what is moved: nothing yet
-      await merge(tenant, taken, later);
-      await tenant.finish(later);
-    });
+    // It has read that nothing is moved yet, and is about to read where the alerts are.
+    aroundCalls(
+      own,
+      before('BatchGet', async () => {
+        await merge(tenant, taken, later);
+        await tenant.finish(later);
+      }),
+    );
     await finishMerge(own, tenant.account, { incidentId: to, sequence });
     await tenant.finish(to);
     expect(new Set(await tenant.placements(taken))).toEqual(new Set([later]));

@@ -135,7 +135,11 @@ describe('an integer parameter takes any JSON number whose exact value is an int
 });
 
 describe('an import', () => {
-  const somewhere = { hasAccount: async () => true, ownersOf: async () => new Map() };
+  const somewhere = {
+    hasAccount: async () => true,
+    ownersOf: async () => new Map(),
+    existing: async () => new Set<string>(),
+  };
   const integers = documentedLines().flatMap((text) =>
     Object.entries(JSON.parse(text) as object)
       .filter(([, value]) => typeof value === 'number')

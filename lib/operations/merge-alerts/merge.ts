@@ -13,7 +13,14 @@ import { createRateLimiter, type RateLimiter, retryAfter } from '../../http/rate
 import { writesFrozenCheck } from '../../http/writes-frozen.ts';
 import type { Deps } from '../../shared/deps.ts';
 import { stringifyJson } from '../../shared/json.ts';
-import { ASSIGNMENT_ATTRIBUTES, type Assignment, decideMerge, findUnmovable } from './assignment.ts';
+import {
+  ASSIGNMENT_ATTRIBUTES,
+  type Assignment,
+  decideMerge,
+  findUnmovable,
+  type MovePlan,
+  planMoves,
+} from './assignment.ts';
 import {
   type Attempt,
   claimsOn,
@@ -26,7 +33,7 @@ import {
   type Sizes,
   TooManyPendingError,
 } from './commit.ts';
-import { MERGE_ORDER_ATTRIBUTES, mergeOrderOf, readMergeOrder } from './merge-order.ts';
+import { MERGE_ORDER_ATTRIBUTES, MOST_PENDING, mergeOrderOf, readMergeOrder } from './merge-order.ts';
 import validate from './validate-merge-alerts.ts';
 
 type MergeCall = Call<RequestOf<typeof mergeAlerts>>;
@@ -90,6 +97,36 @@ export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_I
   };
 }
 
+/** What a merge would do, if nothing changes until then. */
+export interface MergePreview extends MovePlan {
+  readonly entry: PreparedEntry['entry'];
+  /** Its alerts move after it is committed. */
+  readonly large: boolean;
+}
+
+/**
+ * Reads and checks what a merge would, and writes nothing: not even the count of what it has read.
+ * @throws ApiError as the merge would, TooManyPendingError
+ */
+export async function previewMerge(
+  deps: Pick<Deps, 'table' | 'now' | 'newId'>,
+  call: MergeCall,
+): Promise<MergePreview> {
+  const table = withSignal(deps.table, call.signal);
+  const request = mergeOf({ ...call, idempotencyKey: undefined }, deps);
+  const preparation = await prepare({
+    ...{ call, request, deps, table, readPending: pendingEntryReader(), transactionItems: TRANSACTION_ITEMS },
+    reading: { rows: new RowMap(), batches: [], unread: 0, large: false, checked: false },
+    readBudget: { take: async () => ({ windows: [] }) },
+    attempt: { large: false, order: undefined },
+  });
+  if ('result' in preparation) throw new Error('a merge without an Idempotency-Key was done before');
+  const { alertIds, assignments, decide, entry, large, order } = preparation.prepared;
+  const pending = order.pending?.length ?? 0;
+  if (large && pending >= MOST_PENDING) throw new TooManyPendingError(pending);
+  return { ...planMoves(alertIds, assignments, decide), entry, large };
+}
+
 /** Translates an error into the caller's refusal; any other error is returned as it is. */
 function refusalOf(error: unknown, incidentId: string): unknown {
   if (error instanceof TooManyPendingError)
@@ -98,7 +135,7 @@ function refusalOf(error: unknown, incidentId: string): unknown {
   return isRowTooLarge(error) ? refuse('incidentTooLarge', { incidentId }) : error;
 }
 
-function mergeOf({ body, caller, idempotencyKey }: MergeCall, { now }: Deps) {
+function mergeOf({ body, caller, idempotencyKey }: MergeCall, { now }: Pick<Deps, 'now'>) {
   const { comment, title, owner_id } = body;
   const alertIds = [...new Set(body.alert_ids.map((id) => id.toLowerCase()))];
   const incidentId = body.incident_id.toLowerCase();
@@ -139,11 +176,11 @@ interface Reading {
 interface Preparation {
   call: MergeCall;
   request: ReturnType<typeof mergeOf>;
-  deps: Deps;
+  deps: Pick<Deps, 'now' | 'newId'>;
   table: Table;
   reading: Reading;
   readPending: PendingEntryReader;
-  readBudget: RateLimiter;
+  readBudget: Pick<RateLimiter, 'take'>;
   attempt: Attempt;
   transactionItems: number;
 }

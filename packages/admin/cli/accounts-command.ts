@@ -5,8 +5,8 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 import { changeAccount, listAccounts, putAccount, readAccount } from '../accounts/accounts.ts';
 import { line } from '../text/printable.ts';
 import { accountId, permissions, text } from './arguments.ts';
-import { type AdminCommand, requireAccount, type Session, type WritingSession } from './command.ts';
-import { CliError, print, say } from './io.ts';
+import { type AdminCommand, requireAccount, type Session, type WritingSession, type Written } from './command.ts';
+import { CliError, say } from './io.ts';
 import { plainTable, recordsTable } from './output.ts';
 
 export function addAccountCommands(program: AdminCommand): void {
@@ -91,7 +91,10 @@ function shownAccount(row: AccountRow) {
 
 type CreateOptions = { name: string; permission?: string[] };
 
-async function create({ io, target, dryRun, audit, options }: WritingSession<CreateOptions>, id: Int64): Promise<void> {
+async function create(
+  { io, target, dryRun, audit, options }: WritingSession<CreateOptions>,
+  id: Int64,
+): Promise<Written> {
   const { table, gatewayKeys } = target;
   const { name, permission: given = [] } = options;
   const before = await readAccount(table, id);
@@ -99,7 +102,8 @@ async function create({ io, target, dryRun, audit, options }: WritingSession<Cre
     throw new CliError(`Account ${id} already exists, with the name "${before.name}".`);
   if (before && given.some((permission) => !before.permissions.includes(permission)))
     throw new CliError(`Account ${id} already exists, with other permissions: change them with \`account grant\`.`);
-  if (dryRun) return say(io, before ? `Account ${id} already exists.` : `Account ${id} would be created.`);
+  const json = { account_id: id, created: !before };
+  if (dryRun) return { text: before ? `Account ${id} already exists.` : `Account ${id} would be created.`, json };
   const what = `permissions: ${given.join(' ') || 'none'}`;
   const row =
     before ??
@@ -110,21 +114,25 @@ async function create({ io, target, dryRun, audit, options }: WritingSession<Cre
     say(io, 'No gateway key was created: pass --stack NAME instead of --table, so that the usage plan is known.');
   // Also if the account has one: it may not be attached yet.
   else await audit.around([id], 'gateway key', () => gatewayKeys.provision(row.account_id));
-  print(io, `Account ${id} ${before ? 'already existed and is complete' : 'created'}.`);
+  return { text: `Account ${id} ${before ? 'already existed and is complete' : 'created'}.`, json };
 }
 
 async function applyChange(
-  { io, table, dryRun, audit }: WritingSession,
+  { table, dryRun, audit }: WritingSession,
   id: Int64,
   given: string,
   change: (row: AccountRow) => Partial<Pick<AccountRow, 'permissions' | 'suspended'>>,
   told?: CommandEvent,
-): Promise<void> {
+): Promise<Written> {
   const before = await requireAccount(table, id);
   const stateOf = ({ permissions: may, suspended }: Pick<AccountRow, 'permissions' | 'suspended'>) =>
     line`permissions: ${may.join(' ') || 'none'}; ${suspended ? 'suspended' : 'active'}`;
-  if (dryRun) return say(io, `Account ${id} would have ${stateOf({ ...before, ...change(before) })}.`);
+  const jsonOf = ({ permissions: may, suspended = false }: Pick<AccountRow, 'permissions' | 'suspended'>) => ({
+    ...{ account_id: id, permissions: may, suspended },
+  });
+  const planned = { ...before, ...change(before) };
+  if (dryRun) return { text: `Account ${id} would have ${stateOf(planned)}.`, json: jsonOf(planned) };
   const after = await audit.inTransaction(id, given, (also) => changeAccount(table, id, change, also), told);
   if (!after) throw new CliError(`Account ${id} no longer exists.`);
-  print(io, `Account ${id} has ${stateOf(after)}.`);
+  return { text: `Account ${id} has ${stateOf(after)}.`, json: jsonOf(after) };
 }

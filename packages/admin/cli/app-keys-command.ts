@@ -6,8 +6,8 @@ import { appKeyState, type ListedAppKey, listAppKeys } from '../accounts/account
 import { identityOfAppKey, newAppKey, putAppKey, revokeAppKey, rotateAppKey } from '../accounts/app-key-admin.ts';
 import { timeText } from '../text/time-text.ts';
 import { duration, type Lifetime, lifetime, text } from './arguments.ts';
-import type { AccountOptions, AdminCommand, Session, WritingSession } from './command.ts';
-import { CliError, type Io, print, say } from './io.ts';
+import type { AccountOptions, AdminCommand, Session, WritingSession, Written } from './command.ts';
+import { CliError, type Io, say } from './io.ts';
 import { recordsTable } from './output.ts';
 
 type IssueOptions = AccountOptions & { expires?: Lifetime; note?: string };
@@ -29,7 +29,11 @@ export function addAppKeyCommands(program: AdminCommand): void {
     .option('--expires <duration>', 'how long it is valid, such as 90d (default: until it is revoked)', lifetime)
     .option('--note <text>', 'what it is for', text(0, LONGEST_NOTE))
     .writes(async ({ io, table, account, options, dryRun, audit }: WritingSession<IssueOptions>) => {
-      if (dryRun) return say(io, `A key of account ${options.account} would be issued.`);
+      if (dryRun)
+        return {
+          text: `A key of account ${options.account} would be issued.`,
+          json: { account_id: account.account_id },
+        };
       const key = newAppKey();
       const limits = limitsOf(io, options);
       const identity = identityOfAppKey(key);
@@ -40,7 +44,7 @@ export function addAppKeyCommands(program: AdminCommand): void {
         (also) => putAppKey(table, account, identity, limits, also),
         { event: 'AppKeyIssued', event_detail: { app_key_id } },
       );
-      announce(io, key, limits);
+      return issued(io, key, limits);
     });
 
   group
@@ -55,7 +59,15 @@ export function addAppKeyCommands(program: AdminCommand): void {
         json: shown,
         ifEmpty: shown.length === 0 && `Account ${options.account} has no app keys.`,
         text: () =>
-          recordsTable(shown, ['app_key_id', 'last_digits', 'state', 'created_at', 'expires_at', 'note'] as const),
+          recordsTable(shown, [
+            'app_key_id',
+            'last_digits',
+            'state',
+            'created_at',
+            'expires_at',
+            'last_used_at',
+            'note',
+          ] as const),
       };
     });
 
@@ -67,15 +79,15 @@ export function addAppKeyCommands(program: AdminCommand): void {
     .writes(async ({ io, table, account, dryRun, audit }: WritingSession<AccountOptions>, id: string) => {
       const { account_id } = account;
       const found = await find(table, account, id);
-      if (dryRun) return say(io, `Key ${found.app_key_id} would be revoked.`);
       const { app_key_id } = found;
+      if (dryRun) return { text: `Key ${app_key_id} would be revoked.`, json: { app_key_id } };
       await audit.inTransaction(
         account_id,
         `key ${app_key_id}`,
         (also) => revokeAppKey(table, account_id, found.hash, secondsOf(io.now()), also),
         { event: 'AppKeyRevoked', event_detail: { app_key_id } },
       );
-      print(io, `Key ${found.app_key_id} revoked.`);
+      return { text: `Key ${app_key_id} revoked.`, json: { app_key_id } };
     });
 
   group
@@ -95,7 +107,7 @@ export function addAppKeyCommands(program: AdminCommand): void {
     .writes(rotate);
 }
 
-async function rotate(session: WritingSession<RotateOptions>, id: string): Promise<void> {
+async function rotate(session: WritingSession<RotateOptions>, id: string): Promise<Written> {
   const { io, table, account, options, dryRun, audit } = session;
   const old = await find(table, account, id);
   const ends = secondsOf(io.now() + options.overlap);
@@ -103,7 +115,10 @@ async function rotate(session: WritingSession<RotateOptions>, id: string): Promi
   if (state !== 'valid')
     throw new CliError(`Key ${old.app_key_id} is ${state}: issue a new one with \`app-key issue\`.`);
   if (dryRun)
-    return say(io, `Key ${old.app_key_id} would expire ${timeText(ends * 1000)}, and a new key would be issued.`);
+    return {
+      text: `Key ${old.app_key_id} would expire ${timeText(ends * 1000)}, and a new key would be issued.`,
+      json: { old_app_key_id: old.app_key_id },
+    };
   const key = newAppKey();
   const limits = limitsOf(io, {
     expires: options.expires ?? (old.lifetime === undefined ? 'never' : old.lifetime * 1000),
@@ -117,8 +132,9 @@ async function rotate(session: WritingSession<RotateOptions>, id: string): Promi
     (also) => rotateAppKey(table, account, old, fresh, ends, also),
     { event: 'AppKeyIssued', event_detail: { app_key_id } },
   );
-  announce(io, key, limits);
+  const { text, json } = issued(io, key, limits);
   say(io, `The old key ${old.app_key_id} expires ${timeText(Math.min(ends, old.expires_at ?? ends) * 1000)}.`);
+  return { text, json: { ...json, old_app_key_id: old.app_key_id } };
 }
 
 const secondsOf = (milliseconds: number) => Math.floor(milliseconds / 1000);
@@ -132,10 +148,11 @@ function limitsOf(io: Io, { expires = 'never', note }: { expires?: Lifetime; not
 }
 
 /** Only the key goes to stdout, so that a script can capture it. */
-function announce(io: Io, key: string, { expires_at }: { expires_at?: number }): void {
-  print(io, key);
+function issued(io: Io, key: string, { expires_at }: { expires_at?: number }): Written {
   const until = expires_at === undefined ? 'does not expire' : `expires ${timeText(expires_at * 1000)}`;
-  say(io, `The key is shown only once. Its id is ${appKeyIdOf(identityOfAppKey(key).hash)}; it ${until}.`);
+  const app_key_id = appKeyIdOf(identityOfAppKey(key).hash);
+  say(io, `The key is shown only once. Its id is ${app_key_id}; it ${until}.`);
+  return { text: key, json: { app_key: key, app_key_id, ...(expires_at !== undefined && { expires_at }) } };
 }
 
 function shownKey(row: ListedAppKey, nowMs: number) {
@@ -145,6 +162,7 @@ function shownKey(row: ListedAppKey, nowMs: number) {
     state: appKeyState(row, nowMs),
     created_at: timeText(row.created_at * 1000),
     expires_at: row.expires_at === undefined ? 'never' : timeText(row.expires_at * 1000),
+    last_used_at: row.last_used_at === undefined ? '' : timeText(row.last_used_at * 1000),
     note: row.note ?? '',
   };
 }

@@ -1,5 +1,8 @@
 import { CommanderError } from 'commander';
 import { isRowTooLarge, isThrottled, isUnavailable } from '../../../lib/dynamodb/failures.ts';
+import { ApiError } from '../../../lib/http/errors.ts';
+import { catalog as en } from '../../../lib/http/messages/en.ts';
+import { messageOf } from '../../../lib/http/messages/index.ts';
 import { TooManyPendingError } from '../../../lib/operations/merge-alerts/commit.ts';
 import { EntryUnreadableError } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import { AppKeyError } from '../accounts/app-key-admin.ts';
@@ -37,6 +40,7 @@ export function explain(error: unknown, stopped: boolean): { line: string; exitC
 export function sentenceOf(error: unknown): string {
   if (error instanceof DataError) return `${error.problems.length} problems in the data`;
   if (error instanceof CliError) return error.message;
+  if (error instanceof ApiError) return messageOf(en, error);
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   const first = message.split('\n')[0] ?? '';
   if (error instanceof NoAnswerError) return `${first}. Then run the same command again.`;

@@ -37,6 +37,14 @@ export interface Shown {
   readonly ifEmpty?: string | false;
 }
 
+/** What a command has written, or with `--dry-run` would write. */
+export interface Written {
+  readonly text: string;
+  /** Printed before the text: what is to be written, one by one. */
+  readonly lines?: readonly string[];
+  readonly json: object;
+}
+
 /** Milliseconds that a person waits in silence, and at all. */
 const PATIENCE = { sayMs: 3_000, endMs: 30_000 };
 
@@ -101,9 +109,27 @@ export class AdminCommand extends Command {
     });
   }
 
-  /** Writes, or with `--dry-run` only says what it would write. */
-  writes<Options, Args extends unknown[]>(act: Act<WritingSession<Options>, Args>): this {
-    return this.option('--dry-run', 'show what would be written, without writing it').runs(() => 'writes', act);
+  /** Writes, or with `--dry-run` only says what it would write: as text or, with `--json`, as JSON. */
+  writes<Options, Args extends unknown[]>(act: Act<WritingSession<Options>, Args, Written>): this {
+    return this.option('--dry-run', 'show what would be written, without writing it').reports(() => 'writes', act);
+  }
+
+  /** As {@link writes}, if its options say so. */
+  reports<Options, Args extends unknown[]>(
+    kindOf: (options: Options) => Kind,
+    act: Act<WritingSession<Options>, Args, Written>,
+  ): this {
+    const run = async (session: WritingSession<Options & { json?: boolean }>, ...args: Args) => {
+      const { io, options } = session;
+      const { text, lines = [], json } = await act(session as WritingSession<Options>, ...args);
+      const dryRun = session.dryRun || kindOf(options) === 'reads';
+      if (options.json) printJson(io, { dry_run: dryRun, ...json });
+      else {
+        for (const one of lines) print(io, one);
+        (dryRun ? say : print)(io, text);
+      }
+    };
+    return this.option(...jsonOption).runs(kindOf, run);
   }
 
   /** Runs an action on the target that the options name. One that writes asks for confirmation where required. */

@@ -14,8 +14,8 @@ import { linesOf } from '../data/lines.ts';
 import { checkAgainst, countKinds, countsText, type LoadOptions, writeData } from '../data/load.ts';
 import { line, printableJson } from '../text/printable.ts';
 import { accountId } from './arguments.ts';
-import type { AdminCommand, Session, WritingSession } from './command.ts';
-import { CliError, type Io, print, say } from './io.ts';
+import type { AdminCommand, Session, WritingSession, Written } from './command.ts';
+import { CliError, type Io, say } from './io.ts';
 import { startProgress } from './progress.ts';
 import { confirm, type TargetOptions } from './target.ts';
 
@@ -59,13 +59,16 @@ export function addDataCommands(program: AdminCommand): void {
 async function importFile(
   { io, target, table, options, dryRun, audit }: WritingSession<TargetOptions & { account?: Int64[] }>,
   file: string,
-): Promise<void> {
+): Promise<Written> {
   const { gatewayKeys } = target;
   const lines = linesOf(await openInput(file, io), io.signal);
-  const entities = await checkAgainst(table, file === '-' ? 'stdin' : file, lines, options.account);
+  const source = file === '-' ? 'stdin' : file;
+  const entities = await checkAgainst(table, source, lines, options.account, (text) => say(io, text));
   io.signal.throwIfAborted();
   if (options.account === undefined) for (const text of await grantsOf(table, entities)) say(io, text);
-  if (dryRun) return say(io, `All ${entities.length} lines are valid: ${countsText(countKinds(entities))}.`);
+  const counts = countKinds(entities);
+  if (dryRun)
+    return { text: `All ${entities.length} lines are valid: ${countsText(counts)}.`, json: { lines: counts } };
   if (options.account === undefined) await confirm(target, options, io);
   const progress = startProgress(io, 'import', entities.length);
   let keptDeleted = 0;
@@ -86,7 +89,10 @@ async function importFile(
       if (!io.signal.aborted) say(io, `${progress.done()} of ${entities.length} lines were written.`);
       throw error;
     });
-  print(io, `Imported ${countsText(report)}${keptDeletedText(keptDeleted)}.`);
+  return {
+    text: `Imported ${countsText(report)}${keptDeletedText(keptDeleted)}.`,
+    json: { lines: report, kept_deleted: keptDeleted },
+  };
 }
 
 /** What the file lets in where, a line for each account: one account's data can hide a key of another. */

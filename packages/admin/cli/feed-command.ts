@@ -7,8 +7,8 @@ import { look, metricsText, QUEUE_NAMES, readFeedStatus, refusalOf } from '../fe
 import { line } from '../text/printable.ts';
 import { timeText } from '../text/time-text.ts';
 import { integer } from './arguments.ts';
-import type { AdminCommand, Session, Shown, WritingSession } from './command.ts';
-import { print, say } from './io.ts';
+import type { AdminCommand, Session, Shown, WritingSession, Written } from './command.ts';
+import { say } from './io.ts';
 import { plainTable, recordsTable } from './output.ts';
 import { startProgress } from './progress.ts';
 import { requireFeed } from './target.ts';
@@ -42,7 +42,7 @@ export function addFeedCommands(program: AdminCommand): void {
       new Option('--from <queue>', 'what to send again').choices(['refused', 'dead-letters']).makeOptionMandatory(),
     )
     .option('--write', 'send them (default: only show them)')
-    .runs(({ write }: ReplayOptions) => (write ? 'writes' : 'reads'), replay);
+    .reports(({ write }: ReplayOptions) => (write ? 'writes' : 'reads'), replay);
 }
 
 async function showStatus({ io, target, options }: Session<{ refused: number }>): Promise<Shown> {
@@ -73,7 +73,7 @@ async function showStatus({ io, target, options }: Session<{ refused: number }>)
   return { json, text };
 }
 
-async function replay(session: WritingSession<ReplayOptions>): Promise<void> {
+async function replay(session: WritingSession<ReplayOptions>): Promise<Written> {
   const { io, target, table, options, audit } = session;
   const feed = requireFeed(target);
   const queue = options.from === 'refused' ? 'refused' : 'deadLetters';
@@ -81,9 +81,10 @@ async function replay(session: WritingSession<ReplayOptions>): Promise<void> {
   const messages = options.write ? await take(feed, queue) : await look(feed, queue, MOST_REPLAYED);
   const replays = messages.map((message) => ({ message, ...replayOf(queue, message) }));
   const what = `${replays.length} ${QUEUE_NAMES[queue]}`;
+  const json = { messages: replays.map(({ sentAtMs, body }) => ({ sent_at_ms: sentAtMs, body })) };
   if (!options.write) {
-    for (const { sentAtMs, body } of replays) print(io, line`${timeText(sentAtMs)} ${body}`);
-    return say(io, `${what} would be sent again.`);
+    const lines = replays.map(({ sentAtMs, body }) => line`${timeText(sentAtMs)} ${body}`);
+    return { text: `${what} would be sent again.`, lines, json };
   }
   const named = new Map(replays.flatMap(({ body }) => accountsIn(body)).map((id) => [String(id), id]));
   const rows = await Promise.all([...named.values()].map((id) => readAccount(table, id)));
@@ -99,8 +100,8 @@ async function replay(session: WritingSession<ReplayOptions>): Promise<void> {
       }
     })
     .finally(progress.end);
-  print(io, `${what} sent again.`);
   if (replays.length >= MOST_REPLAYED) say(io, 'There may be more: run the same command again.');
+  return { text: `${what} sent again.`, json };
 }
 
 /** Takes messages, which nobody else receives until they are sent again. */

@@ -3,8 +3,8 @@ import { reportedStatus, reportOf } from '../../../infra/generate/simulated-flee
 import { forEach } from '../../../lib/dynamodb/pool.ts';
 import { messagesOf } from '../feed/messages.ts';
 import { duration, integer, interval } from './arguments.ts';
-import type { AccountOptions, AdminCommand, Session, WritingSession } from './command.ts';
-import { print, say } from './io.ts';
+import type { AccountOptions, AdminCommand, Session, WritingSession, Written } from './command.ts';
+import { say } from './io.ts';
 import { startProgress } from './progress.ts';
 import { writerOf } from './target.ts';
 
@@ -35,9 +35,10 @@ export function addFleetCommands(program: AdminCommand): void {
     .option('--seed <number>', 'a different seed gives a different fleet', integer(0, 2 ** 31), 1)
     .costs(costText)
     .writes(async (session: WritingSession<SimulateOptions>) => {
-      const { io, options, audit } = session;
-      if (session.dryRun) return say(io, `${options.hosts} hosts would report to account ${options.account}.`);
-      await audit.around([options.account], `${options.hosts} hosts`, () => simulate(session));
+      const { options, audit } = session;
+      const { account, hosts } = options;
+      if (session.dryRun) return { text: `${hosts} hosts would report to account ${account}.`, json: { hosts } };
+      return audit.around([options.account], `${options.hosts} hosts`, () => simulate(session));
     });
 }
 
@@ -50,7 +51,7 @@ function* reportsOf(options: SimulateOptions, first: number, count: number, roun
   }
 }
 
-async function simulate({ io, target, options }: Session<SimulateOptions>): Promise<void> {
+async function simulate({ io, target, options }: Session<SimulateOptions>): Promise<Written> {
   const { account, hosts } = options;
   const feed = writerOf(target, io);
   const batches = Array.from({ length: Math.ceil(hosts / HOSTS_IN_BATCH) }, (_, index) => index * HOSTS_IN_BATCH);
@@ -74,7 +75,7 @@ async function simulate({ io, target, options }: Session<SimulateOptions>): Prom
     await sleep(Math.max(0, next - io.now()), undefined, { signal: io.signal });
   }
   await target.feed?.settled(io.signal);
-  print(io, `${hosts} hosts reported; ${sent} records sent.`);
+  return { text: `${hosts} hosts reported; ${sent} records sent.`, json: { hosts, records: sent } };
 }
 
 /** US dollars, as in docs/cost.md: a write unit for each record, and for each 64 KB of messages three requests of SQS. */

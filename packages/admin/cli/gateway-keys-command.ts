@@ -1,8 +1,8 @@
 import { forEach } from '../../../lib/dynamodb/pool.ts';
 import { forgetGatewayKeys, listAccounts } from '../accounts/accounts.ts';
 import { deleteGatewayKey, listGatewayKeys, usagePlansOf } from '../accounts/gateway-keys.ts';
-import type { AdminCommand, WritingSession } from './command.ts';
-import { CliError, type Io, print, say, UsageError } from './io.ts';
+import type { AdminCommand, WritingSession, Written } from './command.ts';
+import { CliError, type Io, UsageError } from './io.ts';
 import { startProgress } from './progress.ts';
 
 /** The gateway keys of all accounts at once: for a table that moves from one stack to another. */
@@ -29,18 +29,19 @@ export function addGatewayKeysCommands(program: AdminCommand): void {
     .writes(remove);
 }
 
-async function create({ io, target, dryRun, audit }: WritingSession): Promise<void> {
+async function create({ io, target, dryRun, audit }: WritingSession): Promise<Written> {
   const { table, gatewayKeys } = target;
   if (!gatewayKeys) throw new UsageError('Unknown usage plan: pass --stack NAME instead of --table.');
   const accounts = await listAccounts(table);
-  if (dryRun) return say(io, `${accounts.length} accounts would have a gateway key of this stack.`);
+  const json = { accounts: accounts.length };
+  if (dryRun) return { text: `${accounts.length} accounts would have a gateway key of this stack.`, json };
   await audit.around(accounts, 'gateway key', () =>
     each(io, 'gateway keys', accounts, (account) => gatewayKeys.provision(account)),
   );
-  print(io, `${accounts.length} accounts have a gateway key.`);
+  return { text: `${accounts.length} accounts have a gateway key.`, json };
 }
 
-async function remove({ io, target, dryRun, audit }: WritingSession): Promise<void> {
+async function remove({ io, target, dryRun, audit }: WritingSession): Promise<Written> {
   const { table, endpoint, region } = target;
   if (endpoint !== undefined) throw new UsageError('Only AWS has gateway keys to remove: pass --table and --region.');
   const { APIGatewayClient } = await import('@aws-sdk/client-api-gateway');
@@ -49,7 +50,8 @@ async function remove({ io, target, dryRun, audit }: WritingSession): Promise<vo
   const [plan] = left[0] ? await usagePlansOf(client, left[0].id) : [];
   if (plan !== undefined)
     throw new CliError(`The gateway keys are in use by the usage plan ${plan}: destroy its stack first.`);
-  if (dryRun) return say(io, `${left.length} gateway keys would be deleted.`);
+  const json = { gateway_keys: left.length };
+  if (dryRun) return { text: `${left.length} gateway keys would be deleted.`, json };
   const accounts = await listAccounts(table).catch((error: Error) => {
     // It went with its ephemeral stack; where there are no keys either, its name is a mistake.
     if (error.name === 'ResourceNotFoundException' && left.length > 0) return undefined;
@@ -60,7 +62,7 @@ async function remove({ io, target, dryRun, audit }: WritingSession): Promise<vo
     // Deleted keys must not be passed to another stack's API Gateway: it would refuse the calls.
     if (accounts) await forgetGatewayKeys(table);
   });
-  print(io, `${left.length} gateway keys deleted.`);
+  return { text: `${left.length} gateway keys deleted.`, json };
 }
 
 function each<Item>(io: Io, what: string, items: readonly Item[], act: (item: Item) => Promise<unknown>) {

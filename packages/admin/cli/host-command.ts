@@ -7,7 +7,7 @@ import { countText } from '../text/count-text.ts';
 import { line } from '../text/printable.ts';
 import { timeText } from '../text/time-text.ts';
 import { duration } from './arguments.ts';
-import type { AccountOptions, AdminCommand, Session, WritingSession } from './command.ts';
+import type { AccountOptions, AdminCommand, Session, WritingSession, Written } from './command.ts';
 import { print, printJson, say } from './io.ts';
 import { recordsTable } from './output.ts';
 import { startProgress } from './progress.ts';
@@ -92,15 +92,16 @@ const csvLine = (cells: readonly string[]) =>
     .join(',');
 
 /** A retirement is of the time at which the host was read: a report since then brings it back. */
-async function retire(session: WritingSession<RetireOptions>): Promise<void> {
+async function retire(session: WritingSession<RetireOptions>): Promise<Written> {
   const { io, target, options, dryRun, audit } = session;
   const { account } = options;
   const stale = await found(session);
   const text = countText(stale.length, 'host');
-  if (stale.length === 0) return say(io, 'There are no such hosts.');
+  const json = { hosts: stale.map(({ host }) => host.host_id) };
+  if (stale.length === 0) return { text: 'There are no such hosts.', json };
   if (dryRun) {
-    for (const { host } of stale) print(io, line`${host.host_id} last reported ${timeText(host.reportedAtMs ?? 0)}`);
-    return say(io, `${text} would be retired.`);
+    const lines = stale.map(({ host }) => line`${host.host_id} last reported ${timeText(host.reportedAtMs ?? 0)}`);
+    return { text: `${text} would be retired.`, lines, json };
   }
   const feed = writerOf(target, io);
   const progress = startProgress(io, 'retire', stale.length);
@@ -117,5 +118,5 @@ async function retire(session: WritingSession<RetireOptions>): Promise<void> {
     })
     .finally(progress.end);
   await target.feed?.settled(io.signal);
-  print(io, `${text} retired.`);
+  return { text: `${text} retired.`, json };
 }

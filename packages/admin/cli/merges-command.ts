@@ -3,19 +3,38 @@ import { readAllPending, readPending } from '../../../lib/operations/merge-alert
 import { finishMerge, UnmovableAlertsError } from '../../../lib/operations/merge-alerts/move.ts';
 import type { FeedItem } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
+import { effectsOf } from '../incidents/effects.ts';
 import { listMerges } from '../incidents/list.ts';
+import { operatorMerge } from '../incidents/merge.ts';
 import { progressText, readMergeProgress } from '../incidents/pending-merges.ts';
+import { countText } from '../text/count-text.ts';
 import { line } from '../text/printable.ts';
 import { timeText } from '../text/time-text.ts';
-import { accountId, duration, feedEntry, objectId } from './arguments.ts';
-import type { AccountOptions, AdminCommand, Session, Shown, WritingSession } from './command.ts';
-import { CliError, print, say, UsageError } from './io.ts';
+import { accountId, duration, feedEntry, objectId, text } from './arguments.ts';
+import type { AccountOptions, AdminCommand, Session, Shown, WritingSession, Written } from './command.ts';
+import { CliError, UsageError } from './io.ts';
 import { plainTable, recordsTable } from './output.ts';
 
 /** Alert ids shown of a merge; the others are counted, except with `--json`. */
 const MOST_IDS = 10;
 
+type MergeOptions = AccountOptions & { title?: string; comment?: string; owner?: Int64 };
+
 export function addMergeCommands(merge: AdminCommand): void {
+  merge
+    .command('alerts')
+    .explain(
+      'Merge alerts into an incident, as POST /alert/merge does; --dry-run shows which would move, and from where',
+      'merge alerts 64f000000000000000000001 64f0000000000000000000a1 64f0000000000000000000a2 --account 42 --dry-run',
+    )
+    .argument('<incident-id>', 'the incident that takes the alerts', objectId)
+    .argument('<alert-id...>', 'the alerts', (id: string, before: string[] = []) => [...before, objectId(id)])
+    .ofAccount()
+    .option('--title <text>', 'new title of the incident', text(1, 512))
+    .option('--owner <member>', 'member id of its new owner', accountId)
+    .option('--comment <text>', 'comment for the feed', text(1, 1024))
+    .writes(mergeAlerts);
+
   merge
     .command('list')
     .explain(
@@ -74,11 +93,46 @@ async function pendingMerges(table: Table, account: Int64 | undefined): Promise<
 
 type FinishOptions = { account?: Int64; all?: boolean };
 
+async function mergeAlerts(
+  session: WritingSession<MergeOptions>,
+  incidentId: string,
+  alertIds: string[],
+): Promise<Written> {
+  const { io, table, options, dryRun, audit } = session;
+  const { account, title, comment, owner } = options;
+  const body = {
+    ...{ incident_id: incidentId, alert_ids: alertIds },
+    ...(title !== undefined && { title }),
+    ...(comment !== undefined && { comment }),
+    ...(owner !== undefined && { owner_id: owner }),
+  };
+  const { preview, merge } = operatorMerge(table, io.now, { account, by: `operator ${audit.by}`, body }, io.signal);
+  const { entry, moves, stayed, large } = await preview();
+  const json = {
+    ...{ incident_id: incidentId, large },
+    moves: moves.map(({ alertId, from }) => ({ alert_id: alertId, from: from ?? null })),
+    stayed: stayed.map(({ alertId }) => alertId),
+  };
+  if (!dryRun) {
+    await audit.around([account], `alerts into incident ${incidentId}`, merge);
+    return { text: `${countText(alertIds.length, 'alert')} merged into incident ${incidentId}.`, json };
+  }
+  const effects = effectsOf({ entry, moves, stayed: json.stayed, alertIds, pending: false });
+  return {
+    text: [
+      `${countText(moves.length, 'alert')} would be moved into incident ${incidentId}:`,
+      ...effects.map(({ text: effect, incident = '' }) => line`  ${effect} ${incident}`.trimEnd()),
+    ].join('\n'),
+    lines: moves.map(({ alertId, from }) => line`${alertId} from ${from ?? 'no incident'}`),
+    json,
+  };
+}
+
 async function finish(
   { io, table, options: { account: given, all = false }, dryRun, audit }: WritingSession<FinishOptions>,
   incidentId?: string,
   sequence?: number,
-): Promise<void> {
+): Promise<Written> {
   if (all && given !== undefined) throw new UsageError('Pass either --account or --all.');
   if (!all && given === undefined && incidentId === undefined)
     throw new UsageError('Name an incident, or pass --account or --all.');
@@ -87,12 +141,18 @@ async function finish(
     ({ entryId }) =>
       entryId.incidentId === (incidentId ?? entryId.incidentId) && entryId.sequence === (sequence ?? entryId.sequence),
   );
-  if (chosen.length === 0) return print(io, 'No merges are pending.');
+  const json = {
+    merges: chosen.map(({ account, entryId }) => ({
+      ...{ account_id: account, incident_id: entryId.incidentId, sequence: entryId.sequence },
+    })),
+  };
+  if (chosen.length === 0) return { text: 'No merges are pending.', json };
+  const lines: string[] = [];
   for (const { account, entryId } of chosen) {
     const of = given === undefined ? ` of account ${account}` : '';
     const name = `Merge ${entryId.sequence} into incident ${entryId.incidentId}${of}`;
     if (dryRun) {
-      say(io, `${name} would be finished.`);
+      lines.push(`${name} would be finished.`);
       continue;
     }
     try {
@@ -105,8 +165,9 @@ async function finish(
         `${name}: DynamoDB refuses to update the rows of alerts ${error.alertIds.join(', ')}: make them smaller than 398 KB, then run the same command again. All other alerts have been moved.`,
       );
     }
-    print(io, `${name} finished.`);
+    lines.push(`${name} finished.`);
   }
+  return { text: lines.join('\n'), json };
 }
 
 const jsonOf = ({ entry, alertIds, moves, stayed, pending }: FeedItem) => ({

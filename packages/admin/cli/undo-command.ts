@@ -5,8 +5,8 @@ import { readWorkItem, restoreWorkItem } from '../incidents/restore-work-item.ts
 import { planUndo, undoMerge } from '../incidents/undo-merge.ts';
 import { restoreRumResource } from '../rum/restore-resource.ts';
 import { feedEntry, objectId } from './arguments.ts';
-import type { AccountOptions, AdminCommand, WritingSession } from './command.ts';
-import { CliError, print, say } from './io.ts';
+import type { AccountOptions, AdminCommand, WritingSession, Written } from './command.ts';
+import { CliError } from './io.ts';
 import { addMergeCommands } from './merges-command.ts';
 
 type UndoSession = WritingSession<AccountOptions>;
@@ -28,13 +28,14 @@ export function addUndoCommands(program: AdminCommand): void {
     .command('restore')
     .explain('Undo the deletion of the RUM resource', 'rum restore --account 42')
     .ofAccount()
-    .writes(async ({ io, table, options: { account }, dryRun, audit }: UndoSession) => {
-      if (dryRun) return say(io, `The RUM resource of account ${account} would be restored if it is deleted.`);
+    .writes(async ({ table, options: { account }, dryRun, audit }: UndoSession) => {
+      const json = { account_id: account };
+      if (dryRun) return { text: `The RUM resource of account ${account} would be restored if it is deleted.`, json };
       await audit.inTransaction(account, 'RUM resource', async (also) => {
         if (!(await restoreRumResource(table, account, also)))
           throw new CliError(`Account ${account} has no deleted RUM resource.`);
       });
-      print(io, `RUM resource of account ${account} restored.`);
+      return { text: `RUM resource of account ${account} restored.`, json };
     });
 
   const merge = program
@@ -57,12 +58,15 @@ export function addUndoCommands(program: AdminCommand): void {
     .writes(undo);
 }
 
-async function restoreItem({ io, table, options: { account }, dryRun, audit }: UndoSession, id: string): Promise<void> {
+async function restoreItem({ table, options: { account }, dryRun, audit }: UndoSession, id: string): Promise<Written> {
   const stored = await readWorkItem(table, account, id);
   if (!stored) throw new CliError(`Account ${account} has no work item ${id}.`);
   if (stored.deleted_at_ms === undefined)
-    return print(io, `Work item ${id} is not deleted; it is at version ${stored.version}.`);
-  if (dryRun) return say(io, `Work item ${id} would be restored.`);
+    return {
+      text: `Work item ${id} is not deleted; it is at version ${stored.version}.`,
+      json: { work_item_id: id, version: stored.version, restored: false },
+    };
+  if (dryRun) return { text: `Work item ${id} would be restored.`, json: { work_item_id: id } };
   if (BigInt(stored.version) >= LAST_VERSION)
     throw new CliError(`Work item ${id} is at the highest version and cannot be restored.`);
   const work_item_version = toInt64(String(BigInt(stored.version) + 1n));
@@ -75,10 +79,13 @@ async function restoreItem({ io, table, options: { account }, dryRun, audit }: U
     },
     { event: 'WorkItemRestored', event_detail: { work_item_id: id, work_item_version } },
   );
-  print(io, `Work item ${id} restored; it is at version ${work_item_version}.`);
+  return {
+    text: `Work item ${id} restored; it is at version ${work_item_version}.`,
+    json: { work_item_id: id, version: work_item_version, restored: true },
+  };
 }
 
-async function undo(session: UndoSession, incidentId: string, sequence: number): Promise<void> {
+async function undo(session: UndoSession, incidentId: string, sequence: number): Promise<Written> {
   const { io, table, dryRun, audit } = session;
   const { account } = session.options;
   const request = { account, incidentId, sequence, by: `operator ${audit.by}`, requestId: randomUUID() };
@@ -90,8 +97,14 @@ async function undo(session: UndoSession, incidentId: string, sequence: number):
   const { moves, left, undoneBy, sequence: own } = result;
   const stay = left.length > 0 ? `; ${left.length} have been moved since and stay` : '';
   const some = `${moves.length} of ${moves.length + left.length} alerts`;
-  if (undoneBy !== undefined) print(io, `Entry ${sequence} was already undone by entry ${undoneBy}.`);
-  else if (moves.length === 0) print(io, `Nothing to undo${stay}.`);
-  else if (dryRun) say(io, `${some} would be moved back${stay}.`);
-  else print(io, `${some} moved back${stay}. Feed entry ${own}.`);
+  const json = {
+    moves: moves.map(({ alertId, to }) => ({ alert_id: alertId, to: to ?? null })),
+    left,
+    ...(own !== undefined && { sequence: own }),
+    ...(undoneBy !== undefined && { undone_by: undoneBy }),
+  };
+  if (undoneBy !== undefined) return { text: `Entry ${sequence} was already undone by entry ${undoneBy}.`, json };
+  if (moves.length === 0) return { text: `Nothing to undo${stay}.`, json };
+  if (dryRun) return { text: `${some} would be moved back${stay}.`, json };
+  return { text: `${some} moved back${stay}. Feed entry ${own}.`, json };
 }

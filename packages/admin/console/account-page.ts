@@ -57,12 +57,14 @@ ${further(audit.next && href([id, 'account'], { ...query, audit: audit.next }), 
 }
 
 const keyTable = ({ nowMs }: View, appKeys: ListedAppKey[]): Table => ({
-  head: ['id', 'ends with', 'state', 'created', 'expires', 'note'],
+  head: ['id', 'ends with', 'state', 'created', 'expires', 'last used', 'note'],
   rows: appKeys
     .toSorted((one, other) => other.created_at - one.created_at)
     .map((key) => {
       const [created, expires] = [key.created_at, key.expires_at].map((seconds) => seconds && timeText(seconds * 1000));
-      return [key.app_key_id, `…${key.last_digits}`, appKeyState(key, nowMs), created, expires ?? 'never', key.note];
+      const used = key.last_used_at === undefined ? '' : when(key.last_used_at * 1000, nowMs);
+      const state = appKeyState(key, nowMs);
+      return [key.app_key_id, `…${key.last_digits}`, state, created, expires ?? 'never', used, key.note];
     }),
   none: 'The account has no keys.',
 });

@@ -1,3 +1,5 @@
+import { rowName } from '../../../lib/dynamodb/batch-get.ts';
+import { type KeyOf, keys } from '../../../lib/dynamodb/keys.ts';
 import { problemsOf } from '../../../lib/ingest/check-line.ts';
 import type { Entity } from '../../../lib/ingest/kinds.ts';
 import { sizeProblem } from '../../../lib/ingest/row-size.ts';
@@ -22,7 +24,10 @@ export class DataError extends Error {
 
   constructor(source: string, problems: readonly DataProblem[]) {
     const shown = problems.slice(0, SHOWN).map(({ line, problem }) => printable(`${source}:${line}: ${problem}`));
-    if (problems.length > SHOWN) shown.push(`${source}: ${problems.length} problems, of which ${SHOWN} are shown`);
+    if (problems.length > 1)
+      shown.push(
+        `${printable(source)}: ${problems.length} problems${problems.length > SHOWN ? `, of which ${SHOWN} are shown` : ''}`,
+      );
     super(shown.join('\n'));
     this.problems = problems;
   }
@@ -46,13 +51,18 @@ export interface TableContents {
   hasAccount(account: Int64): Promise<boolean>;
   /** The accounts that app keys belong to, by the keys' hashes; those that are not stored are left out. */
   ownersOf(hashes: readonly string[]): Promise<ReadonlyMap<string, Int64>>;
+  /** Names of those of some rows that exist. */
+  existing(some: readonly NamedKey[]): Promise<ReadonlySet<string>>;
 }
+
+type NamedKey = KeyOf<'incident' | 'member'>;
 
 /**
  * Checks all lines of a source: each against its schema, all together for duplicates, and against the table for accounts
  * that do not exist and for keys of another account. Empty lines are skipped.
  * @param source how messages name it, such as a file's path
  * @param only the accounts that it may have lines of; absent: any
+ * @param warn told of what is loaded although it is likely a mistake
  * @throws DataError with every problem found
  */
 export async function checkData(
@@ -60,6 +70,7 @@ export async function checkData(
   lines: Lines,
   contents: TableContents,
   only?: readonly Int64[],
+  warn: (text: string) => void = () => undefined,
 ): Promise<Entity[]> {
   const problems: DataProblem[] = [];
   const entities: Entity[] = [];
@@ -97,7 +108,38 @@ export async function checkData(
       source,
       problems.sort((one, other) => one.line - other.line),
     );
+  const unknown = await unknownNames(entities, contents);
+  for (const { entity, problem } of unknown.slice(0, SHOWN))
+    warn(printable(`${source}:${positions.get(entity)?.line}: warning: ${problem}`));
+  if (unknown.length > SHOWN) warn(`${printable(source)}: ${unknown.length} warnings, of which ${SHOWN} are shown`);
   return entities;
+}
+
+/** Which rows entities name besides their own: merges find neither an incident nor an owner that does not exist. */
+function* namedBy({ kind, account_id: account, incident_id, owner_id }: Entity): Generator<[NamedKey, string]> {
+  if (kind === 'alert' && incident_id !== undefined) {
+    const id = String(incident_id).toLowerCase();
+    yield [keys.incident(account, id), `incident_id ${id}`];
+  }
+  if (kind === 'incident' && owner_id !== undefined)
+    yield [keys.member(account, owner_id as Int64), `owner_id ${owner_id}`];
+}
+
+/** Names of rows that are neither among the entities nor in the table. */
+async function unknownNames(entities: readonly Entity[], contents: TableContents) {
+  const given = new Set<string>();
+  for (const { kind, account_id: account, incident_id, member_id } of entities) {
+    if (kind === 'incident') given.add(rowName(keys.incident(account, String(incident_id).toLowerCase())));
+    if (kind === 'member') given.add(rowName(keys.member(account, member_id as Int64)));
+  }
+  const named = entities.flatMap((entity) =>
+    [...namedBy(entity)].flatMap(([key, text]) => (given.has(rowName(key)) ? [] : [{ entity, key, text }])),
+  );
+  const asked = [...new Map(named.map(({ key }) => [rowName(key), key])).values()];
+  const existing = await contents.existing(asked);
+  return named
+    .filter(({ key }) => !existing.has(rowName(key)))
+    .map(({ entity, text }) => ({ entity, problem: `${text} is neither in the data nor in the table` }));
 }
 
 /** Problems of entities with the table's contents. */

@@ -1,4 +1,4 @@
-import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
+import { batchGet, rowName } from '../../../lib/dynamodb/batch-get.ts';
 import { type Table, withSignal } from '../../../lib/dynamodb/client.ts';
 import { type Key, keys, parseKey } from '../../../lib/dynamodb/keys.ts';
 import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
@@ -38,15 +38,25 @@ export async function loadData(table: Table, source: string, lines: Lines, optio
 }
 
 /** Checks data as a whole, and against what the table holds. @throws DataError */
-export function checkAgainst(table: Table, source: string, lines: Lines, only?: readonly Int64[]): Promise<Entity[]> {
+export function checkAgainst(
+  table: Table,
+  source: string,
+  lines: Lines,
+  only?: readonly Int64[],
+  warn?: (text: string) => void,
+): Promise<Entity[]> {
   const contents: TableContents = {
     hasAccount: async (account) => (await readAccount(table, account)) !== undefined,
     async ownersOf(hashes) {
       const { rows } = await batchGet(table, hashes.map(keys.appKey));
       return new Map([...rows.values()].map((row) => [hashOf(row), row.account_id]));
     },
+    async existing(some) {
+      const { rows } = await batchGet(table, some, { attributes: [] });
+      return new Set([...rows.values()].map(rowName));
+    },
   };
-  return checkData(source, lines, contents, only);
+  return checkData(source, lines, contents, only, warn);
 }
 
 const hashOf = (key: Key) => String(parseKey(key)?.parts[0]);

@@ -4,24 +4,20 @@ import type { CallOptions, ClientOptions, MergeOptions } from './options.ts';
 import { type Answer, createTransport } from './transport.ts';
 import {
   type BrowseFleetRequest,
+  type DataMethods,
   type DeleteWorkItemRequest,
   type FleetPage,
-  type GetRumResourceRequest,
   type MergeAlertsRequest,
   PATHS,
-  type RumResource,
   type ServiceMapFleetHost,
 } from './types.ts';
 
 /** Every method throws an `ApiError` on failure. */
-export interface Client {
-  /** One page of hosts. */
-  browseFleet(request?: BrowseFleetRequest, options?: CallOptions): Promise<FleetPage>;
+export interface Client extends DataMethods {
   /** The page at `cursor` and all after it; waits for the rate limit. To resume, pass a page's `next_cursor` or the error's `cursor`. */
   pages(request?: BrowseFleetRequest, options?: CallOptions): AsyncGenerator<FleetPage, void>;
   /** The hosts of all pages. */
   hosts(request?: BrowseFleetRequest, options?: CallOptions): AsyncGenerator<ServiceMapFleetHost, void>;
-  getRumResource(request?: GetRumResourceRequest, options?: CallOptions): Promise<RumResource>;
   deleteWorkItem(request: DeleteWorkItemRequest, options?: CallOptions): Promise<void>;
   /** Merges all of the alerts, or none. @returns whether the merge had already been done, by its idempotency key */
   mergeAlerts(request: MergeAlertsRequest, options?: MergeOptions): Promise<{ replayed: boolean }>;
@@ -52,16 +48,18 @@ export function createClient(options: ClientOptions): Client {
     } while (cursor !== undefined);
   }
 
+  const dataMethods = Object.fromEntries(
+    Object.entries(PATHS).map(([name, path]) => [
+      name,
+      async (request: object = {}, call?: CallOptions) => (await transport.send(path, request, call)).data,
+    ]),
+  ) as unknown as DataMethods;
+
   return {
-    async browseFleet(request = {}, call) {
-      return (await transport.send(PATHS.browseFleet, request, call)).data as FleetPage;
-    },
+    ...dataMethods,
     pages,
     async *hosts(request, call) {
       for await (const { items } of pages(request, call)) yield* items;
-    },
-    async getRumResource(request = {}, call) {
-      return (await transport.send(PATHS.getRumResource, request, call)).data as RumResource;
     },
     async deleteWorkItem(request, call) {
       await transport.send(PATHS.deleteWorkItem, request, call);

@@ -1,4 +1,6 @@
 // Generated from openapi.json by `npm run generate`: do not edit.
+import type { CallOptions } from './options.ts';
+
 /**
  * The authoritative signal: act on this code; the HTTP status is informational. Codes may be added: handle unknown ones by status.
  *
@@ -409,6 +411,14 @@ export const PATHS = {
   deleteWorkItem: '/incident/work-item/delete',
   mergeAlerts: '/alert/merge',
 } as const;
+
+/** The operations that answer with data. */
+export interface DataMethods {
+  /** List the hosts of the account with the state of their network-topology collection. */
+  browseFleet(request?: BrowseFleetRequest, options?: CallOptions): Promise<FleetPage>;
+  /** Read the account's RUM plan, quotas and usage. */
+  getRumResource(request?: GetRumResourceRequest, options?: CallOptions): Promise<RumResource>;
+}
 
 /** Fields of answers, as JSON arrays of names, that are integers and given as numbers. */
 export const NUMBER_PATHS: ReadonlySet<string> = new Set([

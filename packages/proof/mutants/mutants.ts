@@ -291,8 +291,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'clients that were refused together come again together',
     file: 'packages/client/src/transport.ts',
-    find: 'SHORTEST_WAIT_MS, asked + jitter)',
-    replace: 'SHORTEST_WAIT_MS, told === undefined ? jitter : asked)',
+    find: 'Math.min(backoffMs(attempt, asked), leftMs)',
+    replace: 'Math.min(told === undefined ? backoffMs(attempt, asked) : asked, leftMs)',
     tests: ['packages/client/test/unit/client.test.ts'],
     only: 'refused together',
   },

@@ -16,7 +16,7 @@ import {
 } from '../../../../test/support/service.ts';
 import { changeAccount, putAccount } from '../../accounts/accounts.ts';
 import { identityOfAppKey, putAppKey, rotateAppKey } from '../../accounts/app-key-admin.ts';
-import { ACME, ENTRY, INCIDENT, makeAcme } from '../support/acme.ts';
+import { ACME, ALERTS, ENTRY, INCIDENT, makeAcme } from '../support/acme.ts';
 import { startFakeAws } from '../support/aws.ts';
 import { adminOf, commandsWith, runCommand } from '../support/run-admin.ts';
 
@@ -282,6 +282,7 @@ describe('--dry-run', () => {
       `host retire --account ${id} --stale-for 30d`,
       `work-item restore wi-1001 --account ${ACME}`,
       `rum restore --account ${ACME}`,
+      `merge alerts ${INCIDENT} ${ALERTS.join(' ')} --account ${ACME}`,
       `merge undo ${INCIDENT} ${ENTRY} --account ${ACME}`,
       'gateway-keys create',
     ];
@@ -289,6 +290,7 @@ describe('--dry-run', () => {
       const { exitCode, err } = await admin(`${command} --dry-run`);
       expect([command, exitCode]).toEqual([command, 0]);
       expect(err).toMatch(/^Dry run: nothing is written\.\n./);
+      expect(JSON.parse((await admin(`${command} --dry-run --json`)).out)).toMatchObject({ dry_run: true });
     }
     // Import is below; what is pending, and on AWS, has tests of its own.
     const elsewhere = ['import', 'merge finish', 'gateway-keys remove', 'relay replay'];

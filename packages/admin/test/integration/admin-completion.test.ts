@@ -1,9 +1,9 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { runCommand } from '../support/run-admin.ts';
 
 const run = promisify(execFile);
@@ -54,7 +54,6 @@ const isInstalled = (shell: string) => spawnSync(shell, ['-c', 'exit']).status =
 
 describe('admin completion', () => {
   const folder = mkdtempSync(join(tmpdir(), 'completion-'));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   // The gate installs all of them.
   it.each(Object.entries(SHELLS).filter(([shell]) => process.env.EVERY_SHELL || isInstalled(shell)))(

@@ -1,4 +1,4 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
@@ -36,6 +36,64 @@ async function merged() {
   const sequence = (await tenant.feed(to))[0]?.sequence as number;
   return { tenant, from, to, alerts, sequence, requestId: body.request_id as string };
 }
+
+describe('admin merge alerts', () => {
+  it('shows with --dry-run what would move and from where, and writes nothing', async () => {
+    const { tenant, from, to, alerts } = await merged();
+    const free = await tenant.alerts(2);
+    const given = [...free, ...alerts.slice(0, 3)];
+    await tenant.merge(handlersOver(testDeps(table)).mergeAlerts, { alert_ids: alerts.slice(0, 2), incident_id: from });
+    const before = await snapshot(table, tenant.account);
+    const args = ['merge', 'alerts', to, ...given, '--account', String(tenant.account), '--comment', 'c'];
+    const { out, exitCode } = await admin([...args, '--dry-run', '--json']);
+    expect([exitCode, JSON.parse(out)]).toEqual([
+      0,
+      {
+        ...{ dry_run: true, incident_id: to, large: false },
+        moves: given.slice(0, 4).map((alert_id, index) => ({ alert_id, from: index < 2 ? null : from })),
+        stayed: [alerts[2]],
+      },
+    ]);
+    const text = await admin([...args, '--dry-run']);
+    expect(text.out).toContain(`${alerts[0]} from ${from}\n`);
+    expect(text.err).toContain(`2 alerts from ${from}\n`);
+    expect(await snapshot(table, tenant.account)).toEqual(before);
+    expect((await admin([...args, '--yes'])).out).toBe(`5 alerts merged into incident ${to}.\n`);
+    expect(await tenant.placements(given)).toEqual(given.map(() => to));
+    expect((await tenant.feed(to)).at(-1)).toMatchObject({ comment: 'c', by: expect.stringMatching(/^operator /) });
+  });
+
+  it('refuses with --dry-run what the operation refuses, and does not count what it reads', async () => {
+    const tenant = await newAccount(table);
+    await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: [] });
+    const to = await tenant.incident();
+    const alerts = await tenant.alerts(200); // more than a small merge reads
+    const before = await snapshot(table, tenant.account);
+    const dry = (...args: string[]) =>
+      admin(['merge', 'alerts', ...args, '--account', String(tenant.account), '--dry-run', '--json']);
+    expect(JSON.parse((await dry(to, ...alerts)).out)).toMatchObject({ large: true, stayed: [] });
+    const unknown = 'f'.repeat(24);
+    for (const [args, message] of [
+      [[to, unknown], `alert ${unknown}`],
+      [[unknown, alerts[0] as string], `incident ${unknown}`],
+      [[to, alerts[0] as string, '--owner', '99'], 'member 99'],
+    ] as const)
+      expect(await dry(...args)).toMatchObject({ exitCode: 1, out: '', err: expect.stringContaining(message) });
+    const order = keys.mergeOrder(tenant.account);
+    await table.client.send(
+      new UpdateCommand({
+        TableName: table.name,
+        Key: { ...order },
+        UpdateExpression: 'SET pending = :pending',
+        ExpressionAttributeValues: { ':pending': Object.fromEntries(alerts.slice(0, 25).map((_, n) => [n + 1, to])) },
+      }),
+    );
+    const full = await dry(to, ...alerts.slice(0, 100));
+    await table.client.send(new DeleteCommand({ TableName: table.name, Key: { ...order } }));
+    expect([full.exitCode, full.err]).toEqual([1, expect.stringContaining('run `merge finish`')]);
+    expect(await snapshot(table, tenant.account)).toEqual(before);
+  });
+});
 
 describe('admin merge list', () => {
   it('lists the request_id and the alerts of each merge, oldest first', async () => {

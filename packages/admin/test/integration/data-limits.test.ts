@@ -2,7 +2,7 @@
 import { lstatSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
 import { stringifyJson } from '../../../../lib/shared/json.ts';
@@ -19,7 +19,6 @@ beforeAll(async () => {
   table = await newTable();
   admin = adminOf(table);
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const lines = (...entities: object[]) => entities.map((entity) => `${stringifyJson(entity)}\n`).join('');
 const accountLine = (account_id: number) => ({ kind: 'account', account_id, name: 'Acme', permissions: ['monit'] });

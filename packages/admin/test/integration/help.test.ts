@@ -1,6 +1,6 @@
 /** Every example of the help works as it stands. */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,7 @@ import { newTable, stored } from '../../../../test/support/service.ts';
 import { FEED_OUTPUTS } from '../../feed/queues.ts';
 import { ACME, adminOn, makeAcme } from '../support/acme.ts';
 import { startFakeAws } from '../support/aws.ts';
-import { commandNames, runCommand } from '../support/run-admin.ts';
+import { commandNames, commandsWith, runCommand } from '../support/run-admin.ts';
 
 const root = new URL('../../../../', import.meta.url);
 const MINUTE_MS = 60_000;
@@ -40,7 +40,6 @@ beforeAll(async () => {
 afterAll(() => {
   leave();
   aws.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 it('has an example for every command', () => {
@@ -49,6 +48,20 @@ it('has an example for every command', () => {
       lines.filter((line) => line.includes(`admin -- ${name.join(' ')}`)),
       name.join(' '),
     ).not.toEqual([]);
+});
+
+/** What they print is data already, or for a person or a shell. */
+const WITHOUT_JSON = ['export', 'console', 'complete', 'completion', 'preflight'];
+
+it('has --json for every command that is no group', () => {
+  const withJson = commandsWith('--json');
+  const words = commandNames.map((name) => name.join(' '));
+  const leaves = words.filter(
+    (name) => !words.some((other) => other.startsWith(name === '' ? '' : `${name} `) && other !== name),
+  );
+  expect(
+    leaves.filter((name) => !withJson.includes(name) && !WITHOUT_JSON.some((without) => name.startsWith(without))),
+  ).toEqual([]);
 });
 
 it('shows defaults as they would be typed, such as 7d', () => {
@@ -73,9 +86,9 @@ describe('an example of the help', () => {
               : word,
     );
     if (command.startsWith('gateway-keys remove')) aws.gateway.attached = [];
+    const stdin = `{"kind":"member","account_id":${ACME},"member_id":1,"name":"n"}\n`;
     let clock = Date.now();
     const now = args.includes('--for') ? () => (clock += MINUTE_MS) : Date.now; // ten minutes are soon over
-    const stdin = `{"kind":"member","account_id":${ACME},"member_id":1,"name":"n"}\n`;
     const { exitCode, err } = await adminOn(table)(args, { now, stdin });
     expect([exitCode, exitCode === 0 ? '' : err]).toEqual([0, '']);
   });

@@ -12,6 +12,7 @@ import { linesOf } from '../../data/lines.ts';
 const contents = (hasAccount: boolean): TableContents => ({
   hasAccount: async () => hasAccount,
   ownersOf: async () => new Map(),
+  existing: async () => new Set(),
 });
 const [nobody, somebody] = [contents(false), contents(true)];
 
@@ -20,7 +21,7 @@ async function problemsOf(lines: (string | object)[], table = somebody): Promise
   const texts = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line)));
   return checkData('f', texts, table).then(
     () => [],
-    (error: DataError) => error.message.split('\n'),
+    (error: DataError) => error.message.split('\n').filter((line) => !/^f: \d+ problems$/.test(line)),
   );
 }
 
@@ -188,6 +189,16 @@ describe('the data format', () => {
   ])('refuses %s by its line', async (_what, line, field) => {
     const problems = await problemsOf([host, { account_id: 1, ...line }]);
     expect(problems).toEqual([expect.stringMatching(`^f:2: ${field}`)]);
+  });
+
+  it.each([
+    [{ kind: 'app_key', app_key: APP_KEY, expires_at: 1_830_000_000_000 }, 'expires_at'],
+    [{ ...JSON.parse(documented[5] ?? ''), created_at: 1_830_000_000_000 }, 'created_at'],
+    [{ ...JSON.parse(documented[5] ?? ''), window_end_time: 1_830_000_000_000 }, 'window_end_time'],
+  ])('takes %j for milliseconds where seconds are meant, and says so', async (line, field) => {
+    const problems = await problemsOf([{ account_id: 1, ...line }]);
+    expect(problems).toEqual([expect.stringMatching(`^f:1: ${field} .* it is in seconds`)]);
+    expect(await problemsOf([{ account_id: 1, ...line, [field]: 1_830_000_000 }])).toEqual([]);
   });
 
   it('measures names in code points', async () => {

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { cpuShareOf } from '../../cpu-share.ts';
 import { startFunctionProcess } from '../../function-process.ts';
 
@@ -38,7 +38,6 @@ beforeAll(() => {
   writeFileSync(join(folder, 'burn.mjs'), BURN);
   entry = pathToFileURL(join(folder, 'burn.mjs'));
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 it('a function gets no more than its share of a processor, and answers', async () => {
   const share = cpuShareOf(512);

@@ -51,6 +51,13 @@ describe.concurrent('npm start that cannot start', () => {
     expect(output()).toBe('');
   });
 
+  it("reports in Java's own words that it cannot have so large a heap", async () => {
+    const env = { JAVA_TOOL_OPTIONS: '-Xms4611686018427387904', DYNAMODB_ENDPOINT: undefined };
+    const { ended, errors } = await start(['--port', '0'], env);
+    expect(await ended).toBe(1);
+    expect(errors()).toMatch(/^DynamoDB Local exited .* Java says: .*heap/i);
+  });
+
   it('reports in one line that Java is missing', async () => {
     const { ended, errors } = await start(['--port', '0'], { PATH: folder, DYNAMODB_ENDPOINT: undefined });
     expect(await ended).toBe(1);
@@ -76,7 +83,7 @@ describe.concurrent('npm start that cannot start', () => {
     });
     expect(await ended).toBe(1);
     expect(errors()).toContain(`${file}:2: account_id is required`);
-    expect(errors().trimEnd().split('\n').at(-1)).toBe(`${file}:3: is not valid JSON (column 1)`);
+    expect(errors().trimEnd().split('\n').at(-2)).toBe(`${file}:3: is not valid JSON (column 1)`);
   });
 
   it('shows its options with --help', async () => {
@@ -138,7 +145,7 @@ describe('npm start --db', () => {
     return service;
   }
 
-  it('is for one service at a time, whose DynamoDB Local ends with it even when it is killed', async () => {
+  it('is for one service at a time, whose DynamoDB Local ends with it even when it is killed; keeps the data, and is freed', async () => {
     const service = await startAgain('--data', data);
     const second = startDynamoDb({ dbDirectory: db });
     await expect(second).rejects.toThrow(StartError);
@@ -146,18 +153,17 @@ describe('npm start --db', () => {
       `${db} is in use by another service: stop that one, or choose another directory.`,
     );
     await stopsOn('SIGKILL', service, null);
-  }, 180_000);
 
-  it('keeps the data, and loads no sample over it; ends when the keeper of DynamoDB Local is killed, and frees the directory', async () => {
-    const service = await startAgain();
-    const processes = await descendantsOf(service.child.pid as number);
+    // The next start finds the data, and loads no sample over it. When the keeper of DynamoDB Local is killed, it ends.
+    const again = await startAgain();
+    const processes = await descendantsOf(again.child.pid as number);
     const [keeper] = processes;
     process.kill(keeper as number, 'SIGKILL');
-    expect(await service.ended).toBe(1);
-    expect(service.errors()).toMatch(/^DynamoDB Local has ended .*\n$/);
+    expect(await again.ended).toBe(1);
+    expect(again.errors()).toMatch(/^DynamoDB Local has ended .*\n$/);
     await expect.poll(() => processes.filter(isAlive)).toEqual([]);
     expect(readdirSync(db)).toEqual([expect.stringMatching(/^[0-9a-f]{32}_local\.db$/), 'lock.sqlite']);
     // No lock is left behind.
     await (await startDynamoDb({ dbDirectory: db })).stop();
-  });
+  }, 180_000);
 });

@@ -1,5 +1,5 @@
 /** `npm start -- --watch --inspect`, on a copy of the sources that the tests can change. */
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DEMO_KEYS } from '../../../../infra/generate/sample.ts';
@@ -20,7 +20,8 @@ beforeAll(async () => {
   );
   url = /Serving at (\S+)/.exec(service.output())?.[1] ?? '';
 });
-afterAll(() => rmSync(copy, { recursive: true, force: true }));
+// All its processes end with it.
+afterAll(() => stopsOn('SIGTERM', service));
 
 /** A message that every operation has. */
 const FILE = 'lib/http/messages/en.ts';
@@ -99,5 +100,3 @@ it('a debugger stops in a function', async () => {
   expect(await calling).toContain('app_key');
   socket.close();
 });
-
-it('all processes end with it', () => stopsOn('SIGTERM', service));

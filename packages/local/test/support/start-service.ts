@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { promisify } from 'node:util';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { isAlive } from '../../../admin/local-service/running.ts';
 
 const root = new URL('../../../../', import.meta.url);
@@ -48,5 +48,5 @@ export async function stopsOn(
   expect(processes.length).toBeGreaterThanOrEqual(2);
   child.kill(signal);
   expect(await ended).toBe(exitCode);
-  await expect.poll(() => processes.filter(isAlive)).toEqual([]);
+  await vi.waitFor(() => expect(processes.filter(isAlive)).toEqual([]), 30_000);
 }

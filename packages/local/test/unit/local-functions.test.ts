@@ -1,14 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type FunctionSource, startFunction } from '../../local-functions.ts';
 
 /** A function with this source; `write` changes it. */
 function written(source: string): FunctionSource & { write(source: string): void } {
   const folder = mkdtempSync(join(tmpdir(), 'function-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
   const write = (text: string) => writeFileSync(join(folder, 'function.mjs'), text);
   write(source);
   return { entry: pathToFileURL(join(folder, 'function.mjs')), env: {}, timeoutMs: 1_000, write };

@@ -1,0 +1,38 @@
+import { randomUUID } from 'node:crypto';
+import type { Table } from '../../../lib/dynamodb/client.ts';
+import { createMergeAlerts, previewMerge } from '../../../lib/operations/merge-alerts/merge.ts';
+import type { Int64 } from '../../../lib/shared/json.ts';
+import { readSettings } from '../../../lib/shared/settings.ts';
+import { TIME_LIMITS } from '../../../lib/shared/time-limits.ts';
+
+export interface MergeRequest {
+  account: Int64;
+  /** Who merges, for the feed. */
+  by: string;
+  body: { incident_id: string; alert_ids: string[]; title?: string; comment?: string; owner_id?: Int64 };
+}
+
+const nothing = () => undefined;
+
+/** The operation itself, as it does a caller's merge, or what it would do. @throws ApiError as callers get it */
+export function operatorMerge(
+  table: Table,
+  now: () => number,
+  { account, by, body }: MergeRequest,
+  signal: AbortSignal,
+) {
+  const call = {
+    body,
+    caller: { accountId: account, appKeyId: by, permissions: [], cursorSecret: new Uint8Array() },
+    requestId: randomUUID(),
+    idempotencyKey: undefined,
+    signal,
+  };
+  const deps = {
+    ...{ table, now, newId: randomUUID, timeLimits: TIME_LIMITS },
+    log: { info: nothing, warn: nothing, error: nothing },
+    metrics: { call: nothing, event: nothing, records: nothing },
+    settings: readSettings({ TABLE_NAME: table.name }),
+  };
+  return { preview: () => previewMerge(deps, call), merge: () => createMergeAlerts(deps)(call) };
+}
