@@ -11,7 +11,7 @@ import { partitionValue, type Request, TableDouble } from '../../simulation/tabl
 import { canonical, type Item, typeOf, type Value } from '../../simulation/values.ts';
 
 /** Random requests, by the form of the tests under fault. */
-const REQUESTS: Readonly<Record<string, number>> = { quick: 100, ci: 20_000, full: 100_000 };
+const REQUESTS: Readonly<Record<string, number>> = { quick: 300, ci: 20_000, full: 100_000 };
 const count = Number(process.env.REQUESTS ?? REQUESTS[process.env.FAULTS ?? 'quick'] ?? 0);
 /** Each with a table of its own, which is filled first: DynamoDB Local takes several calls at once. */
 const LANES = count > 1_000 ? 8 : 2;
