@@ -13,6 +13,7 @@ import { checkOutPreviousRelease } from '../../test/support/previous-release.ts'
 import { root, shell } from '../support/processes.ts';
 import { sampleOf } from '../support/sample.ts';
 import { ALERTS, INCIDENTS, startCalls } from './calls.ts';
+import { walkFeed } from './feed.ts';
 import { createLargeMerge, largeMergeLines } from './large-merge.ts';
 import { startEmulator } from './ministack.ts';
 
@@ -159,6 +160,15 @@ async function describe(table: string) {
   }
 }
 
+async function fed(): Promise<void> {
+  const call = async (path: string, body: object) => {
+    const request = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
+    const response = await fetch(`${urlOf()}${path}?app_key=${appKey}`, request);
+    return ((await response.json()) as { data?: unknown }).data;
+  };
+  await walkFeed({ emulator, outputs: outputs(), account: ACCOUNT, call });
+}
+
 async function walk(): Promise<void> {
   await step('bootstrap', () => cdk('bootstrap'));
   await step('deploy the previous release', () => deploy(previous));
@@ -169,6 +179,7 @@ async function walk(): Promise<void> {
   );
   await step('update to this tree under calls', () => underCalls(deploy));
   await step('the large merge is finished by this tree', () => largeMerge.finish(outputs().TableName ?? ''));
+  await step('records of the feed are served, and an event is told', fed);
   await step('certificate of the operations that write', certificate);
   const gone = await step('an ephemeral stage beside it, destroyed with its table', besideTheFirst);
   await step('a failed update is rolled back under calls', () =>

@@ -5,8 +5,9 @@ import type { SQSEvent } from 'aws-lambda';
 import { keys } from '../../../lib/dynamodb/keys.ts';
 import { CONCURRENCY } from '../../../lib/dynamodb/pool.ts';
 import { createIngestRecords } from '../../../lib/ingest/ingest.ts';
-import { startBenchService } from '../bench-service.ts';
+import { type BenchService, startBenchService } from '../bench-service.ts';
 import { cpuClock } from '../compare.ts';
+import { startFeedQueue } from '../feed-queue.ts';
 import { accountLines } from '../fleet-data.ts';
 import type { NewFigure } from '../report.ts';
 
@@ -105,7 +106,39 @@ export async function run(add: (figure: NewFigure) => void): Promise<void> {
       baseline: { name: baseline, value: cpu(spent.byHand) },
       target: { most: 0.6 },
     });
+    await behindQueue(service, rate(spent.byFeed), add);
   } finally {
     await service.stop();
+  }
+}
+
+/** How long the age of reports is measured, and how long a tenth of the calls is let through. */
+const SECONDS = { age: 10, throttled: 60 };
+
+async function behindQueue(service: BenchService, rate: number, add: (figure: NewFigure) => void): Promise<void> {
+  const began = Date.now();
+  const reportAt = (host: number, n: number) => ({ ...reportOf(host, began + n), node_count: n });
+  const feed = startFeedQueue(service, ACCOUNT, reportAt);
+  try {
+    const ages = await feed.run(rate / 2, SECONDS.age, HOSTS);
+    add({
+      name: 'age of a report when it is visible, at half load, p95',
+      value: ages[Math.floor(ages.length * 0.95)] ?? Number.NaN,
+      unit: 'ms',
+    });
+    // A tenth of what it can write while it is throttled is a tenth of this, so that it builds a backlog.
+    feed.throttle(0.9);
+    const ending = setTimeout(() => feed.throttle(0), SECONDS.throttled * 1_000);
+    const throttledRate = rate / 5;
+    await feed.run(throttledRate, SECONDS.throttled, HOSTS);
+    clearTimeout(ending);
+    add({
+      name: `hosts without their latest report after ${SECONDS.throttled} s at a tenth of DynamoDB`,
+      value: await feed.wrong(Math.floor(throttledRate * SECONDS.throttled), HOSTS),
+      unit: 'hosts',
+      target: { most: 0 },
+    });
+  } finally {
+    await feed.stop();
   }
 }

@@ -1,0 +1,82 @@
+/** What comes in by the deployed feed, and what is told on the deployed bus. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  DeleteRuleCommand,
+  EventBridgeClient,
+  PutRuleCommand,
+  PutTargetsCommand,
+  RemoveTargetsCommand,
+} from '@aws-sdk/client-eventbridge';
+import {
+  CreateQueueCommand,
+  DeleteQueueCommand,
+  GetQueueAttributesCommand,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
+import type { startEmulator } from './ministack.ts';
+
+const TIMEOUT_MS = 60_000;
+const HOST = 'fed-0001';
+const ITEM = 'fed-work-item';
+
+interface Deployed {
+  emulator: Awaited<ReturnType<typeof startEmulator>>;
+  outputs: Readonly<Record<string, string>>;
+  account: number;
+  /** Calls an operation of the deployed API. @returns its `data` */
+  call: (path: string, body: object) => Promise<unknown>;
+}
+
+/** Sends a host and a work item, sees both by the API, and receives the event of the item's deletion from a rule. */
+export async function walkFeed({ emulator, outputs, account, call }: Deployed): Promise<void> {
+  const config = { endpoint: emulator.endpoint, credentials: emulator.credentials, region: emulator.env.AWS_REGION };
+  const sqs = new SQSClient(config);
+  const bus = new EventBridgeClient(config);
+
+  async function until<Found>(what: string, look: () => Promise<Found | undefined | false>): Promise<Found> {
+    for (const began = Date.now(); ; await sleep(500)) {
+      const found = await look();
+      if (found) return found;
+      if (Date.now() - began > TIMEOUT_MS) throw new Error(`${what} after ${TIMEOUT_MS / 1_000} s`);
+    }
+  }
+
+  const { QueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName: 'told' }));
+  const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] }));
+  const rule = { EventBusName: outputs.EventBusName, Name: 'told' };
+  const EventPattern = JSON.stringify({ source: ['incident-monitoring-rum'], 'detail-type': ['WorkItemDeleted'] });
+  await bus.send(new PutRuleCommand({ ...rule, EventPattern }));
+  const target = { Id: 'told', Arn: Attributes?.QueueArn };
+  await bus.send(new PutTargetsCommand({ EventBusName: rule.EventBusName, Rule: rule.Name, Targets: [target] }));
+
+  const records = [
+    { kind: 'host', host_id: HOST, agent_version: '1', edge_cluster: 'fed', enabled: true, snapshot_ready: true },
+    { kind: 'work_item', work_item_id: ITEM, version: 1, title: 'Fed' },
+  ];
+  const MessageBody = records.map((record) => JSON.stringify({ ...record, account_id: account })).join('\n');
+  await sqs.send(new SendMessageCommand({ QueueUrl: outputs.FeedUrl, MessageBody }));
+  await until('a host that was sent is not in the fleet', async () => {
+    const fleet = (await call('/monit/servicemap/fleet', { edge_clusters: ['fed'], scan_limit: 1_000 })) as
+      | { items: { host_id: string }[] }
+      | undefined;
+    if (!fleet) await sleep(2_000); // the exact limit
+    return fleet?.items.some(({ host_id }) => host_id === HOST);
+  });
+  await until('a work item that was sent cannot be deleted', () =>
+    call('/incident/work-item/delete', { work_item_id: ITEM, version: 1 }),
+  );
+  const told = await until('no event of the deletion', async () => {
+    const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 1 }));
+    return Messages[0]?.Body;
+  });
+  const { detail } = JSON.parse(told) as { detail: { account_id: number; work_item_id: string } };
+  if (detail.account_id !== account || detail.work_item_id !== ITEM) throw new Error(`the event told is ${told}`);
+  // The bus is deleted with the stack, which it would not be with a rule.
+  await bus.send(new RemoveTargetsCommand({ EventBusName: rule.EventBusName, Rule: rule.Name, Ids: [target.Id] }));
+  await bus.send(new DeleteRuleCommand(rule));
+  await sqs.send(new DeleteQueueCommand({ QueueUrl }));
+  sqs.destroy();
+  bus.destroy();
+}
