@@ -40,7 +40,11 @@ export default defineConfig({
           // Needs the history of the repository: no part of `npm test`.
           name: 'releases',
           include: ['test/releases/**/*.test.ts'],
-          globalSetup: ['test/support/template.ts', 'test/support/dynamodb-local.ts'],
+          globalSetup: [
+            'test/support/template.ts',
+            'test/support/dynamodb-local.ts',
+            'test/support/previous-release.ts',
+          ],
         },
       },
     ],

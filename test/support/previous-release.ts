@@ -23,6 +23,11 @@ export function checkOutPreviousRelease(): string {
   return tree;
 }
 
+/** Vitest calls it once, before the test files, which run side by side. */
+export function setup(): void {
+  checkOutPreviousRelease();
+}
+
 function checkOut(commit: string, tree: string): void {
   mkdirSync(folder, { recursive: true });
   const temporary = mkdtempSync(join(folder, 'new-'));
