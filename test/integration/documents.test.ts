@@ -58,7 +58,6 @@ const WHOLE_RUNS = [
   'npm run test:faults',
   'npm run test:browser',
   'npm run test:browser -- --pictures',
-  'FAULTS=full npm run test:faults',
   'npm start -- --watch', // packages/local/test/integration/watch
   'npm start -- --inspect', // packages/local/test/integration/watch
   'bash .ci/run',
