@@ -124,20 +124,11 @@ describe('every bundle, started as Lambda would', () => {
     expect(stdout).not.toContain('the-secret-key');
   });
 
-  it('openapi-document serves openapi.json, and 304 to callers that have it', async () => {
+  it('openapi-document serves openapi.json, every number exact', async () => {
     const { answer } = await start('openapi-document', { ...call, httpMethod: 'GET', path: '/openapi.json' });
     const own = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8');
     expect(parseJson(answer.body)).toEqual(parseJson(own));
     expect(answer.body).toContain('"maximum":9223372036854775806');
-    // Pages of any site may show it.
-    expect(answer.headers).toEqual({
-      'Content-Type': 'application/json',
-      'Cache-Control': 'public, max-age=300',
-      ETag: expect.stringMatching(/^"[\w-]{22}"$/),
-      'Access-Control-Allow-Origin': '*',
-    });
-    const again = await start('openapi-document', { ...call, headers: { 'if-none-match': answer.headers.ETag } });
-    expect(again.answer).toMatchObject({ statusCode: 304, body: '' });
   });
 
   it('ingest-records takes a batch, and reads its queues from the environment', async () => {
