@@ -34,8 +34,8 @@ const fields = (row: object, nowMs: number) =>
 
 /** Times and durations as people say them. Other systems write these rows: a value may be of any kind. */
 function textOf(name: string, value: unknown, nowMs: number): Value {
-  if (name.endsWith('_ms') && typeof value === 'number')
-    return name.endsWith('interval_ms') ? duration(value) : when(value, nowMs);
+  if (name.endsWith('_ms') && (typeof value === 'number' || typeof value === 'bigint'))
+    return name.endsWith('interval_ms') ? duration(Number(value)) : when(Number(value), nowMs);
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   return typeof value === 'object' ? stringifyJson(value) : String(value);
 }

@@ -60,7 +60,7 @@ export interface Table {
 export const section = (title: string, content: Value, note?: Html): Html =>
   html`<section id="${anchor(title)}" aria-label="${title}"><h2>${title}</h2>${note}${content}</section>`;
 
-export const anchor = (title: string) => title.toLowerCase().replaceAll(' ', '-');
+const anchor = (title: string) => title.toLowerCase().replaceAll(' ', '-');
 
 /** Columns without any value are left out. On a phone each row is a card, with the column's name beside each value. */
 export function rowsOf({ head, rows, none }: Table): Html {

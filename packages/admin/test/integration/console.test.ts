@@ -284,7 +284,7 @@ describe('the fleet', () => {
     expect(text).toMatch(/report interval 30 seconds .* received at [\d:]+ UTC 10 minutes ago/);
     await put(table, keys.hostStatus(account, '..'), { ...live(), health_at_ms: 'soon', other: { nested: [1n] } });
     expect(textOf((await host('..')).text)).toMatch(
-      /\.\. It is not in the inventory.* health at soon .*&quot;nested&quot;:\[1\]/,
+      /host \.\. .* It is not in the inventory.* health at soon .*&quot;nested&quot;:\[1\]/,
     );
     expect((await host('gone')).status).toBe(404);
   });
