@@ -7,7 +7,20 @@ import type { AuditEntry } from '../../../lib/dynamodb/rows.ts';
 import { operations } from '../../../lib/http/operations.ts';
 import { createRateLimiter } from '../../../lib/http/rate-limit.ts';
 import { appKeyState, type ListedAppKey, listAppKeys } from '../accounts/accounts.ts';
-import { badge, bar, facts, further, type Html, href, html, rowsOf, section, type Table, when } from './html.ts';
+import {
+  badge,
+  bar,
+  duration,
+  facts,
+  further,
+  type Html,
+  href,
+  html,
+  rowsOf,
+  section,
+  type Table,
+  when,
+} from './html.ts';
 import type { View } from './view.ts';
 
 const ROWS = 50;
@@ -22,11 +35,13 @@ export async function accountPage(view: View): Promise<Html> {
     windows(view),
   ]);
   return html`
+<section>
 ${facts([
   ['permissions', account.permissions.join(' ') || 'none'],
   ['state', account.suspended ? html`${badge('suspended')} all calls are refused` : badge('active')],
   ['gateway key', account.gateway_key === undefined ? 'none' : 'attached'],
 ])}
+</section>
 ${section('Keys', rowsOf(keyTable(view, appKeys)))}
 <div class="columns">
 ${section('RUM quotas', rowsOf(quotas(rum.rows.of(keys.rumResource(id)), rum.rows.of(keys.rumUsage(id)))))}
@@ -68,7 +83,7 @@ async function windows({ table, account, nowMs }: View): Promise<Table> {
     const limiter = createRateLimiter(operation, { table, now: () => nowMs, newId: randomUUID });
     for (const { window, remaining, endsMs } of await limiter.peek(account.account_id)) {
       const used = usage(window.limit - remaining, window.limit);
-      rows.push([operation.name, `${window.limit} calls a ${window.name}`, used, when(endsMs, nowMs)]);
+      rows.push([operation.name, `${window.limit} calls a ${window.name}`, used, `in ${duration(endsMs - nowMs)}`]);
     }
   }
   return { head: ['operation', 'window', 'used', 'ends'], rows, none: 'No operation has an exact limit.' };

@@ -1,6 +1,8 @@
-// The only script of the console: copies a command, and reloads the page every ten seconds if the reader wants that.
+// The only script of the console: copies a command, says that the next page takes long, and reloads this one every ten seconds
+// if the reader wants that.
 const REFRESH_MS = 10_000;
 const SHOWN_MS = 1_500;
+const PATIENCE_MS = 3_000;
 
 document.addEventListener('click', async ({ target }) => {
   const button = target.closest('.copied button');
@@ -8,6 +10,12 @@ document.addEventListener('click', async ({ target }) => {
   await navigator.clipboard.writeText(button.previousElementSibling.textContent);
   button.classList.add('done');
   setTimeout(() => button.classList.remove('done'), SHOWN_MS);
+});
+
+// A page stays until there is an answer in its place.
+addEventListener('beforeunload', () => {
+  const say = () => document.getElementById('waiting')?.append('Still waiting for DynamoDB… ');
+  setTimeout(say, PATIENCE_MS);
 });
 
 const box = document.getElementById('refresh');
@@ -19,5 +27,10 @@ if (box) {
   // Not while somebody reads what they opened, marks text or fills in a field.
   const isUsed = () =>
     document.querySelector('details[open], input[type=search]:focus') || String(getSelection()) !== '';
-  setInterval(() => box.checked && !document.hidden && !isUsed() && location.reload(), REFRESH_MS);
+  const timer = setInterval(() => {
+    if (!box.checked || document.hidden || isUsed()) return;
+    // Only once: a second time would give up the answer that is under way.
+    clearInterval(timer);
+    location.reload();
+  }, REFRESH_MS);
 }

@@ -19,8 +19,7 @@ export async function feedPage(view: Omit<View, 'account'>): Promise<Html> {
     ]);
     const shown = `The first ${refused.length} of about ${queues.refused.waiting}. Send them again: `;
     return html`
-${section('Messages', rowsOf({ head: ['queue', 'waiting', 'under way'], rows: counts, none: '' }))}
-${Object.keys(metrics).length > 0 && facts(metricsText(metrics))}
+${section('Messages', html`${rowsOf({ head: ['queue', 'waiting', 'under way'], rows: counts, none: '' })}${Object.keys(metrics).length > 0 && facts(metricsText(metrics))}`)}
 ${section(
   'Refused records',
   rowsOf({

@@ -112,10 +112,10 @@ ${section(
     ]),
     none: 'No host of those that were read matches.',
   }),
-  html`<p>${range}${countText(found.length, 'host')}, the worst first ${chosen}</p>`,
+  html`<p class="choices">${range}${countText(found.length, 'host')}${found.length > 1 && ', the worst first'} ${chosen}</p>`,
 )}
 ${further(next && `${to(next)}#hosts`, 'Next hosts')}
-<details><summary>Commands for these hosts</summary>${commands(view)}</details>`;
+<section><details><summary>Commands for these hosts</summary>${commands(view)}</details></section>`;
 }
 
 /** In a few words; the rule and its values for whoever asks. */

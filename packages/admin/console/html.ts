@@ -70,7 +70,7 @@ export function rowsOf({ head, rows, none }: Table): Html {
     row.map((value, column) => shown[column] && cell(value, column));
   const kind = (value: Value) => typeof value === 'number' && html` class="number"`;
   return html`<table>
-<thead><tr>${cells(head, (name, column) => html`<th scope="col"${kind(rows[0]?.[column])}>${name}</th>`)}</tr></thead>
+<thead><tr>${cells(head, (name, column) => html`<th scope="col"${kind(rows.find((row) => hasValue(row[column]))?.[column])}>${name}</th>`)}</tr></thead>
 <tbody>${rows.map(
     (row) =>
       html`<tr>${cells(row, (value, column) =>
@@ -96,7 +96,10 @@ export const badge = (className: string, text: Value = className.replaceAll('_',
 
 /** A bar for those who see it; what it shows must also stand beside it as text. */
 export const bar = (part: number, whole: number) =>
-  html`<progress value="${part}" max="${Math.max(1, whole)}" aria-hidden="true"></progress>`;
+  stackedBar([
+    ['used', part],
+    ['rest', whole - part],
+  ]);
 
 /** The same in several parts, each with a class for its colour. */
 export function stackedBar(parts: readonly (readonly [className: string, size: number])[]): Html {
@@ -173,7 +176,7 @@ export const document = (
 </head>
 <body>
 <a class="skip" href="${path}#content">Skip to the content</a>
-<header class="${inside && !inside.isLocal ? 'remote' : 'local'}">
+<header${inside && !inside.isLocal && html` class="remote"`}>
 <p><strong>Incident, monitoring and RUM</strong>${inside && html` <span>${inside.target}</span>`}</p>
 ${
   inside &&
@@ -193,7 +196,7 @@ ${inside.reference !== undefined && pageLink(inside.reference, 'API', false)}
 <div class="top"><h1>${account && html`<small>${account.name} <span>account ${account.account_id}${kind && `, ${kind}`}</span></small> `}${title}</h1>
 ${
   inside &&
-  html`<p>As of ${timeText(inside.nowMs).slice(DATE + 1)} <a href="${path}">Refresh</a> <label><input type="checkbox" id="refresh"> every 10 s</label></p>`
+  html`<p><output id="waiting"></output>As of ${timeText(inside.nowMs).slice(DATE + 1)} <a href="${path}">Refresh</a> <label><input type="checkbox" id="refresh"> every 10 s</label></p>`
 }</div>
 ${body}
 </main>

@@ -61,7 +61,7 @@ async function showing(view: View, all: readonly FeedItem[], incidents: Incident
     const { kind, incident_id, sequence, undone_sequence } = entry;
     const isMerge = kind === 'merge';
     const shown = alertIds.slice(0, IDS_SHOWN);
-    return html`<li>
+    return html`<li id="${sequence}">
 <p class="top"><strong>${isMerge ? 'Merge' : `Undo of ${undone_sequence}`} ${incident_id !== own && html`into ${incidentLink(incident_id)}`}
 ${pending && badge('pending')} ${isUndone(item) && badge('undone')}</strong> <span>${when(entry.at_ms, nowMs)}</span></p>
 <ul>${effectsOf(item, ownerOf).map(({ text, incident }) => html`<li>${text} ${incident && incidentLink(incident)}</li>`)}</ul>
@@ -152,10 +152,12 @@ export async function incidentPage(view: View, incidentId: string): Promise<Titl
   const { ownerOf, merges } = await showing(view, all, new Map([[incidentId, incident]]), incidentId);
   const { title, owner_id: owner } = incident;
   const body = html`
+<section>
 ${facts([
   ['id', copied(incidentId)],
   ['owner', owner === undefined ? 'none' : ownerOf(owner)],
 ])}
+</section>
 ${section('Merges, latest first', merges(all.toReversed(), 'Nothing was merged into this incident.'))}`;
   return { title: title || incidentId, body };
 }
@@ -169,10 +171,12 @@ export async function alertPage(view: View, alertId: string): Promise<Titled> {
   const { all, scope, incidentLink, merges } = await readMerges(view, { also });
   const own = all.filter(({ alertIds }) => alertIds.includes(alertId));
   const body = html`
+<section>
 ${facts([
   ['id', copied(alertId)],
   ['incident', incident === undefined ? 'none' : incidentLink(incident)],
 ])}
+</section>
 ${scope && html`<p>${scope} And of those that the alert was in last.</p>`}
 ${section('History', merges(own, 'No merge mentions this alert.'))}`;
   return { title: title || alertId, body };

@@ -15,6 +15,7 @@ export async function workItemsPage(view: View): Promise<Html> {
     nameCallers(view),
   ]);
   return html`
+<section>
 ${rowsOf({
   head: ['work item', 'title', 'version', 'deleted'],
   rows: rows.map(({ work_item_id, title, version, deleted_at_ms: deleted, deleted_by: by, deleted_request_id }) => {
@@ -30,5 +31,6 @@ ${rowsOf({
   }),
   none: 'The account has no work items.',
 })}
+</section>
 ${further(next && href([id, 'work-items'], { after: next }), 'Further work items')}`;
 }

@@ -19,7 +19,12 @@ export interface Found {
   /** The operator's command that shows it; `stored` is its last argument. */
   readonly command: { readonly words: string; readonly stored?: string };
   /** Path and query of its page in the console. */
-  readonly page: { readonly path: readonly (string | Int64)[]; readonly query?: Readonly<Record<string, string>> };
+  readonly page: {
+    readonly path: readonly (string | Int64)[];
+    readonly query?: Readonly<Record<string, string>>;
+    /** Id of an element of the page. */
+    readonly part?: string;
+  };
 }
 
 /** Incidents of each account whose feeds are searched for a request id, the newest first. */
@@ -125,6 +130,6 @@ async function ofMerges(table: Table, account: AccountRow, requestId: string): P
       ...{ ...of(account), kind: 'merge', id: requestId },
       detail: `entry ${entry.sequence} of incident ${entry.incident_id}, ${pending ? 'pending' : 'done'}`,
       command: { words: `show incident ${entry.incident_id} --account ${number}` },
-      page: { path: [number, 'incident', entry.incident_id] },
+      page: { path: [number, 'incident', entry.incident_id], part: String(entry.sequence) },
     }));
 }
