@@ -55,7 +55,7 @@ body { margin: 0; }
 header { background: #1f4e5f; font: 15px system-ui, sans-serif; }
 nav { display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; max-width: 1460px; margin: auto; padding: 1rem 20px; box-sizing: border-box; }
 nav, nav a { color: #fff; }
-nav strong { margin-right: auto; }
+nav strong { flex: 1 0 20rem; }
 /* The operations first, what the description says of them all last. */
 .swagger-ui > div { display: flex; flex-direction: column; }
 .swagger-ui .information-container { order: 1; }

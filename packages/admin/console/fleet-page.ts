@@ -173,8 +173,9 @@ function chart(head: string, groups: readonly Group[], to: (name: string, status
   const rows = groups.slice(0, GROUPS_SHOWN).map(({ name, members, share }) => {
     const counts = countsOf(members);
     const bad = counts.filter(([status]) => ATTENTION.has(status));
-    const labels = bad.map(([status, size]) =>
-      badge(status, name ? link(to(name, status), `${size} ${inWords(status)}`) : `${size} ${inWords(status)}`),
+    const labels = bad.map(
+      ([status, size]) =>
+        html`${badge(status, name ? link(to(name, status), `${size} ${inWords(status)}`) : `${size} ${inWords(status)}`)} `,
     );
     const size = html`<small>${Math.round(100 * share)} % of ${members.length}</small>`;
     return [html`${name && link(to(name), name)} ${size}`, html`${stackedBar(counts)}${labels}`];
