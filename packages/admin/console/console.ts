@@ -75,7 +75,7 @@ export function createConsole(options: ConsoleOptions) {
   const app = new Hono<Env>({ strict: false }).basePath('/console');
   const addressOf = ({ req }: Context<Env>) => req.url.slice(new URL(req.url).origin.length);
   /** Who does not know the path is not told. */
-  const baseOf = (c: Context<Env>) => (c.req.path.startsWith(home) ? home : '/console/');
+  const baseOf = (c: Context<Env>) => (`${c.req.path}/`.startsWith(home) ? home : '/console/');
   const isLetIn = (c: Context<Env>) => isSame(getCookie(c, COOKIE) ?? '', session);
   function frameOf(c: Context<Env>, cost = ''): Frame {
     const { target, isLocal, url } = options;
