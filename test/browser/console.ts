@@ -17,7 +17,10 @@ const shell = promisify(execFile);
 const LARGE = { account: 3, hosts: 50_000, reporting: 2_500 };
 const HOSTILE = 4;
 /** Widths of a desk and of a phone; each page is looked at in the light and in the dark. */
-const WIDTHS = [{ viewport: { width: 1440, height: 1000 } }, { viewport: { width: 390, height: 844 }, isMobile: true }];
+const WIDTHS = [
+  { viewport: { width: 1440, height: 1000 } },
+  { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
+];
 
 export async function testConsole(surroundings: Surroundings): Promise<void> {
   const { url, printed } = surroundings;
