@@ -29,6 +29,8 @@ export async function testConsole(surroundings: Surroundings): Promise<void> {
   const table = connectTable({ name: service.tableName, endpoint: service.endpoint, ...PATIENT });
   const large = { ...table, name: 'large-fleet' };
   const filling = fillLarge(large, service.endpoint);
+  // What fails first ends the test, and the service with it: this would hide it.
+  filling.catch(() => undefined);
   const [visitor, phone] = await Promise.all(WIDTHS.map((options) => openPage(surroundings, options)));
   assert.ok(visitor && phone);
   const { page } = visitor;

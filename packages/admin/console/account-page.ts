@@ -83,10 +83,10 @@ async function windows({ table, account, nowMs }: View): Promise<Table> {
     const limiter = createRateLimiter(operation, { table, now: () => nowMs, newId: randomUUID });
     for (const { window, remaining, endsMs } of await limiter.peek(account.account_id)) {
       const used = usage(window.limit - remaining, window.limit);
-      rows.push([operation.name, html`${used} calls a ${window.name}`, `in ${duration(endsMs - nowMs)}`]);
+      rows.push([operation.name, html`${used} calls a ${window.name} that ends in ${duration(endsMs - nowMs)}`]);
     }
   }
-  return { head: ['operation', 'used', 'ends'], rows, none: 'No operation has an exact limit.' };
+  return { head: ['operation', 'used'], rows, none: 'No operation has an exact limit.' };
 }
 
 const usage = (used: number, of: number) =>
