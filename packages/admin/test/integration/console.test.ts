@@ -45,7 +45,9 @@ describe('who is let in', () => {
     expect(String(headers['set-cookie'])).toMatch(
       new RegExp(`^console=[\\w-]{43}; Path=${home}/; HttpOnly; SameSite=Strict$`),
     );
-    expect((await console.page('')).status).toBe(200);
+    // What the links of a page lead to.
+    const text = expect.stringContaining(`<base href="${home}/">`);
+    for (const path of ['', '/', '/feed']) expect(await console.page(path)).toMatchObject({ status: 200, text });
     expect((await console.ask(console.entrance)).status).toBe(401);
     // Who is in already is only led on.
     const again = await console.page(console.entrance.replace(home, ''));
@@ -425,9 +427,6 @@ describe('an account', () => {
       '/1',
     ])
       expect([path, (await open.page(path)).status]).toEqual([path, 404]);
-    const { account } = await newAccount(table);
-    for (const path of [`/${account}/incident/${objectId()}`, `/${account}/alert/x`])
-      expect([path, (await open.page(path)).status]).toEqual([path, 404]);
   });
 });
 
@@ -445,9 +444,6 @@ describe('work items', () => {
       new RegExp(
         `kept kept title 1 lost lost title 2 at [\\d:]+ UTC less than a second ago by key \\w{16} .*?request ${body.request_id} .*restore npm run --silent admin -- work-item restore --account ${account} --table t -- lost `,
       ),
-    );
-    expect(textOf((await open.page('/find?id=lost')).text)).toMatch(
-      /lost title; version 2, deleted \S+ \S+ UTC by \w+/,
     );
   });
 });
@@ -476,24 +472,9 @@ describe('health', () => {
     const kinds = (JSON.parse(out) as { kind: string }[]).map(({ kind }) => kind);
     expect(kinds).toContain('alert_entry_missing');
     for (const kind of kinds) expect(checked).toContain(kind);
-    // What was found last stays, with its time, until the next check.
-    const later = textOf((await open.page(`/${account}/health`)).text);
-    expect(later).toContain('Checked at ');
-    for (const kind of kinds) expect(later).toContain(kind);
+    expect(checked).toContain('Checked at ');
     const other = await newAccount(table);
     expect(textOf((await open.page(`/${other.account}/health`)).text)).toContain('Not run since');
-  });
-
-  it.each([
-    [undefined, 'Unknown: the console finds the merge queue only'],
-    [0, '0 messages of the merge queue, of all accounts. '],
-    [1, '1 message of the merge queue, of all accounts. docs/operate.md says'],
-  ])('shows that there are %s dead letters', async (letters, text) => {
-    const { account } = await newAccount(table);
-    const console = await serveConsole({ table, deadLetters: async () => letters });
-    await console.enter();
-    expect(textOf((await console.page(`/${account}/health`)).text)).toContain(`Dead letters ${text}`);
-    await console.close();
   });
 
   it('tells a mistake of its own from what DynamoDB answers', async () => {
@@ -571,7 +552,7 @@ describe('admin console', () => {
     expect(await letters()).toMatch(/^Unknown/);
     outputs.DeadLettersUrl = `${aws.url}/123456789012/dead-letters`;
     aws.setQueue({ ApproximateNumberOfMessages: '2', ApproximateNumberOfMessagesNotVisible: '1' });
-    expect(await letters()).toMatch(/^3 messages of the merge queue, of all accounts\./);
+    expect(await letters()).toMatch(/^3 messages of the merge queue, of all accounts\. docs\/operate\.md says/);
     aws.setQueue('AccessDenied');
     expect(await letters()).toBe('They cannot be read: AccessDenied: You may not.');
     stop.abort();
