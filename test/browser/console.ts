@@ -18,7 +18,7 @@ const LARGE = { account: 3, hosts: 50_000, reporting: 2_500 };
 const HOSTILE = 4;
 /** Widths of a desk and of a phone; each page is looked at in the light and in the dark. */
 const WIDTHS = [
-  { viewport: { width: 1440, height: 1000 } },
+  { viewport: { width: 1440, height: 760 } },
   { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
 ];
 
@@ -121,10 +121,12 @@ async function answersTheFleet(page: Page, surroundings: Surroundings): Promise<
   await follow(page, chipsAbove.getByRole('link', { name: '56 stale' }));
   const { y = -1 } = (await hosts.boundingBox()) ?? {};
   assert.ok(y >= 0 && y < 100, `the hosts are at ${y}`);
-  await surroundings.picture(page, 'console-hosts');
   const rows = await hosts.locator('tbody tr').allInnerTexts();
   assert.equal(rows.length, 26);
   for (const row of rows) assert.match(row, /^fra-2-\S+\s+stale\s+snapshot overdue\s+fra-2/);
+  await hosts.locator('summary').first().click();
+  await hosts.getByText('more than twice the report interval of 30 s. (rule 7)').first().waitFor();
+  await surroundings.picture(page, 'console-hosts');
   await follow(page, hosts.locator('tbody a').first());
   assert.match(
     await page.innerText('.headline'),
@@ -159,6 +161,7 @@ async function answersTheMerge(page: Page, phone: Page, surroundings: Surroundin
   await follow(page, page.getByRole('link', { name: 'Incidents' }));
   await surroundings.picture(page, 'console-merges');
   await phone.goto(page.url());
+  await phone.emulateMedia({ colorScheme: 'dark' });
   await surroundings.picture(phone, 'console-phone');
 
   await phone.context().grantPermissions(['clipboard-read', 'clipboard-write']);

@@ -4,7 +4,7 @@ import { openPage, overhang, type Surroundings } from './surroundings.ts';
 
 export async function testReference(surroundings: Surroundings): Promise<void> {
   const { url } = surroundings;
-  const { page, problems } = await openPage(surroundings, { viewport: { width: 1440, height: 1000 } });
+  const { page, problems } = await openPage(surroundings, { viewport: { width: 1440, height: 760 } });
   await page.goto(url);
   await page.waitForSelector('.opblock');
   const paths = (await page.locator('.opblock-summary-path').allInnerTexts()).map((text) =>
@@ -25,6 +25,7 @@ export async function testReference(surroundings: Surroundings): Promise<void> {
     // The console lets nobody in who has not the address that was printed.
     assert.equal(status, name === 'Console' ? 401 : 200, name);
   }
+  await surroundings.picture(page, 'reference-page');
   const merge = page.locator('.opblock', { hasText: '/alert/merge' });
   await merge.locator('.opblock-summary').click();
   assert.match(
@@ -42,8 +43,6 @@ export async function testReference(surroundings: Surroundings): Promise<void> {
   assert.match(hosts, /\b200\b/);
   assert.match(hosts, /host_id/);
   assert.deepEqual(problems, []);
-  await block.locator('.live-responses-table').scrollIntoViewIfNeeded();
-  await surroundings.picture(page, 'reference-page');
   const ground = () => page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor');
   const light = await ground();
   await page.emulateMedia({ colorScheme: 'dark' });
