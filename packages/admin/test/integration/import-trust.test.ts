@@ -230,6 +230,17 @@ describe('what happened once stays when an export from before it is imported', (
     expect(await stored(table, keys.workItem(id, 'w'))).toMatchObject({ version: 7 });
   });
 
+  it('a later change, over which a line of an earlier one is imported; without a time the line counts', async () => {
+    const { id } = await imported();
+    const titled = async (title: string, more: object = {}) => {
+      expect((await admin('import -', { stdin: lines(itemLine(id, { title, ...more })) })).exitCode).toBe(0);
+      return (await stored(table, keys.workItem(id, 'w'))).title;
+    };
+    expect(await titled('later', { at_ms: 2_000 })).toBe('later');
+    expect(await titled('earlier', { at_ms: 1_000 })).toBe('later');
+    expect(await titled('as of now')).toBe('as of now');
+  });
+
   it('a deletion of the RUM resource; `rum restore` takes it back', async () => {
     const { id } = await imported();
     const record = {
