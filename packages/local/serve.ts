@@ -4,7 +4,7 @@ import inspector from 'node:inspector';
 import { join } from 'node:path';
 import { DEMO_KEYS, sampleData } from '../../infra/generate/sample.ts';
 import { createAppKeys } from '../../lib/auth/app-keys.ts';
-import { connectTable, PATIENT, splitEndpoint, type Table } from '../../lib/dynamodb/client.ts';
+import { connectTable, PATIENT, type Table } from '../../lib/dynamodb/client.ts';
 import { operations } from '../../lib/http/operations.ts';
 import { readSettings, SETTINGS } from '../../lib/shared/settings.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
@@ -56,7 +56,8 @@ export async function serve(
   let service: LocalService | undefined;
   const console = createConsole({
     table,
-    target: `the table of npm start, at ${splitEndpoint(endpoint).url}`,
+    target: () => `local, ${service?.url}`,
+    isLocal: true,
     commandOptions: () => `--service ${service?.url}`,
     now: Date.now,
     url: () => service?.url,
