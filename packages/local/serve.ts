@@ -4,7 +4,7 @@ import inspector from 'node:inspector';
 import { join, resolve } from 'node:path';
 import { DEMO_KEYS, sampleData } from '../../infra/generate/sample.ts';
 import { createAppKeys } from '../../lib/auth/app-keys.ts';
-import { connectTable, PATIENT, splitEndpoint, type Table } from '../../lib/dynamodb/client.ts';
+import { connectTable, PATIENT, type Table } from '../../lib/dynamodb/client.ts';
 import { isUnavailable } from '../../lib/dynamodb/failures.ts';
 import { operations } from '../../lib/http/operations.ts';
 import { readSettings, SETTINGS } from '../../lib/shared/settings.ts';
@@ -59,7 +59,8 @@ export async function serve(
   let service: LocalService | undefined;
   const console = createConsole({
     table,
-    target: `the table of npm start, at ${splitEndpoint(endpoint).url}`,
+    target: () => `local, ${service?.url}`,
+    isLocal: true,
     commandOptions: () => `--service ${service?.url}`,
     now: Date.now,
     url: () => service?.url,

@@ -230,6 +230,17 @@ describe('what happened once stays when an export from before it is imported', (
     expect(await stored(table, keys.workItem(id, 'w'))).toMatchObject({ version: 7 });
   });
 
+  it('a later change, over which a line of an earlier one is imported; without a time the line counts', async () => {
+    const { id } = await imported();
+    const titled = async (title: string, more: object = {}) => {
+      expect((await admin('import -', { stdin: lines(itemLine(id, { title, ...more })) })).exitCode).toBe(0);
+      return (await stored(table, keys.workItem(id, 'w'))).title;
+    };
+    expect(await titled('later', { at_ms: 2_000 })).toBe('later');
+    expect(await titled('earlier', { at_ms: 1_000 })).toBe('later');
+    expect(await titled('as of now')).toBe('as of now');
+  });
+
   it('a deletion of the RUM resource; `rum restore` takes it back', async () => {
     const { id } = await imported();
     const record = {
@@ -248,6 +259,20 @@ describe('what happened once stays when an export from before it is imported', (
     expect(await stored(table, keys.rumResource(id))).not.toHaveProperty('deleted');
     expect((await admin('import -', { stdin: lines(record) })).out).toBe('Imported 1 rum_resource.\n');
   });
+});
+
+it('keeps the status of a retired host that an import brings back', async () => {
+  const { id } = await imported();
+  const host = { kind: 'host', account_id: id, host_id: 'h' };
+  const inventory = { ...host, agent_version: '1', edge_cluster: 'c', enabled: true, snapshot_ready: true };
+  const graph = { node_count: 1, edge_count: 1, authoritative: true, graph_available: true };
+  const flags = { snapshot_truncated: false, snapshot_degraded: false };
+  const status = { ...host, kind: 'host_status', received_at_ms: Date.now(), ...graph, ...flags };
+  expect((await admin('import -', { stdin: lines(inventory, status) })).exitCode).toBe(0);
+  await admin(`host retire --account ${id} --stale-for 0s --yes`);
+  expect(await stored(table, keys.hostStatus(id, 'h'))).toHaveProperty('ttl');
+  await admin('import -', { stdin: lines(inventory) });
+  expect(await stored(table, keys.hostStatus(id, 'h'))).not.toHaveProperty('ttl');
 });
 
 describe('data of an account that does not exist', () => {

@@ -1,10 +1,11 @@
 /** How `npm start` refuses to start, and how it ends; what it keeps with `--db`. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { sampleData } from '../../../../infra/generate/sample.ts';
@@ -96,7 +97,9 @@ describe.concurrent('npm start that cannot start', () => {
 });
 
 it('ends when npm is ended by a signal, which npm keeps from it', async () => {
-  const npm = spawn('npm', ['start', '--silent', '--', '--port', '0'], {
+  const data = join(folder, 'account.ndjson');
+  writeFileSync(data, '{"kind":"account","account_id":1,"name":"Mine","permissions":[]}');
+  const npm = spawn('npm', ['start', '--silent', '--', '--port', '0', '--data', data], {
     cwd: root,
     env: { ...process.env, DYNAMODB_ENDPOINT: dynamodbEndpoint() },
   });
@@ -149,6 +152,9 @@ describe('npm start --db', () => {
 
   it('is for one service at a time, whose DynamoDB Local ends with it even when it is killed; keeps the data, and is freed', async () => {
     const service = await startAgain('--data', data);
+    // It is its user's.
+    const file = join(db, readdirSync(db).find((name) => name.endsWith('.db')) ?? '');
+    expect([db, file].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
     const second = startDynamoDb({ dbDirectory: db });
     await expect(second).rejects.toThrow(StartError);
     await expect(second).rejects.toThrow(
@@ -166,7 +172,7 @@ describe('npm start --db', () => {
     await expect.poll(() => processes.filter(isAlive)).toEqual([]);
     expect(readdirSync(db)).toEqual([expect.stringMatching(/^[0-9a-f]{32}_local\.db$/), 'lock.sqlite']);
     // No lock is left behind.
-    await (await startDynamoDb({ dbDirectory: db })).stop();
+    new DatabaseSync(join(db, 'lock.sqlite')).exec('BEGIN EXCLUSIVE');
   }, 180_000);
 });
 
