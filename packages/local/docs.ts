@@ -9,10 +9,14 @@ export interface Page {
 }
 
 const require = createRequire(import.meta.url);
+const swaggerUi = (file: string) => require.resolve(`swagger-ui-dist/${file}`);
+const document = (path: string) => new URL(`../../${path}`, import.meta.url);
 /** By path, with their types. A map: a path is any text. */
 const FILES = new Map([
-  ['/docs/swagger-ui.css', 'text/css'],
-  ['/docs/swagger-ui-bundle.js', 'text/javascript'],
+  ['/docs/swagger-ui.css', { type: 'text/css', file: swaggerUi('swagger-ui.css') }],
+  ['/docs/swagger-ui-bundle.js', { type: 'text/javascript', file: swaggerUi('swagger-ui-bundle.js') }],
+  ['/docs/guide', { type: 'text/plain; charset=utf-8', file: document('docs/api.md') }],
+  ['/docs/client', { type: 'text/plain; charset=utf-8', file: document('packages/client/README.md') }],
 ]);
 
 /**
@@ -45,11 +49,31 @@ const html = (appKey: string | undefined) => `<!doctype html>
 <title>Incident, monitoring and RUM service</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
+<style>
+:root { color-scheme: light dark; }
+body { margin: 0; }
+header { background: #1f4e5f; font: 15px system-ui, sans-serif; }
+nav { display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; max-width: 1460px; margin: auto; padding: 1rem 20px; box-sizing: border-box; }
+nav, nav a { color: #fff; }
+nav strong { flex: 1 0 20rem; }
+/* The operations first, what the description says of them all last. */
+.swagger-ui > div { display: flex; flex-direction: column; }
+.swagger-ui .information-container { order: 1; }
+.swagger-ui .information-container hgroup, .swagger-ui .scheme-container .servers-title, .swagger-ui .scheme-container .servers { display: none; }
+.swagger-ui .scheme-container { padding: 12px 0; margin: 0; }
+</style>
 </head>
 <body>
-<div id="reference"></div>
+<header><nav aria-label="Links"><strong>Incident, monitoring and RUM</strong>
+<a href="/docs/guide">Guide</a> <a href="/docs/client">Client</a> <a href="/openapi.json">OpenAPI</a> <a href="/console">Console</a>
+</nav></header>
+<main id="reference"></main>
 <script src="/docs/swagger-ui-bundle.js"></script>
 <script>
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', follow);
+follow();
 ${exactJson}
 // Swagger UI parses an answer to indent it, which would round integers beyond 2^53.
 const showExactly = () => ({
@@ -63,14 +87,17 @@ const showExactly = () => ({
   },
 });
 // Of the description it would round bounds, too: as text they are left out, and the field's description has them.
-const keepBounds = (response) => {
+// And it fills in the example of a parameter: a new key for each visit.
+const adapt = (response) => {
   if (response.url.endsWith('/openapi.json') && typeof response.text === 'string')
-    response.text = response.text.replace(/:\\s*(-?\\d{16,})(?=[,}\\s])/g, ': "$1"');
+    response.text = response.text
+      .replace(/:\\s*(-?\\d{16,})(?=[,}\\s])/g, ': "$1"')
+      .replace(/"name":\\s*"Idempotency-Key",/, '$&"example":"' + crypto.randomUUID() + '",');
   return response;
 };
 const ui = SwaggerUIBundle({
   plugins: [showExactly],
-  responseInterceptor: keepBounds,
+  responseInterceptor: adapt,
   url: '/openapi.json',
   dom_id: '#reference',
   tryItOutEnabled: true,
@@ -91,8 +118,7 @@ export function createDocs(appKey: string | undefined): (path: string, accept?: 
     if (path === '/' && accept?.includes('text/html')) return { status: 302, headers: { Location: '/docs' }, body: '' };
     const page = (type: string, body: Buffer | string) => ({ status: 200, headers: { 'Content-Type': type }, body });
     if (path === '/docs' || path === '/docs/') return page('text/html; charset=utf-8', html(appKey));
-    const type = FILES.get(path);
-    if (type === undefined) return undefined;
-    return page(type, readFileSync(require.resolve(`swagger-ui-dist/${path.slice('/docs/'.length)}`)));
+    const found = FILES.get(path);
+    return found && page(found.type, readFileSync(found.file));
   };
 }

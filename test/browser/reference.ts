@@ -1,10 +1,11 @@
 /** The reference page: it renders, tries calls, and asks nobody else for anything. */
 import { strict as assert } from 'node:assert';
+import type { Page } from 'playwright-core';
 import { openPage, overhang, type Surroundings } from './surroundings.ts';
 
 export async function testReference(surroundings: Surroundings): Promise<void> {
   const { url } = surroundings;
-  const { page, problems } = await openPage(surroundings, { viewport: { width: 1280, height: 1400 } });
+  const { page, problems } = await openPage(surroundings, { viewport: { width: 1440, height: 760 } });
   await page.goto(url);
   await page.waitForSelector('.opblock');
   const paths = (await page.locator('.opblock-summary-path').allInnerTexts()).map((text) =>
@@ -17,6 +18,22 @@ export async function testReference(surroundings: Surroundings): Promise<void> {
     '/rum/resource/info',
   ]);
   assert.equal(page.url(), `${url}/docs`);
+  const bottom = await page.locator('.opblock').last().boundingBox();
+  assert.ok(bottom && bottom.y < 600, 'the operations come first');
+  for (const name of ['Guide', 'Client', 'OpenAPI', 'Console']) {
+    const address = await page.getByRole('link', { name, exact: true }).getAttribute('href');
+    const { status } = await fetch(`${url}${address}`);
+    // The console lets nobody in who has not the address that was printed.
+    assert.equal(status, name === 'Console' ? 401 : 200, name);
+  }
+  await surroundings.picture(page, 'reference-page');
+  const merge = page.locator('.opblock', { hasText: '/alert/merge' });
+  await merge.locator('.opblock-summary').click();
+  assert.match(
+    await merge.getByPlaceholder('Idempotency-Key').inputValue(),
+    /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/,
+  );
+  await merge.locator('.opblock-summary').click();
 
   const block = page.locator('.opblock', { hasText: '/monit/servicemap/fleet' });
   await block.locator('.opblock-summary').click();
@@ -27,8 +44,7 @@ export async function testReference(surroundings: Surroundings): Promise<void> {
   assert.match(hosts, /\b200\b/);
   assert.match(hosts, /host_id/);
   assert.deepEqual(problems, []);
-  await block.locator('.live-responses-table').scrollIntoViewIfNeeded();
-  await surroundings.picture(page, 'reference-page');
+  const light = await ground(page);
 
   // The bound of a version is beyond 2^53.
   const deletion = page.locator('.opblock', { hasText: '/incident/work-item/delete' });
@@ -56,9 +72,14 @@ export async function testReference(surroundings: Surroundings): Promise<void> {
     [],
   );
 
-  const phone = await openPage(surroundings, { viewport: { width: 390, height: 800 }, isMobile: true });
+  const phone = await openPage(surroundings, {
+    viewport: { width: 390, height: 844 },
+    isMobile: true,
+    colorScheme: 'dark',
+  });
   await phone.page.goto(`${url}/docs`);
   await phone.page.waitForSelector('.opblock');
+  assert.notEqual(await ground(phone.page), light);
   const fleet = phone.page.locator('.opblock', { hasText: '/monit/servicemap/fleet' });
   await fleet.locator('.opblock-summary').click();
   await fleet.locator('button.execute').click();
@@ -68,3 +89,5 @@ export async function testReference(surroundings: Surroundings): Promise<void> {
   assert.deepEqual(phone.problems, []);
   process.stdout.write('ok the reference page renders, tries calls, and asks nobody else for anything\n');
 }
+
+const ground = (page: Page) => page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor');

@@ -128,6 +128,6 @@ export const steady = (output: string) =>
     .replace(/"next_cursor":"[^"]*"/g, '"next_cursor":"<cursor>"')
     .replace(/"(max_age_ms)":\d+/g, '"$1":<ms>')
     .replace(/\d+ a second/g, '<rate> a second')
-    .replace(/[\d.]+ s old/g, '<age> old')
+    .replace(/[\d.]+ (s|min) old/g, '<age> old')
     .replace(/ +$/gm, '')
     .replace(/^\n+|\n+$/g, '');

@@ -7,7 +7,7 @@ import { shellWord } from '../text/shell-word.ts';
 import { integer } from './arguments.ts';
 import type { AdminCommand, Session } from './command.ts';
 import { CliError, print, say } from './io.ts';
-import { type Target, type TargetOptions, targetText } from './target.ts';
+import { isOfThisMachine, type Target, type TargetOptions, targetText } from './target.ts';
 
 export function addConsoleCommand(program: AdminCommand): void {
   program
@@ -21,9 +21,11 @@ export function addConsoleCommand(program: AdminCommand): void {
       new Option('--port <number>', 'port on 127.0.0.1').argParser(integer(0, 65_535)).default(0, 'any free one'),
     )
     .reads(async ({ io, target, table, options }: Session<TargetOptions & { port: number }>) => {
+      const place = await placeOf(target, options);
       const { listener, entrance } = createConsole({
         table,
-        target: await targetText(target),
+        target: () => place,
+        isLocal: isOfThisMachine(target),
         commandOptions: () => optionsFor(target, options),
         now: io.now,
         url: () => target.url,
@@ -42,6 +44,13 @@ export function addConsoleCommand(program: AdminCommand): void {
       server.closeAllConnections();
       await server[Symbol.asyncDispose]();
     });
+}
+
+/** What the console shows. */
+async function placeOf(target: Target, { stack }: TargetOptions): Promise<string> {
+  if (target.service !== undefined) return `local, ${target.service}`;
+  const text = await targetText(target);
+  return stack === undefined ? text : `stack ${stack}, ${text}`;
 }
 
 /** The options by which another command reaches the same table. */

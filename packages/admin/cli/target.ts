@@ -206,7 +206,8 @@ export async function confirm(target: Target, options: TargetOptions, io: Io): P
   }
 }
 
-const isOfThisMachine = ({ endpoint }: Target) => endpoint !== undefined && isLoopback(new URL(endpoint).hostname);
+export const isOfThisMachine = ({ endpoint }: Target) =>
+  endpoint !== undefined && isLoopback(new URL(endpoint).hostname);
 
 export async function targetText(target: Target): Promise<string> {
   const { table, endpoint } = target;

@@ -1,7 +1,6 @@
 /** The operator's console: a read-only web page on this machine, for whoever has its address. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
@@ -14,16 +13,18 @@ import { readAccount } from '../accounts/accounts.ts';
 import { asksLoopback } from '../local-service/loopback.ts';
 import { NoAnswerError, withPatience } from '../local-service/patience.ts';
 import { printable } from '../text/printable.ts';
-import { timeText } from '../text/time-text.ts';
-import { accountPage, accountsPage } from './account-page.ts';
+import { accountPage } from './account-page.ts';
 import { feedPage } from './feed-page.ts';
 import { findPage } from './find-page.ts';
 import { fleetPage } from './fleet-page.ts';
+import { frontPage } from './front-page.ts';
 import { healthPage, runCheck } from './health-page.ts';
-import { document, type Html, html, type Page } from './html.ts';
-import { alertPage, incidentPage, mergesPage } from './incidents-page.ts';
+import { hostPage } from './host-page.ts';
+import { document, type Frame, type Html, html, type Page, type Titled } from './html.ts';
+import { alertPage, incidentPage, incidentsPage } from './incidents-page.ts';
 import { metered } from './metered.ts';
 import { NotFound, type Source, type View } from './view.ts';
+import { workItemsPage } from './work-items-page.ts';
 
 export interface ConsoleOptions extends Source {
   now(): number;
@@ -33,15 +34,14 @@ export interface ConsoleOptions extends Source {
 
 type Env = { Bindings: HttpBindings };
 
-const require = createRequire(import.meta.url);
-const STYLES = {
-  'pico.css': readFileSync(require.resolve('@picocss/pico/css/pico.min.css')),
-  'console.css': readFileSync(new URL('./console.css', import.meta.url)),
-};
+/** By name, with their types. */
+const FILES = { 'console.css': 'text/css', 'console.js': 'text/javascript' };
 const [NONE, SELF] = [["'none'"], ["'self'"]];
 const POLICY = {
   defaultSrc: NONE,
   styleSrc: SELF,
+  scriptSrc: SELF,
+  requireTrustedTypesFor: ["'script'"],
   imgSrc: ['data:'],
   formAction: SELF,
   baseUri: SELF,
@@ -75,9 +75,17 @@ export function createConsole(options: ConsoleOptions) {
   const app = new Hono<Env>({ strict: false }).basePath('/console');
   const addressOf = ({ req }: Context<Env>) => req.url.slice(new URL(req.url).origin.length);
   /** Who does not know the path is not told. */
-  const baseOf = (c: Context<Env>) => (c.req.path.startsWith(home) ? home : '/console/');
+  const baseOf = (c: Context<Env>) => (`${c.req.path}/`.startsWith(home) ? home : '/console/');
+  const isLetIn = (c: Context<Env>) => isSame(getCookie(c, COOKIE) ?? '', session);
+  function frameOf(c: Context<Env>, cost = ''): Frame {
+    const { target, isLocal, url } = options;
+    // The reference page is served by `npm start` only.
+    const reference = isLocal && url() !== undefined ? `${url()}/docs` : undefined;
+    const inside = isLetIn(c) && { target: target(), isLocal, reference, nowMs: options.now(), cost };
+    return { base: baseOf(c), path: addressOf(c), inside };
+  }
   const refuse = (c: Context<Env>, status: 401 | 403 | 404 | 405 | 500 | 502, title: string, sentence: string) =>
-    c.html(document({ title, body: html`<p>${sentence}</p>` }, baseOf(c), addressOf(c)), status);
+    c.html(document({ title, body: html`<p>${sentence}</p>` }, frameOf(c)), status);
 
   app.use(secureHeaders({ contentSecurityPolicy: POLICY, strictTransportSecurity: false }));
   app.use(async (c, next) => {
@@ -88,8 +96,10 @@ export function createConsole(options: ConsoleOptions) {
     c.header('Allow', 'GET');
     return refuse(c, 405, 'Read-only', 'To change something, use the commands that the console names.');
   });
-  for (const [name, body] of Object.entries(STYLES))
-    app.get(`/${name}`, (c) => c.body(body, 200, { 'Content-Type': 'text/css; charset=utf-8' }));
+  for (const [name, type] of Object.entries(FILES)) {
+    const body = readFileSync(new URL(name, import.meta.url));
+    app.get(`/${name}`, (c) => c.body(body, 200, { 'Content-Type': `${type}; charset=utf-8` }));
+  }
   app.use(async (c, next) => {
     c.header('Cache-Control', 'no-store');
     const given = c.req.query('token');
@@ -99,7 +109,7 @@ export function createConsole(options: ConsoleOptions) {
       return c.redirect(home);
     }
     const advice = 'Open the address that was printed. It works once: run the command again for another.';
-    if (!isSame(getCookie(c, COOKIE) ?? '', session)) return refuse(c, 401, 'Access denied', advice);
+    if (!isLetIn(c)) return refuse(c, 401, 'Access denied', advice);
     return given === undefined ? next() : c.redirect(home);
   });
   app.use(async (c, next) => {
@@ -129,18 +139,28 @@ export function createConsole(options: ConsoleOptions) {
   const show = (page: (view: Omit<View, 'account'>, c: Context<Env>) => Promise<Page>) => async (c: Context<Env>) => {
     const view = viewOf(c);
     const shown = await page(view, c);
-    const footer = `${options.target}. Read at ${timeText(view.nowMs)}: ${view.cost()}.`;
-    return c.html(document(shown, home, addressOf(c), footer));
+    return c.html(document(shown, frameOf(c, view.cost())));
   };
-  const ofAccount = (page: NonNullable<Page['page']>, title: string, body: (view: View, id: string) => Promise<Html>) =>
+  const ofAccount = (
+    page: NonNullable<Page['page']>,
+    title: string,
+    body: (view: View, id: string) => Promise<Html | Titled>,
+  ) =>
     show(async (view, c) => {
       const account = await requireAccount(view.table, c.req.param('account'));
       const id = c.req.param('id')?.toLowerCase() ?? '';
-      return { title, page, account, body: await body({ ...view, account }, id) };
+      const shown = await body({ ...view, account }, id);
+      return {
+        page,
+        account,
+        ...('title' in shown ? { ...shown, kind: title.toLowerCase() } : { title, body: shown }),
+      };
     });
-  const accounts = show(async (view) => ({ title: 'Accounts', body: await accountsPage(view) }));
 
-  app.get(prefix, accounts);
+  app.get(
+    prefix,
+    show(async (view) => ({ title: 'Overview', page: 'overview', body: await frontPage(view) })),
+  );
   app.get(
     `${prefix}/find`,
     show(async (view) => ({ title: 'Find', body: await findPage(view) })),
@@ -150,9 +170,11 @@ export function createConsole(options: ConsoleOptions) {
     show(async (view) => ({ title: 'Feed', page: 'feed', body: await feedPage(view) })),
   );
   app.get(`${prefix}/:account/fleet`, ofAccount('fleet', 'Fleet', fleetPage));
-  app.get(`${prefix}/:account/merges`, ofAccount('merges', 'Incidents and merges', mergesPage));
-  app.get(`${prefix}/:account/incident/:id`, ofAccount('merges', 'Incident', incidentPage));
-  app.get(`${prefix}/:account/alert/:id`, ofAccount('merges', 'Alert', alertPage));
+  app.get(`${prefix}/:account/host`, ofAccount('fleet', 'Host', hostPage));
+  app.get(`${prefix}/:account/incidents`, ofAccount('incidents', 'Incidents', incidentsPage));
+  app.get(`${prefix}/:account/incident/:id`, ofAccount('incidents', 'Incident', incidentPage));
+  app.get(`${prefix}/:account/alert/:id`, ofAccount('incidents', 'Alert', alertPage));
+  app.get(`${prefix}/:account/work-items`, ofAccount('work-items', 'Work items', workItemsPage));
   app.get(`${prefix}/:account/account`, ofAccount('account', 'Account', accountPage));
   app.get(`${prefix}/:account/health`, ofAccount('health', 'Health', healthPage));
   app.post(`${prefix}/:account/health`, async (c) => {
@@ -175,6 +197,6 @@ async function requireAccount(table: Table, text = '') {
 }
 
 function costText(units: number): string {
-  if (units === 0) return 'the server does not tell what it cost';
-  return `${units.toLocaleString('en')} read units, about $${(units * READ_UNIT_DOLLARS).toFixed(7)} on demand`;
+  if (units === 0) return ''; // not every server tells
+  return `Read ${units.toLocaleString('en')} read units, about $${(units * READ_UNIT_DOLLARS).toFixed(7)} on demand`;
 }

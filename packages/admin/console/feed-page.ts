@@ -1,7 +1,7 @@
 /** What the feed takes in: how much waits, what was refused and why, what was given up. */
 
 import { look, metricsText, QUEUE_NAMES, readFeedStatus, refusalOf } from '../feed/status.ts';
-import { facts, type Html, html, section, when } from './html.ts';
+import { facts, type Html, html, rowsOf, section, when } from './html.ts';
 import { command, type View } from './view.ts';
 
 const REFUSED_SHOWN = 50;
@@ -19,11 +19,10 @@ export async function feedPage(view: Omit<View, 'account'>): Promise<Html> {
     ]);
     const shown = `The first ${refused.length} of about ${queues.refused.waiting}. Send them again: `;
     return html`
-${section('Messages', { head: ['queue', 'waiting', 'under way'], rows: counts, none: '' })}
-${facts(metricsText(metrics))}
+${section('Messages', html`${rowsOf({ head: ['queue', 'waiting', 'under way'], rows: counts, none: '' })}${Object.keys(metrics).length > 0 && facts(metricsText(metrics))}`)}
 ${section(
   'Refused records',
-  {
+  rowsOf({
     head: ['sent', 'reason', 'record', 'message'],
     rows: refused.map(({ sent_at_ms, reason, record, message_id }) => [
       when(sent_at_ms, view.nowMs),
@@ -32,11 +31,10 @@ ${section(
       message_id,
     ]),
     none: 'There are none.',
-  },
+  }),
   refused.length > 0 ? html`<p>${shown}${command(view, 'feed replay --from refused')}</p>` : undefined,
 )}
-<h2>Dead letters</h2>
-<p>${queues.deadLetters.waiting} messages failed for too long. Send them again: ${command(view, 'feed replay --from dead-letters')}</p>`;
+${queues.deadLetters.waiting > 0 && section('Dead letters', html`<p>They failed for too long. Send them again: ${command(view, 'feed replay --from dead-letters')}</p>`)}`;
   } catch (error) {
     const { name, message } = error as Error;
     return html`<p>${`The queues cannot be read: ${name}: ${message}`}</p>`;

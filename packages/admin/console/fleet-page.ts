@@ -1,15 +1,42 @@
-/** The fleet: who is worst, how old the snapshots are, and each host with the reason for its status. */
-import ms from 'ms';
-import { FLEET_STATUSES } from '../../../lib/http/operations.ts';
+/** The fleet: how many hosts have each status, where the worst are, and each host with the reason for its status. */
+import ms, { type StringValue } from 'ms';
+import type { FleetStatus } from '../../../lib/operations/browse-fleet/host-status.ts';
 import { readOverview, type ShownHost } from '../fleet/fleet-overview.ts';
 import { countText } from '../text/count-text.ts';
-import { bar, duration, further, type Html, href, html, link, section, stackedBar, type Table } from './html.ts';
-import type { View } from './view.ts';
+import { shellWord } from '../text/shell-word.ts';
+import { badge, bar, duration, further, type Html, href, html, link, rowsOf, section, stackedBar } from './html.ts';
+import { command, type View } from './view.ts';
 
 /** Hosts that a page reads, unless the reader asks for all. */
 const HOSTS_READ = 2_000;
 const HOSTS_LISTED = 50;
-const GROUPS_LISTED = 50;
+/** Clusters and versions, the worst first. */
+const GROUPS_SHOWN = 12;
+const WORST_FIRST: readonly FleetStatus[] = [
+  'stale',
+  'degraded',
+  'no_data',
+  'initializing',
+  'active',
+  'disabled',
+  'unsupported',
+];
+const ATTENTION: ReadonlySet<FleetStatus> = new Set(['stale', 'degraded', 'no_data']);
+
+/** Of the reasons that the service derives; others are shown as they are. */
+const FEW_WORDS: Readonly<Record<string, string>> = {
+  capability_unsupported: 'not supported',
+  collection_disabled: 'collection is off',
+  collection_failed: 'collection failed',
+  snapshot_pending: 'waits for its first snapshot',
+  snapshot_missing: 'reports health only',
+  no_reports: 'never reported',
+  snapshot_stale: 'snapshot overdue',
+  snapshot_truncated: 'snapshot truncated',
+  snapshot_degraded: 'snapshot degraded',
+  health_newer_than_snapshot: 'snapshot older than health',
+  status_unavailable: 'live status unreadable',
+};
 
 async function readHosts({ table, account, nowMs, query: { after, read }, signal }: View) {
   const all: ShownHost[] = [];
@@ -21,91 +48,155 @@ async function readHosts({ table, account, nowMs, query: { after, read }, signal
   return { hosts: all, more: false };
 }
 
+type Filter = 'status' | 'cluster' | 'version';
+
 export async function fleetPage(view: View): Promise<Html> {
-  const { account, query, cost } = view;
-  const { status, cluster, version, host: named, after } = query;
+  const { account, query } = view;
+  const { status, cluster, version, after } = query;
   const { hosts, more } = await readHosts(view);
-  const to = (change: View['query']) => href([account.account_id, 'fleet'], { ...query, ...change });
+  const to = (change: View['query']) => href([account.account_id, 'fleet'], { ...query, from: undefined, ...change });
+  /** Filters the hosts, and leads to them; where it does so already, it ends that. */
+  function chip(filter: Filter, value: string, text = value): Html {
+    const isOn = query[filter] === value;
+    const address = `${to({ [filter]: isOn ? undefined : value })}#hosts`;
+    return html`<a class="chip ${filter === 'status' && value}" href="${address}"${isOn && html` aria-current="true"`}>${text}</a> `;
+  }
+  const found = hosts
+    .filter(
+      (host) =>
+        (!status || status === host.status) &&
+        (!cluster || cluster === host.edge_cluster) &&
+        (!version || version === host.agent_version),
+    )
+    .sort((one, other) => WORST_FIRST.indexOf(one.status) - WORST_FIRST.indexOf(other.status));
+  const from = Math.max(0, Math.trunc(Number(query.from)) || 0);
+  const listed = found.slice(from, from + HOSTS_LISTED);
+  const reached = from + listed.length;
   const last = hosts.at(-1)?.host_id ?? after;
-  const isWhole = !more && !after;
-  const stretch = [after && `after ${after}`, more && `up to ${last}`].filter(Boolean).join(' ');
-  const wanted = hosts.filter(
-    (host) =>
-      (!named || named === host.host_id) &&
-      (!status || status === host.status) &&
-      (!cluster || cluster === host.edge_cluster) &&
-      (!version || version === host.agent_version),
-  );
-  const listed = wanted.slice(0, HOSTS_LISTED);
-  const next = wanted.length > listed.length ? listed.at(-1)?.host_id : more ? last : undefined;
+  const next = reached < found.length ? { from: String(reached) } : more ? { after: last, read: undefined } : undefined;
+  const clusters = groupsOf(hosts, 'edge_cluster');
+  const versions = groupsOf(hosts, 'agent_version');
+  const counts = countsOf(hosts);
+  const scope = [after && `after ${after}`, more && `up to ${last}`].filter(Boolean).join(' ');
+  const whole = link(to({ after: undefined, read: 'all' }), 'Read the whole fleet');
+  const range = listed.length < found.length && `${from + 1} to ${reached} of `;
+  const chosen = (['status', 'cluster', 'version'] as const).map((name) => query[name] && chip(name, query[name]));
   return html`
-<p>Read ${isWhole ? 'all ' : ''}${countText(hosts.length, 'host')}${isWhole ? '' : ` of more, ${stretch}`}: ${cost()}.
-${!isWhole && html`Everything below is about these hosts. ${link(to({ after: undefined, read: 'all' }), 'Read the whole fleet')}`}</p>
-${groups(hosts, 'edge_cluster', to)}
-${groups(hosts, 'agent_version', to)}
-${section('Age of the latest snapshots', ages(hosts))}
-<form aria-label="Filter the hosts"><div class="grid">
-<label>Status <select name="status"><option value="">any</option>${FLEET_STATUSES.map(
-    (one) => html`<option${one === status && html` selected`}>${one}</option>`,
-  )}</select></label>
-<label>Edge cluster <input name="cluster" value="${cluster}"></label>
-<label>Agent version <input name="version" value="${version}"></label>
-<button type="submit">Filter</button>
-</div></form>
-${section('Hosts', {
-  head: ['host', 'status', 'why', 'edge cluster', 'agent version', 'snapshot'],
-  rows: listed.map((host) => [
-    host.host_id,
-    label(host.status, host.status),
-    `${host.why} (rule ${host.rule})`,
-    host.edge_cluster,
-    host.agent_version,
-    host.ageMs === undefined ? 'none' : `${duration(host.ageMs)} ago`,
-  ]),
-  none: 'No host of those that were read matches.',
-})}
-${further(next && to({ after: next, read: undefined }), 'Next hosts')}`;
+${scope !== '' && html`<p>Of more hosts, those ${scope}. ${whole}</p>`}
+<p class="headline"><strong>${countText(hosts.length, 'host')}</strong> ${counts.map(([name, size]) => chip('status', name, `${size.toLocaleString('en')} ${inWords(name)}`))}</p>
+${stackedBar(counts)}
+${choices('Edge clusters', clusters, (name) => chip('cluster', name))}
+${choices('Agent versions', versions, (name) => chip('version', name))}
+<div class="columns">
+${section(
+  'By edge cluster',
+  chart('edge cluster', clusters, (name, of) => `${to({ cluster: name, status: of })}#hosts`),
+)}
+${section(
+  'By agent version',
+  chart('agent version', versions, (name, of) => `${to({ version: name, status: of })}#hosts`),
+)}
+${section('Age of snapshots', ages(hosts))}
+</div>
+${section(
+  'Hosts',
+  rowsOf({
+    head: ['host', 'status', 'why', 'edge cluster', 'agent version', 'snapshot'],
+    rows: listed.map((host) => [
+      link(href([account.account_id, 'host'], { id: host.host_id }), host.host_id),
+      badge(host.status),
+      why(host),
+      host.edge_cluster,
+      host.agent_version,
+      host.ageMs !== undefined && `${duration(host.ageMs)} ago`,
+    ]),
+    none: 'No host of those that were read matches.',
+  }),
+  html`<p class="choices">${range}${countText(found.length, 'host')}${found.length > 1 && ', the worst first'} ${chosen}</p>`,
+)}
+${further(next && `${to(next)}#hosts`, 'Next hosts')}
+<section><details><summary>Commands for these hosts</summary>${commands(view)}</details></section>`;
 }
 
-const label = (status: string, text: string | Html) => html`<span class="${status} label">${text}</span> `;
+/** In a few words; the rule and its values for whoever asks. */
+const why = ({ reasons, why: sentence, rule }: ShownHost) =>
+  reasons.length > 0 &&
+  html`<details><summary>${reasons.map((reason) => FEW_WORDS[reason] ?? reason).join(', ')}</summary>${sentence} (rule ${rule})</details>`;
 
-const ATTENTION = new Set(['stale', 'degraded', 'no_data']);
+/** The same choice of hosts for the commands. */
+function commands(view: View): Html {
+  const { account, query } = view;
+  const options = [['--account', String(account.account_id)]];
+  for (const [option, value] of [
+    ['--status', query.status],
+    ['--cluster', query.cluster],
+    ['--agent-version', query.version],
+  ] as const)
+    if (value) options.push([option, value]);
+  const words = options.map(([option, value = '']) => `${option}=${shellWord(value)}`).join(' ');
+  return html`<p>${command(view, `host list ${words} --csv`)}</p>
+<p>${command(view, `host retire ${words} --stale-for 30d --dry-run`)}</p>`;
+}
 
-/** The statuses of the hosts of each edge cluster or agent version: a filter of the page chooses one. */
-function groups(hosts: ShownHost[], by: 'edge_cluster' | 'agent_version', to: (change: View['query']) => string): Html {
-  const [what, filter] = by === 'edge_cluster' ? ['edge cluster', 'cluster'] : ['agent version', 'version'];
-  const all = [...Map.groupBy(hosts, (host) => host[by])].map(([name, members]) => {
-    const bad = members.filter((host) => ATTENTION.has(host.status)).length;
-    return { name, members, bad, share: bad / members.length };
+const inWords = (status: string) => status.replaceAll('_', ' ');
+
+/** How many of the hosts have each status that one of them has, the worst first. */
+const countsOf = (hosts: readonly ShownHost[]) =>
+  WORST_FIRST.map((name) => [name, hosts.filter(({ status }) => status === name).length] as const).filter(
+    ([, size]) => size > 0,
+  );
+
+interface Group {
+  readonly name: string;
+  readonly members: readonly ShownHost[];
+  /** Of the members that need attention. */
+  readonly share: number;
+}
+
+function groupsOf(hosts: readonly ShownHost[], by: 'edge_cluster' | 'agent_version'): Group[] {
+  const groups = [...Map.groupBy(hosts, (host) => host[by])].map(([name, members]) => {
+    const share = members.filter(({ status }) => ATTENTION.has(status)).length / members.length;
+    return { name, members, share };
   });
-  all.sort((one, other) => other.share - one.share || one.name.localeCompare(other.name));
-  const rows = all.slice(0, GROUPS_LISTED).map(({ name, members, bad, share }) => {
-    const parts = FLEET_STATUSES.map((one) => [one, members.filter(({ status }) => status === one).length] as const);
-    const found = parts.filter(([, size]) => size > 0);
-    const labels = found.map(([one, size]) => label(one, link(to({ [filter]: name, status: one }), `${size} ${one}`)));
-    return [
-      name && link(to({ [filter]: name }), name),
-      `${Math.round(100 * share)} % (${bad} of ${members.length})`,
-      [stackedBar(found), labels],
-    ];
+  return groups.sort((one, other) => other.share - one.share || one.name.localeCompare(other.name));
+}
+
+function choices(label: string, groups: readonly Group[], chip: (name: string) => Html): Html {
+  const all = groups.map(({ name }) => name !== '' && chip(name));
+  const others = all.slice(GROUPS_SHOWN);
+  const hidden = others.length > 0 && html`<details><summary>${others.length} more</summary>${others}</details>`;
+  return html`<p class="choices"><span>${label}</span> ${all.slice(0, GROUPS_SHOWN)}</p>${hidden}`;
+}
+
+/** The groups with the largest share of hosts that need attention. */
+function chart(head: string, groups: readonly Group[], to: (name: string, status?: string) => string): Html {
+  const rows = groups.slice(0, GROUPS_SHOWN).map(({ name, members, share }) => {
+    const counts = countsOf(members);
+    const bad = counts.filter(([status]) => ATTENTION.has(status));
+    const labels = bad.map(
+      ([status, size]) =>
+        html`${badge(status, name ? link(to(name, status), `${size} ${inWords(status)}`) : `${size} ${inWords(status)}`)} `,
+    );
+    const size = html`<small>${Math.round(100 * share)} % of ${members.length}</small>`;
+    return [html`${name && link(to(name), name)} ${size}`, html`${stackedBar(counts)}${labels}`];
   });
-  const more = all.length > rows.length && ` The first ${rows.length} of ${all.length}.`;
-  const note = html`<p>The worst first: the share of hosts that are stale, degraded or without data.${more}</p>`;
-  return section(`Status by ${what}`, { head: [what, 'share', 'statuses'], rows, none: 'There are no hosts.' }, note);
+  const note = groups.length > rows.length && html`<p>The worst ${rows.length} of ${groups.length}.</p>`;
+  return html`${note}${rowsOf({ head: [head, 'stale, degraded or no data'], rows, none: 'There are no hosts.' })}`;
 }
 
 /** Upper ends of the histogram's ages. */
 const AGES = ['10s', '30s', '1m', '5m', '1h', '1d'] as const;
-const [OLDER, NO_SNAPSHOT] = ['over 1d', 'no snapshot'];
+const [OLDER, NONE] = ['older', 'none'];
 
-function ages(hosts: readonly ShownHost[]): Table {
+function ages(hosts: readonly ShownHost[]): Html {
+  const nameOf = (age: StringValue) => `up to ${duration(ms(age))}`;
   const found = Map.groupBy(hosts, ({ ageMs }) => {
     const end = AGES.find((age) => ageMs !== undefined && ageMs <= ms(age));
-    return end ? `up to ${end}` : ageMs === undefined ? NO_SNAPSHOT : OLDER;
+    return end ? nameOf(end) : ageMs === undefined ? NONE : OLDER;
   });
-  const rows = [...AGES.map((age) => `up to ${age}`), OLDER, NO_SNAPSHOT].map((name) => {
+  const rows = [...AGES.map(nameOf), OLDER, NONE].map((name) => {
     const size = found.get(name)?.length ?? 0;
-    return [name, size, bar(size, hosts.length)];
+    return [name, bar(size, hosts.length), size];
   });
-  return { head: ['age', 'hosts', 'share'], rows, none: '' };
+  return rowsOf({ head: ['age', 'share', 'hosts'], rows, none: '' });
 }

@@ -5,7 +5,7 @@ import { checkAccount } from '../check/check.ts';
 import { FINDINGS } from '../check/finding.ts';
 import { countText } from '../text/count-text.ts';
 import { timeText } from '../text/time-text.ts';
-import { type Html, href, html, link, section, when } from './html.ts';
+import { type Html, href, html, link, rowsOf, section, when } from './html.ts';
 import { command, type View } from './view.ts';
 
 export async function healthPage(view: View): Promise<Html> {
@@ -14,23 +14,25 @@ export async function healthPage(view: View): Promise<Html> {
   const [{ pending = [] }, letters] = await Promise.all([readMergeOrder(table, id), deadLetters(view)]);
   const { rows, text } = checks.get(String(id)) ?? { rows: [], text: 'Not run since the console was started.' };
   return html`
-${section('Pending merges', {
-  head: ['entry', 'since about', 'incident', 'how to finish it'],
-  rows: pending.map(({ sequence, incidentId }) => [
-    sequence,
-    when(sequence, nowMs),
-    link(href([id, 'incident', incidentId]), incidentId),
-    command(view, `merge finish ${incidentId} ${sequence} --account ${id}`),
-  ]),
-  none: 'None: every merge is finished.',
-})}
-<h2>Dead letters</h2>
-<p>${letters}</p>
+${section(
+  'Pending merges',
+  rowsOf({
+    head: ['entry', 'since about', 'incident', 'how to finish it'],
+    rows: pending.map(({ sequence, incidentId }) => [
+      String(sequence),
+      when(sequence, nowMs),
+      link(href([id, 'incident', incidentId]), incidentId),
+      command(view, `merge finish ${incidentId} ${sequence} --account ${id}`),
+    ]),
+    none: 'None: every merge is finished.',
+  }),
+)}
+${section('Dead letters', html`<p>${letters}</p>`)}
 ${section(
   'Check',
-  { head: ['kind', 'meaning', 'about', 'detail', 'repair'], rows, none: text },
+  rowsOf({ head: ['kind', 'meaning', 'about', 'detail', 'repair'], rows, none: text }),
   html`<p>It reads all merges, alerts, feeds and keys of the account.</p>
-<form method="post"><input type="hidden" name="token" value="${formToken}"><button type="submit">Check now</button></form>`,
+<form method="post"><input type="hidden" name="token" value="${formToken}"><button>Check now</button></form>`,
 )}
 ${rows.length > 0 && html`<p>${text} What a repair would change: ${command(view, `repair --account ${id}`)}</p>`}`;
 }

@@ -7,11 +7,13 @@ import { printable } from '../text/printable.ts';
 import { timeText } from '../text/time-text.ts';
 
 export type Html = ReturnType<typeof template>;
-type Value = Html | string | number | bigint | false | undefined | readonly Value[];
+export type Value = Html | string | number | bigint | false | undefined | readonly Value[];
 
 /** Of a stored text, in UTF-16 units: some may be as long as a row. */
 const LONGEST_TEXT = 4_000;
 const SECOND_MS = 1_000;
+/** Length of `2026-01-02` in a time. */
+const DATE = 10;
 
 /** A template that escapes its values, and shows characters that reorder or hide text as escapes, as the commands do. */
 export const html = (strings: TemplateStringsArray, ...values: Value[]): Html =>
@@ -33,10 +35,12 @@ export function href(path: readonly (string | Int64)[], query: Readonly<Record<s
 
 export const link = (to: string, text: Value) => html`<a href="${to}">${text}</a>`;
 
-/** A moment in Unix milliseconds, and how long ago it was. */
+/** A moment in Unix milliseconds, without the date if that is today's, and how long ago it was. */
 export function when(atMs: number, nowMs: number): Html {
+  const [text, today] = [timeText(atMs), timeText(nowMs).slice(0, DATE)];
+  const shown = text.startsWith(today) ? text.slice(DATE + 1) : text;
   const distance = duration(Math.abs(nowMs - atMs));
-  return html`${timeText(atMs)} <small>(${nowMs >= atMs ? `${distance} ago` : `in ${distance}`})</small>`;
+  return html`<time>${shown}</time> <small>${nowMs >= atMs ? `${distance} ago` : `in ${distance}`}</small>`;
 }
 
 export const duration = (durationMs: number) =>
@@ -52,29 +56,50 @@ export interface Table {
   none: string;
 }
 
-/** A heading with a table, which scrolls by itself where it is wider than the screen. */
-export const section = (title: string, { head, rows, none }: Table, note?: Html): Html => html`<h2>${title}</h2>${note}
-${
-  rows.length === 0
-    ? html`<p>${none}</p>`
-    : html`<div class="overflow-auto" role="region" aria-label="${title}" tabindex="0"><table>
-<thead><tr>${head.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>${body(rows)}</table></div>`
-}`;
+/** A part of a page, which `#` and its title lead to. */
+export const section = (title: string, content: Value, note?: Html): Html =>
+  html`<section id="${anchor(title)}" aria-label="${title}"><h2>${title}</h2>${note}${content}</section>`;
 
-/** Names and values. */
-export const facts = (rows: readonly Row[]) => html`<table>${body(rows)}</table>`;
+const anchor = (title: string) => title.toLowerCase().replaceAll(' ', '-');
 
-const body = (rows: readonly Row[]) =>
-  html`<tbody>${rows.map(
-    ([first, ...rest]) => html`<tr><th scope="row">${first}</th>${rest.map((cell) => html`<td>${cell}</td>`)}</tr>`,
-  )}</tbody>`;
+/** Columns without any value are left out. On a phone each row is a card, with the column's name beside each value. */
+export function rowsOf({ head, rows, none }: Table): Html {
+  if (rows.length === 0) return html`<p>${none}</p>`;
+  const shown = head.map((_, column) => rows.some((row) => hasValue(row[column])));
+  const cells = (row: Row, cell: (value: Value, column: number) => Html) =>
+    row.map((value, column) => shown[column] && cell(value, column));
+  const kind = (value: Value) => typeof value === 'number' && html` class="number"`;
+  return html`<table>
+<thead><tr>${cells(head, (name, column) => html`<th scope="col"${kind(rows.find((row) => hasValue(row[column]))?.[column])}>${name}</th>`)}</tr></thead>
+<tbody>${rows.map(
+    (row) =>
+      html`<tr>${cells(row, (value, column) =>
+        column === 0
+          ? html`<th scope="row">${value}</th>`
+          : html`<td data-name="${head[column]}"${kind(value)}>${typeof value === 'number' ? value.toLocaleString('en') : value}</td>`,
+      )}</tr>`,
+  )}</tbody></table>`;
+}
+
+/** Names and values; those without a value are left out. */
+export const facts = (rows: readonly (readonly [name: string, value: Value])[]) =>
+  html`<dl>${rows.map(([name, value]) => hasValue(value) && html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+
+const hasValue = (value: Value) => value !== undefined && value !== false && value !== '';
 
 /** Leads to the rows that follow, if there are any. */
 export const further = (to: string | undefined, text: string) => to !== undefined && html`<p>${link(to, text)}</p>`;
 
+/** A status, or another word that stands out; its class gives it a colour. */
+export const badge = (className: string, text: Value = className.replaceAll('_', ' ')) =>
+  html`<span class="badge ${className}">${text}</span>`;
+
 /** A bar for those who see it; what it shows must also stand beside it as text. */
 export const bar = (part: number, whole: number) =>
-  html`<progress value="${part}" max="${Math.max(1, whole)}" aria-hidden="true"></progress>`;
+  stackedBar([
+    ['used', part],
+    ['rest', whole - part],
+  ]);
 
 /** The same in several parts, each with a class for its colour. */
 export function stackedBar(parts: readonly (readonly [className: string, size: number])[]): Html {
@@ -86,54 +111,95 @@ export function stackedBar(parts: readonly (readonly [className: string, size: n
   return html`<svg viewBox="0 0 ${reached} 1" preserveAspectRatio="none" aria-hidden="true">${pieces}</svg>`;
 }
 
-export interface Page {
+export const copied = (code: Value) =>
+  html`<span class="copied"><code>${code}</code> <button type="button">Copy</button></span>`;
+
+/** What a page is about, where its title is a stored text. */
+export interface Titled {
   title: string;
-  /** Of the pages of one account. */
-  account?: AccountRow;
-  /** Which of them it is, or belongs to; or that of the feed. */
-  page?: keyof typeof PAGES | 'feed';
   body: Html;
 }
 
-const PAGES = { fleet: 'Fleet', merges: 'Incidents and merges', account: 'Account', health: 'Health' };
+export interface Page extends Titled {
+  /** What its title is, unless that says so. */
+  kind?: string;
+  /** Of the pages of one account. */
+  account?: AccountRow;
+  /** Which of them it is, or belongs to; or which of the others. */
+  page?: keyof typeof PAGES | 'overview' | 'feed';
+}
+
+const PAGES = {
+  fleet: 'Fleet',
+  incidents: 'Incidents',
+  'work-items': 'Work items',
+  account: 'Account',
+  health: 'Health',
+};
+
+/** What surrounds the pages. */
+export interface Frame {
+  /** Where the addresses of pages begin. */
+  readonly base: string;
+  /** Address of this page, with its query. */
+  readonly path: string;
+  /** False: the reader is not let in, and told nothing. */
+  readonly inside:
+    | false
+    | {
+        readonly isLocal: boolean;
+        readonly target: string;
+        /** Address of the reference page, if there is one. */
+        readonly reference: string | undefined;
+        readonly nowMs: number;
+        readonly cost: string;
+      };
+}
 
 const pageLink = (to: string, label: string, isCurrent: boolean) =>
   html`<li><a href="${to}"${isCurrent && html` aria-current="page"`}>${label}</a></li>`;
 
-/**
- * @param base where the addresses of pages begin
- * @param path of this page, with its query
- * @param footer where it is from
- */
 export const document = (
-  { title, account, page, body }: Page,
-  base: string,
-  path: string,
-  footer?: string,
+  { title, kind, account, page, body }: Page,
+  { base, path, inside }: Frame,
 ): Html => html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${title} – console</title>
+<title>${title}${account && ` – ${account.name} (${account.account_id})`} – console</title>
 <base href="${base}">
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="/console/pico.css">
 <link rel="stylesheet" href="/console/console.css">
+<script type="module" src="/console/console.js"></script>
 </head>
-<body class="container-fluid">
+<body>
 <a class="skip" href="${path}#content">Skip to the content</a>
-<header><nav aria-label="Pages"><ul>
-${pageLink(href([]), 'Accounts', !account && page !== 'feed')}
+<header${inside && !inside.isLocal && html` class="remote"`}>
+<p><strong>Incident, monitoring and RUM</strong>${inside && html` <span>${inside.target}</span>`}</p>
+${
+  inside &&
+  html`<form action="find" role="search"><input name="id" type="search" required aria-label="Find an id" placeholder="Find any id"><button>Find</button></form>`
+}
+</header>
+${
+  inside &&
+  html`<nav aria-label="Pages"><ul>
+${pageLink(href([]), 'Overview', page === 'overview')}
 ${pageLink(href(['feed']), 'Feed', page === 'feed')}
 ${account && Object.entries(PAGES).map(([name, label]) => pageLink(href([account.account_id, name]), label, name === page))}
-</ul></nav></header>
+${inside.reference !== undefined && pageLink(inside.reference, 'API', false)}
+</ul></nav>`
+}
 <main id="content" tabindex="-1">
-<h1>${title}</h1>
-${account && html`<p>Account ${account.account_id}, ${account.name}</p>`}
+<div class="top"><h1>${account && html`<small>${account.name} <span>account ${account.account_id}${kind && `, ${kind}`}</span></small> `}${title}</h1>
+${
+  inside &&
+  html`<p><output id="waiting"></output>As of ${timeText(inside.nowMs).slice(DATE + 1)} <a href="${path}">Refresh</a> <label><input type="checkbox" id="refresh"> every 10 s</label></p>`
+}</div>
 ${body}
 </main>
-${footer && html`<footer><small>${footer}</small></footer>`}
+${inside && inside.cost !== '' && html`<footer>${inside.cost}.</footer>`}
 </body>
 </html>`;

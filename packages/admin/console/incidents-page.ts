@@ -1,7 +1,6 @@
 /** Merges, incidents and alerts: what was done, by whom, and how it is undone. */
-
+import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
 import { keys } from '../../../lib/dynamodb/keys.ts';
-import { getRow } from '../../../lib/dynamodb/row.ts';
 import type { IncidentRow } from '../../../lib/dynamodb/rows.ts';
 import { readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import {
@@ -10,140 +9,175 @@ import {
   readFeed,
   readIncident,
 } from '../../../lib/operations/merge-alerts/read-incidents.ts';
-import { listAppKeys } from '../accounts/accounts.ts';
+import type { Int64 } from '../../../lib/shared/json.ts';
 import { effectsOf } from '../incidents/effects.ts';
-import { listLatestMerges } from '../incidents/list.ts';
+import { countAlerts, listLatestMerges } from '../incidents/list.ts';
 import { countText } from '../text/count-text.ts';
-import { facts, further, type Html, href, html, link, section, type Table, when } from './html.ts';
+import { nameCallers } from './callers.ts';
+import {
+  badge,
+  copied,
+  facts,
+  further,
+  type Html,
+  href,
+  html,
+  link,
+  rowsOf,
+  section,
+  type Titled,
+  when,
+} from './html.ts';
 import { command, NotFound, type View } from './view.ts';
 
 /** Incidents whose feeds a page reads, merges that it lists, and ids of alerts that it shows of each. */
 const INCIDENTS_READ = 100;
 const MERGES_LISTED = 50;
 const IDS_SHOWN = 100;
+/** Alerts that a page counts, some 150 bytes each, unless the reader asks for all. */
+const ALERTS_COUNTED = 20_000;
+
+type Incidents = ReadonlyMap<string, IncidentRow>;
 
 /**
  * How merges are shown that were read together.
  * @param incidents that are named by their titles
+ * @param own the incident that the page is about
  */
-async function showing(view: View, all: readonly FeedItem[], incidents?: ReadonlyMap<string, IncidentRow>) {
-  const { table, account, nowMs } = view;
+async function showing(view: View, all: readonly FeedItem[], incidents: Incidents, own?: string) {
+  const { account, nowMs } = view;
   const id = account.account_id;
-  const appKeys = new Map((await listAppKeys(table, account)).map((key) => [key.app_key_id, key]));
+  const others = await readOthers(view, all, incidents);
+  const owners = [...incidents.values()].map(({ owner_id }) => owner_id);
+  const changed = all.flatMap(({ entry }) => [entry.old_owner_id, entry.new_owner_id]);
+  const [callerOf, ownerOf] = await Promise.all([nameCallers(view), nameMembers(view, [...owners, ...changed])]);
   const undone = new Set(all.map(({ entry }) => `${entry.incident_id} ${entry.undone_sequence}`));
   const isUndone = ({ entry }: FeedItem) => undone.has(`${entry.incident_id} ${entry.sequence}`);
-  const incidentLink = (one: string) => link(href([id, 'incident', one]), incidents?.get(one)?.title || one);
+  const incidentLink = (one: string) =>
+    link(href([id, 'incident', one]), incidents.get(one)?.title || others.get(one) || one);
 
-  /** By the end of their key, and its note. */
-  function callerOf({ entry: { by } }: FeedItem): string {
-    const key = appKeys.get(by);
-    if (key) return `key ${by} (…${key.last_digits}${key.note ? `, ${key.note}` : ''})`;
-    return by.startsWith('operator ') ? by : `key ${by}`;
-  }
-  function whatOf(item: FeedItem): string {
-    const { kind, undone_sequence } = item.entry;
-    const what = kind === 'merge' ? 'merge' : `undo of ${undone_sequence}`;
-    return `${what}, ${item.pending ? 'pending' : 'done'}${isUndone(item) ? ', undone since' : ''}`;
-  }
-  function undoOf(item: FeedItem): Html {
-    const { kind, incident_id, sequence } = item.entry;
-    if (kind !== 'merge' || isUndone(item)) return html`nothing to undo`;
-    return command(view, `merge undo ${incident_id} ${sequence} --account ${id}`);
-  }
-
-  const tableOf = (items: readonly FeedItem[], none: string): Table => ({
-    head: ['when', 'incident', 'what', 'alerts', 'by', 'request', 'how to undo it'],
-    rows: items.map((item) => [
-      when(item.entry.at_ms, nowMs),
-      incidentLink(item.entry.incident_id),
-      whatOf(item),
-      `${item.moves.length} moved, ${item.stayed.length} already there`,
-      callerOf(item),
-      item.entry.request_id,
-      undoOf(item),
-    ]),
-    none,
-  });
-
-  function timelineEntry(item: FeedItem): Html {
-    const { entry, alertIds } = item;
+  function mergeOf(item: FeedItem): Html {
+    const { entry, alertIds, pending } = item;
+    const { kind, incident_id, sequence, undone_sequence } = entry;
+    const isMerge = kind === 'merge';
     const shown = alertIds.slice(0, IDS_SHOWN);
-    return html`<li>
-<p><strong>${whatOf(item)}</strong>: ${when(entry.at_ms, nowMs)}</p>
-<p>By ${callerOf(item)}, request ${entry.request_id}, entry ${entry.sequence}.</p>
-<ul>${effectsOf(item).map(({ text, incident }) => html`<li>${text} ${incident && incidentLink(incident)}</li>`)}</ul>
-<details><summary>${countText(alertIds.length, 'alert')}</summary>
+    return html`<li id="${sequence}">
+<p class="top"><strong>${isMerge ? 'Merge' : `Undo of ${undone_sequence}`} ${incident_id !== own && html`into ${incidentLink(incident_id)}`}
+${pending && badge('pending')} ${isUndone(item) && badge('undone')}</strong> <span>${when(entry.at_ms, nowMs)}</span></p>
+<ul>${effectsOf(item, ownerOf).map(({ text, incident }) => html`<li>${text} ${incident && incidentLink(incident)}</li>`)}</ul>
+${facts([
+  ['by', callerOf(entry.by)],
+  ['request', copied(entry.request_id)],
+  ['undo', isMerge && !isUndone(item) && command(view, `merge undo ${incident_id} ${sequence} --account ${id}`)],
+])}
+<details><summary>${countText(alertIds.length, 'alert')}, entry ${sequence}</summary>
 <ul>${shown.map((one) => html`<li>${link(href([id, 'alert', one]), one)}</li>`)}
 ${alertIds.length > shown.length && html`<li>and ${alertIds.length - shown.length} more</li>`}</ul></details>
-<p>How to undo it: ${undoOf(item)}</p>
 </li>`;
   }
-  return { incidentLink, tableOf, timelineEntry };
+  const merges = (items: readonly FeedItem[], none: string) =>
+    items.length === 0 ? html`<p>${none}</p>` : html`<ol class="merges">${items.map(mergeOf)}</ol>`;
+  return { incidentLink, ownerOf, merges };
+}
+
+/** Titles of incidents that merges mention beside those that were read. */
+async function readOthers({ table, account }: View, all: readonly FeedItem[], incidents: Incidents) {
+  const mentioned = new Set(
+    all.flatMap(({ entry, moves }) => [entry.incident_id, ...moves.flatMap((move) => [move.from, move.to])]),
+  );
+  const unknown = [...mentioned].filter((one): one is string => one !== undefined && !incidents.has(one));
+  const wanted = unknown.slice(0, INCIDENTS_READ).map((one) => [one, keys.incident(account.account_id, one)] as const);
+  const { rows } = await batchGet(
+    table,
+    wanted.map(([, key]) => key),
+    { attributes: ['title'], consistent: false },
+  );
+  return new Map(wanted.map(([one, key]) => [one, rows.of(key)?.title]));
+}
+
+/** @returns names a member; whoever is no member any more, by the id */
+async function nameMembers({ table, account }: View, ids: readonly (Int64 | undefined)[]) {
+  const wanted = [...new Set(ids.filter((one) => one !== undefined))];
+  const { rows } = await batchGet(
+    table,
+    wanted.map((one) => keys.member(account.account_id, one)),
+    { consistent: false },
+  );
+  return (one: Int64) => rows.of(keys.member(account.account_id, one))?.name ?? `member ${one}`;
 }
 
 async function readMerges(view: View, { before, also = [] }: { before?: string | undefined; also?: string[] }) {
   const options = { incidents: INCIDENTS_READ, before, also };
   const { incidents, items: all, next } = await listLatestMerges(view.table, view.account.account_id, options);
   const isWhole = next === undefined && before === undefined;
-  const shown = await showing(view, all, incidents);
-  const read = `the feeds of ${isWhole ? 'all ' : ''}${countText(incidents.size, 'incident')}${isWhole ? '' : ' of more, by their ids'}: ${view.cost()}`;
-  return { all, incidents, next, read, ...shown };
+  const scope = isWhole
+    ? undefined
+    : `Of the merges into ${countText(incidents.size, 'incident')} of more, by their ids.`;
+  return { all, incidents, next, scope, ...(await showing(view, all, incidents)) };
 }
 
-export async function mergesPage(view: View): Promise<Html> {
-  const { account, query } = view;
+export async function incidentsPage(view: View): Promise<Html> {
+  const { account, query, table } = view;
   const id = account.account_id;
-  const { all, incidents, next, read, tableOf } = await readMerges(view, { before: query.before });
-  const { last } = await readMergeOrder(view.table, id);
+  const [{ all, incidents, next, scope, incidentLink, ownerOf, merges }, { last, pending = [] }, alerts] =
+    await Promise.all([
+      readMerges(view, { before: query.before }),
+      readMergeOrder(table, id),
+      countAlerts(table, id, query.count === 'all' ? Number.POSITIVE_INFINITY : ALERTS_COUNTED),
+    ]);
   const isLastShown = last === 0 || all[0]?.entry.sequence === last;
   const entries = Map.groupBy(all, ({ entry }) => entry.incident_id);
-  const rows = [...incidents].map(([one, { title, owner_id: owner = 'none' }]) => [
-    link(href([id, 'incident', one]), one),
-    title,
-    owner,
+  const rows = [...incidents].map(([one, { owner_id: owner }]) => [
+    incidentLink(one),
+    owner !== undefined && ownerOf(owner),
+    alerts ? (alerts.get(one) ?? 0) : '',
     entries.get(one)?.length ?? 0,
   ]);
+  const count = link(href([id, 'incidents'], { ...query, count: 'all' }), 'Count the alerts of each incident');
   return html`
-<p>Read ${read}.
-${!isLastShown && html`<strong>The account's last merge, ${last}, is in none of them.</strong>`}</p>
-${section('Latest merges', tableOf(all.slice(0, MERGES_LISTED), 'Nothing was merged.'))}
-${section('Incidents', { head: ['incident', 'title', 'owner', 'entries'], rows, none: 'The account has no incidents.' })}
-${further(next && href([id, 'merges'], { before: next }), 'Further incidents')}`;
+${pending.length > 0 && html`<p class="bad">${link(href([id, 'health']), `${countText(pending.length, 'merge')} pending`)}</p>`}
+${scope && html`<p>${scope} ${!isLastShown && html`<strong>The account's last merge, ${last}, is in none of them.</strong>`}</p>`}
+<div class="columns">
+${section('Latest merges', merges(all.slice(0, MERGES_LISTED), 'Nothing was merged.'))}
+${section('All incidents', html`${rowsOf({ head: ['incident', 'owner', 'alerts', 'merges'], rows, none: 'The account has no incidents.' })}${!alerts && html`<p>${count}</p>`}`)}
+</div>
+${further(next && href([id, 'incidents'], { before: next }), 'Further incidents')}`;
 }
 
-export async function incidentPage(view: View, incidentId: string): Promise<Html> {
+export async function incidentPage(view: View, incidentId: string): Promise<Titled> {
   const { table, account } = view;
   const id = account.account_id;
   const [incident, all] = await Promise.all([readIncident(table, id, incidentId), readFeed(table, id, incidentId)]);
   if (!incident) throw new NotFound(`Account ${id} has no incident ${incidentId}.`);
-  const { timelineEntry } = await showing(view, all);
+  const { ownerOf, merges } = await showing(view, all, new Map([[incidentId, incident]]), incidentId);
   const { title, owner_id: owner } = incident;
-  const member = owner === undefined ? undefined : await getRow(table, keys.member(id, owner));
-  return html`
+  const body = html`
+<section>
 ${facts([
-  ['id', incidentId],
-  ['title', title],
-  ['owner', [owner ?? 'none', member && ` (${member.name})`]],
+  ['id', copied(incidentId)],
+  ['owner', owner === undefined ? 'none' : ownerOf(owner)],
 ])}
-<h2>Feed, latest entry first</h2>
-${all.length === 0 && html`<p>It is empty: nothing was merged into this incident.</p>`}
-<ol reversed>${all.toReversed().map(timelineEntry)}</ol>`;
+</section>
+${section('Merges, latest first', merges(all.toReversed(), 'Nothing was merged into this incident.'))}`;
+  return { title: title || incidentId, body };
 }
 
-export async function alertPage(view: View, alertId: string): Promise<Html> {
+export async function alertPage(view: View, alertId: string): Promise<Titled> {
   const { account_id: id } = view.account;
   const alert = await readAlert(view.table, id, alertId);
   if (!alert) throw new NotFound(`Account ${id} has no alert ${alertId}.`);
   const { incident_id: incident, moved_from: before, title } = alert;
   const also = [incident, before].filter((one) => one !== undefined);
-  const { all, read, incidentLink, tableOf } = await readMerges(view, { also });
+  const { all, scope, incidentLink, merges } = await readMerges(view, { also });
   const own = all.filter(({ alertIds }) => alertIds.includes(alertId));
-  return html`
+  const body = html`
+<section>
 ${facts([
-  ['id', alertId],
-  ['title', title],
+  ['id', copied(alertId)],
   ['incident', incident === undefined ? 'none' : incidentLink(incident)],
 ])}
-<p>Read ${read}; and those of the incidents that the alert was in last.</p>
-${section('History', tableOf(own, 'No merge mentions this alert.'))}`;
+</section>
+${scope && html`<p>${scope} And of those that the alert was in last.</p>`}
+${section('History', merges(own, 'No merge mentions this alert.'))}`;
+  return { title: title || alertId, body };
 }

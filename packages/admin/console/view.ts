@@ -5,13 +5,15 @@ import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
 import type { Feed } from '../feed/queues.ts';
 import type { Measured } from '../status/measured.ts';
 import { shellWord } from '../text/shell-word.ts';
-import { html, type Table as Rows } from './html.ts';
+import { copied, html, type Table as Rows } from './html.ts';
 
 /** A table, and what only its surroundings know. */
 export interface Source {
   readonly table: Table;
-  /** Where that is, for the reader. */
-  readonly target: string;
+  /** Where that is, for the reader: service, stack or table, with its account and region on AWS. */
+  target(): string;
+  /** Whether it is on this machine, where nothing of a customer's can be broken. */
+  readonly isLocal: boolean;
   /** Options by which a command of the operator's reaches the same table. */
   commandOptions(): string;
   /** How many messages the merge queue gave up; undefined: it is not known where the queue is. */
@@ -40,11 +42,13 @@ export interface View extends Source {
 }
 
 /**
- * A command to copy: one click selects it.
+ * A command to copy.
  * @param stored a text from the table for its last argument: after `--` it is no option, whatever it begins with
  */
 export const command = ({ commandOptions }: Pick<View, 'commandOptions'>, words: string, stored?: string) =>
-  html`<code>npm run --silent admin -- ${words} ${commandOptions()}${stored !== undefined && ` -- ${shellWord(stored)}`}</code>`;
+  copied(
+    html`npm run --silent admin -- ${words} ${commandOptions()}${stored !== undefined && ` -- ${shellWord(stored)}`}`,
+  );
 
 /** What the page is about is not there. */
 export class NotFound extends Error {}

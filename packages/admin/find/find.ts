@@ -3,10 +3,11 @@ import { appKeyIdOf } from '../../../lib/auth/app-keys.ts';
 import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import { keys } from '../../../lib/dynamodb/keys.ts';
-import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
+import type { AccountRow, WorkItemRow } from '../../../lib/dynamodb/rows.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { readAllAccounts } from '../accounts/accounts.ts';
 import { listLatestMerges } from '../incidents/list.ts';
+import { timeText } from '../text/time-text.ts';
 
 export interface Found {
   readonly kind: 'account' | 'app_key' | 'incident' | 'alert' | 'host' | 'work_item' | 'merge';
@@ -18,7 +19,12 @@ export interface Found {
   /** The operator's command that shows it; `stored` is its last argument. */
   readonly command: { readonly words: string; readonly stored?: string };
   /** Path and query of its page in the console. */
-  readonly page: { readonly path: readonly (string | Int64)[]; readonly query?: Readonly<Record<string, string>> };
+  readonly page: {
+    readonly path: readonly (string | Int64)[];
+    readonly query?: Readonly<Record<string, string>>;
+    /** Id of an element of the page. */
+    readonly part?: string;
+  };
 }
 
 /** Incidents of each account whose feeds are searched for a request id, the newest first. */
@@ -73,7 +79,7 @@ async function ofRows(table: Table, accounts: readonly AccountRow[], id: string)
     keys.workItem(account, id),
     ...(OBJECT_ID.test(id) ? [keys.incident(account, id), keys.alert(account, id)] : []),
   ];
-  const attributes = ['title', 'incident_id', 'deleted_at_ms', 'version'] as const;
+  const attributes = ['title', 'incident_id', 'deleted_at_ms', 'deleted_by', 'version'] as const;
   const { rows } = await batchGet(table, accounts.flatMap(keysOf), { attributes, consistent: false });
   return accounts.flatMap((account): Found[] => {
     const { account_id: number } = account;
@@ -100,17 +106,20 @@ async function ofRows(table: Table, accounts: readonly AccountRow[], id: string)
       all.push({
         ...{ ...of(account), kind: 'host', id, command: show('host') },
         detail: host ? 'in the inventory' : 'reports, and is not in the inventory',
-        page: { path: [number, 'fleet'], query: { host: id, after: [...id].slice(0, -1).join('') } },
+        page: { path: [number, 'host'], query: { id } },
       });
     if (item)
       all.push({
         ...{ ...of(account), kind: 'work_item', id, command: show('work-item') },
-        detail: `${item.title}; version ${item.version}${item.deleted_at_ms === undefined ? '' : ', deleted'}`,
-        page: { path: [number, 'account'] },
+        detail: `${item.title}; version ${item.version}${deletionText(item)}`,
+        page: { path: [number, 'work-items'], query: { after: [...id].slice(0, -1).join('') } },
       });
     return all;
   });
 }
+
+const deletionText = ({ deleted_at_ms: at, deleted_by: by }: Pick<WorkItemRow, 'deleted_at_ms' | 'deleted_by'>) =>
+  at === undefined ? '' : `, deleted ${timeText(at)}${by === undefined ? '' : ` by ${by}`}`;
 
 async function ofMerges(table: Table, account: AccountRow, requestId: string): Promise<Found[]> {
   const { account_id: number } = account;
@@ -121,6 +130,6 @@ async function ofMerges(table: Table, account: AccountRow, requestId: string): P
       ...{ ...of(account), kind: 'merge', id: requestId },
       detail: `entry ${entry.sequence} of incident ${entry.incident_id}, ${pending ? 'pending' : 'done'}`,
       command: { words: `show incident ${entry.incident_id} --account ${number}` },
-      page: { path: [number, 'incident', entry.incident_id] },
+      page: { path: [number, 'incident', entry.incident_id], part: String(entry.sequence) },
     }));
 }

@@ -32,5 +32,6 @@ function explain(host: HostRow, live: LiveStatus, nowMs: number, ifUnreadable: s
   const report = live === UNREADABLE ? undefined : live;
   const derived = deriveStatus(host, report, nowMs);
   const why = explainStatus(fleetHost(host, report, nowMs));
-  return { ...derived, why: live === UNREADABLE ? `${ifUnreadable} ${why}` : why };
+  if (live !== UNREADABLE) return { ...derived, why };
+  return { ...derived, reasons: [...derived.reasons, 'status_unavailable'], why: `${ifUnreadable} ${why}` };
 }

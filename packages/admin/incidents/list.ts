@@ -11,27 +11,35 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 /** @returns in the order of their ids */
 export async function listIncidents(table: Table, account: Int64) {
   const rows = await queryRows(table, collections.incidents(account));
+  const alerts = await countAlerts(table, account, Number.POSITIVE_INFINITY);
   const incidents = rows.map(({ incident_id, title, owner_id }) => ({
     incident_id,
     title,
     ...(owner_id !== undefined && { owner_id }),
-    alerts: 0,
+    alerts: alerts?.get(incident_id) ?? 0,
     /** Of its feed. */
     entries: 0,
   }));
-  const byId = new Map(incidents.map((incident) => [incident.incident_id, incident]));
-  await forEach(collections.alertShards(account), async (shard) => {
-    for await (const { incident_id } of queryAll(table, shard, { attributes: ['incident_id'] })) {
-      const incident = byId.get(String(incident_id));
-      if (incident) incident.alerts += 1;
-    }
-  });
   await forEach(incidents, async (incident) => {
     const feed = collections.feed(account, incident.incident_id);
     for await (const row of queryAll(table, feed, { attributes: ['pk', 'sk'] }))
       if (parseKey(row)?.kind === 'feedEntry') incident.entries += 1;
   });
   return incidents;
+}
+
+/** How many alerts each incident of an account has, by its id; undefined: the account has more than `most`. */
+export async function countAlerts(table: Table, account: Int64, most: number) {
+  const counts = new Map<string, number>();
+  let all = 0;
+  await forEach(collections.alertShards(account), async (shard) => {
+    for await (const { incident_id } of queryAll(table, shard, { attributes: ['incident_id'] })) {
+      all += 1;
+      if (all > most) return;
+      if (incident_id !== undefined) counts.set(incident_id, (counts.get(incident_id) ?? 0) + 1);
+    }
+  });
+  return all > most ? undefined : counts;
 }
 
 /**

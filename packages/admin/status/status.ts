@@ -60,7 +60,7 @@ export async function readStatus(source: StatusSource) {
 
 export type Status = Awaited<ReturnType<typeof readStatus>>;
 
-const part = <Value>(read: () => Promise<Value>): Promise<Part<Value>> =>
+export const part = <Value>(read: () => Promise<Value>): Promise<Part<Value>> =>
   read().then(
     (value) => ({ value }),
     (error: Error) => ({ error }),

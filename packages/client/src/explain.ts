@@ -24,9 +24,9 @@ export function explainStatus({ servicemap }: { readonly servicemap: ServiceMap 
 
 function ruleOf(host: ServiceMap): string {
   const { status, capability_status: capability, reason_codes: codes = [] } = host;
-  const age = `The latest snapshot is ${secondsText(Number(host.max_age_ms))} old`;
+  const age = `The latest snapshot is ${durationText(Number(host.max_age_ms))} old`;
   const byDefault = host.report_interval_ms === undefined ? ' (the default)' : '';
-  const interval = `twice the report interval of ${secondsText(Number(host.report_interval_ms ?? DEFAULT_INTERVAL_MS))}${byDefault}`;
+  const interval = `twice the report interval of ${durationText(Number(host.report_interval_ms ?? DEFAULT_INTERVAL_MS))}${byDefault}`;
   switch (status) {
     case 'unsupported':
       return 'Its capability_status is unsupported.';
@@ -49,4 +49,16 @@ function ruleOf(host: ServiceMap): string {
   }
 }
 
-const secondsText = (milliseconds: number) => `${(milliseconds / 1_000).toFixed(milliseconds < 10_000 ? 1 : 0)} s`;
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+] as const;
+
+/** Such as `12 h`, `90 s` and `5.0 s`: in the largest unit of which there are ten, or a whole number. */
+function durationText(milliseconds: number): string {
+  const [unit, size] = UNITS.find(
+    ([, size]) => milliseconds >= 10 * size || (milliseconds > 0 && milliseconds % size === 0),
+  ) ?? ['s', 1_000];
+  return `${(milliseconds / size).toFixed(milliseconds < 10_000 ? 1 : 0)} ${unit}`;
+}

@@ -198,8 +198,8 @@ describe('the front page of the console', () => {
     for (const part of [
       'does not answer (ECONNREFUSED)',
       'Service-WatchDeadLetters',
-      'browse-fleet 50 5 81 ms',
-      'dead letters 3 messages',
+      'browse-fleet 50 5 81 ',
+      'Dead letters 3 ',
       '2,031 of 5,000 alerts moved',
       'finish1',
       `merge finish ${INCIDENT} ${SEQUENCE} --account 2`,

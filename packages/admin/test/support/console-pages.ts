@@ -13,7 +13,13 @@ export interface Answer {
 export async function serveConsole(options: Pick<ConsoleOptions, 'table'> & Partial<ConsoleOptions>) {
   const failures: string[] = [];
   const console = createConsole({
-    ...{ target: 'table t', commandOptions: () => '--table t', now: Date.now, deadLetters: async () => undefined },
+    ...{
+      target: () => 'table t',
+      isLocal: true,
+      commandOptions: () => '--table t',
+      now: Date.now,
+      deadLetters: async () => undefined,
+    },
     ...{ url: () => undefined, measure: async () => undefined },
     onFailed: (text) => failures.push(text),
     ...options,

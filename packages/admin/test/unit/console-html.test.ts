@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { duration, when } from '../../console/html.ts';
+import { duration, rowsOf, when } from '../../console/html.ts';
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
 
@@ -15,7 +15,27 @@ test.each([
   expect(duration(durationMs)).toBe(text);
 });
 
-test('a moment is shown with its distance, past or to come', () => {
-  expect(String(when(NOW - 765, NOW))).toBe('2026-01-02 03:04:04 UTC <small>(less than a second ago)</small>');
-  expect(String(when(NOW + 90_000, NOW))).toBe('2026-01-02 03:05:35 UTC <small>(in 2 minutes)</small>');
+test.each([
+  [-765, '<time>03:04:04 UTC</time> <small>less than a second ago</small>'],
+  [90_000, '<time>03:05:35 UTC</time> <small>in 2 minutes</small>'],
+  [-86_400_000, '<time>2026-01-01 03:04:05 UTC</time> <small>1 day ago</small>'],
+])('a moment %i ms from now is shown with its distance, and with its date if that is another', (ms, text) => {
+  expect(String(when(NOW + ms, NOW))).toBe(text);
+});
+
+test('a table leaves out the columns in which nothing stands', () => {
+  const table = rowsOf({
+    head: ['a', 'b', 'c'],
+    rows: [
+      ['1', '', 0],
+      ['2', undefined, 1_000],
+    ],
+    none: '',
+  });
+  expect(
+    String(table)
+      .replace(/<[^>]*>/g, ' ')
+      .split(/\s+/)
+      .filter(Boolean),
+  ).toEqual(['a', 'c', '1', '0', '2', '1,000']);
 });

@@ -264,7 +264,7 @@ describe('the client', () => {
   it('says why a host has its status, as the answer has it', () => {
     const stale = { enabled: true, status: 'stale', max_age_ms: 612_000, report_interval_ms: 30_000 } as const;
     expect(explainStatus({ servicemap: stale })).toBe(
-      'The latest snapshot is 612 s old: more than twice the report interval of 30 s.',
+      'The latest snapshot is 10 min old: more than twice the report interval of 30 s.',
     );
     const unread = { enabled: true, status: 'no_data', error_code: 'status_unavailable' } as const;
     expect(explainStatus({ servicemap: unread })).toMatch(/^Its live status could not be read/);

@@ -1,0 +1,188 @@
+/** The service at a glance, what waits for an operator, and the accounts. */
+import type { Int64 } from '../../../lib/shared/json.ts';
+import { readAccounts } from '../accounts/accounts.ts';
+import { type FeedStatus, readFeedStatus } from '../feed/status.ts';
+import { type MergeProgress, progressText } from '../incidents/pending-merges.ts';
+import { type Alarm, type Measured, type OperationFigures, WINDOW_MINUTES } from '../status/measured.ts';
+import {
+  EXPIRY_WARNING_DAYS,
+  type ExpiringKey,
+  known,
+  type Part,
+  part,
+  readStatus,
+  type Status,
+  withAttempt,
+} from '../status/status.ts';
+import { badge, duration, further, type Html, href, html, link, rowsOf, section, type Value, when } from './html.ts';
+import { command, type View } from './view.ts';
+
+type FrontView = Omit<View, 'account'>;
+
+const ACCOUNTS = 50;
+const ONLY_WITH = 'only with npm start or --stack';
+
+export async function frontPage(view: FrontView): Promise<Html> {
+  const { table, query } = view;
+  // Of the first page only: the following ones are a list.
+  const [status, operations] = query.after === undefined ? await statusOf(view) : [undefined, []];
+  const { accounts, next } = await readAccounts(table, { limit: ACCOUNTS, after: query.after });
+  const rows = accounts.map(({ account_id: id, name, permissions, suspended }) => [
+    link(href([id, 'fleet']), name),
+    String(id),
+    permissions.join(' ') || 'none',
+    suspended && badge('suspended'),
+  ]);
+  const none = 'The table has no accounts.';
+  const list = rowsOf({ head: ['name', 'account', 'permissions', 'state'], rows, none });
+  return html`${status}
+<div class="columns">
+${section('Accounts', html`${list}${further(next && href([], { after: next }), 'Further accounts')}`)}
+${operations.length > 0 && section(`Calls of the last ${WINDOW_MINUTES} minutes`, callRows(operations))}
+</div>`;
+}
+
+async function statusOf(view: FrontView): Promise<[Html, readonly OperationFigures[]]> {
+  const { table, nowMs, measure, deadLetters } = view;
+  const url = view.url();
+  const feed = view.feed?.();
+  const [status, feedStatus] = await Promise.all([
+    readStatus({ ...{ table, url, deadLetters, now: () => nowMs }, measure: async () => (await measure()) ?? NOTHING }),
+    feed && part(() => readFeedStatus(feed, nowMs)),
+  ]);
+  const { alarms = [], operations = [] } = known(status.measured) ?? {};
+  const { expiringKeys = [] } = known(status.accounts) ?? {};
+  const pending = known(status.pending) ?? [];
+  const tiles = [...serviceTiles(status), feedTile(feedStatus), ...accountTiles(status)];
+  const shown = html`
+<ul class="tiles">${tiles.sort((one, other) => Number(other.isBad) - Number(one.isBad)).map(tileOf)}</ul>
+${alarms.length > 0 && section('Raised alarms', alarmRows(view, alarms))}
+${pending.length > 0 && section('Pending merges', pendingRows(view, status, pending))}
+${expiringKeys.length > 0 && section(`Keys that expire within ${EXPIRY_WARNING_DAYS} days`, keyRows(view, expiringKeys))}`;
+  return [shown, operations];
+}
+
+/** In place of figures, where there are none. */
+const NOTHING: Measured = { operations: [], attempts: [] };
+
+interface Tile {
+  readonly name: string;
+  readonly value: Value;
+  readonly note?: Value;
+  /** Needs attention, and comes first. */
+  readonly isBad: boolean;
+}
+
+const tileOf = ({ name, value, note, isBad }: Tile) =>
+  html`<li${isBad && html` class="bad"`}><span>${name}</span> <strong>${value}</strong> <small>${note}</small></li>`;
+
+/** What is known of a part, or why it is not. */
+function tile<Read>(
+  name: string,
+  of: Part<Read> | undefined,
+  show: (read: Read) => Omit<Tile, 'name'> | undefined,
+): Tile {
+  if (of && 'error' in of) return { name, value: 'cannot be read', note: errorText(of.error), isBad: true };
+  const shown = of && show(of.value);
+  return { name, ...(shown ?? { value: 'unknown', note: `The console knows it ${ONLY_WITH}.`, isBad: false }) };
+}
+
+const errorText = ({ name, message }: Error) => (name === 'Error' ? message : `${name}: ${message}`);
+
+function serviceTiles({ service, table_ms, measured, dead_letters, pending }: Status): Tile[] {
+  const { dynamodb, alarms } = known(measured) ?? {};
+  const failed = known(measured)?.operations.reduce((sum, one) => sum + one.failed, 0) ?? 0;
+  const averages = Object.entries(dynamodb?.latency_ms ?? {}).map(([name, average]) => `${name} ${average} ms`);
+  return [
+    service && 'error' in service
+      ? { name: 'Service', value: 'down', note: service.error.message, isBad: true }
+      : tile('Service', service, (ms) => ({ value: 'answers', note: `in ${ms} ms`, isBad: false })),
+    tile('Failed calls', measured, ({ operations }) =>
+      operations.length === 0 ? undefined : { ...figure(failed), note: `5xx, of the last ${WINDOW_MINUTES} minutes` },
+    ),
+    tile('Table', table_ms, (ms) => ({ value: `${ms} ms`, note: 'a read, from here', isBad: false })),
+    ...(dynamodb ? [{ name: 'Throttled', ...figure(dynamodb.throttled), note: averages.join(', ') }] : []),
+    ...(alarms ? [{ name: 'Raised alarms', ...figure(alarms.length) }] : []),
+    tile('Pending merges', pending, ({ length }) => figure(length)),
+    tile('Dead letters', dead_letters, (count) =>
+      count === undefined
+        ? undefined
+        : { ...figure(count), note: count > 0 && 'of the merge queue: see DeadLetters in docs/operate.md' },
+    ),
+  ];
+}
+
+const figure = (count: number) => ({ value: count.toLocaleString('en'), isBad: count > 0 });
+
+const feedTile = (feed: Part<FeedStatus> | undefined): Tile =>
+  tile('Feed', feed, ({ queues, oldestSeconds }) => {
+    const { feed: waiting, refused, deadLetters } = queues;
+    const lost = [
+      refused.waiting > 0 && `${refused.waiting} refused`,
+      deadLetters.waiting > 0 && `${deadLetters.waiting} dead letters`,
+    ].filter((text) => text !== false);
+    const age = oldestSeconds === undefined ? '' : `, the oldest for ${duration(oldestSeconds * 1000)}`;
+    const value = link('feed', `${waiting.waiting.toLocaleString('en')} waiting`);
+    return { value, note: [`messages${age}`, ...lost].join(', '), isBad: lost.length > 0 };
+  });
+
+function accountTiles({ accounts }: Status): Tile[] {
+  if ('error' in accounts) return [tile('Accounts', accounts, () => undefined)];
+  const { withoutGatewayKey, overQuota } = accounts.value;
+  const accountLink = (id: Int64, text: string) => html`${link(href([id, 'account']), text)} `;
+  const tiles = [
+    { name: 'Without a gateway key', all: withoutGatewayKey.map((id) => accountLink(id, `account ${id}`)) },
+    {
+      name: 'Over a RUM quota',
+      all: overQuota.map(({ account_id: id, quota }) => accountLink(id, `account ${id} (${quota})`)),
+    },
+  ];
+  return tiles.flatMap(({ name, all }) => (all.length > 0 ? { name, ...figure(all.length), note: all } : []));
+}
+
+const alarmRows = ({ nowMs }: FrontView, alarms: readonly Alarm[]) =>
+  rowsOf({
+    head: ['alarm', 'since', 'what it means'],
+    rows: alarms.map(({ name, since_ms, what }) => [name, when(since_ms, nowMs), what]),
+    none: '',
+  });
+
+const callRows = (operations: readonly OperationFigures[]) =>
+  rowsOf({
+    head: ['operation', 'calls', 'failed (5xx)', 'p99, ms'],
+    rows: operations.map(({ operation, calls, failed, p99_ms }) => [operation, calls, failed, p99_ms]),
+    none: '',
+  });
+
+const keyRows = (view: FrontView, keys: readonly ExpiringKey[]) =>
+  rowsOf({
+    head: ['expires', 'account', 'key', 'note', 'how to replace it'],
+    rows: keys.map(({ account_id, app_key_id, expires_ms, note }) => [
+      when(expires_ms, view.nowMs),
+      link(href([account_id, 'account']), account_id),
+      app_key_id,
+      note,
+      command(view, `app-key rotate ${app_key_id} --account ${account_id}`),
+    ]),
+    none: '',
+  });
+
+function pendingRows(view: FrontView, { measured }: Status, pending: readonly MergeProgress[]): Html {
+  const rows = pending.map((merge) => {
+    const { account_id, incident_id, sequence, at_ms = sequence, last } = withAttempt(merge, known(measured));
+    const next = last?.next_ms !== undefined && html`; next ${when(last.next_ms, view.nowMs)}`;
+    return [
+      when(at_ms, view.nowMs),
+      link(href([account_id, 'health']), account_id),
+      link(href([account_id, 'incident', incident_id]), incident_id),
+      progressText(merge),
+      last ? html`${when(last.at_ms, view.nowMs)}: ${last.error}${next}` : 'none failed lately',
+      command(view, `merge finish ${incident_id} ${sequence} --account ${account_id}`),
+    ];
+  });
+  return rowsOf({
+    head: ['since', 'account', 'incident', 'progress', 'last attempt', 'how to finish it'],
+    rows,
+    none: '',
+  });
+}

@@ -1,0 +1,36 @@
+/** Work items, and who deleted them. */
+import { collections } from '../../../lib/dynamodb/keys.ts';
+import { queryPage } from '../../../lib/dynamodb/query.ts';
+import { nameCallers } from './callers.ts';
+import { copied, facts, further, type Html, href, html, rowsOf, when } from './html.ts';
+import { command, type View } from './view.ts';
+
+const ROWS = 50;
+
+export async function workItemsPage(view: View): Promise<Html> {
+  const { table, account, nowMs, query } = view;
+  const id = account.account_id;
+  const [{ rows, next }, callerOf] = await Promise.all([
+    queryPage(table, collections.workItems(id), { limit: ROWS, after: query.after }),
+    nameCallers(view),
+  ]);
+  return html`
+<section>
+${rowsOf({
+  head: ['work item', 'title', 'version', 'deleted'],
+  rows: rows.map(({ work_item_id, title, version, deleted_at_ms: deleted, deleted_by: by, deleted_request_id }) => {
+    const deletion =
+      deleted !== undefined &&
+      facts([
+        ['at', when(deleted, nowMs)],
+        ['by', by && callerOf(by)],
+        ['request', deleted_request_id && copied(deleted_request_id)],
+        ['restore', command(view, `work-item restore --account ${id}`, work_item_id)],
+      ]);
+    return [work_item_id, title, String(version), deletion];
+  }),
+  none: 'The account has no work items.',
+})}
+</section>
+${further(next && href([id, 'work-items'], { after: next }), 'Further work items')}`;
+}
