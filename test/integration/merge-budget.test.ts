@@ -118,12 +118,7 @@ describe('the budget of read units of the merges of an account', () => {
   it('lets the largest merge through when nothing else is read', async () => {
     const tenant = await newAccount(table);
     clock.now = NOW + 60_000;
-    // The last is unknown: all are read, as for a merge that goes on to move them, which takes long here.
-    const alert_ids = [...(await tenant.alerts(9_699)), objectId()];
-    const units = await readUnitsOf(async () => {
-      const answer = await tenant.merge(newHandler(), { alert_ids, incident_id: await tenant.incident() });
-      expectEnvelope(answer, 400, 'ResourceNotFound');
-    });
-    expect(units).toBeGreaterThanOrEqual(9_700);
+    const alert_ids = await tenant.alerts(9_700);
+    expectEnvelope(await tenant.merge(newHandler(), { alert_ids, incident_id: await tenant.incident() }), 200);
   });
 });
