@@ -56,6 +56,6 @@ export function sentenceOf(error: unknown): string {
     return 'A row would be larger than the 400 KB that DynamoDB holds: shorten its data, then run the same command again.';
   if (isThrottled(error)) return 'DynamoDB is throttling: run the same command again later.';
   if (isUnavailable(error))
-    return `DynamoDB does not respond (${(error as { code?: string }).code ?? name}): check --endpoint and --region, then run the same command again.`;
+    return `DynamoDB or another service of AWS does not respond (${(error as { code?: string }).code ?? name}): check the network, --endpoint and --region, then run the same command again.`;
   return `${name}: ${first}`;
 }

@@ -140,7 +140,8 @@ export class AdminCommand extends Command {
     return this.action(async () => {
       const io = this.#io;
       const options = this.optsWithGlobals<CommonOptions & Options>();
-      const target = await connectTarget(options, io.env);
+      const waiting = setTimeout(() => say(io, 'Still waiting for AWS.'), PATIENCE.sayMs);
+      const target = await connectTarget(options, io.env).finally(() => clearTimeout(waiting));
       const patient = withPatience(target.table, {
         ...PATIENCE,
         onWaiting: () => say(io, 'Still waiting for DynamoDB.'),

@@ -1,6 +1,7 @@
 import { forEach } from '../../../lib/dynamodb/pool.ts';
 import { forgetGatewayKeys, listAccounts } from '../accounts/accounts.ts';
 import { deleteGatewayKey, listGatewayKeys, usagePlansOf } from '../accounts/gateway-keys.ts';
+import { clientConfig } from '../aws/client-config.ts';
 import type { AdminCommand, WritingSession, Written } from './command.ts';
 import { CliError, type Io, UsageError } from './io.ts';
 import { startProgress } from './progress.ts';
@@ -45,7 +46,7 @@ async function remove({ io, target, dryRun, audit }: WritingSession): Promise<Wr
   const { table, endpoint, region } = target;
   if (endpoint !== undefined) throw new UsageError('Only AWS has gateway keys to remove: pass --table and --region.');
   const { APIGatewayClient } = await import('@aws-sdk/client-api-gateway');
-  const client = new APIGatewayClient({ ...(region && { region }) });
+  const client = new APIGatewayClient(clientConfig(region));
   const left = await listGatewayKeys(client, table);
   const [plan] = left[0] ? await usagePlansOf(client, left[0].id) : [];
   if (plan !== undefined)

@@ -1,4 +1,5 @@
 import { stringifyJson } from '../../../lib/shared/json.ts';
+import { clientConfig } from '../aws/client-config.ts';
 import { printable } from '../text/printable.ts';
 import { timeText } from '../text/time-text.ts';
 import { duration } from './arguments.ts';
@@ -36,7 +37,7 @@ async function showLogs({ io, target, options }: Session<LogsOptions>, requestId
   const [field, value] = requestId === undefined ? ['message', message] : ['request_id', requestId];
   const filterPattern = `{ $.${field} = ${JSON.stringify(value)} }`;
   const { CloudWatchLogsClient, paginateFilterLogEvents } = await import('@aws-sdk/client-cloudwatch-logs');
-  const client = new CloudWatchLogsClient({ ...(region && { region }) });
+  const client = new CloudWatchLogsClient(clientConfig(region));
   const range = { startTime: io.now() - since, endTime: io.now() };
   const read = async (name: string, logGroupName: string) => {
     const lines: LogLine[] = [];

@@ -1,6 +1,7 @@
 /** What the account and region of a first deployment lack: read only. The quotas are in docs/deploy.md. */
 import type { Stack } from '@aws-sdk/client-cloudformation';
 import type { DeploymentSettings } from '../../../infra/stack-settings.ts';
+import { clientConfig } from '../aws/client-config.ts';
 import type { AdminCommand } from './command.ts';
 import { CliError, type Io, print, printJson } from './io.ts';
 import { codeFindings, concurrencyFindings, type Found, intentFindings, readSettings } from './preflight-settings.ts';
@@ -51,7 +52,7 @@ async function preflight({ region, stack: named, context }: Options, env: Io['en
   const settings = readSettings(context, ROOT);
   const stack = named ?? settings.stackName;
   const of = region ?? env.AWS_REGION ?? env.AWS_DEFAULT_REGION;
-  const client = of === undefined ? {} : { region: of };
+  const client = clientConfig(of);
   const isDeployed = async () => (await describe(client, stack)) !== undefined;
   const checks: [string, () => Promise<Found | Found[]>][] = [
     ['Lambda', async () => lambda(client, settings, await isDeployed())],
@@ -72,7 +73,7 @@ async function preflight({ region, stack: named, context }: Options, env: Io['en
   return findings.flat();
 }
 
-type Region = { region?: string };
+type Region = ReturnType<typeof clientConfig>;
 
 async function lambda(region: Region, settings: DeploymentSettings, isDeployed: boolean): Promise<Found[]> {
   const { GetAccountSettingsCommand, LambdaClient } = await import('@aws-sdk/client-lambda');

@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import { connectTable, PATIENT, splitEndpoint, type Table, withSignal } from '../../../lib/dynamodb/client.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { createGatewayKeys, type GatewayKeys } from '../accounts/gateway-keys.ts';
+import { clientConfig } from '../aws/client-config.ts';
 import { createDirectFeed } from '../feed/direct.ts';
 import { readMetrics } from '../feed/metrics.ts';
 import { createFeed, FEED_OUTPUTS, type Feed, type FeedQueue } from '../feed/queues.ts';
@@ -100,7 +101,7 @@ export function feedOf(outputs: ReadonlyMap<string, string>, region: string | un
   const local = { region: 'local', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
   const client = async () => {
     const { SQSClient } = await import('@aws-sdk/client-sqs');
-    return new SQSClient(isLocal ? { ...local, endpoint: new URL(feed).origin } : { ...(region && { region }) });
+    return new SQSClient(isLocal ? { ...local, endpoint: new URL(feed).origin } : clientConfig(region));
   };
   let made: ReturnType<typeof client> | undefined;
   const metrics = async (nowMs: number) => (isLocal ? {} : readMetrics(feed, region, nowMs));
@@ -147,7 +148,7 @@ function connect({ tableName, endpoint, region, accountPlanId }: Place): Target 
     // Loaded when it is asked for: most commands do without.
     async provision(account: Int64) {
       const { APIGatewayClient } = await import('@aws-sdk/client-api-gateway');
-      const client = new APIGatewayClient({ ...(region && { region }) });
+      const client = new APIGatewayClient(clientConfig(region));
       return createGatewayKeys(client, table, accountPlanId).provision(account);
     },
   };
@@ -157,7 +158,7 @@ function connect({ tableName, endpoint, region, accountPlanId }: Place): Target 
 
 async function readStack(name: string, region: string | undefined) {
   const { CloudFormationClient, DescribeStacksCommand } = await import('@aws-sdk/client-cloudformation');
-  const client = new CloudFormationClient({ ...(region && { region }) });
+  const client = new CloudFormationClient(clientConfig(region));
   const { Stacks = [] } = await client.send(new DescribeStacksCommand({ StackName: name }));
   const outputs = new Map(Stacks[0]?.Outputs?.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]));
   const [tableName, accountPlanId] = [outputs.get('TableName'), outputs.get('AccountPlanId')];
@@ -176,7 +177,7 @@ async function readStack(name: string, region: string | undefined) {
 /** Those that can be received, and those that were received and not deleted yet. */
 async function countMessages(queueUrl: string, region: string | undefined): Promise<number> {
   const { GetQueueAttributesCommand, SQSClient } = await import('@aws-sdk/client-sqs');
-  const client = new SQSClient({ ...(region && { region }) });
+  const client = new SQSClient(clientConfig(region));
   const names = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] as const;
   const { Attributes = {} } = await client.send(
     new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: [...names] }),
@@ -222,7 +223,7 @@ export const callerOf = async (target: Target): Promise<string> =>
 
 async function identify({ region }: Target): Promise<{ account: string; arn: string; region: string }> {
   const { GetCallerIdentityCommand, STSClient } = await import('@aws-sdk/client-sts');
-  const client = new STSClient({ ...(region && { region }) });
+  const client = new STSClient(clientConfig(region));
   const { Account = 'unknown', Arn = 'unknown' } = await client.send(new GetCallerIdentityCommand({}));
   return { account: Account, arn: Arn, region: await client.config.region() };
 }

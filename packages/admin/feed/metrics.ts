@@ -1,4 +1,5 @@
 /** What CloudWatch tells of the feed's queue. */
+import { clientConfig } from '../aws/client-config.ts';
 
 const PERIOD_SECONDS = 300;
 
@@ -12,7 +13,7 @@ export interface Metrics {
 /** Of the last five minutes. */
 export async function readMetrics(queueUrl: string, region: string | undefined, nowMs: number): Promise<Metrics> {
   const { CloudWatchClient, GetMetricDataCommand } = await import('@aws-sdk/client-cloudwatch');
-  const client = new CloudWatchClient({ ...(region && { region }) });
+  const client = new CloudWatchClient(clientConfig(region));
   const Dimensions = [{ Name: 'QueueName', Value: new URL(queueUrl).pathname.split('/').at(-1) }];
   const query = (Id: string, MetricName: string, Stat: string) => ({
     Id,

@@ -12,6 +12,7 @@ import { parseKey } from '../../../lib/dynamodb/keys.ts';
 import { createDestinations } from '../../../lib/events/destinations.ts';
 import { rowOf } from '../../../lib/events/event.ts';
 import { createRelay } from '../../../lib/events/relay.ts';
+import { clientConfig } from '../aws/client-config.ts';
 import type { Audit } from '../cli/audited.ts';
 import { streamRecord } from './stream-record.ts';
 
@@ -48,8 +49,8 @@ type Letter = { Records: DynamoDBRecord[] } | { DDBStreamBatchInfo: BatchInfo };
  */
 export async function replayRelay(table: Table, place: RelayPlace, audit?: Pick<Audit, 'around'>): Promise<Replayed> {
   const { region, eventBus, mergeQueueUrl, deadLettersUrl: QueueUrl } = place;
-  const queues = new SQSClient({ region });
-  const streams = new DynamoDBStreamsClient({ region });
+  const queues = new SQSClient(clientConfig(region));
+  const streams = new DynamoDBStreamsClient(clientConfig(region));
   try {
     const letters = await take(queues, streams, QueueUrl, audit ? HIDDEN_SECONDS : LOOKED_AT_SECONDS);
     const there = letters.filter(({ records }) => records !== undefined);

@@ -5,6 +5,7 @@ import { ERROR_CODES } from '../../../lib/http/errors.ts';
 import { operations } from '../../../lib/http/operations.ts';
 import { SERVICE } from '../../../lib/shared/log.ts';
 import { METRICS } from '../../../lib/shared/metrics.ts';
+import { clientConfig } from '../aws/client-config.ts';
 import { type Alarm, type Attempt, type Measured, WINDOW_MINUTES } from './measured.ts';
 
 /** Points of five minutes: a longer period would begin before the window. */
@@ -29,7 +30,7 @@ interface Query {
 }
 
 export async function measureStack({ region, ...place }: StackPlace, nowMs: number): Promise<Measured> {
-  const config = { ...(region && { region }) };
+  const config = clientConfig(region);
   const cloudWatch = new CloudWatchClient(config);
   const logs = new CloudWatchLogsClient(config);
   try {

@@ -345,7 +345,7 @@ describe('wrong use', () => {
   });
 
   it.each([
-    [['account', 'list', '--endpoint', 'http://127.0.0.1:9'], 1, /^DynamoDB does not respond \(ECONNREFUSED\)/],
+    [['account', 'list', '--endpoint', 'http://127.0.0.1:9'], 1, /does not respond \(ECONNREFUSED\)/],
     [['account', 'list', '--endpoint', 'nonsense'], 2, /^--endpoint must be a URL/],
     [['account', 'list', '--stack', 's', '--table', 't'], 2, /^--stack already names the table/],
     [['account', 'list', '--service', 'http://127.0.0.1:1'], 2, /^No `npm start` service is running at/],

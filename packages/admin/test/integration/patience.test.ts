@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { connectTable, PATIENT, type Table } from '../../../../lib/dynamodb/client.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
 import { getRow } from '../../../../lib/dynamodb/row.ts';
@@ -8,21 +9,31 @@ import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { newTable, put } from '../../../../test/support/service.ts';
 import { startFailingTable } from '../../../local/failing-table.ts';
 import { readAllAccounts } from '../../accounts/accounts.ts';
+import { clientConfig } from '../../aws/client-config.ts';
 import { NoAnswerError, withPatience } from '../../local-service/patience.ts';
 import { runCommand } from '../support/run-admin.ts';
 
 /** Takes calls, and never answers. */
-const mute = createServer(() => undefined);
-let endpoint: string;
+async function startMute() {
+  const server = createServer(() => undefined);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(close);
+  function close() {
+    server.closeAllConnections();
+    server.close();
+  }
+  return { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+}
+
 let table: Table;
 beforeAll(async () => {
-  await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
-  endpoint = `http://127.0.0.1:${(mute.address() as AddressInfo).port}`;
   table = await newTable();
 });
-afterAll(() => {
-  mute.closeAllConnections();
-  mute.close();
+
+beforeEach(() => {
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'x');
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'x');
+  return () => vi.unstubAllEnvs();
 });
 
 const waited = (of: Table) => {
@@ -33,6 +44,7 @@ const waited = (of: Table) => {
 
 describe('waiting for DynamoDB', () => {
   it('is said once, and ends with advice', async () => {
+    const { endpoint } = await startMute();
     const { table: patient, said } = waited(connectTable({ name: 't', endpoint, ...PATIENT }));
     const began = performance.now();
     await expect(getRow(patient, keys.account(1))).rejects.toThrow(NoAnswerError);
@@ -56,16 +68,22 @@ describe('waiting for DynamoDB', () => {
     expect(said()).toBe(0);
   });
 
-  it('is said by a command after three seconds', async () => {
-    const stop = new AbortController();
+  it.each([
+    ['DynamoDB', (endpoint: string) => ['--endpoint', endpoint, '--table', 't']],
+    ['AWS', () => ['--stack', 'Mute', '--region', 'eu-west-1']],
+  ])('is said by a command after three seconds: %s', async (what, of) => {
+    const { endpoint, close } = await startMute();
+    vi.stubEnv('AWS_ENDPOINT_URL_CLOUDFORMATION', endpoint);
     const said = Promise.withResolvers<string>();
-    const running = runCommand(['account', 'list', '--endpoint', endpoint, '--table', 't'], {
-      signal: stop.signal,
-      onErr: said.resolve,
-    });
-    expect(await said.promise).toBe('Still waiting for DynamoDB.\n');
-    mute.closeAllConnections();
-    mute.close();
+    const running = runCommand(['account', 'list', ...of(endpoint)], { onErr: said.resolve });
+    expect(await said.promise).toBe(`Still waiting for ${what}.\n`);
+    close();
     expect((await running).exitCode).toBe(1);
+  });
+
+  it('ends for other services of AWS, too', async () => {
+    const { endpoint } = await startMute();
+    const client = new STSClient({ ...clientConfig('eu-west-1', 100), endpoint });
+    await expect(client.send(new GetCallerIdentityCommand({}))).rejects.toMatchObject({ name: 'TimeoutError' });
   });
 });
