@@ -4,7 +4,7 @@ import { addChecks } from './checks.ts';
 import { ServiceStack } from './stack.ts';
 import { DeploymentSettingsError, readDeploymentSettings } from './stack-settings.ts';
 
-const app = new App();
+export const app = new App();
 // CDK lets everybody write into the folders of bundles, which are deployed: nobody else reaches them.
 chmodSync(app.outdir, 0o700);
 try {

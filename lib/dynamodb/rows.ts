@@ -185,7 +185,8 @@ export interface Rows {
   /** Whom an account's incidents may be assigned to. */
   member: { member_id: Int64; name: string };
   host: UncheckedRow;
-  hostStatus: UncheckedRow;
+  /** `ttl`: of a retired host, Unix seconds. */
+  hostStatus: UncheckedRow & { ttl?: number };
   rumResource: UncheckedRow & { deleted?: boolean };
   rumUsage: UncheckedRow;
   rateCount: RateCountRow;

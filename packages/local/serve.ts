@@ -1,10 +1,11 @@
 /** What `npm start` starts: DynamoDB Local, the table with its data, and the service. */
-import { createReadStream, existsSync, rmSync, writeFileSync } from 'node:fs';
+import { createReadStream, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import inspector from 'node:inspector';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { DEMO_KEYS, sampleData } from '../../infra/generate/sample.ts';
 import { createAppKeys } from '../../lib/auth/app-keys.ts';
 import { connectTable, PATIENT, type Table } from '../../lib/dynamodb/client.ts';
+import { isUnavailable } from '../../lib/dynamodb/failures.ts';
 import { operations } from '../../lib/http/operations.ts';
 import { readSettings, SETTINGS } from '../../lib/shared/settings.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
@@ -13,14 +14,16 @@ import { feedOf } from '../admin/cli/target.ts';
 import { createConsole } from '../admin/console/console.ts';
 import { DataError } from '../admin/data/check-lines.ts';
 import { linesOf } from '../admin/data/lines.ts';
-import { countsText, loadData } from '../admin/data/load.ts';
+import { checkAgainst, countsText, writeData } from '../admin/data/load.ts';
 import { createLocalGatewayKeys } from '../admin/local-service/local-gateway-keys.ts';
 import { createTable, LOCAL_TABLE_NAME } from '../admin/local-service/local-table.ts';
+import { NoAnswerError, withPatience } from '../admin/local-service/patience.ts';
 import { noteRunning } from '../admin/local-service/running.ts';
 import { line } from '../admin/text/printable.ts';
 import { startDynamoDb } from './dynamodb-local.ts';
 import { appendTo } from './events-file.ts';
 import { FAILURES, type Failure, startFailingTable } from './failing-table.ts';
+import { fullDisk } from './free-space.ts';
 import type { Served } from './gateway.ts';
 import { type LocalService, startService } from './local-service.ts';
 import { startSampleReports } from './sample-reports.ts';
@@ -106,35 +109,61 @@ export async function serve(
   );
 }
 
+const SAY_MS = 3_000;
+const END_MS = 30_000;
+
 /** Starts DynamoDB, and sees to the table and its data. */
 async function prepareTable(
-  { data, db, still }: Options,
+  options: Options,
   atEnd: (stop: () => Promise<void>) => void,
   fail: (error: unknown) => void,
 ): Promise<{ endpoint: string; table: Table }> {
+  const { db } = options;
+  const sayWaiting = () => show('Still waiting for DynamoDB.');
+  const waiting = setTimeout(sayWaiting, SAY_MS);
   const starting = startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT, dbDirectory: db });
   atEnd(async () => (await starting).stop());
   const { endpoint, lost } = await starting;
+  clearTimeout(waiting);
   void lost.then((sentence) => fail(new StartError(sentence)));
-  await createTable(endpoint, LOCAL_TABLE_NAME);
   const table = connectTable({ name: LOCAL_TABLE_NAME, endpoint, ...PATIENT });
   atEnd(async () => table.client.destroy());
-  const loading = { nowSeconds: Math.floor(Date.now() / 1000), gatewayKeys: createLocalGatewayKeys(table) };
-  // Data that is begun is loaded again: the same rows complete it.
-  const begun = db === undefined ? undefined : join(db, 'loading');
-  const isCutShort = begun !== undefined && existsSync(begun);
-  if (data !== undefined) {
-    const loaded = await loadData(table, data, linesOf(createReadStream(data)), loading).catch((error) => {
-      throw error instanceof DataError ? new StartError(error.message) : error;
-    });
-    show(`Loaded ${data}: ${countsText(loaded)}`);
-  } else if (isCutShort || (await listAccounts(table)).length === 0) {
-    const sample = sampleData(Date.now(), { reporting: !still });
-    if (begun) writeFileSync(begun, '');
-    show(`Loaded sample data: ${countsText(await loadData(table, 'sample', sample, loading))}`);
-    if (begun) rmSync(begun);
-  } else show('The table already has data: no sample data is loaded.');
+  const patient = withPatience(table, { sayMs: SAY_MS, endMs: END_MS, onWaiting: sayWaiting });
+  try {
+    await createTable(endpoint, LOCAL_TABLE_NAME);
+    await loadTable(patient.table, options);
+  } catch (error) {
+    if (error instanceof DataError) throw new StartError(error.message);
+    if (!(error instanceof NoAnswerError || isUnavailable(error))) throw error;
+    const damaged = db && ` If the database in ${db} is damaged, move the directory away to begin anew.`;
+    const failed = `DynamoDB has stopped answering (${(error as Error).name}): check the load of this machine.`;
+    throw new StartError((db && fullDisk(db)) || `${failed}${damaged ?? ''}`);
+  } finally {
+    patient.stop();
+  }
   return { endpoint, table };
+}
+
+/**
+ * Loads the data of the options, or the sample into a table without data. What was cut short is loaded again: the same rows
+ * complete it.
+ */
+async function loadTable(table: Table, { data, db, still }: Options): Promise<void> {
+  /** Holds the name of the data file, nothing for the sample. */
+  const begun = db === undefined ? undefined : join(db, 'loading');
+  const cutShort = begun !== undefined && existsSync(begun) ? readFileSync(begun, 'utf8') : undefined;
+  const file = data ?? (cutShort || undefined);
+  if (file === undefined && cutShort === undefined && (await listAccounts(table)).length > 0) {
+    show('The table already has data: no sample data is loaded.');
+    return;
+  }
+  const source = file ?? 'sample data';
+  const lines = file === undefined ? sampleData(Date.now(), { reporting: !still }) : linesOf(createReadStream(file));
+  const entities = await checkAgainst(table, source, lines);
+  if (begun) writeFileSync(begun, file === undefined ? '' : resolve(file));
+  const loading = { nowSeconds: Math.floor(Date.now() / 1000), gatewayKeys: createLocalGatewayKeys(table) };
+  show(`Loaded ${source}: ${countsText(await writeData(table, entities, loading))}`);
+  if (begun) rmSync(begun);
 }
 
 function welcome(

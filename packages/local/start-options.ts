@@ -39,6 +39,8 @@ export function readOptions() {
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
     throw new UsageError(`--port must be a number from 0 to 65535, not "${port}".`);
   if (!fail.every(isFailure)) throw new UsageError(`--fail must be one of ${Object.keys(FAILURES).join(', ')}.`);
+  if (others.db !== undefined && process.env.DYNAMODB_ENDPOINT)
+    throw new UsageError('--db is for DynamoDB Local: unset DYNAMODB_ENDPOINT, whose server keeps its data itself.');
   return { ...others, port: Number(port), fail };
 }
 

@@ -10,7 +10,6 @@ import { promisify } from 'node:util';
 import { App } from 'aws-cdk-lib';
 import { build } from 'esbuild';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { GRANTS } from '../../infra/grants.ts';
 import { aliases, LEFT_OUT } from '../../infra/left-out.ts';
 import { ServiceStack } from '../../infra/stack.ts';
 import { browseFleet } from '../../lib/http/operations.ts';
@@ -48,8 +47,19 @@ function deployed(name: string) {
   return { path: join(folder, `asset.${hash}`), env, handler: String(Properties.Handler) };
 }
 
-/** Bytes of a bundle, where not as all others; that of the feed has a client of SQS. */
-const LARGEST: Readonly<Record<string, number>> = { 'fallback-route': 15_000, 'ingest-records': 320_000 };
+/** Kilobytes of each bundle, rounded up: what makes one larger is seen. That of the feed has a client of SQS. */
+const LARGEST = {
+  'browse-fleet': 262,
+  'get-rum-resource': 244,
+  'delete-work-item': 238,
+  'merge-alerts': 262,
+  'finish-merges': 202,
+  'ingest-records': 325,
+  relay: 240,
+  'usage-key-authorizer': 190,
+  'fallback-route': 14,
+  'openapi-document': 43,
+};
 
 /** A server on this machine that answers in place of DynamoDB. */
 async function serving(answer: RequestListener) {
@@ -114,20 +124,11 @@ describe('every bundle, started as Lambda would', () => {
     expect(stdout).not.toContain('the-secret-key');
   });
 
-  it('openapi-document serves openapi.json, and 304 to callers that have it', async () => {
+  it('openapi-document serves openapi.json, every number exact', async () => {
     const { answer } = await start('openapi-document', { ...call, httpMethod: 'GET', path: '/openapi.json' });
     const own = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8');
     expect(parseJson(answer.body)).toEqual(parseJson(own));
     expect(answer.body).toContain('"maximum":9223372036854775806');
-    // Pages of any site may show it.
-    expect(answer.headers).toEqual({
-      'Content-Type': 'application/json',
-      'Cache-Control': 'public, max-age=300',
-      ETag: expect.stringMatching(/^"[\w-]{22}"$/),
-      'Access-Control-Allow-Origin': '*',
-    });
-    const again = await start('openapi-document', { ...call, headers: { 'if-none-match': answer.headers.ETag } });
-    expect(again.answer).toMatchObject({ statusCode: 304, body: '' });
   });
 
   it('ingest-records takes a batch, and reads its queues from the environment', async () => {
@@ -212,21 +213,35 @@ describe('every bundle, started as Lambda would', () => {
     expect(token).toBe('token-of-the-function');
   });
 
-  it.each(Object.keys(GRANTS))('%s holds no development dependency and is no larger than it must be', (name) => {
-    const { path } = deployed(name);
-    const files = readdirSync(path).filter((file) => file !== 'index.mjs.LEGAL.txt');
-    expect(files.sort()).toEqual(['index.mjs', 'index.mjs.map']);
-    expect(statSync(join(path, 'index.mjs')).size).toBeLessThanOrEqual(LARGEST[name] ?? 260_000);
-    const { sources } = JSON.parse(readFileSync(join(path, 'index.mjs.map'), 'utf8')) as { sources: string[] };
-    const packages = new Set(sources.map((source) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1]));
-    expect([...packages].filter((name) => name !== undefined && name in devDependencies)).toEqual([]);
+  it('every function has its size here', () => {
+    expect(Object.keys(LARGEST).sort()).toEqual([...functions.keys()].sort());
   });
+
+  it.each(Object.entries(LARGEST))(
+    '%s holds no development dependency and is no larger than %d kB',
+    (name, largest) => {
+      const { path } = deployed(name);
+      const files = readdirSync(path).filter((file) => file !== 'index.mjs.LEGAL.txt');
+      expect(files.sort()).toEqual(['index.mjs', 'index.mjs.map']);
+      expect(statSync(join(path, 'index.mjs')).size).toBeLessThanOrEqual(largest * 1_000);
+      const { sources } = JSON.parse(readFileSync(join(path, 'index.mjs.map'), 'utf8')) as { sources: string[] };
+      const packages = new Set(sources.map((source) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1]));
+      expect([...packages].filter((name) => name !== undefined && name in devDependencies)).toEqual([]);
+    },
+  );
 });
 
 describe('what the bundles leave out (infra/left-out.ts)', () => {
   const CREDENTIALS = '@aws-sdk/credential-provider-node';
+  const built = new Map<string, ReturnType<typeof buildWithout>>();
   /** A bundle that leaves out these modules alone. */
-  async function bundleWithout(...modules: string[]) {
+  function bundleWithout(...modules: string[]) {
+    const name = modules.join();
+    const bundle = built.get(name) ?? buildWithout(...modules);
+    built.set(name, bundle);
+    return bundle;
+  }
+  async function buildWithout(...modules: string[]) {
     const outfile = join(folder, `without-${modules.join('-').replaceAll(/\W/g, '_')}.mjs`);
     const entry = fileURLToPath(new URL('../../functions/delete-work-item.ts', import.meta.url));
     const options = { bundle: true, minify: true, format: 'esm', platform: 'node', target: 'node24' } as const;

@@ -6,23 +6,28 @@ import { ServiceStack } from '../../infra/stack.ts';
 import type { Template } from '../../packages/local/template.ts';
 import { only, propertiesOf } from '../support/stack.ts';
 
-function synthesized(stackName: string, context: Record<string, string> = {}, env = {}) {
+function stackOf(stackName: string, context: Record<string, string> = {}, env = {}) {
   const app = new App({
     context: { ...cdk.context, 'aws:cdk:bundling-stacks': [], stackName, ...context },
     analyticsReporting: false,
     builtinCloudFormationValidation: false,
   });
-  const { artifactId } = new ServiceStack(app, stackName, { env });
-  return app.synth().getStackArtifact(artifactId);
+  return { app, stack: new ServiceStack(app, stackName, { env }) };
 }
+function synthesized(...of: Parameters<typeof stackOf>): Template {
+  const { app, stack } = stackOf(...of);
+  return app.synth().getStackArtifact(stack.artifactId).template as Template;
+}
+/** What synthesis would print. */
 const messagesOf = (context: Record<string, string>) =>
-  synthesized('Preview', context).messages.map(({ level, entry: { data } }) => [level, data]);
+  stackOf('Preview', context)
+    .stack.node.findAll()
+    .flatMap(({ node }) => node.metadata)
+    .filter(({ type }) => /^aws:cdk:(info|warning|error)$/.test(type))
+    .map(({ type, data }) => [type.replace('aws:cdk:', ''), data]);
 
 describe('two stages', () => {
-  const [one, other] = ['Staging', 'Production'].map((name) => synthesized(name).template as Template) as [
-    Template,
-    Template,
-  ];
+  const [one, other] = ['Staging', 'Production'].map((name) => synthesized(name)) as [Template, Template];
 
   it('have no name in common that AWS wants to be the only one in a region', () => {
     const named = (template: Template) =>
@@ -56,7 +61,7 @@ describe('a table to adopt', () => {
     ['another region', { account: '123456789012', region: 'eu-central-1' }],
     ['another account', { account: '210987654321', region: 'eu-west-1' }],
   ])('of %s is refused', (_where, env) => {
-    expect(() => synthesized('Preview', { adoptTable }, env)).toThrow(
+    expect(() => stackOf('Preview', { adoptTable }, env)).toThrow(
       'Context adoptTable names a table of account 123456789012 in eu-west-1',
     );
   });
@@ -65,13 +70,13 @@ describe('a table to adopt', () => {
     ['the same account and region', { account: '123456789012', region: 'eu-west-1' }],
     ['an account that synthesis does not know', {}],
   ])('of %s is taken', (_where, env) => {
-    expect(synthesized('Preview', { adoptTable }, env).template.Outputs.TableName.Value).toBe('kept');
+    expect(synthesized('Preview', { adoptTable }, env).Outputs?.TableName?.Value).toBe('kept');
   });
 });
 
 describe('an ephemeral stage', () => {
   it('takes its table with it', () => {
-    const { template } = synthesized('Preview', { ephemeral: 'true' });
+    const template = synthesized('Preview', { ephemeral: 'true' });
     const { DeletionPolicy, Properties } = only('AWS::DynamoDB::GlobalTable', template);
     expect(DeletionPolicy).toBe('Delete');
     expect(Properties.Replicas).toMatchObject([{ DeletionProtectionEnabled: false }]);
@@ -81,9 +86,7 @@ describe('an ephemeral stage', () => {
     ['IncidentMonitoringRum', {}],
     ['Preview', { adoptTable: 'arn:aws:dynamodb:eu-west-1:123456789012:table/kept/stream/2026-01-01T00:00:00.000' }],
   ])('is refused for the stack %s with %o', (stackName, more) => {
-    expect(() => synthesized(stackName, { ephemeral: 'true', ...more })).toThrow(
-      'Context ephemeral requires a stackName',
-    );
+    expect(() => stackOf(stackName, { ephemeral: 'true', ...more })).toThrow('Context ephemeral requires a stackName');
   });
 });
 

@@ -120,19 +120,6 @@ describe('a warm handler', () => {
     expect(await appKeys.find(appKey)).toBeUndefined();
   });
 
-  it('trusts it no longer for being used all the time', async () => {
-    const { clock, appKeys } = warm();
-    const { account, appKey } = await newCaller(table);
-    await appKeys.find(appKey);
-    await revoke(appKey, account);
-    for (let second = 1; second <= 30; second += 1) {
-      clock.now += 1_000;
-      await appKeys.find(appKey);
-    }
-    clock.now += 1;
-    expect(await appKeys.find(appKey)).toBeUndefined();
-  });
-
   it('trusts it from the moment that its look-up began, however long that took', async () => {
     const { clock, appKeys, own } = warm();
     const { account, appKey } = await newCaller(table);

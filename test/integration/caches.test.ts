@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { createAppKeys, hashAppKey } from '../../lib/auth/app-keys.ts';
 import { connectTable, type Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
+import { forEach as forEachOf } from '../../lib/dynamodb/pool.ts';
 import { browseFleet, getRumResource } from '../../lib/http/operations.ts';
 import { createRateLimiter } from '../../lib/http/rate-limit.ts';
 import { createGetRumResource } from '../../lib/operations/get-rum-resource/resource.ts';
@@ -18,13 +19,8 @@ beforeAll(async () => {
 });
 
 /** Does something for each number, a few at once. */
-async function forEach(count: number, act: (number: number) => Promise<unknown>): Promise<void> {
-  const numbers = Array.from({ length: count }, (_, number) => number).values();
-  const worker = async () => {
-    for (const number of numbers) await act(number);
-  };
-  await Promise.all(Array.from({ length: 50 }, worker));
-}
+const forEach = (count: number, act: (number: number) => Promise<unknown>) =>
+  forEachOf([...Array(count).keys()], act, { concurrency: 50 });
 
 /** A table whose every reply is there already: thousands of calls to DynamoDB Local would show no more. */
 function cannedTable(reply: () => { statusCode: number; body: string }): Table {

@@ -28,6 +28,7 @@ import { blockLines, codeSpans, documents, isCommand, textOf, wordsOf } from '..
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { newTable } from '../support/service.ts';
 import { stepsOf, walk } from '../support/walk.ts';
+import { whileBusy } from '../support/while-busy.ts';
 
 const root = new URL('../../', import.meta.url);
 const STREAM_ARN = 'arn:aws:dynamodb:eu-west-1:123456789012:table/t/stream/2026-11-21T00:00:00.000';
@@ -58,7 +59,6 @@ const WHOLE_RUNS = [
   'npm run test:faults',
   'npm run test:browser',
   'npm run test:browser -- --pictures',
-  'FAULTS=full npm run test:faults',
   'npm start -- --watch', // packages/local/test/integration/watch
   'npm start -- --inspect', // packages/local/test/integration/watch
   'bash .ci/run',
@@ -168,13 +168,14 @@ afterAll(async () => {
   await service.stop();
 });
 
+const again = whileBusy();
 /** Sends a call, and sends it again where the limit of the fleet or a busy machine stands in its way. */
 async function send(path: string, body: string, query = `?app_key=${DEMO_KEYS.demo}`) {
   for (;;) {
     const headers = { 'Content-Type': 'application/json' };
-    const response = await fetch(`${service.url}${path}${query}`, { method: 'POST', headers, body });
+    const response = await again(() => fetch(`${service.url}${path}${query}`, { method: 'POST', headers, body }));
     const text = await response.text();
-    if (response.status !== 429 && response.status !== 503) return { status: response.status, text };
+    if (response.status !== 429) return { status: response.status, text };
     await sleep(1_000 * Number(response.headers.get('retry-after')));
   }
 }

@@ -122,31 +122,6 @@ describe('a merge', () => {
     expect(await theirs.placements(foreign.alerts)).toEqual([undefined]);
   });
 
-  it.each([
-    ['no alerts', { alert_ids: [] }, 'alert_ids must be an array of at least 1 item'],
-    ['an alert id that is none', { alert_ids: ['x'] }, 'alert_ids[0] must be an ObjectID'],
-    ['an incident id that is none', { incident_id: 'zz' }, 'incident_id must be an ObjectID'],
-    ['a comment of 1025 characters', { comment: 'x'.repeat(1025) }, 'comment must be a string of at most 1024'],
-    ['a title of 513 characters', { title: 'x'.repeat(513) }, 'title must be a string of at most 512'],
-    ['an owner that is no integer', { owner_id: '12' }, 'owner_id must be an integer'],
-    ['a title that is no Unicode', { title: '\ud800' }, 'title must be a string'],
-  ])('refuses %s', async (_what, change, message) => {
-    const tenant = await given();
-    const body = { alert_ids: [objectId()], incident_id: objectId(), ...change };
-    const answer = await tenant.merge(handlers.mergeAlerts, body);
-    expectEnvelope(answer, 400, 'InvalidParameter');
-    expect(answer.body.error.message).toContain(message);
-  });
-
-  it('takes a title of 512 and a comment of 1024 characters, counted in code points', async () => {
-    const tenant = await given();
-    const to = await tenant.incident();
-    const alert_ids = await tenant.alerts(1);
-    const [title, comment] = ['🔥'.repeat(512), '🔥'.repeat(1024)];
-    expectEnvelope(await tenant.merge(handlers.mergeAlerts, { alert_ids, incident_id: to, title, comment }), 200);
-    expect(await tenant.incidentRow(to)).toMatchObject({ title });
-  });
-
   it('does not close the incident that the alerts came from', async () => {
     const tenant = await given();
     const [from, to] = [await tenant.incident(), await tenant.incident()];
@@ -270,18 +245,6 @@ describe('an Idempotency-Key', () => {
     for (const key of ['a, b', 'a', 'b', 'a, b'])
       expectEnvelope(await tenant.merge(handlers.mergeAlerts, body, { headers: { 'Idempotency-Key': key } }), 200);
     expect(await tenant.feed(body.incident_id)).toHaveLength(3);
-  });
-
-  it('with another body is InvalidParameter, and nothing is written', async () => {
-    const tenant = await given();
-    const to = await tenant.incident();
-    const [first, second] = [await tenant.alerts(1), await tenant.alerts(1)];
-    const headers = { 'Idempotency-Key': 'k' };
-    expectEnvelope(await tenant.merge(handlers.mergeAlerts, { alert_ids: first, incident_id: to }, { headers }), 200);
-    const answer = await tenant.merge(handlers.mergeAlerts, { alert_ids: second, incident_id: to }, { headers });
-    expectEnvelope(answer, 400, 'InvalidParameter');
-    expect(answer.body.error.message).toContain('Idempotency-Key');
-    expect(await tenant.placements(second)).toEqual([undefined]);
   });
 
   it('is forgotten after 24 hours, also before the row is gone', async () => {

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { expectEnvelope } from '../support/answers.ts';
-import { type Account, newAccount, objectId } from '../support/incidents.ts';
-import { type Answer, connectAgain, handlersOver, newTable, testDeps } from '../support/service.ts';
+import { type Account, newAccount } from '../support/incidents.ts';
+import { connectAgain, handlersOver, newTable, testDeps } from '../support/service.ts';
 
 let table: Table;
 beforeAll(async () => {
@@ -17,15 +17,6 @@ const instance = () => {
   const own = connectAgain(table);
   return handlersOver(testDeps(own), { transactionItems: TRANSACTION_ITEMS }).mergeAlerts;
 };
-
-/** Merges as a client does that is told to try again: with one Idempotency-Key, so that it is one merge however often. */
-async function mergeUntilDone(tenant: Account, body: object): Promise<Answer> {
-  const headers = { 'Idempotency-Key': objectId() };
-  for (let attempt = 1; ; attempt += 1) {
-    const answer = await tenant.merge(instance(), body, { headers });
-    if (answer.status !== 503 || attempt === 10) return answer;
-  }
-}
 
 /** Every entry of the given incidents' feeds in the order of the merges, each with the moves of all its rows. */
 async function history(tenant: Account, incidents: string[]) {
@@ -65,7 +56,7 @@ describe('merges that share alerts', () => {
     const [one, other] = [await tenant.incident(), await tenant.incident()];
     const alerts = await tenant.alerts(36, start);
     const answers = await Promise.all(
-      [one, other].map((incident_id) => mergeUntilDone(tenant, { alert_ids: alerts, incident_id })),
+      [one, other].map((incident_id) => tenant.merge(instance(), { alert_ids: alerts, incident_id })),
     );
     for (const answer of answers) expectEnvelope(answer, 200);
     for (const id of [one, other]) await tenant.finish(id, TRANSACTION_ITEMS);
@@ -83,7 +74,7 @@ describe('merges that share alerts', () => {
     const sizes = [3, 40, 7, 1, 20, 5];
     const answers = await Promise.all(
       sizes.map((size, index) =>
-        mergeUntilDone(tenant, {
+        tenant.merge(instance(), {
           alert_ids: alerts.slice(index, index + size),
           incident_id: incidents[index % incidents.length],
           title: `Title ${index}`,

@@ -121,35 +121,12 @@ describe('a path and method that is no operation', () => {
   const sent = (resource: string, path: string, httpMethod: string) =>
     invoke(refuse, { ...eventFor(browseFleet), resource, path, httpMethod });
 
-  it.each([
-    ['/', '/'],
-    ['/monit', '/monit'],
-    ['/{proxy+}', '/MONIT/servicemap/fleet'],
-    ['/{proxy+}', '/alert/list'],
-    ['/{proxy+}', '/alert/merge//'],
-  ])('%s for %s is RouteNotFound whatever the method', async (resource, path) => {
-    for (const httpMethod of ['POST', 'GET', 'OPTIONS'])
-      expectEnvelope(await sent(resource, path, httpMethod), 404, 'RouteNotFound');
-  });
-
-  const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
-  it.each(Object.entries(allowedMethods()))(
-    'any other method on %s than %s is MethodNotAllowed with Allow',
-    async (path, method) => {
-      for (const httpMethod of METHODS.filter((each) => each !== method)) {
-        const answer = await sent(path, path, httpMethod);
-        expectEnvelope(answer, 405, 'MethodNotAllowed');
-        expect(answer.headers.Allow).toBe(method);
-        expect(answer.body.error.message).toContain(method);
-      }
-    },
-  );
-
   it.each(['/alert/merge/', '/base/alert/merge', '/alert/merge/list/'])(
     'goes by the resource, not by the path %s',
     async (path) => {
       expectEnvelope(await sent('/alert/merge', path, 'GET'), 405, 'MethodNotAllowed');
-      expectEnvelope(await sent('/{proxy+}', path, 'GET'), 404, 'RouteNotFound');
+      for (const method of ['POST', 'GET', 'OPTIONS'])
+        expectEnvelope(await sent('/{proxy+}', path, method), 404, 'RouteNotFound');
     },
   );
 });

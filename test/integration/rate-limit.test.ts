@@ -1,6 +1,8 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
+import { itemBytes } from '../../lib/dynamodb/item-size.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { browseFleet } from '../../lib/http/operations.ts';
 import { createRateLimiter } from '../../lib/http/rate-limit.ts';
@@ -268,17 +270,7 @@ describe('a count', () => {
     }
     const row = await stored(table, keys.rateCount(account, 'browse-fleet', MINUTE));
     expect(row.total).toBe(30);
-    expect(sizeOf(row)).toBeLessThan(1024);
+    expect(itemBytes(marshall(row))).toBeLessThan(1024);
     expect(row.ttl).toBe(NOW / 1000 + 60 + 2 * 3_600);
   });
 });
-
-/** Bytes of a row as DynamoDB counts them: names, strings, and numbers at two digits a byte and one more. */
-function sizeOf(row: Record<string, unknown>): number {
-  const valueSize = (value: unknown): number => {
-    if (typeof value === 'number') return Math.ceil(String(value).length / 2) + 2;
-    if (value instanceof Set) return [...value].reduce((sum, one) => sum + valueSize(one) + 1, 3);
-    return Buffer.byteLength(String(value));
-  };
-  return Object.entries(row).reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + valueSize(value), 0);
-}

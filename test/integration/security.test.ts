@@ -40,7 +40,7 @@ let handlers: Handlers;
 let clock = NOW;
 let own: Tenant;
 let other: Tenant;
-let badKeys: Record<'expired' | 'revoked' | 'revokedAhead' | 'issuedAhead' | 'withoutPermission', string>;
+let badKeys: Record<'expired' | 'revoked' | 'withoutPermission', string>;
 
 async function tenant(text: string): Promise<Tenant> {
   const tenant = await newAccount(table);
@@ -65,9 +65,6 @@ beforeAll(async () => {
   badKeys = {
     expired: await key({ expires_at: 1 }),
     revoked: await key({ revoked_at: 1 }),
-    // By commands on computers whose clocks are ahead of the functions' for as long as this test's clock runs.
-    revokedAhead: await key({ revoked_at: NOW / 1000 + 86_400 }),
-    issuedAhead: await key({ created_at: NOW / 1000 + 86_400 }),
     withoutPermission: await key({ permissions: [] }),
   };
   tap = tapWire(table);
@@ -133,34 +130,12 @@ interface Row {
 }
 const json = (body: object) => JSON.stringify(body);
 const inserted = (route: Route, member: string) => `${json(route.valid()).slice(0, -1)},${member}}`.replace('{,', '{');
-const withInteger = (route: Route, number: string) =>
-  inserted(
-    { ...route, valid: () => ({ ...route.valid(), [route.integer]: undefined }) },
-    `"${route.integer}":${number}`,
-  );
-const deep = '['.repeat(10_000) + ']'.repeat(10_000);
 const always = (code: ErrorCode | 'OK') => () => code;
 const withKey = (options: EventOptions): EventOptions => ({ appKey: own.appKey, ...options });
 
 const TABLE: Record<string, Row> = {
   'no key': { send: (r) => ({ body: r.valid() }), code: always('Unauthorized') },
   'an unknown key': { send: (r) => ({ appKey: 'x'.repeat(43), body: r.valid() }), code: always('Unauthorized') },
-  'an empty key': { send: (r) => ({ appKey: '', body: r.valid() }), code: always('Unauthorized') },
-  'a key of 257 characters': {
-    send: (r) => ({ appKey: 'x'.repeat(257), body: r.valid() }),
-    code: always('Unauthorized'),
-  },
-  'an expired key': { send: (r) => ({ appKey: badKeys.expired, body: r.valid() }), code: always('Unauthorized') },
-  'a revoked key': { send: (r) => ({ appKey: badKeys.revoked, body: r.valid() }), code: always('Unauthorized') },
-  'a key that was revoked by a clock ahead of ours': {
-    send: (r) => ({ appKey: badKeys.revokedAhead, body: r.valid() }),
-    code: always('Unauthorized'),
-  },
-  'a key that was issued by a clock ahead of ours': {
-    send: (r) => ({ appKey: badKeys.issuedAhead, body: r.valid() }),
-    code: (r) => plain(r),
-  },
-  'two keys': { send: (r) => ({ appKey: [own.appKey, own.appKey], body: r.valid() }), code: always('Unauthorized') },
   'a valid key before an unknown one': {
     send: (r) => ({ appKey: [own.appKey, 'x'], body: r.valid() }),
     code: always('Unauthorized'),
@@ -190,49 +165,6 @@ const TABLE: Record<string, Row> = {
     send: (r) => withKey({ rawBody: inserted(r, `"x":"${'x'.repeat(262_144)}"`) }),
     code: always('EntityTooLarge'),
   },
-  '10,000 levels of nesting': {
-    send: (r) => withKey({ rawBody: inserted(r, `"x":${deep}`) }),
-    code: always('InvalidParameter'),
-  },
-  'a huge number in an unknown field': {
-    send: (r) => withKey({ rawBody: inserted(r, `"x":${'9'.repeat(400)}`) }),
-    code: (r) => plain(r),
-  },
-  'a huge number': {
-    send: (r) =>
-      withKey({
-        rawBody: inserted(
-          { ...r, valid: () => ({ ...r.valid(), [r.integer]: undefined }) },
-          `"${r.integer}":${'9'.repeat(400)}`,
-        ),
-      }),
-    code: always('InvalidParameter'),
-    needs: 'integer',
-  },
-  'a number beyond the doubles': {
-    send: (r) =>
-      withKey({
-        rawBody: inserted({ ...r, valid: () => ({ ...r.valid(), [r.integer]: undefined }) }, `"${r.integer}":1e999`),
-      }),
-    code: always('InvalidParameter'),
-    needs: 'integer',
-  },
-  ...Object.fromEntries(
-    ['4503599627370497.5', '1.00000000000000000001', '1e-400', '99999999999999999999.5'].map((number) => [
-      `a fraction that a double rounds: ${number}`,
-      {
-        send: (r: Route) => withKey({ rawBody: withInteger(r, number) }),
-        code: always('InvalidParameter'),
-        needs: 'integer',
-      },
-    ]),
-  ),
-  ...Object.fromEntries(
-    ['1.0', '1e0', '10E-1', '0.1e+1'].map((number) => [
-      `an integer in another notation: ${number}`,
-      { send: (r: Route) => withKey({ rawBody: withInteger(r, number) }), code: plain, needs: 'integer' },
-    ]),
-  ),
   ['__proto__']: {
     send: (r) => withKey({ rawBody: inserted(r, '"__proto__":{"limit":"x","version":"x","polluted":true}') }),
     code: (r) => plain(r),

@@ -7,7 +7,7 @@ import { type Request, TableDouble } from '../../packages/proof/simulation/table
 import type { Item } from '../../packages/proof/simulation/values.ts';
 import { SEED, seededRandom } from '../support/chance.ts';
 
-const HISTORIES = Number(process.env.HISTORIES ?? 3_000);
+const HISTORIES = Number(process.env.HISTORIES ?? 1_000);
 const SENT = 1_795_000_000_000;
 const DAY = 24 * 3_600_000;
 

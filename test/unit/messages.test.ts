@@ -9,7 +9,6 @@ import {
   type Explanations,
   type FieldError,
   type FieldSchema,
-  refuse,
 } from '../../lib/http/errors.ts';
 import { CATALOGS, catalogFor, messageOf, ROUTE_CATALOGS } from '../../lib/http/messages/index.ts';
 import { anyText } from '../support/any-text.ts';
@@ -167,26 +166,6 @@ describe('what a field must be', () => {
   });
 });
 
-it('a Chinese message has blanks between Chinese and other letters or digits, and nowhere else', () => {
-  const [chinese] = CATALOGS.filter(({ language }) => language === 'zh-CN');
-  if (!chinese) throw new Error('there is no Chinese');
-  const messages = [
-    ...Object.values(chinese.codes),
-    ...Object.entries(EXAMPLES).map(([name, [values]]) =>
-      messageOf(chinese, { code: 'BadRequest', explanation: { name, values } as Explanation }),
-    ),
-    ...FORMS.flatMap(([schema]) =>
-      [{}, { missing: true }, { item: 1 }, { item: 1, moreItems: 2 }].map((more) =>
-        chinese.explain.invalidFields({ fieldErrors: [{ field: 'f', schema, ...more }] }),
-      ),
-    ),
-    ...[1, 60].map((windowSeconds) => chinese.explain.tooFrequent({ limit: 2, windowSeconds })),
-  ];
-  const wrong =
-    /\p{Script=Han}[\w-]|[\w\]]\p{Script=Han}|\p{Script=Han} +\p{Script=Han}|[，。；：、（）] | [，。；：、（）]| {2}/u;
-  expect(messages.filter((message) => wrong.test(message))).toEqual([]);
-});
-
 /** Reserved for private use, so no language of the service. */
 const UNKNOWN = 'qaa';
 /** What `*` stands for where English is named. */
@@ -259,15 +238,5 @@ describe('the catalogues of refused routes', () => {
     expect(messageOf(english, { code: 'RouteNotFound', explanation })).toBe(
       messageOf(english, { code: 'RouteNotFound', explanation: undefined }),
     );
-  });
-});
-
-describe('a refusal', () => {
-  it('has its own sentence in each language', () => {
-    const error = refuse('versionDiffers', { given: '1', stored: '2' });
-    expect(Object.fromEntries(CATALOGS.map((catalog) => [catalog.language, messageOf(catalog, error)]))).toMatchObject({
-      en: 'version must be the stored version of the work item, which is 2, not 1.',
-      'zh-CN': 'version 必须等于工作项当前的版本 2，而不是 1。',
-    });
   });
 });

@@ -12,11 +12,6 @@ describe('the list of operations', () => {
     ]);
   });
 
-  it('has no name and no path twice', () => {
-    expect(new Set(operations.map(({ name }) => name)).size).toBe(operations.length);
-    expect(new Set(operations.map(({ path }) => path)).size).toBe(operations.length);
-  });
-
   it('asks for a permission in fleet browse alone', () => {
     expect(operations.map((operation) => ('permission' in operation ? operation.permission : undefined))).toEqual([
       'monit',

@@ -139,8 +139,7 @@ describe('an error', () => {
 
   it('is a lost connection when a reply ends half-way', async () => {
     reply = (response) => {
-      response.writeHead(200, { 'Content-Length': 100 }).write('{"Item":');
-      setTimeout(() => response.destroy(), 20);
+      response.writeHead(200, { 'Content-Length': 100 }).write('{"Item":', () => response.destroy());
     };
     const { client } = connectTable({ name: 't', endpoint, timeouts: PATIENT });
     expect(await outcomeOf(client, get())).toMatchObject({ code: 'ECONNRESET', metadata: { attempts: 3 } });

@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { RootCommand } from '@bomb.sh/tab';
 import { Argument, type Command } from 'commander';
+import { shellWord } from '../text/shell-word.ts';
 import type { AdminCommand } from './command.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'];
@@ -18,7 +19,7 @@ export function addCompletionCommands(program: AdminCommand): void {
     .addArgument(new Argument('<shell>', 'your shell').choices(SHELLS))
     .action((shell: string) => {
       // Not through npm, which would take twice as long.
-      const own = [process.execPath, fileURLToPath(new URL('./admin.ts', import.meta.url))].map((path) => `'${path}'`);
+      const own = [process.execPath, fileURLToPath(new URL('./admin.ts', import.meta.url))].map(shellWord);
       new RootCommand().setup(NAME, own.join(' '), shell);
     });
 

@@ -1,10 +1,12 @@
 import { BatchWriteCommand, type BatchWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { backoff } from '../../../lib/dynamodb/backoff.ts';
+import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
 import { optionsOf, type Table } from '../../../lib/dynamodb/client.ts';
-import { attribute, expression, IS_NEW, isAsRead } from '../../../lib/dynamodb/expression.ts';
+import { attribute, expression, IS_NEW, is, isAsRead, set } from '../../../lib/dynamodb/expression.ts';
 import { isThrottled, isUnavailable } from '../../../lib/dynamodb/failures.ts';
+import { keys } from '../../../lib/dynamodb/keys.ts';
 import { forEach } from '../../../lib/dynamodb/pool.ts';
-import { putRow } from '../../../lib/dynamodb/row.ts';
+import { putRow, updateRow } from '../../../lib/dynamodb/row.ts';
 import type { AlertRow, IncidentRow } from '../../../lib/dynamodb/rows.ts';
 import { rowOf, type StoredRow } from '../../../lib/ingest/entity-rows.ts';
 import type { Entity, FeedKind, Kind } from '../../../lib/ingest/kinds.ts';
@@ -62,6 +64,7 @@ export async function writeRows(
     const single = batch.filter((entity) => isAlive(entity) || isMerged(entity) || isTimed(entity));
     const others = batch.filter((entity) => !single.includes(entity));
     await writeBatch(table, others.map(rowOf)).catch((error) => findRefused(table, others, error));
+    await keepReports(table, others);
     const ended = await Promise.allSettled(single.map(writeOne));
     for (const [index, result] of ended.entries()) {
       const entity = single[index];
@@ -71,6 +74,19 @@ export async function writeRows(
     onWritten(batch.length);
   };
   await forEach(chunksOf(entities, LARGEST_BATCH), writeSome, { concurrency: CONCURRENCY, signal: table.signal });
+}
+
+/** A retired host that is written again is back: what its agent reports is no longer removed. */
+async function keepReports(table: Table, entities: readonly Entity[]): Promise<void> {
+  const statuses = entities
+    .filter(({ kind }) => kind === 'host')
+    .map((host) => keys.hostStatus(host.account_id, String(host.host_id)));
+  const { rows } = await batchGet(table, statuses, { attributes: ['ttl'] });
+  for (const status of statuses) {
+    const ttl = rows.of(status)?.ttl;
+    const kept = set({ ttl: undefined, feed_order: undefined });
+    if (ttl !== undefined) await untilNotThrottled(() => updateRow(table, status, kept, is('ttl', ttl)), table.signal);
+  }
 }
 
 /** Whether DynamoDB or its client rejected the data, as opposed to other failures. */

@@ -75,12 +75,39 @@ function asUsage<Result>(work: () => Result): Result {
   }
 }
 
+/** Nothing was sent: no such host, or nobody listens there. */
+const UNREACHABLE = new Set(['ENOTFOUND', 'ECONNREFUSED']);
+const STILL_WAITING_MS = 3_000;
+let answered = false;
+/** Ends all calls. */
+const end = new AbortController();
+const call = { signal: end.signal };
+
+/** Ends the command if the address is wrong: until the first answer it is no outage that retries could outlive. */
+const fetchOrEnd: typeof fetch = async (url, init) => {
+  const { origin, pathname: path } = new URL(String(url));
+  const timer = setTimeout(() => process.stderr.write(`Still waiting for ${origin}\n`), STILL_WAITING_MS);
+  try {
+    const response = await fetch(url, init);
+    answered = true;
+    return response;
+  } catch (error) {
+    const { code, message } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
+    if (!answered && UNREACHABLE.has(code ?? ''))
+      end.abort(new ConnectionError(`No answer from ${origin}${path}: ${message || code}`, { path, origin }));
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
 function connect(): Client {
   const appKey = process.env.APP_KEY;
   if (!appKey) throw new UsageError('APP_KEY is missing: set it to the app key of an account');
   const options: ClientOptions = {
     url: process.env.BASE_URL || 'http://127.0.0.1:3000',
     appKey,
+    fetch: fetchOrEnd,
     onEvent(event) {
       if (event.type === 'wait' && event.ms >= 1_000)
         process.stderr.write(`${event.reason}: trying again in ${Math.ceil(event.ms / 1_000)} s\n`);
@@ -98,7 +125,7 @@ async function fleet(args: string[]): Promise<void> {
     ...(values['capture-mode'] && { capture_modes: values['capture-mode'] }),
     ...(values.cursor !== undefined && { cursor: values.cursor }),
   } as BrowseFleetRequest; // the service checks the values
-  for await (const host of connect().hosts(request)) {
+  for await (const host of connect().hosts(request, call)) {
     const why = explainStatus(host);
     if (values.json) print(jsonText({ ...host, why }) ?? '');
     else print(`${printable(host.host_id).padEnd(24)}  ${host.servicemap.status.padEnd(12)}  ${printable(why)}`);
@@ -107,7 +134,7 @@ async function fleet(args: string[]): Promise<void> {
 
 async function rum(args: string[]): Promise<void> {
   const { values } = asUsage(() => parseArgs({ args, options: { ...OPTIONS.rum, ...COMMON } }));
-  const resource = await connect().getRumResource(values['no-cache'] ? { no_cache: true } : {});
+  const resource = await connect().getRumResource(values['no-cache'] ? { no_cache: true } : {}, call);
   if (values.json) print(jsonText(resource) ?? '');
   else
     for (const [field, value] of Object.entries(resource)) print(`${printable(field).padEnd(30)}  ${printable(value)}`);
@@ -120,7 +147,7 @@ async function deleteItem(args: string[]): Promise<void> {
   const [work_item_id, ...others] = positionals;
   if (work_item_id === undefined || others.length > 0) throw new UsageError('delete requires one WORK_ITEM');
   const version = integer('version', values.version);
-  await connect().deleteWorkItem({ work_item_id, version });
+  await connect().deleteWorkItem({ work_item_id, version }, call);
   print(
     values.json ? (jsonText({ work_item_id, version, deleted: true }) ?? '') : `${printable(work_item_id)} deleted`,
   );
@@ -145,7 +172,7 @@ async function merge(args: string[]): Promise<void> {
       ...(values.title !== undefined && { title: values.title }),
       ...(values.owner !== undefined && { owner_id: integer('owner', values.owner) }),
     },
-    { idempotencyKey },
+    { idempotencyKey, ...call },
   );
   const count = new Set(alert_ids.map((id) => id.toLowerCase())).size;
   if (values.json) print(jsonText({ incident_id, alerts: count, replayed, idempotency_key: idempotencyKey }) ?? '');

@@ -5,6 +5,10 @@ import { type Tool, tool } from './tool.ts';
 
 const LONGEST_MS = 50_000;
 
+const OBJECT_ID = { type: 'string', pattern: '^[0-9a-fA-F]{24}$' };
+/** As many as a command line surely takes. */
+const MOST_ALERTS = 1_000;
+
 interface Operator {
   /** Of the service's source, installed. */
   readonly folder: string;
@@ -18,9 +22,8 @@ export function operatorTools({ folder, stack, region }: Operator): Tool[] {
     ...(region === undefined ? [] : ['--region', region]),
   ];
   /** @throws with what the command says */
-  async function admin(words: readonly string[], signal: AbortSignal): Promise<unknown> {
-    const [command = '', ...values] = words;
-    const args = ['run', '--silent', 'admin', '--', command, '--json', ...target, '--', ...values];
+  async function admin(command: readonly string[], values: readonly string[], signal: AbortSignal): Promise<unknown> {
+    const args = ['run', '--silent', 'admin', '--', ...command, '--json', ...target, '--', ...values];
     const { stdout } = await promisify(execFile)('npm', args, {
       cwd: folder,
       signal,
@@ -37,7 +40,7 @@ export function operatorTools({ folder, stack, region }: Operator): Tool[] {
       description:
         'For operators: whether the service answers, its calls and failures, latency, pending merges, dead letters, alarms, app keys that expire soon. A part that could not be read has an error in place of its value.',
       inputSchema: { type: 'object', properties: {} },
-      run: (_args, signal) => admin(['status'], signal),
+      run: (_args, signal) => admin(['status'], [], signal),
     }),
     tool({
       name: 'operator_find',
@@ -48,7 +51,25 @@ export function operatorTools({ folder, stack, region }: Operator): Tool[] {
         properties: { id: { type: 'string', minLength: 1, maxLength: 256, description: '1 to 256 characters' } },
         required: ['id'],
       },
-      run: ({ id }, signal) => admin(['find', String(id)], signal),
+      run: ({ id }, signal) => admin(['find'], [String(id)], signal),
+    }),
+    tool({
+      name: 'operator_merge_preview',
+      description:
+        'For operators: what a merge of alerts into an incident would move, and from which incident each alert. Merges nothing.',
+      inputSchema: {
+        type: 'object',
+        properties: {
+          account_id: { type: 'integer', minimum: 1, description: 'of the incident; operator_find tells it' },
+          incident_id: OBJECT_ID,
+          alert_ids: { type: 'array', items: OBJECT_ID, minItems: 1, maxItems: MOST_ALERTS },
+        },
+        required: ['account_id', 'incident_id', 'alert_ids'],
+      },
+      run: ({ account_id, incident_id, alert_ids }, signal) => {
+        const command = ['merge', 'alerts', '--dry-run', '--account', String(account_id)];
+        return admin(command, [String(incident_id), ...(alert_ids as string[])], signal);
+      },
     }),
   ];
 }

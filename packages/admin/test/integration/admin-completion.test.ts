@@ -1,7 +1,8 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { runCommand } from '../support/run-admin.ts';
@@ -53,14 +54,20 @@ const SHELLS = {
 const isInstalled = (shell: string) => spawnSync(shell, ['-c', 'exit']).status === 0;
 
 describe('admin completion', () => {
+  // A service in a folder whose name shells would read otherwise.
   const folder = mkdtempSync(join(tmpdir(), 'completion-'));
+  const service = join(folder, "it's [a] (service)");
+  symlinkSync(fileURLToPath(new URL('../../../../', import.meta.url)), service);
+  const admin = join(service, 'packages/admin/cli/admin.ts');
+  const keepLinks = ['--preserve-symlinks', '--preserve-symlinks-main'];
 
   // The gate installs all of them.
   it.each(Object.entries(SHELLS).filter(([shell]) => process.env.EVERY_SHELL || isInstalled(shell)))(
     'completes a command in %s',
     async (shell, script) => {
       const file = join(folder, shell);
-      writeFileSync(file, await printed('completion', shell));
+      const { stdout: printed } = await run(process.execPath, [...keepLinks, admin, 'completion', shell]);
+      writeFileSync(file, printed);
       // bash and zsh have a name before their arguments, fish does not.
       const args = shell === 'fish' ? [file] : [shell, file];
       const { stdout } = await run(shell, ['-c', script, ...args], { cwd: '/', timeout: 60_000 });

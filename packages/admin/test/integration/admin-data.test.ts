@@ -83,10 +83,14 @@ describe('import', () => {
   it('writes a file, says what it wrote, and leads to the same rows when it is run again', async () => {
     const other = await newTable();
     const file = join(folder, 'sample.ndjson');
-    writeFileSync(file, sampleData(Date.now()).join('\n'));
+    // Of the hosts one in ten.
+    const some = [...sampleData(Date.now())].filter(
+      (line, index) => !line.includes('"kind":"host') || index % 10 === 0,
+    );
+    writeFileSync(file, some.join('\n'));
     const first = await adminOf(other)(['import', file]);
     expect(first.exitCode).toBe(0);
-    expect(first.out).toMatch(/^Imported 2 account, 4 app_key, 4 member, 601 host, \d+ host_status, .*\.\n$/);
+    expect(first.out).toMatch(/^Imported 2 account, 4 app_key, 4 member, \d+ host.*\.\n$/);
     expect(first.err).toMatch(/^Account 1 .*\nAccount 2 .*\n(import: .* left\n)*import: \d+ of \d+, \d+ a second\n$/);
     const before = await contents(other);
     await adminOf(other)(['import', file]);
@@ -543,11 +547,11 @@ describe('fleet simulate', () => {
     for (const seed of [1, 1, 2]) {
       const id = newAccountId();
       await admin('import -', { stdin: lines(accountLine(id)) });
-      const { exitCode, out } = await admin(`fleet simulate --account ${id} --hosts 300 --seed ${seed}`, { now });
+      const { exitCode, out } = await admin(`fleet simulate --account ${id} --hosts 100 --seed ${seed}`, { now });
       expect(exitCode).toBe(0);
-      expect(out).toMatch(/^300 hosts reported; \d+ records sent\.\n$/);
+      expect(out).toMatch(/^100 hosts reported; \d+ records sent\.\n$/);
       const shown = JSON.parse((await admin(`show fleet --account ${id} --json`, { now })).out);
-      expect(shown.hosts).toBe(300);
+      expect(shown.hosts).toBe(100);
       for (const status of ['active', 'degraded', 'stale', 'unsupported', 'disabled'])
         expect(shown.statuses[status]).toBeGreaterThan(0);
       expect(Object.keys(shown.edge_clusters)).toHaveLength(6);

@@ -261,6 +261,20 @@ describe('what happened once stays when an export from before it is imported', (
   });
 });
 
+it('keeps the status of a retired host that an import brings back', async () => {
+  const { id } = await imported();
+  const host = { kind: 'host', account_id: id, host_id: 'h' };
+  const inventory = { ...host, agent_version: '1', edge_cluster: 'c', enabled: true, snapshot_ready: true };
+  const graph = { node_count: 1, edge_count: 1, authoritative: true, graph_available: true };
+  const flags = { snapshot_truncated: false, snapshot_degraded: false };
+  const status = { ...host, kind: 'host_status', received_at_ms: Date.now(), ...graph, ...flags };
+  expect((await admin('import -', { stdin: lines(inventory, status) })).exitCode).toBe(0);
+  await admin(`host retire --account ${id} --stale-for 0s --yes`);
+  expect(await stored(table, keys.hostStatus(id, 'h'))).toHaveProperty('ttl');
+  await admin('import -', { stdin: lines(inventory) });
+  expect(await stored(table, keys.hostStatus(id, 'h'))).not.toHaveProperty('ttl');
+});
+
 describe('data of an account that does not exist', () => {
   it('is refused by its line, whatever its kind', async () => {
     const id = newAccountId();

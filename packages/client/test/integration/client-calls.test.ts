@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { sampleData } from '../../../../infra/generate/sample.ts';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
@@ -304,6 +305,14 @@ describe('the command', () => {
     [['fleet'], { APP_KEY: '' }, 2, /^Usage: APP_KEY is missing.*\nSee .* --help\n$/],
     [['fleet', '--colour'], {}, 2, /--colour/],
     [['fleet'], { BASE_URL: 'nowhere' }, 2, /^Usage: url must be/],
+    [['fleet'], { BASE_URL: 'http://127.0.0.1:65535' }, 1, /^ConnectionError: .*ECONNREFUSED.*\nCheck BASE_URL.*\n$/],
+    [
+      ['merge', id('a'), id('b')],
+      { BASE_URL: 'http://localhost:65535' },
+      1,
+      /^ConnectionError: .*\nCheck BASE_URL.*\n$/,
+    ],
+    [['rum'], { BASE_URL: 'http://nowhere.invalid' }, 1, /^ConnectionError: .*nowhere\.invalid.*\nCheck BASE_URL.*\n$/],
     [['delete', 'w'], {}, 2, /--version must be an integer/],
     [['merge', id('a'), '--alerts', 'no-such-file'], {}, 2, /no-such-file/],
     [['toString'], {}, 2, /unknown command toString/],
@@ -321,6 +330,24 @@ describe('the command', () => {
     );
     expect((await run(['fleet', '--cursor', 'here'], env)).err).toContain('Go on with --cursor here\n');
     unsure.close();
+  });
+
+  it('says that it is waiting, and goes on after an answer when the service ends', async () => {
+    let calls = 0;
+    const server = createServer(async (request, response) => {
+      request.resume();
+      calls += 1;
+      if (calls === 1) await sleep(3_500);
+      const data = { items: [], ...(calls === 1 && { next_cursor: 'c' }) };
+      response.writeHead(200, { 'Content-Type': 'application/json', Connection: 'close' });
+      response.end(JSON.stringify({ request_id: 'r', data }));
+      if (calls === 1) server.close(() => setTimeout(() => server.listen(port, '127.0.0.1'), 1_000));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const { code, err } = await run(['fleet'], { BASE_URL: `http://127.0.0.1:${port}` });
+    server.close();
+    expect([code, err, calls]).toEqual([0, expect.stringContaining(`Still waiting for http://127.0.0.1:${port}`), 2]);
   });
 
   it('has its commands and options in --help', async () => {

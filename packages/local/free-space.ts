@@ -1,0 +1,13 @@
+import { statfsSync } from 'node:fs';
+
+/** The sample's database takes 3 MB, a journal as much; DynamoDB Local answers no call once it cannot write. */
+const LEAST_FREE_BYTES = 16 * 1024 * 1024;
+
+/** What to do about a disk that is full; undefined: it is not. */
+export function fullDisk(directory: string): string | undefined {
+  const { bavail, bsize } = statfsSync(directory);
+  const free = bavail * bsize;
+  return free < LEAST_FREE_BYTES
+    ? `The disk of ${directory} is full (${Math.floor(free / 1024 / 1024)} MB are free, at least 16 are needed): make room, or choose another directory with --db.`
+    : undefined;
+}
