@@ -36,7 +36,11 @@ export type FleetAnswer = Answer & { readonly caller: Caller };
 /** Fleet pages that several sentences look at, by the bodies that asked for them. */
 export type Pages = Map<string, Promise<FleetAnswer>>;
 
-export function createTrial(lab: Lab, pages: Pages) {
+/** API Gateway answers within 29 s: a service that has not by then does not answer. */
+const LONGEST_CALL_MS = 30_000;
+
+/** @param longestCallMs for a call and its whole answer */
+export function createTrial(lab: Lab, pages: Pages, longestCallMs = LONGEST_CALL_MS) {
   const lines: string[] = [];
   let sent = 0;
 
@@ -46,14 +50,16 @@ export function createTrial(lab: Lab, pages: Pages) {
     if (as) address.searchParams.set('app_key', as.appKey);
     const payload = method === 'POST' ? { body: raw ?? stringifyJson(body) } : {};
     sent += 1;
+    const noAnswer = () => {
+      throw new CliError(`No answer from ${address.origin}: check --url.`);
+    };
     const response = await fetch(address, {
       method,
       headers: { 'Content-Type': 'application/json', ...headers },
       ...payload,
-    }).catch(() => {
-      throw new CliError(`No answer from ${address.origin}: check --url.`);
-    });
-    const text = await response.text();
+      signal: AbortSignal.timeout(longestCallMs),
+    }).catch(noAnswer);
+    const text = await response.text().catch(noAnswer);
     lines.push(`${lineOf(path, body, options)} → ${response.status}`);
     const answer = { status: response.status, headers: response.headers, body: bodyOf(text, response.status) };
     if (as) lab.turns.note(as, response.headers);
@@ -115,7 +121,7 @@ export function createTrial(lab: Lab, pages: Pages) {
     /** A request of any form, whose answer is not checked. */
     async fetch(path: string, init: RequestInit = {}): Promise<Response> {
       sent += 1;
-      const response = await fetch(`${lab.url}${path}`, init);
+      const response = await fetch(`${lab.url}${path}`, { signal: AbortSignal.timeout(longestCallMs), ...init });
       lines.push(`${init.method ?? 'GET'} ${path.replace(/\?.*/, '')} → ${response.status}`);
       return response;
     },
