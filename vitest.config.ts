@@ -24,7 +24,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
     // Some tests wait for time-outs.
-    maxWorkers: availableParallelism() + 1,
+    maxWorkers: availableParallelism() + 2,
     projects: [
       { test: { name: 'unit', include: ['{test,packages/*/test}/unit/**/*.test.ts'] } },
       { test: { name: 'infra', include: ['test/infra/**/*.test.ts'] } },
