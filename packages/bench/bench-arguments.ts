@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-const SUITES = ['units', 'import', 'feed', 'fleet', 'limiter', 'overhead', 'end-to-end', 'merges', 'lambda'] as const;
+const SUITES = ['units', 'import', 'feed', 'fleet', 'overhead', 'merges', 'lambda'] as const;
 
 const USAGE = `Usage: npm run bench -- [${SUITES.join('|')}]… [--against REV [--turns N]]`;
 

@@ -1,5 +1,5 @@
 /** Lines of the data format: fleets whose rows have the usual size, about 180 bytes of inventory and 270 of live status. */
-export const hostName = (index: number) => `fra-1-edge-${String(index).padStart(6, '0')}`;
+const hostName = (index: number) => `fra-1-edge-${String(index).padStart(6, '0')}`;
 
 export const hostFields = () => ({
   agent_version: '4.11.2',
@@ -11,7 +11,7 @@ export const hostFields = () => ({
   snapshot_ready: true,
 });
 
-export const statusFields = (nowMs: number) => ({
+const statusFields = (nowMs: number) => ({
   received_at_ms: nowMs,
   observed_at_ms: nowMs - 350,
   node_count: 40,

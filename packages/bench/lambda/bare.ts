@@ -27,8 +27,6 @@ const COMMANDS = {
 export interface WireCall {
   name: keyof typeof COMMANDS;
   input: object;
-  /** The input as JSON on the wire. */
-  body: string;
 }
 
 const asText = (_name: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);

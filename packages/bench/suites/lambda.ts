@@ -1,17 +1,15 @@
 /**
  * Functions as Lambda runs them: bundles in processes that have the share of a processor of their memory, once they are
  * initialized, and a DynamoDB behind TLS that is 1 or 5 ms away. Against a bare handler that makes the same calls to
- * DynamoDB; what a million calls cost by memory; the CPU of one call through the client of the table, against a plain
- * document client; and a page of 100 hosts compressed.
+ * DynamoDB; what a million calls cost by memory; and the CPU of one call through the client of the table, against a plain
+ * document client.
  */
 import { execFileSync, fork } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { gunzipSync, gzipSync } from 'node:zlib';
 import { type AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
   DynamoDBDocumentClient,
@@ -139,25 +137,12 @@ async function record(service: BenchService, subject: Subject): Promise<WireCall
     (next, context) => async (args) => {
       if (underWay === 0) rounds.push([]);
       underWay += 1;
-      const call: WireCall = { name: context.commandName as WireCall['name'], input: plain(args.input), body: '' };
-      rounds.at(-1)?.push(call);
-      calls.set(context, call);
+      rounds.at(-1)?.push({ name: context.commandName as WireCall['name'], input: plain(args.input) });
       return next(args).finally(() => {
         underWay -= 1;
       });
     },
     { step: 'initialize', priority: 'high', name },
-  );
-  const calls = new WeakMap<object, WireCall>();
-  const bodyName = `${name}: body`;
-  service.table.client.middlewareStack.add(
-    (next, context) => (args) => {
-      Object.assign(calls.get(context) ?? {}, {
-        body: Buffer.from((args.request as { body: Uint8Array }).body).toString(),
-      });
-      return next(args);
-    },
-    { step: 'build', name: bodyName },
   );
   const all: WireCall[][][] = [];
   for (let index = 0; index < CALLS; index += 1) {
@@ -167,7 +152,7 @@ async function record(service: BenchService, subject: Subject): Promise<WireCall
     await subject.call(service, index);
     all.push(rounds);
   }
-  for (const one of [name, bodyName]) service.table.client.middlewareStack.remove(one);
+  service.table.client.middlewareStack.remove(name);
   return all;
 }
 
@@ -229,7 +214,6 @@ interface Comparison {
   setting: string;
   ours: Measured;
   bare: Measured;
-  floor: Measured;
 }
 
 const sumsOf = ({ init, first }: Measured, of: keyof Took) =>
@@ -260,19 +244,6 @@ function addFigures(add: Add, name: string, all: readonly Comparison[]): void {
     process.stdout.write(`  ${name}, ${what}: ${ratios.join('; ')}\n`);
     const [worst] = values.sort((one, other) => other.value / other.baseline - one.value / one.baseline);
     if (!worst) throw new Error(`nothing was measured of ${name}`);
-    if (what === 'p50') {
-      const floors = all.map(({ setting, floor, bare }) => ({ setting, value: of(floor), baseline: of(bare) }));
-      const texts = floors.map(({ setting, value, baseline }) => `${setting} ${(value / baseline).toFixed(2)} x`);
-      process.stdout.write(`  ${name}, ${what} of its calls signed by hand: ${texts.join('; ')}\n`);
-      const same = floors.find(({ setting }) => setting === worst.setting);
-      if (same)
-        add({
-          name: `calls of ${name}, signed by hand: p50`,
-          value: same.value,
-          unit: 'ms',
-          baseline: { name: `a bare handler, ${same.setting}`, value: same.baseline },
-        });
-    }
     add({
       name: `${name}: ${what}, worst setting`,
       value: worst.value,
@@ -281,18 +252,12 @@ function addFigures(add: Add, name: string, all: readonly Comparison[]): void {
       target: { most },
     });
   }
-  const together = (which: 'ours' | 'bare' | 'floor'): Measured => ({
+  const together = (which: 'ours' | 'bare'): Measured => ({
     init: all.flatMap((one) => one[which].init),
     first: all.flatMap((one) => one[which].first),
     warm: all.flatMap((one) => one[which].warm),
   });
-  const [ours, bare, floor] = [together('ours'), together('bare'), together('floor')];
-  add({
-    name: `calls of ${name}, signed by hand: CPU of a warm call`,
-    value: mean(valuesOf(floor.warm, 'cpuMs')),
-    unit: 'ms',
-    baseline: { name: 'a bare handler', value: mean(valuesOf(bare.warm, 'cpuMs')) },
-  });
+  const [ours, bare] = [together('ours'), together('bare')];
   for (const [what, of, most] of CPU_FIGURES)
     add({
       name: `${name}: ${what}`,
@@ -361,15 +326,11 @@ const fillRum = ({ table }: BenchService) =>
 async function functions(add: Add, folder: string): Promise<void> {
   const all = [...lines(Date.now())];
   const recorder = await startBenchService(all, { stream: false });
-  const [forOurs, forBare, forFloor] = await Promise.all(
-    [0, 1, 2].map(() => startBenchService(all, { endpoint: recorder.endpoint, stream: false })),
-  );
-  if (!forOurs || !forBare || !forFloor) throw new Error('no tables');
-  await Promise.all([recorder, forOurs, forBare, forFloor].map(fillRum));
+  const anotherTable = () => startBenchService(all, { endpoint: recorder.endpoint, stream: false });
+  const [forOurs, forBare] = await Promise.all([anotherTable(), anotherTable()]);
+  await Promise.all([recorder, forOurs, forBare].map(fillRum));
   const files = certificate(folder);
   const bare = await bundled('../lambda/bare.ts', join(folder, 'bare.mjs'));
-  const floor = await bundled('../lambda/floor.ts', join(folder, 'floor.mjs'));
-  await bodies(add, recorder);
   for (const subject of SUBJECTS) {
     const { name, stepMs = 0, event } = subject;
     const ours = await bundled(`../../../functions/${name}.ts`, join(folder, `${name}.mjs`));
@@ -392,24 +353,22 @@ async function functions(add: Add, folder: string): Promise<void> {
         TABLE_NAME: forOurs.table.name,
         AHEAD_MS: String(stepMs * callsBefore),
       });
-      const measured = { ours: nothing(), bare: nothing(), floor: nothing() };
+      const measured = { ours: nothing(), bare: nothing() };
       const share = cpuShareOf(memoryMb);
       for (let round = 0; round < ROUNDS; round += 1) {
         const indexes = Array.from({ length: WARM_CALLS + 1 }, (_, call) => next + call);
         next += indexes.length;
         const own = () => runOnce(ours, envOfOurs(indexes[0] as number), share, indexes.map(event), measured.ours);
-        const byHand =
-          (file: string, { table }: BenchService, into: Measured) =>
-          () =>
-            runOnce(
-              file,
-              env,
-              share,
-              indexes.map((index) => ({ rounds: inTable(calls[index] as WireCall[][], recorder.table, table) })),
-              into,
-            );
-        const all = [own, byHand(bare, forBare, measured.bare), byHand(floor, forFloor, measured.floor)];
-        const acts = round % 2 === 0 ? all : all.reverse();
+        const rounds = (index: number) => inTable(calls[index] as WireCall[][], forBare.table);
+        const byHand = () =>
+          runOnce(
+            bare,
+            env,
+            share,
+            indexes.map((index) => ({ rounds: rounds(index) })),
+            measured.bare,
+          );
+        const acts = round % 2 === 0 ? [own, byHand] : [byHand, own];
         for (const act of compared ? acts : [own]) await act();
       }
       proxy.stop();
@@ -418,29 +377,12 @@ async function functions(add: Add, folder: string): Promise<void> {
     }
     addFigures(add, name, comparisons);
   }
-  await Promise.all([forOurs, forBare, forFloor].map((service) => service.stop()));
+  await Promise.all([forOurs, forBare].map((service) => service.stop()));
   await recorder.stop();
 }
 
-/** A page of 100 hosts as callers receive it, and compressed as API Gateway may do it: bytes, and CPU. */
-async function bodies(add: Add, service: BenchService): Promise<void> {
-  service.stepClock();
-  const data = await service.call(browseFleet, KEY, { limit: 100 });
-  // The benchmark's hosts are alike; those of a fleet are not.
-  const differing = (_key: string, value: unknown) =>
-    typeof value === 'number' ? value + Math.floor(Math.random() * 1_000) : value;
-  const body = JSON.stringify({ request_id: randomUUID(), data }, differing);
-  const compressed = gzipSync(body);
-  const size = { name: 'not compressed', value: Buffer.byteLength(body) };
-  add({ name: 'a page of 100 hosts, gzip', value: compressed.length, unit: 'bytes', baseline: size });
-  const tasks = { compress: () => gzipSync(body), decompress: () => gunzipSync(compressed) };
-  const spent = await takeTurns(tasks, { rounds: 20, calls: 20, clock: cpuClock });
-  add({ name: 'a page of 100 hosts: CPU to compress', value: spent.compress.p50 * 1_000, unit: 'us' });
-  add({ name: 'a page of 100 hosts: CPU to decompress', value: spent.decompress.p50 * 1_000, unit: 'us' });
-}
-
-/** Recorded calls, in another table than that of the recording. */
-function inTable(rounds: readonly WireCall[][], recorded: Table, { name }: Table): WireCall[][] {
+/** Recorded calls, for another table. */
+function inTable(rounds: readonly WireCall[][], { name }: Table): WireCall[][] {
   const renamed = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(renamed);
     if (typeof value !== 'object' || value === null || value instanceof Set || value instanceof Uint8Array)
@@ -453,12 +395,7 @@ function inTable(rounds: readonly WireCall[][], recorded: Table, { name }: Table
       }),
     );
   };
-  return rounds.map((round) =>
-    round.map((call) => {
-      const body = call.body.replaceAll(recorded.name, name).replace(/"ClientRequestToken":"[^"]+",?/, '');
-      return { ...call, input: renamed(call.input) as object, body: body.replace(/,}$/, '}') };
-    }),
-  );
+  return rounds.map((round) => round.map(({ name, input }) => ({ name, input: renamed(input) as object })));
 }
 
 /** CPU of this process for one call over TLS, to a server that answers at once. */

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BatchExecuteStatementCommand, paginateScan, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { paginateScan, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import { connectTable, type Table } from '../../../lib/dynamodb/client.ts';
 import { keys } from '../../../lib/dynamodb/keys.ts';
@@ -96,60 +96,6 @@ async function cpu(service: BenchService, add: Add): Promise<void> {
     baseline: { name: 'an UpdateItem each, by a plain client', value: spent.oneByOne.p50 / size },
     target: { most: 0.12 },
   });
-}
-
-/** CPU of this process for the two ways to write many alerts in a call, each conditional; DynamoDB allows 100 and 25. */
-async function bulk(service: BenchService, add: Add): Promise<void> {
-  const { table } = service;
-  const size = 990;
-  const { ids, incident } = await fill(service, size);
-  const parts = (of: number) =>
-    Array.from({ length: size / of }, (_, index) => ids.slice(index * of, (index + 1) * of));
-  let turn = 0;
-  const transactions = () =>
-    forEach(parts(99), async (some) => {
-      turn += 1;
-      const row = { Put: { TableName: table.name, Item: { pk: 'moves', sk: String(turn), ids: some } } };
-      const updates = some.map((id) => ({ Update: update(table.name, id, incident, turn) }));
-      await table.client.send(new TransactWriteCommand({ TransactItems: [row, ...updates] }));
-    });
-  const statements = () =>
-    forEach(parts(22), async (some) => {
-      turn += 1;
-      const Statements = some.map((id) => {
-        const { pk, sk } = keys.alert(ACCOUNT, id);
-        return {
-          Statement: `UPDATE "${table.name}" SET incident_id = ? SET moved_sequence = ? WHERE pk = ? AND sk = ?`,
-          Parameters: [incident, turn, pk, sk],
-        };
-      });
-      await table.client.send(new BatchExecuteStatementCommand({ Statements }));
-    });
-  const spent = await takeTurns({ transactions, statements }, { rounds: 4, calls: 3, clock: cpuClock });
-  add({
-    name: 'CPU of 99 updates and a row in a transaction, an alert',
-    value: spent.transactions.p50 / size,
-    unit: 'ms',
-    baseline: { name: 'a PartiQL batch of 22', value: spent.statements.p50 / size },
-  });
-}
-
-async function writeUnits(service: BenchService, add: Add): Promise<void> {
-  const size = 2_000;
-  const proxy = await startLimitsProxy(service.endpoint, { writeUnits: 1e9, readUnits: 1e9 });
-  const through = connectTable({ name: service.table.name, endpoint: proxy.endpoint, timeouts: PATIENT });
-  const { ids, incident } = await fill(service, size);
-  await retried(() => mergingOver(service, through)(ids, incident));
-  await finish(through);
-  const units = [...proxy.usages().values()].reduce((sum, { write }) => sum + write, 0);
-  add({
-    name: 'write units of a moved alert, 2,000 merged',
-    value: units / size,
-    unit: 'units',
-    target: { most: 2.1 },
-  });
-  through.client.destroy();
-  await proxy.close();
 }
 
 /** Merges through another client of the table. */
@@ -387,7 +333,7 @@ async function checking(service: BenchService, add: Add): Promise<void> {
 }
 
 export async function run(add: Add): Promise<void> {
-  const parts = [cpu, bulk, writeUnits, atLimits, atShareOfCpu, fairness, refusedMerges, checking];
+  const parts = [cpu, atLimits, atShareOfCpu, fairness, refusedMerges, checking];
   for (const part of parts) {
     const service = await startBenchService(accountLines(ACCOUNT, KEY), { stream: false });
     try {
