@@ -25,7 +25,7 @@ const MANY_REFUSED = 0.1;
 const NEARLY_ALL = 0.8;
 /** Alarm at this many calls a minute to paths that are no operation: half of what one such route takes. */
 const FLOOD = 3_000;
-/** Alarm when this share of all calls is answered with 4xx: a caller has a defect, or strangers call. */
+/** Alarm when this share of all calls is answered with 4xx: a caller has a defect, or somebody tries keys. */
 const MANY_ERRORS = 0.5;
 
 export interface CallerAlarmsProps {

@@ -124,7 +124,7 @@ export class Monitoring extends Construct {
     this.alarm('AuthorizerFailures', 'The authorizer fails', authorizerErrors, 1, 2);
     this.alarm(
       'AccountsUnprovisioned',
-      'Accounts without a gateway key share the throttle of strangers',
+      'Accounts without a gateway key share the throttle of unknown callers',
       eventMetric('account_without_gateway_key'),
       1,
     );

@@ -10,7 +10,7 @@ export function addNotices(stack: Stack, settings: DeploymentSettings): void {
     'service:concurrency',
     `Concurrent executions: ${
       reservedConcurrency === 0
-        ? 'none is reserved, so merges or strangers can leave too few for the authorizer and the reads (setting reservedConcurrency)'
+        ? 'none is reserved, so merges or callers without a key can leave too few for the authorizer and the reads (setting reservedConcurrency)'
         : `${reservedConcurrency} reserved, ${reservedExecutions('usage-key-authorizer', reservedConcurrency)} of them for the authorizer and at most ${reservedExecutions('merge-alerts', reservedConcurrency)} for merges`
     }; at most ${mergeConcurrency} merges are finished, and ${feedConcurrency} batches of the feed written, at a time.`,
   );

@@ -40,7 +40,7 @@ export class Relay extends Construct {
 
   constructor(scope: Construct, id: string, { table, mergeQueue, create }: RelayProps) {
     super(scope, id);
-    this.bus = new EventBus(this, 'Bus', { description: 'What the service tells others: docs/events.md' });
+    this.bus = new EventBus(this, 'Bus', { description: 'Events of the service: docs/events.md' });
     this.deadLetters = new Queue(this, 'DeadLetters', {
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,

@@ -1,4 +1,4 @@
-/** What comes in by the deployed feed, and what is told on the deployed bus. */
+/** The deployed feed takes records, and the deployed bus gets their events. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   DeleteRuleCommand,
@@ -43,12 +43,12 @@ export async function walkFeed({ emulator, outputs, account, call }: Deployed): 
     }
   }
 
-  const { QueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName: 'told' }));
+  const { QueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName: 'events' }));
   const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] }));
-  const rule = { EventBusName: outputs.EventBusName, Name: 'told' };
+  const rule = { EventBusName: outputs.EventBusName, Name: 'events' };
   const EventPattern = JSON.stringify({ source: ['incident-monitoring-rum'], 'detail-type': ['WorkItemDeleted'] });
   await bus.send(new PutRuleCommand({ ...rule, EventPattern }));
-  const target = { Id: 'told', Arn: Attributes?.QueueArn };
+  const target = { Id: 'events', Arn: Attributes?.QueueArn };
   await bus.send(new PutTargetsCommand({ EventBusName: rule.EventBusName, Rule: rule.Name, Targets: [target] }));
 
   const records = [
@@ -67,12 +67,12 @@ export async function walkFeed({ emulator, outputs, account, call }: Deployed): 
   await until('a work item that was sent cannot be deleted', () =>
     call('/incident/work-item/delete', { work_item_id: ITEM, version: 1 }),
   );
-  const told = await until('no event of the deletion', async () => {
+  const event = await until('no event of the deletion', async () => {
     const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 1 }));
     return Messages[0]?.Body;
   });
-  const { detail } = JSON.parse(told) as { detail: { account_id: number; work_item_id: string } };
-  if (detail.account_id !== account || detail.work_item_id !== ITEM) throw new Error(`the event told is ${told}`);
+  const { detail } = JSON.parse(event) as { detail: { account_id: number; work_item_id: string } };
+  if (detail.account_id !== account || detail.work_item_id !== ITEM) throw new Error(`the event is ${event}`);
   // The bus is deleted with the stack, which it would not be with a rule.
   await bus.send(new RemoveTargetsCommand({ EventBusName: rule.EventBusName, Rule: rule.Name, Ids: [target.Id] }));
   await bus.send(new DeleteRuleCommand(rule));

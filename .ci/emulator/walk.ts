@@ -179,7 +179,7 @@ async function walk(): Promise<void> {
   );
   await step('update to this tree under calls', () => underCalls(deploy));
   await step('the large merge is finished by this tree', () => largeMerge.finish(outputs().TableName ?? ''));
-  await step('records of the feed are served, and an event is told', fed);
+  await step('records of the feed are served, and an event is published', fed);
   await step('certificate of the operations that write', certificate);
   const gone = await step('an ephemeral stage beside it, destroyed with its table', besideTheFirst);
   await step('a failed update is rolled back under calls', () =>

@@ -15,7 +15,7 @@ const appKeyId = {
   description: 'Identifies an app key without revealing it',
 };
 const count = { type: 'integer', minimum: 0 };
-const sequence = { ...count, description: "Tells the order of an account's merges and undos" };
+const sequence = { ...count, description: "Orders an account's merges and undos" };
 const place = { incident_id: objectId, sequence };
 
 const COMMON = {

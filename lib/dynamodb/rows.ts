@@ -30,7 +30,7 @@ export interface AuditEntry {
   /** `started` until the command has ended. */
   readonly result: 'started' | 'done' | 'failed';
   readonly detail?: string;
-  /** The event that is told of it; only of a change that was done. */
+  /** The event to publish of it; only of a change that was done. */
   readonly event?: string;
   readonly event_detail?: object;
 }

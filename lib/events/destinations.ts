@@ -16,7 +16,7 @@ export interface Destinations {
   /** @returns of each message, in their order, whether it was taken */
   send(queueUrl: string, bodies: readonly string[]): Promise<boolean[]>;
   /** @returns of each event, in their order, whether it was taken */
-  tell(events: readonly ServiceEvent[]): Promise<boolean[]>;
+  publish(events: readonly ServiceEvent[]): Promise<boolean[]>;
 }
 
 export interface DestinationOptions {
@@ -45,7 +45,7 @@ export function createDestinations({ eventBus, region, endpoint }: DestinationOp
     signer: createSigner(() => bus.config, 'events'),
   });
 
-  /** A call that fails fails for all that it would have sent. */
+  /** A failed call counts as a failure of each message in it. */
   async function inCalls<One>(all: readonly One[], call: (some: readonly One[]) => Promise<boolean[]>) {
     const taken: boolean[] = [];
     for (const some of chunksOf(all, IN_A_CALL)) taken.push(...(await call(some).catch(() => some.map(() => false))));
@@ -60,7 +60,7 @@ export function createDestinations({ eventBus, region, endpoint }: DestinationOp
         const ids = new Set(Successful.map(({ Id }) => Id));
         return some.map((_, index) => ids.has(String(index)));
       }),
-    tell: (events) =>
+    publish: (events) =>
       inCalls(events, async (some) => {
         const entries = some.map(({ type, detail }) => ({
           EventBusName: eventBus,

@@ -1,4 +1,4 @@
-/** What the service tells others: each event from the stream record of the row that committed it. */
+/** The events that the service publishes: each is made from the stream record of the row that committed it. */
 import { createHash } from 'node:crypto';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBRecord } from 'aws-lambda';
@@ -8,7 +8,7 @@ import { getRow } from '../dynamodb/row.ts';
 import { readAlertList } from '../operations/merge-alerts/feed.ts';
 import { EntryUnreadableError, readEntry } from '../operations/merge-alerts/read-incidents.ts';
 import type { Int64 } from '../shared/json.ts';
-import type { ToldAudit } from './told-audit.ts';
+import type { AuditWithEvent } from './audit-event.ts';
 
 const VERSION = 1;
 /** Alerts that an event names. */
@@ -42,7 +42,7 @@ type Image = NonNullable<NonNullable<DynamoDBRecord['dynamodb']>['NewImage']>;
 export const rowOf = (table: Pick<Table, 'unmarshall'>, { dynamodb }: DynamoDBRecord): Key | undefined =>
   dynamodb?.NewImage && table.unmarshall<Key>(dynamodb.NewImage as Image & Record<string, AttributeValue>);
 
-/** The event that a record's row tells; undefined: none. */
+/** The event of a record's row; undefined: none. */
 export async function eventOf(table: Table, record: DynamoDBRecord): Promise<ServiceEvent | undefined> {
   const row = rowOf(table, record);
   const { kind, account } = (row && parseKey(row)) ?? {};
@@ -56,10 +56,10 @@ export async function eventOf(table: Table, record: DynamoDBRecord): Promise<Ser
       return completedEvent(table, account, row as Stored<'mergeOrder'>, atMs);
     }
     case 'workItem':
-      // An insertion is an import, which tells nothing.
+      // An insertion is an import, which has no event.
       return record.eventName === 'MODIFY' ? deletedEvent(account, row as Stored<'workItem'>) : undefined;
     case 'audit':
-      return operatorEvent(account, row as ToldAudit);
+      return operatorEvent(account, row as AuditWithEvent);
     default:
       return undefined;
   }
@@ -101,7 +101,7 @@ async function completedEvent(
   if (!completed) return undefined;
   const { incident_id, sequence } = completed;
   const { entry, moves = [] } = (await readEntry(table, account, { incidentId: incident_id, sequence })) ?? {};
-  // An undo is told once, when it is committed.
+  // An undo has one event, when it is committed.
   if (entry?.kind !== 'merge') return undefined;
   const origin = { account, atMs, by: entry.by, name: entry.merge_id, from: { request_id: entry.request_id } };
   return event('MergeCompleted', origin, { incident_id, sequence, alerts: moves.length });
@@ -115,7 +115,7 @@ function deletedEvent(account: Int64, row: Stored<'workItem'>): ServiceEvent | u
   return event('WorkItemDeleted', origin, { work_item_id, work_item_version: version });
 }
 
-function operatorEvent(account: Int64, row: ToldAudit): ServiceEvent | undefined {
+function operatorEvent(account: Int64, row: AuditWithEvent): ServiceEvent | undefined {
   const { id, at_ms, by, command, result, event: type, event_detail: detail } = row;
   if (type === undefined || result !== 'done') return undefined;
   return event(type, { account, atMs: at_ms, by: `operator ${by}`, name: id, from: { command } }, { ...detail });

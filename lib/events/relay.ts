@@ -10,21 +10,21 @@ import { eventOf, rowOf, type ServiceEvent } from './event.ts';
 export interface RelayQueues {
   /** Of large merges, for finish-merges. */
   merges: string;
-  /** Of records that cannot be understood. */
+  /** Of records that cannot be parsed. */
   deadLetters: string;
 }
 
-/** Something to send, and the number of the record that asks for it. */
+/** Something to send, and the index of its record in the batch. */
 type Of<Sent> = { index: number; sent: Sent };
 
 /**
- * Sends on what the table's stream shows: the keys of large feed entries to the merge queue, and events to the bus. What fails is
- * reported by its first record: Lambda brings that and all after it again, so that each is sent at least once. A record that cannot
- * be understood would hold up all others of its shard: it goes to the dead letters at once.
+ * Relays the table's stream: sends the keys of large feed entries to the merge queue, and publishes events on the bus. When some
+ * cannot be sent, it reports the first of their records: Lambda sends that record and all after it again, so that each is sent at
+ * least once. A record that it cannot parse would block its shard: it goes to the dead letters at once.
  */
 export function createRelay(
   { table, log }: Pick<Deps, 'table' | 'log'>,
-  { send, tell }: Destinations,
+  { send, publish }: Destinations,
   queues: RelayQueues,
 ) {
   return async function relay({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> {
@@ -62,7 +62,7 @@ export function createRelay(
     await Promise.all([
       sendAll(merges, (bodies) => send(queues.merges, bodies)),
       sendAll(unreadable, (bodies) => send(queues.deadLetters, bodies)),
-      sendAll(events, tell),
+      sendAll(events, publish),
     ]);
     if (failed.size === 0) return { batchItemFailures: [] };
     log.warn('records to be relayed again', { records: failed.size });

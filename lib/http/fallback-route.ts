@@ -8,7 +8,7 @@ import { ROUTE_CATALOGS } from './messages/index.ts';
 import type { Handler } from './operation-handler.ts';
 
 /**
- * The handler of every path and method that is not served: 404, or 405 with `Allow` where the path is known. It goes by
+ * The handler of every path and method that is not served: 404, or 405 with `Allow` where the path is known. It uses
  * `event.resource`: `event.path` can begin with the base path of a custom domain and end in a slash.
  * @param allowed the method of each path that is served: passed in, since the list of operations with its schemas would be most
  *   of the bundle

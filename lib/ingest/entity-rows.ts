@@ -25,7 +25,7 @@ export function rowOf({ kind, account_id: account, at_ms: _time, ...fields }: En
     case 'rum_usage':
       return { ...keys.rumUsage(account), ...fields };
     case 'work_item':
-      // Of another table, where the deletion was told.
+      // Of another table, where the event of the deletion was published.
       return {
         ...storableFields({ ...fields, deleted_request_id: undefined }),
         ...keys.workItem(account, String(fields.work_item_id)),

@@ -34,7 +34,7 @@ export interface Deployment extends Throttles {
   readonly functions: Readonly<Record<string, DeployedFunction>>;
   readonly authorizer: {
     readonly functionName: string;
-    /** The parameter of the query that it goes by. */
+    /** The query parameter that identifies the caller. */
     readonly parameter: string;
     readonly ttlMs: number;
   };

@@ -9,7 +9,7 @@ import type { Kept, KeptOptions } from './dynamodb-process.ts';
 import { StartError } from './start-error.ts';
 
 const START_TIMEOUT_MS = 30_000;
-const KEEPER = fileURLToPath(new URL('./dynamodb-process.ts', import.meta.url));
+const SUPERVISOR = fileURLToPath(new URL('./dynamodb-process.ts', import.meta.url));
 
 /** A port that is free now. */
 export async function freePort(): Promise<number> {
@@ -22,7 +22,7 @@ export async function freePort(): Promise<number> {
 
 /**
  * Starts DynamoDB Local with the machine's Java, or uses the server at `endpoint`, and waits until it answers.
- * DynamoDB Local listens on all interfaces and cannot be told otherwise; its tables are those of an access key id that is
+ * DynamoDB Local listens on all interfaces and has no option for that; its tables are those of an access key id that is
  * random, and part of the endpoint.
  * @param dbDirectory keeps the database there; absent: in memory
  * @returns `lost`: a message if what was started here ends unexpectedly; `stop`: does nothing to an existing server
@@ -34,7 +34,7 @@ export async function startDynamoDb(options: { endpoint?: string | undefined; db
     return { endpoint: options.endpoint, lost: new Promise<string>(() => {}), stop: async () => {} };
   }
   const port = await freePort();
-  const { kept, ended, lost, stop } = startKeeper({ port, dbDirectory: options.dbDirectory });
+  const { kept, ended, lost, stop } = startSupervisor({ port, dbDirectory: options.dbDirectory });
   try {
     const endpoint = `http://${(await kept)?.accessKeyId}@127.0.0.1:${port}`;
     const advice =
@@ -49,9 +49,9 @@ export async function startDynamoDb(options: { endpoint?: string | undefined; db
   }
 }
 
-/** Starts Java under a keeper that ends it when this process ends. @returns `ended`: why it has */
-function startKeeper(options: KeptOptions) {
-  const args = ['--disable-warning=ExperimentalWarning', KEEPER, JSON.stringify(options)];
+/** Starts Java under a supervisor that ends it when this process ends. @returns `ended`: why it has */
+function startSupervisor(options: KeptOptions) {
+  const args = ['--disable-warning=ExperimentalWarning', SUPERVISOR, JSON.stringify(options)];
   const child = spawn(process.execPath, args, {
     // It starts sooner without telemetry; and for a Java that lives for a session or a test, optimizing takes more time than
     // it saves.
@@ -75,13 +75,13 @@ function startKeeper(options: KeptOptions) {
   let reason: string | undefined;
   const kept = Promise.withResolvers<Kept | undefined>();
   child.stdout.once('data', (line) => {
-    const told = JSON.parse(String(line)) as Kept;
-    java = told.java;
-    kept.resolve(told);
+    const started = JSON.parse(String(line)) as Kept;
+    java = started.java;
+    kept.resolve(started);
   });
   const lost = Promise.withResolvers<string>();
   const closed = once(child, 'close').then(([code, signal]) => {
-    if (signal !== null && java !== undefined) kill(java); // the keeper could not do it
+    if (signal !== null && java !== undefined) kill(java); // the supervisor could not do it
     reason =
       java === undefined
         ? errors.trim()

@@ -1,5 +1,5 @@
 /**
- * DynamoDB Local and its keeper: this process runs Java until its standard input ends. That is a pipe which the process that
+ * DynamoDB Local and its supervisor: this process runs Java until its standard input ends. That is a pipe which the process that
  * started it holds open, so Java ends with it, whatever ends it: also a `kill -9` or a closed terminal. It prints {@link Kept}
  * as JSON, or to standard error why it cannot start.
  */
@@ -12,7 +12,7 @@ import { fullDisk } from './free-space.ts';
 
 const GRACE_MS = 3_000;
 
-/** What the keeper is told, as JSON in its only argument. */
+/** The supervisor's options, as JSON in its only argument. */
 export interface KeptOptions {
   port: number;
   /** Absent: in memory. */
@@ -20,7 +20,7 @@ export interface KeptOptions {
 }
 
 export interface Kept {
-  /** Process id of Java, for who has to end it when the keeper itself was killed. */
+  /** Process id of Java, for the service, which ends it when the supervisor was killed. */
   java: number;
   accessKeyId: string;
 }
@@ -67,7 +67,7 @@ function lock(directory: string): void {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const full = fullDisk(directory);
     if (full !== undefined) fail(full);
-    // A keeper whose service was killed ends within the grace period.
+    // A supervisor whose service was killed ends within the grace period.
     const database = new DatabaseSync(join(directory, 'lock.sqlite'), { timeout: GRACE_MS + 500 });
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     // Held until then, also against the garbage collector, which would close it.

@@ -25,7 +25,7 @@ export interface LocalServiceOptions extends Pick<GatewayOptions, 'onServed' | '
   functionsEndpoint?: string | undefined;
   tableName: string;
   port: number;
-  /** Is given each event that the service tells, as its rules would get it. */
+  /** Receives each event that the service publishes, as a rule of the bus would. */
   onEvent?: OnEvent | undefined;
   /** Filled in on the reference page. */
   demoKey?: string | undefined;

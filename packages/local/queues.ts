@@ -84,7 +84,7 @@ export function createQueues(settings: readonly QueueSettings[]) {
 
   return {
     /**
-     * Answers a call of SQS; others are not its own. What it goes by is a header that no page elsewhere can send without asking
+     * Answers a call of SQS; others are not its own. It recognizes one by a header that no page elsewhere can send without asking
      * first, which the query protocol would not need.
      * @returns whether it was one
      */

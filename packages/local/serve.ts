@@ -33,7 +33,7 @@ import { serveAndWatch } from './watch.ts';
 
 /**
  * @param atEnd takes what stops a part that has started
- * @param fail is told what ends the service later
+ * @param fail called with what ends the service later
  * @throws StartError saying what to do
  */
 export async function serve(

@@ -21,7 +21,7 @@ Set DYNAMODB_ENDPOINT to use another DynamoDB-compatible server instead of Dynam
   --db DIR     keep the database in DIR; if it holds data, no sample data is loaded
   --fail PART  make a part of the table fail, to test your program (can be repeated):
 ${failureLines()}
-  --events FILE  append each event that the service tells to FILE, a line of JSON each
+  --events FILE  append each event that the service publishes to FILE, a line of JSON each
   --still      keep the sample's hosts silent: without it they report through the feed, and the fleet moves
   --watch      restart when a source file changes; data is kept
   --inspect    let a debugger attach to port 9229

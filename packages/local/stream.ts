@@ -28,11 +28,11 @@ export interface StreamSettings {
   /** A record that fails is given up when it is older, or after so many more attempts. */
   readonly longestAgeMs: number;
   readonly mostRetries: number;
-  /** The queue that is told which records were given up. */
+  /** The queue that gets the positions of records that were given up. */
   readonly deadLetters: string | undefined;
 }
 
-/** What Lambda tells the queue of records that were given up: where they are. */
+/** What Lambda sends to the queue for records that were given up: their positions. */
 export interface StreamLetter {
   readonly DDBStreamBatchInfo: {
     readonly streamArn: string;
@@ -75,7 +75,7 @@ export function matches(pattern: unknown, record: unknown): boolean {
 
 /**
  * Hands records to a function, in batches. As Lambda does, a batch comes again from the first record on that failed, until it is given up.
- * @param giveUp is told which
+ * @param giveUp called with them
  */
 export async function handOver(
   records: readonly DynamoDBRecord[],
@@ -121,7 +121,7 @@ function doneOf(batch: readonly DynamoDBRecord[], result: DynamoDBBatchResponse 
 
 /**
  * Hands the records of the table's stream that match one of the patterns to a function: from the beginning on, in order.
- * @param onGivenUp is told of records that it gave up
+ * @param onGivenUp called with the records that it gave up
  * @returns ends it
  * @throws when the endpoint has no stream for the table
  */

@@ -24,7 +24,7 @@ import {
 } from '../support/service.ts';
 import { connectAfterStorm } from '../support/storm.ts';
 
-/** Faults after which the caller of DynamoDB cannot know, or is told wrongly, whether a call was applied. */
+/** Faults after which the caller of DynamoDB cannot know, or gets a wrong answer, whether a call was applied. */
 const AMBIGUOUS = ['drop', 'error-before', 'error-after', 'conflict'] as const satisfies Fault[];
 /** Those after which it was. */
 const APPLIED = ['drop', 'error-after'] as const satisfies Fault[];
@@ -41,7 +41,7 @@ interface Way {
   through: Table;
 }
 
-/** Something that writes: done once it returns true; what it says it did not do it may be told to do again. */
+/** Something that writes: done once it returns true; what it says it did not do can be retried. */
 interface Prepared {
   act(way: Way): Promise<boolean>;
   /** What the service does later by itself. */

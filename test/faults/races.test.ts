@@ -82,7 +82,7 @@ describe.each(FORMS)(
               const answers = await scheduler.waitFor(Promise.all(racing));
               await scheduler.waitFor(Promise.all([...undoing, finishing]));
               await finish(real);
-              // Losing to others until the time is over is told as such; nothing else may fail.
+              // 503 when it loses to others until its time is over; nothing else may fail.
               for (const answer of answers)
                 if (answer.status !== 200) expectEnvelope(answer, 503, 'ServiceUnavailable');
               done += answers.filter(({ status }) => status === 200).length;

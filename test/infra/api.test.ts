@@ -154,7 +154,7 @@ describe('the stage', () => {
 });
 
 describe('the usage plans', () => {
-  it('take 50 calls a second of an account, burst 100, of merges 20 and 40, and of all strangers 200 and 400, without a quota', () => {
+  it('take 50 calls a second of an account, burst 100, of merges 20 and 40, and of all unknown callers 200 and 400, without a quota', () => {
     const plan = (RateLimit: number, BurstLimit: number, merges = { RateLimit, BurstLimit }) => ({
       Description: expect.any(String),
       ApiStages: [
@@ -176,7 +176,7 @@ describe('the usage plans', () => {
     });
   });
 
-  it('share one gateway key among strangers: that which the authorizer gives them', () => {
+  it('share one gateway key among unknown callers: the one that the authorizer returns', () => {
     const [key, ...others] = Object.values(propertiesOf('AWS::ApiGateway::ApiKey', template));
     expect(others).toEqual([]);
     expect(key).toMatchObject({ Enabled: true, Value: expect.stringMatching(/^[0-9a-f]{64}$/) });

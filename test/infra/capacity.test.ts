@@ -1,4 +1,4 @@
-/** Who has how much of Lambda's concurrency, and who is told when it runs out. */
+/** Who has how much of Lambda's concurrency, and who gets an alarm when it runs out. */
 import { describe, expect, it } from 'vitest';
 import { functionsOf } from '../../packages/local/template.ts';
 import { deployed, idOfFunction, propertiesOf } from '../support/stack.ts';

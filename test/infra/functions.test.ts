@@ -104,7 +104,7 @@ describe('every setting', () => {
     logRetentionDays: '90',
   });
 
-  it('reaches each function that goes by it', () => {
+  it('reaches each function that uses it', () => {
     for (const [name, , , environment] of FUNCTIONS)
       if ('TABLE_NAME' in environment)
         expect([name, functionsOf(set).get(name)?.Properties.Environment.Variables]).toMatchObject([

@@ -50,7 +50,7 @@ describe('the local gateway does what the template says', () => {
     expect(called).toEqual(['fallback-route']);
   });
 
-  it('refuses a call without a key in the words of UNAUTHORIZED, without calling anything', async () => {
+  it('refuses a call without a key with the body of UNAUTHORIZED, and calls no function', async () => {
     const { called, post } = await started(deployment);
     for (const path of ['/alert/merge', '/alert/merge?app_key=']) {
       const { status, headers, text } = await post(path);
@@ -90,7 +90,7 @@ describe('the local gateway does what the template says', () => {
     expect(called.filter((name) => name === 'usage-key-authorizer')).toHaveLength(3);
   });
 
-  it('throttles strangers together, in the words of THROTTLED with Retry-After, and calls no function then', async () => {
+  it('throttles unknown callers together, with the body of THROTTLED and Retry-After, and calls no function then', async () => {
     const shared = deployment.functions['usage-key-authorizer']?.environment.SHARED_GATEWAY_KEY ?? '';
     const otherPlans = deployment.otherPlans.map((plan) => ({
       ...plan,

@@ -38,7 +38,7 @@ const allow = (actions: string[], resource: string | string[], on?: string[], at
   }),
 });
 
-/** Of relay, besides: it reads the stream, sends to its queues, and tells the bus. */
+/** Of relay, besides: it reads the stream, sends to its queues, and publishes on the bus. */
 const RELAY = [
   allow(
     ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator', 'dynamodb:ListStreams'],

@@ -1,4 +1,4 @@
-/** What is told to others: from the stream's records that the template's filters let through, by the function relay. */
+/** The events that are published: from the stream's records that the template's filters let through, by the function relay. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { eventSamples, eventsSchema } from '../../infra/generate/events.ts';
@@ -66,7 +66,7 @@ describe('the schema of the events', () => {
 });
 
 describe('the events of an account', () => {
-  it('tell of merges, of large ones when they are committed and when they are complete, and of undos', async () => {
+  it('are published for merges, for large ones when they are committed and when they are complete, and for undos', async () => {
     const tenant = await newAccount(table);
     await tenant.member(7);
     const [from, to] = [await tenant.incident(), await tenant.incident()];
@@ -142,7 +142,7 @@ describe('the events of an account', () => {
     expect(await toldOf(tenant.account)).toEqual(events);
   });
 
-  it("tell of deletions and of operators' commands, and not of imports or of what failed", async () => {
+  it("are published for deletions and operators' commands, and not for imports or what failed", async () => {
     const tenant = await newAccount(table);
     const { account } = tenant;
     const item = { kind: 'work_item', account_id: account, work_item_id: 'w', version: 5, title: 't' };
@@ -171,7 +171,7 @@ describe('the events of an account', () => {
     const rotated = await run(`app-key rotate ${id} --account ${account}`);
     await run(`app-key revoke ${id} --account ${account}`);
     expect((await admin(`app-key revoke 0123456789abcdef --account ${account} --yes`)).exitCode).not.toBe(0);
-    // What was deleted elsewhere, and told there.
+    // Deleted in another table, whose event was published there.
     const { pk: _pk, sk: _sk, ...deleted } = row;
     for (let times = 0; times < 2; times += 1)
       await load({ ...item, ...deleted, work_item_id: 'elsewhere', kind: 'work_item', account_id: account });
@@ -208,7 +208,7 @@ const isListOf = (ids: readonly string[]) => (value: unknown) =>
   Array.isArray(value) && value.length === ids.length && ids.every((id) => value.includes(id));
 
 describe.each([1, LARGE])('a merge of %d alerts whose function dies', (count) => {
-  it('is told if it is committed, and only then, whatever call was its last', async () => {
+  it('has its event if it is committed, and only then, whatever call was its last', async () => {
     const own = await newTable({ stream: true });
     const cuts = Array.from({ length: 14 }, (_, index) => [index + 1, false] as const);
     const merges = await Promise.all(
@@ -231,9 +231,9 @@ describe.each([1, LARGE])('a merge of %d alerts whose function dies', (count) =>
     );
     // The stream is read once for all of them, which takes longer than they do.
     const toldOfAll = async () => {
-      const told = (await relayed(own, await filtered(own))).events;
+      const events = (await relayed(own, await filtered(own))).events;
       return merges.map(({ tenant }) =>
-        told.flatMap(({ type, detail }) => (detail.account_id === tenant.account ? [[type, detail.sequence]] : [])),
+        events.flatMap(({ type, detail }) => (detail.account_id === tenant.account ? [[type, detail.sequence]] : [])),
       );
     };
     const before = await toldOfAll();

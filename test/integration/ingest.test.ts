@@ -125,7 +125,7 @@ it('a report in its turn costs one conditional write of less than 1 KB, and no r
 });
 
 describe('a work item', () => {
-  it('that a caller has deleted stays deleted, and its deletion can be said again', async () => {
+  it('that a caller has deleted stays deleted, and its deletion can be retried', async () => {
     const { feed, call, of, account } = await newTenant();
     const item = (fields: object, at: number) =>
       of('work_item', { work_item_id: 'w', version: 1, title: 't', ...fields }, at);

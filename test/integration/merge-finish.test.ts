@@ -59,13 +59,13 @@ describe('a merge that is cut short after its commit', () => {
 
   it('is counted and logged when it is left, when it is finished, and not when there is nothing to do', async () => {
     const { tenant, to, answer, deps } = await cutShort();
-    const told = ({ log, metrics }: typeof deps) => [
+    const reportsOf = ({ log, metrics }: typeof deps) => [
       metrics.events,
       log.lines.filter(({ message }) => message !== 'call'),
     ];
     const error_name = expect.any(String);
     const { request_id } = answer.body;
-    expect(told(deps)).toEqual([
+    expect(reportsOf(deps)).toEqual([
       ['merge_left_pending'],
       [{ level: 'warn', message: 'merge left to finish-merges', fields: { request_id, error_name } }],
     ]);
@@ -74,9 +74,9 @@ describe('a merge that is cut short after its commit', () => {
     const fields = { account_id: tenant.account, incident_id: to, sequence: feed[0].sequence };
     const finished = [['merge_finished_late'], [{ level: 'warn', message: 'merge finished after its call', fields }]];
     await finishFeed(table, feed, { deps: finishing });
-    expect(told(finishing)).toEqual(finished);
+    expect(reportsOf(finishing)).toEqual(finished);
     await finishFeed(table, feed, { deps: finishing });
-    expect(told(finishing)).toEqual(finished);
+    expect(reportsOf(finishing)).toEqual(finished);
   });
 
   it('answers success, since the merge is committed', async () => {

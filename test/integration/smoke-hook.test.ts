@@ -1,4 +1,4 @@
-/** The call that a new version has to answer before it gets calls: what CodeDeploy is told of the answer. */
+/** The call that a new version has to answer before it gets calls: what CodeDeploy is reported of the answer. */
 import { readFileSync } from 'node:fs';
 import { compileFunction } from 'node:vm';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
@@ -13,9 +13,9 @@ interface Invoked {
   Payload: Uint8Array;
 }
 
-/** Runs the hook on an operation. @returns what CodeDeploy is told */
+/** Runs the hook on an operation. @returns what CodeDeploy is reported */
 async function hook(path: string, method: string, answer: (event: APIGatewayProxyEvent) => Promise<Invoked>) {
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   class Command {
     readonly input: Record<string, unknown>;
     constructor(input: Record<string, unknown>) {
@@ -33,7 +33,7 @@ async function hook(path: string, method: string, answer: (event: APIGatewayProx
     },
     CodeDeployClient: class {
       send({ input }: Command) {
-        told.push(input);
+        reported.push(input);
       }
     },
   };
@@ -42,30 +42,30 @@ async function hook(path: string, method: string, answer: (event: APIGatewayProx
   const quiet = { log: () => undefined, error: () => undefined };
   compileFunction(source, ['require', 'exports', 'process', 'console'])(() => sdk, exported, { env }, quiet);
   await exported.handler?.({ DeploymentId: 'd-1', LifecycleEventHookExecutionId: 'hook-1' });
-  return told;
+  return reported;
 }
 
-const tells = (status: string) => [{ deploymentId: 'd-1', lifecycleEventHookExecutionId: 'hook-1', status }];
+const reports = (status: string) => [{ deploymentId: 'd-1', lifecycleEventHookExecutionId: 'hook-1', status }];
 const payload = (value: unknown) => ({ Payload: new TextEncoder().encode(JSON.stringify(value)) });
 
 it.each(operations)('$name answers the call as one with an unknown key', async ({ name, path, method }) => {
   const handlers = handlersOver(testDeps(await newTable()));
   const answers: number[] = [];
-  const told = await hook(path, method, async (event) => {
+  const reported = await hook(path, method, async (event) => {
     const answer = await invokeAlone(handlers[operationIdOf(name)], event);
     answers.push(answer.status);
     return payload({ statusCode: answer.status, body: '' });
   });
   expect(answers).toEqual([401]);
-  expect(told).toEqual(tells('Succeeded'));
+  expect(reported).toEqual(reports('Succeeded'));
 });
 
 it.each<[string, () => Promise<Invoked>, string]>([
   ['the table is down', async () => payload({ statusCode: 503, body: '{}' }), 'Succeeded'],
   ['it has a bug', async () => payload({ statusCode: 500, body: '{}' }), 'Failed'],
-  ['it lets strangers in', async () => payload({ statusCode: 200, body: '{}' }), 'Failed'],
+  ['it accepts an unknown key', async () => payload({ statusCode: 200, body: '{}' }), 'Failed'],
   ['it crashes', async () => ({ FunctionError: 'Unhandled', ...payload({ errorMessage: 'no' }) }), 'Failed'],
   ['it cannot be called', () => Promise.reject(new Error('AccessDenied')), 'Failed'],
-])('CodeDeploy is told of a version: %s', async (_case, answer, status) => {
-  expect(await hook('/alert/merge', 'POST', answer)).toEqual(tells(status));
+])('CodeDeploy is reported of a version: %s', async (_case, answer, status) => {
+  expect(await hook('/alert/merge', 'POST', answer)).toEqual(reports(status));
 });

@@ -143,12 +143,12 @@ async function compare(scene: Scene): Promise<void> {
   expect(where).toEqual(groups.flatMap((ids, group) => ids.map(() => idOf(model.places[group]))));
   for (const [incident, expected] of model.feeds.entries()) {
     const entries = await entriesOf(scene, incident);
-    const told = entries.map(({ moved }) => movesOf(moved));
+    const recorded = entries.map(({ moved }) => movesOf(moved));
     const moves = expected.map(
       (entry) =>
         new Map([...entry].flatMap(([group, from]) => (groups[group] ?? []).map((id) => [id, idOf(from) ?? 'none']))),
     );
-    expect(told).toEqual(moves);
+    expect(recorded).toEqual(moves);
     expect(entries.filter((entry) => entry.pending)).toEqual([]);
     expect((await tenant.incidentRow(incidents[incident] as string)).title).toBe(model.titles[incident]);
   }

@@ -20,7 +20,7 @@ export async function relayed(
         sent[queue] = [...(sent[queue] ?? []), ...bodies.filter(taken)];
         return bodies.map(taken);
       },
-      async tell(some) {
+      async publish(some) {
         events.push(...some.filter(taken));
         return some.map(taken);
       },

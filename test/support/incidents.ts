@@ -78,7 +78,7 @@ export async function newAccount(table: Table) {
       const { rows } = await batchGet(table, alertKeys);
       return alertKeys.map((key) => rows.of(key)?.incident_id);
     },
-    /** Entries of an incident's feed, each with what all its rows tell, and `pending` where that is not all. */
+    /** Entries of an incident's feed, each with what all its rows record, and `pending` where that is not all. */
     feed: async (id: string) => entriesOf(await storedUnder(table, collections.feed(account, id))),
     /** Does what finish-merges would do for the merges into an incident. */
     async finish(id: string, transactionItems?: number): Promise<void> {
@@ -93,13 +93,13 @@ export async function newAccount(table: Table) {
 
 export type Account = Awaited<ReturnType<typeof newAccount>>;
 
-/** All that must hold once a merge is done: every alert moved, one entry that tells of each, no mark left. */
+/** All that must hold once a merge is done: every alert moved, one entry that records each, no mark left. */
 export async function expectMerged(tenant: Account, to: string, alerts: string[], entries = 1): Promise<void> {
   expect(new Set(await tenant.placements(alerts))).toEqual(new Set([to]));
   const feed = await tenant.feed(to);
   expect(feed.filter(({ kind }) => kind === 'merge')).toHaveLength(entries);
   expect(feed.filter((row) => 'pending' in row)).toEqual([]);
-  const told = feed.flatMap(({ moved, stayed }) => [...(Object.values(moved) as string[][]).flat(), ...stayed]);
-  expect(told.sort()).toEqual([...alerts].sort());
+  const recorded = feed.flatMap(({ moved, stayed }) => [...(Object.values(moved) as string[][]).flat(), ...stayed]);
+  expect(recorded.sort()).toEqual([...alerts].sort());
   expect(await tenant.pending()).toEqual([]);
 }

@@ -98,7 +98,7 @@ export async function finish({ tenant, incidents, faulty }: Real, through = faul
   await finishFeed(through, feeds, { transactionItems: TRANSACTION_ITEMS });
 }
 
-/** A merge as a caller sends it, with a key so that it can be said again. */
+/** A merge as a caller sends it, with a key so that it can be retried. */
 export async function callMerge(real: Real, { alerts, into, title }: MergeArguments, key: string): Promise<Answer> {
   const { mergeAlerts } = handlersOver(depsOf(real), { transactionItems: TRANSACTION_ITEMS });
   const body = {
@@ -289,7 +289,7 @@ export async function compare(model: Model, real: Real): Promise<void> {
   expect(await tenant.placements(alerts)).toEqual(model.alerts.map((place) => idOf(place.incident)));
   for (const [incident, entries] of model.feeds.entries()) {
     const rows = await entriesOf(real, incident);
-    const told = rows.map(({ kind, moved }) => ({
+    const recorded = rows.map(({ kind, moved }) => ({
       kind,
       moves: new Map(
         Object.entries(moved as Record<string, string[]>).flatMap(([other, ids]) => ids.map((id) => [id, other])),
@@ -299,7 +299,7 @@ export async function compare(model: Model, real: Real): Promise<void> {
       kind,
       moves: new Map([...moves].map(([alert, other]) => [alerts[alert], idOf(other) ?? 'none'])),
     }));
-    expect(told).toEqual(expected);
+    expect(recorded).toEqual(expected);
     expect(rows.filter((row) => row.pending)).toEqual([]);
     expect((await tenant.incidentRow(incidents[incident] as string)).title).toBe(model.titles[incident]);
   }

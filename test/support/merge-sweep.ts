@@ -44,7 +44,7 @@ export async function openArena(faulty: FaultyTable, mostAlerts: number): Promis
     return answer.status;
   };
 
-  /** As callers do that are told to try again: a busy DynamoDB Local may not answer in time. */
+  /** As callers retry that get 503: a busy DynamoDB Local may not answer in time. */
   const callUntilAnswered = async (through: Table, body: object, key: string) => {
     let status = 503;
     for (let tries = 0; status === 503 && tries < 5; tries += 1) status = await callMerge(through, body, key);
@@ -58,14 +58,14 @@ export async function openArena(faulty: FaultyTable, mostAlerts: number): Promis
       tenant.incidentRow(to),
       tenant.pending(),
     ]);
-    const told = feed.flatMap(({ moved }) => Object.values(moved).flat());
+    const recorded = feed.flatMap(({ moved }) => Object.values(moved).flat());
     return {
       moved: where.filter((incidentId) => incidentId === to).length,
       kept: where.filter((incidentId, index) => incidentId === place.get(alerts[index] as string)).length,
       entries: feed,
       /** Alerts that the entry takes, moved or not. */
       listed: feed.reduce((sum, entry) => sum + (entry.listed ?? Object.values(entry.moved).flat().length), 0),
-      told: told.length,
+      recorded: recorded.length,
       changed: incident.title === 'New' && incident.owner_id === OWNER,
       untouched: incident.title === 'Old' && incident.owner_id === undefined,
       marks: pending.length + feed.filter((row) => row.pending).length,
@@ -150,7 +150,7 @@ export async function openArena(faulty: FaultyTable, mostAlerts: number): Promis
       const end = await state(alerts, to);
       check(end.moved === count, `${end.moved} alerts moved in the end`);
       check(end.entries.length === 1, `${end.entries.length} entries in the end`);
-      check(end.told === count, `the feed tells of ${end.told} alerts in the end`);
+      check(end.recorded === count, `the feed records ${end.recorded} alerts in the end`);
       check(end.changed, 'title or owner are missing in the end');
       check(end.marks === 0, `${end.marks} marks in the end`);
       place = new Map([...place, ...alerts.map((id): [string, string] => [id, to])]);

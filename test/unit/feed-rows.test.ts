@@ -70,7 +70,7 @@ describe('the rows of a feed entry', () => {
     expect(readMovedAlerts(ENTRY, [row as never])).toEqual({ moves, stayed });
   });
 
-  it('tell of each alert once, though two of them tell of it', () => {
+  it('record each alert once, though two of them have it', () => {
     const moves = movesOf(3);
     const stayed = [objectId()];
     const row = movesRow(1, ENTRY, { start: 0, end: 4 }, moves, stayedOf(stayed));

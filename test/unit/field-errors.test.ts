@@ -7,8 +7,8 @@ describe('the fieldErrors of a body', () => {
   const LIST = { type: 'array', items: { type: 'string', maxLength: 3 } };
   const ITEM = LIST.items;
 
-  /** What is told of a body in whose field `list` a validator finds this. */
-  function told(paths: string[], body: object = {}): unknown {
+  /** The errors of a body in whose field `list` a validator finds this. */
+  function errorsOf(paths: string[], body: object = {}): unknown {
     const validate = Object.assign(() => false, {
       errors: paths.map((instancePath) => ({ instancePath, params: {} })),
     });
@@ -30,14 +30,14 @@ describe('the fieldErrors of a body', () => {
     [['/list/1', '/list'], { schema: ITEM, item: 1 }],
     [['/list', '/list/1', '/list/2'], { schema: LIST }],
   ])('at %j are one of the field', (paths, problem) => {
-    expect(told(paths)).toStrictEqual({ fieldErrors: [{ field: 'list', ...problem }] });
+    expect(errorsOf(paths)).toStrictEqual({ fieldErrors: [{ field: 'list', ...problem }] });
   });
 
   it('are none where there is nothing wrong, and strings of half a character count once', () => {
-    expect(told([], { list: ['abc'] })).toEqual([]);
+    expect(errorsOf([], { list: ['abc'] })).toEqual([]);
     const fieldErrors = [{ field: 'list', schema: ITEM, item: 0 }];
-    expect(told([], { list: ['\ud800', '\ud800'] })).toStrictEqual({ fieldErrors });
-    expect(told(['/list/0'], { list: ['\ud800abc'] })).toStrictEqual({ fieldErrors });
+    expect(errorsOf([], { list: ['\ud800', '\ud800'] })).toStrictEqual({ fieldErrors });
+    expect(errorsOf(['/list/0'], { list: ['\ud800abc'] })).toStrictEqual({ fieldErrors });
   });
 
   it('may be found by a check that asks who calls', () => {

@@ -88,7 +88,7 @@ describe.each(CATALOGS.map((catalog) => [catalog.language, catalog] as const))('
   });
 });
 
-/** Of each form of a schema, in the words of two languages. */
+/** Each form of a schema, in two languages. */
 const FORMS: [schema: FieldSchema, english: string, chinese: string][] = [
   [{}, 'a JSON value', ' JSON 值'],
   [{ type: 'object' }, 'a JSON value', ' JSON 值'],
@@ -142,17 +142,17 @@ const FORMS: [schema: FieldSchema, english: string, chinese: string][] = [
 ];
 
 describe('what a field must be', () => {
-  const told = (fieldError: FieldError) =>
+  const messagesOf = (fieldError: FieldError) =>
     Object.fromEntries(
       CATALOGS.map(({ language, explain }) => [language, explain.invalidFields({ fieldErrors: [fieldError] })]),
     );
 
-  it.each(FORMS)('by the schema %j is told in English and Chinese', (schema, english, chinese) => {
-    expect(told({ field: 'f', schema })).toMatchObject({
+  it.each(FORMS)('by the schema %j is messagesOf in English and Chinese', (schema, english, chinese) => {
+    expect(messagesOf({ field: 'f', schema })).toMatchObject({
       en: `f must be ${english}.`,
       'zh-CN': `f 必须是${chinese}。`,
     });
-    expect(told({ field: 'f', schema, item: 2, moreItems: 1 })).toMatchObject({
+    expect(messagesOf({ field: 'f', schema, item: 2, moreItems: 1 })).toMatchObject({
       en: `f[2] (and 1 more) must be ${english}.`,
       'zh-CN': `f[2]（以及另外 1 项）必须是${chinese}。`,
     });
@@ -160,7 +160,7 @@ describe('what a field must be', () => {
 
   it.each(FORMS)('by the schema %j has its bounds and values in every language', (schema, english) => {
     const values = english.match(/-?\d+|ObjectID|next_cursor|\(limit\)|true|one of (.*)/g) ?? [];
-    for (const message of Object.values(told({ field: 'f', schema, missing: true })))
+    for (const message of Object.values(messagesOf({ field: 'f', schema, missing: true })))
       for (const value of values.flatMap((text) => text.replace(/^one of |[()]/g, '').split(', ')))
         expect(message).toContain(value);
   });

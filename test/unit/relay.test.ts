@@ -12,7 +12,7 @@ import type { ServiceEvent } from '../../lib/events/event.ts';
 import { relayed } from '../support/events.ts';
 import { newDouble } from '../support/service.ts';
 
-it('events.schema.json is what is told today: `npm run generate`', () => {
+it('events.schema.json describes the events that are published: `npm run generate`', () => {
   expect(readFileSync(EVENTS_FILE, 'utf8')).toBe(eventsText());
 });
 
@@ -98,7 +98,7 @@ describe('what is sent', () => {
       };
     });
     const taken = events.map((_, index) => index !== 1 && index !== 11);
-    expect(await to.tell(events)).toEqual(taken);
+    expect(await to.publish(events)).toEqual(taken);
     expect(calls).toEqual([
       ['AWSEvents.PutEvents', 10],
       ['AWSEvents.PutEvents', 2],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { optionalVariable, readSettings, requiredVariable, SettingsError } from '../../lib/shared/settings.ts';
 
-const told = (env: Record<string, string>) => {
+const problemsOf = (env: Record<string, string>) => {
   try {
     readSettings(env);
   } catch (error) {
@@ -72,7 +72,7 @@ describe('the settings', () => {
       RUM_CACHE_SECONDS: '-1',
       SERVICEMAP_ENABLED: 'no',
     };
-    expect(told(env)).toEqual([
+    expect(problemsOf(env)).toEqual([
       'TABLE_NAME is required',
       'MAX_BODY_BYTES must be an integer from 1024 to 3145728, not "12k"',
       'APP_KEY_CACHE_SECONDS must be an integer from 0 to 30, not "31"',
@@ -86,13 +86,13 @@ describe('the settings', () => {
     ['APP_KEY_CACHE_SECONDS', ['0', '30'], ['31']],
     ['RUM_CACHE_SECONDS', ['0', '3600'], ['3601']],
   ])('%s may be one of %j, and none of %j', (name, right, wrong) => {
-    for (const value of right) expect(told({ TABLE_NAME: 't', [name]: value })).toEqual([]);
-    for (const value of wrong) expect(told({ TABLE_NAME: 't', [name]: value })).toHaveLength(1);
+    for (const value of right) expect(problemsOf({ TABLE_NAME: 't', [name]: value })).toEqual([]);
+    for (const value of wrong) expect(problemsOf({ TABLE_NAME: 't', [name]: value })).toHaveLength(1);
   });
 
   it.each(['SERVICEMAP_ENABLED', 'WRITES_FROZEN', 'QUIET'])('%s is true or false', (name) => {
-    for (const value of ['true', 'false']) expect(told({ TABLE_NAME: 't', [name]: value })).toEqual([]);
-    expect(told({ TABLE_NAME: 't', [name]: 'TRUE' })).toEqual([`${name} must be true or false, not "TRUE"`]);
+    for (const value of ['true', 'false']) expect(problemsOf({ TABLE_NAME: 't', [name]: value })).toEqual([]);
+    expect(problemsOf({ TABLE_NAME: 't', [name]: 'TRUE' })).toEqual([`${name} must be true or false, not "TRUE"`]);
     expect(readSettings({ TABLE_NAME: 't', SERVICEMAP_ENABLED: 'true', QUIET: 'false' })).toMatchObject({
       serviceMapEnabled: true,
       quiet: false,
@@ -101,8 +101,8 @@ describe('the settings', () => {
 
   it('that are empty count as not given', () => {
     const env = { MAX_BODY_BYTES: '', SERVICEMAP_ENABLED: '', DYNAMODB_ENDPOINT: '' };
-    expect(told({ TABLE_NAME: 't', ...env })).toEqual([]);
-    expect(told({ TABLE_NAME: '' })).toEqual(['TABLE_NAME is required']);
+    expect(problemsOf({ TABLE_NAME: 't', ...env })).toEqual([]);
+    expect(problemsOf({ TABLE_NAME: '' })).toEqual(['TABLE_NAME is required']);
   });
 });
 

@@ -17,8 +17,8 @@ const check = {
   merge: validateMiddleware(mergeAlerts.request, validateMerge),
 };
 
-/** What a body is told; undefined when it passes. */
-function told(operation: keyof typeof check, body: object, language = 'en'): string | undefined {
+/** The message for a body; undefined when it passes. */
+function messageFor(operation: keyof typeof check, body: object, language = 'en'): string | undefined {
   try {
     check[operation].before?.({ event: { body } } as unknown as ApiRequest);
     return undefined;
@@ -34,7 +34,7 @@ const ID = 'a'.repeat(24);
 describe('fleet browse', () => {
   it('fills in its defaults', () => {
     const body = {};
-    expect(told('browse', body)).toBeUndefined();
+    expect(messageFor('browse', body)).toBeUndefined();
     expect(body).toEqual({ limit: 50, scan_limit: 1000 });
   });
 
@@ -60,8 +60,8 @@ describe('fleet browse', () => {
     [{ agent_versions: ['1', 2, 3] }, 'agent_versions[1] (and 1 more) must be a string.'],
     [{ edge_clusters: ['a', '\udc00'] }, 'edge_clusters[1] must be a string.'],
     [{ capture_modes: ['ebpf', 'none'] }, 'capture_modes[1] must be one of ebpf, polling, unknown.'],
-  ])('tells %o: %s', (body, message) => {
-    expect(told('browse', body)).toBe(message);
+  ])('answers %o: %s', (body, message) => {
+    expect(messageFor('browse', body)).toBe(message);
   });
 
   it.each([
@@ -72,11 +72,11 @@ describe('fleet browse', () => {
     { statuses: Array(20).fill('no_data'), agent_versions: [], edge_clusters: Array(20).fill('') },
     { capture_modes: ['ebpf', 'polling', 'unknown'] },
     { unheard_of: { limit: '50' }, limit: 50.0 },
-  ])('accepts %o', (body) => expect(told('browse', body)).toBeUndefined());
+  ])('accepts %o', (body) => expect(messageFor('browse', body)).toBeUndefined());
 
   it('names every offending field, the one that depends on another as well', () => {
     const body = { limit: 5, scan_limit: 2, statuses: 5, cursor: [] };
-    expect(told('browse', body)).toBe(
+    expect(messageFor('browse', body)).toBe(
       'cursor must be a string; ' +
         `statuses must be an array of at most 20 items, each one of ${STATUS_NAMES}; ` +
         'scan_limit must be an integer from 5 (limit) to 2000.',
@@ -84,7 +84,7 @@ describe('fleet browse', () => {
   });
 
   it('does not compare scan_limit with an invalid limit', () => {
-    expect(told('browse', { limit: 1001, scan_limit: 100 })).toBe('limit must be an integer from 1 to 100.');
+    expect(messageFor('browse', { limit: 1001, scan_limit: 100 })).toBe('limit must be an integer from 1 to 100.');
   });
 });
 
@@ -125,8 +125,8 @@ describe('the other operations', () => {
       { alert_ids: [ID], incident_id: ID, title: '\u{1f600}'.repeat(513), comment: 'x'.repeat(1025) },
       'comment must be a string of at most 1024 characters; title must be a string of at most 512 characters.',
     ],
-  ] as const)('%s tells %o: %s', (operation, body, message) => {
-    expect(told(operation, { ...body })).toBe(message);
+  ] as const)('%s answers %o: %s', (operation, body, message) => {
+    expect(messageFor(operation, { ...body })).toBe(message);
   });
 
   it.each([
@@ -138,11 +138,11 @@ describe('the other operations', () => {
     ['merge', { alert_ids: [ID], incident_id: ID, comment: '\u{1f600}'.repeat(1024), owner_id: 9007199254740993n }],
     ['rum', { no_cache: true }],
   ] as const)('%s accepts %o: lengths count code points, integers are exact', (operation, body) => {
-    expect(told(operation, { ...body })).toBeUndefined();
+    expect(messageFor(operation, { ...body })).toBeUndefined();
   });
 
   it('has a Chinese message', () => {
-    expect(told('delete', { version: 0 }, 'zh-CN')).toBe(
+    expect(messageFor('delete', { version: 0 }, 'zh-CN')).toBe(
       'work_item_id 为必填项，必须是 1 到 128 个字符的字符串；version 必须是 1 到 9223372036854775806 之间的整数。',
     );
   });

@@ -14,7 +14,7 @@ import { checkMergeOrder } from './check-merge-order.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { MergeRows } from './read-rows.ts';
 
-/** @param nowMs tells merges that should be finished; absent: they are not looked for */
+/** @param nowMs finds merges that should be finished by then; absent: they are not looked for */
 export function checkMerges(rows: MergeRows, nowMs = 0): Finding[] {
   const { account, orphans, idempotencyKeys } = rows;
   const isWhole = ({ entry, alertIds }: FeedItem) => !entry.large || alertIds.length === entry.alerts;
@@ -74,7 +74,7 @@ export function checkMerges(rows: MergeRows, nowMs = 0): Finding[] {
 const entryName = (incidentId: string, sequence: number) => `${incidentId} ${sequence}`;
 
 /** What the feeds record of an alert. */
-interface Told {
+interface History {
   /** The latest move; absent: none has moved it. */
   last?: { move: Move; sequence: number };
   /** The latest entry that found it in its incident, if that came after the latest move. */
@@ -84,31 +84,31 @@ interface Told {
   sequences: Set<number>;
 }
 
-/** Reads the entries in their order. An alert that was loaded again is told of only by entries after that. */
-function replay(entries: readonly FeedItem[], alerts: MergeRows['alerts']): Map<string, Told> {
-  const told = new Map<string, Told>();
-  const record = (alertId: string, sequence: number, what: Pick<Told, 'last' | 'stay'>) => {
+/** Reads the entries in their order. An alert that was loaded again counts only in entries after that. */
+function replay(entries: readonly FeedItem[], alerts: MergeRows['alerts']): Map<string, History> {
+  const histories = new Map<string, History>();
+  const record = (alertId: string, sequence: number, what: Pick<History, 'last' | 'stay'>) => {
     if ((alerts.get(alertId)?.loaded_after ?? 0) >= sequence) return;
-    const { sequences = new Set<number>(), last, stay } = told.get(alertId) ?? {};
+    const { sequences = new Set<number>(), last, stay } = histories.get(alertId) ?? {};
     const previous = stay?.sequence ?? last?.sequence;
-    told.set(alertId, { ...(last && { last }), ...what, previous, sequences: sequences.add(sequence) });
+    histories.set(alertId, { ...(last && { last }), ...what, previous, sequences: sequences.add(sequence) });
   };
   for (const { entry, moves, stayed } of entries) {
     const { sequence, incident_id: incidentId } = entry;
     for (const move of moves) record(move.alertId, sequence, { last: { move, sequence } });
     for (const alertId of stayed) record(alertId, sequence, { stay: { incidentId, sequence } });
   }
-  return told;
+  return histories;
 }
 
 const placeText = (incidentId: string | undefined) => incidentId ?? 'no incident';
 
 function* checkAlerts({ account, alerts }: MergeRows, entries: readonly FeedItem[]): Generator<Finding> {
   const finding = findingsOf(account);
-  const told = replay(entries, alerts);
+  const histories = replay(entries, alerts);
   for (const [alertId, alert] of alerts) {
     const { incident_id: current, moved_sequence: by, moved_from: from, previous_sequence: previous } = alert;
-    const { last, stay, previous: known, sequences } = told.get(alertId) ?? {};
+    const { last, stay, previous: known, sequences } = histories.get(alertId) ?? {};
     // The previous release does not record in an alert that it stays.
     const isRecorded = by === last?.sequence || (by !== undefined && sequences?.has(by) && by > (last?.sequence ?? 0));
     if (isRecorded && (by === undefined || current === (stay?.incidentId ?? last?.move.to))) continue;

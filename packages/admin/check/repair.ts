@@ -14,7 +14,7 @@ const FINDINGS_AT_ONCE = 25;
 /**
  * Writes the fixes of findings, each if its rows are as they were read; then finishes the merges that have alerts left to
  * move. After a failure, another check finds what is left.
- * @param onFixed told how many more findings are fixed, from time to time
+ * @param onFixed called from time to time with the number of findings fixed since the last call
  * @returns `left`: the right state is unknown, or the rows have changed
  */
 export async function repair(

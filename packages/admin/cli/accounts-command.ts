@@ -1,5 +1,5 @@
 import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
-import type { CommandEvent } from '../../../lib/events/told-audit.ts';
+import type { CommandEvent } from '../../../lib/events/audit-event.ts';
 import { LONGEST_NAME } from '../../../lib/ingest/kinds.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { changeAccount, listAccounts, putAccount, readAccount } from '../accounts/accounts.ts';
@@ -122,7 +122,7 @@ async function applyChange(
   id: Int64,
   given: string,
   change: (row: AccountRow) => Partial<Pick<AccountRow, 'permissions' | 'suspended'>>,
-  told?: CommandEvent,
+  event?: CommandEvent,
 ): Promise<Written> {
   const before = await requireAccount(table, id);
   const stateOf = ({ permissions: may, suspended }: Pick<AccountRow, 'permissions' | 'suspended'>) =>
@@ -132,7 +132,7 @@ async function applyChange(
   });
   const planned = { ...before, ...change(before) };
   if (dryRun) return { text: `Account ${id} would have ${stateOf(planned)}.`, json: jsonOf(planned) };
-  const after = await audit.inTransaction(id, given, (also) => changeAccount(table, id, change, also), told);
+  const after = await audit.inTransaction(id, given, (also) => changeAccount(table, id, change, also), event);
   if (!after) throw new CliError(`Account ${id} no longer exists.`);
   return { text: `Account ${id} has ${stateOf(after)}.`, json: jsonOf(after) };
 }

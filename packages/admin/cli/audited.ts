@@ -6,7 +6,7 @@ import { forEach } from '../../../lib/dynamodb/pool.ts';
 import { updateRow } from '../../../lib/dynamodb/row.ts';
 import type { AuditEntry } from '../../../lib/dynamodb/rows.ts';
 import { type Action, putOwnRow } from '../../../lib/dynamodb/transact.ts';
-import type { CommandEvent } from '../../../lib/events/told-audit.ts';
+import type { CommandEvent } from '../../../lib/events/audit-event.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { auditAction, auditRow } from '../accounts/audit-rows.ts';
 import { sentenceOf } from './command-errors.ts';
@@ -36,17 +36,17 @@ export function createAudit(table: Table, command: string, by: string, now: Io['
     /**
      * Runs a change in one transaction that also writes its audit row. A failure is recorded instead.
      * @param target what it is done to, within the account
-     * @param told the event that tells of it
+     * @param event the event of the change
      */
     async inTransaction<Result>(
       account: Int64,
       target: string,
       act: (also: Action[]) => Promise<Result>,
-      told?: CommandEvent,
+      event?: CommandEvent,
     ) {
       const entry = entryOf(target);
       try {
-        return await act([auditAction(account, { ...entry, ...told, result: 'done' })]);
+        return await act([auditAction(account, { ...entry, ...event, result: 'done' })]);
       } catch (error) {
         // The operator must see the original error, even if this cannot be written.
         await noteFailure(account, entry, error).catch(() => undefined);

@@ -104,7 +104,7 @@ export function concurrencyFindings(
 const asSetting = (most: number) => (most < FEWEST_RESERVED ? 0 : most);
 
 const noneReserved = (half: number) =>
-  `nothing is reserved: merges or strangers can leave too few for the authorizer and the reads${
+  `nothing is reserved: merges or callers without a key can leave too few for the authorizer and the reads${
     asSetting(half) === 0 ? '' : `; -c reservedConcurrency=${half} keeps some for them`
   }`;
 

@@ -3,7 +3,7 @@ import type { AdminCommand, WritingSession } from './command.ts';
 export function addRelayCommands(program: AdminCommand): void {
   program
     .command('relay')
-    .explain('Manage what is told to others: docs/events.md', 'relay replay')
+    .explain('Manage the relay of events: docs/events.md', 'relay replay')
     .command('replay')
     .explain(
       'Relay again what ended in the dead letters of relay: large merges and events. The stream keeps changes for 24 hours; letters of older ones stay.',

@@ -28,7 +28,7 @@ import { workItemsPage } from './work-items-page.ts';
 
 export interface ConsoleOptions extends Source {
   now(): number;
-  /** Told of a bug of the console, in printable lines. */
+  /** Called with the text of a bug of the console, in printable lines. */
   onFailed(text: string): void;
 }
 
@@ -57,7 +57,7 @@ const LONGEST_GIVEN = 900;
 /** US dollars for a read unit on demand, as in docs/cost.md. */
 const READ_UNIT_DOLLARS = 0.125 / 1_000_000;
 
-/** Compares in a time that does not tell where the two differ. */
+/** Compares in constant time. */
 const isSame = (one: string, other: string) => timingSafeEqual(digest(one), digest(other));
 const digest = (text: string) => createHash('sha256').update(text).digest();
 const secret = () => randomBytes(32).toString('base64url');
@@ -74,7 +74,7 @@ export function createConsole(options: ConsoleOptions) {
   const checks: View['checks'] = new Map();
   const app = new Hono<Env>({ strict: false }).basePath('/console');
   const addressOf = ({ req }: Context<Env>) => req.url.slice(new URL(req.url).origin.length);
-  /** Who does not know the path is not told. */
+  /** Says nothing to callers who do not know the path. */
   const baseOf = (c: Context<Env>) => (`${c.req.path}/`.startsWith(home) ? home : '/console/');
   const isLetIn = (c: Context<Env>) => isSame(getCookie(c, COOKIE) ?? '', session);
   function frameOf(c: Context<Env>, cost = ''): Frame {
@@ -197,6 +197,6 @@ async function requireAccount(table: Table, text = '') {
 }
 
 function costText(units: number): string {
-  if (units === 0) return ''; // not every server tells
+  if (units === 0) return ''; // not every server returns them
   return `Read ${units.toLocaleString('en')} read units, about $${(units * READ_UNIT_DOLLARS).toFixed(7)} on demand`;
 }

@@ -143,7 +143,7 @@ export interface Frame {
   readonly base: string;
   /** Address of this page, with its query. */
   readonly path: string;
-  /** False: the reader is not let in, and told nothing. */
+  /** False: the reader has no access, and sees no data. */
   readonly inside:
     | false
     | {

@@ -62,7 +62,7 @@ type NamedKey = KeyOf<'incident' | 'member'>;
  * that do not exist and for keys of another account. Empty lines are skipped.
  * @param source how messages name it, such as a file's path
  * @param only the accounts that it may have lines of; absent: any
- * @param warn told of what is loaded although it is likely a mistake
+ * @param warn called for what is loaded although it is likely a mistake
  * @throws DataError with every problem found
  */
 export async function checkData(

@@ -43,7 +43,7 @@ export async function countAlerts(table: Table, account: Int64, most: number) {
 }
 
 /**
- * The merges of an account and their undoings, in their order.
+ * The merges of an account and their undos, in their order.
  * @param fromMs Unix milliseconds: those committed earlier are omitted
  */
 export async function listMerges(table: Table, account: Int64, fromMs: number): Promise<FeedItem[]> {

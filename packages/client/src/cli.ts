@@ -199,8 +199,8 @@ function report(error: unknown, json: boolean): number {
   const code = refused?.code ?? (wrongUsage ? 'Usage' : error instanceof Error ? error.name : 'Error');
   const message = error instanceof Error ? error.message : String(error);
   if (json) {
-    const told = { code, message, request_id: refused?.requestId, advice };
-    process.stderr.write(`${jsonText({ error: told })}\n`);
+    const failure = { code, message, request_id: refused?.requestId, advice };
+    process.stderr.write(`${jsonText({ error: failure })}\n`);
   } else {
     const id = refused && ` (request ${printable(refused.requestId)})`;
     process.stderr.write(`${printable(code)}: ${printable(message)}${id ?? ''}\n`);

@@ -53,7 +53,7 @@ export function createTransport(options: ClientOptions): Transport {
   const written = [appKey, encoded, encoded.replace(/%../g, (code) => code.toLowerCase())];
   const withoutKey = (text: string) => written.reduce((clean, key) => clean.replaceAll(key, '<app_key>'), text);
 
-  const tell = (event: ClientEvent) => {
+  const emit = (event: ClientEvent) => {
     try {
       onEvent?.(event);
     } catch {
@@ -62,7 +62,7 @@ export function createTransport(options: ClientOptions): Transport {
   };
 
   async function wait(event: Extract<ClientEvent, { type: 'wait' }>, signal: AbortSignal | undefined): Promise<void> {
-    tell(event);
+    emit(event);
     await sleep(event.ms, signal);
     signal?.throwIfAborted();
   }
@@ -80,7 +80,7 @@ export function createTransport(options: ClientOptions): Transport {
       late = true;
       controller.abort();
     }, limitMs);
-    tell({ type: 'request', path, attempt });
+    emit({ type: 'request', path, attempt });
     const began = now();
     try {
       const response = await fetch(address(path), {
@@ -100,7 +100,7 @@ export function createTransport(options: ClientOptions): Transport {
       const outcome = read(response, text, site, withoutKey);
       const requestId = outcome instanceof ServiceError ? outcome.requestId : response.headers.get('Svc-Request-Id');
       const code = outcome instanceof ServiceError && { code: outcome.code };
-      tell({
+      emit({
         type: 'response',
         path,
         attempt,
@@ -117,7 +117,7 @@ export function createTransport(options: ClientOptions): Transport {
       const failed = late
         ? new TimeoutError(`No answer from ${site.origin}${path} in ${limitMs} ms`, site)
         : noAnswer(error, site);
-      tell({ type: 'failure', path, attempt, durationMs: now() - began, message: failed.message });
+      emit({ type: 'failure', path, attempt, durationMs: now() - began, message: failed.message });
       throw failed;
     } finally {
       clearTimeout(timer);
@@ -148,8 +148,8 @@ export function createTransport(options: ClientOptions): Transport {
           const reason = reasonToRepeat(error);
           if (reason === undefined) throw error;
           if (reason !== 'rate-limit') failures += 1;
-          const told = error instanceof ServiceError ? error.retryAfter : undefined;
-          const asked = (told ?? 0) * 1_000;
+          const retryAfter = error instanceof ServiceError ? error.retryAfter : undefined;
+          const asked = (retryAfter ?? 0) * 1_000;
           const leftMs = began + maxWaitMs - now();
           // A random time alone does not end the retries.
           const ms = Math.max(SHORTEST_WAIT_MS, asked, Math.min(backoffMs(attempt, asked), leftMs));

@@ -31,7 +31,11 @@ export function entitiesOf(run: string) {
     },
     /** Alerts are not shared between the sentences that look at where they are. */
     alerts: Array.from({ length: 12 }, (_, index) => objectId(`alert ${index}`)),
-    stranger: { work_item_id: workItem('stranger'), incident: objectId('stranger'), alert: objectId('stranger alert') },
+    otherAccount: {
+      work_item_id: workItem('stranger'),
+      incident: objectId('stranger'),
+      alert: objectId('stranger alert'),
+    },
     unknown: objectId('unknown'),
   };
 }
@@ -105,11 +109,11 @@ export function entityLines(account_id: Int64, { workItems, incidents, alerts }:
 }
 
 /** What the other account needs, which the certified one must not reach. */
-export function strangerLines(account_id: Int64, { stranger }: Entities): Line[] {
+export function otherAccountLines(account_id: Int64, { otherAccount }: Entities): Line[] {
   return [
-    { kind: 'work_item', account_id, work_item_id: stranger.work_item_id, version: 1, title: 'Of another account' },
-    { kind: 'incident', account_id, incident_id: stranger.incident, title: 'Of another account' },
-    { kind: 'alert', account_id, alert_id: stranger.alert, title: 'Of another account' },
+    { kind: 'work_item', account_id, work_item_id: otherAccount.work_item_id, version: 1, title: 'Of another account' },
+    { kind: 'incident', account_id, incident_id: otherAccount.incident, title: 'Of another account' },
+    { kind: 'alert', account_id, alert_id: otherAccount.alert, title: 'Of another account' },
   ];
 }
 

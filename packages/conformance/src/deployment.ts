@@ -42,7 +42,7 @@ export async function openLab(
     url: url.replace(/\/$/, ''),
     main,
     turns: createTurns([main]),
-    stranger: callerOf(env.OTHER_APP_KEY),
+    otherAccount: callerOf(env.OTHER_APP_KEY),
     expired: callerOf(env.EXPIRED_APP_KEY),
     ...(run !== undefined && { entities: entitiesOf(run), spare: { minute: main, second: main, burst: main } }),
   };

@@ -27,7 +27,7 @@ export interface Lab {
   /** Absent: only what needs no data is shown. */
   readonly entities?: Entities;
   /** Of an account without the permission that the fleet needs. */
-  readonly stranger?: Caller | undefined;
+  readonly otherAccount?: Caller | undefined;
   readonly expired?: Caller | undefined;
   /** Callers whose quota may be used up, each by one sentence; absent: those sentences use the main caller's. */
   readonly spare?: { readonly minute: Caller; readonly second: Caller; readonly burst: Caller };

@@ -11,7 +11,7 @@ import { startService } from '../../local/local-service.ts';
 import { StartError } from '../../local/start-error.ts';
 import { synthesize } from '../../local/synthesize.ts';
 import { type Caller, createTurns } from './callers.ts';
-import { entitiesOf, entityLines, fleetLines, linesText, rumLines, strangerLines } from './data.ts';
+import { entitiesOf, entityLines, fleetLines, linesText, otherAccountLines, rumLines } from './data.ts';
 import type { Impaired, Lab } from './lab.ts';
 import { warmUp } from './trial.ts';
 
@@ -45,7 +45,7 @@ export async function startLab(): Promise<{ lab: Lab; stop: () => Promise<void> 
   const nowSeconds = Math.floor(nowMs / 1000);
   const entities = entitiesOf(String(nowMs));
   const accounts = newAccounts();
-  const [main, record, usage, stranger] = [accounts.add(), accounts.add(), accounts.add(), accounts.add([])];
+  const [main, record, usage, otherAccount] = [accounts.add(), accounts.add(), accounts.add(), accounts.add([])];
   const [minute, second, burst] = [accounts.add(), accounts.add(), accounts.add()];
   const browsers = Array.from({ length: BROWSERS }, () => accounts.add());
   const expired = accounts.keyOf(main.account, { expires_at: nowSeconds - 60 });
@@ -55,7 +55,7 @@ export async function startLab(): Promise<{ lab: Lab; stop: () => Promise<void> 
     ...browsers.flatMap(({ account }) => fleetLines(account, nowMs)),
     ...[main, record, usage, burst].flatMap(({ account }) => rumLines(account, nowMs)),
     ...entityLines(main.account, entities),
-    ...strangerLines(stranger.account, entities),
+    ...otherAccountLines(otherAccount.account, entities),
   ];
 
   const started = new AsyncDisposableStack();
@@ -91,7 +91,7 @@ export async function startLab(): Promise<{ lab: Lab; stop: () => Promise<void> 
         [main.caller],
       ),
       entities,
-      stranger: stranger.caller,
+      otherAccount: otherAccount.caller,
       expired,
       spare: { minute: minute.caller, second: second.caller, burst: burst.caller },
       changing: { record: { table, ...record }, usage: { table, ...usage } },

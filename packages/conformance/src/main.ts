@@ -7,7 +7,7 @@ import { accountId } from '../../admin/cli/arguments.ts';
 import { explain } from '../../admin/cli/command-errors.ts';
 import { UsageError } from '../../admin/cli/io.ts';
 import type { Target } from './contract.test.ts';
-import { entitiesOf, entityLines, fleetLines, linesText, rumLines, strangerLines } from './data.ts';
+import { entitiesOf, entityLines, fleetLines, linesText, otherAccountLines, rumLines } from './data.ts';
 import { checkLab, openLab } from './deployment.ts';
 import { sentencesOf } from './sections/index.ts';
 
@@ -29,7 +29,7 @@ function dataText(account: Int64, other: Int64 | undefined, run: string): string
     ...fleetLines(account, nowMs, { large: true }),
     ...rumLines(account, nowMs),
     ...entityLines(account, entities),
-    ...(other === undefined ? [] : strangerLines(other, entities)),
+    ...(other === undefined ? [] : otherAccountLines(other, entities)),
   ]);
 }
 

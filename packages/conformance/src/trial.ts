@@ -144,7 +144,7 @@ export async function warmUp(lab: Lab): Promise<void> {
 
 const NEEDED: Readonly<Partial<Record<keyof Lab, string>>> = {
   entities: 'needs the data set of a run',
-  stranger: 'needs OTHER_APP_KEY, of an account without the permission',
+  otherAccount: 'needs OTHER_APP_KEY, of an account without the permission',
   expired: 'needs EXPIRED_APP_KEY',
   spare: 'would use up the quota of the account',
   changing: 'needs to change the stored record: shown by `npm run certify` without --url',

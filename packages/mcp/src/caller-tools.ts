@@ -24,7 +24,7 @@ function resolved(schema: unknown): unknown {
 
 const requestSchema = (name: keyof typeof openapi.components.schemas) => resolved(schemas[name]) as InputSchema;
 
-/** Merges that a preview was shown of, by their code: as many as an assistant has in mind. */
+/** How many previewed merges are remembered, by their code. */
 const MOST_PREVIEWS = 100;
 
 const mergeSchema = requestSchema('MergeAlertsRequest');

@@ -60,7 +60,7 @@ export function operatorTools({ folder, stack, region }: Operator): Tool[] {
       inputSchema: {
         type: 'object',
         properties: {
-          account_id: { type: 'integer', minimum: 1, description: 'of the incident; operator_find tells it' },
+          account_id: { type: 'integer', minimum: 1, description: 'of the incident; operator_find returns it' },
           incident_id: OBJECT_ID,
           alert_ids: { type: 'array', items: OBJECT_ID, minItems: 1, maxItems: MOST_ALERTS },
         },

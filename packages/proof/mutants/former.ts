@@ -33,11 +33,11 @@ export const FORMER: readonly Former[] = [
     replace: 'nowMs >= 0',
   },
   {
-    name: 'an undoing sends all alerts to where the first of them came from',
+    name: 'an undo sends all alerts to where the first of them came from',
     file: 'lib/operations/merge-alerts/assignment.ts',
     find: '{ to: origins.get(alertId) }',
     replace: '{ to: [...origins.values()][0] }',
-    scenario: 'a large undoing against the import of its alert',
+    scenario: 'a large undo against the import of its alert',
   },
   {
     name: 'a merge whose time ends before another attempt does not look whether it is committed',

@@ -77,7 +77,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a check does not look where an alert is',
     file: 'packages/admin/check/check-merges.ts',
     find: '(by === undefined || current === (stay?.incidentId ?? last?.move.to))',
-    replace: 'told.size > 0',
+    replace: 'histories.size > 0',
     tests: [integration('admin-check')],
     only: 'alert_misplaced',
   },
@@ -226,7 +226,7 @@ export const MUTANTS: readonly Mutant[] = [
     tests: [integration('delete-work-item')],
   },
   {
-    name: 'an undoing takes alerts that were moved since',
+    name: 'an undo takes alerts that were moved since',
     file: 'lib/operations/merge-alerts/assignment.ts',
     find: 'current === own && by === undone && stayed <= undone && origins.has(alertId)',
     replace: '(current === own || by === undone || stayed <= undone || origins.has(alertId))',

@@ -56,7 +56,7 @@ interface State {
 type Outcome = { state: State; answer: string };
 const operations = new Map<string, (state: State) => readonly Outcome[]>();
 
-/** What an operator does; it fails by being told so, and then nothing has changed. */
+/** What an operator does; when it gets an error, nothing has changed. */
 function operator(name: string, act: (at: Surroundings) => Promise<unknown>, apply: (state: State) => State): Actor {
   operations.set(name, (state) => [
     { state: apply(state), answer: 'done' },
@@ -135,7 +135,7 @@ const rotate = (key: string, fresh: string) =>
       );
     },
     (state) =>
-      // Said again after it was done, the old key may have been revoked since: that refuses it.
+      // Retried after it was done, the old key may have been revoked since: that refuses it.
       withKey(
         withKey(state, fresh, (before) => before ?? { account: OWN, revoked: false, ends: false }),
         key,

@@ -1,6 +1,6 @@
 /**
  * What a process does, learned by running it. Between two of its calls to the table a process runs alone, so what it does next is
- * a function of what it was told before. Each such part is run once, with the real code, and then known: schedules whose parts are
+ * a function of what was delivered to it before. Each such part is run once, with the real code, and then known: schedules whose parts are
  * known take no time.
  */
 import { connectDouble } from './double-client.ts';
@@ -11,7 +11,7 @@ import { canonical } from './values.ts';
 
 /** A call to the table; without a request a pause between operations. */
 export interface Call {
-  /** The same in each run of its process that was told the same. */
+  /** The same in each run of its process with the same deliveries. */
   readonly name: string;
   readonly process: string;
   readonly request: Request | undefined;
@@ -25,8 +25,8 @@ export interface Call {
   readonly ownToken: boolean;
 }
 
-/** What a process is told: a reply to one of its calls, or an error; or that the next of its timers ends. */
-export type Told =
+/** What is delivered to a process: a reply to one of its calls, or an error; or that the next of its timers ends. */
+export type Delivery =
   | { readonly id: number | string; readonly text: string; readonly give: () => { reply?: unknown; error?: unknown } }
   | 'runs out of time';
 
@@ -37,7 +37,7 @@ export type Effect =
   | { readonly kind: 'left'; readonly call: Call }
   | { readonly kind: 'event'; readonly name: string };
 
-/** A process that has been told something, and waits. */
+/** A process that got a delivery, and waits. */
 export interface Position {
   readonly id: number;
   /** In the order in which they were sent. */
@@ -46,9 +46,9 @@ export interface Position {
   /** It has made one call, and no more. */
   readonly isFresh: boolean;
   readonly over: 'done' | 'failed' | undefined;
-  /** What it was told last, and where; absent: nothing. */
-  readonly came?: { readonly from: Position; readonly told: Told; readonly call: Call | undefined };
-  /** By what it is told. */
+  /** The last delivery, and where; absent: none. */
+  readonly came?: { readonly from: Position; readonly delivery: Delivery; readonly call: Call | undefined };
+  /** By the next delivery. */
   readonly next: Map<string, Reaction>;
 }
 
@@ -67,7 +67,7 @@ let positions = 0;
 export class Behavior {
   readonly #start: () => Promise<Run>;
   readonly #known = new Map<string, Position>();
-  /** The run that came to a position last: it can be told more. */
+  /** The run that came to a position last: it can take more deliveries. */
   #latest: { at: Position; run: Run } | undefined;
   #first: Reaction | undefined;
 
@@ -87,13 +87,13 @@ export class Behavior {
     return this.#first;
   }
 
-  async tell(at: Position, told: Told, call?: Call): Promise<Reaction> {
-    const key = told === 'runs out of time' ? told : `${call?.name} ${told.id}`;
+  async deliver(at: Position, delivery: Delivery, call?: Call): Promise<Reaction> {
+    const key = delivery === 'runs out of time' ? delivery : `${call?.name} ${delivery.id}`;
     let reaction = at.next.get(key);
     if (!reaction) {
       const run = await this.#runAt(at);
-      await run.tell(told, call);
-      reaction = this.#reaction(run, { from: at, told, call });
+      await run.deliver(delivery, call);
+      reaction = this.#reaction(run, { from: at, delivery, call });
       at.next.set(key, reaction);
     }
     return reaction;
@@ -105,7 +105,7 @@ export class Behavior {
     const came: NonNullable<Position['came']>[] = [];
     for (let at = position; at.came; at = at.came.from) came.push(at.came);
     const run = await this.#start();
-    for (const { told, call } of came.reverse()) await run.tell(told, call);
+    for (const { delivery, call } of came.reverse()) await run.deliver(delivery, call);
     requireSame(run, position);
     return run;
   }
@@ -137,7 +137,7 @@ export class Behavior {
 function requireSame(run: Run, { calls, over }: Position): void {
   const is = [...run.waiting.map(({ call }) => call), run.over].map(textOf).join('\n');
   const was = [...calls, over].map(textOf).join('\n');
-  if (is !== was) throw new Error(`a process does not do the same when it is told the same:\n${was}\nand then\n${is}`);
+  if (is !== was) throw new Error(`a process does not do the same after the same deliveries:\n${was}\nand then\n${is}`);
 }
 const textOf = (each: Call | string | undefined) => (typeof each === 'object' ? `${each.name} ${each.text}` : each);
 
@@ -153,7 +153,7 @@ interface Waiting {
 class Run {
   readonly process: Process;
   readonly waiting: Waiting[] = [];
-  /** Of what it was told last. */
+  /** Of the last delivery. */
   effects: Effect[] = [];
   over: Position['over'];
   #operations = 0;
@@ -175,17 +175,17 @@ class Run {
     });
   }
 
-  async tell(told: Told, answered?: Call): Promise<void> {
+  async deliver(delivery: Delivery, answered?: Call): Promise<void> {
     const { process } = this;
     this.effects = [];
-    if (told === 'runs out of time') {
-      process.history = `${intern(process.history)} ${told}`;
+    if (delivery === 'runs out of time') {
+      process.history = `${intern(process.history)} ${delivery}`;
       await this.#run(() => void process.fireNext());
       return;
     }
     const { call, resolve, reject } = this.#remove(answered?.name) as Waiting;
-    process.history = `${intern(process.history)} ${call.name} ${told.text}`;
-    const { reply, error } = told.give();
+    process.history = `${intern(process.history)} ${call.name} ${delivery.text}`;
+    const { reply, error } = delivery.give();
     // The code may change what it is given.
     await this.#run(() => (error === undefined ? resolve(structuredClone(reply)) : reject(error)));
   }

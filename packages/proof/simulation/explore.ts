@@ -2,7 +2,7 @@
  * Tries all schedules of a scenario, depth first.
  *
  * Left out is only what cannot differ from what was tried:
- * - a state that was met before (the same rows, and processes that were told the same), and
+ * - a state that was met before (the same rows, and processes with the same deliveries), and
  * - of two steps that touch no common row, neither of which begins an operation while the other ends one, and which are not both
  *   faults, one of the two orders (sleep sets, kept with each state: Godefroid, Holzmann and Pirottin, "State-space caching
  *   revisited"); where one process is left, what is late arrives only next to calls that have a row in common with it; and where

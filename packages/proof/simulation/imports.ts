@@ -61,13 +61,13 @@ export const IMPORTS: readonly Scenario[] = [
     ],
   }),
   mergeScenario({
-    name: 'an undoing against the import of its alert',
+    name: 'an undo against the import of its alert',
     cost: 2,
     before: [SMALL],
     actors: [undo('undo'), loadAlert(A, THREE)],
   }),
   mergeScenario({
-    name: 'a large undoing against the import of its alert',
+    name: 'a large undo against the import of its alert',
     cost: 3,
     before: [TWO_ORIGINS],
     actors: [undo('undo'), loadAlert(A, THREE)],

@@ -18,7 +18,7 @@ const BESIDE = { cost: 4, ...BEFORE, without: 'shows a row late' } as const;
 const IN_PARTS = { transactionItems: 2 };
 
 export const LARGE_MERGES: readonly Scenario[] = [
-  // Whose clock is ahead is told by their order.
+  // Their order shows whose clock is ahead.
   mergeScenario({
     name: 'a large and a small merge of one alert',
     cost: 4,
@@ -32,7 +32,7 @@ export const LARGE_MERGES: readonly Scenario[] = [
     actors: [merge('small', SMALL), merge('large', LARGE)],
   }),
   mergeScenario({
-    name: 'a small and a large merge, said again under their keys',
+    name: 'a small and a large merge, retried with their keys',
     cost: 4,
     ...BEFORE,
     actors: [withRetry('small', SMALL, { transactionItems: 4 }), withRetry('large', LARGE)],
@@ -50,13 +50,13 @@ export const LARGE_MERGES: readonly Scenario[] = [
     ...IN_PARTS,
   }),
   mergeScenario({
-    name: 'a large merge against the undoing of an earlier one',
+    name: 'a large merge against the undo of an earlier one',
     cost: 4,
     before: [TWO_ORIGINS],
     actors: [merge('large', LARGE), undo('undo')],
   }),
   mergeScenario({
-    name: 'two large undoings of one merge',
+    name: 'two large undos of one merge',
     cost: 4,
     before: [TWO_ORIGINS],
     actors: [undo('undo 1'), undo('undo 2')],
@@ -103,7 +103,7 @@ export const LARGE_MERGES: readonly Scenario[] = [
     ],
   }),
   mergeScenario({
-    name: 'a large merge of alerts that stay against the undoing of an earlier one',
+    name: 'a large merge of alerts that stay against the undo of an earlier one',
     cost: 4,
     before: [TWO_ORIGINS],
     actors: [merge('staying', TWO_ORIGINS), undo('undo')],

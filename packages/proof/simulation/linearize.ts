@@ -1,5 +1,5 @@
 /**
- * Whether what callers were told, and what is left in the table, could have come about one call after the other, each between its
+ * Whether the answers to callers, and what is left in the table, could have come about one call after the other, each between its
  * beginning and its end: Wing and Gong's search.
  */
 import type { Operation } from './surroundings.ts';

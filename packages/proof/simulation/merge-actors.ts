@@ -231,7 +231,7 @@ export function repairing(name: string): MergeActor {
   };
 }
 
-/** An operator, who repairs once, and is told how much was fixed. */
+/** An operator, who repairs once, and gets the number of repairs. */
 export function repairOnce(name: string): MergeActor {
   const act = async ({ deps: { table } }: Surroundings) => {
     const { fixed } = await repair(table, checkMerges(await readMergeRows(table, ACCOUNT)));

@@ -26,13 +26,13 @@ export interface Merge {
   longAgo?: true;
 }
 
-/** As the feeds tell of it; of an undoing `moves` says where alerts went, of a merge where they came from. */
+/** As the feeds record it; of an undo `moves` says where alerts went, of a merge where they came from. */
 export interface Entry {
   kind: 'merge' | 'merge_undone';
   incident: string;
   moves: Readonly<Record<string, string>>;
   stayed: readonly string[];
-  /** Alerts that were imported since: a large entry that had yet to move them does not, and does not tell of them. */
+  /** Alerts that were imported since: a large entry that had yet to move them does not, and does not record them. */
   imported?: readonly string[];
 }
 
@@ -109,7 +109,7 @@ export function undone(state: State): Outcome {
   return { state: withEntry(state, entry, (alert) => back[alert] as string), answer };
 }
 
-/** Alerts that the feeds tell of are where these say. */
+/** Alerts are where the feeds say. */
 export function repaired(state: State): Outcome {
   const at = { ...state.at };
   for (const { kind, incident, moves } of state.entries)
@@ -125,12 +125,12 @@ export function imported(state: State, alert: string, into: string): State {
   return { ...state, entries, by, at: { ...state.at, [alert]: into } };
 }
 
-/** Whether the feeds tell what the model does. */
-function tells(told: readonly Entry[], entries: readonly Entry[]): boolean {
+/** Whether the feeds record what the model does. */
+function agree(recorded: readonly Entry[], entries: readonly Entry[]): boolean {
   return (
-    told.length === entries.length &&
+    recorded.length === entries.length &&
     entries.every(({ imported: after = [], ...entry }, at) => {
-      const own = told[at] as Entry;
+      const own = recorded[at] as Entry;
       const moves = Object.entries(entry.moves).filter(([alert]) => alert in own.moves || !after.includes(alert));
       const stayed = entry.stayed.filter((alert) => own.stayed.includes(alert) || !after.includes(alert));
       return canonical({ ...entry, moves: Object.fromEntries(moves), stayed }) === canonical(own);
@@ -195,8 +195,8 @@ export const judgement = (initial: State, operations: ReadonlyMap<string, Apply>
   },
   isFinal(state, run) {
     if (checkMerges(rowsOf(run)).some(isUnknown)) return true;
-    const { entries: told, ...is } = stateOf(run);
-    return canonical(is) === exported(state).answer && tells(told, state.entries);
+    const { entries: recorded, ...is } = stateOf(run);
+    return canonical(is) === exported(state).answer && agree(recorded, state.entries);
   },
   isSettled: ({ name }) => !/^(undo|import|repair|export|record)/.test(name),
   describe: (run) => canonical(stateOf(run)).replace(/0{8,}/g, '…'),
@@ -207,7 +207,7 @@ export const judgement = (initial: State, operations: ReadonlyMap<string, Apply>
   },
 });
 
-/** Promises that feeds and places do not tell of. */
+/** Promises that feeds and places do not show. */
 function* unkept(run: Run): Generator<string> {
   const { isThrottled, faults, events, items } = run;
   const moved = rowsOf(run).entries.flatMap(({ entry, moves, stayed }) => [

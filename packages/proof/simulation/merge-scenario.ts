@@ -20,9 +20,9 @@ interface Setting extends Pick<Cast, 'mostActions' | 'isHurried' | 'without'> {
   readonly name: string;
   readonly cost: Scenario['cost'];
   readonly actors: readonly MergeActor[];
-  /** Done before; that of undoings is the first into incident 2. */
+  /** Done before; that of undos is the first into incident 2. */
   readonly before?: readonly Merge[];
-  /** This alert is merged into incident 2 before, and then in incident 3, which no feed tells of. */
+  /** This alert is merged into incident 2 before, and then in incident 3, which no feed records. */
   readonly misplaced?: string;
   /** Merges that a restore has torn. */
   readonly torn?: readonly Merge[];

@@ -29,7 +29,7 @@ export const MERGES: readonly Scenario[] = [
     actors: [TWO, THREE, ONE].map((into, index) => merge(`one of three ${index}`, { alerts: [A], into })),
   }),
   mergeScenario({
-    name: 'two small merges, each said again under its key',
+    name: 'two small merges, each retried with its key',
     cost: 2,
     actors: [
       withRetry('keyed 1', SMALL, { transactionItems: 4 }),
@@ -37,7 +37,7 @@ export const MERGES: readonly Scenario[] = [
     ],
   }),
   mergeScenario({
-    name: 'a large merge, said again under its key',
+    name: 'a large merge, retried with its key',
     cost: 2,
     actors: [withRetry('keyed large', { alerts: [A, B], into: TWO })],
   }),
@@ -53,19 +53,19 @@ export const MERGES: readonly Scenario[] = [
     transactionItems: 2,
   }),
   mergeScenario({
-    name: 'a merge against the undoing of an earlier one',
+    name: 'a merge against the undo of an earlier one',
     cost: 2,
     before: [SMALL],
     actors: [merge('merge', { alerts: [A], into: THREE }), undo('undo')],
   }),
   mergeScenario({
-    name: 'two undoings of one merge',
+    name: 'two undos of one merge',
     cost: 2,
     before: [SMALL],
     actors: [undo('undo 1'), undo('undo 2')],
   }),
   mergeScenario({
-    name: 'a merge that an alert stays in against the undoing of an earlier one',
+    name: 'a merge that an alert stays in against the undo of an earlier one',
     cost: 2,
     before: [SMALL],
     actors: [merge('staying', SMALL), undo('undo')],

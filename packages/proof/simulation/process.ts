@@ -36,7 +36,7 @@ export class Process {
   readonly message: boolean;
   clockMs: number;
   timers: Timer[] = [];
-  /** All that it has been told: decides all that it does. */
+  /** All deliveries to it: they decide all that it does. */
   history: string;
   /** To the table, since it has forgotten what came before. */
   calls = 0;
@@ -53,7 +53,7 @@ export class Process {
     this.history = name;
   }
 
-  /** All that it has been told decides what it does no more: but for its clock. @param known what it knows still */
+  /** Its deliveries no longer decide what it does, only its clock. @param known what it knows still */
   forget(known: string): void {
     this.#forgotten += 1;
     this.calls = 0;

@@ -65,7 +65,7 @@ const { values: options } = parseArgs({
     replay: { type: 'string' },
     /** Which of the rows that its runs begin with, where there are several. */
     start: { type: 'string', default: '0' },
-    /** What is left out then is told by `so far`. */
+    /** `so far` says what is left out then. */
     schedules: { type: 'string' },
     stop: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },

@@ -1,4 +1,4 @@
-/** Records of the feed while merges, undoings and imports run: none moves an alert or tears a merge, and the latest of each prevails. */
+/** Records of the feed while merges, undos and imports run: none moves an alert or tears a merge, and the latest of each prevails. */
 import type { Scenario } from './explore.ts';
 import {
   A,
@@ -62,13 +62,13 @@ export const RECORDS: readonly Scenario[] = [
     actors: [merge('large', { ...LARGE, title: 'second' }), incidentRecord(TWO, 'late')],
   }),
   mergeScenario({
-    name: 'an undoing against records of its alert and incident',
+    name: 'an undo against records of its alert and incident',
     cost: 3,
     before: [{ ...SMALL, title: 'second' }],
     actors: [undo('undo'), alertRecord(A, THREE), incidentRecord(TWO, 'late')],
   }),
   mergeScenario({
-    name: 'a large undoing against a record of its alert',
+    name: 'a large undo against a record of its alert',
     cost: 3,
     before: [{ alerts: [A, C], into: TWO }],
     actors: [undo('undo'), alertRecord(A, THREE)],

@@ -84,7 +84,7 @@ export function scenarioOf<State>(
   }: Pick<Scenario, 'cost'> &
     Pick<Cast, 'onRecord' | 'mostActions' | 'isHurried' | 'without'> & { maybe?: readonly string[] },
 ): Scenario {
-  /** undefined: the caller was told that nobody knows. */
+  /** undefined: the answer was that it is unknown. */
   const answerOf = (operation: Operation) =>
     operation.error !== undefined && isUnavailable(operation.error) ? undefined : judgement.answerOf(operation);
   return {
@@ -104,11 +104,11 @@ export function scenarioOf<State>(
       const { initial, apply } = judgement;
       const isFinal = (state: State) => judgement.isFinal(state, run);
       if (!isLinearizable(run.operations, { initial, apply, answerOf, isFinal })) {
-        const told = run.operations.map(
+        const answers = run.operations.map(
           (one) => `"${one.name}" ${one.ended ? (answerOf(one) ?? 'unknown') : 'never ended'}`,
         );
         problems.push(
-          `no order of the calls leads to these answers and rows: ${told.join(', ')}; ${judgement.describe(run)}`,
+          `no order of the calls leads to these answers and rows: ${answers.join(', ')}; ${judgement.describe(run)}`,
         );
       }
       if (run.isSettled)

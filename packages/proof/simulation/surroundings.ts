@@ -50,7 +50,7 @@ export interface OperationLimits {
 /** A call of an operation, as its caller sees it. */
 export interface Operation extends OperationLimits {
   readonly name: string;
-  /** Tells it from others of its name. */
+  /** Distinguishes it from others of its name. */
   readonly id: string;
   /** Calls to the table. */
   readonly calls: number;
@@ -65,7 +65,7 @@ export interface Operation extends OperationLimits {
 }
 
 export interface CallOptions extends OperationLimits {
-  /** Nothing that it was told decides what its process does after it. */
+  /** No delivery decides what its process does after it. */
   forgets?: boolean;
 }
 

@@ -90,7 +90,7 @@ export class TableDouble {
   #rows: Map<string, Row>;
   /** Of transactions that are applied: their ClientRequestTokens, and what they wrote. */
   readonly tokens = new Map<string, string>();
-  /** Told of each row that is written: what a stream would bring. */
+  /** Called with each row that is written, as a stream would be. */
   onWrite: (item: Item) => void = () => {};
 
   readonly #mostActions: number;
@@ -106,7 +106,7 @@ export class TableDouble {
     return new Map(this.#rows);
   }
 
-  /** Text that tells this table's rows from those of any other state. */
+  /** Text that differs for each state of the rows. */
   state(): string {
     const texts: string[] = [];
     for (const row of this.#rows.values()) {

@@ -7,11 +7,11 @@ import {
   Behavior,
   type BehaviorOptions,
   type Call,
+  type Delivery,
   type Effect,
   outcomeOf,
   type Position,
   type Reaction,
-  type Told,
 } from './behavior.ts';
 import { type Fault, halvesOf, mayFail, refusal } from './faults.ts';
 import type { Operation, Script } from './surroundings.ts';
@@ -43,7 +43,7 @@ export interface Beginning extends BehaviorOptions {
 
 /** A process that a message begins. */
 export interface Message extends Beginning {
-  /** At once; otherwise when the process is over whose write it tells of: the queue holds messages back so long. */
+  /** At once; otherwise when the process has ended whose write it reports: the queue holds messages back so long. */
   readonly early?: boolean;
 }
 
@@ -102,7 +102,7 @@ interface Table {
 interface Applied {
   readonly table: Table;
   readonly error?: Error;
-  readonly told: Exclude<Told, string>;
+  readonly delivery: Exclude<Delivery, string>;
   readonly written: readonly Item[];
   readonly failures: readonly string[];
 }
@@ -113,7 +113,7 @@ export interface Outcome extends Pick<State, 'operations' | 'events' | 'isThrott
   /** How many have happened. */
   readonly faults: number;
   /**
-   * Whether all that went wrong are lost replies, where the table can tell what they were, and refusals of transactions that
+   * Whether all that went wrong are lost replies, where the table shows what they were, and refusals of transactions that
    * ask for another attempt.
    */
   readonly isSettled: boolean;
@@ -124,15 +124,15 @@ const MOST_CALLS = 40;
 /** More: a call that is made again, and what is done again. */
 const MOST_CALLS_BY_FAULT = 10;
 const GONE: readonly Call[] = [];
-const GOES_ON: Told = { id: 'goes on', text: 'goes on', give: () => ({}) };
-/** By the SDK, or by the code, which both are told nothing of the first time. */
+const GOES_ON: Delivery = { id: 'goes on', text: 'goes on', give: () => ({}) };
+/** By the SDK, or by the code, which both do not get the first time. */
 const SENT_AGAIN = new Set<Fault>([
   'shows a row late',
   'is applied, its reply lost, and sent again',
   'is in progress',
   'is applied, and in progress to its second attempt',
 ]);
-const refused = (fault: Fault, request: Request): Told => ({
+const refused = (fault: Fault, request: Request): Delivery => ({
   id: fault,
   text: fault,
   give: () => refusal(fault, request),
@@ -335,7 +335,7 @@ export class TransitionSystem {
       const first = { name, id: `${id}, first time`, calls: 1, after, optional: true };
       draft.operations = [...draft.operations, first];
     }
-    let told: Told = GOES_ON;
+    let delivery: Delivery = GOES_ON;
     switch (fault) {
       case 'shows a row late':
       case 'is applied, its reply lost, and sent again': {
@@ -349,33 +349,33 @@ export class TransitionSystem {
       }
       case undefined:
       case 'overtakes':
-        if (request) told = this.#apply(draft, call).told;
+        if (request) delivery = this.#apply(draft, call).delivery;
         break;
       case 'is done in part':
-        told = this.#half(draft, call, part);
+        delivery = this.#half(draft, call, part);
         break;
       case 'is applied, and all its replies lost':
       case 'is applied, and in progress to its second attempt':
         // A refusal leaves no trace.
         if (this.#apply(draft, call).error) draft.isSettled = false;
-        told = refused(fault, request as Request);
+        delivery = refused(fault, request as Request);
         break;
       case 'gets no reply':
       case 'is in progress':
         arriveLater(draft, call);
-        told = refused(fault, request as Request);
+        delivery = refused(fault, request as Request);
         break;
       default:
-        told = refused(fault, request as Request);
+        delivery = refused(fault, request as Request);
     }
-    await this.#tell(draft, call.process, told, call);
+    await this.#deliver(draft, call.process, delivery, call);
   }
 
-  #half(draft: Draft, call: Call, part: number): Told {
+  #half(draft: Draft, call: Call, part: number): Delivery {
     const [half, other] = part === 0 ? halvesOf(call.request as Request) : halvesOf(call.request as Request).reverse();
-    const { told } = this.#apply(draft, { ...call, request: half as Request, text: `${call.text} ${part}` });
+    const { delivery } = this.#apply(draft, { ...call, request: half as Request, text: `${call.text} ${part}` });
     const left = call.writes ? 'UnprocessedItems' : 'UnprocessedKeys';
-    const reply = { ...(told.give().reply as object), [left]: other?.input.RequestItems };
+    const reply = { ...(delivery.give().reply as object), [left]: other?.input.RequestItems };
     const text = canonical(reply);
     return { id: this.#parts.of(text), text, give: () => ({ reply }) };
   }
@@ -384,16 +384,16 @@ export class TransitionSystem {
     const own = this.#messages.get(name) as Beginning;
     if (fault === 'comes twice')
       return this.#begin(draft, { name: `${name} again`, script: own.script, message: true });
-    if (fault === 'runs out of time') return this.#tell(draft, name, fault);
+    if (fault === 'runs out of time') return this.#deliver(draft, name, fault);
     const { position } = draft.processes.find((each) => each.name === name) as ProcessState;
     change(draft, { name, position: { ...position, calls: GONE }, alive: false });
     for (const call of position.calls) arriveLater(draft, call);
     if (own.message) draft.held = [...draft.held, { name: `${name}'`, script: own.script }];
   }
 
-  async #tell(draft: Draft, name: string, told: Told, call?: Call): Promise<void> {
+  async #deliver(draft: Draft, name: string, delivery: Delivery, call?: Call): Promise<void> {
     const { position } = draft.processes.find((each) => each.name === name) as ProcessState;
-    this.#react(draft, name, await (this.#behaviors.get(name) as Behavior).tell(position, told, call));
+    this.#react(draft, name, await (this.#behaviors.get(name) as Behavior).deliver(position, delivery, call));
   }
 
   #react(draft: Draft, name: string, { to, effects }: Reaction): void {
@@ -500,8 +500,8 @@ export class TransitionSystem {
       }
       const after = written.length > 0 || changes(request) ? this.#tableOf(double.rows) : table;
       const reply = result.error ? outcomeOf(result) : canonical(result.reply);
-      const told = { id: this.#parts.of(reply), text: reply, give: () => result };
-      applied = { table: after, ...(result.error && { error: result.error }), told, written, failures };
+      const delivery = { id: this.#parts.of(reply), text: reply, give: () => result };
+      applied = { table: after, ...(result.error && { error: result.error }), delivery, written, failures };
       table.known.set(name, applied);
     }
     return applied;
@@ -526,7 +526,7 @@ export class TransitionSystem {
   key(state: State): string {
     const { table, processes, late, held, tokens, hidden } = state;
     const part = (text: string) => this.#parts.of(text);
-    // What a process was told that is over, nobody will know again: but for the answers that it gave.
+    // Deliveries to a process that has ended do not matter any more, except for its answers.
     const positions = processes
       .map(({ name, position, alive }) =>
         alive || position.calls.length > 0 ? position.id : -1 - part(`${name} is over`),

@@ -248,7 +248,7 @@ describe('an undo', () => {
 
   it.each([
     ['an entry that is not there', 5, 'has no entry 5'],
-    ['an undoing', undefined, 'is not a merge: an undo cannot be undone'],
+    ['an undo', undefined, 'is not a merge: an undo cannot be undone'],
   ])('of %s has a message of its own', async (_what, given, message) => {
     const { tenant, to, sequence } = await merged(2);
     await undoMerge(undoDeps(table), request(tenant, to, sequence));

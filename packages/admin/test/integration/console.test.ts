@@ -55,15 +55,18 @@ describe('who is let in', () => {
     await console.close();
   });
 
-  it.each(['', '/feed', '/1/fleet', '/1/account', '/1/health', '/x'])('%s tells a stranger nothing', async (path) => {
-    const wrong = { cookie: `console=${'A'.repeat(43)}` };
-    for (const home of ['/console', open.home])
-      for (const headers of [{}, wrong]) {
-        const { status, text } = await open.ask(`${home}${path}`, { headers });
-        expect([status, text.includes('<table'), text.includes(open.home)]).toEqual([401, false, home === open.home]);
-        expect((await open.ask(`${home}${path}?token=wrong`)).status).toBe(401);
-      }
-  });
+  it.each(['', '/feed', '/1/fleet', '/1/account', '/1/health', '/x'])(
+    '%s shows nothing to a caller without its path',
+    async (path) => {
+      const wrong = { cookie: `console=${'A'.repeat(43)}` };
+      for (const home of ['/console', open.home])
+        for (const headers of [{}, wrong]) {
+          const { status, text } = await open.ask(`${home}${path}`, { headers });
+          expect([status, text.includes('<table'), text.includes(open.home)]).toEqual([401, false, home === open.home]);
+          expect((await open.ask(`${home}${path}?token=wrong`)).status).toBe(401);
+        }
+    },
+  );
 
   it('is nobody by another name of this machine', async () => {
     for (const host of [
@@ -96,8 +99,8 @@ describe('who is let in', () => {
     const body = `token=${formTokenIn(await page())}`;
     expect((await post(body, { cookie: '' })).status).toBe(401);
     expect(await page()).toContain('Not run since');
-    const { status, headers: told } = await post(body);
-    expect([status, told.location]).toEqual([303, `${open.home}${path}`]);
+    const { status, headers: answered } = await post(body);
+    expect([status, answered.location]).toEqual([303, `${open.home}${path}`]);
     expect(await page()).toContain('Checked at ');
   });
 
@@ -477,7 +480,7 @@ describe('health', () => {
     expect(textOf((await open.page(`/${other.account}/health`)).text)).toContain('Not run since');
   });
 
-  it('tells a mistake of its own from what DynamoDB answers', async () => {
+  it('distinguishes its own bug from an error of DynamoDB', async () => {
     const { account } = await newAccount(table);
     const wrong = await serveConsole({
       table,

@@ -28,7 +28,7 @@ export async function serveConsole(options: Pick<ConsoleOptions, 'table'> & Part
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
 
-  /** One request as it is told, without redirects. */
+  /** One request as given, without redirects. */
   async function ask(path: string, { method = 'GET', headers = {} as Record<string, string>, body = '' } = {}) {
     const sent = request({ port, host: '127.0.0.1', path, method, headers }).end(body);
     const [answer] = await once(sent, 'response');

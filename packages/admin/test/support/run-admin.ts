@@ -12,7 +12,7 @@ export interface AdminOptions {
   env?: Record<string, string>;
   signal?: AbortSignal;
   now?: () => number;
-  /** Told what it prints as it prints it. */
+  /** Called with what it prints, as it prints it. */
   onOut?: (text: string) => void;
   onErr?: (text: string) => void;
 }

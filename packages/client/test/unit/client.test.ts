@@ -166,8 +166,8 @@ describe('the client', () => {
       const { client, events } = clientOver(() => json(body, { status: 400 }));
       const error = (await client.getRumResource().catch((thrown: unknown) => thrown)) as Error;
       expect(error).toBeInstanceOf(Error);
-      const told = JSON.stringify([error.message, error.stack, error.name, { ...error }, events]);
-      expect(told).not.toContain(key);
+      const shown = JSON.stringify([error.message, error.stack, error.name, { ...error }, events]);
+      expect(shown).not.toContain(key);
     }
   });
 

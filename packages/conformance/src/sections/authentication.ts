@@ -29,11 +29,11 @@ export const authentication = section('5', 'Authentication', [
     for (const path of PATHS) refused(await t.call(path, {}, { as: t.need('expired') }), 'Unauthorized');
   }),
   shown('Rule 4: a caller without the permission is 403 AccessDenied', async (t) => {
-    refused(await t.call(FLEET, {}, { as: t.need('stranger') }), 'AccessDenied');
+    refused(await t.call(FLEET, {}, { as: t.need('otherAccount') }), 'AccessDenied');
   }),
   shown('Rule 5: browsing the fleet needs Targets Read (monit)', async (t) => {
     data(await t.page({ limit: 1 }));
-    refused(await t.call(FLEET, { limit: 1 }, { as: t.need('stranger') }), 'AccessDenied');
+    refused(await t.call(FLEET, { limit: 1 }, { as: t.need('otherAccount') }), 'AccessDenied');
   }),
   open('Rule 6: permissions of the other three operations', NOT_SHOWN),
 ]);

@@ -199,7 +199,7 @@ export const browseFleet = section('4.1', 'Browse service map fleet hosts', [
     await finds(t, { statuses: ['stale'] }, ({ status }) => status === 'stale');
   }),
   shown('Needs the permission Targets Read (monit)', async (t) => {
-    refused(await t.call(FLEET, {}, { as: t.need('stranger') }), 'AccessDenied');
+    refused(await t.call(FLEET, {}, { as: t.need('otherAccount') }), 'AccessDenied');
   }),
   ...requestFields,
   open('The form of a cursor', `${NOT_SHOWN.split(';')[0]}: opaque`),

@@ -201,7 +201,7 @@ export const combined = section('10', 'What the contract leaves to decisions, an
     }
   }),
   shown('RUM needs no permission, and a record: without one it is ResourceNotFound', async (t) => {
-    refused(await t.call(RUM, {}, { as: t.need('stranger') }), 'ResourceNotFound');
+    refused(await t.call(RUM, {}, { as: t.need('otherAccount') }), 'ResourceNotFound');
   }),
   shown('Age of the RUM record in seconds', async (t) => {
     const { headers } = await t.rum();
@@ -209,10 +209,10 @@ export const combined = section('10', 'What the contract leaves to decisions, an
   }),
   shownOnData(
     'Another account’s entities do not exist, though they are there',
-    async (t, { stranger, alerts, ...of }) => {
-      const { alert, incident, work_item_id } = stranger;
+    async (t, { otherAccount, alerts, ...of }) => {
+      const { alert, incident, work_item_id } = otherAccount;
       const item = { work_item_id, version: 2 };
-      const as = t.need('stranger');
+      const as = t.need('otherAccount');
       invalid(await t.remove(item, { as }), 'version');
       data(await t.merge({ alert_ids: [alert], incident_id: incident }, { as }));
       refused(await t.remove({ ...item, version: 1 }), 'ResourceNotFound', work_item_id);

@@ -66,7 +66,7 @@ export const errors = section('7', 'Errors', [
   shown('ResourceNotFound: 400, not 404', async (t) => refused(await t.remove(MISSING), 'ResourceNotFound')),
   shown('Unauthorized, 401', async (t) => refused(await t.rum({}, { as: null }), 'Unauthorized')),
   shown('AccessDenied, 403: authenticated, without the permission', async (t) => {
-    refused(await t.call(FLEET, {}, { as: t.need('stranger') }), 'AccessDenied');
+    refused(await t.call(FLEET, {}, { as: t.need('otherAccount') }), 'AccessDenied');
   }),
   shown('RouteNotFound, 404: the path is not a known route', async (t) => {
     for (const path of ['/', '/no/such/path', '/rum/resource', '/rum/resource/info/more', '/RUM/resource/info'])

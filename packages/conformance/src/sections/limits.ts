@@ -31,7 +31,7 @@ function passed(answers: readonly Answer[]): number {
 }
 
 /** Whether a call answered with 503 was counted is unknown. */
-const isTold = ({ status }: Answer) => status !== 503;
+const isAnswered = ({ status }: Answer) => status !== 503;
 
 const MOST_TRIES = 5;
 const MOST_MINUTES = 3;
@@ -44,7 +44,7 @@ async function withinOneSecond(t: Trial, caller: Caller, calls: number): Promise
     await nextSecond();
     const second = Math.floor(Date.now() / SECOND_MS);
     const answers = await atOnce(t, caller, calls);
-    if (Math.floor(Date.now() / SECOND_MS) === second && answers.every(isTold)) return answers;
+    if (Math.floor(Date.now() / SECOND_MS) === second && answers.every(isAnswered)) return answers;
   }
   throw new Skipped('the service is too slow to answer six calls within a second of the clock');
 }
@@ -56,17 +56,17 @@ async function exhaustMinute(t: Trial, caller: Caller): Promise<boolean> {
   for (let count = 0; count < PER_MINUTE; ) {
     if (Date.now() >= ends) return false;
     const answer = await browseOnce(t, caller);
-    if (!isTold(answer)) return false;
+    if (!isAnswered(answer)) return false;
     if (passed([answer]) === 1) count += 1;
     else holds(answer.headers.get('retry-after') === '1', `${PER_MINUTE} calls to pass in a minute`, count);
     if (answer.status !== 200 || answer.headers.get('x-ratelimit-remaining') === '0') await nextSecond();
   }
   await nextSecond();
   const one = await browseOnce(t, caller);
-  if (Date.now() >= ends || !isTold(one)) return false;
+  if (Date.now() >= ends || !isAnswered(one)) return false;
   refused(one, 'RequestTooFrequently');
-  const [told, left] = [Number(one.headers.get('retry-after')), (ends - Date.now()) / SECOND_MS];
-  holds(Math.abs(told - left) < 2, `Retry-After of about ${left.toFixed(0)} seconds`, told);
+  const [retryAfter, left] = [Number(one.headers.get('retry-after')), (ends - Date.now()) / SECOND_MS];
+  holds(Math.abs(retryAfter - left) < 2, `Retry-After of about ${left.toFixed(0)} seconds`, retryAfter);
   return true;
 }
 

@@ -45,8 +45,8 @@ export const mergeAlerts = section('4.4', 'Merge alerts into an incident', [
       invalid(await t.merge({ alert_ids, incident_id: VALID }), 'alert_ids');
   }),
   shown('alert_ids: every id must belong to the caller’s account, or nothing is merged', async (t) => {
-    const { alerts, incidents, stranger, unknown } = t.need('entities');
-    for (const foreign of [stranger.alert, unknown]) {
+    const { alerts, incidents, otherAccount, unknown } = t.need('entities');
+    for (const foreign of [otherAccount.alert, unknown]) {
       const ids = { alert_ids: [alerts[5], foreign], incident_id: incidents.target };
       refused(await t.merge(ids), 'ResourceNotFound', foreign);
     }
@@ -60,8 +60,8 @@ export const mergeAlerts = section('4.4', 'Merge alerts into an incident', [
     const { alerts, incidents } = t.need('entities');
     data(await t.merge({ alert_ids: [alerts[6]], incident_id: incidents.target.toUpperCase() }));
   }),
-  shownOnData('incident_id: another account’s incident does not exist', async (t, { alerts, stranger }) => {
-    const ids = { alert_ids: [alerts[5]], incident_id: stranger.incident };
+  shownOnData('incident_id: another account’s incident does not exist', async (t, { alerts, otherAccount }) => {
+    const ids = { alert_ids: [alerts[5]], incident_id: otherAccount.incident };
     refused(await t.merge(ids), 'ResourceNotFound');
   }),
   shown('comment: optional, at most 1024 characters', (t) => takesAtMost(t, 'comment', 1_024)),

@@ -107,8 +107,8 @@ describe('over real HTTP', () => {
   });
 
   it('60 unknown keys at once are Unauthorized, and none is throttled', async () => {
-    const strangers = Array.from({ length: 60 }, () => ({ path: `/rum/resource/info?app_key=${newAppKey()}` }));
-    const answers = await Promise.all(strangers.map(send));
+    const unknown = Array.from({ length: 60 }, () => ({ path: `/rum/resource/info?app_key=${newAppKey()}` }));
+    const answers = await Promise.all(unknown.map(send));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
   });
 
@@ -161,7 +161,7 @@ describe('over real HTTP', () => {
     const path = '/gone/away';
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
     socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n{"a":`);
-    // It is told to go on: the request has come.
+    // The server sends 100 Continue: the request has come.
     await once(socket, 'data');
     socket.destroy();
     await expect

@@ -162,11 +162,11 @@ describe('npm start --db', () => {
     );
     await stopsOn('SIGKILL', service, null);
 
-    // The next start finds the data, and loads no sample over it. When the keeper of DynamoDB Local is killed, it ends.
+    // The next start finds the data, and loads no sample over it. When the supervisor of DynamoDB Local is killed, it ends.
     const again = await startAgain();
     const processes = await descendantsOf(again.child.pid as number);
-    const [keeper] = processes;
-    process.kill(keeper as number, 'SIGKILL');
+    const [supervisor] = processes;
+    process.kill(supervisor as number, 'SIGKILL');
     expect(await again.ended).toBe(1);
     expect(again.errors()).toMatch(/^DynamoDB Local has ended .*\n$/);
     await expect.poll(() => processes.filter(isAlive)).toEqual([]);

@@ -44,7 +44,7 @@ export async function stopsOn(
   exitCode: number | null = 0,
 ): Promise<void> {
   const processes = await descendantsOf(child.pid as number);
-  // DynamoDB Local and its keeper, or functions.
+  // DynamoDB Local and its supervisor, or functions.
   expect(processes.length).toBeGreaterThanOrEqual(2);
   child.kill(signal);
   expect(await ended).toBe(exitCode);

@@ -1,6 +1,6 @@
 import type { Int64 } from '../shared/json.ts';
 
-/** The event that an operator's command tells, in the audit row of its transaction. Names no secret: its readers are not known. */
+/** The event of an operator's command, which the command stores in the audit row of its transaction. It names no secret: its readers are not known. */
 export type CommandEvent =
   | { readonly event: 'AccountSuspended' | 'AccountUnsuspended' }
   | { readonly event: 'AppKeyIssued' | 'AppKeyRevoked'; readonly event_detail: { readonly app_key_id: string } }
@@ -9,8 +9,8 @@ export type CommandEvent =
       readonly event_detail: { readonly work_item_id: string; readonly work_item_version: Int64 };
     };
 
-/** What an event is made of in an audit row. */
-export interface ToldAudit {
+/** The fields of an audit row that an event is made from. */
+export interface AuditWithEvent {
   readonly pk: string;
   readonly sk: string;
   readonly id: string;
