@@ -1,6 +1,7 @@
 /** A function in a process of its own, which gets a share of one processor. As a program: loads the function and calls it. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { type FunctionSource, startFunction } from '../local/local-functions.ts';
 import { limitCpu } from './cpu-share.ts';
@@ -25,7 +26,7 @@ if (import.meta.main) {
 /** Starts a function, to be called one by one. */
 export async function startFunctionProcess({ entry, env, timeoutMs }: FunctionSource, cpuShare: number) {
   const child = fork(fileURLToPath(import.meta.url), [entry.href, String(timeoutMs)], {
-    env: { ...env, PATH: process.env.PATH },
+    env: { ...env, PATH: process.env.PATH, HOME: tmpdir() },
   });
   const ended = once(child, 'exit');
   const answer = () =>

@@ -83,7 +83,8 @@ async function start(name: string, event: object, more: Record<string, string> =
     process.stdout.write('\\nANSWER' + JSON.stringify(answer ?? null));`;
   const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], {
     cwd: tmpdir(),
-    env: { ...env, AWS_REGION: 'eu-west-1', DYNAMODB_ENDPOINT: 'http://127.0.0.1:9', ...more },
+    // The SDK looks for a home folder, which a user id of no name lacks.
+    env: { ...env, HOME: tmpdir(), AWS_REGION: 'eu-west-1', DYNAMODB_ENDPOINT: 'http://127.0.0.1:9', ...more },
   });
   return { answer: JSON.parse(stdout.slice(stdout.indexOf('ANSWER') + 'ANSWER'.length)), stdout };
 }

@@ -3,6 +3,7 @@
  * prints can be looked at. As a script: imports the functions that events name and calls them.
  */
 import { type ChildProcess, fork } from 'node:child_process';
+import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 interface Request {
@@ -47,7 +48,8 @@ const THIS_TREE = fileURLToPath(new URL('../..', import.meta.url));
 /** @param tree whose functions: the path of a checkout of the service */
 export function startFunctions(env: Record<string, string>, tree = THIS_TREE): FunctionsProcess {
   const child: ChildProcess = fork(fileURLToPath(import.meta.url), [tree], {
-    env: { PATH: process.env.PATH, ...env },
+    // The SDK looks for a home folder, which a user id of no name lacks.
+    env: { PATH: process.env.PATH, HOME: tmpdir(), ...env },
     silent: true,
   });
   let printed = '';

@@ -184,7 +184,7 @@ const nothing = (): Measured => ({ init: [], first: [], warm: [] });
 /** Runs a bundle in an environment of its own: its initialization, its first call and the others. */
 async function runOnce(file: string, env: Record<string, string>, share: number, events: unknown[], into: Measured) {
   const child = fork(fileURLToPath(new URL('../lambda/process.ts', import.meta.url)), {
-    env: { ...env, BUNDLE: file, PATH: process.env.PATH },
+    env: { ...env, BUNDLE: file, PATH: process.env.PATH, HOME: tmpdir() },
     serialization: 'advanced',
     silent: true,
   });

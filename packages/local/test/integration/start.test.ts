@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEMO_KEYS } from '../../../../infra/generate/sample.ts';
@@ -130,10 +131,10 @@ describe('npm start', () => {
       const walked = await walk(steps, {
         // On a busy machine a call may be answered 503.
         adapt: (script) =>
-          `set -e\ncurl() { command curl --fail --retry 3 "$@"; }\n${script.replace('http://127.0.0.1:3000', url)}`,
+          `set -e\ncurl() { command curl --fail --retry 3 "$@"; }\n${script.replace('http://127.0.0.1:3000', url).replaceAll('/tmp/', `${tmpdir()}/`)}`,
         env: { SERVICE_URL: url, DYNAMODB_ENDPOINT: undefined },
       });
-      printed = walked.printed;
+      printed = walked.printed.map((text) => text.replaceAll(`${tmpdir()}/`, '/tmp/'));
       if (walked.exitCode !== 0)
         throw new Error(`the walk ended with exit code ${walked.exitCode}:\n${printed.join('\n')}`);
     }, 300_000);
