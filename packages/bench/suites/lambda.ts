@@ -85,7 +85,7 @@ const operation = (listed: ListedOperation, body: (index: number) => object, { s
 
 const idOf = (index: number) => index.toString(16).padStart(24, '0');
 const INCIDENT = 'f'.repeat(24);
-/** The authorizer answers a known key from memory: each call has another. */
+/** The authorizer answers a known key from memory: each call has another, whose use it stores. */
 const keyOf = (index: number) => `bench-key-${index}`.padEnd(32, '-');
 
 const authorizer: Subject = {
@@ -95,7 +95,7 @@ const authorizer: Subject = {
     methodArn: 'arn:aws:execute-api:a/prod/POST/b',
   }),
   call: ({ deps }, index) =>
-    createUsageKeyAuthorizer(createAppKeys(deps), deps, 'shared')(authorizer.event(index) as never),
+    createUsageKeyAuthorizer(createAppKeys(deps, { notesUse: true }), deps, 'shared')(authorizer.event(index) as never),
 };
 
 const SUBJECTS: readonly Subject[] = [
