@@ -9,8 +9,6 @@ export interface Mutant extends Bug {
   tests: readonly string[];
   /** Of these files only tests whose name matches, where the rest would take long. */
   only?: string;
-  /** Form of the tests under fault (`FAULTS`), where the short one makes too few cuts to be sure. */
-  form?: string;
 }
 
 const integration = (name: string) => `integration/${name}.test.ts`;

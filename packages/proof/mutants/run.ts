@@ -19,12 +19,12 @@ interface Report {
   testResults: { name: string; status: string; assertionResults: { fullName: string; status: string }[] }[];
 }
 
-function runTests(folder: string, { tests, only, form }: Mutant): Promise<string[]> {
+function runTests(folder: string, { tests, only }: Mutant): Promise<string[]> {
   const out = `${folder}report.json`;
   rmSync(out, { force: true });
   const args = [`${root}node_modules/vitest/vitest.mjs`, 'run', ...tests, '--reporter=json', `--outputFile=${out}`];
   if (only) args.push('-t', only);
-  const env = { ...process.env, DYNAMODB_ENDPOINT: dynamoDb.endpoint, ...(form && { FAULTS: form }) };
+  const env = { ...process.env, DYNAMODB_ENDPOINT: dynamoDb.endpoint };
   return new Promise((resolve, reject) => {
     execFile(process.execPath, args, { cwd: folder, maxBuffer: 2 ** 28, env }, () => {
       try {

@@ -49,7 +49,7 @@ export interface MergeActor extends Actor {
   readonly operations: ReadonlyMap<string, Apply>;
 }
 
-interface Own extends Sizes, Partial<Pick<Actor, 'aheadMs' | 'mostCalls'>> {
+interface Own extends Sizes, Partial<Pick<Actor, 'aheadMs'>> {
   /** Time that the call has, where it is little. */
   timeMs?: number;
   /** The code that merges; absent: this tree's. */
@@ -65,7 +65,7 @@ const bodyOf = ({ alerts, into, title, owner }: Merge) => ({
   ...(owner !== undefined && { owner_id: owner }),
 });
 
-export function merge(name: string, what: Merge, { aheadMs, mostCalls, timeMs, code, ...own }: Own = {}): MergeActor {
+export function merge(name: string, what: Merge, { aheadMs, timeMs, code, ...own }: Own = {}): MergeActor {
   const sizes = { ...SIZES, ...own };
   const act = async ({ deps }: Surroundings) => {
     const create = (await code?.()) ?? createMergeAlerts;
@@ -74,10 +74,7 @@ export function merge(name: string, what: Merge, { aheadMs, mostCalls, timeMs, c
     return 'done';
   };
   return {
-    ...actor(name, act, {
-      ...(aheadMs !== undefined && { aheadMs }),
-      ...(mostCalls !== undefined && { mostCalls }),
-    }),
+    ...actor(name, act, aheadMs === undefined ? {} : { aheadMs }),
     operations: new Map([[name, (state: State) => merged(state, what)]]),
   };
 }
@@ -97,10 +94,10 @@ export const oneByOne = (name: string, ...calls: readonly MergeActor[]): MergeAc
 });
 
 /** Of the merge that scenarios of undoing begin with. */
-export function undo(name: string, own: Sizes = {}): MergeActor {
+export function undo(name: string): MergeActor {
   const act = async ({ deps }: Surroundings) => {
     const request = { account: ACCOUNT, incidentId: TWO, sequence: undoneSequence, by: 'operator', requestId: name };
-    const { moves, left } = await undoMerge(deps, request, { ...SIZES, ...own });
+    const { moves, left } = await undoMerge(deps, request, SIZES);
     return canonical({ moves: moves.map(({ alertId }) => alertId).sort(), left: left.toSorted() });
   };
   return { ...actor(name, act), operations: new Map([[name, undone]]) };
@@ -142,21 +139,15 @@ export const loadIncident = (incident: string, title: string) =>
   }));
 
 /** A record of the feed, which comes again when it failed. */
-function record(
-  name: string,
-  at_ms: number,
-  line: { kind: string; account_id: number },
-  apply: (state: State) => State,
-) {
+function record(name: string, at_ms: number, line: object, apply: (state: State) => State): MergeActor {
   const act = async ({ deps: { table } }: Surroundings) => {
     for (const { write } of rowsOf([recordOfEntity({ ...line, at_ms } as never)])) await write(table);
     return 'done';
   };
-  const own: MergeActor = {
+  return {
     ...actor(name, act, { again: true, repeats: true }),
     operations: new Map([[name, (state) => ({ state: apply(state), answer: 'done' })]]),
   };
-  return own;
 }
 
 /** Of an alert, which it creates where there is none; it moves none. An early one has another title, which the other prevails over. */

@@ -16,8 +16,6 @@ export interface Actor {
   readonly again?: boolean;
   /** Milliseconds that its clock is ahead; by default those of each actor differ. */
   readonly aheadMs?: number;
-  /** What its `Math.random` is. */
-  readonly chance?: number;
   /** What a lost reply has it send again is done again. */
   readonly repeats?: boolean;
   readonly mostCalls?: number;
@@ -81,8 +79,7 @@ export function scenarioOf<State>(
   {
     maybe = [],
     ...more
-  }: Pick<Scenario, 'cost'> &
-    Pick<Cast, 'onRecord' | 'mostActions' | 'isHurried' | 'without'> & { maybe?: readonly string[] },
+  }: Pick<Scenario, 'cost'> & Pick<Cast, 'onRecord' | 'isHurried' | 'without'> & { maybe?: readonly string[] },
 ): Scenario {
   /** undefined: the answer was that it is unknown. */
   const answerOf = (operation: Operation) =>
@@ -92,12 +89,11 @@ export function scenarioOf<State>(
     ...more,
     starts,
     operations: maybe.map((each) => ({ name: each, id: each, calls: 1, after: [], optional: true })),
-    processes: actors.map(({ name: own, script, again = false, aheadMs, chance }, at) => ({
+    processes: actors.map(({ name: own, script, again = false, aheadMs }, at) => ({
       name: own,
       script,
       message: again,
       aheadMs: aheadMs ?? 1_000 * at,
-      ...(chance !== undefined && { chance }),
     })),
     judge(run) {
       const problems = [...(judgement.check?.(run) ?? [])];
