@@ -13,7 +13,6 @@ import { checkAccount } from '../../admin/check/check.ts';
 import { checkMerges } from '../../admin/check/check-merges.ts';
 import { readMergeRows } from '../../admin/check/read-rows.ts';
 import { repair } from '../../admin/check/repair.ts';
-import { loadData } from '../../admin/data/load.ts';
 import { readSnapshot } from '../../admin/incidents/snapshot.ts';
 import { undoMerge } from '../../admin/incidents/undo-merge.ts';
 import { connectDouble } from './double-client.ts';
@@ -30,7 +29,7 @@ import {
   TITLE,
   undone,
 } from './merge-model.ts';
-import { type Actor, actor, inTurn, rowsAfter } from './scenario.ts';
+import { type Actor, actor, inTurn, loadLines, rowsAfter } from './scenario.ts';
 import { callOf, depsOver, id, START_MS, type Surroundings } from './surroundings.ts';
 import { type Rows, TableDouble } from './table-double.ts';
 import type { Message } from './transition-system.ts';
@@ -120,7 +119,7 @@ const incidentLine = (incident_id: string, title: string) => ({
 /** An operator, who imports a row again when it failed. */
 function load(name: string, line: object, apply: (state: State) => State): MergeActor {
   const act = async ({ deps: { table } }: Surroundings) => {
-    await loadData(table, 'data', [JSON.stringify(line)], { nowSeconds: 1 });
+    await loadLines(table, line);
     return 'done';
   };
   return {

@@ -1,5 +1,6 @@
 /** What scenarios have in common. */
 
+import type { Table } from '../../../lib/dynamodb/client.ts';
 import { isUnavailable } from '../../../lib/dynamodb/failures.ts';
 import { loadData } from '../../admin/data/load.ts';
 import { connectDouble } from './double-client.ts';
@@ -41,6 +42,12 @@ export const inTurn = (name: string, ...scripts: readonly Script[]): Actor => ({
   },
 });
 
+/** Imports them, as an operator does. */
+export async function loadLines(table: Table, ...lines: readonly object[]): Promise<void> {
+  const texts = lines.map((line) => JSON.stringify(line));
+  await loadData(table, 'data', texts, { nowSeconds: 1 });
+}
+
 /** The rows that real code writes, alone. */
 export async function rowsAfter(
   lines: readonly object[],
@@ -48,12 +55,7 @@ export async function rowsAfter(
 ): Promise<Rows> {
   const double = new TableDouble();
   const table = connectDouble(async (request) => double.apply(request));
-  await loadData(
-    table,
-    'data',
-    lines.map((line) => JSON.stringify(line)),
-    { nowSeconds: 1 },
-  );
+  await loadLines(table, ...lines);
   await act({ deps: depsOver(table) });
   return double.rows;
 }
