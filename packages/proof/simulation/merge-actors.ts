@@ -48,6 +48,19 @@ export interface MergeActor extends Actor {
   readonly operations: ReadonlyMap<string, Apply>;
 }
 
+const mergeActor = (
+  name: string,
+  act: (at: Surroundings) => Promise<unknown>,
+  apply: Apply,
+  more?: Partial<Actor>,
+): MergeActor => ({ ...actor(name, act, more), operations: new Map([[name, apply]]) });
+
+/** Its answer says nothing. */
+const done =
+  (change: (state: State) => State): Apply =>
+  (state) => ({ state: change(state), answer: 'done' });
+const unchanged = done((state) => state);
+
 interface Own extends Sizes, Partial<Pick<Actor, 'aheadMs'>> {
   /** Time that the call has, where it is little. */
   timeMs?: number;
@@ -72,10 +85,7 @@ export function merge(name: string, what: Merge, { aheadMs, timeMs, code, ...own
     await create(deps, sizes)(timeMs === undefined ? call : { ...call, signal: AbortSignal.timeout(timeMs) });
     return 'done';
   };
-  return {
-    ...actor(name, act, aheadMs === undefined ? {} : { aheadMs }),
-    operations: new Map([[name, (state: State) => merged(state, what)]]),
-  };
+  return mergeActor(name, act, (state) => merged(state, what), aheadMs === undefined ? {} : { aheadMs });
 }
 
 /** A caller that sends it again under the same key, whatever became of it. */
@@ -99,22 +109,16 @@ export function undo(name: string): MergeActor {
     const { moves, left } = await undoMerge(deps, request, SIZES);
     return canonical({ moves: moves.map(({ alertId }) => alertId).sort(), left: left.toSorted() });
   };
-  return { ...actor(name, act), operations: new Map([[name, undone]]) };
+  return mergeActor(name, act, undone);
 }
 
-const alertLine = (alert_id: string, incident_id?: string) => ({
-  kind: 'alert',
-  account_id: ACCOUNT,
-  alert_id,
-  ...(incident_id !== undefined && { incident_id }),
-  title: TITLE,
-});
-const incidentLine = (incident_id: string, title: string) => ({
-  kind: 'incident',
-  account_id: ACCOUNT,
-  incident_id,
-  title,
-});
+const alertLine = (alert_id: string, incident_id?: string) => {
+  const placed = incident_id !== undefined && { incident_id };
+  return { kind: 'alert', account_id: ACCOUNT, alert_id, ...placed, title: TITLE };
+};
+const incidentLine = (incident_id: string, title: string) => {
+  return { kind: 'incident', account_id: ACCOUNT, incident_id, title };
+};
 
 /** An operator, who imports a row again when it failed. */
 function load(name: string, line: object, apply: (state: State) => State): MergeActor {
@@ -122,10 +126,7 @@ function load(name: string, line: object, apply: (state: State) => State): Merge
     await loadLines(table, line);
     return 'done';
   };
-  return {
-    ...actor(name, act, { again: true, repeats: true }),
-    operations: new Map([[name, (state) => ({ state: apply(state), answer: 'done' })]]),
-  };
+  return mergeActor(name, act, done(apply), { again: true, repeats: true });
 }
 
 export const loadAlert = (alert: string, into: string, name = `import of alert ${Number(`0x${alert}`)}`) =>
@@ -143,10 +144,7 @@ function record(name: string, at_ms: number, line: object, apply: (state: State)
     for (const { write } of rowsOf([recordOfEntity({ ...line, at_ms } as never)])) await write(table);
     return 'done';
   };
-  return {
-    ...actor(name, act, { again: true, repeats: true }),
-    operations: new Map([[name, (state) => ({ state: apply(state), answer: 'done' })]]),
-  };
+  return mergeActor(name, act, done(apply), { again: true, repeats: true });
 }
 
 /** Of an alert, which it creates where there is none; it moves none. An early one has another title, which the other prevails over. */
@@ -199,12 +197,10 @@ export const UNTOUCHED: State = {
 };
 
 /** An operator, who exports the account's incidents and alerts. */
-export const exporting = (name: string): MergeActor => ({
-  ...actor(name, async ({ deps: { table } }) => canonical(shown(await readSnapshot(table, ACCOUNT))), {
-    mostCalls: 60,
-  }),
-  operations: new Map([[name, exported]]),
-});
+export function exporting(name: string): MergeActor {
+  const act = async ({ deps: { table } }: Surroundings) => canonical(shown(await readSnapshot(table, ACCOUNT)));
+  return mergeActor(name, act, exported, { mostCalls: 60 });
+}
 
 /** An operator, who repairs until there is nothing to repair. */
 export function repairing(name: string): MergeActor {
@@ -215,10 +211,7 @@ export function repairing(name: string): MergeActor {
       await repair(table, findings);
     }
   };
-  return {
-    ...actor(name, act, { again: true, repeats: true, mostCalls: 300 }),
-    operations: new Map([[name, (state) => ({ state, answer: 'done' })]]),
-  };
+  return mergeActor(name, act, unchanged, { again: true, repeats: true, mostCalls: 300 });
 }
 
 /** An operator, who repairs once, and gets the number of repairs. */
@@ -227,10 +220,7 @@ export function repairOnce(name: string): MergeActor {
     const { fixed } = await repair(table, checkMerges(await readMergeRows(table, ACCOUNT)));
     return `${fixed} fixed`;
   };
-  return {
-    ...actor(name, act, { again: true, repeats: true, mostCalls: 60 }),
-    operations: new Map([[name, repaired]]),
-  };
+  return mergeActor(name, act, repaired, { again: true, repeats: true, mostCalls: 60 });
 }
 
 /** Sequence of the merge that scenarios of undoing begin with. */
@@ -282,14 +272,14 @@ export const torn = (merges: readonly Merge[], sizes: Sizes) => async (): Promis
 type RowAs = Rows extends ReadonlyMap<string, infer Row> ? Row : never;
 
 /** The schedule, an hour later. */
-export const sweep = (name: string): MergeActor => ({
-  ...actor(name, async ({ deps }) => {
+export function sweep(name: string): MergeActor {
+  const act = async ({ deps }: Surroundings) => {
     const later = { ...deps, now: () => deps.now() + HOUR_MS };
     await createFinishMerges(later, SIZES.transactionItems)(OVERDUE, { getRemainingTimeInMillis: () => 60_000 });
     return 'done';
-  }),
-  operations: new Map([[name, (state) => ({ state, answer: 'done' })]]),
-});
+  };
+  return mergeActor(name, act, unchanged);
+}
 
 /** What the stream and the queue bring of a large entry. */
 export function finishingOf(item: Item, transactionItems: number): Message | undefined {
