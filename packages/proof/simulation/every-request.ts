@@ -3,6 +3,7 @@ import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { sampleData } from '../../../infra/generate/sample.ts';
 import { createAppKeys } from '../../../lib/auth/app-keys.ts';
 import { keys } from '../../../lib/dynamodb/keys.ts';
+import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
 import { putOwnRow } from '../../../lib/dynamodb/transact.ts';
 import { browseFleet } from '../../../lib/http/operations.ts';
 import { createRateLimiter } from '../../../lib/http/rate-limit.ts';
@@ -50,14 +51,7 @@ export async function everyRequest(): Promise<{ requests: Request[]; items: Item
   ];
   for (const each of [1, 2]) await putAccount(table, { account_id: each, name: 'Acme', permissions: ['monit'] });
   await putAccount(table, { account_id: 2, name: 'Other', permissions: [], suspended: true });
-  const of = async () =>
-    (await readAccount(table, account)) ?? {
-      account_id: 0,
-      name: '',
-      permissions: [],
-      cursor_secret: new Uint8Array(),
-      revision: 0,
-    };
+  const of = async () => (await readAccount(table, account)) as AccountRow;
   const [first, second, third] = ['first', 'second', 'third'].map(identityOfAppKey) as [Identity, Identity, Identity];
   await putAppKey(table, await of(), first, { created_at: 1 }, also(1));
   await putAppKey(table, await of(), first, { created_at: 1, expires_at: 9_000_000_000, note: 'n' });
@@ -106,12 +100,8 @@ export async function everyRequest(): Promise<{ requests: Request[]; items: Item
   const merge = createMergeAlerts(deps);
   const large = createMergeAlerts(deps, { transactionItems: LARGE });
   const alerts = [id(11), id(12), id(13), id(14)];
-  await merge(
-    callOf({ alert_ids: alerts, incident_id: id(2), title: 'New', owner_id: 5, comment: 'c' }, account, 'key'),
-  );
-  await merge(
-    callOf({ alert_ids: alerts, incident_id: id(2), title: 'New', owner_id: 5, comment: 'c' }, account, 'key'),
-  );
+  const body = { alert_ids: alerts, incident_id: id(2), title: 'New', owner_id: 5, comment: 'c' };
+  for (const _ of [1, 2]) await merge(callOf(body, account, 'key'));
   await merge(callOf({ alert_ids: alerts.slice(1), incident_id: id(2) }, account));
   await large(callOf({ alert_ids: alerts, incident_id: id(3), title: 'Newer' }, account, 'key 2'));
   await large(callOf({ alert_ids: alerts, incident_id: id(1) }, account));
