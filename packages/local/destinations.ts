@@ -1,6 +1,7 @@
 /** EventBridge for the function `relay`, as far as it uses it. */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { appendFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -21,6 +22,13 @@ export interface BusEvent {
 
 /** @throws when the event cannot be taken: it comes again */
 export type OnEvent = (event: BusEvent) => Promise<void>;
+
+/** Appends events to a file, each as a line of JSON, as EventBridge gives them to a rule's target. */
+export const appendTo =
+  (file: string): OnEvent =>
+  // The detail as it is: parsed, its large integers would be rounded.
+  ({ detail, ...event }) =>
+    appendFile(file, `${JSON.stringify(event).slice(0, -1)},"detail":${detail}}\n`);
 
 interface Put {
   Entries: { Source: string; DetailType: string; Detail: string; Time?: number }[];
@@ -63,10 +71,8 @@ export async function startDestinations(onEvent?: OnEvent) {
   return {
     url,
     async close() {
-      const closed = once(server, 'close');
-      server.close();
       server.closeAllConnections();
-      await closed;
+      await server[Symbol.asyncDispose]();
     },
   };
 }

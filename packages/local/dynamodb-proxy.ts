@@ -64,7 +64,7 @@ export async function startDynamoDbProxy(
     async close() {
       agent.destroy();
       server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await server[Symbol.asyncDispose]();
     },
   };
 }

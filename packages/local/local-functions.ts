@@ -13,7 +13,9 @@ export interface LocalFunction {
   invoke(event: unknown): Promise<unknown>;
 }
 
-type Handler = (event: unknown, context: Context) => Promise<unknown>;
+/** What of Lambda's context the service reads. */
+type OwnContext = Pick<Context, 'awsRequestId' | 'getRemainingTimeInMillis'>;
+type Handler = (event: unknown, context: OwnContext) => Promise<unknown>;
 
 /** A function in this process: if it ends the process, it ends the service. */
 export function startFunction({ entry, env, timeoutMs }: FunctionSource): LocalFunction {
@@ -33,22 +35,9 @@ export function startFunction({ entry, env, timeoutMs }: FunctionSource): LocalF
 /** As Lambda passes events and results: neither side sees what the other does to its object. */
 const asJson = (value: unknown) => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
 
-function contextOf(timeoutMs: number): Context {
+function contextOf(timeoutMs: number): OwnContext {
   const deadlineMs = Date.now() + timeoutMs;
-  return {
-    awsRequestId: randomUUID(),
-    functionName: 'local',
-    functionVersion: '$LATEST',
-    invokedFunctionArn: 'arn:aws:lambda:local:000000000000:function:local',
-    memoryLimitInMB: '256',
-    logGroupName: 'local',
-    logStreamName: 'local',
-    callbackWaitsForEmptyEventLoop: true,
-    getRemainingTimeInMillis: () => Math.max(0, deadlineMs - Date.now()),
-    done: () => {},
-    fail: () => {},
-    succeed: () => {},
-  };
+  return { awsRequestId: randomUUID(), getRemainingTimeInMillis: () => Math.max(0, deadlineMs - Date.now()) };
 }
 
 let lastImport: Promise<unknown> = Promise.resolve();

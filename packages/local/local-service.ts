@@ -111,9 +111,8 @@ export async function startService(options: LocalServiceOptions) {
     /** Sends a message to the feed as a writer does. */
     sendToFeed: (body: string) => queues.send(queueOutputs.FeedUrl ?? '', body),
     async stop() {
-      const closed = new Promise((resolve) => gateway.close(resolve));
       gateway.closeAllConnections();
-      await Promise.all([closed, stopStream(), queues.stop()]);
+      await Promise.all([gateway[Symbol.asyncDispose](), stopStream(), queues.stop()]);
       await destinations.close();
     },
   };

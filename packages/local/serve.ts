@@ -20,8 +20,8 @@ import { createTable, LOCAL_TABLE_NAME } from '../admin/local-service/local-tabl
 import { NoAnswerError, withPatience } from '../admin/local-service/patience.ts';
 import { noteRunning } from '../admin/local-service/running.ts';
 import { line } from '../admin/text/printable.ts';
+import { appendTo } from './destinations.ts';
 import { startDynamoDb } from './dynamodb-local.ts';
-import { appendTo } from './events-file.ts';
 import { FAILURES, type Failure, startFailingTable } from './failing-table.ts';
 import { fullDisk } from './free-space.ts';
 import type { Served } from './gateway.ts';

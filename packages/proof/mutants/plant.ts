@@ -28,20 +28,27 @@ export function copySources(name: string): string {
   return folder;
 }
 
-/** Does something while the bug is planted in the folder's copy. */
-export async function withBug<Result>(folder: string, { name, file, find, replace }: Bug, act: () => Promise<Result>) {
+/** Plants a bug in the folder's copy. @returns takes it out again; undefined: its text does not occur once */
+function plant(folder: string, { file, find, replace }: Bug): (() => void) | undefined {
   const path = `${folder}${file}`;
   const source = readFileSync(path, 'utf8');
-  if (source.split(find).length !== 2)
-    throw new Error(`"${name}": its text must occur once in ${file}: bring the list of planted bugs up to date.`);
-  writeFileSync(
-    path,
-    source.replace(find, () => replace),
-  );
+  const [before, after, ...more] = source.split(find);
+  if (after === undefined || more.length > 0) return undefined;
+  writeFileSync(path, `${before}${replace}${after}`);
+  return () => writeFileSync(path, source);
+}
+
+/** Does something while the bug is planted in the folder's copy. */
+export async function withBug<Result>(folder: string, bug: Bug, act: () => Promise<Result>) {
+  const takeOut = plant(folder, bug);
+  if (!takeOut)
+    throw new Error(
+      `"${bug.name}": its text must occur once in ${bug.file}: bring the list of planted bugs up to date.`,
+    );
   try {
     return await act();
   } finally {
-    writeFileSync(path, source);
+    takeOut();
   }
 }
 
@@ -53,17 +60,7 @@ export async function withBug<Result>(folder: string, { name, file, find, replac
 export function checkTypes(bugs: readonly Bug[]): void {
   for (let left = bugs; left.length > 0; ) {
     const folder = copySources('types');
-    const apart: Bug[] = [];
-    for (const bug of left) {
-      const path = `${folder}${bug.file}`;
-      const source = readFileSync(path, 'utf8');
-      if (source.split(bug.find).length !== 2) apart.push(bug);
-      else
-        writeFileSync(
-          path,
-          source.replace(bug.find, () => bug.replace),
-        );
-    }
+    const apart = left.filter((bug) => !plant(folder, bug));
     const tsc = `${root}node_modules/typescript/bin/tsc`;
     const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' });
     if (status !== 0) throw new Error(`Planted code does not compile:\n${stdout}`);

@@ -4,7 +4,6 @@
  */
 import { execFile } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { FORMER, type Former } from './former.ts';
 import { MUTANTS } from './mutants.ts';
 import { checkTypes, copySources, withBug } from './plant.ts';
 
@@ -44,8 +43,9 @@ async function find(folder: string, scenario = ''): Promise<string | undefined> 
 }
 
 const wanted = process.argv.slice(2);
-const bugs: Former[] = [...MUTANTS.filter(({ file }) => PROVED.test(file)), ...FORMER].filter(
-  ({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)),
+const bugs = MUTANTS.filter(
+  ({ name, file, tests }) =>
+    (!tests || PROVED.test(file)) && (wanted.length === 0 || wanted.some((part) => name.includes(part))),
 );
 checkTypes(bugs);
 let survivors = 0;

@@ -6,6 +6,7 @@
 import { spawn } from 'node:child_process';
 import { globSync, readFileSync, rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { seededRandom } from '../../../test/support/chance.ts';
 import { startDynamoDb } from '../../local/dynamodb-local.ts';
 import { copySources, root, withBug } from '../mutants/plant.ts';
 import { installStryker, tools } from './stryker.ts';
@@ -30,17 +31,6 @@ interface Mutant {
   location: { start: Place; end: Place };
   replacement: string;
   status?: string;
-}
-
-/** Numbers from 0 to below 1, the same for each seed (mulberry32). */
-function numbersFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 async function mutantsOf(name: string, content: string): Promise<Mutant[]> {
@@ -71,7 +61,7 @@ async function chooseChanges(seed: number, count: number): Promise<Change[]> {
     if (source.startsWith('// Generated')) continue;
     for (const mutant of await mutantsOf(file, source)) all.push({ file, source, mutant });
   }
-  const random = numbersFrom(seed);
+  const random = seededRandom(seed);
   process.stdout.write(`${count} of ${all.length} changes of ${files.length} files, seed ${seed}\n`);
   return Array.from({ length: count }, () => {
     const { file, source, mutant } = all[Math.floor(random() * all.length)] as (typeof all)[number];

@@ -18,9 +18,8 @@ import { auditAction } from '../../admin/accounts/audit-rows.ts';
 import type { AccountRows } from '../../admin/check/check-accounts.ts';
 import { checkAccounts } from '../../admin/check/check-accounts.ts';
 import { DataError } from '../../admin/data/check-lines.ts';
-import { loadData } from '../../admin/data/load.ts';
 import type { Scenario } from './explore.ts';
-import { type Actor, type Judgement, rowsAfter, scenarioOf } from './scenario.ts';
+import { type Actor, type Judgement, loadLines, rowsAfter, scenarioOf } from './scenario.ts';
 import { type Script, START_MS, type Surroundings } from './surroundings.ts';
 import type { Outcome as Run } from './transition-system.ts';
 import { canonical } from './values.ts';
@@ -153,17 +152,7 @@ const suspend = change('suspend', { suspended: true });
 const permit = change('permit', { permissions: ['monit'] });
 
 const load = (name: string, lines: readonly object[], apply: (state: State) => State) =>
-  operator(
-    name,
-    ({ deps: { table } }) =>
-      loadData(
-        table,
-        'data',
-        lines.map((line) => JSON.stringify(line)),
-        { nowSeconds: 3 },
-      ),
-    apply,
-  );
+  operator(name, ({ deps: { table } }) => loadLines(table, ...lines), apply);
 
 /** A key as a file has it; of another account it is refused, whoever stored it first. */
 const loadKey = (key: string, account: number, revoked = false) =>
@@ -244,18 +233,9 @@ function stateOf(run: Run): State {
     keys: Object.fromEntries(
       NAMES.flatMap((key) => {
         const row = appKeys.get(identityOf(key).hash);
-        return row
-          ? [
-              [
-                key,
-                {
-                  account: Number(row.account_id),
-                  revoked: row.revoked_at !== undefined,
-                  ends: row.expires_at !== undefined,
-                },
-              ],
-            ]
-          : [];
+        if (!row) return [];
+        const [revoked, ends] = [row.revoked_at !== undefined, row.expires_at !== undefined];
+        return [[key, { account: Number(row.account_id), revoked, ends }]];
       }),
     ),
   };

@@ -57,7 +57,7 @@ export interface Reaction {
   readonly effects: readonly Effect[];
 }
 
-export interface BehaviorOptions extends Pick<ProcessOptions, 'message' | 'chance'> {
+export interface BehaviorOptions extends Pick<ProcessOptions, 'message'> {
   /** Of its clock. */
   aheadMs?: number;
 }

@@ -7,10 +7,9 @@ import { recordOfEntity } from '../../../lib/ingest/records.ts';
 import { rowsOf } from '../../../lib/ingest/write-records.ts';
 import { createDeleteWorkItem } from '../../../lib/operations/delete-work-item/delete.ts';
 import { auditAction } from '../../admin/accounts/audit-rows.ts';
-import { loadData } from '../../admin/data/load.ts';
 import { readWorkItem, restoreWorkItem } from '../../admin/incidents/restore-work-item.ts';
 import type { Scenario } from './explore.ts';
-import { type Actor, actor, inTurn, type Judgement, rowsAfter, scenarioOf } from './scenario.ts';
+import { type Actor, actor, inTurn, type Judgement, loadLines, rowsAfter, scenarioOf } from './scenario.ts';
 import { callOf, START_MS, type Surroundings } from './surroundings.ts';
 import type { Outcome } from './transition-system.ts';
 
@@ -43,7 +42,7 @@ const restore = (name: string) =>
   });
 
 const load = actor('import', async ({ deps: { table } }) => {
-  await loadData(table, 'data', [JSON.stringify(LINE)], { nowSeconds: 1 });
+  await loadLines(table, LINE);
   return 'imported';
 });
 

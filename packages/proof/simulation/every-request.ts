@@ -1,7 +1,9 @@
 /** Real code on the table double, so that every kind of request that it makes is seen. */
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
+import { sampleData } from '../../../infra/generate/sample.ts';
 import { createAppKeys } from '../../../lib/auth/app-keys.ts';
 import { keys } from '../../../lib/dynamodb/keys.ts';
+import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
 import { putOwnRow } from '../../../lib/dynamodb/transact.ts';
 import { browseFleet } from '../../../lib/http/operations.ts';
 import { createRateLimiter } from '../../../lib/http/rate-limit.ts';
@@ -28,7 +30,7 @@ import { readWorkItem, restoreWorkItem } from '../../admin/incidents/restore-wor
 import { readSnapshot } from '../../admin/incidents/snapshot.ts';
 import { undoMerge } from '../../admin/incidents/undo-merge.ts';
 import { connectDouble } from './double-client.ts';
-import { callOf, depsOver, id } from './surroundings.ts';
+import { callOf, depsOver, id, START_MS } from './surroundings.ts';
 import { type Request, TableDouble } from './table-double.ts';
 import type { Item } from './values.ts';
 
@@ -49,14 +51,7 @@ export async function everyRequest(): Promise<{ requests: Request[]; items: Item
   ];
   for (const each of [1, 2]) await putAccount(table, { account_id: each, name: 'Acme', permissions: ['monit'] });
   await putAccount(table, { account_id: 2, name: 'Other', permissions: [], suspended: true });
-  const of = async () =>
-    (await readAccount(table, account)) ?? {
-      account_id: 0,
-      name: '',
-      permissions: [],
-      cursor_secret: new Uint8Array(),
-      revision: 0,
-    };
+  const of = async () => (await readAccount(table, account)) as AccountRow;
   const [first, second, third] = ['first', 'second', 'third'].map(identityOfAppKey) as [Identity, Identity, Identity];
   await putAppKey(table, await of(), first, { created_at: 1 }, also(1));
   await putAppKey(table, await of(), first, { created_at: 1, expires_at: 9_000_000_000, note: 'n' });
@@ -87,7 +82,9 @@ export async function everyRequest(): Promise<{ requests: Request[]; items: Item
 
   const lines = [
     { kind: 'work_item', work_item_id: 'w', version: 1, title: 't' },
-    { kind: 'rum_resource', ...RESOURCE },
+    ...sampleData(START_MS)
+      .map((line) => JSON.parse(line))
+      .filter(({ kind }) => kind === 'rum_resource'),
     ...[5, 6, 7].map((member_id) => ({ kind: 'member', member_id, name: 'Ada' })),
     ...[1, 2, 3].map((index) => ({ kind: 'incident', incident_id: id(index), title: 'Old' })),
     ...[11, 12, 13].map((index) => ({ kind: 'alert', alert_id: id(index), title: 'Alert', incident_id: id(1) })),
@@ -103,12 +100,8 @@ export async function everyRequest(): Promise<{ requests: Request[]; items: Item
   const merge = createMergeAlerts(deps);
   const large = createMergeAlerts(deps, { transactionItems: LARGE });
   const alerts = [id(11), id(12), id(13), id(14)];
-  await merge(
-    callOf({ alert_ids: alerts, incident_id: id(2), title: 'New', owner_id: 5, comment: 'c' }, account, 'key'),
-  );
-  await merge(
-    callOf({ alert_ids: alerts, incident_id: id(2), title: 'New', owner_id: 5, comment: 'c' }, account, 'key'),
-  );
+  const body = { alert_ids: alerts, incident_id: id(2), title: 'New', owner_id: 5, comment: 'c' };
+  for (const _ of [1, 2]) await merge(callOf(body, account, 'key'));
   await merge(callOf({ alert_ids: alerts.slice(1), incident_id: id(2) }, account));
   await large(callOf({ alert_ids: alerts, incident_id: id(3), title: 'Newer' }, account, 'key 2'));
   await large(callOf({ alert_ids: alerts, incident_id: id(1) }, account));
@@ -133,26 +126,3 @@ export async function everyRequest(): Promise<{ requests: Request[]; items: Item
 }
 
 type Identity = ReturnType<typeof identityOfAppKey>;
-
-const RESOURCE = {
-  product: 'rum',
-  version: 'free',
-  status: 'enabled',
-  offering_id: 1,
-  order_id: 'o',
-  resource_id: 'r',
-  resource_name: 'n',
-  created_at: 1,
-  updated_at: 1,
-  window_start_time: 1,
-  window_end_time: 2,
-  'action.days': 1,
-  'error.days': 1,
-  'long_task.days': 1,
-  'resource.days': 1,
-  'session.days': 1,
-  'view.days': 1,
-  'session_investigate.free_cnt': 1,
-  'session_measure.free_cnt': 1,
-  'session_replay.free_cnt': 1,
-};

@@ -53,8 +53,6 @@ export interface Report {
   cpuMs: number;
   /** Absent: nothing is wrong in any schedule. */
   failure?: { problems: string[]; schedule: string[]; steps: string[]; start?: number };
-  /** Not all was tried. */
-  stoppedEarly?: boolean;
 }
 
 /** A state on the way. */
@@ -74,11 +72,7 @@ interface Taken {
 
 const NONE: readonly string[] = [];
 
-export async function explore(
-  scenario: Scenario,
-  faults: number,
-  mostSchedules = Number.POSITIVE_INFINITY,
-): Promise<Report> {
+export async function explore(scenario: Scenario, faults: number): Promise<Report> {
   const began = process.cpuUsage();
   const report: Report = {
     scenario: scenario.name,
@@ -90,10 +84,10 @@ export async function explore(
     depth: 0,
     cpuMs: 0,
   };
-  let search = new Search(scenario, report, mostSchedules);
+  let search = new Search(scenario, report);
   const starts = await scenario.starts();
   for (const [index, rows] of starts.entries()) {
-    if (search.met > MOST_KEPT) search = new Search(scenario, report, mostSchedules);
+    if (search.met > MOST_KEPT) search = new Search(scenario, report);
     const found = await search.from(rows);
     if (!found) continue;
     report.failure = await shortest(scenario, rows, faults, found);
@@ -108,7 +102,6 @@ export async function explore(
 class Search {
   readonly #scenario: Scenario;
   readonly #report: Report;
-  readonly #mostSchedules: number;
   readonly #system: TransitionSystem;
   /** Of each state that was met, the steps that were asleep in it each time. */
   readonly #met = new Map<string, readonly string[]>();
@@ -116,10 +109,9 @@ class Search {
   readonly #judged = new Map<string, string[]>();
   #failed: string[] = [];
 
-  constructor(scenario: Scenario, report: Report, mostSchedules: number) {
+  constructor(scenario: Scenario, report: Report) {
     this.#scenario = scenario;
     this.#report = report;
-    this.#mostSchedules = mostSchedules;
     this.#system = new TransitionSystem(scenario, report.faults);
   }
 
@@ -133,7 +125,7 @@ class Search {
     for (;;) {
       const { size } = this.#system.written;
       const found = await this.#search(rows, size);
-      if (found || this.#report.stoppedEarly || this.#system.written.size === size) return found;
+      if (found || this.#system.written.size === size) return found;
       Object.assign(this.#report, before);
       this.#met.clear();
     }
@@ -164,13 +156,7 @@ class Search {
       if (this.#failed.length > 0) return failing();
       report.depth = Math.max(report.depth, path.length);
       if (node.todo.length > 0) path.push({ node });
-      else {
-        report.schedules += 1;
-        if (report.schedules >= this.#mostSchedules) {
-          report.stoppedEarly = true;
-          return undefined;
-        }
-      }
+      else report.schedules += 1;
     }
     return undefined;
   }
@@ -219,12 +205,11 @@ function areIndependent({ step: one, ends }: Taken, { step: other, ends: otherEn
   return !haveRowInCommon(one.accesses, other.accesses);
 }
 
-/** Runs a schedule; after its end each process to its own. Steps that are not there are passed over. */
-export async function replay(scenario: Scenario, rows: Rows, faults: number, schedule: readonly string[]) {
-  return run(scenario, new TransitionSystem(scenario, faults), rows, schedule);
-}
-
-async function run(scenario: Scenario, system: TransitionSystem, rows: Rows, schedule: readonly string[]) {
+/**
+ * Runs a schedule; after its end each process to its own. Steps that are not there are passed over.
+ * @param system of the scenario
+ */
+export async function replay(scenario: Scenario, system: TransitionSystem, rows: Rows, schedule: readonly string[]) {
   let state = await system.begin(rows);
   const taken: Step[] = [];
   const take = async (step: Step | undefined) => {
@@ -247,11 +232,11 @@ async function shortest(
   found: readonly string[],
 ): Promise<NonNullable<Report['failure']>> {
   const system = new TransitionSystem(scenario, faults);
-  let best = { forced: found, result: await run(scenario, system, rows, found) };
+  let best = { forced: found, result: await replay(scenario, system, rows, found) };
   for (let size = Math.ceil(found.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2))
     for (let position = 0; position < best.forced.length; ) {
       const forced = best.forced.filter((_name, index) => index < position || index >= position + size);
-      const result = await run(scenario, system, rows, forced);
+      const result = await replay(scenario, system, rows, forced);
       if (result.problems.length > 0) best = { forced, result };
       else position += size;
     }

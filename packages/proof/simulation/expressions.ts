@@ -14,9 +14,10 @@ export class Invalid extends Error {}
 
 type Operand = (context: Context) => Value | undefined;
 type Condition = (context: Context) => boolean;
-type Path = (names: Context['names']) => (string | number)[];
+/** Of maps: nothing in a list is named. */
+type Path = (names: Context['names']) => string[];
 
-const TOKEN = /\s*(<=|>=|<>|[=<>(),.+\-[\]]|[#:]?\w+)/y;
+const TOKEN = /\s*(<=|>=|<>|[=<>(),.+-]|[#:]?\w+)/y;
 
 class Parser {
   readonly #tokens: string[] = [];
@@ -97,12 +98,6 @@ class Parser {
         COMPARISONS['>=']?.(left(context), from(context)) === true &&
         COMPARISONS['<=']?.(left(context), to(context)) === true;
     }
-    if (this.#take('IN')) {
-      this.#expect('(');
-      const all = this.#list(() => this.#operand());
-      this.#expect(')');
-      return (context) => all.some((one) => equals(left(context), one(context)));
-    }
     const comparison = COMPARISONS[this.#next()];
     if (!comparison) throw new Error('a comparison is missing');
     const right = this.#operand();
@@ -123,17 +118,11 @@ class Parser {
   }
 
   path(): Path {
-    const parts: (string | number)[] = [this.#next()];
-    for (;;) {
-      if (this.#take('.')) parts.push(this.#next());
-      else if (this.#take('[')) {
-        parts.push(Number(this.#next()));
-        this.#expect(']');
-      } else break;
-    }
+    const parts = [this.#next()];
+    while (this.#take('.')) parts.push(this.#next());
     return (names) =>
       parts.map((part) => {
-        if (typeof part === 'number' || !part.startsWith('#')) return part;
+        if (!part.startsWith('#')) return part;
         const name = names[part];
         if (name === undefined) throw new Invalid(`name ${part} is not defined`);
         return name;
@@ -228,20 +217,17 @@ const TESTS: Readonly<Record<string, Test>> = {
   },
 };
 
-function valueAt(item: Value | undefined, path: readonly (string | number)[]): Value | undefined {
+function valueAt(item: Value | undefined, path: readonly string[]): Value | undefined {
   let value = item;
-  for (const part of path) {
-    if (typeof part === 'number') value = Array.isArray(value) ? (value[part] as Value | undefined) : undefined;
-    else value = isMap(value) && Object.hasOwn(value, part) ? value[part] : undefined;
-  }
+  for (const part of path) value = isMap(value) && Object.hasOwn(value, part) ? value[part] : undefined;
   return value;
 }
 
 /**
  * A copy of the item with a value at the path.
- * @param value undefined: takes it away. Lists are not updated by the service, and not here
+ * @param value undefined: takes it away
  */
-function putAt(item: Value | undefined, path: readonly (string | number)[], value: Value | undefined): Item {
+function putAt(item: Value | undefined, path: readonly string[], value: Value | undefined): Item {
   if (!isMap(item)) throw new Invalid('The document path provided in the update expression is invalid for update');
   const [name = '', ...inner] = path;
   const changed = inner.length === 0 ? value : putAt(valueAt(item, [name]), inner, value);
@@ -302,6 +288,6 @@ const parsePaths = cached((parser) => parser.paths());
 /** The top-level attributes that a projection names: the service asks for no others. */
 export function projected(item: Item, expression: string | undefined, names: Context['names']): Item {
   if (expression === undefined) return item;
-  const wanted = parsePaths(expression).map((path) => String(path(names)[0]));
+  const wanted = parsePaths(expression).map((path) => path(names)[0] ?? '');
   return Object.fromEntries(wanted.flatMap((name) => (Object.hasOwn(item, name) ? [[name, item[name] as Value]] : [])));
 }

@@ -13,7 +13,6 @@ import { checkAccount } from '../../admin/check/check.ts';
 import { checkMerges } from '../../admin/check/check-merges.ts';
 import { readMergeRows } from '../../admin/check/read-rows.ts';
 import { repair } from '../../admin/check/repair.ts';
-import { loadData } from '../../admin/data/load.ts';
 import { readSnapshot } from '../../admin/incidents/snapshot.ts';
 import { undoMerge } from '../../admin/incidents/undo-merge.ts';
 import { connectDouble } from './double-client.ts';
@@ -30,7 +29,7 @@ import {
   TITLE,
   undone,
 } from './merge-model.ts';
-import { type Actor, actor, inTurn, rowsAfter } from './scenario.ts';
+import { type Actor, actor, inTurn, loadLines, rowsAfter } from './scenario.ts';
 import { callOf, depsOver, id, START_MS, type Surroundings } from './surroundings.ts';
 import { type Rows, TableDouble } from './table-double.ts';
 import type { Message } from './transition-system.ts';
@@ -49,7 +48,20 @@ export interface MergeActor extends Actor {
   readonly operations: ReadonlyMap<string, Apply>;
 }
 
-interface Own extends Sizes, Partial<Pick<Actor, 'aheadMs' | 'mostCalls'>> {
+const mergeActor = (
+  name: string,
+  act: (at: Surroundings) => Promise<unknown>,
+  apply: Apply,
+  more?: Partial<Actor>,
+): MergeActor => ({ ...actor(name, act, more), operations: new Map([[name, apply]]) });
+
+/** Its answer says nothing. */
+const done =
+  (change: (state: State) => State): Apply =>
+  (state) => ({ state: change(state), answer: 'done' });
+const unchanged = done((state) => state);
+
+interface Own extends Sizes, Partial<Pick<Actor, 'aheadMs'>> {
   /** Time that the call has, where it is little. */
   timeMs?: number;
   /** The code that merges; absent: this tree's. */
@@ -65,7 +77,7 @@ const bodyOf = ({ alerts, into, title, owner }: Merge) => ({
   ...(owner !== undefined && { owner_id: owner }),
 });
 
-export function merge(name: string, what: Merge, { aheadMs, mostCalls, timeMs, code, ...own }: Own = {}): MergeActor {
+export function merge(name: string, what: Merge, { aheadMs, timeMs, code, ...own }: Own = {}): MergeActor {
   const sizes = { ...SIZES, ...own };
   const act = async ({ deps }: Surroundings) => {
     const create = (await code?.()) ?? createMergeAlerts;
@@ -73,13 +85,7 @@ export function merge(name: string, what: Merge, { aheadMs, mostCalls, timeMs, c
     await create(deps, sizes)(timeMs === undefined ? call : { ...call, signal: AbortSignal.timeout(timeMs) });
     return 'done';
   };
-  return {
-    ...actor(name, act, {
-      ...(aheadMs !== undefined && { aheadMs }),
-      ...(mostCalls !== undefined && { mostCalls }),
-    }),
-    operations: new Map([[name, (state: State) => merged(state, what)]]),
-  };
+  return mergeActor(name, act, (state) => merged(state, what), aheadMs === undefined ? {} : { aheadMs });
 }
 
 /** A caller that sends it again under the same key, whatever became of it. */
@@ -97,39 +103,30 @@ export const oneByOne = (name: string, ...calls: readonly MergeActor[]): MergeAc
 });
 
 /** Of the merge that scenarios of undoing begin with. */
-export function undo(name: string, own: Sizes = {}): MergeActor {
+export function undo(name: string): MergeActor {
   const act = async ({ deps }: Surroundings) => {
     const request = { account: ACCOUNT, incidentId: TWO, sequence: undoneSequence, by: 'operator', requestId: name };
-    const { moves, left } = await undoMerge(deps, request, { ...SIZES, ...own });
+    const { moves, left } = await undoMerge(deps, request, SIZES);
     return canonical({ moves: moves.map(({ alertId }) => alertId).sort(), left: left.toSorted() });
   };
-  return { ...actor(name, act), operations: new Map([[name, undone]]) };
+  return mergeActor(name, act, undone);
 }
 
-const alertLine = (alert_id: string, incident_id?: string) => ({
-  kind: 'alert',
-  account_id: ACCOUNT,
-  alert_id,
-  ...(incident_id !== undefined && { incident_id }),
-  title: TITLE,
-});
-const incidentLine = (incident_id: string, title: string) => ({
-  kind: 'incident',
-  account_id: ACCOUNT,
-  incident_id,
-  title,
-});
+const alertLine = (alert_id: string, incident_id?: string) => {
+  const placed = incident_id !== undefined && { incident_id };
+  return { kind: 'alert', account_id: ACCOUNT, alert_id, ...placed, title: TITLE };
+};
+const incidentLine = (incident_id: string, title: string) => {
+  return { kind: 'incident', account_id: ACCOUNT, incident_id, title };
+};
 
 /** An operator, who imports a row again when it failed. */
 function load(name: string, line: object, apply: (state: State) => State): MergeActor {
   const act = async ({ deps: { table } }: Surroundings) => {
-    await loadData(table, 'data', [JSON.stringify(line)], { nowSeconds: 1 });
+    await loadLines(table, line);
     return 'done';
   };
-  return {
-    ...actor(name, act, { again: true, repeats: true }),
-    operations: new Map([[name, (state) => ({ state: apply(state), answer: 'done' })]]),
-  };
+  return mergeActor(name, act, done(apply), { again: true, repeats: true });
 }
 
 export const loadAlert = (alert: string, into: string, name = `import of alert ${Number(`0x${alert}`)}`) =>
@@ -142,21 +139,12 @@ export const loadIncident = (incident: string, title: string) =>
   }));
 
 /** A record of the feed, which comes again when it failed. */
-function record(
-  name: string,
-  at_ms: number,
-  line: { kind: string; account_id: number },
-  apply: (state: State) => State,
-) {
+function record(name: string, at_ms: number, line: object, apply: (state: State) => State): MergeActor {
   const act = async ({ deps: { table } }: Surroundings) => {
     for (const { write } of rowsOf([recordOfEntity({ ...line, at_ms } as never)])) await write(table);
     return 'done';
   };
-  const own: MergeActor = {
-    ...actor(name, act, { again: true, repeats: true }),
-    operations: new Map([[name, (state) => ({ state: apply(state), answer: 'done' })]]),
-  };
-  return own;
+  return mergeActor(name, act, done(apply), { again: true, repeats: true });
 }
 
 /** Of an alert, which it creates where there is none; it moves none. An early one has another title, which the other prevails over. */
@@ -209,12 +197,10 @@ export const UNTOUCHED: State = {
 };
 
 /** An operator, who exports the account's incidents and alerts. */
-export const exporting = (name: string): MergeActor => ({
-  ...actor(name, async ({ deps: { table } }) => canonical(shown(await readSnapshot(table, ACCOUNT))), {
-    mostCalls: 60,
-  }),
-  operations: new Map([[name, exported]]),
-});
+export function exporting(name: string): MergeActor {
+  const act = async ({ deps: { table } }: Surroundings) => canonical(shown(await readSnapshot(table, ACCOUNT)));
+  return mergeActor(name, act, exported, { mostCalls: 60 });
+}
 
 /** An operator, who repairs until there is nothing to repair. */
 export function repairing(name: string): MergeActor {
@@ -225,10 +211,7 @@ export function repairing(name: string): MergeActor {
       await repair(table, findings);
     }
   };
-  return {
-    ...actor(name, act, { again: true, repeats: true, mostCalls: 300 }),
-    operations: new Map([[name, (state) => ({ state, answer: 'done' })]]),
-  };
+  return mergeActor(name, act, unchanged, { again: true, repeats: true, mostCalls: 300 });
 }
 
 /** An operator, who repairs once, and gets the number of repairs. */
@@ -237,10 +220,7 @@ export function repairOnce(name: string): MergeActor {
     const { fixed } = await repair(table, checkMerges(await readMergeRows(table, ACCOUNT)));
     return `${fixed} fixed`;
   };
-  return {
-    ...actor(name, act, { again: true, repeats: true, mostCalls: 60 }),
-    operations: new Map([[name, repaired]]),
-  };
+  return mergeActor(name, act, repaired, { again: true, repeats: true, mostCalls: 60 });
 }
 
 /** Sequence of the merge that scenarios of undoing begin with. */
@@ -292,14 +272,14 @@ export const torn = (merges: readonly Merge[], sizes: Sizes) => async (): Promis
 type RowAs = Rows extends ReadonlyMap<string, infer Row> ? Row : never;
 
 /** The schedule, an hour later. */
-export const sweep = (name: string): MergeActor => ({
-  ...actor(name, async ({ deps }) => {
+export function sweep(name: string): MergeActor {
+  const act = async ({ deps }: Surroundings) => {
     const later = { ...deps, now: () => deps.now() + HOUR_MS };
     await createFinishMerges(later, SIZES.transactionItems)(OVERDUE, { getRemainingTimeInMillis: () => 60_000 });
     return 'done';
-  }),
-  operations: new Map([[name, (state) => ({ state, answer: 'done' })]]),
-});
+  };
+  return mergeActor(name, act, unchanged);
+}
 
 /** What the stream and the queue bring of a large entry. */
 export function finishingOf(item: Item, transactionItems: number): Message | undefined {

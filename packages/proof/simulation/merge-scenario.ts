@@ -16,7 +16,7 @@ import { scenarioOf } from './scenario.ts';
 import type { Rows } from './table-double.ts';
 import type { Cast } from './transition-system.ts';
 
-interface Setting extends Pick<Cast, 'mostActions' | 'isHurried' | 'without'> {
+interface Setting extends Pick<Cast, 'isHurried' | 'without'> {
   readonly name: string;
   readonly cost: Scenario['cost'];
   readonly actors: readonly MergeActor[];

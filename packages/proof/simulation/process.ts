@@ -26,8 +26,6 @@ export interface ProcessOptions {
   /** Begun by a message: comes again after a failure. */
   message?: boolean;
   clockMs?: number;
-  /** What `Math.random` is. */
-  chance?: number;
 }
 
 export class Process {
@@ -40,13 +38,11 @@ export class Process {
   history: string;
   /** To the table, since it has forgotten what came before. */
   calls = 0;
-  readonly chance: number;
   #forgotten = 0;
   #ids = 0;
 
-  constructor(name: string, script: Script, { message = false, clockMs = START_MS, chance = 0.5 }: ProcessOptions) {
+  constructor(name: string, script: Script, { message = false, clockMs = START_MS }: ProcessOptions) {
     this.name = name;
-    this.chance = chance;
     this.script = script;
     this.message = message;
     this.clockMs = clockMs;
@@ -119,7 +115,7 @@ export function virtualize(): void {
     if (running) running.timers = running.timers.filter((each) => each !== timer);
     else realClear(timer as never);
   }) as unknown as typeof clearTimeout;
-  Math.random = () => running?.chance ?? 0.5;
+  Math.random = () => 0.5;
   let ids = 0;
   const nextId = () => {
     ids += 1;

@@ -26,13 +26,13 @@ import { LIMITS } from './limits.ts';
 import { MERGES } from './merges.ts';
 import { virtualize } from './process.ts';
 import { RECORDS } from './records.ts';
+import { TransitionSystem } from './transition-system.ts';
 
 const HELP = `npm run prove -- [options]: tries every schedule of a few calls, within bounds that it prints.
 
   --form FORM     quick, short (the gate's), two (faults in the smallest scenarios), default or long
   --only TEXT     scenarios with this in their names
   --faults N      at most N faults in a run, whatever the form says
-  --schedules N   at most N of each scenario
   --stop          at the first failure
   --replay STEPS --only NAME --faults N --start N
                   the run that a failure prints
@@ -65,8 +65,6 @@ const { values: options } = parseArgs({
     replay: { type: 'string' },
     /** Which of the rows that its runs begin with, where there are several. */
     start: { type: 'string', default: '0' },
-    /** `so far` says what is left out then. */
-    schedules: { type: 'string' },
     stop: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
     /** Explores what the process that forked it asks for. */
@@ -75,27 +73,14 @@ const { values: options } = parseArgs({
 });
 const form = FORMS[options.form];
 if (!form) throw new Error(`--form must be one of ${Object.keys(FORMS).join(', ')}`);
-const most = options.schedules === undefined ? Number.POSITIVE_INFINITY : Number(options.schedules);
 const scenarioOf = (name: string) => SCENARIOS.find((one) => one.name === name) as Scenario;
 
-function line({
-  scenario,
-  faults,
-  schedules,
-  pruned,
-  states,
-  calls,
-  depth,
-  cpuMs,
-  failure,
-  stoppedEarly,
-}: Report): string {
+function line({ scenario, faults, schedules, pruned, states, calls, depth, cpuMs, failure }: Report): string {
   const numbers = [schedules, pruned, states, calls, depth].map((number) => number.toLocaleString('en').padStart(11));
-  const verdict = failure ? 'FAILED' : stoppedEarly ? 'so far' : 'holds ';
-  return `${verdict} ${scenario.padEnd(62)} ${faults} ${numbers.join(' ')} ${(cpuMs / 1_000).toFixed(1).padStart(8)} s`;
+  return `${failure ? 'FAILED' : 'holds '} ${scenario.padEnd(62)} ${faults} ${numbers.join(' ')} ${(cpuMs / 1_000).toFixed(1).padStart(8)} s`;
 }
 
-function failureText({ scenario, faults, failure }: Report): string {
+function failureText({ scenario, faults, failure }: Pick<Report, 'scenario' | 'faults' | 'failure'>): string {
   const { problems = [], steps = [], schedule = [], start } = failure ?? {};
   return [
     ...problems.map((problem) => `  ${problem}`),
@@ -110,9 +95,8 @@ const ALONE = options.form === 'quick';
 interface Job {
   scenario: string;
   faults: number;
-  most: number;
 }
-const run = ({ scenario, faults, most }: Job) => explore(scenarioOf(scenario), faults, most);
+const run = ({ scenario, faults }: Job) => explore(scenarioOf(scenario), faults);
 
 /** A process of its own, so that two run at once. */
 const lane = () =>
@@ -154,7 +138,7 @@ async function proveAll(): Promise<boolean> {
   await Promise.all(
     (ALONE ? [undefined] : children).map(async (child) => {
       for (const { scenario, faults } of left) {
-        const job = { scenario: scenario.name, faults, most };
+        const job = { scenario: scenario.name, faults };
         const report = await (child ? reportOf(job, child) : run(job));
         if (!report) return;
         reports.push(report);
@@ -171,8 +155,6 @@ async function proveAll(): Promise<boolean> {
   const sum = (of: (report: Report) => number) =>
     reports.reduce((all, report) => all + of(report), 0).toLocaleString('en');
   const failed = reports.filter(({ failure }) => failure).length;
-  const cutShort = reports.filter(({ stoppedEarly }) => stoppedEarly).length;
-  if (cutShort > 0) print(`\n"so far": ${cutShort} scenarios have more schedules than were tried.`);
   const atMost = (most: number) => chosen.filter(({ faults }) => faults <= most).map(({ scenario }) => scenario.name);
   if (!options.stop) {
     if (atMost(0).length > 0) print(`\nNot tried: any fault in\n  ${atMost(0).join('\n  ')}`);
@@ -194,19 +176,7 @@ else if (options.lane) {
   const scenario = scenarioOf(options.only);
   const faults = Number(options.faults ?? 0);
   const rows = (await scenario.starts())[Number(options.start)] ?? new Map();
-  const failure = await replay(scenario, rows, faults, options.replay.split('; '));
-  print(
-    failureText({
-      scenario: scenario.name,
-      faults,
-      schedules: 1,
-      pruned: 0,
-      states: 0,
-      calls: 0,
-      depth: 0,
-      cpuMs: 0,
-      failure,
-    }),
-  );
+  const failure = await replay(scenario, new TransitionSystem(scenario, faults), rows, options.replay.split('; '));
+  print(failureText({ scenario: scenario.name, faults, failure }));
   process.exitCode = failure.problems.length > 0 ? 1 : 0;
 } else process.exitCode = (await proveAll()) ? 0 : 1;

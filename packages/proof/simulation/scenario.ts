@@ -1,5 +1,6 @@
 /** What scenarios have in common. */
 
+import type { Table } from '../../../lib/dynamodb/client.ts';
 import { isUnavailable } from '../../../lib/dynamodb/failures.ts';
 import { loadData } from '../../admin/data/load.ts';
 import { connectDouble } from './double-client.ts';
@@ -16,8 +17,6 @@ export interface Actor {
   readonly again?: boolean;
   /** Milliseconds that its clock is ahead; by default those of each actor differ. */
   readonly aheadMs?: number;
-  /** What its `Math.random` is. */
-  readonly chance?: number;
   /** What a lost reply has it send again is done again. */
   readonly repeats?: boolean;
   readonly mostCalls?: number;
@@ -43,6 +42,12 @@ export const inTurn = (name: string, ...scripts: readonly Script[]): Actor => ({
   },
 });
 
+/** Imports them, as an operator does. */
+export async function loadLines(table: Table, ...lines: readonly object[]): Promise<void> {
+  const texts = lines.map((line) => JSON.stringify(line));
+  await loadData(table, 'data', texts, { nowSeconds: 1 });
+}
+
 /** The rows that real code writes, alone. */
 export async function rowsAfter(
   lines: readonly object[],
@@ -50,12 +55,7 @@ export async function rowsAfter(
 ): Promise<Rows> {
   const double = new TableDouble();
   const table = connectDouble(async (request) => double.apply(request));
-  await loadData(
-    table,
-    'data',
-    lines.map((line) => JSON.stringify(line)),
-    { nowSeconds: 1 },
-  );
+  await loadLines(table, ...lines);
   await act({ deps: depsOver(table) });
   return double.rows;
 }
@@ -81,8 +81,7 @@ export function scenarioOf<State>(
   {
     maybe = [],
     ...more
-  }: Pick<Scenario, 'cost'> &
-    Pick<Cast, 'onRecord' | 'mostActions' | 'isHurried' | 'without'> & { maybe?: readonly string[] },
+  }: Pick<Scenario, 'cost'> & Pick<Cast, 'onRecord' | 'isHurried' | 'without'> & { maybe?: readonly string[] },
 ): Scenario {
   /** undefined: the answer was that it is unknown. */
   const answerOf = (operation: Operation) =>
@@ -92,12 +91,11 @@ export function scenarioOf<State>(
     ...more,
     starts,
     operations: maybe.map((each) => ({ name: each, id: each, calls: 1, after: [], optional: true })),
-    processes: actors.map(({ name: own, script, again = false, aheadMs, chance }, at) => ({
+    processes: actors.map(({ name: own, script, again = false, aheadMs }, at) => ({
       name: own,
       script,
       message: again,
       aheadMs: aheadMs ?? 1_000 * at,
-      ...(chance !== undefined && { chance }),
     })),
     judge(run) {
       const problems = [...(judgement.check?.(run) ?? [])];

@@ -71,6 +71,22 @@ interface Write extends Expressions {
 }
 type Kind = 'Put' | 'Update' | 'Delete' | 'ConditionCheck';
 
+interface Transaction {
+  TransactItems: Partial<Record<Kind, Write>>[];
+  ClientRequestToken?: string;
+}
+
+/** What is read of one table. */
+interface Keys extends Expressions {
+  Keys: Key[];
+  ConsistentRead?: boolean;
+}
+
+interface BatchWrite {
+  PutRequest?: { Item: Item };
+  DeleteRequest?: { Key: Key };
+}
+
 interface Outcome {
   before: Item | undefined;
   /** undefined: no row. */
@@ -93,27 +109,13 @@ export class TableDouble {
   /** Called with each row that is written, as a stream would be. */
   onWrite: (item: Item) => void = () => {};
 
-  readonly #mostActions: number;
-
-  /** @param mostActions of a transaction: fewer stand for those that are too large in bytes */
-  constructor(rows: Rows = new Map(), mostActions = MOST_ACTIONS) {
+  constructor(rows: Rows = new Map()) {
     this.#rows = new Map(rows);
-    this.#mostActions = mostActions;
   }
 
   /** The rows as they are now. */
   get rows(): Rows {
     return new Map(this.#rows);
-  }
-
-  /** Text that differs for each state of the rows. */
-  state(): string {
-    const texts: string[] = [];
-    for (const row of this.#rows.values()) {
-      row.text ??= canonical(row.item);
-      texts.push(row.text);
-    }
-    return texts.sort().join('\n');
   }
 
   items = (): Item[] => [...this.#rows.values()].map(({ item }) => item);
@@ -149,14 +151,8 @@ export class TableDouble {
     return item ? { Item: stored(projected(item, input.ProjectionExpression, contextOf(item, input).names)) } : {};
   }
 
-  #batchGet({
-    RequestItems,
-  }: {
-    RequestItems: Record<string, Expressions & { Keys: Key[]; ConsistentRead?: boolean }>;
-  }): unknown {
-    const [[tableName, request]] = Object.entries(RequestItems) as [
-      [string, Expressions & { Keys: Key[]; ConsistentRead?: boolean }],
-    ];
+  #batchGet({ RequestItems }: { RequestItems: Record<string, Keys> }): unknown {
+    const [[tableName, request]] = Object.entries(RequestItems) as [[string, Keys]];
     const names = request.Keys.map(nameOf);
     if (names.length > MOST_READS) throw invalid('Too many items requested for the BatchGetItem call');
     if (new Set(names).size < names.length) throw invalid('Provided list of item keys contains duplicates');
@@ -210,11 +206,7 @@ export class TableDouble {
     }
   }
 
-  #batchWrite({
-    RequestItems,
-  }: {
-    RequestItems: Record<string, { PutRequest?: { Item: Item }; DeleteRequest?: { Key: Key } }[]>;
-  }): unknown {
+  #batchWrite({ RequestItems }: { RequestItems: Record<string, BatchWrite[]> }): unknown {
     const requests = Object.values(RequestItems)[0] ?? [];
     const keys = requests.map(({ PutRequest, DeleteRequest }) =>
       nameOf(PutRequest?.Item ?? (DeleteRequest?.Key as Key)),
@@ -226,20 +218,14 @@ export class TableDouble {
     return { UnprocessedItems: {} };
   }
 
-  #transact({
-    TransactItems,
-    ClientRequestToken: token,
-  }: {
-    TransactItems: Partial<Record<Kind, Write>>[];
-    ClientRequestToken?: string;
-  }): unknown {
+  #transact({ TransactItems, ClientRequestToken: token }: Transaction): unknown {
     const text = canonical(TransactItems);
     const applied = token === undefined ? undefined : this.tokens.get(token);
     if (applied === text) return {};
     if (applied !== undefined)
       throw new DynamoDBServiceException({ name: 'IdempotentParameterMismatchException', $fault: 'client', $metadata });
     const actions = TransactItems.map((action) => Object.entries(action)[0] as [Kind, Write]);
-    if (actions.length > this.#mostActions) throw invalid('Member must have length less than or equal to 100');
+    if (actions.length > MOST_ACTIONS) throw invalid('Member must have length less than or equal to 100');
     const keys = actions.map(([, write]) => nameOf((write.Key ?? write.Item) as Key));
     if (new Set(keys).size < keys.length)
       throw invalid('Transaction request cannot include multiple operations on one item');
@@ -312,19 +298,17 @@ export function accessesOf({ name, input }: Request): Access[] {
     case 'GetCommand':
       return [row(input.Key, false)];
     case 'BatchGetCommand':
-      return (Object.values(input.RequestItems) as { Keys: Key[] }[]).flatMap(({ Keys }) =>
-        Keys.map((key) => row(key, false)),
-      );
+      return (Object.values(input.RequestItems) as Keys[]).flatMap(({ Keys }) => Keys.map((key) => row(key, false)));
     case 'QueryCommand':
       return [{ pk: String(input.ExpressionAttributeValues[partitionValue(input)]), write: false }];
     case 'ScanCommand':
       return [{ write: false }];
     case 'BatchWriteCommand':
-      return (Object.values(input.RequestItems) as { PutRequest?: { Item: Key }; DeleteRequest?: { Key: Key } }[][])
+      return (Object.values(input.RequestItems) as BatchWrite[][])
         .flat()
         .map(({ PutRequest, DeleteRequest }) => row((PutRequest?.Item ?? DeleteRequest?.Key) as Key, true));
     case 'TransactWriteCommand':
-      return (input.TransactItems as Partial<Record<Kind, { Key?: Key; Item?: Key }>>[]).flatMap((action) =>
+      return (input as Transaction).TransactItems.flatMap((action) =>
         Object.entries(action).map(([kind, { Key: key, Item: item }]) =>
           row((key ?? item) as Key, kind !== 'ConditionCheck'),
         ),

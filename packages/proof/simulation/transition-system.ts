@@ -53,8 +53,6 @@ export interface Cast {
   readonly operations: readonly Operation[];
   /** Processes that a written row begins: what the stream and the queue bring. */
   readonly onRecord?: (item: Item) => readonly Message[];
-  /** DynamoDB refuses transactions with more. */
-  readonly mostActions?: number;
   /** Calls have no time for another attempt at what is refused. */
   readonly isHurried?: boolean;
   /** Does not happen. */
@@ -486,7 +484,7 @@ export class TransitionSystem {
     const name = token === undefined ? text : `again ${text}`;
     let applied = table.known.get(name);
     if (!applied) {
-      const double = new TableDouble(table.rows, this.#cast.mostActions);
+      const double = new TableDouble(table.rows);
       if (token !== undefined) double.tokens.set(token, canonical(request.input.TransactItems));
       const written: Item[] = [];
       double.onWrite = (item) => void written.push(item);

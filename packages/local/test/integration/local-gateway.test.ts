@@ -1,10 +1,6 @@
 import { once } from 'node:events';
-import { mkdtempSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
@@ -205,9 +201,7 @@ it('the stream is followed as the template says, also in when records are given 
 });
 
 it('a function that cannot be loaded is named with its error', async () => {
-  const file = join(mkdtempSync(join(tmpdir(), 'broken-')), 'broken.mjs');
-  writeFileSync(file, "throw new Error('no such table');");
-  const entry = pathToFileURL(file);
+  const entry = new URL("data:text/javascript,throw new Error('no such table')");
   const failures: string[] = [];
   const broken = startFunction({ entry, env: {}, timeoutMs: 30_000 });
   const gateway = createGateway({
