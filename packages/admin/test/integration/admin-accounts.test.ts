@@ -313,6 +313,8 @@ describe('wrong use', () => {
     ['account grant 5 monti', /It must be one of: monit\./],
     ['account destroy 5', /unknown command 'destroy'/],
     ['app-key issue --account 5 --expires soon', /It must be a duration such as 30s, 10m, 24h or 90d\./],
+    ['app-key issue --account 5 --expires 300000y', /at most 1000y/],
+    [`app-key issue --account 5 --note ${'n'.repeat(513)}`, /It must have 0 to 512 characters\./],
     ['app-key issue', /required option '--account <account>' not specified/],
     ['show incident 5 --account 5', /It must have 24 hexadecimal digits\./],
     ['merge undo 5 1 --account 5', /It must have 24 hexadecimal digits\./],
@@ -320,6 +322,7 @@ describe('wrong use', () => {
     [`account create 5 --name ${'\u{1f525}'.repeat(513)}`, /It must have 1 to 512 characters\./],
     [`merge undo ${'a'.repeat(24)} x --account 5`, /It must be the number that `show incident` shows\./],
     ['fleet simulate --account 5 --hosts 0', /It must be an integer from 1 to 1000000\./],
+    ['fleet simulate --account 5 --hosts 1 --interval 0', /whole number of milliseconds/],
     ['show fleet --account 5 --jsno', /unknown option '--jsno'/],
   ])('%s: exit code 2 and one line', async (command, line) => {
     const { exitCode, out, err } = await admin(command);
@@ -372,9 +375,6 @@ describe('wrong use', () => {
     '%j shows the help, with an example',
     async (args) => {
       expect((await runCommand(args)).err).toContain('Example:\n  $ npm run --silent admin -- ');
-      const asked = await runCommand([...args, '--help']);
-      expect(asked.exitCode).toBe(0);
-      expect(asked.out).toContain('Example:\n  $ npm run --silent admin -- ');
     },
   );
 });

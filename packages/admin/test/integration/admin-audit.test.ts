@@ -237,11 +237,4 @@ describe('the audit', () => {
     expect(await rowsOf(id)).toHaveLength(4);
     expect(await everythingIn(table)).not.toContain(key);
   });
-
-  it('holds nothing after a dry run', async () => {
-    const id = await made();
-    const before = await rowsOf(id);
-    await admin(`account suspend ${id} --dry-run`);
-    expect(await rowsOf(id)).toEqual(before);
-  });
 });

@@ -274,14 +274,3 @@ it('keeps the status of a retired host that an import brings back', async () => 
   await admin('import -', { stdin: lines(inventory) });
   expect(await stored(table, keys.hostStatus(id, 'h'))).not.toHaveProperty('ttl');
 });
-
-describe('data of an account that does not exist', () => {
-  it('is refused by its line, whatever its kind', async () => {
-    const id = newAccountId();
-    const member = { kind: 'member', account_id: id, member_id: 1, name: 'Ada' };
-    const { exitCode, err } = await admin('import -', { stdin: lines(member, itemLine(id)) });
-    const problem = `account ${id} does not exist: add its account line to the same file, or create it`;
-    expect([exitCode, err]).toEqual([1, `stdin:1: ${problem}\nstdin:2: ${problem}\nstdin: 2 problems\n`]);
-    expect(await stored(table, keys.member(id, 1))).toBeUndefined();
-  });
-});

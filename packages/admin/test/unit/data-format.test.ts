@@ -180,6 +180,8 @@ describe('the data format', () => {
   it.each([
     ['a key that is short', { kind: 'app_key', app_key: 'k'.repeat(31) }, 'app_key'],
     ['an expiry in milliseconds', { kind: 'app_key', app_key: APP_KEY, expires_at: 1_830_000_000_000 }, 'expires_at'],
+    ['an expiry beyond 2^53', { kind: 'app_key', app_key: APP_KEY, expires_at: 2 ** 60 }, 'expires_at'],
+    ['half a surrogate pair in a list', { ...host, host_id: 'g', reason_codes: ['\ud800'] }, 'reason_codes'],
     ['a permission that does not exist', { kind: 'account', name: 'n', permissions: ['root'] }, 'permissions'],
     ['an alert', { kind: 'alert', alert_id: 'x', title: 't' }, 'alert_id'],
     ['an incident', { kind: 'incident', incident_id: 'x', title: 't' }, 'incident_id'],
