@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAppKeys, hashAppKey } from '../../../../lib/auth/app-keys.ts';
-import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
@@ -20,12 +19,8 @@ import { ACME, ALERTS, ENTRY, INCIDENT, makeAcme } from '../support/acme.ts';
 import { startFakeAws } from '../support/aws.ts';
 import { adminOf, commandsWith, runCommand } from '../support/run-admin.ts';
 
-let table: Table;
-let admin: ReturnType<typeof adminOf>;
-beforeAll(async () => {
-  table = await newTable();
-  admin = adminOf(table);
-});
+const table = await newTable();
+const admin = adminOf(table);
 
 /** Who a key is to a function that has no memory of it. */
 const callerOf = (appKey: string) => createAppKeys(testDeps(table)).find(appKey);

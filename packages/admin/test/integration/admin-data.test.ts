@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { sampleData } from '../../../../infra/generate/sample.ts';
 import { createAppKeys, hashAppKey } from '../../../../lib/auth/app-keys.ts';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
@@ -30,20 +30,13 @@ import { tapWire } from '../../../../test/support/wire.ts';
 import { exportData } from '../../data/export.ts';
 import { loadData } from '../../data/load.ts';
 import { writeBatch } from '../../data/write.ts';
+import { accountLine, itemLine, lines } from '../support/data-lines.ts';
 import { adminOf, runCommand } from '../support/run-admin.ts';
 
-let table: Table;
-let admin: ReturnType<typeof adminOf>;
-let folder: string;
-beforeAll(async () => {
-  table = await newTable();
-  admin = adminOf(table);
-  folder = mkdtempSync(join(tmpdir(), 'admin-'));
-});
+const table = await newTable();
+const admin = adminOf(table);
+const folder = mkdtempSync(join(tmpdir(), 'admin-'));
 
-const lines = (...entities: object[]) => entities.map((entity) => `${stringifyJson(entity)}\n`).join('');
-const ITEM = { kind: 'work_item', account_id: 1, work_item_id: 'w', version: 1, title: 't' };
-const accountLine = (account_id: number) => ({ kind: 'account', account_id, name: 'Acme', permissions: ['monit'] });
 const member = (account_id: number, member_id: number | bigint) => ({
   kind: 'member',
   account_id,
@@ -486,7 +479,7 @@ describe('export', () => {
       work_item_id: text,
       version: natural.filter((value) => value > 0 && value < 2n ** 63n - 1n), // higher ones can only be deleted
       title: text,
-      extra: fc.jsonValue({ maxDepth: 2 }).filter((value) => problemsOf({ ...ITEM, value }).length === 0),
+      extra: fc.jsonValue({ maxDepth: 2 }).filter((value) => problemsOf(itemLine(1, { value })).length === 0),
     });
     await fc.assert(
       fc.asyncProperty(

@@ -1,7 +1,6 @@
 import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Table } from '../../../../lib/dynamodb/client.ts';
+import { describe, expect, it } from 'vitest';
 import { itemBytes, LARGEST_ITEM_BYTES } from '../../../../lib/dynamodb/item-size.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
 import type { MovedAlerts } from '../../../../lib/dynamodb/rows.ts';
@@ -14,12 +13,8 @@ import { adminOf } from '../support/run-admin.ts';
 const NOW = 2_050_000_000_000;
 const HOUR = 3_600_000;
 
-let table: Table;
-let admin: ReturnType<typeof adminOf>;
-beforeAll(async () => {
-  table = await newTable();
-  admin = adminOf(table);
-});
+const table = await newTable();
+const admin = adminOf(table);
 
 /** An account with a merge of two hours ago and one of now, with a comment that would deceive a terminal. */
 async function merged() {

@@ -1,5 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Table } from '../../../../lib/dynamodb/client.ts';
+import { describe, expect, it } from 'vitest';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
 import { FLEET_STATUSES } from '../../../../lib/http/operations.ts';
 import { deriveStatus } from '../../../../lib/operations/browse-fleet/host-status.ts';
@@ -10,12 +9,8 @@ import { handlersOver, newTable, put, putAll, testDeps } from '../../../../test/
 import { putAccount } from '../../accounts/accounts.ts';
 import { adminOf } from '../support/run-admin.ts';
 
-let table: Table;
-let admin: ReturnType<typeof adminOf>;
-beforeAll(async () => {
-  table = await newTable();
-  admin = adminOf(table);
-});
+const table = await newTable();
+const admin = adminOf(table);
 const json = async (command: string, options = {}) => JSON.parse((await admin(`${command} --json`, options)).out);
 
 const NOW = 1_800_000_000_000;

@@ -1,5 +1,5 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { itemBytes, LARGEST_ITEM_BYTES } from '../../../../lib/dynamodb/item-size.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
@@ -11,7 +11,6 @@ import { type Account, newAccount } from '../../../../test/support/incidents.ts'
 import {
   connectAgain,
   eventFor,
-  type Handlers,
   handlersOver,
   invoke,
   newTable,
@@ -25,14 +24,9 @@ import { restoreWorkItem } from '../../incidents/restore-work-item.ts';
 import { UndoError, undoMerge } from '../../incidents/undo-merge.ts';
 import { adminOf } from '../support/run-admin.ts';
 
-let table: Table;
-let handlers: Handlers;
-let admin: ReturnType<typeof adminOf>;
-beforeAll(async () => {
-  table = await newTable();
-  handlers = handlersOver(testDeps(table));
-  admin = adminOf(table);
-});
+const table = await newTable();
+const handlers = handlersOver(testDeps(table));
+const admin = adminOf(table);
 
 /** An account with two incidents, alerts of the first merged into the second. */
 async function merged(count: number) {

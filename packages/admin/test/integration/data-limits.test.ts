@@ -2,30 +2,18 @@
 import { lstatSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Table } from '../../../../lib/dynamodb/client.ts';
+import { describe, expect, it } from 'vitest';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
-import { stringifyJson } from '../../../../lib/shared/json.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';
 import { connectAgain, newTable, stored } from '../../../../test/support/service.ts';
 import { listAppKeys, readAccount } from '../../accounts/accounts.ts';
 import { loadData } from '../../data/load.ts';
+import { accountLine, itemLine, lines } from '../support/data-lines.ts';
 import { adminOf } from '../support/run-admin.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'data-'));
-let table: Table;
-let admin: ReturnType<typeof adminOf>;
-beforeAll(async () => {
-  table = await newTable();
-  admin = adminOf(table);
-});
-
-const lines = (...entities: object[]) => entities.map((entity) => `${stringifyJson(entity)}\n`).join('');
-const accountLine = (account_id: number) => ({ kind: 'account', account_id, name: 'Acme', permissions: ['monit'] });
-const itemLine = (account_id: number, more: object = {}) => ({
-  ...{ kind: 'work_item', account_id, work_item_id: 'w', version: 1, title: 't' },
-  ...more,
-});
+const table = await newTable();
+const admin = adminOf(table);
 
 describe('import', () => {
   it('stores members of any name, and export gives them back', async () => {

@@ -1,28 +1,17 @@
 /** Merges go on while an export reads row by row: each is in it whole, or not at all. */
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { aroundCalls, connectionLost } from '../../../../test/support/faults.ts';
 import { type Account, newAccount } from '../../../../test/support/incidents.ts';
-import {
-  connectAgain,
-  type Handlers,
-  handlersOver,
-  newTable,
-  putAll,
-  testDeps,
-} from '../../../../test/support/service.ts';
+import { connectAgain, handlersOver, newTable, putAll, testDeps } from '../../../../test/support/service.ts';
 import { putAccount } from '../../accounts/accounts.ts';
 import { exportData } from '../../data/export.ts';
 import { undoMerge } from '../../incidents/undo-merge.ts';
 
-let table: Table;
-let handlers: Handlers;
-beforeAll(async () => {
-  table = await newTable();
-  handlers = handlersOver(testDeps(table));
-});
+const table = await newTable();
+const handlers = handlersOver(testDeps(table));
 
 /** An account with two incidents, and alerts of the first on every partition key. */
 async function filled(count: number) {

@@ -3,38 +3,24 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createAppKeys, hashAppKey } from '../../../../lib/auth/app-keys.ts';
-import type { Table } from '../../../../lib/dynamodb/client.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
-import { stringifyJson } from '../../../../lib/shared/json.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';
 import { aroundCalls } from '../../../../test/support/faults.ts';
 import { connectAgain, newAppKey, newTable, put, stored, testDeps } from '../../../../test/support/service.ts';
 import { loadData } from '../../data/load.ts';
 import { startFakeAws } from '../support/aws.ts';
+import { accountLine, itemLine, lines } from '../support/data-lines.ts';
 import { adminOf, runCommand } from '../support/run-admin.ts';
 
 const HOUR_MS = 3_600_000;
 
-let table: Table;
-let admin: ReturnType<typeof adminOf>;
-beforeAll(async () => {
-  table = await newTable();
-  admin = adminOf(table);
-});
+const table = await newTable();
+const admin = adminOf(table);
 
-const lines = (...entities: object[]) => entities.map((entity) => `${stringifyJson(entity)}\n`).join('');
-const accountLine = (account_id: number, more: object = {}) => ({
-  ...{ kind: 'account', account_id, name: 'Acme', permissions: ['monit'] },
-  ...more,
-});
 const keyLine = (account_id: number, app_key: string, more: object = {}) => ({
   ...{ kind: 'app_key', account_id, app_key },
-  ...more,
-});
-const itemLine = (account_id: number, more: object = {}) => ({
-  ...{ kind: 'work_item', account_id, work_item_id: 'w', version: 1, title: 't' },
   ...more,
 });
 

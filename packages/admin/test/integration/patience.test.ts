@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
-import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { connectTable, PATIENT, type Table } from '../../../../lib/dynamodb/client.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
 import { getRow } from '../../../../lib/dynamodb/row.ts';
@@ -25,10 +25,7 @@ async function startMute() {
   return { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
 }
 
-let table: Table;
-beforeAll(async () => {
-  table = await newTable();
-});
+const table = await newTable();
 
 beforeEach(() => {
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'x');

@@ -1,0 +1,14 @@
+/** Lines of the data format, as files for `admin import` have them. */
+import { stringifyJson } from '../../../../lib/shared/json.ts';
+
+export const lines = (...entities: object[]) => entities.map((entity) => `${stringifyJson(entity)}\n`).join('');
+
+export const accountLine = (account_id: number, more: object = {}) => ({
+  ...{ kind: 'account', account_id, name: 'Acme', permissions: ['monit'] },
+  ...more,
+});
+
+export const itemLine = (account_id: number, more: object = {}) => ({
+  ...{ kind: 'work_item', account_id, work_item_id: 'w', version: 1, title: 't' },
+  ...more,
+});
