@@ -14,12 +14,13 @@ const SETTLED_MS = 20;
 
 /** @param endpoint of a DynamoDB that has the table and its data */
 export async function serveAndWatch(
-  { port, fail, inspect, still }: Options,
+  { port, fail, events, inspect, still }: Options,
   endpoint: string,
   atEnd: (stop: () => Promise<void>) => void,
 ): Promise<void> {
   const args = ['--port', String(port || (await freePort())), ...fail.flatMap((part) => ['--fail', part])];
   const env = { NODE_COMPILE_CACHE: `${root}node_modules/.cache/node`, ...process.env, DYNAMODB_ENDPOINT: endpoint };
+  if (events !== undefined) args.push('--events', events);
   if (inspect) args.push('--inspect');
   if (still) args.push('--still');
   const start = () => fork(`${root}packages/local/start.ts`, args, { env });

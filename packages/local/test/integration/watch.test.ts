@@ -7,11 +7,12 @@ import { copyService, root } from '../support/copied-service.ts';
 import { start, stopsOn } from '../support/start-service.ts';
 
 const copy = copyService();
+const events = join(copy, 'events.ndjson');
 let service: Awaited<ReturnType<typeof start>>;
 let url: string;
 beforeAll(async () => {
   service = await start(
-    ['--port', '0', '--watch', '--inspect'],
+    ['--port', '0', '--watch', '--inspect', '--events', events],
     {
       DYNAMODB_ENDPOINT: undefined,
       NODE_OPTIONS: '--inspect-port=0',
@@ -33,11 +34,11 @@ function write(text: string): void {
   renameSync(join(copy, `${FILE}.new`), join(copy, FILE));
 }
 
-async function call(path: string, key: string) {
+async function call(path: string, key: string, body: object = {}) {
   const answer = await fetch(`${url}${path}?app_key=${key}`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
-    body: '{}',
+    body: JSON.stringify(body),
   });
   return (await answer.json()) as { data?: unknown; error?: { code: string; message: string } };
 }
@@ -57,6 +58,12 @@ it('what is changed is live at the same address, with the data', async () => {
   expect(service.output().match(/Loaded sample data/g)).toHaveLength(1);
   expect(service.output().match(/already has data/g)?.length).toBeGreaterThanOrEqual(3);
   expect((await call('/rum/resource/info', DEMO_KEYS.demo)).error).toBeUndefined();
+});
+
+it('events are written to the file of --events', async () => {
+  const body = { alert_ids: ['23a5a8cc741f9d42df78f93f'], incident_id: '40637f096ece1da9c808ecde' };
+  expect(await call('/alert/merge', DEMO_KEYS.demo, body)).toMatchObject({ data: null });
+  await expect.poll(() => readFileSync(events, 'utf8'), { timeout: 15_000 }).toContain('23a5a8cc741f9d42df78f93f');
 });
 
 it('a syntax error is printed with its line, and when it is fixed the service answers', async () => {
