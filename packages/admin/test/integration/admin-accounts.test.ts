@@ -398,16 +398,6 @@ describe('on AWS', () => {
     expect((await stored(table, keys.account(id))).gateway_key).toBe(aws.gateway.keys[0]?.value);
   });
 
-  it('completes an account whose key was made and not attached', async () => {
-    const id = newAccountId();
-    aws.gateway.keys.push({ id: 'id0', name: `${table.name}-account-${id}`, value: 'made-before' });
-    await putAccount(table, { account_id: id, name: 'Acme', permissions: [] });
-    await runCommand(onStack('account', 'create', String(id), '--name', 'Acme', '--yes'));
-    expect(aws.gateway.keys).toHaveLength(1);
-    expect(aws.gateway.attached).toEqual(['id0']);
-    expect((await stored(table, keys.account(id))).gateway_key).toBe('made-before');
-  });
-
   it('asks before it writes, and takes no for an answer', async () => {
     const id = newAccountId();
     const answered = (stdin: string) =>
