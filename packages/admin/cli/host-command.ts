@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import { FLEET_STATUSES } from '../../../lib/http/operations.ts';
 import { messagesOf } from '../feed/messages.ts';
 import type { ShownHost } from '../fleet/fleet-overview.ts';
-import { filteredHosts, type HostFilter } from '../fleet/hosts.ts';
+import { findHosts, type HostFilter } from '../fleet/hosts.ts';
 import { countText } from '../text/count-text.ts';
 import { line } from '../text/printable.ts';
 import { timeText } from '../text/time-text.ts';
@@ -52,13 +52,8 @@ const filtered = (command: AdminCommand) =>
     .option('--cluster <name>', 'only hosts of this edge cluster')
     .option('--agent-version <version>', 'only hosts with this agent version');
 
-async function found({ io, table, options }: Session<AccountOptions & HostFilter>) {
-  const all: { host: ShownHost; readAtMs: number }[] = [];
-  const reading = { table, account: options.account, now: io.now, signal: io.signal };
-  for await (const { hosts, readAtMs } of filteredHosts(reading, options))
-    all.push(...hosts.map((host) => ({ host, readAtMs })));
-  return all;
-}
+const found = ({ io, table, options }: Session<AccountOptions & HostFilter>) =>
+  findHosts({ table, account: options.account, now: io.now, signal: io.signal }, options);
 
 async function list(session: Session<ListOptions>): Promise<void> {
   const { io, options } = session;

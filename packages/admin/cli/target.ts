@@ -6,7 +6,7 @@ import { createGatewayKeys, type GatewayKeys } from '../accounts/gateway-keys.ts
 import { clientConfig } from '../aws/client-config.ts';
 import { createDirectFeed } from '../feed/direct.ts';
 import { readMetrics } from '../feed/metrics.ts';
-import { createFeed, FEED_OUTPUTS, type Feed, type FeedQueue } from '../feed/queues.ts';
+import { countMessages, createFeed, FEED_OUTPUTS, type Feed, type FeedQueue } from '../feed/queues.ts';
 import { createLocalGatewayKeys } from '../local-service/local-gateway-keys.ts';
 import { LOCAL_TABLE_NAME } from '../local-service/local-table.ts';
 import { isLoopback } from '../local-service/loopback.ts';
@@ -63,7 +63,7 @@ export async function connectTarget(options: TargetOptions, env: Io['env']): Pro
     return {
       ...connect({ tableName, region, accountPlanId }),
       ...feedOf(outputs, region),
-      ...(deadLettersUrl && { deadLetters: () => countMessages(deadLettersUrl, region) }),
+      ...(deadLettersUrl && { deadLetters: () => countLetters(deadLettersUrl, region) }),
       ...(url && { url }),
       ...(relay && { relay }),
       outputs,
@@ -175,14 +175,10 @@ async function readStack(name: string, region: string | undefined) {
 }
 
 /** Those that can be received, and those that were received and not deleted yet. */
-async function countMessages(queueUrl: string, region: string | undefined): Promise<number> {
-  const { GetQueueAttributesCommand, SQSClient } = await import('@aws-sdk/client-sqs');
-  const client = new SQSClient(clientConfig(region));
-  const names = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] as const;
-  const { Attributes = {} } = await client.send(
-    new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: [...names] }),
-  );
-  return names.reduce((sum, name) => sum + Number(Attributes[name]), 0);
+async function countLetters(queueUrl: string, region: string | undefined): Promise<number> {
+  const { SQSClient } = await import('@aws-sdk/client-sqs');
+  const { waiting, underWay } = await countMessages(new SQSClient(clientConfig(region)), queueUrl);
+  return waiting + underWay;
 }
 
 /** Says where something is about to be written, and asks, unless it is this machine or the user said --yes. */

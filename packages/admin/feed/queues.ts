@@ -21,6 +21,15 @@ const LONGEST_SETTLING_MS = 30_000;
 const MOST_RECEIVED = 10;
 const COUNTS = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] as const;
 
+/** Messages of a queue that wait, and those that are being worked on, about. */
+export async function countMessages(client: SQSClient, QueueUrl: string) {
+  const { GetQueueAttributesCommand } = await import('@aws-sdk/client-sqs');
+  const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...COUNTS] });
+  const { Attributes = {} } = await client.send(command);
+  const [waiting, underWay] = COUNTS.map((name) => Number(Attributes[name] ?? 0)) as [number, number];
+  return { waiting, underWay };
+}
+
 export type Feed = ReturnType<typeof createFeed>;
 
 /**
@@ -48,18 +57,11 @@ export function createFeed(
     }
   }
 
-  async function count(queue: FeedQueue): Promise<{ waiting: number; underWay: number }> {
-    const { GetQueueAttributesCommand } = await sqs();
-    const command = new GetQueueAttributesCommand({ QueueUrl: urls[queue], AttributeNames: [...COUNTS] });
-    const { Attributes = {} } = await (await client()).send(command);
-    const [waiting, underWay] = COUNTS.map((name) => Number(Attributes[name] ?? 0)) as [number, number];
-    return { waiting, underWay };
-  }
+  const count = async (queue: FeedQueue) => countMessages(await client(), urls[queue]);
 
   return {
     send,
     metrics,
-    /** Messages that wait, and those that are being worked on, about. */
     count,
     /** Waits until the feed is empty, for a while: others may send to it all the time. */
     async settled(signal: AbortSignal): Promise<void> {

@@ -14,13 +14,15 @@ export interface HostFilter {
 const SILENT: readonly FleetStatus[] = ['disabled', 'unsupported'];
 
 /** The hosts that pass a filter, with the time at which their rows were read. */
-export async function* filteredHosts(options: Parameters<typeof readOverview>[0], filter: HostFilter) {
+export async function findHosts(options: Parameters<typeof readOverview>[0], filter: HostFilter) {
   const { now } = options;
+  const found: { host: ShownHost; readAtMs: number }[] = [];
   let readAtMs = now();
   for await (const { hosts } of readOverview(options)) {
-    yield { readAtMs, hosts: hosts.filter((host) => passes(host, filter, readAtMs)), read: hosts.length };
+    for (const host of hosts) if (passes(host, filter, readAtMs)) found.push({ host, readAtMs });
     readAtMs = now();
   }
+  return found;
 }
 
 function passes(host: ShownHost, { status, cluster, agentVersion, staleFor }: HostFilter, nowMs: number): boolean {

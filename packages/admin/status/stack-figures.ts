@@ -1,5 +1,5 @@
 /** What CloudWatch knows of a deployed stack. */
-import { CloudWatchClient, DescribeAlarmsCommand, GetMetricDataCommand } from '@aws-sdk/client-cloudwatch';
+import { CloudWatchClient, DescribeAlarmsCommand, paginateGetMetricData } from '@aws-sdk/client-cloudwatch';
 import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { ERROR_CODES } from '../../../lib/http/errors.ts';
 import { operations } from '../../../lib/http/operations.ts';
@@ -98,28 +98,22 @@ async function readFigures(client: CloudWatchClient, { stack, tableName }: Omit<
 
 async function readPoints(client: CloudWatchClient, queries: readonly Query[], nowMs: number): Promise<number[][]> {
   const points: number[][] = queries.map(() => []);
-  let NextToken: string | undefined;
-  do {
-    const { MetricDataResults = [], NextToken: next } = await client.send(
-      new GetMetricDataCommand({
-        StartTime: new Date(nowMs - WINDOW_MINUTES * 60_000),
-        EndTime: new Date(nowMs),
-        MetricDataQueries: queries.map(({ namespace, name, dimensions, statistic }, index) => ({
-          Id: `q${index}`,
-          MetricStat: {
-            Metric: {
-              ...{ Namespace: namespace, MetricName: name },
-              Dimensions: Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value })),
-            },
-            ...{ Period: PERIOD_SECONDS, Stat: statistic },
-          },
-        })),
-        ...(NextToken && { NextToken }),
-      }),
-    );
+  const wanted = {
+    StartTime: new Date(nowMs - WINDOW_MINUTES * 60_000),
+    EndTime: new Date(nowMs),
+    MetricDataQueries: queries.map(({ namespace, name, dimensions, statistic }, index) => ({
+      Id: `q${index}`,
+      MetricStat: {
+        Metric: {
+          ...{ Namespace: namespace, MetricName: name },
+          Dimensions: Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value })),
+        },
+        ...{ Period: PERIOD_SECONDS, Stat: statistic },
+      },
+    })),
+  };
+  for await (const { MetricDataResults = [] } of paginateGetMetricData({ client }, wanted))
     for (const { Id = '', Values = [] } of MetricDataResults) points[Number(Id.slice(1))]?.push(...Values);
-    NextToken = next;
-  } while (NextToken);
   return points;
 }
 

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sampleData } from '../../../../infra/generate/sample.ts';
@@ -61,14 +61,10 @@ const sorted = (value: unknown): unknown =>
 /** All rows of a table but its audit, and but those secrets that are made anew in each. */
 async function contents(of: Table): Promise<string[]> {
   const rows: string[] = [];
-  let ExclusiveStartKey: Record<string, unknown> | undefined;
-  do {
-    const page = await of.client.send(new ScanCommand({ TableName: of.name, ExclusiveStartKey }));
-    for (const { cursor_secret: _secret, revision: _r, account_revision: _ar, ...row } of page.Items ?? [])
+  for await (const { Items = [] } of paginateScan({ client: of.client }, { TableName: of.name }))
+    for (const { cursor_secret: _secret, revision: _r, account_revision: _ar, ...row } of Items)
       if (!String(row.pk).endsWith('#AUDIT'))
         rows.push(stringifyJson(Object.fromEntries(Object.entries(row).sort(byName))));
-    ExclusiveStartKey = page.LastEvaluatedKey;
-  } while (ExclusiveStartKey);
   return rows.sort();
 }
 
