@@ -1,9 +1,8 @@
-import type { Message } from '@aws-sdk/client-sqs';
 import { Option } from 'commander';
 import { readAccount } from '../accounts/accounts.ts';
-import type { Feed, FeedQueue } from '../feed/queues.ts';
+import type { FeedQueue } from '../feed/queues.ts';
 import { accountsIn, replayOf } from '../feed/replay.ts';
-import { look, metricsText, QUEUE_NAMES, readFeedStatus, refusalOf } from '../feed/status.ts';
+import { look, metricsText, QUEUE_NAMES, readFeedStatus, refusalOf, take } from '../feed/status.ts';
 import { line } from '../text/printable.ts';
 import { timeText } from '../text/time-text.ts';
 import { integer } from './arguments.ts';
@@ -78,7 +77,9 @@ async function replay(session: WritingSession<ReplayOptions>): Promise<Written> 
   const feed = requireFeed(target);
   const queue = options.from === 'refused' ? 'refused' : 'deadLetters';
   if (!options.write) say(io, 'Dry run: nothing is sent. Pass --write to send.');
-  const messages = options.write ? await take(feed, queue) : await look(feed, queue, MOST_REPLAYED);
+  const messages = options.write
+    ? await take(feed, queue, MOST_REPLAYED, HOLD_SECONDS)
+    : await look(feed, queue, MOST_REPLAYED);
   const replays = messages.map((message) => ({ message, ...replayOf(queue, message) }));
   const what = `${replays.length} ${QUEUE_NAMES[queue]}`;
   const json = { messages: replays.map(({ sentAtMs, body }) => ({ sent_at_ms: sentAtMs, body })) };
@@ -102,14 +103,4 @@ async function replay(session: WritingSession<ReplayOptions>): Promise<Written> 
     .finally(progress.end);
   if (replays.length >= MOST_REPLAYED) say(io, 'There may be more: run the same command again.');
   return { text: `${what} sent again.`, json };
-}
-
-/** Takes messages, which nobody else receives until they are sent again. */
-async function take(feed: Feed, queue: FeedQueue): Promise<Message[]> {
-  const taken: Message[] = [];
-  for await (const messages of feed.receive(queue, HOLD_SECONDS)) {
-    taken.push(...messages);
-    if (taken.length >= MOST_REPLAYED) break;
-  }
-  return taken;
 }

@@ -5,6 +5,7 @@ import { clientConfig } from '../aws/client-config.ts';
 import type { AdminCommand } from './command.ts';
 import { CliError, type Io, print, printJson } from './io.ts';
 import { codeFindings, concurrencyFindings, type Found, intentFindings, readSettings } from './preflight-settings.ts';
+import { identify } from './target.ts';
 
 /** Its cdk.json, and cdk.context.json, have the settings. */
 const ROOT = new URL('../../../', import.meta.url);
@@ -59,7 +60,7 @@ async function preflight({ region, stack: named, context }: Options, env: Io['en
     ['API Gateway', async () => gateway(client, settings.stageRate, await isDeployed())],
     ['CDK bootstrap', () => bootstrap(client)],
     ['stack and table', () => leftOver(client, stack)],
-    ['settings', async () => intentFindings(settings, await place(client))],
+    ['settings', async () => intentFindings(settings, await identify({ region: of }))],
   ];
   const findings = await Promise.all(
     checks.map(async ([what, check]) => {
@@ -85,13 +86,6 @@ async function lambda(region: Region, settings: DeploymentSettings, isDeployed: 
     ...concurrencyFindings({ all, free }, settings, isDeployed),
     ...codeFindings(AccountUsage.TotalCodeSize ?? 0, TotalCodeSize, settings),
   ];
-}
-
-async function place(region: Region): Promise<{ account: string; region: string }> {
-  const { GetCallerIdentityCommand, STSClient } = await import('@aws-sdk/client-sts');
-  const client = new STSClient(region);
-  const { Account = '' } = await client.send(new GetCallerIdentityCommand({}));
-  return { account: Account, region: await client.config.region() };
 }
 
 async function gateway(region: Region, stageRate: number, isDeployed: boolean): Promise<Found[]> {

@@ -217,7 +217,10 @@ export async function targetText(target: Target): Promise<string> {
 export const callerOf = async (target: Target): Promise<string> =>
   target.endpoint === undefined ? (await identify(target)).arn : localUser();
 
-async function identify({ region }: Target): Promise<{ account: string; arn: string; region: string }> {
+/** Whose credentials these are, and the region that calls go to. */
+export async function identify({
+  region,
+}: Pick<Target, 'region'>): Promise<{ account: string; arn: string; region: string }> {
   const { GetCallerIdentityCommand, STSClient } = await import('@aws-sdk/client-sts');
   const client = new STSClient(clientConfig(region));
   const { Account = 'unknown', Arn = 'unknown' } = await client.send(new GetCallerIdentityCommand({}));

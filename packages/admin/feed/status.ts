@@ -40,13 +40,19 @@ export function metricsText({ rate, oldestSeconds }: Metrics): [name: string, va
 
 /** Messages of a queue, up to a number of them; they stay in it. */
 export async function look(feed: Feed, queue: FeedQueue, most: number): Promise<Message[]> {
-  const found: Message[] = [];
-  for await (const messages of feed.receive(queue, HOLD_SECONDS)) {
-    found.push(...messages);
-    if (found.length >= most) break;
-  }
+  const found = await take(feed, queue, most, HOLD_SECONDS);
   await feed.release(queue, found);
   return found.slice(0, most);
+}
+
+/** Receives messages until there are `most` or a few more, which nobody else receives for so many seconds. */
+export async function take(feed: Feed, queue: FeedQueue, most: number, holdSeconds: number): Promise<Message[]> {
+  const taken: Message[] = [];
+  for await (const messages of feed.receive(queue, holdSeconds)) {
+    taken.push(...messages);
+    if (taken.length >= most) break;
+  }
+  return taken;
 }
 
 /** What a message of the queue of refused records says. */
