@@ -75,8 +75,8 @@ export interface State {
   readonly held: readonly (Message & { readonly after?: string })[];
   /** Of transactions that are applied and may be sent again; those that the code repeats as long as their process is there. */
   readonly tokens: readonly { readonly token: string; readonly process: string; readonly own: boolean }[];
-  /** Rows that a transaction has written, and reads of several rows see as they were. */
-  readonly hidden: readonly { readonly row: string; readonly before: Row | undefined }[];
+  /** Rows that a transaction of a process has written, and reads of several rows see as they were. */
+  readonly hidden: readonly { readonly process: string; readonly row: string; readonly before: Row | undefined }[];
   /** Those that have happened. */
   readonly faults: readonly Fault[];
   /** What the code has counted of itself: names of metrics. */
@@ -341,7 +341,8 @@ export class TransitionSystem {
         const { error } = this.#apply(draft, call);
         const { pk, sk } = call.accesses[part] ?? {};
         const row = `${pk}\n${sk}`;
-        if (fault === 'shows a row late' && !error) draft.hidden = [...draft.hidden, { row, before: rows.get(row) }];
+        if (fault === 'shows a row late' && !error)
+          draft.hidden = [...draft.hidden, { process: call.process, row, before: rows.get(row) }];
         // It goes on waiting: for the reply to the next attempt.
         return;
       }
@@ -443,6 +444,8 @@ export class TransitionSystem {
       const next = draft.held.find(({ after }) => after === undefined || isOver(after));
       if (!next) return;
       draft.held = draft.held.filter((other) => other !== next);
+      // The queue's delay of seconds is longer than a row of a transaction can be late.
+      draft.hidden = draft.hidden.filter(({ process }) => process !== next.after);
       await this.#begin(draft, { name: next.name, script: next.script, message: true });
     }
   }
@@ -534,7 +537,7 @@ export class TransitionSystem {
       ...late.map(({ name, text }) => part(`${name} ${text}`)).sort(),
       ...held.map(({ name, after }) => part(`${name} after ${after}`)).sort(),
       ...tokens.map(({ token }) => part(token)).sort(),
-      ...hidden.map(({ row, before }) => part(`${row} as ${before?.text}`)),
+      ...hidden.map(({ process, row, before }) => part(`${row} of ${process} as ${before?.text}`)),
     ];
     return `${table.id} ${positions} ${this.#judgedBy(state)} ${rest}`;
   }
