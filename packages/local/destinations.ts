@@ -72,7 +72,7 @@ export async function startDestinations(onEvent?: OnEvent) {
     url,
     async close() {
       server.closeAllConnections();
-      await server[Symbol.asyncDispose]();
+      await new Promise((resolve) => server.close(resolve));
     },
   };
 }

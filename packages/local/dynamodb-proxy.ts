@@ -64,7 +64,7 @@ export async function startDynamoDbProxy(
     async close() {
       agent.destroy();
       server.closeAllConnections();
-      await server[Symbol.asyncDispose]();
+      await new Promise((resolve) => server.close(resolve)); // also when it is closed already
     },
   };
 }

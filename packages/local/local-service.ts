@@ -112,7 +112,8 @@ export async function startService(options: LocalServiceOptions) {
     sendToFeed: (body: string) => queues.send(queueOutputs.FeedUrl ?? '', body),
     async stop() {
       gateway.closeAllConnections();
-      await Promise.all([gateway[Symbol.asyncDispose](), stopStream(), queues.stop()]);
+      const closed = new Promise((resolve) => gateway.close(resolve));
+      await Promise.all([closed, stopStream(), queues.stop()]);
       await destinations.close();
     },
   };
