@@ -292,7 +292,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'clients that were refused together come again together',
     file: 'packages/client/src/transport.ts',
     find: 'Math.min(backoffMs(attempt, asked), leftMs)',
-    replace: 'Math.min(told === undefined ? backoffMs(attempt, asked) : asked, leftMs)',
+    replace: 'Math.min(retryAfter === undefined ? backoffMs(attempt, asked) : asked, leftMs)',
     tests: ['packages/client/test/unit/client.test.ts'],
     only: 'refused together',
   },
