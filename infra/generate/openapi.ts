@@ -41,7 +41,7 @@ const RATE_HEADERS = headers(
   'RateLimit',
 );
 
-/** The answer to a call that failed with one of `codes`, all of one HTTP status. */
+/** The response for `errors`, which all have this HTTP status. */
 function failure(status: number, errors: ReturnType<typeof errorExamples>, rateHeaders: object): object {
   const examples = errors.map(([code, { summary, message }]) => {
     return [code, { summary, value: { request_id: REQUEST_ID, error: { code, message } } }];
@@ -125,7 +125,7 @@ export function openApiDocument(): object {
     };
   }
 
-  // Operations without exact limits share the common responses, which get the plain names.
+  // Operations without exact limits come first, so that the common responses get the plain names.
   const byCommon = [...operations].sort((one, other) => Number('rateWindows' in one) - Number('rateWindows' in other));
   const paths = new Map(byCommon.map((operation) => [operation.path, { post: pathOf(operation) }]));
   return {
@@ -160,7 +160,7 @@ export function openApiDocument(): object {
   };
 }
 
-/** A bound beyond a double is published exactly, and as text for parsers that would round it. */
+/** Bounds beyond 2^53 are published exactly, and as text for parsers that would round them. */
 export const openApiText = () =>
   `${JSON.stringify(openApiDocument(), undefined, 2).replace(/( *)"x-maximum": "(\d+)"/g, '$1"maximum": $2,\n$&')}\n`;
 

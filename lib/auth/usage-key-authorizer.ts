@@ -29,7 +29,7 @@ export function createUsageKeyAuthorizer(
     }
     return {
       principalId: caller ? String(caller.accountId) : 'unknown',
-      // API Gateway caches the policy for every path that the key calls.
+      // API Gateway caches one policy for a key and uses it for every path, so it must allow all of them.
       policyDocument: {
         Version: '2012-10-17',
         Statement: [{ Action: 'execute-api:Invoke', Effect: 'Allow', Resource: `${apiOf(event.methodArn)}/*` }],

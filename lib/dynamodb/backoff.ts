@@ -8,9 +8,11 @@ export interface Backoff {
 
 /** After a conflict: the other writer is done within milliseconds. */
 export const CONFLICT: Backoff = { firstMs: 10, longestMs: 200 };
-/** After a conflict on the merge order, which all merges of an account write: short, or calls that wait long lose to others. */
+/**
+ * After a conflict on the merge order, which all merges of an account write: short, since a caller that waits long keeps losing to others.
+ */
 export const CONTENDED: Backoff = { firstMs: 10, longestMs: 80 };
-/** After throttling: a partition has new units each second. */
+/** After throttling: the capacity of a partition is replenished every second. */
 export const THROTTLED: Backoff = { firstMs: 25, longestMs: 400 };
 
 /**

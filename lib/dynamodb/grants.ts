@@ -1,4 +1,4 @@
-/** What a function may do with rows of the table. `infra/grants.ts` makes IAM statements of it. */
+/** What a Lambda function may do with rows of the table. */
 
 /** A kind of partition keys. */
 export type KeyKind =
@@ -23,8 +23,8 @@ type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateIte
 export interface Grant {
   readonly actions: readonly TableAction[];
   readonly on: readonly KeyKind[];
-  /** The only attributes that it names, besides those of the key; absent: any. */
+  /** The only attributes that requests may name, besides the key attributes; absent: any. */
   readonly attributes?: readonly string[];
-  /** Of these, what only the previous release uses: both releases serve calls during an update. */
+  /** Those that only the previous release uses: both releases serve calls during an update. */
   readonly previous?: readonly `${TableAction} on ${KeyKind}`[];
 }

@@ -1,6 +1,9 @@
 import type { Int64 } from '../shared/json.ts';
 
-/** The event of an operator's command, which the command stores in the audit row of its transaction. It names no secret: its readers are not known. */
+/**
+ * The event that an operator's command publishes. The command stores it in the audit row that it writes in its transaction. It contains no
+ * secret, since its subscribers are not known.
+ */
 export type CommandEvent =
   | { readonly event: 'AccountSuspended' | 'AccountUnsuspended' }
   | { readonly event: 'AppKeyIssued' | 'AppKeyRevoked'; readonly event_detail: { readonly app_key_id: string } }

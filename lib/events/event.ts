@@ -11,7 +11,7 @@ import type { Int64 } from '../shared/json.ts';
 import type { AuditWithEvent } from './audit-event.ts';
 
 const VERSION = 1;
-/** Alerts that an event names. */
+/** Maximum number of alert ids in an event. */
 const MOST_IDS = 100;
 
 export interface ServiceEvent {

@@ -3,7 +3,7 @@ import { codePoints } from '../shared/code-points.ts';
 import type { ApiEvent, ApiMiddleware } from './call.ts';
 import { ApiError, refuse } from './errors.ts';
 
-/** Code points. */
+/** Maximum length, in code points. */
 const LONGEST_APP_KEY = 256;
 
 /**

@@ -91,7 +91,8 @@ function* unstorable(value: unknown, depth = 1): Generator<string> {
 function problemText(error: LineError, fields: Fields, line: object): string[] {
   const { keyword, params, instancePath } = error;
   if (keyword === 'additionalProperties') return [`${params.additionalProperty} is not a field of this kind`];
-  // Of a field that may be null the validator reports three errors; that of its own type says what it must be.
+  // A wrong value of a nullable field gives three errors: of `anyOf`, of type null, and of its own type. Only the last one says what the
+  // value must be.
   if (keyword === 'anyOf' || (keyword === 'type' && params.type === 'null')) return [];
   if (keyword === 'const') return [`${instancePath.slice(1)} must be true, or absent`];
   const own = fieldErrorOf(error, withoutNull(fields));

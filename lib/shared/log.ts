@@ -2,15 +2,15 @@ import { stringifyJson } from './json.ts';
 
 type Write = (message: string, fields: Record<string, unknown>) => void;
 
-/** Structured log lines. They contain nothing that a caller sent but ids. */
+/** Structured log lines. Of what a caller sent, they contain only ids. */
 export type Log = Readonly<Record<'info' | 'warn' | 'error', Write>>;
 
 /** The service's name in log lines and metrics. */
 export const SERVICE = 'incident-monitoring-rum';
 
 /**
- * Writes each line as JSON to standard output, in the form that Lambda's JSON log format takes as it is.
- * @param readable makes the frames of an `error_stack` those of the sources
+ * Writes each line as JSON to standard output, with the fields that Lambda's JSON log format passes through unchanged.
+ * @param readable maps the frames of an `error_stack` to positions in the sources
  */
 export function createLog(readable: (frames: string[]) => string[] = (frames) => frames): Log {
   const writer =

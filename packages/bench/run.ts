@@ -32,12 +32,12 @@ async function measure(suites: readonly string[]): Promise<void> {
   );
 }
 
-/** What is named: a change of more than 5 %. */
+/** Changes above this are listed. */
 const CHANGE = 0.05;
 
 const median = (values: number[]) => values.sort((one, other) => one - other)[Math.floor(values.length / 2)] as number;
 
-/** Runs the suites here and at a revision, turn about, and names what changed: each by its ratio, or its value without one. */
+/** Runs the suites alternately here and at a revision, and lists what changed: by its ratio, or by its value if it has no baseline. */
 function compareWith(revision: string, suites: readonly string[], turns: number): void {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'));
   const there = join(folder, 'tree');
@@ -53,7 +53,7 @@ function compareWith(revision: string, suites: readonly string[], turns: number)
     addPackages(there);
     const here = join(folder, 'here');
     execFileSync('git', ['worktree', 'add', '--detach', '--quiet', here, 'HEAD'], { cwd: root });
-    // What is not committed yet is measured too.
+    // Uncommitted changes of tracked files are measured too.
     execFileSync('bash', ['-c', `git diff HEAD --binary | git -C ${here} apply --allow-empty`], { cwd: root });
     addPackages(here);
     const figures = { here: new Map<string, number[]>(), there: new Map<string, number[]>() };

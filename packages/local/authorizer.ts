@@ -6,8 +6,8 @@ import { GatewayRefusal } from './gateway-response.ts';
 const MOST_RESULTS = 10_000;
 
 /**
- * Asks the authorizer about a call, and keeps what it allows for as long as the deployment says.
- * @param call calls the authorizer's function
+ * Calls the authorizer for a request and caches its answer for as long as the deployment says.
+ * @param call invokes the authorizer's function
  */
 export function createAuthorizer(
   { parameter, ttlMs }: Deployment['authorizer'],

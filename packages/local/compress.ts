@@ -5,8 +5,8 @@ import Negotiator from 'negotiator';
 const CODINGS = { gzip: promisify(gzip), deflate: promisify(deflate) };
 
 /**
- * An answer's body as API Gateway sends it: compressed when it is large enough, nobody did that before, and the coding that
- * the caller wants most is one that API Gateway has.
+ * The body of an answer as API Gateway sends it: compressed if it is large enough, not encoded yet, and the caller's preferred coding is
+ * one that API Gateway supports.
  */
 export async function compress(
   body: Buffer,

@@ -5,7 +5,7 @@ import { type Attempt, type OperationFigures, WINDOW_MINUTES } from '../admin/st
 import type { Served } from './gateway.ts';
 import type { LocalFunction } from './local-functions.ts';
 
-/** Calls that are kept: more than a laptop's program sends in an hour, less than its memory notices. */
+/** Maximum calls kept: more than a program on a laptop sends in an hour, and little memory. */
 const MOST_KEPT = 100_000;
 
 export function createCounters(now: () => number = Date.now) {
@@ -31,7 +31,7 @@ export function createCounters(now: () => number = Date.now) {
   };
 }
 
-/** The last attempt to finish each merge whose attempts fail, by what the queue hands to the function. */
+/** The last failed attempt to finish each pending merge, from the messages that the queue passes to the function. */
 export function createAttempts(now: () => number = Date.now) {
   const failed = new Map<string, Attempt>();
   return {
@@ -57,7 +57,7 @@ export function createAttempts(now: () => number = Date.now) {
   };
 }
 
-/** Of a feed entry's key. Other messages are none of a merge. */
+/** The key of a feed entry. Messages without one are not about a merge. */
 function entryOf(body: string) {
   try {
     const { kind, parts = [] } = parseKey(JSON.parse(body) as Key) ?? {};

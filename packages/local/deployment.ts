@@ -1,4 +1,4 @@
-/** A deployment as API Gateway and Lambda see it, read from the stack's template: the local gateway's configuration. */
+/** The deployment that the stack's template describes: the configuration of the local gateway. */
 import { type EventSource, eventSourcesOf, type QueueSettings, queueName, queuesOf } from './queues.ts';
 import { type StreamSettings, streamOf } from './stream.ts';
 import { functionIdOf, functionsOf, type Resource, resourcesOf, routesOf, type Template } from './template.ts';
@@ -16,10 +16,10 @@ export interface Route {
   readonly keyRequired: boolean;
 }
 
-/** An answer that API Gateway makes itself; its texts may hold `$context.requestId`. */
+/** An answer that API Gateway makes itself; its header values and body may contain `$context.requestId`. */
 export interface GatewayResponse {
   readonly status: number;
-  /** Values as the template has them: `'text'` or `context.requestId`. */
+  /** Values as written in the template: `'text'` or `context.requestId`. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
@@ -41,21 +41,21 @@ export interface Deployment extends Throttles {
   readonly responses: Readonly<Record<string, GatewayResponse>>;
   /** Request bodies of these types arrive in base64. */
   readonly binaryMediaTypes: readonly string[];
-  /** Bytes from which on answers are compressed; absent: never. */
+  /** Answers of at least this many bytes are compressed; absent: none. */
   readonly minCompressionSize: number | undefined;
-  /** From the table's stream to a function. */
+  /** The event source that passes the table's stream to a function. */
   readonly stream: StreamSettings;
   readonly queues: readonly QueueSettings[];
   readonly eventSources: readonly EventSource[];
-  /** The names of the queues whose URLs the stack's outputs have, by the output. */
+  /** Names of the queues whose URLs are outputs of the stack, by output. */
   readonly queueOutputs: Readonly<Record<string, string>>;
 }
 
 /**
  * Reads a template.
- * @param tableName what references to the table stand for
- * @param queueUrl the same of a queue
- * @throws when the template holds what the local gateway cannot follow
+ * @param tableName replaces references to the table
+ * @param queueUrl gives the URL that replaces a reference to a queue
+ * @throws when the template contains something that the local gateway does not support
  */
 export function readDeployment(
   template: Template,
@@ -148,7 +148,7 @@ function responsesOf(template: Template): Deployment['responses'] {
   );
 }
 
-/** The usage plans: that of the template's output, and the others with the gateway keys that the template gives them. */
+/** The usage plan that the template's output names, and the others with the gateway keys that the template attaches to them. */
 function plansOf(template: Template): Pick<Deployment, 'accountPlan' | 'otherPlans'> {
   const gatewayKeys = resourcesOf(template, 'AWS::ApiGateway::ApiKey');
   const attached = Object.values(resourcesOf(template, 'AWS::ApiGateway::UsagePlanKey'));
@@ -169,16 +169,16 @@ function plansOf(template: Template): Pick<Deployment, 'accountPlan' | 'otherPla
   return { accountPlan, otherPlans: Object.values(others) };
 }
 
-/** As `AWS::ApiGateway::Stage` has it. */
+/** A method setting of `AWS::ApiGateway::Stage`. */
 interface MethodSetting {
-  /** `/*`, or a path whose slashes but the first are written `~1`. */
+  /** `/*`, or a path in which every slash except the first is written `~1`. */
   ResourcePath: string;
   HttpMethod: string;
   ThrottlingRateLimit?: number;
   ThrottlingBurstLimit?: number;
 }
 
-/** @throws if there is none for all methods */
+/** @throws if no throttle applies to all methods */
 function stageThrottlesOf(settings: readonly MethodSetting[]): Deployment['stageThrottles'] {
   const throttles = new Map<string, Throttle>();
   for (const { ResourcePath, HttpMethod, ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst } of settings) {

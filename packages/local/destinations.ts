@@ -1,4 +1,4 @@
-/** EventBridge for the function `relay`, as far as it uses it. */
+/** The part of EventBridge that the function `relay` uses. */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { appendFile } from 'node:fs/promises';
@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** An event as EventBridge gives it to a rule's target. */
+/** An event as EventBridge passes it to a rule's target. */
 export interface BusEvent {
   readonly version: '0';
   readonly id: string;
@@ -16,17 +16,17 @@ export interface BusEvent {
   readonly time: string;
   readonly region: string;
   readonly resources: readonly string[];
-  /** JSON: its integers may be larger than a number is exact. */
+  /** JSON text, since its integers may be beyond 2^53. */
   readonly detail: string;
 }
 
-/** @throws when the event cannot be taken: it comes again */
+/** @throws when the event was not accepted; it is then delivered again */
 export type OnEvent = (event: BusEvent) => Promise<void>;
 
-/** Appends events to a file, each as a line of JSON, as EventBridge gives them to a rule's target. */
+/** Appends events to a file, one line of JSON each, as EventBridge passes them to a rule's target. */
 export const appendTo =
   (file: string): OnEvent =>
-  // The detail as it is: parsed, its large integers would be rounded.
+  // The detail is copied as text: parsing would round its large integers.
   ({ detail, ...event }) =>
     appendFile(file, `${JSON.stringify(event).slice(0, -1)},"detail":${detail}}\n`);
 

@@ -1,4 +1,6 @@
-/** The reference page of the local gateway: Swagger UI from its package, nothing from elsewhere, calls against this service. */
+/**
+ * The API reference page of the local gateway: Swagger UI from its npm package, without external resources. Its calls go to this service.
+ */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
@@ -11,7 +13,7 @@ export interface Page {
 const require = createRequire(import.meta.url);
 const swaggerUi = (file: string) => require.resolve(`swagger-ui-dist/${file}`);
 const document = (path: string) => new URL(`../../${path}`, import.meta.url);
-/** By path, with their types. A map: a path is any text. */
+/** Files by path, with their content types. A map, since a path may be any text. */
 const FILES = new Map([
   ['/docs/swagger-ui.css', { type: 'text/css', file: swaggerUi('swagger-ui.css') }],
   ['/docs/swagger-ui-bundle.js', { type: 'text/javascript', file: swaggerUi('swagger-ui-bundle.js') }],
@@ -20,11 +22,11 @@ const FILES = new Map([
 ]);
 
 /**
- * JSON text, indented, its numbers as they were written; text that is no JSON undefined. Where the browser does not tell
- * a number's own text (before Chrome 114, Firefox 135, Safari 18.4) it is left as it came. It runs in the page.
+ * Indents JSON text and keeps its numbers as written; undefined for text that is not JSON. Browsers that do not pass a number's source text
+ * (before Chrome 114, Firefox 135, Safari 18.4) get the text unchanged. This function runs in the page.
  */
 export function exactJson(text: unknown): string | undefined {
-  // Newer than the type library.
+  // Missing in TypeScript's library.
   const { parse, rawJSON, stringify } = JSON as unknown as {
     parse(text: string, reviver: (key: string, value: unknown, context?: { source: string }) => unknown): unknown;
     rawJSON?(text: string): unknown;
@@ -56,7 +58,7 @@ header { background: #1f4e5f; font: 15px system-ui, sans-serif; }
 nav { display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; max-width: 1460px; margin: auto; padding: 1rem 20px; box-sizing: border-box; }
 nav, nav a { color: #fff; }
 nav strong { flex: 1 0 20rem; }
-/* The operations first, what the description says of them all last. */
+/* The operations first, the general description last. */
 .swagger-ui > div { display: flex; flex-direction: column; }
 .swagger-ui .information-container { order: 1; }
 .swagger-ui .information-container hgroup, .swagger-ui .scheme-container .servers-title, .swagger-ui .scheme-container .servers { display: none; }
@@ -75,7 +77,7 @@ const follow = () => document.documentElement.classList.toggle('dark-mode', dark
 dark.addEventListener('change', follow);
 follow();
 ${exactJson}
-// Swagger UI parses an answer to indent it, which would round integers beyond 2^53.
+// Swagger UI parses an answer to indent it, which rounds integers beyond 2^53.
 const showExactly = () => ({
   wrapComponents: {
     responseBody: (Original, { React, getComponent }) => (props) => {
@@ -86,8 +88,8 @@ const showExactly = () => ({
     },
   },
 });
-// Of the description it would round bounds, too: as text they are left out, and the field's description has them.
-// And it fills in the example of a parameter: a new key for each visit.
+// It also rounds the bounds in the description. Bounds given as text are left out; the field's description states them.
+// Swagger UI fills in the example of a parameter: a new key for each visit.
 const adapt = (response) => {
   if (response.url.endsWith('/openapi.json') && typeof response.text === 'string')
     response.text = response.text
@@ -111,10 +113,10 @@ const ui = SwaggerUIBundle({
 </html>
 `;
 
-/** @param appKey filled in for the calls of the page; absent: the reader gives one */
+/** @param appKey prefilled for calls from the page; absent: the reader enters one */
 export function createDocs(appKey: string | undefined): (path: string, accept?: string) => Page | undefined {
   return (path, accept) => {
-    // A person who opens the address of the service; its callers ask for JSON.
+    // Browsers ask for HTML; API callers ask for JSON.
     if (path === '/' && accept?.includes('text/html')) return { status: 302, headers: { Location: '/docs' }, body: '' };
     const page = (type: string, body: Buffer | string) => ({ status: 200, headers: { 'Content-Type': type }, body });
     if (path === '/docs' || path === '/docs/') return page('text/html; charset=utf-8', html(appKey));

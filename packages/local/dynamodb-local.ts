@@ -21,12 +21,11 @@ export async function freePort(): Promise<number> {
 }
 
 /**
- * Starts DynamoDB Local with the machine's Java, or uses the server at `endpoint`, and waits until it answers.
- * DynamoDB Local listens on all interfaces and has no option for that; its tables are those of an access key id that is
- * random, and part of the endpoint.
+ * Starts DynamoDB Local with the installed Java, or uses the server at `endpoint`, and waits until it answers. DynamoDB Local listens on
+ * all interfaces and has no option to change that. So its tables belong to a random access key id, which is part of the returned endpoint.
  * @param dbDirectory keeps the database there; absent: in memory
- * @returns `lost`: a message if what was started here ends unexpectedly; `stop`: does nothing to an existing server
- * @throws StartError saying what to do when there is no Java, the directory is in use, or the server does not answer
+ * @returns `lost`: resolves with a message if the started server ends unexpectedly; `stop`: does nothing to an existing server
+ * @throws StartError saying what to do when Java is missing, the directory is in use, or the server does not answer
  */
 export async function startDynamoDb(options: { endpoint?: string | undefined; dbDirectory?: string | undefined } = {}) {
   if (options.endpoint) {
@@ -49,7 +48,10 @@ export async function startDynamoDb(options: { endpoint?: string | undefined; db
   }
 }
 
-/** Starts Java under a supervisor that ends it when this process ends. @returns `ended`: why it has */
+/**
+ * Starts Java under a supervisor that stops it when this process ends.
+ * @returns `ended`: resolves with the reason when Java has ended
+ */
 function startSupervisor(options: KeptOptions) {
   const args = ['--disable-warning=ExperimentalWarning', SUPERVISOR, JSON.stringify(options)];
   const child = spawn(process.execPath, args, {
@@ -67,7 +69,7 @@ function startSupervisor(options: KeptOptions) {
   child.stdin.on('error', () => undefined); // it ended by itself
   let [java, errors]: [number | undefined, string] = [undefined, ''];
   child.stderr.on('data', (text) => (errors = `${errors}${text}`.slice(0, 4_096)));
-  // Java's own words, such as those of a heap that cannot be reserved.
+  // The JVM's own message, such as that of a heap that cannot be reserved.
   const said = () => {
     const lines = errors.split('\n').filter((line) => /error|exception|could not/i.test(line));
     return lines.length === 0 ? '' : ` Java says: ${lines.slice(0, 3).join(' ')}`;
@@ -81,7 +83,7 @@ function startSupervisor(options: KeptOptions) {
   });
   const lost = Promise.withResolvers<string>();
   const closed = once(child, 'close').then(([code, signal]) => {
-    if (signal !== null && java !== undefined) kill(java); // the supervisor could not do it
+    if (signal !== null && java !== undefined) kill(java); // if the supervisor could not stop it
     reason =
       java === undefined
         ? errors.trim()

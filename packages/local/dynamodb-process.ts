@@ -1,7 +1,7 @@
 /**
- * DynamoDB Local and its supervisor: this process runs Java until its standard input ends. That is a pipe which the process that
- * started it holds open, so Java ends with it, whatever ends it: also a `kill -9` or a closed terminal. It prints {@link Kept}
- * as JSON, or to standard error why it cannot start.
+ * The supervisor of DynamoDB Local: runs Java until standard input ends. Standard input is a pipe that the starting process holds open, so
+ * Java stops with that process however it ends, including `kill -9` and a closed terminal. Prints {@link Kept} as JSON, or to standard
+ * error why Java cannot start.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
@@ -20,18 +20,18 @@ export interface KeptOptions {
 }
 
 export interface Kept {
-  /** Process id of Java, for the service, which ends it when the supervisor was killed. */
+  /** Process id of Java: the service stops it if the supervisor was killed. */
   java: number;
   accessKeyId: string;
 }
 
 if (import.meta.main) {
   const { port, dbDirectory } = JSON.parse(process.argv[2] ?? '') as KeptOptions;
-  // What it writes is for this user only.
+  // Files are readable by this user only.
   process.umask(0o077);
   if (dbDirectory !== undefined) lock(dbDirectory);
   const accessKeyId = dbDirectory === undefined ? newAccessKeyId() : accessKeyIdOf(dbDirectory);
-  // Not `sharedDb`: it listens on all interfaces, and the access key id is all that keeps others from the tables.
+  // Not `sharedDb`: DynamoDB Local listens on all interfaces, and only the access key id keeps others from the tables.
   const java = spawn({ port, path: dbDirectory === undefined ? null : resolve(dbDirectory), stdio: 'pipe' });
   // The JVM says on stdout why it cannot start.
   for (const output of [java.stdout, java.stderr]) output?.pipe(process.stderr);
@@ -47,7 +47,7 @@ if (import.meta.main) {
         : `Cannot start DynamoDB Local: ${message}`,
     ),
   );
-  // Not `exit`: its last words may still be on their way.
+  // Not `exit`: the last output may not have arrived by then.
   java.on('close', (code) => process.exit(code ?? 1));
   process.stdin.on('close', end).on('error', end).resume();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, end);
@@ -59,18 +59,18 @@ function fail(message: string): never {
 }
 
 /**
- * Keeps two services from using one directory: DynamoDB Local would let them, and each would miss the other's writes. The system
- * releases SQLite's lock on a file when this process ends, after Java; and it knows the lock in every container on this machine.
+ * Prevents two services from using one directory. DynamoDB Local allows that, and each would miss the other's writes. The operating system
+ * releases SQLite's lock on a file when this process ends, after Java, and the lock works across containers on one machine.
  */
 function lock(directory: string): void {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const full = fullDisk(directory);
     if (full !== undefined) fail(full);
-    // A supervisor whose service was killed ends within the grace period.
+    // A supervisor whose service was killed exits within the grace period.
     const database = new DatabaseSync(join(directory, 'lock.sqlite'), { timeout: GRACE_MS + 500 });
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
-    // Held until then, also against the garbage collector, which would close it.
+    // Kept referenced until then: the garbage collector would close it.
     process.once('exit', () => database.close());
   } catch (error) {
     fail(
@@ -86,15 +86,15 @@ function newAccessKeyId(): string {
   return randomBytes(16).toString('hex');
 }
 
-/** The id whose tables a directory has, else a new one; tables of a former version become those of the new one. */
+/** The access key id of the directory's tables, or a new one; tables of a former version are renamed to the new id. */
 function accessKeyIdOf(directory: string): string {
-  // As DynamoDB Local names the files of an access key id and a region; and of `sharedDb`, which former versions used.
+  // File names that DynamoDB Local uses for an access key id and a region, and for `sharedDb`, which former versions used.
   const ownFile = /^([0-9a-f]{32})_local\.db/;
   const sharedFile = 'shared-local-instance.db';
   const files = readdirSync(directory);
   const id = files.map((name) => ownFile.exec(name)?.[1]).find((found) => found !== undefined) ?? newAccessKeyId();
   if (existsSync(join(directory, `${id}_local.db`))) return id;
-  // The database itself last, after its journals: a rename that was cut short goes on.
+  // The database is renamed last, after its journals, so that an interrupted rename is continued.
   const shared = files.filter((file) => file.startsWith(sharedFile)).sort();
   for (const name of shared.reverse())
     renameSync(join(directory, name), join(directory, name.replace(sharedFile, `${id}_local.db`)));

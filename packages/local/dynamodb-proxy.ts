@@ -4,9 +4,9 @@ import { Agent, createServer, type IncomingMessage, request, type ServerResponse
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-/** One call on the wire; an attempt of the SDK's is one. */
+/** One HTTP call: each attempt of the SDK is one. */
 export interface WireCall {
-  /** Of DynamoDB's API, such as `UpdateItem`. */
+  /** Action of DynamoDB's API, such as `UpdateItem`. */
   readonly action: string;
   readonly body: Buffer;
 }
@@ -17,17 +17,17 @@ export interface WireAnswer {
   readonly body: Buffer;
 }
 
-/** Sends this call, or another, to the engine. */
+/** Forwards this call, or another one, to the server. */
 export type Send = (other?: WireCall) => Promise<WireAnswer>;
 
-/** @param handle answers each call through `reply`; the connection ends when it throws */
+/** @param handle answers each call through `reply`; if it throws, the connection is closed */
 export async function startDynamoDbProxy(
   target: string,
   handle: (call: WireCall, reply: ServerResponse, send: Send) => Promise<void>,
 ) {
   const agent = new Agent({ keepAlive: true });
 
-  /** Sends a call as the client sent it, signature included. */
+  /** Forwards a call unchanged, with its signature. */
   async function forward({ action, body }: WireCall, { headers: given }: IncomingMessage): Promise<WireAnswer> {
     const headers = {
       'content-type': given['content-type'] ?? '',
@@ -37,7 +37,7 @@ export async function startDynamoDbProxy(
       'content-length': body.length,
     };
     const outgoing = request(target, { method: 'POST', agent, headers }).end(body);
-    outgoing.on('error', () => {}); // also after the answer has begun: reading that fails then
+    outgoing.on('error', () => {}); // reading fails if the client closes after the answer has begun
     const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
     const bytes = await buffer(response);
     const kept = Object.entries(response.headers).filter(([name]) => /^(content-type|x-amz)/.test(name));
@@ -59,12 +59,12 @@ export async function startDynamoDbProxy(
   await once(server.listen({ port: 0, host: '127.0.0.1', backlog: 1_000 }), 'listening');
   const { port } = server.address() as AddressInfo;
   return {
-    /** With the credentials of the target: calls go on as they were signed. */
+    /** The endpoint with the target's credentials, since calls are forwarded as signed. */
     endpoint: Object.assign(new URL(target), { protocol: 'http', hostname: '127.0.0.1', port }).href.replace(/\/$/, ''),
     async close() {
       agent.destroy();
       server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve)); // also when it is closed already
+      await new Promise((resolve) => server.close(resolve)); // does not fail if already closed
     },
   };
 }

@@ -4,7 +4,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { Deployment, Route } from './deployment.ts';
 import type { Target } from './request.ts';
 
-/** Names and values, as they came, in API Gateway's two forms: the last value of each name, and all of them. */
+/** Headers or parameters in API Gateway's two forms: the last value of each name, and all values. */
 function maps(pairs: Iterable<readonly [string, string]>) {
   const byName = [...Map.groupBy(pairs, ([name]) => name)];
   if (byName.length === 0) return { single: null, multi: null };
@@ -19,7 +19,7 @@ function* headerPairs({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): Gene
     yield [rawHeaders[index] ?? '', rawHeaders[index + 1] ?? ''];
 }
 
-/** A request's body as API Gateway hands it over: base64 for a binary media type, otherwise text, whatever its bytes. */
+/** A request body as API Gateway passes it on: base64 for a binary media type, otherwise text, whatever its bytes are. */
 function bodyOf(bytes: Buffer, contentType: string, binaryMediaTypes: readonly string[]) {
   if (bytes.length === 0) return { body: null, isBase64Encoded: false };
   const type = contentType.split(';')[0]?.trim().toLowerCase();

@@ -1,10 +1,10 @@
-/** A table with a failing part: a proxy that answers some of the functions' DynamoDB calls with an error. */
+/** A proxy that answers some of the functions' DynamoDB calls with an error. */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseKey, type RowKind } from '../../lib/dynamodb/keys.ts';
 import { startDynamoDbProxy } from './dynamodb-proxy.ts';
 
-/** What can fail, and what callers see then. */
+/** The parts that can fail, and what callers see then. */
 export const FAILURES = {
   'live-status': 'fleet pages are built from the inventory, with `partial` and `error_code`',
   inventory: 'browsing the fleet answers 503',
@@ -22,10 +22,10 @@ const ROWS: Readonly<Partial<Record<Failure, RowKind>>> = {
   'live-status': 'hostStatus',
   inventory: 'host',
 };
-/** The longest that slow DynamoDB takes without a function's timing out. */
+/** The slowest DynamoDB with which no function times out. */
 const SLOW_MS = 300;
 
-/** Whether a call is to fail: by the kinds of the rows whose keys are in its body. */
+/** Decides by the kinds of the rows whose keys are in the body. */
 function fails(failures: readonly Failure[], body: string): boolean {
   const kinds = new Set<RowKind | undefined>();
   JSON.parse(body, (_name, value) => {
@@ -36,12 +36,12 @@ function fails(failures: readonly Failure[], body: string): boolean {
     (failure) =>
       failure === 'table' ||
       (ROWS[failure] !== undefined && kinds.has(ROWS[failure])) ||
-      // The rows that record the moves are put in the transactions that make them.
+      // Rows that record moves are written in the transactions of the moves.
       (failure === 'moves' && /"S":"\d{15}#MOVES#/.test(body) && body.includes('"TransactItems"')),
   );
 }
 
-/** DynamoDB's answer to an internal error, or to too many calls. */
+/** DynamoDB's answers: internal error, and throttled. */
 function refuse(reply: ServerResponse, status: 500 | 400, name: 'InternalServerError' | 'ThrottlingException'): void {
   const error = { __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: 'npm start -- --fail' };
   reply.writeHead(status, { 'Content-Type': 'application/x-amz-json-1.0' }).end(JSON.stringify(error));

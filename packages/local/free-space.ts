@@ -1,9 +1,9 @@
 import { statfsSync } from 'node:fs';
 
-/** The sample's database takes 3 MB, a journal as much; DynamoDB Local answers no call once it cannot write. */
+/** The sample database takes 3 MB, and its journal as much. DynamoDB Local stops answering when it cannot write. */
 const LEAST_FREE_BYTES = 16 * 1024 * 1024;
 
-/** What to do about a disk that is full; undefined: it is not. */
+/** The advice for a full disk; undefined: the disk is not full. */
 export function fullDisk(directory: string): string | undefined {
   const { bavail, bsize } = statfsSync(directory);
   const free = bavail * bsize;

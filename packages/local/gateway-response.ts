@@ -7,7 +7,7 @@ import type { Deployment } from './deployment.ts';
 const PAYLOAD_TOO_LARGE = 'HTTP content length exceeded 10485760 bytes.';
 const EVENT_TOO_LARGE = '{"message": "Request Too Long"}';
 
-/** Ends a request with a gateway response of a type. */
+/** Thrown to answer a request with a gateway response of a type. */
 export class GatewayRefusal extends Error {
   readonly type: string;
   constructor(type: string) {
@@ -16,11 +16,11 @@ export class GatewayRefusal extends Error {
   }
 }
 
-/** @returns a function from the type of a gateway response to its answer, by the template */
+/** @returns a function that gives the answer for a type of gateway response, from the template */
 export function createGatewayResponses({ responses }: Pick<Deployment, 'responses'>) {
   return (type: string, requestId: string): APIGatewayProxyResult => {
     const id = { 'x-amzn-RequestId': requestId };
-    // Made before the request has an id.
+    // For requests refused before they have an id.
     if (type === 'PAYLOAD_TOO_LARGE')
       return { statusCode: 413, headers: { 'Content-Type': 'text; charset=utf-8' }, body: PAYLOAD_TOO_LARGE };
     if (type === 'EVENT_TOO_LARGE')
@@ -39,7 +39,7 @@ export function createGatewayResponses({ responses }: Pick<Deployment, 'response
   };
 }
 
-/** An answer as the bytes of HTTP/1.1; the connection ends with it. */
+/** An answer as HTTP/1.1 text; the connection is closed after it. */
 export function toRawResponse({ statusCode, headers, body }: APIGatewayProxyResult): string {
   const fields = { ...headers, 'Content-Length': Buffer.byteLength(body), Connection: 'close' };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);

@@ -12,7 +12,7 @@ import { createGatewayResponses, GatewayRefusal, toRawResponse } from './gateway
 import { checkHead, methodOf, readBody, readTarget, requestIdOf } from './request.ts';
 import { createUsagePlans } from './usage-plans.ts';
 
-/** One served request, as it may be shown: without its query string, which holds the key. */
+/** One served request, for the log: without its query string, which contains the key. */
 export interface Served {
   method: string;
   path: string;
@@ -22,7 +22,7 @@ export interface Served {
   requestId: string;
 }
 
-/** Status of a request whose caller disconnected before the answer; name and number are nginx's. */
+/** Status logged when the caller disconnected before the answer; name and number are nginx's. */
 const CLIENT_CLOSED_REQUEST = 499;
 
 export interface GatewayOptions {
@@ -32,24 +32,27 @@ export interface GatewayOptions {
   readonly onServed?: (served: Served) => void;
   /** Called if a function could not be loaded, threw, or ended. */
   readonly onFailed?: (functionName: string, error: Error) => void;
-  /** Local pages that no deployment has, for who asks by a name of this machine. */
+  /** Pages that only the local gateway serves, for requests whose host is a name of this machine. */
   readonly pages?: (path: string, accept: string | undefined) => Page | undefined;
-  /** Answers for `/console` and what is below, in place of the deployment. */
+  /** Serves `/console` and all paths below it. */
   readonly console?: RequestListener;
-  /** Answers calls of another service, if it is one; @returns whether it was. */
+  /**
+   * Answers a call to another service.
+   * @returns whether it was one
+   */
   readonly queues?: (request: IncomingMessage, response: ServerResponse) => boolean;
 }
 
-/** Bytes of an event, as JSON, that Lambda takes. */
+/** Maximum bytes of an event, as JSON, that Lambda accepts. */
 const LARGEST_EVENT = 6 * 1024 * 1024;
-/** A body of fewer bytes makes no event that is too large, whatever it holds: JSON writes a byte as six characters at most. */
+/** A smaller body cannot make an event too large: JSON writes a byte as at most six characters. */
 const SMALL_BODY = LARGEST_EVENT / 6 - 64 * 1024;
-/** A slower answer reaches no caller. */
+/** API Gateway's time-out. */
 const LONGEST_WAIT_MS = 29_000;
-/** Of a request's head, for Node to read: API Gateway's own limits are lower, and have an answer. */
+/** Maximum bytes of a request head for Node's parser: above API Gateway's own limits, which have their own answers. */
 const MOST_HEAD_BYTES = 128 * 1024;
 
-/** API Gateway on one machine: does with a request what the stack's template tells API Gateway to do. */
+/** A local API Gateway: handles requests as the stack's template configures it. */
 export function createGateway(options: GatewayOptions): Server {
   const { deployment, onServed } = options;
   const { authorizer, routes, minCompressionSize } = deployment;
@@ -89,7 +92,7 @@ export function createGateway(options: GatewayOptions): Server {
     return route;
   }
 
-  /** @throws GatewayRefusal unless the throttles, and where it asks for one the gateway key, let a call through */
+  /** @throws GatewayRefusal unless the throttles and, if the route requires one, the gateway key allow the call */
   async function admit(event: APIGatewayProxyEvent, route: Route): Promise<void> {
     const method = `${route.path}/${route.method}`;
     let gatewayKey: string | undefined;
@@ -140,14 +143,14 @@ export function createGateway(options: GatewayOptions): Server {
       ...headers,
       ...(coding && { 'Content-Encoding': coding }),
       'Content-Length': body.length,
-      // The unread rest of a body would be taken for the next request.
+      // The connection is closed: the unread rest of the body would be parsed as the next request.
       ...(!request.complete && { Connection: 'close' }),
     });
     response.end(request.method === 'HEAD' ? undefined : body);
     tell(result.statusCode, codeOf(result));
   }
 
-  /** Answers a request that Node does not hand on, such as one with a malformed head. */
+  /** Answers a request that Node rejects, such as one with a malformed head. */
   function refuseRaw(socket: Duplex, type: string): void {
     if (!socket.writable) return;
     socket.end(toRawResponse(gatewayResponse(type, randomUUID())));
@@ -168,7 +171,7 @@ export function createGateway(options: GatewayOptions): Server {
     .on('clientError', (_error, socket) => refuseRaw(socket, 'DEFAULT_4XX'));
 }
 
-/** The envelope's code; the status of an answer without an envelope. */
+/** The code in the envelope, or the status of an answer without one. */
 function codeOf({ statusCode, body }: APIGatewayProxyResult): string {
   try {
     const { error } = JSON.parse(body) as { error?: { code: string } };

@@ -9,15 +9,18 @@ export interface FunctionSource {
 }
 
 export interface LocalFunction {
-  /** Loads the function first, if it is not. @throws what the handler throws, or why it cannot be loaded */
+  /**
+   * Loads the function if necessary, then calls it.
+   * @throws what the handler throws, or the error of loading it
+   */
   invoke(event: unknown): Promise<unknown>;
 }
 
-/** What of Lambda's context the service reads. */
+/** The part of Lambda's context that the service reads. */
 type OwnContext = Pick<Context, 'awsRequestId' | 'getRemainingTimeInMillis'>;
 type Handler = (event: unknown, context: OwnContext) => Promise<unknown>;
 
-/** A function in this process: if it ends the process, it ends the service. */
+/** Runs a function in this process: if it exits, so does the service. */
 export function startFunction({ entry, env, timeoutMs }: FunctionSource): LocalFunction {
   let handler: Promise<Handler> | undefined;
   return {
@@ -32,7 +35,7 @@ export function startFunction({ entry, env, timeoutMs }: FunctionSource): LocalF
   };
 }
 
-/** As Lambda passes events and results: neither side sees what the other does to its object. */
+/** Copies events and results, as Lambda does: neither side sees changes of the other's object. */
 const asJson = (value: unknown) => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
 
 function contextOf(timeoutMs: number): OwnContext {
@@ -43,8 +46,8 @@ function contextOf(timeoutMs: number): OwnContext {
 let lastImport: Promise<unknown> = Promise.resolve();
 
 /**
- * Evaluates a function's module; what it imports is shared. The module reads its environment while it is evaluated, so this
- * happens one at a time, and each time by an address of its own.
+ * Evaluates a function's module; its imports are shared. A module reads its environment while it is evaluated, so modules are evaluated one
+ * at a time, each by a URL of its own.
  */
 function importHandler({ href }: URL, env: FunctionSource['env']): Promise<Handler> {
   const importing = lastImport.then(async () => {

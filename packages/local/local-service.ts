@@ -1,4 +1,4 @@
-/** The whole service on one machine, as the stack's template says: gateway, functions, table stream and queues. */
+/** The whole service on one machine, as the stack's template describes it: gateway, functions, table stream and queues. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { LOCAL_STATUS_PATH } from '../admin/status/local-figures.ts';
@@ -19,15 +19,15 @@ export type LocalService = Awaited<ReturnType<typeof startService>>;
 
 export interface LocalServiceOptions extends Pick<GatewayOptions, 'onServed' | 'onFailed' | 'console'> {
   template: Template;
-  /** Of a DynamoDB-compatible server. */
+  /** URL of a DynamoDB-compatible server. */
   endpoint: string;
-  /** Where the functions find DynamoDB, if not there. */
+  /** The server that the functions use, if another. */
   functionsEndpoint?: string | undefined;
   tableName: string;
   port: number;
-  /** Receives each event that the service publishes, as a rule of the bus would. */
+  /** Receives each published event, as a rule's target would. */
   onEvent?: OnEvent | undefined;
-  /** Filled in on the reference page. */
+  /** Prefilled on the reference page. */
   demoKey?: string | undefined;
 }
 
@@ -40,7 +40,7 @@ export async function startService(options: LocalServiceOptions) {
   const counters = createCounters();
   const docs = createDocs(options.demoKey);
   const deadLetters = () => queues.count(deployment.queueOutputs.DeadLettersUrl ?? '');
-  /** What CloudWatch knows of a deployment. */
+  /** The figures that CloudWatch has for a deployment. */
   const measure = (): Measured => ({
     operations: counters.figures(),
     attempts: attempts.failed(),
@@ -64,7 +64,7 @@ export async function startService(options: LocalServiceOptions) {
   const servedPort = (gateway.address() as AddressInfo).port;
   queues.servedAt(servedPort);
 
-  // What Lambda would set, and where DynamoDB is; all else is the template's.
+  // Variables that Lambda would set, and local endpoints; all others come from the template.
   const destinations = await startDestinations(options.onEvent);
   const env = {
     AWS_REGION: 'local',
@@ -101,12 +101,12 @@ export async function startService(options: LocalServiceOptions) {
 
   return {
     url: `http://127.0.0.1:${servedPort}`,
-    /** Why the table's stream is not followed: then merges that are cut short stay pending. */
+    /** Why the table's stream cannot be read: interrupted merges then stay pending. */
     streamProblem,
-    /** How many messages the merge queue gave up. */
+    /** Number of messages in the merge queue's dead-letter queue. */
     deadLetters,
     measure,
-    /** The outputs of the stack that are URLs of queues. */
+    /** Outputs of the stack that are queue URLs. */
     queueUrls: Object.fromEntries(Object.entries(queueOutputs).map(([output, name]) => [output, queues.url(name)])),
     /** Sends a message to the feed as a writer does. */
     sendToFeed: (body: string) => queues.send(queueOutputs.FeedUrl ?? '', body),

@@ -1,4 +1,4 @@
-/** The stack's SQS queues on this machine, in memory, and the functions that they feed. */
+/** The stack's SQS queues, in memory, and the functions that receive their messages. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SQSBatchResponse } from 'aws-lambda';
 import { createRequestHandler } from 'local-aws-sqs';
@@ -6,32 +6,32 @@ import { asksLoopback } from '../admin/local-service/loopback.ts';
 import type { LocalFunction } from './local-functions.ts';
 import { type Resource, resourcesOf, type Template } from './template.ts';
 
-/** A queue as the template has it: `Attributes` as SQS names them. */
+/** A queue of the template: `Attributes` as SQS names them. */
 export interface QueueSettings {
   readonly name: string;
   readonly attributes: Readonly<Record<string, number | string>>;
 }
 
-/** What hands the messages of a queue to a function. */
+/** An event source mapping from a queue to a function. */
 export interface EventSource {
   readonly queue: string;
   readonly functionName: string;
   readonly batchSize: number;
-  /** How long a batch is filled after its first message. */
+  /** Time for which messages are collected after the first of a batch. */
   readonly windowSeconds: number;
-  /** Calls under way at once, at most. */
+  /** Maximum concurrent calls. */
   readonly concurrency: number;
-  /** Whether the function names the messages of a batch that failed; otherwise a batch fails as a whole. */
+  /** Whether the function reports which messages of a batch failed; otherwise the whole batch fails. */
   readonly reportsFailures: boolean;
 }
 
 const ACCOUNT = '000000000000';
 const REGION = 'local';
 const ATTRIBUTES = ['DelaySeconds', 'MaximumMessageSize', 'MessageRetentionPeriod', 'VisibilityTimeout'];
-/** Of a long poll, as Lambda's. */
+/** Seconds of a long poll, as Lambda uses. */
 const LONGEST_WAIT_SECONDS = 20;
 
-/** A queue's name on this machine: its logical id without the hash that the CDK appends. */
+/** The local name of a queue: its logical id without the hash that the CDK appends. */
 export const queueName = (logicalId: string) => logicalId.replace(/[\dA-F]{8}$/, '');
 
 export function queuesOf(template: Template): QueueSettings[] {
@@ -50,7 +50,7 @@ export function queuesOf(template: Template): QueueSettings[] {
 
 const arnOf = (name: string) => `arn:aws:sqs:${REGION}:${ACCOUNT}:${name}`;
 
-/** @param functionName of a function by its logical id */
+/** @param functionName gives the name for a function's logical id */
 export const eventSourcesOf = (template: Template, functionName: (id: string) => string): EventSource[] =>
   Object.values(resourcesOf(template, 'AWS::Lambda::EventSourceMapping'))
     .filter(({ Properties }) => !('StartingPosition' in Properties)) // a stream
@@ -63,14 +63,14 @@ export const eventSourcesOf = (template: Template, functionName: (id: string) =>
       reportsFailures: Properties.FunctionResponseTypes?.includes('ReportBatchItemFailures') ?? false,
     }));
 
-/** The queues, for SQS clients that speak its JSON protocol, as those of AWS do since 2023, and by {@link send} and {@link count}. */
+/** The queues, for SQS clients that use its JSON protocol (AWS SDKs since 2023), and through {@link send} and {@link count}. */
 export function createQueues(settings: readonly QueueSettings[]) {
   const { service, requestHandler } = createRequestHandler({
     port: 0,
     hostname: '127.0.0.1',
     region: REGION,
     accountId: ACCOUNT,
-    validateDlqDestination: false, // the order of the template is any
+    validateDlqDestination: false, // the template may list a queue before its dead-letter queue
     queues: settings.map(({ name, attributes }) => ({ QueueName: name, Attributes: attributes })),
   });
   for (const queue of service.Queues) countAsSqs(queue);
@@ -84,9 +84,9 @@ export function createQueues(settings: readonly QueueSettings[]) {
 
   return {
     /**
-     * Answers a call of SQS; others are not its own. It recognizes one by a header that no page elsewhere can send without asking
-     * first, which the query protocol would not need.
-     * @returns whether it was one
+     * Answers a call to SQS. It recognizes one by a header that a page of another origin cannot send without a preflight request, which the
+     * query protocol would not need.
+     * @returns whether it was a call to SQS
      */
     answer(request: IncomingMessage, response: ServerResponse): boolean {
       const { host, 'x-amz-target': target } = request.headers;
@@ -99,13 +99,13 @@ export function createQueues(settings: readonly QueueSettings[]) {
           .end('{"__type":"AccessDenied","message":"Use the address that was printed."}');
       return true;
     },
-    /** @param port that the queues are served at */
+    /** @param port at which the queues are served */
     servedAt(port: number) {
       service.PORT = port;
     },
     url: (name: string) => queueOf(name).QueueUrl,
     send: (name: string, body: string) => void queueOf(name).setRecord({ MessageBody: body }),
-    /** How many messages a queue has, also those that are delayed or being worked on. */
+    /** Number of messages in a queue, including delayed and in-flight ones. */
     count(name: string): number {
       const counts = queueOf(name).getAttributes(['All']);
       return ['', 'NotVisible', 'Delayed'].reduce(
@@ -113,7 +113,7 @@ export function createQueues(settings: readonly QueueSettings[]) {
         0,
       );
     },
-    /** Hands the messages of a queue to a function, as Lambda does. */
+    /** Passes the messages of a queue to a function, as Lambda does. */
     feed(source: EventSource, target: Pick<LocalFunction, 'invoke'>, onFailed: (error: Error) => void = () => {}) {
       endings.push(startFeeding(queueOf(source.queue), source, target, onFailed));
     },
@@ -126,7 +126,7 @@ export function createQueues(settings: readonly QueueSettings[]) {
 
 type Queue = ReturnType<typeof createRequestHandler>['service']['Queues'][number];
 
-/** SQS counts a message that was received, and not deleted yet, once; the package twice. */
+/** SQS counts an in-flight message once, the package twice. */
 function countAsSqs(queue: Queue): void {
   const getAttributes = queue.getAttributes.bind(queue);
   queue.getAttributes = (names) => {
@@ -148,7 +148,7 @@ interface StoredMessage {
   MessageAttributes?: object;
 }
 
-/** @returns ends it once the calls under way have ended */
+/** @returns stops it after the running calls have ended */
 function startFeeding(
   queue: Queue,
   { batchSize, windowSeconds, concurrency, reportsFailures }: EventSource,
@@ -189,7 +189,7 @@ function startFeeding(
   };
 }
 
-/** A message as Lambda passes it on. */
+/** A message as Lambda passes it to the function. */
 const recordOf = ({ MessageId, ReceiptHandle, MessageBody, MD5OfMessageBody, attributes }: StoredMessage) => ({
   messageId: MessageId,
   receiptHandle: ReceiptHandle,

@@ -1,4 +1,4 @@
-/** How API Gateway reads a request before it looks for a route: docs/aws-behaviour.md has the rules and their sources. */
+/** How API Gateway parses a request before routing: docs/aws-behaviour.md has the rules and their sources. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
@@ -30,7 +30,7 @@ export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): stri
   return typeof chosen === 'string' && UUID.test(chosen) ? chosen : randomUUID();
 }
 
-/** @throws GatewayRefusal for a method that no route of an API can have */
+/** @throws GatewayRefusal for a method that API Gateway does not support */
 export function methodOf({ method = '', headers }: Pick<IncomingMessage, 'method' | 'headers'>): string {
   const override = headers['x-http-method-override'];
   const wanted = typeof override === 'string' ? override : method;
@@ -38,19 +38,22 @@ export function methodOf({ method = '', headers }: Pick<IncomingMessage, 'method
   return wanted;
 }
 
-/** @throws GatewayRefusal for a URL or headers that are too long, and without a host */
+/** @throws GatewayRefusal for a URL or headers that are too long, or a missing host */
 export function checkHead({ url = '', rawHeaders, headers }: IncomingMessage): void {
-  // After each name `: `, after each value the end of the line.
+  // Each name is followed by `: `, each value by a line break.
   const headerBytes = rawHeaders.reduce((sum, text) => sum + Buffer.byteLength(text, 'latin1') + 2, 0);
   if (url.length > LONGEST_URL || headerBytes > MOST_HEADER_BYTES || !headers.host)
     throw new GatewayRefusal('DEFAULT_4XX');
 }
 
-/** A request's body, decompressed where API Gateway does that. @throws GatewayRefusal */
+/**
+ * Reads a request body and decompresses it, as API Gateway does.
+ * @throws GatewayRefusal
+ */
 export async function readBody(request: IncomingMessage, minCompressionSize: number | undefined): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  // An oversized body is read to its end, so that every client reads the answer.
+  // An oversized body is read to its end, so that every client receives the answer.
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size <= LARGEST_BODY) chunks.push(chunk);

@@ -32,8 +32,8 @@ import type { Options } from './start-options.ts';
 import { serveAndWatch } from './watch.ts';
 
 /**
- * @param atEnd takes what stops a part that has started
- * @param fail called with what ends the service later
+ * @param atEnd registers a function that stops a started part
+ * @param fail called with an error that ends the service later
  * @throws StartError saying what to do
  */
 export async function serve(
@@ -43,12 +43,12 @@ export async function serve(
 ): Promise<void> {
   const preparing = prepareTable(options, atEnd, fail);
   if (options.watch) return serveAndWatch(options, (await preparing).endpoint, atEnd);
-  // In the terminal of an editor a debugger may be there already.
+  // An editor's terminal may have attached a debugger already.
   if (options.inspect && !inspector.url()) inspector.open();
   if (options.inspect && !inspector.url())
     throw new StartError("The debugger's port 9229 is in use: stop the process that uses it.");
   const context = Object.entries(SETTINGS).map(([name, { env }]) => [name, process.env[env] || undefined]);
-  // Half a second in which DynamoDB Local starts.
+  // Takes half a second, while DynamoDB Local starts.
   const synthesizing = import('./synthesize.ts').then(({ synthesize }) => synthesize(Object.fromEntries(context)));
   const [{ endpoint, table }, template] = await Promise.all([preparing, synthesizing]);
   const settings = readSettings({ TABLE_NAME: LOCAL_TABLE_NAME });
@@ -103,7 +103,7 @@ export async function serve(
   if (service.streamProblem)
     show(`Warning: cannot read the table's stream (${service.streamProblem}); interrupted merges stay pending.`);
   show(welcome(service, console.entrance, demoKey, options.fail));
-  // A last resort: nothing that a request does ends the service.
+  // A last resort: no request may end the service.
   process.on('uncaughtException', (error) =>
     process.stderr.write(`Unexpected error (the service keeps running): ${error.stack}\n`),
   );
@@ -112,7 +112,7 @@ export async function serve(
 const SAY_MS = 3_000;
 const END_MS = 30_000;
 
-/** Starts DynamoDB, and sees to the table and its data. */
+/** Starts DynamoDB, creates the table and loads its data. */
 async function prepareTable(
   options: Options,
   atEnd: (stop: () => Promise<void>) => void,
@@ -145,11 +145,11 @@ async function prepareTable(
 }
 
 /**
- * Loads the data of the options, or the sample into a table without data. What was cut short is loaded again: the same rows
- * complete it.
+ * Loads the data that the options name, or the sample into an empty table. An interrupted load is repeated: writing the same rows completes
+ * it.
  */
 async function loadTable(table: Table, { data, db, still }: Options): Promise<void> {
-  /** Holds the name of the data file, nothing for the sample. */
+  /** A marker file while loading: contains the path of the data file, or nothing for the sample. */
   const begun = db === undefined ? undefined : join(db, 'loading');
   const cutShort = begun !== undefined && existsSync(begun) ? readFileSync(begun, 'utf8') : undefined;
   const file = data ?? (cutShort || undefined);
@@ -173,7 +173,7 @@ function welcome(
   fail: readonly Failure[],
 ): string {
   const appKey = demoKey ?? '<API_KEY>';
-  // A proxy of the environment would be asked for this machine's own address.
+  // curl would send calls to this machine to the environment's proxy.
   const { http_proxy, all_proxy, ALL_PROXY } = process.env;
   const direct = http_proxy || all_proxy || ALL_PROXY ? " --noproxy '*'" : '';
   const curl = (path: string, body: object) =>
@@ -197,7 +197,7 @@ function onServed({ method, path, status, code, durationMs, requestId }: Served)
   show(line`${new Date().toISOString()} ${method} ${path} ${status} ${code} ${durationMs.toFixed(1)} ms ${requestId}`);
 }
 
-/** Why calls are answered with ServiceUnavailable: a function of the service is broken. */
+/** Prints why a call was answered with ServiceUnavailable: a function is broken. */
 function onFailed(functionName: string, { message }: Error): void {
   process.stderr.write(`${line`The function ${functionName} failed: ${message}`}\n`);
 }

@@ -1,4 +1,4 @@
-/** A failure that the user can fix: its message is the one line to show. */
+/** A failure that the user can fix: only its message is shown. */
 export class StartError extends Error {
   override readonly name = 'StartError';
 }

@@ -1,4 +1,4 @@
-/** The options of `npm start`. Loads little, so that wrong ones are reported at once. */
+/** The options of `npm start`. Imports little, so that wrong ones are reported at once. */
 import { once } from 'node:events';
 import { access, appendFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -66,7 +66,7 @@ function parse() {
   }
 }
 
-/** Before anything is started: the port is free, and the data file can be read. */
+/** Checks, before anything is started, that the port is free and the files can be opened. */
 export async function checkFirst({ port, data, events }: Options): Promise<void> {
   const probe = createServer().listen(port, '127.0.0.1');
   await once(probe, 'listening').catch((error: NodeJS.ErrnoException) => {

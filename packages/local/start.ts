@@ -20,8 +20,8 @@ async function main(): Promise<void> {
   process.on('SIGINT', () => end(0));
   process.on('SIGTERM', () => end(0));
   process.on('SIGHUP', () => end(0)); // the terminal was closed
-  process.on('disconnect', () => end(0)); // `--watch`, which has started this, was killed
-  // npm that is ended by a signal leaves what it runs behind.
+  process.on('disconnect', () => end(0)); // the `--watch` process that started this one was killed
+  // npm does not stop its child when it is killed.
   if (process.env.npm_lifecycle_event !== undefined) whenOrphaned(() => end(0));
   try {
     if (Number(process.versions.node.split('.')[0]) < 24)
@@ -30,7 +30,7 @@ async function main(): Promise<void> {
     if (options === 'help') process.stdout.write(HELP);
     else {
       await checkFirst(options);
-      // Only now, so that wrong options are reported at once.
+      // Imported here, so that wrong options are reported at once.
       const { serve } = await import('./serve.ts');
       await serve(options, (stop) => stops.push(stop), fail);
     }
@@ -47,7 +47,10 @@ function whenOrphaned(act: () => void): void {
   timer.unref();
 }
 
-/** What a user sees of a failure: our own sentences whole, of a syntax error its place, of anything else its kind and first line. */
+/**
+ * The message shown for a failure: that of our own errors, the stack of a syntax error for its place, otherwise the error's name and first
+ * line.
+ */
 function messageOf(error: unknown): string {
   if (error instanceof StartError || error instanceof UsageError) return error.message;
   const { name, message, stack } = error as Error;

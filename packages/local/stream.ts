@@ -17,22 +17,22 @@ import type { Resource } from './template.ts';
 const POLL_MS = 500;
 const RETRY_MS = 1_000;
 
-/** What hands the records of a stream to a function. */
+/** An event source mapping from a stream to a function. */
 export interface StreamSettings {
   readonly functionName: string;
-  /** Event patterns: a record is handed over when one of them matches; there are some. */
+  /** Event patterns: a record is passed on if one of them matches; not empty. */
   readonly patterns: readonly object[];
   readonly batchSize: number;
-  /** Whether a batch that fails is handed over in halves. */
+  /** Whether a failed batch is split in half. */
   readonly bisects: boolean;
-  /** A record that fails is given up when it is older, or after so many more attempts. */
+  /** A failing record is given up when it is older than this, or after so many more attempts. */
   readonly longestAgeMs: number;
   readonly mostRetries: number;
-  /** The queue that gets the positions of records that were given up. */
+  /** The queue that receives the positions of records that were given up. */
   readonly deadLetters: string | undefined;
 }
 
-/** What Lambda sends to the queue for records that were given up: their positions. */
+/** The message that Lambda sends for records that were given up: their positions. */
 export interface StreamLetter {
   readonly DDBStreamBatchInfo: {
     readonly streamArn: string;
@@ -43,7 +43,7 @@ export interface StreamLetter {
   };
 }
 
-/** @throws when the mapping does what is not done here */
+/** @throws when the mapping uses a feature that is not implemented here */
 export function streamOf(mapping: Resource['Properties'], functionName: string): StreamSettings {
   const { StartingPosition, FunctionResponseTypes = [], FilterCriteria, BatchSize = 100 } = mapping;
   if (StartingPosition !== 'TRIM_HORIZON' || !FunctionResponseTypes.includes('ReportBatchItemFailures'))
@@ -62,8 +62,8 @@ export function streamOf(mapping: Resource['Properties'], functionName: string):
 const unlessInfinite = (most = -1) => (most === -1 ? Number.POSITIVE_INFINITY : most);
 
 /**
- * Whether a record has, wherever the pattern has an array, one of its values, or any where that says `exists`: the part of
- * Lambda's event filters that is used here.
+ * The part of Lambda's event filters that is used here: for each array in the pattern, the record must have one of its values, or any value
+ * for `exists`.
  */
 export function matches(pattern: unknown, record: unknown): boolean {
   if (Array.isArray(pattern))
@@ -74,8 +74,8 @@ export function matches(pattern: unknown, record: unknown): boolean {
 }
 
 /**
- * Hands records to a function, in batches. As Lambda does, a batch comes again from the first record on that failed, until it is given up.
- * @param giveUp called with them
+ * Passes records to a function in batches. As Lambda does, it repeats a batch from the first failed record on, until it gives up.
+ * @param giveUp called with the records that are given up
  */
 export async function handOver(
   records: readonly DynamoDBRecord[],
@@ -112,7 +112,7 @@ export async function handOver(
 const ageOf = (record: DynamoDBRecord | undefined) =>
   Date.now() - (record?.dynamodb?.ApproximateCreationDateTime ?? Number.POSITIVE_INFINITY) * 1_000;
 
-/** How many records of a batch were taken before the first that failed. */
+/** Number of records before the first failed one. */
 function doneOf(batch: readonly DynamoDBRecord[], result: DynamoDBBatchResponse | undefined): number {
   const failed = new Set(result?.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
   const first = batch.findIndex(({ dynamodb }) => failed.has(dynamodb?.SequenceNumber ?? ''));
@@ -120,9 +120,9 @@ function doneOf(batch: readonly DynamoDBRecord[], result: DynamoDBBatchResponse 
 }
 
 /**
- * Hands the records of the table's stream that match one of the patterns to a function: from the beginning on, in order.
- * @param onGivenUp called with the records that it gave up
- * @returns ends it
+ * Passes the records of the table's stream that match a pattern to a function, in order and from the beginning.
+ * @param onGivenUp called with the records that were given up
+ * @returns stops it
  * @throws when the endpoint has no stream for the table
  */
 export async function followStream(
@@ -162,7 +162,7 @@ export async function followStream(
     }
   }
 
-  /** New shards are found by polling; a failed poll or shard is retried at the next. */
+  /** Polling finds new shards; a failed poll or shard is retried at the next poll. */
   async function followAll(): Promise<void> {
     while (!ending.signal.aborted) {
       try {

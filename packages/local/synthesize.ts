@@ -1,12 +1,12 @@
-/** The stack's template, for the local gateway and the tests. Loads the CDK, which takes half a second. */
+/** Synthesizes the stack's template for the local gateway and the tests. Loading the CDK takes half a second. */
 import { App } from 'aws-cdk-lib';
 import cdk from '../../cdk.json' with { type: 'json' };
 import { ServiceStack } from '../../infra/stack.ts';
 import type { Template } from './template.ts';
 
 /**
- * The stack's template as `cdk synth` makes it, without the bundles of its functions and without CloudFormation's rules,
- * which take longer to load than all the rest.
+ * The template that `cdk synth` makes, without the function bundles and without CloudFormation's validation rules, which take longer to load
+ * than everything else.
  */
 export function synthesize(context: Record<string, unknown> = {}): Template {
   const app = new App({

@@ -1,4 +1,4 @@
-/** What the stack's template says of the service that it deploys, for the local gateway and the tests. */
+/** Reads parts of the stack's template, for the local gateway and the tests. */
 import { constructIdOf } from '../../infra/construct-ids.ts';
 import { type FunctionName, GRANTS } from '../../infra/grants.ts';
 
@@ -35,7 +35,7 @@ export function routesOf(template: Template): Map<string, Resource> {
   );
 }
 
-/** Logical id of the function whose ARN an expression holds: the address of an integration or an authorizer. */
+/** Logical id of the function whose ARN is in an expression, such as the URI of an integration or an authorizer. */
 export function functionIdOf(expression: unknown): string {
   return /"Fn::GetAtt":\["(\w+)","Arn"\]/.exec(JSON.stringify(expression))?.[1] ?? '';
 }

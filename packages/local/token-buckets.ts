@@ -1,15 +1,15 @@
 import QuickLRU from 'quick-lru';
 
-/** Tokens a second, and the most that are kept. */
+/** Tokens added per second, and the capacity. */
 export interface Throttle {
   readonly rate: number;
   readonly burst: number;
 }
 
 /**
- * Token buckets by name, each full at first; those that were not used for longest are forgotten.
- * @param now milliseconds that never go back
- * @returns a function that gives the bucket of a name as it is now: the caller takes its tokens
+ * Token buckets by name. A new bucket is full; the least recently used ones are dropped.
+ * @param now a monotonic clock in milliseconds
+ * @returns a function that refills a bucket and returns it; callers take tokens by decreasing its `tokens`
  */
 export function createTokenBuckets(maxSize: number, now: () => number) {
   const buckets = new QuickLRU<string, { tokens: number; atMs: number }>({ maxSize });

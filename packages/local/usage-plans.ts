@@ -1,28 +1,28 @@
 import { isLocalGatewayKey } from '../admin/local-service/local-gateway-keys.ts';
 import { createTokenBuckets, type Throttle } from './token-buckets.ts';
 
-/** A usage plan: the values of the gateway keys that the template gives it, and its throttles by `/path/METHOD`. */
+/** A usage plan: the gateway keys that the template attaches to it, and its throttles by `/path/METHOD`. */
 export interface UsagePlan {
   readonly keys: readonly string[];
   readonly throttles: Readonly<Record<string, Throttle>>;
 }
 
 export interface Throttles {
-  /** Plan of the accounts' gateway keys, which the operator's command attaches. */
+  /** The plan of the accounts' gateway keys, which the admin command attaches. */
   readonly accountPlan: UsagePlan;
   readonly otherPlans: readonly UsagePlan[];
-  /** Those of the stage's methods by `/path/METHOD`, and that of every other method. */
+  /** The stage's throttles by `/path/METHOD`, and the one for every other method. */
   readonly stageThrottles: { readonly methods: Readonly<Record<string, Throttle>>; readonly others: Throttle };
 }
 
-/** What API Gateway makes of a gateway key: it counts the call, refuses it, or does not know the key. */
+/** The decision for a gateway key: allowed, throttled, or unknown. */
 export type Verdict = 'passed' | 'throttled' | 'unknown key';
 
 const MOST_BUCKETS = 10_000;
 
 /**
- * API Gateway's throttles on one machine: a token bucket of each key for each method, then one of the stage for each method.
- * @param now milliseconds that never go back
+ * API Gateway's throttles: a token bucket for each key and method, then one of the stage for each method.
+ * @param now a monotonic clock in milliseconds
  */
 export function createUsagePlans(
   { accountPlan, otherPlans, stageThrottles }: Throttles,
@@ -47,14 +47,14 @@ export function createUsagePlans(
   }
 
   return {
-    /** For a method that asks for a gateway key. @param method such as `/alert/merge/POST` */
+    /** For a method that requires a gateway key. */
     admit(key: string, method: string): Verdict {
       const plan = planOf(key);
       if (!plan) return 'unknown key';
       const throttle = plan.throttles[method];
       return !throttle || take(`${key} ${method}`, throttle) ? admitToStage(method) : 'throttled';
     },
-    /** For a method that asks for none. */
+    /** For a method that requires none. */
     admitToStage,
   };
 }

@@ -1,4 +1,4 @@
-/** `npm start -- --watch`: DynamoDB Local stays with its data; a change of the sources restarts all else. */
+/** `npm start -- --watch`: restarts the service when a source changes; DynamoDB Local keeps running with its data. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, watch } from 'node:fs';
@@ -7,12 +7,12 @@ import { freePort } from './dynamodb-local.ts';
 import type { Options } from './start-options.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-/** One by one: a recursive watch, as that of `node --watch`, loses a file that an editor saves by renaming another. */
+/** Each folder is watched: a recursive watch, such as that of `node --watch`, misses a file that an editor saves by a rename. */
 const FOLDERS = '{lib,functions,infra}/**/';
 /** An editor writes a file in several steps. */
 const SETTLED_MS = 20;
 
-/** @param endpoint of a DynamoDB that has the table and its data */
+/** @param endpoint of a DynamoDB that already has the table and its data */
 export async function serveAndWatch(
   { port, fail, events, inspect, still }: Options,
   endpoint: string,

@@ -5,7 +5,10 @@ import { type FaultyTable, faultyDouble, faultyTable } from '../support/faulty-t
 import { commands, compare, newReal } from '../support/merge-commands.ts';
 import { newTable, PATIENCE } from '../support/service.ts';
 
-/** Sequences of commands on a table in memory, in DynamoDB Local, and there with a client after a storm. */
+/**
+ * Number of random command sequences by backend: a table in memory, DynamoDB Local, and DynamoDB Local with a client that has been
+ * throttled and cut off (test/support/storm.ts).
+ */
 const RUNS: Readonly<Record<string, { double: number; local: number; afterStorm: number }>> = {
   quick: { double: 50, local: 2, afterStorm: 0 },
   ci: { double: 5_000, local: 100, afterStorm: 80 },

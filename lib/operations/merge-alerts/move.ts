@@ -26,7 +26,7 @@ import { type LargeEntry, readEntry, readMovedSlices, readPendingEntry } from '.
 
 /** Concurrent transactions: one for each partition key of an account's alerts. */
 const WORKERS = 16;
-/** Retries of a merge without a signal, after calls whose outcome is unknown. */
+/** Maximum retries when the table has no abort signal that would end them. */
 const MOST_RETRIES = 8;
 
 /** Some alerts cannot be moved: DynamoDB refuses to update their rows, which are too large. All other alerts of the merge are moved. */
@@ -40,7 +40,7 @@ export class UnmovableAlertsError extends Error {
 }
 
 export interface MoveOptions {
-  /** The pending entries, read when this one was committed or later. */
+  /** The pending entries, as read at or after the commit of this entry. */
   pending: readonly EntryId[];
   /** Assignments read before the commit. A move is conditional on them, so they are read again only after a change. */
   known?: Assignments | undefined;
@@ -263,7 +263,7 @@ async function moveSlice(
   if (ids.some((id) => blocked.has(id))) return 'refused';
   const assignments = known ?? (await readAssignments(table, account, ids));
   const isOvertaken = (id: string) => latestEntryOf(assignments.get(id) ?? {}) >= entry.sequence;
-  // A later entry took an alert, so another caller already made this entry's move; or the alert was imported again.
+  // This or a later entry has already moved an alert, or it was imported again.
   if (ids.some(isOvertaken)) {
     const [gap] = gapsIn(slice, await readMovedSlices(table, large));
     if (gap?.start !== slice.start || gap.end !== slice.end) return 'changed';

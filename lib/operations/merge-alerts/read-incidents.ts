@@ -17,7 +17,7 @@ const MAX_READS = 5;
 /** A feed entry with all its alerts. */
 export interface FeedItem {
   entry: FeedEntry;
-  /** All alerts that it takes; of a large entry in the order of its list. */
+  /** Ids of all its alerts, moved or not; of a large entry in the order of its list. */
   alertIds: string[];
   moves: Move[];
   stayed: string[];

@@ -11,7 +11,7 @@ import { type Finding, findingsOf } from './finding.ts';
 
 export interface AccountRows {
   readonly listed: ReadonlySet<Int64>;
-  /** Accounts that anything belongs to; undefined: there is no such account. */
+  /** All account ids that a row or the list names, each with its row; undefined: the row is missing. */
   readonly accounts: ReadonlyMap<Int64, AccountRow | undefined>;
   /** By hash. */
   readonly appKeys: ReadonlyMap<string, AppKeyRow>;
@@ -55,7 +55,7 @@ export function* checkAccounts({ listed, accounts, appKeys }: AccountRows): Gene
   }
 }
 
-/** Adds a key to its account's list, or takes it from there, if it is still the account's, or still not. */
+/** `ADD` lists a key if it still belongs to the account; `DELETE` removes it from the list if it still does not. */
 function listing(account: Int64, verb: 'ADD' | 'DELETE', hash: string): Action[] {
   const hashes = new Set([hash]);
   const [change, isStill] =
@@ -65,7 +65,7 @@ function listing(account: Int64, verb: 'ADD' | 'DELETE', hash: string): Action[]
   return [updateAction(keys.account(account), change, EXISTS), checkAction(keys.appKey(hash), isStill)];
 }
 
-/** Copies the account's permissions to a key, if neither has changed. The account decides, even if the key has a later state. */
+/** Copies the account's permissions to a key, if neither has changed. The account wins, even if the key has a higher revision. */
 function copying(hash: string, { account_revision }: AppKeyRow, account: AccountRow): Action[] {
   const { account_id, revision } = account;
   return [

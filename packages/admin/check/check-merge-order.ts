@@ -6,10 +6,10 @@ import type { FeedItem } from '../../../lib/operations/merge-alerts/read-inciden
 import { type Finding, findingsOf } from './finding.ts';
 import type { MergeRows } from './read-rows.ts';
 
-/** Milliseconds after its commit; finish-merges begins within a minute. */
+/** Milliseconds after its commit for which a large merge may be unfinished; finish-merges begins within a minute. */
 const OVERDUE_MS = 5 * 60_000;
 
-/** Whether the merge order knows the latest entries, and exactly those that have alerts left to move. */
+/** Checks the merge order: that it has the latest sequences, and lists as pending exactly the entries with alerts left to move. */
 export function* checkMergeOrder(
   { account, order }: MergeRows,
   entries: readonly FeedItem[],
@@ -42,7 +42,7 @@ export function* checkMergeOrder(
       ? updateAction(key, expression`SET ${isPending(sequence, incidentId)}`)
       : updateAction(key, set({ pending: { [sequence]: incidentId } }), is('pending', undefined));
     hasMap = true;
-    // So a write that arrives after another repair has finished the merge does not name it again.
+    // Prevents marking the merge as pending again after another repair has finished it.
     const isUnmoved = checkAction(keys.feedMoves(account, incidentId, sequence, unmovedFrom), IS_NEW);
     const ids = { incident_id: incidentId, sequence };
     yield finding('pending_mark_missing', ids, 'nothing would finish it', mark, isUnmoved);
@@ -58,7 +58,7 @@ export function* checkMergeOrder(
   for (const { entry, pending: isLeft } of entries) {
     const { incident_id, sequence } = entry;
     if (!isLeft || nowMs - entry.at_ms <= OVERDUE_MS || marked.get(sequence) !== incident_id) continue;
-    // There is nothing to write: a repair finishes what is pending.
+    // The fix writes nothing but this condition: the repair itself finishes what is pending.
     const nothing = checkAction(key, isPending(sequence, incident_id));
     yield finding('merge_unfinished', { incident_id, sequence }, 'alerts of it are left to move', nothing);
   }

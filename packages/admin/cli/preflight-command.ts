@@ -102,7 +102,12 @@ async function gateway(region: Region, stageRate: number, isDeployed: boolean): 
           advice: `${OPERATIONS} operations with stageRate ${stageRate} can exceed it: ask for more (quota L-8A5B8E43), or deploy with -c stageRate=${Math.floor(rate / OPERATIONS)}`,
         },
     cloudwatchRoleArn === undefined || isDeployed
-      ? { verdict: 'ok', found: isDeployed ? 'it has its role for logs' : 'no role for logs yet: the stack makes it' }
+      ? {
+          verdict: 'ok',
+          found: isDeployed
+            ? 'role for logs: not checked, since the stack is deployed'
+            : 'no role for logs yet: the stack makes it',
+        }
       : {
           verdict: 'change',
           found: `its role for logs is ${cloudwatchRoleArn}`,
@@ -142,7 +147,7 @@ async function leftOver(region: Region, name: string): Promise<Found[]> {
   if (tables.length === 0) return [{ verdict: 'ok', found: `no stack ${name}, and no table of one` }];
   return tables.map((table) => ({
     verdict: 'change',
-    found: `table ${table} is left of an earlier stack ${name}`,
-    advice: 'A deployment makes a new, empty one: adopt it (docs/deploy.md, "Tear down and come back"), or delete it',
+    found: `table ${table} is left over from an earlier stack ${name}`,
+    advice: `A deployment makes a second, empty table: adopt ${table} (docs/deploy.md, "Tear down and come back"), or delete it if its data is not needed`,
   }));
 }

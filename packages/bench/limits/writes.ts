@@ -1,4 +1,4 @@
-/** Writes are granted by the size of the rows before them, and charged by the larger of before and after. */
+/** Writes are granted by the size of the stored row or the item put, and charged by the larger of the row before and after. */
 import { itemBytes, LARGEST_ITEM_BYTES } from '../../../lib/dynamodb/item-size.ts';
 import { writeUnitsOf } from './capacity.ts';
 import type { Json, Row } from './engine.ts';
@@ -24,7 +24,7 @@ export const writeItem =
     return writeEach(call, [{ row, bytes: bytesWritten(request) }], async ([write]) => {
       if (write?.verdict === 'conflict') throw conflict();
       if (write?.verdict === 'throttled') throw throttled('write', row.table);
-      // A condition that fails costs what the row that is there would.
+      // A failed condition is charged for the size of the stored row.
       return engine.call(action, request);
     });
   };
@@ -36,9 +36,9 @@ interface Judged {
 }
 
 /**
- * Takes the units of writes, each for itself, by what is known before them, and marks their rows as being written.
+ * Decides on each write separately, takes its units, and marks the rows as being written.
  * @param writes each with the bytes of the item that it puts
- * @param act does those that are granted
+ * @param act sends the granted ones
  */
 async function writeEach<Write extends { row: Row; bytes: number }>(
   call: Call,
@@ -67,8 +67,8 @@ async function writeEach<Write extends { row: Row; bytes: number }>(
 }
 
 /**
- * Throttled members are left unprocessed; where all are, the call is throttled. Source: API Reference, `BatchWriteItem`.
- * That members whose row a transaction has are left unprocessed is not confirmed.
+ * Throttled items are returned as unprocessed; if no item can be written, the call is throttled. Source: API Reference, `BatchWriteItem`.
+ * That items in use by a transaction are returned as unprocessed is not confirmed.
  */
 export async function batchWriteItem(call: Call): Promise<Json> {
   const { request, engine } = call;

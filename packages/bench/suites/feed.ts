@@ -53,7 +53,9 @@ export async function run(add: (figure: NewFigure) => void): Promise<void> {
     }
   }
 
-  /** What a careful user would write: only a later report replaces a row. The same reports at once as the feed has. */
+  /**
+   * What a careful user would write: conditional writes, so that only a later report replaces a row; as many at a time as the feed makes.
+   */
   async function byHand(atMs: number): Promise<void> {
     let next = 0;
     const worker = async () => {
@@ -112,7 +114,7 @@ export async function run(add: (figure: NewFigure) => void): Promise<void> {
   }
 }
 
-/** How long the age of reports is measured, and how long a tenth of the calls is let through. */
+/** Seconds for which the age of reports is measured, and for which nine tenths of the calls are throttled. */
 const SECONDS = { age: 10, throttled: 60 };
 
 async function behindQueue(service: BenchService, rate: number, add: (figure: NewFigure) => void): Promise<void> {
@@ -126,7 +128,7 @@ async function behindQueue(service: BenchService, rate: number, add: (figure: Ne
       value: ages[Math.floor(ages.length * 0.95)] ?? Number.NaN,
       unit: 'ms',
     });
-    // A tenth of what it can write while it is throttled is a tenth of this, so that it builds a backlog.
+    // Throttled, the feed can write about a tenth of `rate`. This load is more, so a backlog builds up.
     feed.throttle(0.9);
     const ending = setTimeout(() => feed.throttle(0), SECONDS.throttled * 1_000);
     const throttledRate = rate / 5;

@@ -1,4 +1,6 @@
-/** The calls of one sentence: sent, checked against both descriptions, and noted for the certificate. */
+/**
+ * The calls that show one sentence of the contract: sent, checked against openapi.json and the contract, and recorded for the certificate.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseJson, stringifyJson } from '../../../lib/shared/json.ts';
 import { CliError } from '../../admin/cli/io.ts';
@@ -22,12 +24,12 @@ export interface Sent {
   headers?: Record<string, string>;
   /** Of another service than the one that is certified. */
   url?: string;
-  /** Returns any answer; otherwise 429, and up to two 503, are retried after `Retry-After`. */
+  /** If set, returns the first answer, whatever it is. Otherwise 429, and up to two 503, are retried after `Retry-After`. */
   once?: boolean;
 }
 
 const MOST_WAIT_SECONDS = 60;
-/** An idle service may be slow at first. */
+/** Retries of 503: a service that was idle may answer it at first. */
 const MOST_UNAVAILABLE = 2;
 const SHOWN_BODY = 90;
 
@@ -96,7 +98,7 @@ export function createTrial(lab: Lab, pages: Pages, longestCallMs = LONGEST_CALL
     return answer;
   }
 
-  /** The same, cached for all sentences with the same request, since the fleet's limit is low. */
+  /** Like `fleet`, but cached for all sentences that send the same request, since the fleet's limit is low. */
   async function page(body: object = {}): Promise<FleetAnswer> {
     const name = stringifyJson(body);
     const known = pages.get(name);

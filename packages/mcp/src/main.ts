@@ -26,7 +26,7 @@ Environment:
   BASE_URL           address of the service (default: http://127.0.0.1:3000)
 `;
 
-/** Assistants give a call a minute. */
+/** Assistants abandon a tool call after a minute. */
 const TIMES = { timeoutMs: 30_000, maxWaitMs: 20_000 };
 
 function options() {
@@ -47,7 +47,7 @@ function options() {
 
 async function serve({ 'allow-writes': allowWrites, operator, stack, region }: ReturnType<typeof options>) {
   const { APP_KEY: appKey = '', BASE_URL: url = 'http://127.0.0.1:3000' } = process.env;
-  // No process that this one starts needs it.
+  // Keeps the app key out of child processes, which do not need it.
   delete process.env.APP_KEY;
   const tools: readonly Tool[] = [
     ...callerTools(createClient({ url, appKey, ...TIMES })).filter(({ writes }) => allowWrites || !writes),

@@ -20,19 +20,19 @@ interface Setting extends Pick<Cast, 'isHurried' | 'without'> {
   readonly name: string;
   readonly cost: Scenario['cost'];
   readonly actors: readonly MergeActor[];
-  /** Done before; that of undos is the first into incident 2. */
+  /** Merges committed before the scenario starts. An undo undoes the first of them into incident 2. */
   readonly before?: readonly Merge[];
-  /** This alert is merged into incident 2 before, and then in incident 3, which no feed records. */
+  /** An alert that was merged into incident 2 and is now in incident 3 without a feed entry for that move. */
   readonly misplaced?: string;
   /** Merges that a restore has torn. */
   readonly torn?: readonly Merge[];
-  /** Of what a restore can leave of them. */
+  /** Keeps only the starting tables for which it is true. */
   readonly only?: (rows: Rows) => boolean;
-  /** Of what finishes large merges, and of a merge that is torn. */
+  /** Maximum items in a transaction of the finisher, and of the torn merges. */
   readonly transactionItems?: number;
-  /** The message of a large merge comes at once, so often. */
+  /** How many times the message of a large merge is delivered while the merge still runs. */
   readonly early?: 1 | 2;
-  /** The message of the large merge into incident 3 is lost. This begins when its process is over. */
+  /** Runs in place of the finisher of the large merge into incident 3, whose message is lost; begins when the merging process has ended. */
   readonly instead?: MergeActor;
 }
 

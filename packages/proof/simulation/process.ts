@@ -19,11 +19,11 @@ export const setRunning = (process: Process | undefined): void => {
   running = process;
 };
 
-/** Stands for a text: shorter, and another for any other. */
+/** A short name for a text; distinct texts have distinct names. */
 export const intern = (text: string): string => nodeCrypto.hash('sha1', text, 'base64');
 
 export interface ProcessOptions {
-  /** Begun by a message: comes again after a failure. */
+  /** Handles a message, which is delivered again after a failure. */
   message?: boolean;
   clockMs?: number;
 }
@@ -34,9 +34,9 @@ export class Process {
   readonly message: boolean;
   clockMs: number;
   timers: Timer[] = [];
-  /** All deliveries to it: they decide all that it does. */
+  /** All deliveries to it, which determine what it does. */
   history: string;
-  /** To the table, since it has forgotten what came before. */
+  /** Calls to the table since it last forgot its history. */
   calls = 0;
   #forgotten = 0;
   #ids = 0;
@@ -74,7 +74,10 @@ export class Process {
     return timer;
   }
 
-  /** Ends the timer that comes next, if it does by then. @returns false when there is none */
+  /**
+   * Fires the earliest timer if it is due.
+   * @returns false when there is none
+   */
   fireNext(untilMs = Number.POSITIVE_INFINITY): boolean {
     const next = this.timers.reduce<Timer | undefined>(
       (one, other) => (one && one.atMs <= other.atMs ? one : other),
@@ -87,7 +90,7 @@ export class Process {
     return true;
   }
 
-  /** Takes no time but its own: whatever happens meanwhile can as well happen before its next call. */
+  /** Advances only this process's clock: what others do meanwhile could as well happen before its next call. */
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     const until = this.clockMs + ms;
     while (!signal?.aborted && this.fireNext(until));

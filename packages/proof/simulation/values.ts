@@ -24,8 +24,9 @@ export const isMap = (value: unknown): value is Item =>
 const isNumber = (value: unknown): value is number | bigint => typeof value === 'number' || typeof value === 'bigint';
 
 /**
- * A copy of its own, as it would come back from the table: without what is undefined, and integers in their one form. An attribute
- * named `__proto__` is lost on its way through the document client, in either direction; an update can name one all the same.
+ * A deep copy, as the document client would return it: without undefined members, an integer as a number if that is exact, otherwise as a
+ * bigint. An attribute named `__proto__` is lost on its way through the document client, in either direction; an update can name one all
+ * the same.
  */
 export function stored(value: unknown): Value {
   if (typeof value === 'bigint') return toInt64(String(value));
@@ -53,7 +54,7 @@ export function typeOf(value: Value): string {
   return `${typeOf(first as Value)}S`;
 }
 
-/** Text that two values have in common exactly when they are equal. */
+/** Canonical text of a value: equal values have equal texts. */
 export function canonical(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);
   if (isNumber(value) || typeof value === 'boolean' || value === null || value === undefined) return String(value);
@@ -71,7 +72,10 @@ export function canonical(value: unknown): string {
 export const isSame = (one: Value, other: Value): boolean =>
   typeOf(one) === typeOf(other) && canonical(one) === canonical(other);
 
-/** Texts are in the order of their UTF-8. @returns undefined where there is no order */
+/**
+ * Strings are ordered by their UTF-8 bytes.
+ * @returns undefined where there is no order
+ */
 export function compare(one: Value, other: Value): number | undefined {
   if (isNumber(one) && isNumber(other)) return one < other ? -1 : Number(one > other);
   if (typeof one === 'string' && typeof other === 'string') return Buffer.compare(Buffer.from(one), Buffer.from(other));
@@ -79,7 +83,7 @@ export function compare(one: Value, other: Value): number | undefined {
   return undefined;
 }
 
-/** Exact also where a double is not. */
+/** Adds or subtracts; integers beyond 2^53 stay exact. */
 export function sum(one: number | bigint, other: number | bigint, sign: 1 | -1 = 1): number | bigint {
   const plain = Number(one) + sign * Number(other);
   const isExact = typeof one === 'number' && typeof other === 'number' && Number.isSafeInteger(plain);

@@ -12,7 +12,7 @@ export async function certifiedPage(t: Trial) {
 // biome-ignore lint/suspicious/noExplicitAny: a check looks at whatever the answer holds
 export type Item = any;
 
-/** @param compared of a host what was answered, and what was loaded */
+/** @param compared gives, for a host, the value answered and the value loaded */
 async function compareHosts(
   t: Trial,
   compared: (item: Item, host: CertifiedHost) => [got: unknown, expected: unknown],
@@ -121,7 +121,7 @@ export const capability = section('2.2', 'Fleet host capability (servicemap obje
   shown('freshness is unknown when no snapshot was ever received', (t) => freshnessOf(t, 'no-data', 'unknown')),
 ]);
 
-/** Freshness of a host whose snapshot is a little younger, or older, than two intervals. */
+/** Checks the freshness of the host with this name. */
 async function freshnessOf(t: Trial, name: string, expected: string): Promise<void> {
   const { items } = await certifiedPage(t);
   const host = items.find(({ host_id }: Item) => host_id.endsWith(name));

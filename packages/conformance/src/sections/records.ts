@@ -9,7 +9,7 @@ import { MISSING } from './errors.ts';
 const record = async (t: Trial) => data(await t.rum());
 
 const loaded: Readonly<Record<string, unknown>> = { ...rumRecord(0), ...RUM_USAGE };
-/** Times are known from each other: when the data was loaded is not. */
+/** Times are compared with `created_at`, since the time of loading is unknown. */
 const isTime = (name: string) => /_(at|time)$/.test(name);
 const FIRST_TIME = 'created_at';
 
@@ -72,7 +72,7 @@ export const workItem = section('2.5', 'Work item', [
   }),
   shownOnData('Deletion is soft: the record is kept, marked deleted', async (t, { workItems: { kept } }) => {
     data(await t.remove(kept));
-    data(await t.remove(kept)); // of a record that is gone nothing would be known
+    data(await t.remove(kept)); // it succeeds, so the record still exists and its version is compared
     refused(await t.remove({ ...kept, version: kept.version + 1 }), 'ResourceNotFound');
   }),
   open('Other fields of the work item', NOT_SHOWN),
