@@ -1,15 +1,15 @@
 /**
- * Bugs to plant, one at a time, and what must notice: in what talks to DynamoDB and in what is deployed. The pure modules are
- * Stryker's: `npm run test:mutation`.
+ * The bugs to plant, one at a time, and the tests that must notice each: in what talks to DynamoDB and in what is deployed. The pure
+ * modules are covered by Stryker: `npm run test:mutation`.
  */
 import type { Bug } from './plant.ts';
 
 export interface Mutant extends Bug {
-  /** Test files that are run; absent: it is for `npm run prove:mutants` alone. */
+  /** Test files to run; absent: the bug is for `npm run prove:mutants` only. */
   tests?: readonly string[];
-  /** Of these files only tests whose name matches, where the rest would take long. */
+  /** Runs only tests whose name matches, if all would take long. */
   only?: string;
-  /** The scenario that must fail in `npm run prove`, which holds without the bug; absent: any. */
+  /** The scenario of `npm run prove` that must fail with the bug; absent: any. */
   scenario?: string;
 }
 
@@ -488,7 +488,7 @@ export const MUTANTS: readonly Mutant[] = [
     tests: [integration('console')],
     only: 'who is let in',
   },
-  // What the protocol once did wrong, or `npm run prove` once did not see, in the code as it is now.
+  // Earlier mistakes of the protocol, and some that `npm run prove` once missed, planted in today's code.
   {
     name: 'throttling ends the commit of a merge',
     file: 'lib/operations/merge-alerts/commit.ts',

@@ -28,7 +28,10 @@ export function copySources(name: string): string {
   return folder;
 }
 
-/** Plants a bug in the folder's copy. @returns takes it out again; undefined: its text does not occur once */
+/**
+ * Plants a bug in the folder's copy.
+ * @returns removes it again; undefined: its text does not occur exactly once
+ */
 function plant(folder: string, { file, find, replace }: Bug): (() => void) | undefined {
   const path = `${folder}${file}`;
   const source = readFileSync(path, 'utf8');
@@ -38,7 +41,7 @@ function plant(folder: string, { file, find, replace }: Bug): (() => void) | und
   return () => writeFileSync(path, source);
 }
 
-/** Does something while the bug is planted in the folder's copy. */
+/** Runs `act` while the bug is planted in the folder's copy. */
 export async function withBug<Result>(folder: string, bug: Bug, act: () => Promise<Result>) {
   const takeOut = plant(folder, bug);
   if (!takeOut)
@@ -53,8 +56,7 @@ export async function withBug<Result>(folder: string, bug: Bug, act: () => Promi
 }
 
 /**
- * Plants bugs together, as far as they do not touch each other, for the compiler to look at: code that cannot run would be noticed by
- * any test.
+ * Compiles all bugs, as many at a time as do not overlap: code that does not compile would fail any test.
  * @throws with the compiler's errors
  */
 export function checkTypes(bugs: readonly Bug[]): void {

@@ -18,7 +18,7 @@ const FORMS = [
   ['--form', 'two'],
 ] as const;
 
-/** Without the middle of a long run. */
+/** Omits the middle of a long run. */
 function shortened(text: string): string {
   const lines = text.split('\n');
   const left = lines.length - MOST_LINES;
@@ -27,7 +27,7 @@ function shortened(text: string): string {
 }
 const MOST_LINES = 60;
 
-/** @returns what tells of the first failure, of one scenario or of all */
+/** @returns the output about the first failure, of one scenario or of all */
 async function find(folder: string, scenario = ''): Promise<string | undefined> {
   for (const form of FORMS) {
     const out = await new Promise<string>((resolve) => {

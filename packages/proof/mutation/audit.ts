@@ -26,7 +26,7 @@ interface Place {
   column: number;
 }
 
-/** A change as Stryker's instrumenter tells it: lines and columns count from 0. */
+/** A change as Stryker's instrumenter describes it: lines and columns count from 0. */
 interface Mutant {
   location: { start: Place; end: Place };
   replacement: string;
@@ -36,7 +36,7 @@ interface Mutant {
 async function mutantsOf(name: string, content: string): Promise<Mutant[]> {
   const { Instrumenter } = await import(`${tools}node_modules/@stryker-mutator/instrumenter/dist/src/index.js`);
   const silent = { isDebugEnabled: () => false, isTraceEnabled: () => false, debug() {}, info() {}, warn() {} };
-  // Left out: words, and what the compiler nearly always notices.
+  // Left out: texts, and changes that the compiler nearly always notices.
   const excludedMutations = ['StringLiteral', 'ObjectLiteral', 'ArrowFunction'];
   const options = { plugins: null, excludedMutations, ignorers: [] };
   const { mutants } = await new Instrumenter(silent).instrument([{ name, content, mutate: true }], options);
@@ -74,7 +74,7 @@ async function chooseChanges(seed: number, count: number): Promise<Change[]> {
 
 const dynamoDb = await startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT });
 
-/** @returns whether the command failed, or had not ended after ten minutes */
+/** @returns whether the command failed or took longer than ten minutes */
 function fails(folder: string, ...args: string[]): Promise<boolean> {
   const env = { ...process.env, DYNAMODB_ENDPOINT: dynamoDb.endpoint };
   const child = spawn(process.execPath, args, {

@@ -1,4 +1,4 @@
-/** App keys and what their account may do: operators at the same time, and look-ups through the cache in between. */
+/** Scenarios of app keys and permissions: operators change them concurrently, with cached look-ups in between. */
 
 import { appKeyIdOf, createAppKeys } from '../../../lib/auth/app-keys.ts';
 import { expression } from '../../../lib/dynamodb/expression.ts';
@@ -24,7 +24,7 @@ import { type Script, START_MS, type Surroundings } from './surroundings.ts';
 import type { Outcome as Run } from './transition-system.ts';
 import { canonical } from './values.ts';
 
-/** The text of a key that scenarios call by a short name. */
+/** The text of a key, by the short name that scenarios use. */
 const textOf = (name: string) => name.padEnd(32, '-');
 const identityOf = (name: string) => identityOfAppKey(textOf(name));
 
@@ -33,9 +33,9 @@ const [OWN, OTHER] = [1, 2];
 /** Seconds for which a handler trusts a key that it has looked up. */
 const TRUSTED_SECONDS = 30;
 const START_SECONDS = START_MS / 1_000;
-/** By the clock of an operator that is an hour ahead of the handlers'. */
+/** By the clock of an operator, which is an hour ahead of the handlers'. */
 const REVOKED_AT = START_SECONDS + 3_600;
-/** Between the two look-ups of a handler. */
+/** Time between the two look-ups of a handler. */
 const ENDS_AT = START_SECONDS + 45;
 
 interface KeyState {
@@ -55,7 +55,7 @@ interface State {
 type Outcome = { state: State; answer: string };
 const operations = new Map<string, (state: State) => readonly Outcome[]>();
 
-/** What an operator does; when it gets an error, nothing has changed. */
+/** An operator's command that changes nothing when it fails. */
 function operator(name: string, act: (at: Surroundings) => Promise<unknown>, apply: (state: State) => State): Actor {
   operations.set(name, (state) => [
     { state: apply(state), answer: 'done' },
@@ -65,7 +65,7 @@ function operator(name: string, act: (at: Surroundings) => Promise<unknown>, app
     at
       .call(name, () => act(at))
       .catch((error: unknown) => {
-        // Otherwise the operator does it again.
+        // Otherwise the operator repeats the command.
         if (!isRefusal(error)) throw error;
       });
   return { name, script, again: true };
@@ -134,7 +134,7 @@ const rotate = (key: string, fresh: string) =>
       );
     },
     (state) =>
-      // Retried after it was done, the old key may have been revoked since: that refuses it.
+      // The retry of a completed rotation is refused if the old key was revoked meanwhile.
       withKey(
         withKey(state, fresh, (before) => before ?? { account: OWN, revoked: false, ends: false }),
         key,
@@ -154,7 +154,7 @@ const permit = change('permit', { permissions: ['monit'] });
 const load = (name: string, lines: readonly object[], apply: (state: State) => State) =>
   operator(name, ({ deps: { table } }) => loadLines(table, ...lines), apply);
 
-/** A key as a file has it; of another account it is refused, whoever stored it first. */
+/** A key in a data file; a key of another account is refused, whichever was stored first. */
 const loadKey = (key: string, account: number, revoked = false) =>
   load(
     `import ${key} of ${account}`,
@@ -178,7 +178,7 @@ const accountLine = (account_id: number, more: object = {}) => ({
   ...more,
 });
 
-/** A warm handler that is called with a key now, and again when it trusts its look-up no more. */
+/** A warm handler that is called with a key now, and again after its cached look-up expires. */
 function lookUps(key: string): Actor {
   const names = ['early', 'late'].map((when) => `look ${when} for ${key}`);
   for (const name of names)
@@ -260,7 +260,7 @@ const judgement: Judgement<State> = {
     return name.startsWith('look') ? String(answer) : 'done';
   },
   isFinal: (state, run) => canonical(state) === canonical(stateOf(run)),
-  // Copying an account into its keys, and an import, are done again.
+  // Copying an account into its keys, and an import, are repeated after a lost reply.
   isSettled: ({ name }) => /^(issue|revoke|rotate)/.test(name),
   describe: (run) => canonical(stateOf(run)),
   check: (run) =>
@@ -272,7 +272,7 @@ const judgement: Judgement<State> = {
 const scenario = (name: string, cost: Scenario['cost'], ...actors: Actor[]): Scenario =>
   scenarioOf(name, async () => [await rowsAfter(LINES)], actors, judgement, { cost });
 
-/** A restored table may have an account's list of keys without one of them, which another account then imports. */
+/** A restored table may lack one of an account's keys in its list; another account then imports that key. */
 const WITH_FOREIGN_KEY: readonly object[] = [
   ...LINES,
   { kind: 'app_key', account_id: OTHER, app_key: textOf('second') },

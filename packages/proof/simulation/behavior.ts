@@ -1,7 +1,7 @@
 /**
- * What a process does, learned by running it. Between two of its calls to the table a process runs alone, so what it does next is
- * a function of what was delivered to it before. Each such part is run once, with the real code, and then known: schedules whose parts are
- * known take no time.
+ * What a process does, recorded by running it. Between two of its calls to the table a process runs alone, so its next step depends only on
+ * what was delivered to it before. Each such part is run once, with the real code, and recorded: a schedule of recorded parts takes no
+ * time.
  */
 import { connectDouble } from './double-client.ts';
 import { abortError, drained, intern, Process, type ProcessOptions, setRunning } from './process.ts';
@@ -9,9 +9,9 @@ import { depsOver, type OperationLimits, type Script, START_MS, type Surrounding
 import { type Access, accessesOf, type Request } from './table-double.ts';
 import { canonical } from './values.ts';
 
-/** A call to the table; without a request a pause between operations. */
+/** A call to the table; without a request: a pause between operations. */
 export interface Call {
-  /** The same in each run of its process with the same deliveries. */
+  /** Equal in each run of its process with the same deliveries. */
   readonly name: string;
   readonly process: string;
   readonly request: Request | undefined;
@@ -21,11 +21,11 @@ export interface Call {
   readonly writes: boolean;
   /** Id of the operation that makes it. */
   readonly operation: string | undefined;
-  /** The code repeats the transaction by itself. */
+  /** The code retries the transaction itself. */
   readonly ownToken: boolean;
 }
 
-/** What is delivered to a process: a reply to one of its calls, or an error; or that the next of its timers ends. */
+/** What is delivered to a process: a reply to one of its calls, an error, or the end of its next timer. */
 export type Delivery =
   | { readonly id: number | string; readonly text: string; readonly give: () => { reply?: unknown; error?: unknown } }
   | 'runs out of time';
@@ -37,13 +37,13 @@ export type Effect =
   | { readonly kind: 'left'; readonly call: Call }
   | { readonly kind: 'event'; readonly name: string };
 
-/** A process that got a delivery, and waits. */
+/** A process that has received a delivery and waits. */
 export interface Position {
   readonly id: number;
   /** In the order in which they were sent. */
   readonly calls: readonly Call[];
   readonly hasTimers: boolean;
-  /** It has made one call, and no more. */
+  /** It has made exactly one call. */
   readonly isFresh: boolean;
   readonly over: 'done' | 'failed' | undefined;
   /** The last delivery, and where; absent: none. */
@@ -67,7 +67,7 @@ let positions = 0;
 export class Behavior {
   readonly #start: () => Promise<Run>;
   readonly #known = new Map<string, Position>();
-  /** The run that came to a position last: it can take more deliveries. */
+  /** The latest run that reached a position: it can take further deliveries. */
   #latest: { at: Position; run: Run } | undefined;
   #first: Reaction | undefined;
 
@@ -145,7 +145,7 @@ interface Waiting {
   readonly call: Call;
   readonly resolve: (reply: unknown) => void;
   readonly reject: (error: unknown) => void;
-  /** Waits for the signal of the call no more: Node keeps signals that somebody waits for. */
+  /** Stops waiting for the call's signal: Node keeps signals that have listeners. */
   readonly leave: () => void;
 }
 
@@ -186,7 +186,7 @@ class Run {
     const { call, resolve, reject } = this.#remove(answered?.name) as Waiting;
     process.history = `${intern(process.history)} ${call.name} ${delivery.text}`;
     const { reply, error } = delivery.give();
-    // The code may change what it is given.
+    // A copy, since the code may change its arguments.
     await this.#run(() => (error === undefined ? resolve(structuredClone(reply)) : reject(error)));
   }
 
@@ -288,12 +288,12 @@ function callOf(process: Process, asked: Request | undefined, operation: string 
   };
 }
 
-/** The SDK gives each transaction that has none a token, the same for all its attempts. */
+/** The SDK adds a token to a transaction without one, the same for all its attempts. */
 const withToken = (request: Request | undefined, token: string): Request | undefined =>
   request?.name === 'TransactWriteCommand'
     ? { ...request, input: { ClientRequestToken: token, ...request.input } }
     : request;
 
-/** An answer that an operation gave, or the error, as text. */
+/** The answer of an operation, or its error, as text. */
 export const outcomeOf = ({ answer, error }: { answer?: unknown; error?: unknown }): string =>
   error === undefined ? canonical(answer) : `${(error as Error).name} ${(error as Error).message} ${canonical(error)}`;

@@ -32,7 +32,7 @@ const remove = (name: string) =>
 const versionOf = (name: string) => (name.endsWith(AFTER_RESTORATION) ? 3 : 1);
 const AFTER_RESTORATION = 'after the restoration';
 
-/** As `admin work-item restore` does: it reads, and writes if nothing has changed. */
+/** Like `admin work-item restore`: reads the item, and writes it if nothing has changed. */
 const restore = (name: string) =>
   actor(`restore ${name}`, async ({ deps: { table } }: Surroundings) => {
     const row = await readWorkItem(table, ACCOUNT, ITEM);
@@ -46,7 +46,7 @@ const load = actor('import', async ({ deps: { table } }) => {
   return 'imported';
 });
 
-/** A record of the feed; it has no say where the item is deleted, and none in its version after a restoration. */
+/** A record of the feed: it never changes a deleted item, nor the version of a restored one. */
 const record = (when: 'early' | 'late'): Actor => ({
   ...actor(`record ${when}`, async ({ deps: { table } }) => {
     const at_ms = START_MS - (when === 'early' ? 2 : 1);

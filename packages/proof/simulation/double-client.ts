@@ -1,4 +1,4 @@
-/** A document client whose calls go to a function in place of the network. The code under test cannot tell. */
+/** A document client whose calls go to a function instead of the network. The code under test does not notice. */
 import { QueryCommand, type QueryCommandOutput } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
@@ -7,7 +7,7 @@ import type { Request } from './table-double.ts';
 
 export const TABLE_NAME = 'double';
 
-/** Takes a request, and answers as the client would after the last of its own attempts. */
+/** Handles a request, and answers as the client would after the last of its attempts. */
 export type Send = (request: Request, signal: AbortSignal | undefined) => Promise<unknown>;
 
 /** Never sends anything. */
@@ -18,7 +18,7 @@ interface Command {
   input: unknown;
 }
 
-/** A query whose values are as on the wire: reads of fleets. */
+/** A query with values in the wire format, as reads of fleets send it. */
 async function sendRaw({ input }: QueryCommand, send: (input: unknown) => Promise<unknown>): Promise<unknown> {
   const ExpressionAttributeValues = input.ExpressionAttributeValues && unmarshall(input.ExpressionAttributeValues);
   const reply = (await send({ ...input, ExpressionAttributeValues })) as QueryCommandOutput;
@@ -28,7 +28,7 @@ async function sendRaw({ input }: QueryCommand, send: (input: unknown) => Promis
 }
 
 export function connectDouble(send: Send): Table {
-  // The SDK's paginators ask for an instance of the class.
+  // The SDK's paginators require an instance of the class.
   const client: DynamoDBDocumentClient = Object.create(DynamoDBDocumentClient.prototype);
   const own = (command: Command, options?: { abortSignal?: AbortSignal }) => {
     const sent = (input: unknown) => send({ name: command.constructor.name, input }, options?.abortSignal);

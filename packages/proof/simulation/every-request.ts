@@ -1,4 +1,4 @@
-/** Real code on the table double, so that every kind of request that it makes is seen. */
+/** Runs the real code on the table double, so that every kind of request is made. */
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { sampleData } from '../../../infra/generate/sample.ts';
 import { createAppKeys } from '../../../lib/auth/app-keys.ts';
@@ -36,7 +36,7 @@ import type { Item } from './values.ts';
 
 const LARGE = 5;
 
-/** @returns all requests, in their order, and the rows that they left */
+/** @returns all requests in their order, and the resulting rows */
 export async function everyRequest(): Promise<{ requests: Request[]; items: Item[] }> {
   const requests: Request[] = [];
   const double = new TableDouble();
@@ -116,7 +116,7 @@ export async function everyRequest(): Promise<{ requests: Request[]; items: Item
   await listMerges(table, account, 1);
   await readSnapshot(table, account);
 
-  // Rows that a restore could have torn, each alone.
+  // Rows whose transaction a restore could have cut in two, each alone.
   const whole = double.items();
   for (const lost of whole) {
     await table.client.send(new DeleteCommand({ TableName: table.name, Key: { pk: lost.pk, sk: lost.sk } }));

@@ -21,18 +21,18 @@ import {
   TransitionSystem,
 } from './transition-system.ts';
 
-/** States after which the next of several starts begins without knowledge of them: some memory is left. */
+/** Number of states after which the next starting table begins with an empty memory, to bound the memory used. */
 const MOST_KEPT = 500_000;
-/** Steps after which a run counts as one that does not end. */
+/** Steps after which a run counts as endless. */
 const LONGEST_RUN = 400;
 
 export interface Scenario extends Cast {
   readonly name: string;
   /** How many states there are with one fault: hundreds, thousands, tens of thousands, a hundred thousand, millions, more. */
   readonly cost: 1 | 2 | 3 | 4 | 5 | 6;
-  /** Rows that runs begin with: each of these. */
+  /** The starting tables: runs begin with each of them. */
   readonly starts: () => Promise<readonly Rows[]>;
-  /** What is wrong with a run that is over. */
+  /** The problems of a finished run; empty: it is correct. */
   readonly judge: (run: Outcome) => string[];
 }
 
@@ -40,18 +40,18 @@ export interface Report {
   readonly scenario: string;
   /** At most. */
   readonly faults: number;
-  /** Ways through it, each to its end or to a state that was met before. */
+  /** Number of schedules run, each to its end or to a known state. */
   schedules: number;
-  /** Steps that were not tried, for their order does not matter; or the state was met before. */
+  /** Steps that were skipped, because their order does not matter or the state was known. */
   pruned: number;
   states: number;
-  /** To the table, of the operation with most: one with more than its limit is a failure. */
+  /** The most calls to the table that an operation made; more than its limit is a failure. */
   calls: number;
   /** Steps of the longest run. */
   depth: number;
   /** Of processor time. */
   cpuMs: number;
-  /** Absent: nothing is wrong in any schedule. */
+  /** Absent: no schedule failed. */
   failure?: { problems: string[]; schedule: string[]; steps: string[]; start?: number };
 }
 
@@ -103,7 +103,7 @@ class Search {
   readonly #scenario: Scenario;
   readonly #report: Report;
   readonly #system: TransitionSystem;
-  /** Of each state that was met, the steps that were asleep in it each time. */
+  /** For each known state, the steps that were asleep in it each time. */
   readonly #met = new Map<string, readonly string[]>();
   /** By what they were judged by. */
   readonly #judged = new Map<string, string[]>();
@@ -131,7 +131,7 @@ class Search {
     }
   }
 
-  /** Ends when more partitions are written than were known to be. */
+  /** Stops when a partition is written that was not known as written. */
   async #search(rows: Rows, written: number): Promise<string[] | undefined> {
     const report = this.#report;
     const first = this.#enter(await this.#system.begin(rows), [], 0);
@@ -206,7 +206,7 @@ function areIndependent({ step: one, ends }: Taken, { step: other, ends: otherEn
 }
 
 /**
- * Runs a schedule; after its end each process to its own. Steps that are not there are passed over.
+ * Runs a schedule, then each process to its end. Steps that are not possible are skipped.
  * @param system of the scenario
  */
 export async function replay(scenario: Scenario, system: TransitionSystem, rows: Rows, schedule: readonly string[]) {
@@ -224,7 +224,7 @@ export async function replay(scenario: Scenario, system: TransitionSystem, rows:
   return { problems, schedule: taken.map(({ name }) => name), steps: taken.map(describe) };
 }
 
-/** Leaves out of a schedule that fails whatever it fails without: parts of it first, then single steps. */
+/** Shortens a failing schedule: leaves out parts, then single steps, as long as it still fails. */
 async function shortest(
   scenario: Scenario,
   rows: Rows,

@@ -1,7 +1,7 @@
 /** DynamoDB's expressions: parsed once, then evaluated on items. */
 import { compare, type Item, isMap, isSame, stored, sum, typeOf, type Value } from './values.ts';
 
-/** What an expression is evaluated with. */
+/** The item and the placeholders that an expression is evaluated with. */
 export interface Context {
   /** Empty where there is no such item. */
   readonly item: Item;
@@ -9,12 +9,12 @@ export interface Context {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** What DynamoDB refuses as a mistake in the request. */
+/** An error in the request, which DynamoDB refuses with ValidationException. */
 export class Invalid extends Error {}
 
 type Operand = (context: Context) => Value | undefined;
 type Condition = (context: Context) => boolean;
-/** Of maps: nothing in a list is named. */
+/** Map members only: the service names no list elements. */
 type Path = (names: Context['names']) => string[];
 
 const TOKEN = /\s*(<=|>=|<>|[=<>(),.+-]|[#:]?\w+)/y;
@@ -185,7 +185,7 @@ class Parser {
 }
 
 type Update = (context: Context) => Item;
-/** What the step makes of the item. */
+/** The item after the step. */
 type Step = (context: Context, after: Item) => Item;
 
 const equals = (one: Value | undefined, other: Value | undefined) =>
@@ -225,13 +225,13 @@ function valueAt(item: Value | undefined, path: readonly string[]): Value | unde
 
 /**
  * A copy of the item with a value at the path.
- * @param value undefined: takes it away
+ * @param value undefined: removes it
  */
 function putAt(item: Value | undefined, path: readonly string[], value: Value | undefined): Item {
   if (!isMap(item)) throw new Invalid('The document path provided in the update expression is invalid for update');
   const [name = '', ...inner] = path;
   const changed = inner.length === 0 ? value : putAt(valueAt(item, [name]), inner, value);
-  // In a literal a computed name is a property of the copy, also where it is `__proto__`.
+  // A computed name in an object literal makes a property of the copy, also if it is `__proto__`.
   const copy: Record<string, Value> = { ...item, [name]: changed as Value };
   if (changed === undefined) delete copy[name];
   return copy;

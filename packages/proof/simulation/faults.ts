@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import type { Request } from './table-double.ts';
 
-/** What can go wrong with a call, or with the process that makes it. */
+/** The faults of a call, or of the process that makes it. */
 export const FAULTS = {
   dies: 'the process dies; what it has sent may arrive later',
   'is applied, its reply lost, and sent again': 'by the SDK',
@@ -25,7 +25,10 @@ export const FAULTS = {
 } as const;
 export type Fault = keyof typeof FAULTS;
 
-/** Whether an operation may fail after it. @param isHurried it has no time for another attempt */
+/**
+ * Whether the fault allows an operation to fail.
+ * @param isHurried it has no time for another attempt
+ */
 export const mayFail = (fault: Fault, { name }: Request, isHurried: boolean): boolean =>
   fault === 'gets no reply' ||
   (isHurried && fault === 'is done in part') ||
@@ -44,7 +47,7 @@ export function halvesOf({ name, input }: Request): [Request, Request] {
   return [of(all.slice(0, middle)), of(all.slice(middle))];
 }
 
-/** How DynamoDB refuses a call that it does not do. */
+/** The errors with which DynamoDB refuses a call. */
 export function refusal(fault: Fault, { name, input }: Request): { reply?: unknown; error?: unknown } {
   const $metadata = { httpStatusCode: 400 };
   const canceled = (Code: string) =>

@@ -1,4 +1,4 @@
-/** Merges against operators, who import what merges change, and repair what a restore has torn. */
+/** Scenarios of merges beside operators who import what merges change, and repair what a restore has cut in two. */
 import { type Key, parseKey } from '../../../lib/dynamodb/keys.ts';
 import type { Scenario } from './explore.ts';
 import {

@@ -1,4 +1,4 @@
-/** Large merges against others, and what finishes them. */
+/** Scenarios of large merges beside others, and of what finishes them. */
 import type { Scenario } from './explore.ts';
 import { A, B, C, merge, ONE, oneByOne, sweep, THREE, TWO, undo, withRetry } from './merge-actors.ts';
 import { mergeScenario } from './merge-scenario.ts';
@@ -6,13 +6,13 @@ import { mergeOfPreviousRelease } from './previous-release.ts';
 
 const SMALL = { alerts: [A], into: TWO };
 const LARGE = { alerts: [A, B], into: THREE };
-/** Before: there is a merge order. Its alerts stay where they are. */
+/** An earlier merge, so that there is a merge order. Its alerts are in the incident already. */
 const BEFORE = { before: [{ alerts: [A, B], into: ONE }] };
 const TWO_ORIGINS = { alerts: [A, C], into: TWO };
-/** One of two alerts is there already; the other merge takes both. */
+/** One of two alerts is in the incident already; the other merge takes both. */
 const STAYING = { alerts: [A, C], into: ONE };
 const TAKING = { alerts: [A, C], into: THREE };
-/** The previous release reads what it may see of half a transaction as it did: no release after it can help that. */
+/** The previous release may read half a transaction, and always did: no later release can change that. */
 const BESIDE = { cost: 4, ...BEFORE, without: 'shows a row late' } as const;
 /** One alert is moved at once. */
 const IN_PARTS = { transactionItems: 2 };

@@ -11,19 +11,19 @@ import type { Outcome } from './transition-system.ts';
 import { canonical } from './values.ts';
 
 const ACCOUNT = 1;
-/** As many in one second, and in two. */
+/** The limits in one second, and in two. */
 const [INNER, OUTER]: [RateWindow, RateWindow] = [
   { name: 'second', limit: 1, seconds: 1 },
   { name: 'two seconds', limit: 2, seconds: 2 },
 ];
 const LIMITED = { name: 'limited', rateWindows: [INNER, OUTER] as const };
 
-/** Calls that were counted, by window. */
+/** Number of counted calls, by window. */
 type State = Readonly<Record<string, number>>;
 
 const windowsAt = (second: number) => ({ inner: `second ${second}`, outer: `two from ${second - (second % 2)}` });
 
-/** A call in a second of the clock, of a handler of its own or of that of the calls before it. */
+/** A call in some second of the clock, by a new handler or by that of earlier calls. */
 const take =
   (name: string, second: number, limiterOf = createRateLimiter): Script =>
   ({ deps, call }) =>
@@ -79,7 +79,7 @@ const judgement: Judgement<State> = {
   answerOf: ({ answer, error }) => String(error ?? answer),
   isFinal: (state, run) => canonical(state) === canonical(countsOf(run)),
   isSettled: () => true,
-  // A window that is known to be full is not asked about again.
+  // A window that is known to be full is not read again.
   check: ({ operations }) =>
     operations.some(
       ({ name, calls }) =>

@@ -1,25 +1,28 @@
 /**
- * Whether the answers to callers, and what is left in the table, could have come about one call after the other, each between its
- * beginning and its end: Wing and Gong's search.
+ * Whether the answers and the final table could result from the calls one after the other, each between its beginning and its end: Wing and
+ * Gong's search.
  */
 import type { Operation } from './surroundings.ts';
 
-/** A sequential model of what is tested: plain, and as the contract has it. */
+/** A plain sequential model of what is tested, as the contract describes it. */
 export interface Model<State> {
   readonly initial: State;
-  /** What an operation does by itself. @returns all that could be right: mostly one */
+  /**
+   * What an operation does alone.
+   * @returns all outcomes that would be right: mostly one
+   */
   readonly apply: (state: State, operation: string) => readonly { state: State; answer: string }[];
-  /** An answer, or an error, as the model has it; undefined: it leaves open whether the operation was done. */
+  /** An answer or error in the model's terms; undefined: it does not say whether the operation was done. */
   readonly answerOf: (operation: Operation) => string | undefined;
-  /** Whether a state of the model is what is in the table. */
+  /** Whether a state of the model equals the table. */
   readonly isFinal: (state: State) => boolean;
 }
 
 export function isLinearizable<State>(operations: readonly Operation[], model: Model<State>): boolean {
-  // An operation none of whose calls was taken has done nothing.
+  // An operation none of whose calls was executed has done nothing.
   const all = operations.filter(({ after, ended }) => after !== undefined || ended);
   const search = (state: State, left: readonly Operation[]): boolean => {
-    // What is left open may as well never happen.
+    // An operation with an unknown outcome may also never take effect.
     if (left.every((operation) => expected(operation) === undefined) && model.isFinal(state)) return true;
     return left.some((operation) => {
       const isFirst = !left.some(

@@ -1,4 +1,4 @@
-/** Who merges, undoes, imports and finishes, and what the table holds before. */
+/** The actors that merge, undo, import and finish, and the table before they begin. */
 
 import { set } from '../../../lib/dynamodb/expression.ts';
 import { type Key, keys, parseKey } from '../../../lib/dynamodb/keys.ts';
@@ -40,10 +40,10 @@ export const [A, B, C, NEW] = [11, 12, 13, 14].map(id) as [string, string, strin
 
 const HOUR_MS = 3_600_000;
 
-/** Merges of one alert are small, those of more large; two alerts are moved at once. */
+/** A merge of one alert is small, one of more is large; two alerts are moved at a time. */
 export const SIZES = { transactionItems: 3 } as const satisfies Sizes;
 
-/** With what its operations do, by their names. */
+/** An actor, and what its operations do in the model, by their names. */
 export interface MergeActor extends Actor {
   readonly operations: ReadonlyMap<string, Apply>;
 }
@@ -62,9 +62,9 @@ const done =
 const unchanged = done((state) => state);
 
 interface Own extends Sizes, Partial<Pick<Actor, 'aheadMs'>> {
-  /** Time that the call has, where it is little. */
+  /** The call's time limit, if it is short. */
   timeMs?: number;
-  /** The code that merges; absent: this tree's. */
+  /** The merge code to run; absent: this tree's. */
   code?: () => Promise<typeof createMergeAlerts>;
 }
 
@@ -88,13 +88,13 @@ export function merge(name: string, what: Merge, { aheadMs, timeMs, code, ...own
   return mergeActor(name, act, (state) => merged(state, what), aheadMs === undefined ? {} : { aheadMs });
 }
 
-/** A caller that sends it again under the same key, whatever became of it. */
+/** A caller that repeats the merge with the same key, whatever the outcome was. */
 export function withRetry(name: string, what: Merge, own: Own = {}): MergeActor {
   const calls = [name, `${name} again`].map((each) => merge(each, { ...what, key: name }, own));
   return oneByOne(name, ...calls);
 }
 
-/** Of one process, one after the other. */
+/** Merges of one process, one after the other. */
 export const oneByOne = (name: string, ...calls: readonly MergeActor[]): MergeActor => ({
   ...calls[0],
   ...inTurn(name, ...calls.map(({ script }) => script)),
@@ -102,7 +102,7 @@ export const oneByOne = (name: string, ...calls: readonly MergeActor[]): MergeAc
   operations: new Map(calls.flatMap(({ operations }) => [...operations])),
 });
 
-/** Of the merge that scenarios of undoing begin with. */
+/** Undoes the merge that undo scenarios begin with. */
 export function undo(name: string): MergeActor {
   const act = async ({ deps }: Surroundings) => {
     const request = { account: ACCOUNT, incidentId: TWO, sequence: undoneSequence, by: 'operator', requestId: name };
@@ -120,7 +120,7 @@ const incidentLine = (incident_id: string, title: string) => {
   return { kind: 'incident', account_id: ACCOUNT, incident_id, title };
 };
 
-/** An operator, who imports a row again when it failed. */
+/** An operator who repeats a failed import of a row. */
 function load(name: string, line: object, apply: (state: State) => State): MergeActor {
   const act = async ({ deps: { table } }: Surroundings) => {
     await loadLines(table, line);
@@ -138,7 +138,7 @@ export const loadIncident = (incident: string, title: string) =>
     titles: { ...state.titles, [incident]: title },
   }));
 
-/** A record of the feed, which comes again when it failed. */
+/** A record of the feed, which is delivered again when it failed. */
 function record(name: string, at_ms: number, line: object, apply: (state: State) => State): MergeActor {
   const act = async ({ deps: { table } }: Surroundings) => {
     for (const { write } of rowsOf([recordOfEntity({ ...line, at_ms } as never)])) await write(table);
@@ -156,7 +156,7 @@ export const alertRecord = (alert: string, into: string, when: 'early' | 'late' 
     (state) => (alert in state.at ? state : { ...state, at: { ...state.at, [alert]: into } }),
   );
 
-/** Of an incident, from before all merges: what they have changed stays. */
+/** A record of an incident from before all merges: what they changed stays. */
 export const incidentRecord = (incident: string, when: 'early' | 'late') =>
   record(
     `record of incident ${Number(`0x${incident}`)}, ${when}`,
@@ -196,13 +196,13 @@ export const UNTOUCHED: State = {
   used: {},
 };
 
-/** An operator, who exports the account's incidents and alerts. */
+/** An operator who exports the account's incidents and alerts. */
 export function exporting(name: string): MergeActor {
   const act = async ({ deps: { table } }: Surroundings) => canonical(shown(await readSnapshot(table, ACCOUNT)));
   return mergeActor(name, act, exported, { mostCalls: 60 });
 }
 
-/** An operator, who repairs until there is nothing to repair. */
+/** An operator who repairs until nothing is left to repair. */
 export function repairing(name: string): MergeActor {
   const act = async ({ deps: { table } }: Surroundings) => {
     for (;;) {
@@ -214,7 +214,7 @@ export function repairing(name: string): MergeActor {
   return mergeActor(name, act, unchanged, { again: true, repeats: true, mostCalls: 300 });
 }
 
-/** An operator, who repairs once, and gets the number of repairs. */
+/** An operator who repairs once and gets the number of repairs. */
 export function repairOnce(name: string): MergeActor {
   const act = async ({ deps: { table } }: Surroundings) => {
     const { fixed } = await repair(table, checkMerges(await readMergeRows(table, ACCOUNT)));
@@ -223,10 +223,10 @@ export function repairOnce(name: string): MergeActor {
   return mergeActor(name, act, repaired, { again: true, repeats: true, mostCalls: 60 });
 }
 
-/** Sequence of the merge that scenarios of undoing begin with. */
+/** Sequence of the merge that undo scenarios begin with. */
 let undoneSequence = 0;
 
-/** These merges are done, and no others. */
+/** Exactly these merges are done. */
 export const afterMerges = (merges: readonly Merge[]) => async () => [
   await rowsAfter(LINES, async ({ deps }) => {
     for (const what of merges) {
@@ -237,7 +237,7 @@ export const afterMerges = (merges: readonly Merge[]) => async () => [
   }),
 ];
 
-/** Something else has put one of them elsewhere since. */
+/** The table after something other than a merge has moved this alert. */
 export const misplaced = (alert: string) => async () => [
   await rowsAfter(LINES, async ({ deps }) => {
     await createMergeAlerts(deps)(callOf(bodyOf({ alerts: [alert], into: TWO }), ACCOUNT));
@@ -245,7 +245,7 @@ export const misplaced = (alert: string) => async () => [
   }),
 ];
 
-/** A restore has each row as it was before some merges, or as it was after one of the writes of them: all that there can be. */
+/** The tables that a restore can leave: each row as it was before some merges, or as one of their writes left it. */
 export const torn = (merges: readonly Merge[], sizes: Sizes) => async (): Promise<Rows[]> => {
   const double = new TableDouble(await rowsAfter(LINES));
   const { rows: before } = double;
@@ -281,7 +281,7 @@ export function sweep(name: string): MergeActor {
   return mergeActor(name, act, unchanged);
 }
 
-/** What the stream and the queue bring of a large entry. */
+/** The messages that stream and queue deliver for a large entry. */
 export function finishingOf(item: Item, transactionItems: number): Message | undefined {
   const key = { pk: item.pk, sk: item.sk } as Key;
   if (!item.large || parseKey(key)?.kind !== 'feedEntry') return undefined;

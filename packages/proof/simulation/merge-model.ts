@@ -1,4 +1,4 @@
-/** What merges, their undoing and imports do: a plain sequential model, and how the table is compared with it. */
+/** A plain sequential model of merges, undos and imports, and its comparison with the table. */
 
 import { ofKind, type Stored } from '../../../lib/dynamodb/keys.ts';
 import type { AlertRow, IncidentRow } from '../../../lib/dynamodb/rows.ts';
@@ -22,24 +22,24 @@ export interface Merge {
   title?: string;
   owner?: number;
   key?: string;
-  /** It was done so long ago that its key no longer counts. */
+  /** It was done so long ago that its key has expired. */
   longAgo?: true;
 }
 
-/** As the feeds record it; of an undo `moves` says where alerts went, of a merge where they came from. */
+/** An entry as the feeds record it: `moves` of an undo says where alerts went, of a merge where they came from. */
 export interface Entry {
   kind: 'merge' | 'merge_undone';
   incident: string;
   moves: Readonly<Record<string, string>>;
   stayed: readonly string[];
-  /** Alerts that were imported since: a large entry that had yet to move them does not, and does not record them. */
+  /** Alerts that were imported since: a large entry that has not moved them yet skips them and does not record them. */
   imported?: readonly string[];
 }
 
 export interface State {
   /** The incident of each alert; 'none' where there is none. */
   at: Readonly<Record<string, string>>;
-  /** The entry that moved an alert last, or found it in its incident; absent: none has. */
+  /** The latest entry that moved an alert or found it in its incident; absent: none. */
   by: Readonly<Record<string, number>>;
   entries: readonly Entry[];
   titles: Readonly<Record<string, string>>;
@@ -109,7 +109,7 @@ export function undone(state: State): Outcome {
   return { state: withEntry(state, entry, (alert) => back[alert] as string), answer };
 }
 
-/** Alerts are where the feeds say. */
+/** Alerts are where the feeds say they are. */
 export function repaired(state: State): Outcome {
   const at = { ...state.at };
   for (const { kind, incident, moves } of state.entries)
@@ -118,7 +118,7 @@ export function repaired(state: State): Outcome {
   return { state: { ...state, at }, answer: `${fixed} fixed` };
 }
 
-/** An alert that is imported belongs where the import says, whatever entries did with it. */
+/** An imported alert belongs where the import says, whatever entries did with it. */
 export function imported(state: State, alert: string, into: string): State {
   const { [alert]: _moved, ...by } = state.by;
   const entries = state.entries.map((entry) => ({ ...entry, imported: [...(entry.imported ?? []), alert] }));
@@ -158,7 +158,7 @@ function stateOf(run: Run): Pick<State, 'entries' | keyof Shown> {
 
 type Shown = Pick<State, 'at' | 'titles' | 'owners'>;
 
-/** What rows of the table, or of an export, show. */
+/** The state that rows of a table, or of an export, show. */
 export function shown({
   alerts,
   incidents,
@@ -176,16 +176,16 @@ export function shown({
   };
 }
 
-/** What an export has: all merges whole. */
+/** The state of an export, which contains each merge in full or not at all. */
 export const exported = (state: State): Outcome => {
   const { at, titles, owners } = state;
   return { state, answer: canonical({ at, titles, owners }) };
 };
 
-/** Where a restore has lost what was before, the check says so, and nobody knows what the rows should be. */
+/** Where a restore has lost the earlier state, the check reports it, and the right rows are unknown. */
 const isUnknown = ({ fixes }: Finding) => fixes.length === 0;
 
-/** @param operations what they do, by their names */
+/** @param operations the model's operations, by their names */
 export const judgement = (initial: State, operations: ReadonlyMap<string, Apply>): Judgement<State> => ({
   initial,
   apply: (state, operation) => [operations.get(operation)?.(state) ?? { state, answer: 'no such operation' }],
@@ -207,7 +207,7 @@ export const judgement = (initial: State, operations: ReadonlyMap<string, Apply>
   },
 });
 
-/** Promises that feeds and places do not show. */
+/** Promises that feeds and assignments do not show. */
 function* unkept(run: Run): Generator<string> {
   const { isThrottled, faults, events, items } = run;
   const moved = rowsOf(run).entries.flatMap(({ entry, moves, stayed }) => [

@@ -1,4 +1,4 @@
-/** A scenario of merges: what the table holds before, who calls, and what finishes large ones. */
+/** A scenario of merges: the table before, the callers, and what finishes large merges. */
 import type { Scenario } from './explore.ts';
 import {
   afterMerges,
@@ -24,7 +24,7 @@ interface Setting extends Pick<Cast, 'isHurried' | 'without'> {
   readonly before?: readonly Merge[];
   /** An alert that was merged into incident 2 and is now in incident 3 without a feed entry for that move. */
   readonly misplaced?: string;
-  /** Merges that a restore has torn. */
+  /** Merges whose transactions a restore has cut in two. */
   readonly torn?: readonly Merge[];
   /** Keeps only the starting tables for which it is true. */
   readonly only?: (rows: Rows) => boolean;

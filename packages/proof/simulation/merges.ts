@@ -1,4 +1,4 @@
-/** Small merges, a large one by itself, and their undoing. */
+/** Scenarios of small merges, of a large one alone, and of their undos. */
 import type { Scenario } from './explore.ts';
 import { A, B, C, merge, ONE, THREE, TWO, undo, withRetry } from './merge-actors.ts';
 import { mergeScenario } from './merge-scenario.ts';

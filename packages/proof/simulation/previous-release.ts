@@ -7,19 +7,19 @@ import type { createMergeAlerts } from '../../../lib/operations/merge-alerts/mer
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Of its files only `lib`, with the packages of this tree: errors that the table double throws are then of the same classes. */
+/** Only its `lib`, with this tree's packages, so that errors thrown by the table double have the same classes. */
 export async function mergeOfPreviousRelease(): Promise<typeof createMergeAlerts> {
   const commit = readFileSync(join(root, 'docs/released-commit.txt'), 'utf8').trim();
   const tree = join(root, '.local/simulated', commit);
   if (!existsSync(tree)) {
     const temporary = mkdtempSync(join(mkdirSync(join(root, '.local/simulated'), { recursive: true }) ?? root, 'new-'));
-    // Of the whole clone, also where this is a copy within it.
+    // The root of the clone, also if this is a copy inside it.
     const cwd = execFileSync('git', ['rev-parse', '--show-toplevel'], { cwd: root, encoding: 'utf8' }).trim();
     const files = execFileSync('git', ['archive', commit, 'lib'], { cwd, maxBuffer: 2 ** 30 });
     execFileSync('tar', ['-x', '-C', temporary], { input: files });
     renameSync(temporary, tree);
   }
-  // Releases before the folders of operations have it elsewhere.
+  // Releases before `lib/operations` have it elsewhere.
   const places = ['lib/operations/merge-alerts/merge.ts', 'lib/incidents/merge-alerts.ts'].map((path) =>
     join(tree, path),
   );

@@ -1,4 +1,4 @@
-/** Processes with a clock of their own, one of which runs at a time, and what replaces time and randomness for them. */
+/** Processes with a clock each, one of which runs at a time, and what replaces time and randomness for them. */
 import nodeCrypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers/promises';
@@ -13,7 +13,7 @@ export const abortError = () => Object.assign(new Error('aborted'), { name: 'Abo
 const realImmediate = setImmediate;
 export const drained = () => new Promise((resolve) => realImmediate(resolve));
 
-/** The process whose code is running: one at a time. */
+/** The process whose code is running. */
 let running: Process | undefined;
 export const setRunning = (process: Process | undefined): void => {
   running = process;
@@ -57,7 +57,7 @@ export class Process {
     this.history = `${this.name} ${this.#forgotten} ${this.clockMs} ${this.#ids} ${known}`;
   }
 
-  /** The next call to the table. */
+  /** The name of the next call to the table. */
   nextCall(): string {
     this.calls += 1;
     return `${this.name} ${this.#forgotten > 0 ? `${this.#forgotten + 1}.` : ''}${this.calls}`;
@@ -99,7 +99,7 @@ export class Process {
   }
 }
 
-/** Replaces time and randomness by those of the running process, for as long as this program runs. */
+/** Replaces time and randomness by those of the running process until this program ends. */
 export function virtualize(): void {
   const own = () => running ?? new Process('set-up', async () => {}, {});
   timers.setTimeout = ((ms: number, value: unknown, { signal }: { signal?: AbortSignal } = {}) =>

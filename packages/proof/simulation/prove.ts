@@ -38,7 +38,7 @@ const HELP = `npm run prove -- [options]: tries every schedule of a few calls, w
                   the run that a failure prints
 `;
 
-/** Most faults of a run, by how many schedules a scenario has; absent: it is left out. */
+/** Maximum faults in a run, by the size of a scenario; absent: the scenario is left out. */
 const FORMS: Readonly<Record<string, Readonly<Partial<Record<Scenario['cost'], number>>>>> = {
   quick: { 1: 1, 2: 0, 3: 0 },
   short: { 1: 1, 2: 1, 3: 1, 4: 1, 5: 0, 6: 0 },
@@ -63,11 +63,11 @@ const { values: options } = parseArgs({
     only: { type: 'string', default: '' },
     faults: { type: 'string' },
     replay: { type: 'string' },
-    /** Which of the rows that its runs begin with, where there are several. */
+    /** Which of its starting tables, if there are several. */
     start: { type: 'string', default: '0' },
     stop: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
-    /** Explores what the process that forked it asks for. */
+    /** The worker: explores what the parent process asks for. */
     lane: { type: 'boolean', default: false },
   },
 });
@@ -98,14 +98,14 @@ interface Job {
 }
 const run = ({ scenario, faults }: Job) => explore(scenarioOf(scenario), faults);
 
-/** A process of its own, so that two run at once. */
+/** Starts a worker process, so that two run at once. */
 const lane = () =>
   fork(fileURLToPath(import.meta.url), ['--lane'], {
     execArgv: ['--max-old-space-size=6000'],
     serialization: 'advanced',
   });
 
-/** @returns undefined where another lane has found a failure at which all are to stop */
+/** @returns undefined when another worker has found a failure that stops all */
 async function reportOf(job: Job, child: ChildProcess): Promise<Report | undefined> {
   const ended = new AbortController();
   const exit = once(child, 'exit', ended).then(([code]) => {
@@ -131,7 +131,7 @@ async function proveAll(): Promise<boolean> {
   if (ALONE) virtualize();
   const began = performance.now();
   const reports: Report[] = [];
-  // The longest first, so that none is left over at the end; or the shortest, where one may be enough.
+  // The longest first, so that none runs alone at the end; or the shortest, if one failure may be enough.
   const order = options.stop ? 1 : -1;
   const left = chosen.toSorted((one, other) => order * (one.scenario.cost - other.scenario.cost)).values();
   const children = Array.from({ length: ALONE ? 0 : availableParallelism() }, lane);

@@ -1,4 +1,6 @@
-/** Records of the feed while merges, undos and imports run: none moves an alert or tears a merge, and the latest of each prevails. */
+/**
+ * Scenarios of feed records beside merges, undos and imports: no record moves an alert or breaks a merge, and the latest of each prevails.
+ */
 import type { Scenario } from './explore.ts';
 import {
   A,

@@ -1,4 +1,4 @@
-/** What scenarios have in common. */
+/** Parts that all scenarios share. */
 
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import { isUnavailable } from '../../../lib/dynamodb/failures.ts';
@@ -13,16 +13,16 @@ import type { Cast, Outcome } from './transition-system.ts';
 export interface Actor {
   readonly name: string;
   readonly script: Script;
-  /** Is begun again when it failed or died, as an operator does, or a client with its key. */
+  /** Repeated after a failure or crash, as an operator does, or a client with its key. */
   readonly again?: boolean;
-  /** Milliseconds that its clock is ahead; by default those of each actor differ. */
+  /** Milliseconds by which its clock is ahead; by default each actor's differs. */
   readonly aheadMs?: number;
-  /** What a lost reply has it send again is done again. */
+  /** Its writes that are sent again after a lost reply are done twice. */
   readonly repeats?: boolean;
   readonly mostCalls?: number;
 }
 
-/** Calls one operation, which has no state but its own. */
+/** Calls one operation that keeps no state between calls. */
 export const actor = (name: string, act: (at: Surroundings) => Promise<unknown>, more: Partial<Actor> = {}): Actor => ({
   name,
   script: (at) =>
@@ -34,7 +34,7 @@ export const actor = (name: string, act: (at: Surroundings) => Promise<unknown>,
   ...more,
 });
 
-/** One after the other, whatever becomes of the one before. */
+/** Calls one after the other, whatever the outcome of each. */
 export const inTurn = (name: string, ...scripts: readonly Script[]): Actor => ({
   name,
   async script(at) {
@@ -48,7 +48,7 @@ export async function loadLines(table: Table, ...lines: readonly object[]): Prom
   await loadData(table, 'data', texts, { nowSeconds: 1 });
 }
 
-/** The rows that real code writes, alone. */
+/** The rows that the real code writes when it runs alone. */
 export async function rowsAfter(
   lines: readonly object[],
   act: (at: Pick<Surroundings, 'deps'>) => Promise<unknown> = async () => {},
@@ -61,18 +61,18 @@ export async function rowsAfter(
 }
 
 export interface Judgement<State> extends Omit<Model<State>, 'isFinal' | 'answerOf'> {
-  /** An answer as the model has it. */
+  /** An answer in the model's terms. */
   readonly answerOf: (operation: Operation) => string;
   readonly isFinal: (state: State, run: Outcome) => boolean;
   /** What is left, for people. */
   readonly describe: (run: Outcome) => string;
-  /** Whether a reply that is lost must not fail it: otherwise it is to be done again. */
+  /** Whether it must succeed despite a lost reply; otherwise it is repeated. */
   readonly isSettled: (operation: Operation) => boolean;
-  /** Other things that must hold in the end. */
+  /** Further conditions that must hold at the end. */
   readonly check?: (run: Outcome) => string[];
 }
 
-/** @param maybe operations that may have been done before, or not */
+/** @param maybe operations that may or may not have been done before */
 export function scenarioOf<State>(
   name: string,
   starts: () => Promise<readonly Rows[]>,
@@ -83,7 +83,7 @@ export function scenarioOf<State>(
     ...more
   }: Pick<Scenario, 'cost'> & Pick<Cast, 'onRecord' | 'isHurried' | 'without'> & { maybe?: readonly string[] },
 ): Scenario {
-  /** undefined: the answer was that it is unknown. */
+  /** undefined: the answer says that the outcome is unknown */
   const answerOf = (operation: Operation) =>
     operation.error !== undefined && isUnavailable(operation.error) ? undefined : judgement.answerOf(operation);
   return {

@@ -1,4 +1,4 @@
-/** What the code under test is given: production's parts, on a table, with a clock and ids that are the same in each run. */
+/** The dependencies of the code under test: those of production, on a table double, with a clock and ids that repeat in each run. */
 import nodeCrypto from 'node:crypto';
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import type { Call } from '../../../lib/http/operation-handler.ts';
@@ -14,7 +14,7 @@ export const id = (n: number) => n.toString(16).padStart(24, '0');
 const settings = readSettings({ TABLE_NAME });
 export const silent = () => undefined;
 
-/** Production's parts on a table, with a clock and ids that are the same in each run. */
+/** The dependencies of production, on a table double, with a clock and ids that repeat in each run. */
 export function depsOver(
   table: Table,
   { now = () => START_MS, newId = () => nodeCrypto.randomUUID() }: Partial<Deps> = {},
@@ -31,7 +31,7 @@ export function depsOver(
   };
 }
 
-/** A validated call of an operation, as the chain before it hands it over. */
+/** A validated call of an operation, as the middleware passes it on. */
 export function callOf<Body>(body: Body, accountId: Int64, idempotencyKey?: string): Call<Body> {
   const caller = { accountId, appKeyId: 'key', permissions: [], cursorSecret: new Uint8Array() };
   return { body, caller, requestId: 'request', idempotencyKey, signal: AbortSignal.timeout(TIME_LIMITS.callMs) };
@@ -41,22 +41,22 @@ export function callOf<Body>(body: Body, accountId: Int64, idempotencyKey?: stri
 export const START_MS = 1_800_000_000_000;
 
 export interface OperationLimits {
-  /** A write that is sent again after its reply was lost is done again, as an import may be: others can come in between. */
+  /** A write that is sent again after a lost reply is done twice, as an import may be: others can write in between. */
   readonly repeats?: boolean;
-  /** More calls to the table, and some for each fault, are a failure: it loses to others again and again. */
+  /** More calls to the table, plus some for each fault, are a failure: it loses to others again and again. */
   readonly mostCalls?: number;
 }
 
 /** A call of an operation, as its caller sees it. */
 export interface Operation extends OperationLimits {
   readonly name: string;
-  /** Distinguishes it from others of its name. */
+  /** Distinguishes it from other calls of that name. */
   readonly id: string;
   /** Calls to the table. */
   readonly calls: number;
-  /** Nobody knows whether it was done, or cares. */
+  /** Its outcome is unknown and does not matter. */
   readonly optional?: boolean;
-  /** Ids of operations that had ended when its first call was taken; undefined: none was. */
+  /** Ids of the operations that had ended before its first call was executed; undefined: none. */
   readonly after?: readonly string[];
   readonly ended?: true;
   readonly answer?: unknown;
@@ -65,18 +65,18 @@ export interface Operation extends OperationLimits {
 }
 
 export interface CallOptions extends OperationLimits {
-  /** No delivery decides what its process does after it. */
+  /** What its process does afterwards depends on no earlier delivery. */
   forgets?: boolean;
 }
 
-/** What runs in one process knows of its surroundings. */
+/** What code in a process can use of the simulation. */
 export interface Surroundings {
   readonly deps: Deps;
-  /** Calls an operation; what becomes of it is kept by this name. */
+  /** Calls an operation and records its outcome under this name. */
   call<Answer>(name: string, act: () => Promise<Answer>, options?: CallOptions): Promise<Answer>;
-  /** Lets others come in between, and time pass. */
+  /** Lets other processes run, and time pass. */
   pause(ms?: number): Promise<void>;
 }
 
-/** @throws what fails the process; of a message: it comes again */
+/** @throws an error that fails the process; a message is then delivered again */
 export type Script = (surroundings: Surroundings) => Promise<unknown>;

@@ -19,14 +19,14 @@ export interface Request {
   readonly input: any;
 }
 
-/** Rows that a request reads or writes; without a sort key a whole partition, without either the whole table. */
+/** The rows that a request reads or writes; without a sort key a whole partition, without both keys the whole table. */
 export interface Access {
   readonly pk?: string;
   readonly sk?: string;
   readonly write: boolean;
 }
 
-/** A stored row. Never changed: a write makes another. */
+/** A stored row. Immutable: a write makes a new one. */
 export interface Row {
   readonly item: Item;
   /** Canonical. */
@@ -62,7 +62,7 @@ const contextOf = (
   { ExpressionAttributeNames: names = {}, ExpressionAttributeValues: values = {} }: Expressions,
 ): Context => ({ item: item ?? {}, names, values });
 
-/** One write or condition; of a transaction, or a request by itself. */
+/** One write or condition, of a transaction or a single request. */
 interface Write extends Expressions {
   Item?: Record<string, unknown>;
   Key?: Key;
@@ -76,7 +76,7 @@ interface Transaction {
   ClientRequestToken?: string;
 }
 
-/** What is read of one table. */
+/** The reads of one table in a request. */
 interface Keys extends Expressions {
   Keys: Key[];
   ConsistentRead?: boolean;
@@ -104,9 +104,9 @@ class ConditionFailed extends Error {
 export class TableDouble {
   /** By key. */
   #rows: Map<string, Row>;
-  /** Of transactions that are applied: their ClientRequestTokens, and what they wrote. */
+  /** The ClientRequestTokens of applied transactions, and what they wrote. */
   readonly tokens = new Map<string, string>();
-  /** Called with each row that is written, as a stream would be. */
+  /** Called with each written row, as a stream would be. */
   onWrite: (item: Item) => void = () => {};
 
   constructor(rows: Rows = new Map()) {
@@ -120,7 +120,7 @@ export class TableDouble {
 
   items = (): Item[] => [...this.#rows.values()].map(({ item }) => item);
 
-  /** @throws what the client would */
+  /** @throws the errors that the client throws */
   apply({ name, input }: Request): unknown {
     switch (name) {
       case 'GetCommand':
@@ -186,7 +186,7 @@ export class TableDouble {
     };
   }
 
-  /** All of it is in the first segment: which segment has a row, nobody can know. */
+  /** All rows are in the first segment, since the segment of a row is unspecified. */
   #scan(input: Expressions & { Segment?: number }): unknown {
     const holds = parseCondition(input.FilterExpression ?? 'attribute_exists(pk)');
     const all = (input.Segment ?? 0) > 0 ? [] : this.items();
@@ -280,11 +280,11 @@ export class TableDouble {
   }
 }
 
-/** The document client leaves it as it comes from the wire. */
+/** The document client leaves it in the wire format. */
 const failedItem = ({ ReturnValuesOnConditionCheckFailure: wanted }: Write, { before }: ConditionFailed) =>
   wanted === 'ALL_OLD' && before ? { Item: marshall(before) } : {};
 
-/** The placeholder of the partition key that a query reads. */
+/** The placeholder of a query's partition key. */
 export function partitionValue({ KeyConditionExpression = '' }: { KeyConditionExpression?: string }): string {
   const [, placeholder] = /^pk = (:\w+)/.exec(KeyConditionExpression) ?? [];
   if (placeholder === undefined) throw new Error(`no partition key in ${KeyConditionExpression}`);

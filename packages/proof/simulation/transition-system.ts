@@ -1,6 +1,6 @@
 /**
- * Processes under a scheduler: each of their calls to the table waits until the scheduler takes it. What there is at one time is a
- * state, which is never changed: a step makes another.
+ * Processes under a scheduler: each call to the table waits until the scheduler executes it. The state is immutable: a step makes a new
+ * one.
  */
 import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
 import {
@@ -18,20 +18,20 @@ import type { Operation, Script } from './surroundings.ts';
 import { type Access, type Request, type Row, type Rows, TableDouble } from './table-double.ts';
 import { canonical, type Item } from './values.ts';
 
-/** What the scheduler may do next. */
+/** The steps that the scheduler may take. */
 export interface Step {
-  /** The same in each run that took the same steps before. */
+  /** Equal in each run that took the same steps before. */
   readonly name: string;
   readonly process: string;
   readonly fault: Fault | undefined;
-  /** Which of its rows, or halves, the fault is about. */
+  /** The row, or half of a batch, that the fault affects. */
   readonly part?: number;
-  /** Absent: it is the process that the fault is of. */
+  /** Absent: the fault affects the process. */
   readonly call?: Call;
-  /** The call was sent by what waits for it no more. */
+  /** Nothing waits for the call any more. */
   readonly late: boolean;
   readonly accesses: readonly Access[];
-  /** It begins an operation, and which others have ended shows. */
+  /** It begins an operation; which others have ended is visible. */
   readonly begins: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface Beginning extends BehaviorOptions {
 
 /** A process that a message begins. */
 export interface Message extends Beginning {
-  /** At once; otherwise when the process has ended whose write it reports: the queue holds messages back so long. */
+  /** At once; otherwise after the process whose write it reports has ended, since the queue delays messages that long. */
   readonly early?: boolean;
 }
 
@@ -51,9 +51,9 @@ export interface Cast {
   readonly processes: readonly Beginning[];
   /** What has happened, or may have, before. */
   readonly operations: readonly Operation[];
-  /** Processes that a written row begins: what the stream and the queue bring. */
+  /** Processes that a written row starts, by stream and queue. */
   readonly onRecord?: (item: Item) => readonly Message[];
-  /** Calls have no time for another attempt at what is refused. */
+  /** Calls have no time to retry what is refused. */
   readonly isHurried?: boolean;
   /** Does not happen. */
   readonly without?: Fault;
@@ -69,19 +69,19 @@ export interface State {
   readonly table: Table;
   readonly processes: readonly ProcessState[];
   readonly operations: readonly Operation[];
-  /** Sent by what waits for it no more: may arrive at any time, or never. */
+  /** A call that nothing waits for: it may arrive at any time, or never. */
   readonly late: readonly Call[];
-  /** Messages, and the process after which each begins one. */
+  /** Messages, and the process after whose end each is delivered. */
   readonly held: readonly (Message & { readonly after?: string })[];
-  /** Of transactions that are applied and may be sent again; those that the code repeats as long as their process is there. */
+  /** Tokens of applied transactions that may be sent again; those that the code retries are kept as long as their process runs. */
   readonly tokens: readonly { readonly token: string; readonly process: string; readonly own: boolean }[];
-  /** Rows that a transaction of a process has written, and reads of several rows see as they were. */
+  /** Rows written by a process's transaction that reads of several rows may still see unchanged. */
   readonly hidden: readonly { readonly process: string; readonly row: string; readonly before: Row | undefined }[];
   /** Those that have happened. */
   readonly faults: readonly Fault[];
-  /** What the code has counted of itself: names of metrics. */
+  /** Names of the metrics that the code has emitted. */
   readonly events: readonly string[];
-  /** Mistakes of the code that no run is to make, and of the simulation itself. */
+  /** Errors that no run may show, of the code or of the simulation. */
   readonly failures: readonly string[];
   /** No fault excuses an operation that fails. */
   readonly isSettled: boolean;
@@ -90,7 +90,7 @@ export interface State {
 }
 type Draft = { -readonly [Name in keyof State]: State[Name] };
 
-/** Rows, and what requests do to them. */
+/** The table. */
 interface Table {
   readonly id: number;
   readonly rows: Rows;
@@ -110,20 +110,17 @@ export interface Outcome extends Pick<State, 'operations' | 'events' | 'isThrott
   readonly items: readonly Item[];
   /** How many have happened. */
   readonly faults: number;
-  /**
-   * Whether all that went wrong are lost replies, where the table shows what they were, and refusals of transactions that
-   * ask for another attempt.
-   */
+  /** Whether the only faults are lost replies whose outcome the table shows, and refusals that ask for a retry. */
   readonly isSettled: boolean;
 }
 
-/** Of one operation. A merge has some ten, and as many again each time that it loses to another. */
+/** Maximum calls of one operation. A merge makes about ten, and as many again each time it loses to another. */
 const MOST_CALLS = 40;
-/** More: a call that is made again, and what is done again. */
+/** Additional calls for each fault: the retried call, and what is repeated. */
 const MOST_CALLS_BY_FAULT = 10;
 const GONE: readonly Call[] = [];
 const GOES_ON: Delivery = { id: 'goes on', text: 'goes on', give: () => ({}) };
-/** By the SDK, or by the code, which both do not get the first time. */
+/** Retries by the SDK or by the code; neither receives the first reply. */
 const SENT_AGAIN = new Set<Fault>([
   'shows a row late',
   'is applied, its reply lost, and sent again',
@@ -149,7 +146,7 @@ class Numbers {
   }
 }
 
-/** What the processes of a scenario can do: from each state, steps to others. */
+/** The transition system of a scenario: the steps from each state. */
 export class TransitionSystem {
   readonly #cast: Cast;
   readonly #mostFaults: number;
@@ -188,7 +185,7 @@ export class TransitionSystem {
   steps(state: State): Step[] {
     const steps: Step[] = [];
     const faulty = state.faults.length < this.#mostFaults;
-    // What a process has under way at once is taken in the order in which it was sent, but for one call that overtakes others.
+    // The concurrent calls of a process are executed in the order in which they were sent, except one that overtakes others.
     for (const { position } of state.processes) {
       const [call, ...others] = position.calls;
       if (!call) continue;
@@ -225,14 +222,14 @@ export class TransitionSystem {
     return steps;
   }
 
-  /** Partitions that calls were made to write. */
+  /** The partitions that calls write. */
   readonly written = new Set<string>();
 
   /**
-   * Where a process reads what nobody writes, the steps of it alone: what others do before that read, they can as well do after
-   * it. Not where the read begins an operation, which others that end sooner would precede; if the operation ends with it, it
-   * precedes more of the others, which allows fewer answers. Nobody writes what no call of the whole search is made to write: a
-   * search during which `written` grows is to be made again.
+   * If a process reads what nobody writes, only its steps: what others do before that read they can also do after it. Not if the read
+   * begins an operation, since others that end earlier would precede it; if the operation ends with the read, it precedes more of the
+   * others, which allows fewer answers. "Nobody writes" refers to all calls of the whole search: a search during which `written` grows has
+   * to be repeated.
    */
   withoutOthers(state: State, steps: Step[]): Step[] {
     let apart: string | undefined;
@@ -249,8 +246,8 @@ export class TransitionSystem {
   }
 
   /**
-   * Whether what is late can as well arrive after the next step: one process is left, its call has no row in common with it, and
-   * no message comes of it.
+   * Whether a late call can also arrive after the next step: one process is left, its call shares no row with it, and no message results
+   * from it.
    */
   #mayWait(state: State): boolean {
     const [one, ...others] = state.late;
@@ -343,7 +340,7 @@ export class TransitionSystem {
         const row = `${pk}\n${sk}`;
         if (fault === 'shows a row late' && !error)
           draft.hidden = [...draft.hidden, { process: call.process, row, before: rows.get(row) }];
-        // It goes on waiting: for the reply to the next attempt.
+        // It waits for the reply to the next attempt.
         return;
       }
       case undefined:
@@ -355,7 +352,7 @@ export class TransitionSystem {
         break;
       case 'is applied, and all its replies lost':
       case 'is applied, and in progress to its second attempt':
-        // A refusal leaves no trace.
+        // A refusal changes nothing.
         if (this.#apply(draft, call).error) draft.isSettled = false;
         delivery = refused(fault, request as Request);
         break;
@@ -401,7 +398,7 @@ export class TransitionSystem {
       if (writes) for (const { pk, write } of accesses) if (write) this.written.add(String(pk));
     for (const effect of effects) this.#effect(draft, effect);
     const own = this.#messages.get(name) as Beginning;
-    // The queue brings the message again.
+    // The queue delivers the message again.
     if (to.over === 'failed' && own.message) draft.held = [...draft.held, { name: `${name}'`, script: own.script }];
   }
 
@@ -450,7 +447,7 @@ export class TransitionSystem {
     }
   }
 
-  /** Does what a call asks of the table. */
+  /** Executes a call on the table. */
   #apply(draft: Draft, call: Call): Applied {
     const { request, text, process, ownToken } = call;
     const { name, input } = request as Request;
@@ -478,7 +475,7 @@ export class TransitionSystem {
     return applied;
   }
 
-  /** Of a transaction that was applied before. */
+  /** The reply to a transaction that was applied before. */
   #tokenIn({ tokens }: State, { input }: Request): string | undefined {
     return tokens.find(({ token }) => token === input.ClientRequestToken)?.token;
   }
@@ -523,11 +520,11 @@ export class TransitionSystem {
     return table;
   }
 
-  /** Two states with the same key have the same future, and the same things to be judged by. */
+  /** Two states with equal keys have the same future and the same results to judge. */
   key(state: State): string {
     const { table, processes, late, held, tokens, hidden } = state;
     const part = (text: string) => this.#parts.of(text);
-    // Deliveries to a process that has ended do not matter any more, except for its answers.
+    // Deliveries to an ended process no longer matter, except for its answers.
     const positions = processes
       .map(({ name, position, alive }) =>
         alive || position.calls.length > 0 ? position.id : -1 - part(`${name} is over`),
@@ -561,7 +558,7 @@ export class TransitionSystem {
     return number;
   }
 
-  /** Stands for all that a run is judged by. */
+  /** A key of everything that a run is judged by. */
   judged = (state: State): string => `${state.table.id} ${this.#judgedBy(state)}`;
 }
 
@@ -574,19 +571,19 @@ export const outcomeOfRun = (state: State): Outcome => ({
   isSettled: state.isSettled,
 });
 
-/** Whether nobody waits for anything: only what is late can still arrive. */
+/** Whether nothing waits for a reply: only late calls can still arrive. */
 export const isOver = ({ processes }: State) => processes.every(({ position }) => position.calls.length === 0);
 
 const operationOf = ({ operations }: State, { operation }: Call) =>
   operation === undefined ? undefined : operations.find(({ id }) => id === operation);
 
-/** Whether it is the first of its operation's calls that is taken. */
+/** Whether it is the first executed call of its operation. */
 function isFirst(state: State, call: Call): boolean {
   const operation = operationOf(state, call);
   return operation !== undefined && operation.after === undefined;
 }
 
-/** An operation begins with the first of its calls that is taken. */
+/** An operation begins with its first executed call. */
 function beginOperation(draft: Draft, call: Call): void {
   if (!isFirst(draft, call)) return;
   const begun = operationOf(draft, call);
@@ -610,13 +607,13 @@ function mayComeAgain({ processes, late }: State, { token, process, own }: State
   );
 }
 
-/** Reads for which AWS promises no more than read-committed isolation: each of their rows is as at a time of its own. */
+/** Reads with read-committed isolation only: each row is read at a time of its own. */
 const readsSeveral = ({ request }: Call) => request !== undefined && /^(Query|BatchGet|Scan)/.test(request.name);
 
 const isOn = ({ pk, sk }: Access, row: string) =>
   pk === undefined || (sk === undefined ? row.startsWith(`${pk}\n`) : row === `${pk}\n${sk}`);
 
-/** Only the first read of a row that shows late sees it as it was: so reads are not in any order. */
+/** Only the first read of a late row sees it unchanged, so the order of reads matters. */
 const asWriting = (step: Step): Step => ({
   ...step,
   accesses: step.accesses.map((access) => ({ ...access, write: true })),
@@ -634,14 +631,14 @@ function collide(one: Access, other: Access): boolean {
 
 const changes = ({ name }: Request) => /^(Put|Update|Delete|BatchWrite|TransactWrite)/.test(name);
 
-/** A read; writes are always. */
+/** Applies to reads only; writes always count. */
 const isConsistent = (request: Request) => {
   const { ConsistentRead, RequestItems = {} } = request.input;
   const [batch] = Object.values(RequestItems as Record<string, { ConsistentRead?: boolean }>);
   return changes(request) || (ConsistentRead ?? batch?.ConsistentRead) === true;
 };
 
-/** A step for people: what is asked of which rows. */
+/** A readable description of a step: the request and its rows. */
 export function describe({ name, fault, call }: Step): string {
   if (!call) return name;
   if (!call.request) return `${name} (goes on)`;
