@@ -1,4 +1,4 @@
-/** The service on a DynamoDB of its own, for benchmarks: handlers in this process, a clock that steps, counted calls. */
+/** The service for benchmarks, on a DynamoDB of its own: handlers in this process, a clock that is set forward, and counted calls. */
 import { randomBytes } from 'node:crypto';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
@@ -50,9 +50,9 @@ export async function startBenchService(
     table,
     deps,
     connect,
-    /** A client as anybody has it, for what is compared with. */
+    /** A plain document client, for the baselines. */
     byHand,
-    /** A new window of the rate limit begins; keys and records in the caches are too old. */
+    /** Sets the clock forward, so that a new window of the rate limit begins and cached keys and records expire. */
     stepClock(byMs = A_MINUTE): void {
       clock += byMs;
     },
@@ -79,7 +79,7 @@ export async function startBenchService(
 /** What calls to DynamoDB used. Transactions count twice the units of their rows, as DynamoDB bills them. */
 export interface Used {
   calls: number;
-  /** Calls one after the other: those under way at once are one round. */
+  /** Rounds: concurrent calls count as one. */
   rounds: number;
   read: number;
   write: number;
@@ -90,7 +90,10 @@ interface Consumed {
   CapacityUnits?: number;
 }
 
-/** Counts what every call of a table's client uses. @returns does something and tells what that used */
+/**
+ * Counts the units of every call of a table's client.
+ * @returns runs an action and gives the usage
+ */
 export function countUnits(table: Table): (act: () => Promise<unknown>) => Promise<Used> {
   let used: Used = { calls: 0, rounds: 0, read: 0, write: 0, rows: 0 };
   let underWay = 0;

@@ -26,14 +26,14 @@ export interface Timing {
 const quantile = (sorted: readonly number[], fraction: number) =>
   sorted[Math.min(sorted.length - 1, Math.floor(fraction * sorted.length))] as number;
 
-/** Runs tasks turn about, so that what else the machine does hits all of them; each gets its median and 99th percentile. */
+/** Runs tasks alternately, so that other load on the machine affects all of them; gives the median and 99th percentile of each. */
 export async function takeTurns<Name extends string>(
   tasks: Record<Name, Task>,
   { rounds, calls, clock = wallClock }: Turns,
 ): Promise<Record<Name, Timing>> {
   const names = Object.keys(tasks) as Name[];
   const samples = new Map<Name, number[]>(names.map((name) => [name, []]));
-  // Left to find out, tinybench would begin each turn with a call that it does not wait for.
+  // Otherwise tinybench would begin each turn with a call that it does not await.
   const isAsync = new Map<Name, boolean>();
   for (const name of names) {
     const first = tasks[name]();

@@ -1,13 +1,13 @@
 /** Limits a process to a share of one CPU, as Lambda does by memory. */
 import { readFileSync } from 'node:fs';
 
-/** A function has one whole processor at this size. Source: AWS Lambda Developer Guide, "Configure Lambda function memory". */
+/** Memory in MB with which a function has one whole processor. Source: AWS Lambda Developer Guide, "Configure Lambda function memory". */
 const MEMORY_MB_OF_ONE_CPU = 1_769;
 
-/** Share of one processor of a function with so much memory; more than one for large ones. */
+/** The share of a processor that a function of this memory gets; above 1 for large ones. */
 export const cpuShareOf = (memoryMb: number) => memoryMb / MEMORY_MB_OF_ONE_CPU;
 
-/** Unused time is kept for so long: Lambda's own period is not documented. */
+/** Time for which unused share is kept; Lambda's own period is not documented. */
 const PERIOD_MS = 100;
 const LOOK_EVERY_MS = 5;
 
@@ -50,7 +50,7 @@ export function limitCpu(pid: number, share: number): () => void {
 
 const TICK_MS = 10;
 
-/** Milliseconds of processor time that a process has used, in steps of 10; undefined where the system does not tell. */
+/** Milliseconds of processor time used by a process, in steps of 10; undefined if the system does not report it. */
 function cpuMs(pid: number): number | undefined {
   try {
     // After the name, which is in brackets: state, then the 12th and 13th fields are user and system time in ticks.

@@ -1,4 +1,4 @@
-/** The feed's function behind a queue, as the stack has it: how old reports are when they are visible, and what throttling does to them. */
+/** The feed's function behind a queue, as in the stack: measures the age of reports when they become visible, also under throttling. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ProvisionedThroughputExceededException } from '@aws-sdk/client-dynamodb';
 import type { SQSEvent } from 'aws-lambda';
@@ -12,7 +12,7 @@ const QUEUE = 'Feed';
 /** Of the stack: BATCH and MOST_CALLS of infra/feed.ts. */
 const SOURCE = { batchSize: 100, windowSeconds: 1, concurrency: 10, reportsFailures: true } as const;
 
-/** Until a message that failed comes again: the function puts it off by a call of SQS, which is not here. */
+/** Time until a failed message is delivered again. The function sets it by a call of SQS, which is not simulated here. */
 const RETRY_SECONDS = 10;
 
 export type Report = Readonly<Record<string, unknown>> & { host_id: string; at_ms: number };
@@ -30,7 +30,7 @@ export function startFeedQueue(service: BenchService, account: number, reportOf:
         throw new ProvisionedThroughputExceededException({ message: 'throttled', $metadata: {} });
       return next(args);
     },
-    // Each attempt is throttled anew, as by DynamoDB.
+    // Each attempt may be throttled, as by DynamoDB.
     { step: 'finalizeRequest', priority: 'low' },
   );
   const ingest = createIngestRecords(
@@ -75,7 +75,7 @@ export function startFeedQueue(service: BenchService, account: number, reportOf:
     throttle(share: number) {
       throttled = share;
     },
-    /** Hosts whose row is not of their latest report. */
+    /** Number of hosts whose row does not show their latest report. */
     async wrong(reports: number, hosts: number): Promise<number> {
       let count = 0;
       for (let host = 0; host < Math.min(hosts, reports); host += 1) {

@@ -1,4 +1,4 @@
-/** A function in a process of its own, which gets a share of one processor. As a program: loads the function and calls it. */
+/** Runs a function in a process with a share of a processor. As a program: loads the function and calls it. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { limitCpu } from './cpu-share.ts';
 
 if (import.meta.main) {
   const [entry = '', timeoutMs] = process.argv.slice(2);
-  // Here it is loaded from its sources, which takes much longer than the bundle on Lambda: before the limit begins.
+  // The function is loaded from its sources, which takes much longer than a bundle on Lambda, so before the limit begins.
   await import(entry);
   const running = startFunction({ entry: new URL(entry), env: {}, timeoutMs: Number(timeoutMs) });
   process.on('disconnect', () => process.exit());
@@ -23,7 +23,7 @@ if (import.meta.main) {
   process.send?.('loaded');
 }
 
-/** Starts a function, to be called one by one. */
+/** Starts a function, which takes one call at a time. */
 export async function startFunctionProcess({ entry, env, timeoutMs }: FunctionSource, cpuShare: number) {
   const child = fork(fileURLToPath(import.meta.url), [entry.href, String(timeoutMs)], {
     env: { ...env, PATH: process.env.PATH, HOME: tmpdir() },

@@ -1,16 +1,16 @@
-/** Callers of one account who merge at the same time, through DynamoDB's conflicts and times. */
+/** Concurrent merges of one account, with DynamoDB's conflicts and latencies. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mergeAlerts } from '../../lib/http/operations.ts';
 import { createTokenBuckets } from '../local/token-buckets.ts';
 
 export interface MergeLoad {
   seconds: number;
-  /** Merges of one alert that begin in each second; `atOnce`: all of a second together. */
+  /** Merges of one alert begun each second; `atOnce`: all at the start of the second. */
   smallPerSecond: number;
   atOnce?: boolean;
-  /** Callers who merge many alerts, one merge after the other. */
+  /** Callers that merge many alerts, one merge after the other. */
   largeCallers?: number;
-  /** The usage plan refuses what is beyond it, as API Gateway does. */
+  /** Refuses merges beyond the usage plan, as API Gateway does. */
   throttled?: boolean;
 }
 

@@ -21,15 +21,15 @@ import type { NewFigure } from './report.ts';
 
 const REFUSED = 101;
 const NEIGHBOURS = Array.from({ length: 20 }, (_, index) => 201 + index);
-/** With and without the refused ones in turn, so that both meet the same machine; the median of the rounds counts. */
+/** Alternates rounds with and without refused merges, so that both meet the same machine; the median of the rounds counts. */
 const ROUNDS = 5;
 const SECONDS = 6;
 /** Of all neighbours. */
 const MERGES_A_SECOND = 20;
 const SIZE = 90;
-/** Of a new table: Developer Guide, "DynamoDB on-demand capacity mode". */
+/** The capacity of a new table: Developer Guide, "DynamoDB on-demand capacity mode". */
 const READ_UNITS = { rate: 12_000, burst: 12_000 };
-/** What we take DynamoDB's times to be, in milliseconds. */
+/** Assumed latencies of DynamoDB, in milliseconds. */
 const CALL_MS = 5;
 const TRANSACTION_MS = 15;
 
@@ -37,7 +37,7 @@ const keyOf = (account: number) => `bench-key-of-refused-merges-${account}`.padE
 const objectIds = (count: number) => Array.from({ length: count }, () => randomBytes(12).toString('hex'));
 const bodyOf = (ids: readonly string[], incident: string) => JSON.stringify({ alert_ids: ids, incident_id: incident });
 
-/** A table in memory that is throttled as a whole. A row that is missing counts as one unit. */
+/** A table in memory with a limit for the whole table. A missing row counts as one unit. */
 function newTable() {
   const double = new TableDouble();
   const bucketOf = createTokenBuckets(1, () => performance.now());
@@ -83,13 +83,13 @@ export async function refusedMerges({ deps }: BenchService, add: (figure: NewFig
   };
   const incidentOf = (account: number) => incidents.get(account) as string;
   const known = alerts.get(REFUSED) as string[];
-  // Refused at the first look, and at the last.
+  // Merges that are refused by the first read, and by the last.
   const bodies = [objectIds(9_600), [...known, ...objectIds(1)]].map((ids) => bodyOf(ids, incidentOf(REFUSED)));
   const count = { failed: 0, limited: 0 };
   const sendRefused = async (index: number) => {
     if ((await call(REFUSED, bodies[index % bodies.length] as string)) === 429) count.limited += 1;
   };
-  /** Begins something so often a second, whatever becomes of it. */
+  /** Starts an action at a rate per second, whatever the outcomes. */
   const load = async (perSecond: number, act: (index: number) => Promise<void>) => {
     const began = performance.now();
     const acts: Promise<void>[] = [];
@@ -100,7 +100,7 @@ export async function refusedMerges({ deps }: BenchService, add: (figure: NewFig
     await Promise.all(acts);
   };
   const p95 = async (beside: () => Promise<void>) => {
-    // The table has all its units again.
+    // Waits until the table has all its units again.
     await sleep((1000 * READ_UNITS.burst) / READ_UNITS.rate);
     const times: number[] = [];
     const mergeOnce = async (index: number) => {

@@ -1,4 +1,4 @@
-/** What each operation asks of DynamoDB: calls, rounds one after the other, and units; for rows of the usual size. */
+/** What each operation requires of DynamoDB: calls, sequential rounds, and units, for rows of the usual size. */
 import { DEMO_KEYS, sampleData, sampleId } from '../../infra/generate/sample.ts';
 import {
   browseFleet,
@@ -58,14 +58,14 @@ const ROWS: readonly Row[] = [
 
 export interface RoundTrips {
   what: string;
-  /** With a key and record that are not cached, and with such that are. */
+  /** With key and record not cached, and cached. */
   cold: Used;
   warm: Used;
 }
 
 /** @param endpoint of the DynamoDB to use; absent: one of its own */
 export async function measureRoundTrips(endpoint?: string): Promise<RoundTrips[]> {
-  // DynamoDB stores a number without the zeros at its end: rows with a round time are smaller.
+  // DynamoDB stores a number without its trailing zeros, so rows with a round time are smaller.
   const nowMs = Math.floor(Date.now() / 1000) * 1000 + 789;
   const service = await startBenchService(
     [
@@ -91,7 +91,7 @@ export async function measureRoundTrips(endpoint?: string): Promise<RoundTrips[]
     );
     for (let first = 0; first < rows.length; first += 25)
       await writeBatch(service.table, rows.slice(first, first + 25));
-    // All rows of the merge order are there: DynamoDB bills those that are not, too, DynamoDB Local does not.
+    // All rows of the merge order exist: DynamoDB bills reads of missing rows, DynamoDB Local does not.
     await service.call(mergeAlerts, DEMO_KEYS.demo, {
       alert_ids: alerts.slice(1_600),
       incident_id: sampleId('incident 0'),

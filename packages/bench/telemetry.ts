@@ -1,4 +1,4 @@
-/** The bytes that a call writes to the logs: what CloudWatch charges for taking in. */
+/** The bytes that a call writes to the logs, which CloudWatch bills for ingestion. */
 import { ACCESS_LOG_FORMAT } from '../../infra/access-log.ts';
 import type { ApiRequest } from '../../lib/http/call.ts';
 import { observeMiddleware } from '../../lib/http/envelope.ts';
@@ -25,7 +25,7 @@ const CONTEXT: Readonly<Record<string, string>> = {
   'authorizer.error': '-',
 };
 
-/** @param write called in place of standard output's */
+/** @param write replaces that of standard output */
 function captured(act: () => void): string[] {
   const lines: string[] = [];
   const { write } = process.stdout;

@@ -12,7 +12,7 @@ import { settle } from '../../../lib/dynamodb/settle.ts';
 import { type Action, putAction, transact, updateAction } from '../../../lib/dynamodb/transact.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 
-/** What an account's list of keys holds of each: never the key. */
+/** The part of each key that an account's list holds: never the key itself. */
 export type ListedAppKey = Awaited<ReturnType<typeof listAppKeys>>[number];
 
 export function appKeyState({ revoked_at, expires_at }: ListedAppKey, nowMs: number): 'revoked' | 'expired' | 'valid' {
@@ -39,7 +39,7 @@ export async function readAccounts(table: Table, options: { limit: number; after
   return { accounts: wanted.flatMap((key) => rows.of(key) ?? []), next };
 }
 
-/** All accounts, in the order of their ids. It takes two read units or so for each. */
+/** All accounts, in the order of their ids. Costs about two read units for each. */
 export async function readAllAccounts(table: Table): Promise<AccountRow[]> {
   const wanted = (await listAccounts(table)).map(keys.account);
   const { rows } = await batchGet(table, wanted);
@@ -87,17 +87,20 @@ export function changeAccount(
   return writeAccount(table, account, changeOf, (update) => [update, ...also]);
 }
 
-/** Notes the gateway key of an account, where its calls find it: on the account and on each of its app keys. */
+/** Records an account's gateway key on the account and on each of its app keys, where calls find it. */
 export async function noteGatewayKey(table: Table, account: Int64, gateway_key: string): Promise<void> {
   if (!(await note(table, account, gateway_key))) throw new Error(`account ${account} no longer exists`);
 }
 
-/** Removes the gateway keys noted on all accounts of a table and on their app keys. */
+/** Removes the recorded gateway keys from all accounts of a table and their app keys. */
 export async function forgetGatewayKeys(table: Table): Promise<void> {
   for (const account of await listAccounts(table)) await note(table, account, undefined);
 }
 
-/** No row of its own tells whether its write was applied: the account does. @returns undefined when there is no such account */
+/**
+ * Its write has no row of its own, so a lost reply is resolved by reading the account.
+ * @returns undefined when there is no such account
+ */
 const note = (table: Table, account: Int64, gateway_key: string | undefined): Promise<AccountRow | undefined> =>
   settle(table, {
     send: (table) => writeAccount(table, account, (row) => row && set({ gateway_key })),
@@ -108,7 +111,7 @@ const note = (table: Table, account: Int64, gateway_key: string | undefined): Pr
   });
 
 /**
- * Changes an account if it is as it was read, and copies it to its keys; after a concurrent change it is read again.
+ * Changes an account, if it is unchanged since it was read, and copies it to its keys; after a concurrent change it reads again.
  * @param changeOf undefined: nothing is changed
  */
 async function writeAccount<None extends undefined>(
@@ -141,17 +144,17 @@ export async function listAppKeys(table: Table, account: AccountRow) {
     });
 }
 
-/** What a key's row copies of its account, so that a call finds all in one read. */
+/** The part of the account that is copied to a key's row, so that a call reads one row. */
 export function copiedFields({ permissions, suspended, cursor_secret, gateway_key, revision }: AccountRow) {
   return { permissions, suspended: suspended ?? false, cursor_secret, gateway_key, account_revision: revision };
 }
 
-/** Copies the account as it is now into each of its keys; never an older state over a newer one. */
+/** Copies the current account to each of its keys; never an older state over a newer one. */
 async function copyToAppKeys(table: Table, account: Int64): Promise<AccountRow> {
   const row = await readAccount(table, account);
   if (!row) throw new Error(`account ${account} no longer exists`);
   const copied = set(copiedFields(row));
-  // Otherwise a newer state is there already, or the key is another account's.
+  // Otherwise the key has a newer state already, or belongs to another account.
   const isOlder = expression`account_id = ${account} AND (attribute_not_exists(account_revision) OR account_revision <= ${row.revision})`;
   await forEach(row.app_keys ?? [], (hash) => updateRow(table, keys.appKey(hash), copied, isOlder));
   return row;

@@ -12,10 +12,10 @@ import { copiedFields, readAccount } from './accounts.ts';
 
 const KEY_BYTES = 32;
 const LAST_DIGITS = 4;
-/** The account's row holds 67 bytes for each, of DynamoDB's 400 KB. */
+/** Each key takes 67 bytes of the account's row, of which DynamoDB allows 400 KB. */
 const MOST_KEYS = 5_000;
 
-/** What is stored of a key's text. */
+/** The part of a key's text that is stored. */
 export interface AppKeyIdentity {
   hash: string;
   lastDigits: string;
@@ -32,7 +32,7 @@ export const newAppKey = () => randomBytes(KEY_BYTES).toString('base64url');
 
 export const identityOfAppKey = (appKey: string): AppKeyIdentity => ({
   hash: hashAppKey(appKey),
-  // Of characters, not of their halves.
+  // Whole characters, not halves of surrogate pairs.
   lastDigits: [...appKey].slice(-LAST_DIGITS).join(''),
 });
 
@@ -58,17 +58,17 @@ export async function putAppKey(
     const actions = [listAction(row, identity.hash), keyAction(row, identity, limits, stored), ...also];
     const failed = await transact(table, actions);
     if (failed === undefined) return;
-    // What was read has changed: the account, so that the key must not keep what it no longer may, or the key.
+    // A row changed since it was read: the account, so that the key must not keep outdated permissions, or the key.
     if (failed >= 2) throw new AppKeyError('the key has just been changed: check it and try again');
   }
   throw new AppKeyError(`account ${account.account_id} no longer exists`);
 }
 
-/** Lists the key with its account, if that is as it was read. */
+/** Adds the key to its account's list, if the account is unchanged since it was read. */
 const listAction = ({ account_id, revision }: AccountRow, hash: string) =>
   updateAction(keys.account(account_id), expression`ADD app_keys ${new Set([hash])}`, is('revision', revision));
 
-/** Writes the key's row, if it is as it was read. */
+/** Writes the key's row, if it is unchanged since it was read. */
 function keyAction(
   account: AccountRow,
   { hash, lastDigits }: AppKeyIdentity,
@@ -86,7 +86,7 @@ function keyAction(
   const lasting = {
     created_at,
     revoked_at,
-    // A rotation brings the expiry nearer: it is no measure of how long such keys are to live.
+    // A rotation shortens the expiry, so it says nothing about how long new keys should live.
     lifetime: expires_at !== undefined && !stored ? Math.max(0, expires_at - created_at) : undefined,
   };
   const isUnchanged = stored ? all(is('account_id', account.account_id), is('expires_at', stored.expires_at)) : IS_NEW;
@@ -94,7 +94,7 @@ function keyAction(
 }
 
 /**
- * Revokes a key: its presence in the row is enough, whatever any clock says. Repeating it keeps the first time.
+ * Revokes a key: the attribute's presence decides, not its time. Repeating it keeps the first time.
  * @param also written in the same transaction
  * @throws AppKeyError when the account has no such key
  */

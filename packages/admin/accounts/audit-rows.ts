@@ -15,7 +15,7 @@ export const auditRow = (account: Int64, entry: AuditEntry) => ({
   ttl: Math.floor(entry.at_ms / 1000) + KEPT_SECONDS,
 });
 
-/** Writes an entry in the transaction of the change that it tells of. */
+/** Writes an entry, in the transaction of the change that it records. */
 export const auditAction = (account: Int64, entry: AuditEntry): Action => putAction(auditRow(account, entry));
 
 /** The entries of an account from a time on (Unix milliseconds), oldest first. */

@@ -20,9 +20,9 @@ import { noteGatewayKey } from './accounts.ts';
 
 const MOST_ATTEMPTS = 8;
 const BUSY_BACKOFF = { firstMs: 100, longestMs: 12_800 };
-/** Most that API Gateway gives in one page. */
+/** Maximum keys in a page of API Gateway. */
 const PAGE = 500;
-/** API Gateway changes one key or plan at a time and answers others with a conflict; its rate for these calls is low. */
+/** API Gateway makes one change at a time and answers others with a conflict; its rate for these calls is low. */
 const BUSY = new Set(['ConflictException', 'TooManyRequestsException']);
 
 interface ListedGatewayKey {
@@ -40,10 +40,10 @@ export interface GatewayKeys {
   provision(account: Int64): Promise<string>;
 }
 
-/** Keys of all stacks of a region are in one list: the table's name tells whose a key is. */
+/** The keys of all stacks of a region are in one list, so a key's name contains its table's name. */
 const prefixOf = ({ name }: Table) => `${name}-account-`;
 
-/** The gateway keys whose names begin so, all pages. */
+/** All gateway keys whose names have this prefix. */
 async function* keysNamed(client: APIGatewayClient, prefix: string): AsyncGenerator<ListedGatewayKey> {
   const pages = paginateGetApiKeys({ client, pageSize: PAGE }, { nameQuery: prefix, includeValues: true });
   for await (const { items = [] } of pages)
@@ -97,14 +97,14 @@ export async function deleteGatewayKey(client: APIGatewayClient, { id }: { id: s
   await unlessMissing(retried(() => client.send(new DeleteApiKeyCommand({ apiKey: id }))));
 }
 
-/** What a call about something returns; undefined if that does not exist. */
+/** The result of a call; undefined if what it is about does not exist. */
 const unlessMissing = <Result>(sent: Promise<Result>): Promise<Result | undefined> =>
   sent.catch((error) => {
     if (error instanceof NotFoundException) return undefined;
     throw error;
   });
 
-/** Tries again while API Gateway is busy. */
+/** Retries while API Gateway is busy. */
 async function retried<Result>(act: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {

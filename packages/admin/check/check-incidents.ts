@@ -8,7 +8,7 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { MergeRows } from './read-rows.ts';
 
-/** What merges change of an incident; an undefined attribute is absent. */
+/** The attributes of an incident that merges change; undefined: absent. */
 interface Fields {
   title: string;
   owner_id?: Int64 | undefined;
@@ -58,7 +58,7 @@ const changesOf = (entries: readonly FeedItem[], incidentId: string): FeedEntry[
     .filter((entry) => entry.incident_id === incidentId)
     .filter(({ new_title, new_owner_id }) => new_title !== undefined || new_owner_id !== undefined);
 
-/** Whether entries in the feed say all that a lost change has overwritten. */
+/** Whether the feed's entries contain everything that a lost change overwrote. */
 const isSetBy = (changes: readonly FeedEntry[], { old_title, old_owner_id }: IncidentChange) =>
   (old_title === undefined || changes.some(({ new_title }) => new_title !== undefined)) &&
   (old_owner_id === undefined || changes.some(({ new_owner_id }) => new_owner_id !== undefined));

@@ -14,7 +14,7 @@ import { checkMergeOrder } from './check-merge-order.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { MergeRows } from './read-rows.ts';
 
-/** @param nowMs finds merges that should be finished by then; absent: they are not looked for */
+/** @param nowMs reports merges that should be finished by then; absent: they are not checked */
 export function checkMerges(rows: MergeRows, nowMs = 0): Finding[] {
   const { account, orphans, idempotencyKeys } = rows;
   const isWhole = ({ entry, alertIds }: FeedItem) => !entry.large || alertIds.length === entry.alerts;
@@ -44,7 +44,7 @@ export function checkMerges(rows: MergeRows, nowMs = 0): Finding[] {
       const { incident_id, sequence, alerts } = entry;
       const detail = `it takes ${alerts} alerts and lists ${alertIds.length}: its commit is incomplete`;
       const remove = deleteAction(keys.feedEntry(account, incident_id, sequence));
-      // Rows of one transaction may be seen one after the other: what is there by now is not removed.
+      // Rows of one transaction may become visible one by one: a row that is visible by now is not removed.
       const missing = listParts(alerts).find((part) => !partsOf(incident_id, sequence).has(part)) ?? 0;
       const isMissing = checkAction(keys.feedAlerts(account, incident_id, sequence, missing), IS_NEW);
       return finding('entry_incomplete', { incident_id, sequence }, detail, remove, isMissing);
@@ -77,7 +77,7 @@ const entryName = (incidentId: string, sequence: number) => `${incidentId} ${seq
 interface History {
   /** The latest move; absent: none has moved it. */
   last?: { move: Move; sequence: number };
-  /** The latest entry that found it in its incident, if that came after the latest move. */
+  /** The latest entry for which it was a no-op, if after the latest move. */
   stay?: { incidentId: string; sequence: number };
   /** Sequence of the entry before the latest. */
   previous?: number | undefined;
@@ -109,7 +109,7 @@ function* checkAlerts({ account, alerts }: MergeRows, entries: readonly FeedItem
   for (const [alertId, alert] of alerts) {
     const { incident_id: current, moved_sequence: by, moved_from: from, previous_sequence: previous } = alert;
     const { last, stay, previous: known, sequences } = histories.get(alertId) ?? {};
-    // The previous release does not record in an alert that it stays.
+    // The previous release records no no-ops in the alert.
     const isRecorded = by === last?.sequence || (by !== undefined && sequences?.has(by) && by > (last?.sequence ?? 0));
     if (isRecorded && (by === undefined || current === (stay?.incidentId ?? last?.move.to))) continue;
     const should = stay ? stay.incidentId : last ? last.move.to : from;

@@ -7,13 +7,13 @@ import { checkMerges } from './check-merges.ts';
 import type { Finding } from './finding.ts';
 import { readAccountRows, readMergeRows, readRowsOfAccount } from './read-rows.ts';
 
-/** What is wrong with an account. Keys that it does not list are looked for in a check of the whole table only. */
+/** The findings of an account. Keys that it does not list are found only by a check of the whole table. */
 export async function checkAccount(table: Table, account: Int64, nowMs?: number): Promise<Finding[]> {
   const ofAccount = async () => [...checkAccounts(await readRowsOfAccount(table, account))];
   return [...(await untilAgreed(ofAccount)), ...(await checkMergesOf(table, account, nowMs))];
 }
 
-/** What is wrong in the whole table: accounts and keys, then the merges of one account after the other. */
+/** The findings of the whole table: accounts and keys, then the merges of each account. */
 export async function* checkTable(table: Table, nowMs?: number): AsyncGenerator<Finding[]> {
   const rows = await readAccountRows(table);
   const first = [...checkAccounts(rows)];
@@ -25,12 +25,12 @@ export async function* checkTable(table: Table, nowMs?: number): AsyncGenerator<
 const checkMergesOf = (table: Table, account: Int64, nowMs?: number) =>
   untilAgreed(async () => checkMerges(await readMergeRows(table, account), nowMs));
 
-/** Of a busy account: what each of them finds is gone at the next. */
+/** Maximum readings of a busy account, each of which finds other things. */
 const MOST_READINGS = 5;
 
 /**
- * Findings that two readings in a row have in common. Rows are read one by one while calls change them: what only seems
- * wrong because of that is gone at the next reading. What is new at it may be what such a call has left: it is read again.
+ * The findings that two consecutive readings share. Rows are read one by one while calls change them, so an apparent inconsistency is gone
+ * at the next reading. A new finding may be what such a call has left, so the account is read again.
  */
 async function untilAgreed(look: () => Promise<Finding[]>, first?: Finding[]): Promise<Finding[]> {
   let before = first ?? (await look());

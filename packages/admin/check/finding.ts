@@ -28,11 +28,11 @@ export type FindingKind = keyof typeof FINDINGS;
 export interface Finding {
   readonly kind: FindingKind;
   readonly account: Int64;
-  /** What it is about, by the names of the rows' attributes. */
+  /** The subject, by the names of the rows' attributes. */
   readonly ids: Readonly<Record<string, string | number>>;
-  /** What is stored and what should be, as a clause; contains no text of callers. */
+  /** The stored and the right state, as a clause; contains no callers' text. */
   readonly detail: string;
-  /** Each if the row is still as it was read. Empty: the right state is unknown. */
+  /** Writes that apply only if the row is unchanged since it was read. Empty: the right state is unknown. */
   readonly fixes: readonly Action[];
 }
 

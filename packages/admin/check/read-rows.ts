@@ -1,4 +1,4 @@
-/** Reads what a check looks at. */
+/** Reads the rows that a check examines. */
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
 import type { Table } from '../../../lib/dynamodb/client.ts';
@@ -21,7 +21,7 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 import { readAccount } from '../accounts/accounts.ts';
 import type { AccountRows } from './check-accounts.ts';
 
-/** Of an alert, all that its place depends on: the rest may be large. */
+/** The attributes of an alert that its assignment depends on: the others may be large. */
 const ALERT_ATTRIBUTES = ['incident_id', 'moved_sequence', 'moved_from', 'previous_sequence', 'loaded_after'] as const;
 
 export async function readMergeRows(table: Table, account: Int64): Promise<MergeRows> {
@@ -47,7 +47,7 @@ type OrderKind = 'mergeOrder' | 'mergeOrderShard';
 
 export type MergeRows = ReturnType<typeof mergeRowsOf>;
 
-/** All rows that an account's merges read and write, told apart. */
+/** All rows that an account's merges read and write, by kind. */
 export function mergeRowsOf(account: Int64, rows: readonly MergeRow[]) {
   const rowsOf = Map.groupBy(rows, (row) => parseKey(row)?.kind);
   const ofKinds = <Kind extends RowKind>(...kinds: Kind[]) =>

@@ -8,7 +8,7 @@ import { chunksOf } from '../../../lib/shared/chunks.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Finding } from './finding.ts';
 
-/** Of one transaction; a finding has one fix or two. Few, since calls may conflict with it. */
+/** Maximum fixes in one transaction; a finding has one or two. Few, since calls may conflict with it. */
 const FINDINGS_AT_ONCE = 25;
 
 /**
@@ -45,7 +45,7 @@ export async function repair(
   return { fixed, left };
 }
 
-/** @returns whether the fixes are written: none is where one of their rows has changed */
+/** @returns whether the fixes were written: none is if one of their rows has changed */
 async function write(table: Table, fixes: readonly Action[]): Promise<boolean> {
   for (let attempt = 1; ; attempt += 1) {
     const result = await transactOnce(table, fixes);
@@ -56,7 +56,7 @@ async function write(table: Table, fixes: readonly Action[]): Promise<boolean> {
   }
 }
 
-/** In their order, so that none of a wave is about a row of another of the same wave. */
+/** In order, so that the fixes of a batch concern different rows. */
 function wavesOf(findings: readonly Finding[]): Finding[][] {
   const waves: Finding[][] = [];
   const nextOf = new Map<string, number>();

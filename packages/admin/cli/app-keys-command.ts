@@ -170,7 +170,10 @@ function shownKey(row: ListedAppKey, nowMs: number) {
 /** Shortest accepted prefix of a key id: a shorter one, such as an empty variable, could match the wrong key. */
 const SHORTEST_ID = 8;
 
-/** The key that an id, or its beginning, names. @throws CliError unless it is exactly one */
+/**
+ * The key with this id, or whose id begins with it.
+ * @throws CliError unless there is exactly one
+ */
 async function find(table: Table, account: AccountRow, id: string): Promise<ListedAppKey> {
   if (id.length < SHORTEST_ID) throw new CliError(`Give at least ${SHORTEST_ID} characters of the id.`);
   const found = (await listAppKeys(table, account)).filter(({ hash }) => hash.startsWith(id.toLowerCase()));

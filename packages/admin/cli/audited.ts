@@ -48,7 +48,7 @@ export function createAudit(table: Table, command: string, by: string, now: Io['
       try {
         return await act([auditAction(account, { ...entry, ...event, result: 'done' })]);
       } catch (error) {
-        // The operator must see the original error, even if this cannot be written.
+        // The operator must see the original error, even if the audit row cannot be written.
         await noteFailure(account, entry, error).catch(() => undefined);
         throw error;
       }

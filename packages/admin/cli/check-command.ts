@@ -59,7 +59,7 @@ async function repairFindings(session: WritingSession<Options>): Promise<void> {
     throw new CliError('The others have changed meanwhile or cannot be repaired automatically: run `check` again.');
 }
 
-/** Finds what is wrong, and prints it: as text as it is found. */
+/** Prints findings: as text while they are found. */
 async function look({ io, table, options: { account, json } }: Session<Options>): Promise<Finding[]> {
   const all: Finding[] = [];
   const add = (findings: Finding[]) => {

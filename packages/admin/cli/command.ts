@@ -9,7 +9,7 @@ import { type Audit, createAudit } from './audited.ts';
 import { CliError, type Io, print, printJson, say } from './io.ts';
 import { callerOf, confirmWrite, connectTarget, type Target, type TargetOptions } from './target.ts';
 
-/** What an action works with. */
+/** The context of an action. */
 export interface Session<Options = object> {
   readonly io: Io;
   readonly target: Target;
@@ -33,19 +33,19 @@ export interface AccountOptions {
 export interface Shown {
   readonly json: unknown;
   readonly text: () => string;
-  /** Said in place of the text when there is nothing to show. */
+  /** Printed when there is nothing to show. */
   readonly ifEmpty?: string | false;
 }
 
-/** What a command has written, or with `--dry-run` would write. */
+/** The writes of a command, or with `--dry-run` those that it would make. */
 export interface Written {
   readonly text: string;
-  /** Printed before the text: what is to be written, one by one. */
+  /** Printed before the text: the planned writes, one by one. */
   readonly lines?: readonly string[];
   readonly json: object;
 }
 
-/** Milliseconds that a person waits in silence, and at all. */
+/** Milliseconds until a waiting message, and until the command gives up. */
 const PATIENCE = { sayMs: 3_000, endMs: 30_000 };
 
 type Kind = 'reads' | 'writes';
@@ -83,7 +83,7 @@ export class AdminCommand extends Command {
     return this;
   }
 
-  /** What it costs on AWS, said there before it asks for confirmation. */
+  /** Its cost on AWS, printed before it asks for confirmation. */
   costs<Options>(text: (options: Options) => string): this {
     this.#costText = text;
     return this;
@@ -114,7 +114,7 @@ export class AdminCommand extends Command {
     return this.option('--dry-run', 'show what would be written, without writing it').reports(() => 'writes', act);
   }
 
-  /** As {@link writes}, if its options say so. */
+  /** Like {@link writes}, depending on its options. */
   reports<Options, Args extends unknown[]>(
     kindOf: (options: Options) => Kind,
     act: Act<WritingSession<Options>, Args, Written>,

@@ -1,4 +1,4 @@
-/** Completion of the operator's command in a shell: its scripts ask this program at each press of Tab. */
+/** Shell completion of the admin command: the scripts call this program at each press of Tab. */
 import { fileURLToPath } from 'node:url';
 import { RootCommand } from '@bomb.sh/tab';
 import { Argument, type Command } from 'commander';
@@ -31,14 +31,14 @@ export function addCompletionCommands(program: AdminCommand): void {
     .action((words: string[]) => completionOf(program).parse([...words]));
 }
 
-/** The tree of commands as the library has it. */
+/** The library's tree of commands. */
 function completionOf(program: Command): RootCommand {
   const root = new RootCommand();
   const add = (command: Command, words: readonly string[]) => {
     const added = words.length === 0 ? root : root.command(words.join(' '), command.description());
     for (const { long, description, required, optional, argChoices = [] } of [...command.options, ...program.options]) {
       if (!long) continue;
-      // An option without a value is told by having no such function.
+      // An option without such a function takes no value.
       if (required || optional) added.option(long.slice(2), description, choicesOf(argChoices));
       else added.option(long.slice(2), description);
     }

@@ -95,7 +95,7 @@ async function importFile(
   };
 }
 
-/** What the file lets in where, a line for each account: one account's data can hide a key of another. */
+/** The keys that the file adds, by account: the data of one account could hide a key of another. */
 async function grantsOf(table: Table, entities: readonly Entity[]): Promise<string[]> {
   const byAccount = Map.groupBy(entities, ({ account_id }) => String(account_id));
   const keysGiven = entities.filter(({ kind }) => kind === 'app_key').map(appKeyOf);
@@ -137,7 +137,7 @@ async function openInput(file: string, io: Io): Promise<Readable> {
 async function writeWhole(path: string, source: Readable, signal: AbortSignal): Promise<void> {
   const existing = await stat(path).catch(() => undefined);
   const isRegular = existing?.isFile() ?? true;
-  // Others who can write to the folder must not know the name beforehand, nor have a link followed.
+  // Other users who can write to the folder must neither know the name in advance nor have a link followed.
   const part = isRegular ? `${path}.${randomUUID()}.part` : path;
   const opening = isRegular ? { flags: 'wx', mode: 0o600 } : {};
   try {

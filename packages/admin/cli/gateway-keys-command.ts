@@ -54,7 +54,7 @@ async function remove({ io, target, dryRun, audit }: WritingSession): Promise<Wr
   const json = { gateway_keys: left.length };
   if (dryRun) return { text: `${left.length} gateway keys would be deleted.`, json };
   const accounts = await listAccounts(table).catch((error: Error) => {
-    // It went with its ephemeral stack; where there are no keys either, its name is a mistake.
+    // The plan was deleted with its ephemeral stack; if there are no keys either, its name is wrong.
     if (error.name === 'ResourceNotFoundException' && left.length > 0) return undefined;
     throw error;
   });

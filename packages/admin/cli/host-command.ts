@@ -79,14 +79,14 @@ const jsonOf = ({ host_id, status, edge_cluster, agent_version, reportedAtMs, wh
   why,
 });
 
-/** RFC 4180; a text that a spreadsheet would compute is quoted as text. */
+/** RFC 4180; a text that a spreadsheet would evaluate is quoted as text. */
 const csvLine = (cells: readonly string[]) =>
   cells
     .map((cell) => (/^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell))
     .map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell))
     .join(',');
 
-/** A retirement is of the time at which the host was read: a report since then brings it back. */
+/** A retirement has the time at which the host was read: a later report brings it back. */
 async function retire(session: WritingSession<RetireOptions>): Promise<Written> {
   const { io, target, options, dryRun, audit } = session;
   const { account } = options;

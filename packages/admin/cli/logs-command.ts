@@ -6,7 +6,7 @@ import { duration } from './arguments.ts';
 import type { AdminCommand, Session, Shown } from './command.ts';
 import { UsageError } from './io.ts';
 
-/** Lines of one log that are shown; the others are counted by nobody: a narrower `--since` shows them. */
+/** Maximum lines shown of each log; a narrower `--since` shows others. */
 const MOST_LINES = 1_000;
 
 interface LogsOptions {
@@ -78,7 +78,7 @@ function parsed(text: string): Record<string, unknown> {
   }
 }
 
-/** In every line, or in the columns before. */
+/** Fields left out: every line has them, or they are in the columns. */
 const OMITTED = new Set(['timestamp', 'time', 'service', 'message']);
 
 function lineText({ at_ms, log, line }: LogLine): string {

@@ -1,4 +1,4 @@
-/** What the account and region of a first deployment lack: read only. The quotas are in docs/deploy.md. */
+/** Checks what the account and region lack for a first deployment; read-only. The quotas are in docs/deploy.md. */
 import type { Stack } from '@aws-sdk/client-cloudformation';
 import type { DeploymentSettings } from '../../../infra/stack-settings.ts';
 import { clientConfig } from '../aws/client-config.ts';
@@ -48,7 +48,7 @@ const collect = (value: string, before: string[]) => [...before, value];
 const lineOf = ({ what, verdict, found, advice }: Finding) =>
   `${verdict.padEnd(7)} ${what}: ${found}${advice ? `. ${advice}` : ''}`;
 
-/** A check that fails says so, and the others go on. */
+/** A failed check is reported, and the others continue. */
 async function preflight({ region, stack: named, context }: Options, env: Io['env']): Promise<Finding[]> {
   const settings = readSettings(context, ROOT);
   const stack = named ?? settings.stackName;

@@ -1,4 +1,4 @@
-/** What the settings of a deployment, read as the CDK reads them, need of an account and region. */
+/** The requirements of a deployment's settings, read as the CDK reads them, on account and region. */
 import { existsSync, readFileSync } from 'node:fs';
 import { FEWEST_RESERVED, reservedInAll } from '../../../infra/concurrency.ts';
 import {
@@ -11,7 +11,7 @@ import { UsageError } from './io.ts';
 export interface Found {
   verdict: 'ok' | 'change' | 'unknown';
   found: string;
-  /** What to do, where something is to be done. */
+  /** The advice, if something has to be done. */
   advice?: string;
 }
 
@@ -20,9 +20,9 @@ const FILES = [
   ['cdk.json', (file: { context?: object }) => file.context],
   ['cdk.context.json', (file: object) => file],
 ] as const;
-/** Functions that may run at once: fewer leave nothing to reserve. */
+/** Minimum concurrent executions: fewer leave nothing to reserve. */
 const LEAST_CONCURRENCY = 200;
-/** Lambda keeps so many for functions without a reservation. */
+/** Executions that Lambda keeps for functions without a reservation. */
 const UNRESERVED = 100;
 const LEAST_CAP = 2;
 const MOST_CODE = 0.9;

@@ -3,7 +3,7 @@ import { type Io, say } from './io.ts';
 
 const LINE_EVERY_MS = 5_000;
 
-/** How far a long writing is, with its rate and the time left: a bar on a terminal, a line now and then elsewhere. */
+/** Progress of a long write, with its rate and the time left: a bar on a terminal, otherwise a line now and then. */
 export function startProgress(io: Io, what: string, total: number) {
   const began = io.now();
   let done = 0;

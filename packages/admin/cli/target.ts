@@ -1,4 +1,4 @@
-/** Which table the command works on: that of `npm start`, of a deployed stack, or of an address of the user's. */
+/** The table that a command works on: that of `npm start`, of a deployed stack, or at a given address. */
 import { createInterface } from 'node:readline/promises';
 import { connectTable, PATIENT, splitEndpoint, type Table, withSignal } from '../../../lib/dynamodb/client.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
@@ -31,15 +31,15 @@ export interface Target {
   /** Of a DynamoDB-compatible server; absent: AWS. */
   readonly endpoint: string | undefined;
   readonly region: string | undefined;
-  /** URL of the `npm start` service that it belongs to, if it was found by that. */
+  /** URL of its `npm start` service, if the table was found through that. */
   readonly service?: string;
   /** Makes gateway keys; absent where there is no usage plan to attach them to. */
   readonly gatewayKeys: GatewayKeys | undefined;
-  /** How many messages the stack's merge queue gave up, about; absent where no stack tells which queue it is. */
+  /** Approximate number of messages in the stack's dead-letter queue of merges; absent if the stack names no such queue. */
   readonly deadLetters?: () => Promise<number>;
   /** Base address of the API that serves the table; absent: unknown. */
   readonly url?: string;
-  /** What the surroundings of the table know of its service; absent: nothing. */
+  /** Figures of the table's service from CloudWatch or `npm start`; absent: none. */
   readonly measure?: () => Promise<Measured>;
   /** Outputs of the stack, by name. */
   readonly outputs?: ReadonlyMap<string, string>;
@@ -108,7 +108,7 @@ export function feedOf(outputs: ReadonlyMap<string, string>, region: string | un
   return { feed: createFeed({ feed, refused, deadLetters }, () => (made ??= client()), metrics) };
 }
 
-/** Sends records to the feed; where it is not known, writes them to the table as its function would. */
+/** Sends records to the feed; if the feed is unknown, writes them to the table as the feed's function would. */
 export const writerOf = ({ feed, table }: Target, { now, signal }: Pick<Io, 'now' | 'signal'>): Pick<Feed, 'send'> =>
   feed ?? createDirectFeed(withSignal(table, signal), now);
 
@@ -145,7 +145,7 @@ interface Place {
 function connect({ tableName, endpoint, region, accountPlanId }: Place): Target {
   const table = connectTable({ name: tableName, endpoint, region, ...PATIENT });
   const onAws = accountPlanId !== undefined && {
-    // Loaded when it is asked for: most commands do without.
+    // Loaded on demand: most commands do not need it.
     async provision(account: Int64) {
       const { APIGatewayClient } = await import('@aws-sdk/client-api-gateway');
       const client = new APIGatewayClient(clientConfig(region));
@@ -174,24 +174,24 @@ async function readStack(name: string, region: string | undefined) {
   return { tableName, accountPlanId, outputs, relay };
 }
 
-/** Those that can be received, and those that were received and not deleted yet. */
+/** Visible and in-flight messages. */
 async function countLetters(queueUrl: string, region: string | undefined): Promise<number> {
   const { SQSClient } = await import('@aws-sdk/client-sqs');
   const { waiting, underWay } = await countMessages(new SQSClient(clientConfig(region)), queueUrl);
   return waiting + underWay;
 }
 
-/** Says where something is about to be written, and asks, unless it is this machine or the user said --yes. */
+/** Prints the target of a write and asks for confirmation, unless the target is local or --yes was given. */
 export async function confirmWrite(target: Target, options: TargetOptions, io: Io): Promise<void> {
   if (isOfThisMachine(target)) return;
   say(io, `This writes to ${await targetText(target)}.`);
   await confirm(target, options, io);
 }
 
-/** Asks whether to go on, unless the target is this machine or the user said --yes. */
+/** Asks for confirmation, unless the target is local or --yes was given. */
 export async function confirm(target: Target, options: TargetOptions, io: Io): Promise<void> {
   if (options.yes || isOfThisMachine(target)) return;
-  // Data from standard input leaves none for an answer.
+  // The answer cannot be read from standard input, which holds the data.
   if (!io.stdin.isTTY || io.stdin.readableEnded)
     throw new UsageError('Pass --yes to write there without confirmation.');
   const prompt = createInterface({ input: io.stdin, output: io.stderr });

@@ -11,7 +11,7 @@ import { addMergeCommands } from './merges-command.ts';
 
 type UndoSession = WritingSession<AccountOptions>;
 
-/** The commands that take a caller's mistake back. */
+/** The commands that undo a caller's mistake. */
 export function addUndoCommands(program: AdminCommand): void {
   program
     .command('work-item')

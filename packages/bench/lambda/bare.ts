@@ -1,4 +1,6 @@
-/** What a careful user would write by hand for the same calls to DynamoDB: the document client, its connections kept, a minified bundle. */
+/**
+ * The baseline that a careful user would write for the same calls to DynamoDB: the document client, kept connections, a minified bundle.
+ */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
   BatchGetCommand,
@@ -23,7 +25,7 @@ const COMMANDS = {
   UpdateItemCommand: UpdateCommand,
 };
 
-/** One call to DynamoDB; those of a round go out together. */
+/** One call to DynamoDB; the calls of a round are concurrent. */
 export interface WireCall {
   name: keyof typeof COMMANDS;
   input: object;

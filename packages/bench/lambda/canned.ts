@@ -1,4 +1,4 @@
-/** TLS server in place of DynamoDB that answers at once: `KEY`, `CERT`, `REPLIES` (JSON, by operation). Tells its port. */
+/** A TLS server in place of DynamoDB that answers at once: `KEY`, `CERT`, `REPLIES` (JSON, by operation). Prints its port. */
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 

@@ -1,11 +1,11 @@
-/** An execution environment: imports a bundle, then answers calls; tells the milliseconds of each, by the clock and of CPU. */
+/** An execution environment: imports a bundle, then answers calls and reports the milliseconds of each, of wall-clock and CPU time. */
 const { STEP_MS = '0', AHEAD_MS = '0', BUNDLE = '' } = process.env;
 
-// Operations with an exact limit are called faster than it allows: each call comes so much later by the clock.
+// Calls are faster than an exact limit allows, so the clock is set forward for each.
 const clock = Date.now;
 let aheadMs = Number(AHEAD_MS);
 Date.now = () => clock() + aheadMs;
-process.stdout.write = () => true; // log lines and metrics are made, and not read
+process.stdout.write = () => true; // log lines and metrics are written, but not read
 
 /** @returns what was done since */
 function start() {

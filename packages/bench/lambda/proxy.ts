@@ -1,4 +1,6 @@
-/** TLS in front of a DynamoDB-compatible server, so far away: `KEY`, `CERT`, `TARGET_PORT`, `ROUND_TRIP_MS`. Tells its port. */
+/**
+ * A TLS proxy for a DynamoDB-compatible server that adds a round-trip time: `KEY`, `CERT`, `TARGET_PORT`, `ROUND_TRIP_MS`. Prints its port.
+ */
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 
@@ -11,7 +13,7 @@ const inner = createTlsServer({ key: KEY, cert: CERT, noDelay: true }, (socket) 
   for (const end of [socket, target]) end.on('error', () => [socket, target].map((one) => one.destroy()));
 }).listen(0, '127.0.0.1');
 
-/** Bytes arrive later, in their order; the first ones also wait for the TCP handshake, which takes no time here. */
+/** Delays bytes in order; the first ones also wait for the TCP handshake, which takes no time locally. */
 function later(from: Socket, to: Socket, firstMs: number): void {
   let extraMs = firstMs;
   from.on('data', (part) => {

@@ -1,4 +1,4 @@
-/** Costs of calls, and capacity of partition keys. */
+/** The cost of calls, and the capacity of partition keys. */
 import QuickLRU from 'quick-lru';
 import { createTokenBuckets } from '../../local/token-buckets.ts';
 
@@ -14,9 +14,9 @@ export interface Limits {
   readonly readUnits: number;
   /** Seconds of unused capacity that a partition key keeps. */
   readonly burstSeconds: number;
-  /** The shortest time that a call takes, in milliseconds: the engine may be nearer than DynamoDB is. */
+  /** Minimum time of a call in milliseconds: the local server is nearer than DynamoDB. */
   readonly callMs: number;
-  /** The same of a transaction that writes, which has its rows for so long. */
+  /** The same for a writing transaction, during which its rows are in use. */
   readonly transactionMs: number;
 }
 
@@ -63,8 +63,8 @@ export function createPartitions(limits: Limits, now: () => number) {
     /** By partition: `<table> <value of the partition key>`. */
     usages: usages as Iterable<[string, Usage]>,
     /**
-     * Takes units if they are there. A call that needs more than a full bucket is granted by a full one, which then owes
-     * the rest: that AWS does so is not confirmed.
+     * Takes units if available. A call that needs more than a full bucket takes all of a full one, which then owes the rest: that AWS does
+     * so is not confirmed.
      */
     take(partition: string, side: Side, units: number): boolean {
       const { tokens } = bucketOf(`${side} ${partition}`, throttles[side]);
@@ -73,7 +73,7 @@ export function createPartitions(limits: Limits, now: () => number) {
       else usageOf(partition).throttled += 1;
       return granted;
     },
-    /** Takes units that were used already; negative ones give back what was not. */
+    /** Takes units that have been used already; a negative number returns unused ones. */
     charge(partition: string, side: Side, units: number): void {
       bucketOf(`${side} ${partition}`, throttles[side]).tokens -= units;
       usageOf(partition)[side] += units;

@@ -1,4 +1,4 @@
-/** The DynamoDB-compatible server behind the proxy: calls on it in the name of a caller, and what its rows weigh. */
+/** The DynamoDB-compatible server behind the proxy: sends calls with a caller's credentials, and measures rows. */
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { type Item, itemBytes } from '../../../lib/dynamodb/item-size.ts';
 import type { Send, WireAnswer } from '../../local/dynamodb-proxy.ts';
@@ -7,7 +7,7 @@ import type { Send, WireAnswer } from '../../local/dynamodb-proxy.ts';
 // biome-ignore lint/suspicious/noExplicitAny: the wire's JSON, which the engine has checked or will check
 export type Json = any;
 
-/** The engine refused a call: its answer goes to the caller as it is. */
+/** The server refused a call: its answer is passed to the caller unchanged. */
 export class EngineRefusal extends Error {
   readonly answer: WireAnswer;
   constructor(answer: WireAnswer) {
@@ -27,10 +27,10 @@ export interface Row {
 
 const LARGEST_BATCH = 100;
 
-/** Names of the key attributes of tables, which never change. */
+/** The key attributes of tables, which never change. */
 export type KeyNames = Map<string, readonly string[]>;
 
-/** @param known what further engines of this proxy have learnt of tables */
+/** @param known what other instances for this proxy have learnt of tables */
 export function createEngine(send: Send, known: KeyNames) {
   async function call(action: string, request: Json): Promise<Json> {
     const answer = await send({ action, body: Buffer.from(JSON.stringify(request)) });
@@ -50,7 +50,7 @@ export function createEngine(send: Send, known: KeyNames) {
     return names;
   }
 
-  /** The row that an item, or a key, is or is to be. */
+  /** The row that an item or key identifies. */
   async function rowOf(table: string, item: Item): Promise<Row> {
     const names = await keyNames(table);
     const key = Object.fromEntries(names.map((name) => [name, item[name] as AttributeValue]));

@@ -25,7 +25,7 @@ export interface Reason {
   Message?: string;
 }
 
-/** As a table on demand tells it. Source: API Reference, `TransactionCanceledException`. */
+/** The reason that an on-demand table gives. Source: API Reference, `TransactionCanceledException`. */
 export const THROTTLED: Reason = { Code: 'ThrottlingError', Message: CAPACITY };
 
 /** Reasons: Developer Guide, "Diagnosing throttling". */

@@ -1,9 +1,9 @@
-/** What the calls that use units share. */
+/** Parts that all calls with limits share. */
 import { type Limits, type Partitions, type Side, writeUnitsOf } from './capacity.ts';
 import type { Engine, Json, Row } from './engine.ts';
 import type { RowsInUse } from './rows-in-use.ts';
 
-/** One call, and what it is held to. */
+/** One call, and the limits that apply to it. */
 export interface Call {
   readonly request: Json;
   readonly engine: Engine;
@@ -12,13 +12,16 @@ export interface Call {
   readonly limits: Limits;
 }
 
-/** A row that is written, and the units that were taken for it. */
+/** A row to write, and the units taken for it. */
 export interface Charge {
   readonly row: Row;
   units: number;
 }
 
-/** Charges what rows have grown by beyond the units that were taken for them. @param factor units in place of one */
+/**
+ * Charges the growth of rows beyond the units taken for them.
+ * @param factor units in place of one
+ */
 export async function chargeGrowth(
   { engine, partitions }: Call,
   charges: readonly Charge[],

@@ -1,6 +1,6 @@
 import type { Row } from './engine.ts';
 
-/** Rows that are being written now: a transaction on one of them fails, and so does a write on a transaction's. */
+/** The rows being written: a transaction on one of them fails, and so does a write to a row of a transaction. */
 export function createRowsInUse() {
   const writes = new Map<string, number>();
   const transactions = new Set<string>();
@@ -8,8 +8,8 @@ export function createRowsInUse() {
     writes,
     transactions,
     /**
-     * Marks rows as being written one by one, but those that a transaction has: they are in conflict.
-     * Source: Developer Guide, "Transaction conflict handling in DynamoDB"
+     * Marks rows of single writes; those in use by a transaction are in conflict. Source: Developer Guide, "Transaction conflict handling
+     * in DynamoDB"
      */
     write(rows: readonly Pick<Row, 'name'>[]): { conflicts: boolean[]; end(): void } {
       const names = rows.map(({ name }) => name);

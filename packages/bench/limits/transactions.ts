@@ -23,7 +23,7 @@ export async function transactWriteItems(call: Call): Promise<Json> {
   let largestBytes = 0;
   const charges = items.map(({ action, row }) => {
     const bytes = Math.max(storedBytes(row), bytesWritten(action));
-    // An update's row is taken for as large as with all values of its expressions added: what replaces others counts twice.
+    // An updated row counts with all values of its expressions added: a replaced value counts twice.
     largestBytes += bytes + (action.Item ? 0 : itemBytes(action.ExpressionAttributeValues ?? {}));
     const mayGrow = writeUnitsOf(bytes + mostGrowth(action)) > writeUnitsOf(bytes);
     return { row, units: IN_TRANSACTION * writeUnitsOf(bytes), mayGrow };
@@ -39,8 +39,8 @@ export async function transactWriteItems(call: Call): Promise<Json> {
 }
 
 /**
- * Does a transaction that writes: all its units are granted, or it is cancelled with the reasons in the order of its items. That
- * what was granted to a cancelled one is given back is not confirmed.
+ * Executes a writing transaction: all its units are granted, or it is cancelled with the reasons in the order of its items. That units
+ * granted to a cancelled one are returned is not confirmed.
  */
 export async function transact(
   { request, partitions, limits, inUse }: Call,
@@ -66,7 +66,7 @@ export async function transact(
   }
 }
 
-/** Bytes by which an update's row can grow at the most: by the names and values of its expression, unless it copies others. */
+/** Maximum bytes by which an update can grow its row: the names and values of its expression, unless it copies others. */
 function mostGrowth({
   UpdateExpression = '',
   ExpressionAttributeNames = {},

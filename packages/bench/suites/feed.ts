@@ -1,4 +1,4 @@
-/** Hosts' reports through the feed's function against conditional writes of the same rows by hand, turn about. */
+/** Compares hosts' reports through the feed's function with conditional writes of the same rows by hand, alternately. */
 import { randomUUID } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { SQSEvent } from 'aws-lambda';
@@ -80,7 +80,7 @@ export async function run(add: (figure: NewFigure) => void): Promise<void> {
   try {
     const began = Date.now() - (TURNS + 2) * 1_000;
     for (let turn = -1; turn < TURNS; turn += 1) {
-      // The first turn warms up, and makes the rows.
+      // The first turn warms up and creates the rows.
       if (turn === 0) Object.assign(spent, { byFeed: nothing(), byHand: nothing() });
       const tasks = { byFeed, byHand };
       for (const name of turn % 2 === 0 ? (['byFeed', 'byHand'] as const) : (['byHand', 'byFeed'] as const)) {

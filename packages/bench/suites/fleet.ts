@@ -49,7 +49,7 @@ async function simulate({ endpoint, table }: BenchService, account: number, host
   if ((await runAdmin(args.map(String), io)) !== 0) throw new Error('fleet simulate failed');
 }
 
-/** The first page, one in the middle and the last one, of a large fleet and of a small one. */
+/** The first, a middle and the last page of a large and a small fleet. */
 async function measureFlatness(service: BenchService, add: Add): Promise<void> {
   const pagesOf = async ({ account, hosts }: typeof SMALL) => {
     const { candidates } = await createHostReader({ table: service.table, account, ...reading }).next(hosts);

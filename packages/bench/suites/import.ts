@@ -1,4 +1,4 @@
-/** Importing 100,000 rows of hosts against writing them with nothing but `BatchWriteItem`, eight at once, turn about. */
+/** Compares importing 100,000 rows of hosts with eight concurrent `BatchWriteItem` calls of the same rows, alternately. */
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import { rowOf } from '../../../lib/ingest/entity-rows.ts';
@@ -47,7 +47,7 @@ export async function run(add: (figure: NewFigure) => void): Promise<void> {
       if (turn === 0) Object.assign(spent, { bare: 0, import: 0 }); // the first turn warmed up
       const size = ROWS / TURNS / 2;
       const linesOf = (account: number) => fleetLines(account, size, Date.now());
-      // Other rows for each, for DynamoDB Local replaces rows at another pace than it makes them.
+      // Each side has rows of its own, since DynamoDB Local replaces rows at another speed than it creates them.
       const [bare, imported] = [linesOf(WRITTEN + turn), linesOf(IMPORTED + turn)];
       const write = {
         bare: () => timed('bare', () => writeBare(service.table, bare)),

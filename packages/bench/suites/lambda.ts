@@ -69,7 +69,7 @@ const [GB_SECOND, MILLION_REQUESTS] = [0.0000133334, 0.2];
 interface Subject {
   /** Of the function. */
   name: string;
-  /** By which each call comes later. */
+  /** Milliseconds by which the clock is set forward for each call. */
   stepMs?: number;
   event(index: number): object;
   /** Makes the same call in this process. */
@@ -85,7 +85,7 @@ const operation = (listed: ListedOperation, body: (index: number) => object, { s
 
 const idOf = (index: number) => index.toString(16).padStart(24, '0');
 const INCIDENT = 'f'.repeat(24);
-/** The authorizer answers a known key from memory: each call has another, whose use it stores. */
+/** The authorizer caches keys, so each call has a new key, whose use it stores. */
 const keyOf = (index: number) => `bench-key-${index}`.padEnd(32, '-');
 
 const authorizer: Subject = {
@@ -128,7 +128,7 @@ function* lines(nowMs: number): Generator<string> {
     yield line('alert', { alert_id: idOf(index), title: 'p99 above threshold' });
 }
 
-/** What the calls of an operation ask of DynamoDB: each as rounds of calls that go out together. */
+/** Records the DynamoDB calls of an operation, as rounds of concurrent calls. */
 async function record(service: BenchService, subject: Subject): Promise<WireCall[][][]> {
   let rounds: WireCall[][] = [];
   let underWay = 0;
@@ -156,7 +156,7 @@ async function record(service: BenchService, subject: Subject): Promise<WireCall
   return all;
 }
 
-/** The input for the document client, where ours went past it. */
+/** The input in the document client's form, if our client sent the wire format. */
 function plain(input: object): object {
   const { ExpressionAttributeValues: values } = input as { ExpressionAttributeValues?: Record<string, AttributeValue> };
   const isRaw = Object.values(values ?? {}).some((value) => typeof value === 'object' && 'S' in value);
@@ -229,7 +229,7 @@ const FIGURES = [
   ['p99', ({ warm }: Measured) => quantile(valuesOf(warm, 'tookMs'), 0.99), 1],
 ] as const;
 
-/** CPU, which does not depend on memory, nor on how fast DynamoDB Local answers. */
+/** Compares CPU, which depends neither on memory nor on the speed of DynamoDB Local. */
 const CPU_FIGURES = [
   ['CPU of init + first call', (one: Measured) => quantile(sumsOf(one, 'cpuMs'), 0.5), 0.75],
   ['CPU of a first call', ({ first }: Measured) => quantile(valuesOf(first, 'cpuMs'), 0.5), 0.5],
@@ -381,7 +381,7 @@ async function functions(add: Add, folder: string): Promise<void> {
   await recorder.stop();
 }
 
-/** Recorded calls, for another table. */
+/** Recorded calls, changed to another table. */
 function inTable(rounds: readonly WireCall[][], { name }: Table): WireCall[][] {
   const renamed = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(renamed);

@@ -39,7 +39,7 @@ const objectId = () => randomBytes(12).toString('hex');
 
 type Add = (figure: NewFigure) => void;
 
-/** Alerts with so much text, and an incident to merge them into. */
+/** Creates alerts with a title of this length, and an incident to merge them into. */
 async function fill({ table }: BenchService, count: number, textBytes = 60) {
   const ids = Array.from({ length: count }, objectId);
   const incident = objectId();
@@ -145,7 +145,10 @@ async function atLimits(service: BenchService, add: Add): Promise<void> {
   await proxy.close();
 }
 
-/** Calls again what answers 503, as callers do. */
+/**
+ * Retries a call that answers 503, as callers do.
+ * @returns the number of calls
+ */
 async function retried(act: () => Promise<unknown>): Promise<number> {
   for (let calls = 1; ; calls += 1)
     try {
@@ -156,7 +159,7 @@ async function retried(act: () => Promise<unknown>): Promise<number> {
     }
 }
 
-/** The same with functions that have what Lambda gives them. */
+/** The same with a function that has the share of a processor that Lambda gives it. */
 async function atShareOfCpu(service: BenchService, add: Add): Promise<void> {
   const proxy = await startLimitsProxy(service.endpoint);
   const env = { AWS_REGION: 'local', TABLE_NAME: service.table.name, DYNAMODB_ENDPOINT: proxy.endpoint, QUIET: 'true' };
@@ -195,7 +198,7 @@ async function atShareOfCpu(service: BenchService, add: Add): Promise<void> {
   await proxy.close();
 }
 
-/** What we take DynamoDB's times to be, in milliseconds: of a call, and of a transaction, which has its rows for so long. */
+/** Assumed latencies of DynamoDB, in milliseconds: of a call, and of a transaction, during which its rows are in use. */
 const DYNAMODB = { callMs: 5, transactionMs: 15 };
 
 /**
@@ -251,7 +254,7 @@ async function fairness(service: BenchService, add: Add): Promise<void> {
     await runMergeLoad({ seconds, smallPerSecond: 20 }, send),
     300 + alone.small.p50Ms,
   );
-  // They write one row, one after the other.
+  // They all write one row, one after the other.
   const queued = 40 * DYNAMODB.transactionMs;
   addSmall(
     '40 small merges at once',

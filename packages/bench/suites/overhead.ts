@@ -22,7 +22,7 @@ import { TIME_LIMITS } from '../../../lib/shared/time-limits.ts';
 import { type Timing, takeTurns } from '../compare.ts';
 import type { NewFigure } from '../report.ts';
 
-// Only this benchmark needs them, so that `npm ci` does not install them.
+// Installed here, not by `npm ci`: only this benchmark needs them.
 const folder = fileURLToPath(new URL('../../../.local/bench/', import.meta.url));
 const ROUTERS = ['@aws-lambda-powertools/event-handler@2.35.0', '@codegenie/serverless-express@5.0.0', 'express@5.3.0'];
 mkdirSync(folder, { recursive: true });
@@ -112,7 +112,7 @@ function onExpress(): Handler {
 const middyAlone = (): Handler =>
   middy().handler(async () => ({ statusCode: 200, body: JSON.stringify(ANSWER) })) as unknown as Handler;
 
-/** Does something while what is printed goes nowhere: the lines of the log and the metrics are made, and not read. */
+/** Discards output while an action runs: log lines and metrics are written, but not read. */
 async function muted<Result>(act: () => Promise<Result>): Promise<Result> {
   const { write } = process.stdout;
   process.stdout.write = () => true;

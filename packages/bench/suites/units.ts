@@ -1,9 +1,9 @@
 import type { NewFigure } from '../report.ts';
 import { measureRoundTrips } from '../round-trips.ts';
 
-/** What an operation may take, warm. */
+/** Maximum units and rounds of a warm call of each operation. */
 const MOST: Readonly<Record<string, { rounds?: number; calls?: number; read?: number }>> = {
-  // One round is the rate limit's.
+  // One of the rounds is for the rate limit.
   'browse, page of 50': { rounds: 2, calls: 3, read: 6 },
   'browse, 2,000 hosts examined': { rounds: 3, calls: 5, read: 120 },
   'read the RUM resource': { calls: 1 },

@@ -1,4 +1,4 @@
-/** Every answer is checked twice: against `openapi.json`, and against the schemas written from the contract's tables. */
+/** Checks every answer twice: against `openapi.json`, and against schemas written from the contract's tables. */
 import { readFileSync } from 'node:fs';
 import type { KeywordDefinition, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -50,7 +50,7 @@ function checkDescribed(path: string, { status, body }: Answer): void {
   const { content } = response.$ref ? OPENAPI.components.responses[response.$ref.split('/').at(-1)] : response;
   const { schema, examples = {} } = content['application/json'];
   check('openapi.json', openapi.getSchema(`openapi${schema.$ref}`), body);
-  // Each code that the operation answers with this status has an example.
+  // Every code that the operation answers with this status has an example.
   if (body.error && !(body.error.code in examples))
     throw new Broken(`openapi.json declares no ${body.error.code} of ${path}`);
 }

@@ -1,4 +1,4 @@
-/** Who calls: app keys, and when each may browse the fleet again, as the rate headers say. */
+/** The callers: app keys, and when each may browse the fleet again according to the rate headers. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Caller {
@@ -8,13 +8,13 @@ export interface Caller {
 const MOST_WAIT_MS = 61_000;
 
 /**
- * Callers that take turns, so that the limit of one does not hold up the others. Each has one call under way at a time.
- * @param asked callers whose turn comes only when they are asked for
+ * Callers take turns, so that one caller's limit does not delay the others. Each has one call at a time.
+ * @param asked callers used only on request
  */
 export function createTurns(callers: readonly Caller[], asked: readonly Caller[] = []) {
   const readyAt = new Map([...callers, ...asked].map((caller) => [caller, 0]));
   const busy = new Map<Caller, Promise<void>>();
-  /** Those that were idle for longest come first. */
+  /** The longest idle come first. */
   const order = [...callers];
 
   function next(caller?: Caller): Caller | undefined {

@@ -7,7 +7,7 @@ import { sentencesOf } from './sections/index.ts';
 import { createTrial, type Pages } from './trial.ts';
 
 export interface Target {
-  /** Absent: a service of its own. */
+  /** Absent: a local service is started. */
   url?: string;
   run?: string;
   only?: string[];

@@ -1,4 +1,4 @@
-/** What the certificate works on, as lines of the data format. Ids of what is written to differ from run to run. */
+/** The data set of the certificate, as lines of the data format. Ids of what is changed differ from run to run. */
 import { createHash } from 'node:crypto';
 import { type Int64, stringifyJson } from '../../../lib/shared/json.ts';
 import { BIG, FILLERS, HOSTS, LARGE_FLEET } from './hosts.ts';
@@ -29,7 +29,7 @@ export function entitiesOf(run: string) {
       bounds: objectId('bounds'),
       source: objectId('source'),
     },
-    /** Alerts are not shared between the sentences that look at where they are. */
+    /** Sentences that check where alerts are do not share alerts. */
     alerts: Array.from({ length: 12 }, (_, index) => objectId(`alert ${index}`)),
     otherAccount: {
       work_item_id: workItem('stranger'),

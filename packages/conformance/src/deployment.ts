@@ -8,7 +8,7 @@ import type { Lab } from './lab.ts';
 import { Broken } from './outcome.ts';
 import { createTrial, RUM } from './trial.ts';
 
-/** Asks for the key without showing it. */
+/** Prompts for the key without echoing it. */
 async function askForKey(): Promise<string> {
   if (!process.stdin.isTTY) throw new UsageError('No app key given: set APP_KEY.');
   process.stderr.write('App key: ');

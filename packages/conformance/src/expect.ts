@@ -16,14 +16,17 @@ export function equal(got: unknown, expected: unknown, what: string): void {
   if (!isDeepStrictEqual(got, expected)) throw new Broken(`${what}: expected ${shown(expected)}, got ${shown(got)}`);
 }
 
-/** @param what says what must hold */
+/** @param what describes the condition */
 export function holds(condition: boolean, what: string, got?: unknown): void {
   if (!condition) throw new Broken(got === undefined ? `expected ${what}` : `expected ${what}, got ${shown(got)}`);
 }
 
 const outcome = ({ status, body }: Answer) => `${status}${body.error ? ` ${body.error.code}` : ''}`;
 
-/** Demands a success. @returns its `data` */
+/**
+ * Expects a success.
+ * @returns its `data`
+ */
 // biome-ignore lint/suspicious/noExplicitAny: a check looks at whatever the answer holds
 export function data(answer: Answer): any {
   if (answer.status !== 200) throw new Broken(`expected 200, got ${outcome(answer)}: ${answer.body.error?.message}`);

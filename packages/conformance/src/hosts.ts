@@ -10,7 +10,7 @@ type Live = Omit<HostStatusRow, 'host_id'>;
 
 export interface CertifiedHost {
   readonly host: HostRow;
-  /** Its last report, relative to the time of loading; absent: never reported. */
+  /** Time of its last report, relative to the time of loading; absent: never reported. */
   readonly live?: (nowMs: number) => Live;
   readonly status: string;
   readonly freshness: 'fresh' | 'stale' | 'unknown';
@@ -24,7 +24,7 @@ const running = {
   snapshot_ready: true,
 };
 
-/** A snapshot that came `ageMs` before the loading. */
+/** A snapshot received `ageMs` before the loading. */
 const snapshot =
   (ageMs: number, more: Partial<Live> = {}, healthAfterMs = -100) =>
   (nowMs: number): Live => ({
@@ -64,7 +64,7 @@ const silent = (host_id: string, status: string, more: Partial<HostRow> = {}): C
 
 const OUTDATED = snapshot(2.5 * INTERVAL_MS, { authoritative: false, graph_available: false });
 
-/** In the order of their ids. Agent versions and clusters are such that a filter by prefix would find too many. */
+/** In the order of their ids. Agent versions and clusters are chosen so that a filter by prefix would match too many. */
 export const HOSTS: readonly CertifiedHost[] = [
   reporting('active', 'active', '2.0', 'core', snapshot(1_000)),
   reporting('active-polling', 'active', '2.0', 'core', snapshot(2_000), { capture_mode: 'polling' }),
@@ -100,7 +100,7 @@ export const HOST_IDS = HOSTS.map(({ host }) => host.host_id);
 
 /** Hosts of the large fleet: more than the default of `scan_limit`. */
 export const LARGE_FLEET = 1_040;
-/** After the others in order, in a cluster of their own. */
+/** Sorted after the others, in a cluster of their own. */
 export const FILLERS: readonly HostRow[] = Array.from({ length: LARGE_FLEET }, (_, index) => ({
   host_id: `filler-${String(index).padStart(4, '0')}`,
   agent_version: '4.0',

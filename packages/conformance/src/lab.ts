@@ -1,4 +1,4 @@
-/** What the checks use: a service, callers, data, and what only a local service offers. */
+/** The environment of the checks: a service, callers, data, and what only a local service offers. */
 
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
@@ -6,13 +6,13 @@ import type { Failure } from '../../local/failing-table.ts';
 import type { Caller, Turns } from './callers.ts';
 import type { Entities } from './data.ts';
 
-/** An account whose table can be reached: what a call wrote is looked at there. */
+/** An account whose table is accessible, to read what a call wrote. */
 export interface Stored {
   readonly table: Table;
   readonly account: Int64;
 }
 
-/** An account whose RUM record may be changed while it is read. */
+/** An account whose RUM record may be changed during the checks. */
 export type Changing = Stored & { readonly caller: Caller };
 
 /** A service with a failing part. */
@@ -24,9 +24,9 @@ export interface Lab {
   readonly main: Caller;
   /** Callers with the same fleet, to browse by turns. */
   readonly turns: Turns;
-  /** Absent: only what needs no data is shown. */
+  /** Absent: only sentences that need no data are shown. */
   readonly entities?: Entities;
-  /** Of an account without the permission that the fleet needs. */
+  /** A caller of an account without the permission for the fleet. */
   readonly otherAccount?: Caller | undefined;
   readonly expired?: Caller | undefined;
   /** Callers whose quota may be used up, each by one sentence; absent: those sentences use the main caller's. */

@@ -1,4 +1,4 @@
-/** The certificate's own services on a DynamoDB of their own: one with its data, and others with failing parts. */
+/** The local services of the certificate, on a DynamoDB of their own: one with its data, and others with failing parts. */
 import { randomBytes, randomInt } from 'node:crypto';
 import { connectTable, PATIENT } from '../../../lib/dynamodb/client.ts';
 import { CliError } from '../../admin/cli/io.ts';
@@ -15,7 +15,7 @@ import { entitiesOf, entityLines, fleetLines, linesText, otherAccountLines, rumL
 import type { Impaired, Lab } from './lab.ts';
 import { warmUp } from './trial.ts';
 
-/** Accounts with the same small fleet, which browse by turns. */
+/** Accounts with the same small fleet, whose callers browse in turns. */
 const BROWSERS = 6;
 
 function newAccounts() {
@@ -39,7 +39,10 @@ function newAccounts() {
   };
 }
 
-/** Starts everything that the certificate needs, on free ports. @returns it, and how to stop it */
+/**
+ * Starts everything that the certificate needs, on free ports.
+ * @returns the environment, and how to stop it
+ */
 export async function startLab(): Promise<{ lab: Lab; stop: () => Promise<void> }> {
   const nowMs = Date.now();
   const nowSeconds = Math.floor(nowMs / 1000);

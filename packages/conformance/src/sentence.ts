@@ -23,18 +23,18 @@ export const section = (number: string, heading: string, sentences: readonly Sen
 /** A sentence that calls show. */
 export const shown = (text: string, check: (trial: Trial) => Promise<unknown>): Sentence => ({ text, check });
 
-/** The same, of a sentence that requires the data set. */
+/** Like `shown`, for a sentence that requires the data set. */
 export const shownOnData = (text: string, check: (trial: Trial, entities: Entities) => Promise<unknown>): Sentence =>
   shown(text, async (trial) => check(trial, trial.need('entities')));
 
-/** The same, of a check that takes long: it begins first. */
+/** Like `shown`, for a slow check, which begins first. */
 export const slow = (text: string, check: (trial: Trial) => Promise<unknown>): Sentence => ({
   text,
   check,
   slow: true,
 });
 
-/** A sentence that is shown as another one is, in another section. */
+/** A sentence shown by the same check as another, in another section. */
 export function shownAs(text: string, { sentences }: Section, begins: string): Sentence {
   const sentence = sentences.find((one) => one.text.startsWith(begins));
   if (!sentence) throw new Error(`no sentence begins with ${begins}`);

@@ -19,10 +19,10 @@ export interface Sent {
   method?: string;
   /** Who calls; null: nobody. */
   as?: Caller | null;
-  /** The body as it is, in place of one that is written as JSON. */
+  /** A raw body, in place of one that is written as JSON. */
   raw?: string | Uint8Array;
   headers?: Record<string, string>;
-  /** Of another service than the one that is certified. */
+  /** Base URL of another service than the certified one. */
   url?: string;
   /** If set, returns the first answer, whatever it is. Otherwise 429, and up to two 503, are retried after `Retry-After`. */
   once?: boolean;

@@ -9,12 +9,12 @@ const idsOf = (items: Item[]): string[] => items.map(({ host_id }) => host_id);
 /** The fleet that reaches the default of scan_limit is that of the main caller. */
 const large = async (t: Trial, body: object) => data(await t.fleet(body, { as: t.lab.main }));
 
-/** Every value given is refused, with a message that names the field. */
+/** Expects every given value to be refused, with a message that names the field. */
 async function refusesEach(t: Trial, field: string, values: readonly unknown[]): Promise<void> {
   for (const value of values) invalid(await t.call(FLEET, { [field]: value }), field);
 }
 
-/** A filter finds exactly the hosts that it should. */
+/** Expects a filter to find exactly the right hosts. */
 async function finds(t: Trial, filter: object, is: (host: CertifiedHost) => boolean): Promise<void> {
   t.need('entities');
   equal(idsOf(data(await t.page({ ...ALL, ...filter })).items), hostsWhere(is), `hosts with ${JSON.stringify(filter)}`);

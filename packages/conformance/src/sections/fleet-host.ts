@@ -43,11 +43,11 @@ export const fleetHost = section('2.1', 'Fleet host (ServiceMapFleetHost)', [
 const capabilityField = (name: string, text: string, expected: (host: CertifiedHost) => unknown): Sentence =>
   shown(`${name}: ${text}`, (t) => compareHosts(t, ({ servicemap }, host) => [servicemap[name], expected(host)]));
 
-/** One that comes from the inventory; optional: absent where the inventory has none. */
+/** A field from the inventory; optional: absent if the inventory has none. */
 const inventoryField = (name: keyof Inventory & string, text: string) =>
   capabilityField(name, text, ({ host }) => host[name]);
 
-/** One that comes from what the host reported; `otherwise` where it never did. */
+/** A field from the host's reports; `otherwise` if it never reported one. */
 const liveField = (name: keyof ReturnType<NonNullable<CertifiedHost['live']>>, text: string, otherwise: unknown) =>
   capabilityField(name, text, ({ live }) => live?.(0)[name] ?? otherwise);
 

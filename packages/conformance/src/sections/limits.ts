@@ -11,7 +11,7 @@ const MINUTE_MS = 60_000;
 const PER_SECOND = 2;
 const PER_MINUTE = 30;
 
-/** Waits until at least `leftMs` of the minute are left, and none of it was used for other sentences. */
+/** Waits until at least `leftMs` of a minute are left in which no other sentence made calls. */
 async function unusedMinute(t: Trial, caller: Caller, leftMs: number): Promise<void> {
   const left = MINUTE_MS - (Date.now() % MINUTE_MS);
   if (left < leftMs || caller === t.lab.main) await sleep(left + 20);
@@ -23,14 +23,14 @@ const browseOnce = (t: Trial, caller: Caller) => t.call(FLEET, { limit: 1 }, { a
 const atOnce = (t: Trial, caller: Caller, calls: number) =>
   Promise.all(Array.from({ length: calls }, () => browseOnce(t, caller)));
 
-/** How many of the calls passed; the others must be 429 with Retry-After. */
+/** Number of calls that passed; the others must be 429 with Retry-After. */
 function passed(answers: readonly Answer[]): number {
   const refusals = answers.filter(({ status }) => status !== 200);
   for (const answer of refusals) refused(answer, 'RequestTooFrequently');
   return answers.length - refusals.length;
 }
 
-/** Whether a call answered with 503 was counted is unknown. */
+/** It is unknown whether a call answered with 503 was counted. */
 const isAnswered = ({ status }: Answer) => status !== 503;
 
 const MOST_TRIES = 5;
@@ -49,7 +49,10 @@ async function withinOneSecond(t: Trial, caller: Caller, calls: number): Promise
   throw new Skipped('the service is too slow to answer six calls within a second of the clock');
 }
 
-/** As many calls as a minute of the clock lets pass, and one more. @returns false if it is unknown whether each was counted */
+/**
+ * As many calls as a minute of the clock allows, and one more.
+ * @returns false if it is unknown whether each was counted
+ */
 async function exhaustMinute(t: Trial, caller: Caller): Promise<boolean> {
   await unusedMinute(t, caller, (PER_MINUTE / PER_SECOND + 3) * SECOND_MS);
   const ends = (Math.floor(Date.now() / MINUTE_MS) + 1) * MINUTE_MS;

@@ -17,7 +17,7 @@ async function successes(t: Trial) {
   ];
 }
 
-/** A failure of each kind that needs nothing but a key. */
+/** A failure of each kind that requires nothing but a key. */
 const failures = async (t: Trial) => [
   await t.rum({}, { as: null }),
   await t.rum({ no_cache: 'yes' }),

@@ -4,7 +4,7 @@ import { NOT_SHOWN, open, type Sentence, section, shown, shownAs } from '../sent
 import { certifiedPage, type Item } from './fleet-host.ts';
 import { workItem } from './records.ts';
 
-/** Hosts that are in a state for the contract's reason. */
+/** Checks that hosts have a status for the contract's reason. */
 const state = (status: string, meaning: string, names: readonly string[]): Sentence =>
   shown(`${status}: ${meaning}`, async (t) => {
     const { items } = await certifiedPage(t);
