@@ -1,4 +1,4 @@
-/** An account: what it may do, its keys, limits and quotas, and what operators did to it. */
+/** The page of an account: permissions, keys, limits and quotas, and what operators did to it. */
 import { randomUUID } from 'node:crypto';
 import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
 import { collections, keys } from '../../../lib/dynamodb/keys.ts';

@@ -1,4 +1,4 @@
-/** The operator's console: a read-only web page on this machine, for whoever has its address. */
+/** The operator's console: a read-only web site on this machine, for whoever has its address. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
@@ -28,13 +28,13 @@ import { workItemsPage } from './work-items-page.ts';
 
 export interface ConsoleOptions extends Source {
   now(): number;
-  /** Called with the text of a bug of the console, in printable lines. */
+  /** Called with the description of a bug in the console, in printable lines. */
   onFailed(text: string): void;
 }
 
 type Env = { Bindings: HttpBindings };
 
-/** By name, with their types. */
+/** Files by name, with their content types. */
 const FILES = { 'console.css': 'text/css', 'console.js': 'text/javascript' };
 const [NONE, SELF] = [["'none'"], ["'self'"]];
 const POLICY = {
@@ -48,11 +48,11 @@ const POLICY = {
   frameAncestors: NONE,
 };
 const COOKIE = 'console';
-/** A page without any answer of DynamoDB for so many milliseconds says so. */
+/** Milliseconds without any answer from DynamoDB after which a page reports that. */
 const PAGE_MS = 10_000;
-/** The only path that takes a form. */
+/** The only path that accepts a form. */
 const CHECK = /\/health$/;
-/** Bytes of an id or filter: keys of DynamoDB have at most 1,024, prefixes included. */
+/** Maximum bytes of an id or filter: DynamoDB's keys have at most 1,024, prefixes included. */
 const LONGEST_GIVEN = 900;
 /** US dollars for a read unit on demand, as in docs/cost.md. */
 const READ_UNIT_DOLLARS = 0.125 / 1_000_000;
@@ -65,7 +65,7 @@ const secret = () => randomBytes(32).toString('base64url');
 /** @returns answers the requests for `/console` and what is below; and the path and query that let one browser in, once */
 export function createConsole(options: ConsoleOptions) {
   let token: string | undefined = secret();
-  // A cookie goes to every port of this host: below a path that nobody else knows, to none but ours.
+  // Browsers send a cookie to every port of a host, but only below its path: no other service knows this one.
   const prefix = `/${secret()}`;
   const home = `/console${prefix}/`;
   const entrance = `${home}?token=${token}`;
@@ -120,7 +120,7 @@ export function createConsole(options: ConsoleOptions) {
   app.onError((error, c) => {
     const { name, message, stack = message } = error;
     if (error instanceof NotFound) return refuse(c, 404, 'Not found', message);
-    // DynamoDB, or the way to it, is what failed.
+    // DynamoDB failed, or could not be reached.
     if (error instanceof NoAnswerError) return refuse(c, 502, 'No answer', `${message}. Then reload the page.`);
     if (error instanceof DynamoDBServiceException || isUnavailable(error) || name === 'CredentialsProviderError')
       return refuse(c, 502, 'Cannot read', `The table cannot be read: ${name}: ${message.split('\n')[0]}`);

@@ -1,4 +1,4 @@
-/** What the feed takes in: how much waits, what was refused and why, what was given up. */
+/** The feed: waiting messages, refused records with the reasons, and messages that were given up. */
 
 import { look, metricsText, QUEUE_NAMES, readFeedStatus, refusalOf } from '../feed/status.ts';
 import { facts, type Html, html, rowsOf, section, when } from './html.ts';

@@ -1,4 +1,4 @@
-/** What an id names, in all accounts. */
+/** Everything that an id names, in all accounts. */
 import { FEEDS_SEARCHED, find } from '../find/find.ts';
 import { type Html, href, html, link, rowsOf } from './html.ts';
 import { command, type View } from './view.ts';

@@ -7,7 +7,7 @@ import { shellWord } from '../text/shell-word.ts';
 import { badge, bar, duration, further, type Html, href, html, link, rowsOf, section, stackedBar } from './html.ts';
 import { command, type View } from './view.ts';
 
-/** Hosts that a page reads, unless the reader asks for all. */
+/** Maximum hosts that a page reads, unless the reader asks for all. */
 const HOSTS_READ = 2_000;
 const HOSTS_LISTED = 50;
 /** Clusters and versions, the worst first. */
@@ -23,7 +23,7 @@ const WORST_FIRST: readonly FleetStatus[] = [
 ];
 const ATTENTION: ReadonlySet<FleetStatus> = new Set(['stale', 'degraded', 'no_data']);
 
-/** Of the reasons that the service derives; others are shown as they are. */
+/** Descriptions of the reasons that the service derives; others are shown unchanged. */
 const FEW_WORDS: Readonly<Record<string, string>> = {
   capability_unsupported: 'not supported',
   collection_disabled: 'collection is off',
@@ -55,7 +55,7 @@ export async function fleetPage(view: View): Promise<Html> {
   const { status, cluster, version, after } = query;
   const { hosts, more } = await readHosts(view);
   const to = (change: View['query']) => href([account.account_id, 'fleet'], { ...query, from: undefined, ...change });
-  /** Filters the hosts, and leads to them; where it does so already, it ends that. */
+  /** A link that filters the hosts and leads to them; if the filter is active, a link that removes it. */
   function chip(filter: Filter, value: string, text = value): Html {
     const isOn = query[filter] === value;
     const address = `${to({ [filter]: isOn ? undefined : value })}#hosts`;
@@ -118,12 +118,12 @@ ${further(next && `${to(next)}#hosts`, 'Next hosts')}
 <section><details><summary>Commands for these hosts</summary>${commands(view)}</details></section>`;
 }
 
-/** In a few words; the rule and its values for whoever asks. */
+/** The reason in a few words; the rule and its values on demand. */
 const why = ({ reasons, why: sentence, rule }: ShownHost) =>
   reasons.length > 0 &&
   html`<details><summary>${reasons.map((reason) => FEW_WORDS[reason] ?? reason).join(', ')}</summary>${sentence} (rule ${rule})</details>`;
 
-/** The same choice of hosts for the commands. */
+/** The same filter as command options. */
 function commands(view: View): Html {
   const { account, query } = view;
   const options = [['--account', String(account.account_id)]];
@@ -140,7 +140,7 @@ function commands(view: View): Html {
 
 const inWords = (status: string) => status.replaceAll('_', ' ');
 
-/** How many of the hosts have each status that one of them has, the worst first. */
+/** Number of hosts by status, worst first. */
 const countsOf = (hosts: readonly ShownHost[]) =>
   WORST_FIRST.map((name) => [name, hosts.filter(({ status }) => status === name).length] as const).filter(
     ([, size]) => size > 0,
@@ -149,7 +149,7 @@ const countsOf = (hosts: readonly ShownHost[]) =>
 interface Group {
   readonly name: string;
   readonly members: readonly ShownHost[];
-  /** Of the members that need attention. */
+  /** The share of its hosts that need attention, from 0 to 1. */
   readonly share: number;
 }
 

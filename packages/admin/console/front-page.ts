@@ -24,7 +24,7 @@ const ONLY_WITH = 'only with npm start or --stack';
 
 export async function frontPage(view: FrontView): Promise<Html> {
   const { table, query } = view;
-  // Of the first page only: the following ones are a list.
+  // Only on the first page: the following ones are a list.
   const [status, operations] = query.after === undefined ? await statusOf(view) : [undefined, []];
   const { accounts, next } = await readAccounts(table, { limit: ACCOUNTS, after: query.after });
   const rows = accounts.map(({ account_id: id, name, permissions, suspended }) => [
@@ -62,21 +62,21 @@ ${expiringKeys.length > 0 && section(`Keys that expire within ${EXPIRY_WARNING_D
   return [shown, operations];
 }
 
-/** In place of figures, where there are none. */
+/** Shown in place of missing figures. */
 const NOTHING: Measured = { operations: [], attempts: [] };
 
 interface Tile {
   readonly name: string;
   readonly value: Value;
   readonly note?: Value;
-  /** Needs attention, and comes first. */
+  /** Needs attention, so it comes first. */
   readonly isBad: boolean;
 }
 
 const tileOf = ({ name, value, note, isBad }: Tile) =>
   html`<li${isBad && html` class="bad"`}><span>${name}</span> <strong>${value}</strong> <small>${note}</small></li>`;
 
-/** What is known of a part, or why it is not. */
+/** The figures of a part, or why they are missing. */
 function tile<Read>(
   name: string,
   of: Part<Read> | undefined,

@@ -32,7 +32,7 @@ const fields = (row: object, nowMs: number) =>
       .map(([name, value]) => [name.replace(/_ms$/, '').replaceAll('_', ' '), textOf(name, value, nowMs)]),
   );
 
-/** Times and durations as people say them. Other systems write these rows: a value may be of any kind. */
+/** Readable times and durations. Other systems write these rows, so a value may have any type. */
 function textOf(name: string, value: unknown, nowMs: number): Value {
   if (name.endsWith('_ms') && (typeof value === 'number' || typeof value === 'bigint'))
     return name.endsWith('interval_ms') ? duration(Number(value)) : when(Number(value), nowMs);

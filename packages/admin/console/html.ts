@@ -9,7 +9,7 @@ import { timeText } from '../text/time-text.ts';
 export type Html = ReturnType<typeof template>;
 export type Value = Html | string | number | bigint | false | undefined | readonly Value[];
 
-/** Of a stored text, in UTF-16 units: some may be as long as a row. */
+/** Maximum length of a shown text, in UTF-16 units: a stored text may be as long as a row. */
 const LONGEST_TEXT = 4_000;
 const SECOND_MS = 1_000;
 /** Length of `2026-01-02` in a time. */
@@ -52,11 +52,11 @@ type Row = readonly Value[];
 export interface Table {
   head: readonly string[];
   rows: readonly Row[];
-  /** Said in place of a table without rows. */
+  /** Shown in place of a table without rows. */
   none: string;
 }
 
-/** A part of a page, which `#` and its title lead to. */
+/** A section of a page, with an anchor. */
 export const section = (title: string, content: Value, note?: Html): Html =>
   html`<section id="${anchor(title)}" aria-label="${title}"><h2>${title}</h2>${note}${content}</section>`;
 
@@ -81,27 +81,27 @@ export function rowsOf({ head, rows, none }: Table): Html {
   )}</tbody></table>`;
 }
 
-/** Names and values; those without a value are left out. */
+/** A list of names and values; those without a value are left out. */
 export const facts = (rows: readonly (readonly [name: string, value: Value])[]) =>
   html`<dl>${rows.map(([name, value]) => hasValue(value) && html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 
 const hasValue = (value: Value) => value !== undefined && value !== false && value !== '';
 
-/** Leads to the rows that follow, if there are any. */
+/** A link to the following rows, if there are any. */
 export const further = (to: string | undefined, text: string) => to !== undefined && html`<p>${link(to, text)}</p>`;
 
 /** A status, or another word that stands out; its class gives it a colour. */
 export const badge = (className: string, text: Value = className.replaceAll('_', ' ')) =>
   html`<span class="badge ${className}">${text}</span>`;
 
-/** A bar for those who see it; what it shows must also stand beside it as text. */
+/** A bar chart for sighted readers; the same figure must stand beside it as text. */
 export const bar = (part: number, whole: number) =>
   stackedBar([
     ['used', part],
     ['rest', whole - part],
   ]);
 
-/** The same in several parts, each with a class for its colour. */
+/** A bar of several parts, each with a class for its colour. */
 export function stackedBar(parts: readonly (readonly [className: string, size: number])[]): Html {
   let reached = 0;
   const pieces = parts.map(([className, size]) => {
@@ -114,16 +114,16 @@ export function stackedBar(parts: readonly (readonly [className: string, size: n
 export const copied = (code: Value) =>
   html`<span class="copied"><code>${code}</code> <button type="button">Copy</button></span>`;
 
-/** What a page is about, where its title is a stored text. */
+/** The subject of a page, if its title is a stored text. */
 export interface Titled {
   title: string;
   body: Html;
 }
 
 export interface Page extends Titled {
-  /** What its title is, unless that says so. */
+  /** The kind of the subject, unless the title contains it. */
   kind?: string;
-  /** Of the pages of one account. */
+  /** The account, on the pages of one. */
   account?: AccountRow;
   /** Which of them it is, or belongs to; or which of the others. */
   page?: keyof typeof PAGES | 'overview' | 'feed';
@@ -139,7 +139,7 @@ const PAGES = {
 
 /** What surrounds the pages. */
 export interface Frame {
-  /** Where the addresses of pages begin. */
+  /** The base path of the pages. */
   readonly base: string;
   /** Address of this page, with its query. */
   readonly path: string;

@@ -40,8 +40,8 @@ const ALERTS_COUNTED = 20_000;
 type Incidents = ReadonlyMap<string, IncidentRow>;
 
 /**
- * How merges are shown that were read together.
- * @param incidents that are named by their titles
+ * Shows merges that were read together.
+ * @param incidents gives the titles
  * @param own the incident that the page is about
  */
 async function showing(view: View, all: readonly FeedItem[], incidents: Incidents, own?: string) {
@@ -80,7 +80,7 @@ ${alertIds.length > shown.length && html`<li>and ${alertIds.length - shown.lengt
   return { incidentLink, ownerOf, merges };
 }
 
-/** Titles of incidents that merges mention beside those that were read. */
+/** Titles of incidents that merges mention, besides those that were read. */
 async function readOthers({ table, account }: View, all: readonly FeedItem[], incidents: Incidents) {
   const mentioned = new Set(
     all.flatMap(({ entry, moves }) => [entry.incident_id, ...moves.flatMap((move) => [move.from, move.to])]),
@@ -95,7 +95,7 @@ async function readOthers({ table, account }: View, all: readonly FeedItem[], in
   return new Map(wanted.map(([one, key]) => [one, rows.of(key)?.title]));
 }
 
-/** @returns names a member; whoever is no member any more, by the id */
+/** @returns a function that gives a member's name, or the id of a former member */
 async function nameMembers({ table, account }: View, ids: readonly (Int64 | undefined)[]) {
   const wanted = [...new Set(ids.filter((one) => one !== undefined))];
   const { rows } = await batchGet(

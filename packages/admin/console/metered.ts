@@ -15,6 +15,6 @@ export function metered(table: Table): { table: Table; units(): number } {
     for (const { CapacityUnits = 0 } of [output.ConsumedCapacity ?? []].flat()) units += CapacityUnits;
     return output;
   };
-  // The paginators ask for an instance of the client's class.
+  // The paginators require an instance of the client's class.
   return { table: { ...table, client: Object.create(table.client, { send: { value: send } }) }, units: () => units };
 }

@@ -7,20 +7,20 @@ import type { Measured } from '../status/measured.ts';
 import { shellWord } from '../text/shell-word.ts';
 import { copied, html, type Table as Rows } from './html.ts';
 
-/** A table, and what only its surroundings know. */
+/** A table, with the figures that are not in it. */
 export interface Source {
   readonly table: Table;
-  /** Where that is, for the reader: service, stack or table, with its account and region on AWS. */
+  /** The table's location for the reader: service, stack or table, with account and region on AWS. */
   target(): string;
-  /** Whether it is on this machine, where nothing of a customer's can be broken. */
+  /** Whether it is local, where no customer's data is at risk. */
   readonly isLocal: boolean;
-  /** Options by which a command of the operator's reaches the same table. */
+  /** The options with which an admin command reaches the same table. */
   commandOptions(): string;
-  /** How many messages the merge queue gave up; undefined: it is not known where the queue is. */
+  /** Number of messages in the dead-letter queue of merges; undefined: the queue is unknown. */
   deadLetters(): Promise<number | undefined>;
   /** Base address of the API; undefined: unknown. */
   url(): string | undefined;
-  /** Undefined: nothing is known of the surroundings of the table. */
+  /** Undefined: no figures are available. */
   measure(): Promise<Measured | undefined>;
   /** Absent, or undefined: as above. */
   feed?(): Feed | undefined;
@@ -29,15 +29,15 @@ export interface Source {
 export interface View extends Source {
   readonly account: AccountRow;
   readonly nowMs: number;
-  /** Of the address; a part without text is absent. */
+  /** The query of the address; empty parameters are absent. */
   readonly query: Readonly<Record<string, string | undefined>>;
   /** Aborted when the browser goes away. */
   readonly signal: AbortSignal;
-  /** By account id, what the last check that this console has run found, and a sentence about it. */
+  /** The findings of this console's last check by account id, with a sentence about it. */
   readonly checks: Map<string, Pick<Rows, 'rows'> & { text: string }>;
-  /** In every form: another page cannot send it. */
+  /** A token in every form, which pages of other origins do not know. */
   readonly formToken: string;
-  /** What the page has read so far costs, as a clause. */
+  /** The cost of the page's reads so far, as a clause. */
   cost(): string;
 }
 
@@ -50,5 +50,5 @@ export const command = ({ commandOptions }: Pick<View, 'commandOptions'>, words:
     html`npm run --silent admin -- ${words} ${commandOptions()}${stored !== undefined && ` -- ${shellWord(stored)}`}`,
   );
 
-/** What the page is about is not there. */
+/** The subject of the page does not exist. */
 export class NotFound extends Error {}

@@ -51,7 +51,7 @@ export interface TableContents {
   hasAccount(account: Int64): Promise<boolean>;
   /** The accounts that app keys belong to, by the keys' hashes; those that are not stored are left out. */
   ownersOf(hashes: readonly string[]): Promise<ReadonlyMap<string, Int64>>;
-  /** Names of those of some rows that exist. */
+  /** The names of the given rows that exist. */
   existing(some: readonly NamedKey[]): Promise<ReadonlySet<string>>;
 }
 
@@ -115,7 +115,7 @@ export async function checkData(
   return entities;
 }
 
-/** Which rows entities name besides their own: merges find neither an incident nor an owner that does not exist. */
+/** The other rows that entities refer to: a merge fails without its incident or owner. */
 function* namedBy({ kind, account_id: account, incident_id, owner_id }: Entity): Generator<[NamedKey, string]> {
   if (kind === 'alert' && incident_id !== undefined) {
     const id = String(incident_id).toLowerCase();
@@ -169,7 +169,7 @@ function entityOf(text: string, report: (problem: string) => void): Entity | und
   try {
     parsed = parseJson(text);
   } catch {
-    // The parser's own words quote the line, which may hold an app key.
+    // The parser's message quotes the line, which may contain an app key.
     const { column } = positionOf(text, syntaxErrorAt(text) ?? text.length);
     report(`is not valid JSON (column ${column})`);
     return undefined;

@@ -22,7 +22,7 @@ const kindOf = (rowKind: RowKind): Kind | undefined => {
   return KINDS.find((kind) => kind === name);
 };
 
-/** Of an alert and an incident: their places in the order of this table's merges. */
+/** Attributes of alerts and incidents that refer to the order of this table's merges. */
 const PLACES = new Set([
   'moved_sequence',
   'moved_from',
@@ -38,7 +38,7 @@ const NONE = new Set<string>();
 /** The entity that a row holds: what {@link rowOf} in `rows.ts` makes a row of. */
 function entityOf({ pk, sk, ...stored }: Stored<RowKind>): Entity | undefined {
   const { feed_order, deletion_order = feed_order, ...fields } = stored as Record<string, unknown>;
-  // Of a retired host: late records are compared with it, and nobody is shown it.
+  // A retired host is left out: its row is kept only for comparison with late records.
   if (fields.ttl !== undefined) return undefined;
   const parsed = parseKey({ pk, sk });
   const kind = parsed && kindOf(parsed.kind);
@@ -62,7 +62,7 @@ export async function* exportData(table: Table, accounts?: readonly Int64[]): As
   for (const account of accounts ?? (await listAccounts(table))) {
     const row = await readAccount(table, account);
     if (!row && accounts) throw new Error(`there is no account ${account}`);
-    if (!row) continue; // listed, but its making was cut short
+    if (!row) continue; // listed, but its creation was interrupted
     const { name, permissions, suspended } = row;
     yield { kind: 'account', account_id: account, name, permissions, ...(suspended && { suspended }) };
     for (const { hash, last_digits, created_at, expires_at, revoked_at, note } of await listAppKeys(table, row))

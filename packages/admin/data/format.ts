@@ -1,8 +1,8 @@
-/** What lines of a data file are, besides the rows of their kinds. `docs/data-format.md` describes the format for users. */
+/** The lines of a data file, besides those of the rows' kinds. `docs/data-format.md` describes the format for users. */
 import { type Entity, identityOf as identityOfRow } from '../../../lib/ingest/kinds.ts';
 import { type AppKeyIdentity, identityOfAppKey } from '../accounts/app-key-admin.ts';
 
-/** What is stored of the key of an `app_key` line. */
+/** The part of an `app_key` line's key that is stored. */
 export function appKeyOf({ app_key, app_key_hash, last_digits }: Entity): AppKeyIdentity {
   if (app_key !== undefined) return identityOfAppKey(String(app_key));
   return { hash: String(app_key_hash), lastDigits: String(last_digits ?? '') };

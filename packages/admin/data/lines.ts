@@ -1,6 +1,6 @@
 import { addAbortSignal, type Readable } from 'node:stream';
 
-/** Bytes that DynamoDB holds in a row. */
+/** Maximum bytes of a DynamoDB row. */
 export const LONGEST_LINE = 400 * 1024;
 const NEWLINE = 10;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -16,7 +16,7 @@ export async function* linesOf(input: Readable, signal?: AbortSignal): AsyncGene
   for await (const chunk of input) {
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : (chunk as Buffer);
     let from = 0;
-    // Of a line that is too long only so much is kept as shows it.
+    // The part of an overlong line that is kept, enough to recognize it.
     const begunBytes = () => begun.reduce((sum, { length }) => sum + length, 0);
     for (let index = bytes.indexOf(NEWLINE); index >= 0; index = bytes.indexOf(NEWLINE, from)) {
       yield decoded([...begun, bytes.subarray(from, index)]);

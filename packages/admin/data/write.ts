@@ -27,10 +27,10 @@ const isAlive = (entity: Entity) => {
   return field !== undefined && (entity[field] ?? false) === false;
 };
 
-/** Whether merges write its row, too. */
+/** Whether merges also write its row. */
 export const isMerged = ({ kind }: Entity) => kind === 'alert' || kind === 'incident';
 
-/** A line that says when its change happened is written as a record of the feed is: unless what is stored is later. */
+/** A line with the time of its change is written as a feed record: unless the stored row is later. */
 const isTimed = (entity: Entity): entity is Entity<FeedKind> => entity.at_ms !== undefined && !isMerged(entity);
 
 export interface Writing {
@@ -59,7 +59,7 @@ export async function writeRows(
     const order = entity.at_ms === undefined ? {} : { feed_order: recordOfEntity(entity).order };
     await putMerged(table, { ...rowOf(entity), ...order }, latest.get(String(entity.account_id)) ?? 0);
   };
-  // Running work ends with its batch when other work fails.
+  // Running writes end with their batch when another fails.
   const writeSome = async (batch: readonly Entity[]) => {
     const single = batch.filter((entity) => isAlive(entity) || isMerged(entity) || isTimed(entity));
     const others = batch.filter((entity) => !single.includes(entity));
@@ -76,7 +76,7 @@ export async function writeRows(
   await forEach(chunksOf(entities, LARGEST_BATCH), writeSome, { concurrency: CONCURRENCY, signal: table.signal });
 }
 
-/** A retired host that is written again is back: what its agent reports is no longer removed. */
+/** A retired host that is written again is active again: its reports are no longer removed. */
 async function keepReports(table: Table, entities: readonly Entity[]): Promise<void> {
   const statuses = entities
     .filter(({ kind }) => kind === 'host')
@@ -148,7 +148,7 @@ export async function writeBatch(table: Table, rows: readonly Record<string, unk
     }, table.signal);
 }
 
-/** An import has time, and leaves the table's units to calls. */
+/** An import is not urgent, and leaves the table's units to calls. */
 const UNHURRIED = { firstMs: 50, longestMs: 5_000 };
 
 /** Repeats an act while DynamoDB throttles it, or it has no result. */

@@ -1,4 +1,4 @@
-/** Writes records as the feed's function does, to a table whose feed is not known. */
+/** Writes records to the table as the feed's function does, if the feed is unknown. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SQSEvent } from 'aws-lambda';

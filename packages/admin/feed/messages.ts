@@ -3,7 +3,7 @@ import { stringifyJson } from '../../../lib/shared/json.ts';
 
 /** SQS bills each 64 KB of a message as a request. */
 const LARGEST_MESSAGE_BYTES = 60_000;
-/** Lines that the feed takes in a message. */
+/** Maximum lines of a message. */
 const MOST_LINES = 1_000;
 
 /** A message: an account's records, one a line. SQS delivers the messages of one group, an account's, without delaying others. */

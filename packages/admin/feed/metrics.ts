@@ -1,4 +1,4 @@
-/** What CloudWatch tells of the feed's queue. */
+/** CloudWatch's metrics of the feed's queue. */
 import { clientConfig } from '../aws/client-config.ts';
 
 const PERIOD_SECONDS = 300;
@@ -6,7 +6,7 @@ const PERIOD_SECONDS = 300;
 export interface Metrics {
   /** Messages a second; absent: not known. */
   readonly rate?: number;
-  /** Age of the oldest message, at its highest. */
+  /** Maximum age of the oldest message. */
   readonly oldestSeconds?: number;
 }
 

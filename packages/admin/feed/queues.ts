@@ -21,7 +21,7 @@ const LONGEST_SETTLING_MS = 30_000;
 const MOST_RECEIVED = 10;
 const COUNTS = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] as const;
 
-/** Messages of a queue that wait, and those that are being worked on, about. */
+/** Approximate number of visible and in-flight messages of a queue. */
 export async function countMessages(client: SQSClient, QueueUrl: string) {
   const { GetQueueAttributesCommand } = await import('@aws-sdk/client-sqs');
   const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...COUNTS] });
@@ -63,7 +63,7 @@ export function createFeed(
     send,
     metrics,
     count,
-    /** Waits until the feed is empty, for a while: others may send to it all the time. */
+    /** Waits for the feed to be empty, for a limited time, since others may keep sending. */
     async settled(signal: AbortSignal): Promise<void> {
       for (let left = LONGEST_SETTLING_MS; left > 0; left -= LOOK_EVERY_MS) {
         const { waiting, underWay } = await count('feed');
@@ -83,7 +83,7 @@ export function createFeed(
             QueueUrl: urls[queue],
             MaxNumberOfMessages: MOST_RECEIVED,
             VisibilityTimeout: holdSeconds,
-            WaitTimeSeconds: 1, // without, SQS asks a part of its servers only
+            WaitTimeSeconds: 1, // otherwise SQS asks only some of its servers
             AttributeNames: ['All'],
           }),
         );
@@ -91,7 +91,7 @@ export function createFeed(
         yield Messages;
       }
     },
-    /** Gives messages back to their queue, which others may receive again at once. */
+    /** Returns messages to their queue, where they can be received at once. */
     async release(queue: FeedQueue, messages: readonly Message[]): Promise<void> {
       const { ChangeMessageVisibilityBatchCommand } = await sqs();
       for (const some of chunksOf(messages, MOST_RECEIVED)) {

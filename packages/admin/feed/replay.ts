@@ -1,4 +1,4 @@
-/** Sends messages that the feed gave up to it again, as of when they were first sent. */
+/** Sends messages that the feed gave up to the feed again, with the time at which they were first sent. */
 import type { Message } from '@aws-sdk/client-sqs';
 import { type Int64, isInt64, parseJson, stringifyJson } from '../../../lib/shared/json.ts';
 import type { FeedMessage } from './messages.ts';
@@ -37,7 +37,7 @@ function recordOf(line: string): Fields | undefined {
   }
 }
 
-/** What a message of a queue is sent again as. */
+/** The form in which a queue's message is sent again. */
 export function replayOf(queue: 'refused' | 'deadLetters', message: Message): FeedMessage & { sentAtMs: number } {
   const { Body = '', Attributes } = message;
   const group = Attributes?.MessageGroupId;

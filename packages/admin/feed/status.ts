@@ -1,11 +1,11 @@
-/** How the feed does: what waits, what was refused and why, what was given up. */
+/** The state of the feed: waiting messages, refused records with the reasons, and messages that were given up. */
 import type { Message } from '@aws-sdk/client-sqs';
 import type { Refusal } from '../../../lib/ingest/refused-queue.ts';
 import { parseJson } from '../../../lib/shared/json.ts';
 import type { Metrics } from './metrics.ts';
 import type { Feed, FeedQueue } from './queues.ts';
 
-/** Longer than a look at a queue takes. */
+/** Longer than reading a queue takes. */
 const HOLD_SECONDS = 30;
 
 export interface FeedStatus extends Metrics {
@@ -28,7 +28,7 @@ export const QUEUE_NAMES: Readonly<Record<FeedQueue, string>> = {
   deadLetters: 'dead letters',
 };
 
-/** Names and values of what CloudWatch tells. */
+/** Names and values of CloudWatch's metrics. */
 export function metricsText({ rate, oldestSeconds }: Metrics): [name: string, value: string][] {
   const known = (value: number | undefined, unit: string) =>
     value === undefined ? 'unknown: CloudWatch has it, for a deployed stack' : `${Number(value.toFixed(2))} ${unit}`;
@@ -55,5 +55,5 @@ export async function take(feed: Feed, queue: FeedQueue, most: number, holdSecon
   return taken;
 }
 
-/** What a message of the queue of refused records says. */
+/** The content of a message in the queue of refused records. */
 export const refusalOf = ({ Body = '' }: Message): Refusal => parseJson(Body) as Refusal;

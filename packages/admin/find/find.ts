@@ -1,4 +1,4 @@
-/** What an id names, in all accounts: for an operator who was only given the id. */
+/** Finds everything that an id names, in all accounts, for an operator who was given only the id. */
 import { appKeyIdOf } from '../../../lib/auth/app-keys.ts';
 import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
 import type { Table } from '../../../lib/dynamodb/client.ts';
@@ -14,9 +14,9 @@ export interface Found {
   readonly account: Int64;
   readonly accountName: string;
   readonly id: string;
-  /** What is stored of it, in a few words. */
+  /** A short description of what is stored. */
   readonly detail: string;
-  /** The operator's command that shows it; `stored` is its last argument. */
+  /** The admin command that shows it; `stored` is its last argument. */
   readonly command: { readonly words: string; readonly stored?: string };
   /** Path and query of its page in the console. */
   readonly page: {
@@ -68,7 +68,7 @@ function* ofAccountsAndKeys(accounts: readonly AccountRow[], id: string): Genera
   }
 }
 
-/** What has the id in the key of its row. Each account costs five read units or less. */
+/** Finds rows with the id in their key. Costs at most five read units for each account. */
 async function ofRows(table: Table, accounts: readonly AccountRow[], id: string): Promise<Found[]> {
   // A sort key has 1,024 bytes at most.
   const isStorable = id !== '' && id.isWellFormed() && Buffer.byteLength(id) <= 1_024;

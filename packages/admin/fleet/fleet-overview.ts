@@ -15,9 +15,9 @@ import { type Explained, explainCandidate } from './explain.ts';
 const HOSTS_AT_ONCE = 1_000;
 
 export interface ShownHost extends Explained, Pick<HostRow, 'host_id' | 'edge_cluster' | 'agent_version'> {
-  /** Of the latest snapshot, in milliseconds; absent: there is none that can be read. */
+  /** Age of the latest snapshot in milliseconds; absent: there is no readable one. */
   readonly ageMs?: number;
-  /** Of the latest snapshot or health report; absent: as above. */
+  /** Time of the latest snapshot or health report, in Unix milliseconds; absent: as above. */
   readonly reportedAtMs?: number;
 }
 

@@ -1,4 +1,4 @@
-/** Which hosts of an account to list or to retire. */
+/** A filter for the hosts of an account to list or retire. */
 import type { FleetStatus } from '../../../lib/operations/browse-fleet/host-status.ts';
 import { readOverview, type ShownHost } from './fleet-overview.ts';
 
@@ -13,7 +13,7 @@ export interface HostFilter {
 /** Statuses of hosts that are not expected to report. */
 const SILENT: readonly FleetStatus[] = ['disabled', 'unsupported'];
 
-/** The hosts that pass a filter, with the time at which their rows were read. */
+/** The hosts that match a filter, with the time at which their rows were read. */
 export async function findHosts(options: Parameters<typeof readOverview>[0], filter: HostFilter) {
   const { now } = options;
   const found: { host: ShownHost; readAtMs: number }[] = [];
@@ -34,6 +34,6 @@ function passes(host: ShownHost, { status, cluster, agentVersion, staleFor }: Ho
   );
 }
 
-/** A host that never reported, or is not to, is not stale: how long it has been so is not known. */
+/** A host that never reported, or is not expected to, has no age, so it does not match. */
 const isStale = ({ status, reportedAtMs }: ShownHost, beforeMs: number) =>
   reportedAtMs !== undefined && reportedAtMs <= beforeMs && !SILENT.includes(status);

@@ -1,4 +1,4 @@
-/** What an entry of a feed did, in words for operators. */
+/** Describes the effect of a feed entry for operators. */
 
 import type { FeedItem } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';

@@ -12,7 +12,7 @@ export interface MergeProgress {
   account_id: Int64;
   incident_id: string;
   sequence: number;
-  /** Of its call. Absent, as the other fields below: the table lacks its entry, and `check` tells more. */
+  /** The request id of its call. Absent, like the fields below: the table lacks its entry, and `check` reports it. */
   request_id?: string;
   /** Unix milliseconds of its commit. */
   at_ms?: number;

@@ -18,7 +18,7 @@ import { type FeedItem, readEntry, readFeed } from '../../../lib/operations/merg
 import type { Deps } from '../../../lib/shared/deps.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 
-/** Which merge to undo, and on whose behalf. */
+/** The merge to undo, and the operator who undoes it. */
 export interface UndoRequest {
   account: Int64;
   incidentId: string;

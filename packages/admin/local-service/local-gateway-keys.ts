@@ -4,7 +4,7 @@ import type { GatewayKeys } from '../accounts/gateway-keys.ts';
 
 const PREFIX = 'local-account-';
 
-/** The gateway keys of one machine: there is no API Gateway to make them, so the local gateway takes all that look like one. */
+/** The local gateway keys: without an API Gateway that makes them, the local gateway accepts every key of their form. */
 export function createLocalGatewayKeys(table: Table): GatewayKeys {
   return {
     async provision(account) {

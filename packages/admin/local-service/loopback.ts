@@ -1,4 +1,4 @@
-/** Names of this machine for itself, as a URL has them. */
+/** Host names of the local machine in a URL. */
 const NAMES = ['127.0.0.1', 'localhost', '[::1]'];
 
 export const isLoopback = (hostname: string) => NAMES.includes(hostname);

@@ -2,7 +2,7 @@ import type { Table } from '../../../lib/dynamodb/client.ts';
 
 type Send = (command: unknown, options?: { abortSignal?: AbortSignal }) => Promise<unknown>;
 
-/** DynamoDB has not answered for as long as a person waits. */
+/** DynamoDB has not answered within the time that a person waits. */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';
   constructor(waitedMs: number) {
@@ -45,16 +45,16 @@ export function withPatience(table: Table, { sayMs, endMs, onWaiting }: Patience
       return answer;
     } catch (error) {
       if (signal.aborted && !options?.abortSignal?.aborted) throw new NoAnswerError(endMs);
-      // A refusal is an answer, too; after a throttled call or one that failed the wait goes on.
+      // A refusal is an answer, too; after a throttled or failed call the wait continues.
       if (isRefusal(error)) answered();
       throw error;
     }
   };
-  // The paginators ask for an instance of the client's class.
+  // The paginators require an instance of the client's class.
   return { table: { ...table, client: Object.create(table.client, { send: { value: send } }) }, stop: answered };
 }
 
-/** DynamoDB has understood the call, and will not do it. */
+/** DynamoDB has refused the call itself. */
 const isRefusal = (error: unknown) =>
   /^(ConditionalCheckFailed|TransactionCanceled|Validation|ResourceNotFound|AccessDenied)Exception$/.test(
     (error as Error).name,

@@ -1,11 +1,11 @@
-/** Which services `npm start` runs on this machine now: a file for each, so that the operator's command finds them. */
+/** The running `npm start` services of this machine: a file for each, so that the admin command finds them. */
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 export interface RunningService {
   pid: number;
   url: string;
-  /** Of its DynamoDB, with the credentials: the note is for this user only. */
+  /** URL of its DynamoDB, with the credentials, so the file is readable by this user only. */
   endpoint: string;
   tableName: string;
   /** URLs of its queues, by the outputs that a deployed stack has for them. */
@@ -14,7 +14,7 @@ export interface RunningService {
 
 const folder = fileURLToPath(new URL('../../../.local/running/', import.meta.url));
 
-/** @returns takes the note back */
+/** @returns removes the file */
 export function noteRunning(service: RunningService): () => Promise<void> {
   const file = `${folder}${service.pid}.json`;
   mkdirSync(folder, { recursive: true });
@@ -22,7 +22,7 @@ export function noteRunning(service: RunningService): () => Promise<void> {
   return async () => rmSync(file, { force: true });
 }
 
-/** Those whose process is alive; notes of the others are taken away. */
+/** Services whose process is alive; the files of others are removed. */
 export function listRunning(): RunningService[] {
   const services: RunningService[] = [];
   for (const name of globSync('*.json', { cwd: folder })) {
@@ -32,7 +32,7 @@ export function listRunning(): RunningService[] {
       if (isAlive(service.pid)) services.push(service);
       else rmSync(file, { force: true });
     } catch {
-      // taken away meanwhile, or being written
+      // removed meanwhile, or being written
     }
   }
   return services;

@@ -1,4 +1,4 @@
-/** Relays again what ended in the dead letters of `relay`, from the stream where that still has it. */
+/** Relays the records of `relay`'s dead letters again, while the stream still has them. */
 import {
   DynamoDBStreamsClient,
   GetRecordsCommand,
@@ -16,7 +16,7 @@ import { clientConfig } from '../aws/client-config.ts';
 import type { Audit } from '../cli/audited.ts';
 import { streamRecord } from './stream-record.ts';
 
-/** A letter is hidden from others for so long while it is relayed. */
+/** Time for which a dead letter is hidden from others while it is relayed. */
 const HIDDEN_SECONDS = 300;
 const LOOKED_AT_SECONDS = 30;
 
@@ -73,7 +73,7 @@ export async function replayRelay(table: Table, place: RelayPlace, audit?: Pick<
   }
 }
 
-/** All letters; nobody else receives them for a while. */
+/** All dead letters; nobody else receives them meanwhile. */
 async function take(queues: SQSClient, streams: DynamoDBStreamsClient, QueueUrl: string, VisibilityTimeout: number) {
   const letters = new Map<string, { ReceiptHandle: string | undefined; records: DynamoDBRecord[] | undefined }>();
   const receive = { QueueUrl, VisibilityTimeout, MaxNumberOfMessages: 10, WaitTimeSeconds: 1 };
@@ -88,7 +88,7 @@ async function take(queues: SQSClient, streams: DynamoDBStreamsClient, QueueUrl:
 
 const nothing = () => undefined;
 
-/** The records of a letter; undefined: the stream has them no more. */
+/** The records of a dead letter; undefined: the stream no longer has them. */
 async function recordsOf(streams: DynamoDBStreamsClient, letter: Letter): Promise<DynamoDBRecord[] | undefined> {
   if ('Records' in letter) return letter.Records;
   const { streamArn: StreamArn, shardId: ShardId, startSequenceNumber, endSequenceNumber } = letter.DDBStreamBatchInfo;

@@ -9,7 +9,7 @@ export function streamRecord(record: _Record): DynamoDBRecord {
     return own instanceof Uint8Array ? Buffer.from(own).toString('base64') : value;
   });
   const plain = JSON.parse(text) as DynamoDBRecord;
-  // DynamoDB Local shows an empty map so; it would be none of DynamoDB's types.
+  // DynamoDB Local writes an empty map like this, which is not a type of DynamoDB's.
   for (const [name, value] of Object.entries(plain.dynamodb?.NewImage ?? {}))
     if (Object.keys(value).length === 0) Object.assign(plain.dynamodb?.NewImage ?? {}, { [name]: { M: {} } });
   if (created && plain.dynamodb) plain.dynamodb.ApproximateCreationDateTime = created.getTime() / 1000;

@@ -1,6 +1,6 @@
 import type { Measured } from './measured.ts';
 
-/** Where `npm start` tells its own counters, on this machine only. */
+/** The path at which `npm start` serves its counters, to this machine only. */
 export const LOCAL_STATUS_PATH = '/local/status';
 
 const ANSWER_MS = 3_000;

@@ -1,4 +1,4 @@
-/** What the surroundings of a table know of its service: CloudWatch of a stack, the counters of `npm start` on a laptop. */
+/** Figures of a table's service: from CloudWatch for a stack, from the counters of `npm start` on a laptop. */
 
 /** Minutes that figures cover. */
 export const WINDOW_MINUTES = 60;
@@ -8,14 +8,14 @@ export interface OperationFigures {
   readonly calls: number;
   /** Answered with a status of 500 or above. */
   readonly failed: number;
-  /** Of the slowest 1 %; absent: there were no calls. */
+  /** The 99th percentile; absent: there were no calls. */
   readonly p99_ms?: number;
 }
 
 export interface Alarm {
   readonly name: string;
   readonly since_ms: number;
-  /** What it means, and where its runbook is. */
+  /** Its meaning, and the address of its runbook. */
   readonly what: string;
 }
 
@@ -33,7 +33,7 @@ export interface Measured {
   readonly operations: readonly OperationFigures[];
   /** Averages of the calls, by DynamoDB's operation, and throttled reads and writes; absent: unknown. */
   readonly dynamodb?: { readonly latency_ms: Readonly<Record<string, number>>; readonly throttled: number };
-  /** Those that are raised; absent: there is nothing that raises any. */
+  /** Raised alarms; absent: the target has no alarms. */
   readonly alarms?: readonly Alarm[];
   readonly attempts: readonly Attempt[];
   readonly dead_letters?: number;

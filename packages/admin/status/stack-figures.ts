@@ -1,4 +1,4 @@
-/** What CloudWatch knows of a deployed stack. */
+/** CloudWatch's figures of a deployed stack. */
 import { CloudWatchClient, DescribeAlarmsCommand, paginateGetMetricData } from '@aws-sdk/client-cloudwatch';
 import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { ERROR_CODES } from '../../../lib/http/errors.ts';
@@ -17,7 +17,7 @@ export interface StackPlace {
   readonly stack: string;
   readonly tableName: string;
   readonly region: string | undefined;
-  /** Of finish-merges; undefined: the stack is of an earlier release. */
+  /** The log group of finish-merges; undefined: the stack is of an earlier release. */
   readonly finishMergesLogGroup: string | undefined;
 }
 

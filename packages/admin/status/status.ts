@@ -1,4 +1,4 @@
-/** One look at all: whether the service answers, how it fares, and what waits for an operator. */
+/** The state of everything: whether the service answers, its figures, and what waits for an operator. */
 import { randomBytes } from 'node:crypto';
 import { batchGet } from '../../../lib/dynamodb/batch-get.ts';
 import type { Table } from '../../../lib/dynamodb/client.ts';
@@ -21,12 +21,12 @@ export interface StatusSource {
   readonly now: () => number;
   /** Base address of the API; undefined: unknown. */
   readonly url: string | undefined;
-  /** Absent: nothing is known of the surroundings of the table. */
+  /** Absent: no figures are available. */
   readonly measure: (() => Promise<Measured>) | undefined;
   readonly deadLetters: () => Promise<number | undefined>;
 }
 
-/** What could be read, or the error. */
+/** The value, or the error of reading it. */
 export type Part<Value> = { readonly value: Value } | { readonly error: Error };
 
 export interface ExpiringKey {
@@ -89,9 +89,9 @@ async function callService(url: string): Promise<number> {
   return Math.round(performance.now() - began);
 }
 
-/** Milliseconds that one consistent read takes, from here. */
+/** Milliseconds of one consistent read from this machine. */
 async function timeRead(table: Table): Promise<number> {
-  // What is not there costs half a unit at most; the first call also connects.
+  // Reading a missing row costs at most half a unit; the first call also connects.
   const read = () => batchGet(table, [keys.listedAccount(0)]);
   await read();
   const began = performance.now();
