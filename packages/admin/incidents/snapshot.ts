@@ -33,12 +33,12 @@ export async function readSnapshot(table: Table, account: Int64) {
   const add = (place: EntryId) => places.set(`${place.incidentId} ${place.sequence}`, place);
   for (const one of order.pending ?? []) add(one);
   // Of a merge committed before the incidents were read, and not listed above, a title or an owner may be all that is visible.
-  for (const { incident_id: incidentId, last_change: { sequence } = { sequence: 0 } } of incidents)
-    if (sequence >= lowest) add({ incidentId, sequence });
+  for (const { incident_id: incidentId, last_change: change } of incidents)
+    if (change && change.sequence >= lowest) add({ incidentId, sequence: change.sequence });
   // A merge is in the feed of the incident that took the alert, its undo in that of the incident that returned it.
-  for (const { incident_id: to, moved_from: from, moved_sequence: sequence = 0 } of alerts)
+  for (const { incident_id: to, moved_from: from, moved_sequence: sequence } of alerts)
     for (const incidentId of [to, from])
-      if (sequence >= lowest && incidentId !== undefined) add({ incidentId, sequence });
+      if (sequence !== undefined && sequence >= lowest && incidentId !== undefined) add({ incidentId, sequence });
   const entries: FeedItem[] = [];
   await forEach([...places.values()], async (place) => {
     const item = await readWholeEntry(table, account, place);

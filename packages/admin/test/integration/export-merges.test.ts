@@ -109,4 +109,10 @@ describe('an export', () => {
     const own = interrupted(() => undoMerge({ table, now, newId }, request));
     expect((await exported(own, tenant)).places).toEqual(new Set([from]));
   });
+
+  it('of alerts and incidents that no merge changed reads no feed', async () => {
+    const { tenant, from } = await filled(3);
+    const own = interrupted(() => Promise.reject(new Error('a feed is read')), '#FEED');
+    expect((await exported(own, tenant)).places).toEqual(new Set([from]));
+  });
 });
