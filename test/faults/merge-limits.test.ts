@@ -53,7 +53,7 @@ it('a large merge is committed by its first call while small ones are committed 
   const [to, other] = [await tenant.incident(), await tenant.incident()];
   // In the short form a busy machine must be able to do it in time.
   const transactionItems = QUICK ? 20 : 100;
-  const trials = QUICK ? 3 : 20;
+  const trials = QUICK ? 3 : 10;
   const alerts = await tenant.alerts(QUICK ? 60 : 2_000);
   const small = await tenant.alerts(50);
   const { own } = await limited({ callMs: 5, transactionMs: 15 });
