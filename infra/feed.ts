@@ -13,7 +13,7 @@ const TIMEOUTS_UNTIL_RETRY = 6;
  * If the function cannot start, 100 attempts at one every six minutes take ten hours; if it can, it delays failed messages longer each
  * time, and 100 attempts take a day. So an outage of six hours loses nothing.
  */
-const MOST_RECEIVES = 100;
+const MAX_RECEIVES = 100;
 const QUEUE = {
   encryption: QueueEncryption.SQS_MANAGED,
   enforceSSL: true,
@@ -34,7 +34,7 @@ export class Feed extends Construct {
     this.queue = new Queue(this, 'Queue', {
       ...QUEUE,
       visibilityTimeout: Duration.seconds(TIMEOUTS_UNTIL_RETRY * timeout.toSeconds()),
-      deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: MOST_RECEIVES },
+      deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: MAX_RECEIVES },
     });
   }
 

@@ -15,7 +15,7 @@ const DELIVERY_DELAY = Duration.seconds(5);
  */
 const RETRY_DELAY = Duration.seconds(30);
 /** At one attempt every five and a half minutes, some fourteen hours: an outage of six hours loses no merge. */
-const MOST_RECEIVES = 160;
+const MAX_RECEIVES = 160;
 /** How often pending merges are looked up, in case a message was lost. */
 const SWEEP_INTERVAL = Duration.minutes(5);
 const QUEUE = {
@@ -46,7 +46,7 @@ export class MergeQueue extends Construct {
       ...QUEUE,
       deliveryDelay: DELIVERY_DELAY,
       visibilityTimeout: timeout.plus(RETRY_DELAY),
-      deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: MOST_RECEIVES },
+      deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: MAX_RECEIVES },
     });
     finishMerges.addEventSource(new SqsEventSource(this.queue, { batchSize: 1, maxConcurrency }));
     new Rule(this, 'Sweep', {

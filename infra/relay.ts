@@ -23,7 +23,7 @@ const NEW_IMAGES = [
  * A failed record is retried for this long: longer than an outage of six hours, but not the 24 hours that the stream keeps it, so that
  * it can still be relayed from the dead letters.
  */
-const LONGEST_RETRY = Duration.hours(8);
+const MAX_RETRY = Duration.hours(8);
 const TIMEOUT = Duration.minutes(1);
 
 export interface RelayProps {
@@ -64,7 +64,7 @@ export class Relay extends Construct {
         filters: NEW_IMAGES.map((NewImage) => ({ pattern: JSON.stringify({ dynamodb: { NewImage } }) })),
         bisectBatchOnError: true,
         reportBatchItemFailures: true,
-        maxRecordAge: LONGEST_RETRY,
+        maxRecordAge: MAX_RETRY,
         onFailure: new SqsDlq(this.deadLetters),
       }),
     );

@@ -12,7 +12,7 @@ const PAUSE_MS = 600;
 const FLEET_PAUSE_MS = 3_000;
 /** Answers after which a caller sends the same again; the emulator is slow at times. */
 const AGAIN: readonly string[] = [CUT, '503 ServiceUnavailable'];
-const MOST_TRIES = 5;
+const MAX_TRIES = 5;
 const FLEET = '/monit/servicemap/fleet';
 
 /** @returns ends the calls: how often each answer came, such as `/alert/merge 200`, and calls that failed */
@@ -35,7 +35,7 @@ export function startCalls(url: string, appKey: string) {
       answers.set(`${path} ${answer}`, (answers.get(`${path} ${answer}`) ?? 0) + 1);
       const done = answer === '200' || (path === FLEET && answer === '429 RequestTooFrequently');
       if (done) return;
-      if (tries === MOST_TRIES || !AGAIN.includes(answer)) return void failures.push(`${path} ${answer}, try ${tries}`);
+      if (tries === MAX_TRIES || !AGAIN.includes(answer)) return void failures.push(`${path} ${answer}, try ${tries}`);
       await sleep(1_000);
     }
   }

@@ -8,9 +8,9 @@ import type { AttributeOf, Key, KeyOf, Read, RowKind } from './keys.ts';
 import { forEach } from './pool.ts';
 
 /** Keys of a call. */
-export const LARGEST_BATCH = 100;
+export const MAX_BATCH = 100;
 /** Maximum attempts without a signal: about ten seconds. */
-const MOST_ATTEMPTS = 50;
+const MAX_ATTEMPTS = 50;
 
 /** Name of a row in a {@link RowMap}. */
 export const rowName = ({ pk, sk }: Key) => `${pk}\n${sk}`;
@@ -46,7 +46,7 @@ export async function batchGet<Kind extends RowKind, Name extends AttributeOf<Ki
   { consistent = true, attributes }: { consistent?: boolean; attributes?: readonly Name[] } = {},
 ): Promise<{ rows: RowMap<Kind, Name>; batches: ReadBatch<Kind>[] }> {
   const rows = new RowMap<Kind, Name>();
-  const batches: ReadBatch<Kind>[] = chunksOf(keys, LARGEST_BATCH).map((keys) => ({ keys, found: 0, units: 0 }));
+  const batches: ReadBatch<Kind>[] = chunksOf(keys, MAX_BATCH).map((keys) => ({ keys, found: 0, units: 0 }));
   const projected = attributes && expressionsOf({ ProjectionExpression: projection(['pk', 'sk', ...attributes]) });
 
   async function readBatch(batch: ReadBatch<Kind>, ending: AbortSignal): Promise<void> {
@@ -66,7 +66,7 @@ export async function batchGet<Kind extends RowKind, Name extends AttributeOf<Ki
         request = answer.UnprocessedKeys;
         if (!request?.[tableName]) return;
       } catch (error) {
-        if (!isThrottled(error) || (!signal && attempt === MOST_ATTEMPTS)) throw error;
+        if (!isThrottled(error) || (!signal && attempt === MAX_ATTEMPTS)) throw error;
       }
       await backoff(attempt, THROTTLED, ending);
     }

@@ -7,7 +7,7 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 export type Item = Readonly<Record<string, AttributeValue>>;
 
 /** DynamoDB Developer Guide, "Quotas in Amazon DynamoDB": attribute names and values together. */
-export const LARGEST_ITEM_BYTES = 400 * 1024;
+export const MAX_ITEM_BYTES = 400 * 1024;
 
 const NESTED_BYTES = 3;
 const ELEMENT_BYTES = 1;

@@ -96,9 +96,9 @@ function resultOf({ unmarshall }: Table, error: unknown): TransactionResult | un
   return undefined;
 }
 
-const MOST_ATTEMPTS = 8;
+const MAX_ATTEMPTS = 8;
 /** Repeats of a request whose outcome is unknown. Each is several attempts of the SDK. */
-const MOST_REPEATS = 2;
+const MAX_REPEATS = 2;
 
 /**
  * Makes all writes or none. While the outcome is unknown, it repeats the request with the same ClientRequestToken, which DynamoDB applies
@@ -124,7 +124,7 @@ export async function transact(table: Table, actions: readonly Action[]): Promis
         if (failed >= 0) return attempt > 1 && (await findRow(table, lastPut)) ? undefined : failed;
         token = randomUUID();
       } else repeats += 1;
-      if (!isUnavailable(error) || attempt === MOST_ATTEMPTS || repeats > MOST_REPEATS) throw error;
+      if (!isUnavailable(error) || attempt === MAX_ATTEMPTS || repeats > MAX_REPEATS) throw error;
       await backoff(attempt, THROTTLED, table.signal);
     }
 }

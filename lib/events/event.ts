@@ -12,7 +12,7 @@ import type { AuditWithEvent } from './audit-event.ts';
 
 const VERSION = 1;
 /** Maximum number of alert ids in an event. */
-const MOST_IDS = 100;
+const MAX_IDS = 100;
 
 export interface ServiceEvent {
   /** EventBridge's `detail-type`. */
@@ -77,7 +77,7 @@ async function entryEvent(table: Table, account: Int64, entry: Stored<'feedEntry
     incident_id,
     sequence,
     alerts,
-    alert_ids: (large ? await listOf(table, account, entry) : movedIds).slice(0, MOST_IDS),
+    alert_ids: (large ? await listOf(table, account, entry) : movedIds).slice(0, MAX_IDS),
     ...(comment !== undefined && { comment }),
     ...(title !== undefined && { title }),
     ...(owner_id !== undefined && { owner_id }),

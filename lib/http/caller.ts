@@ -4,7 +4,7 @@ import type { ApiEvent, ApiMiddleware } from './call.ts';
 import { ApiError, refuse } from './errors.ts';
 
 /** Maximum length, in code points. */
-const LONGEST_APP_KEY = 256;
+const MAX_APP_KEY = 256;
 
 /**
  * Identifies the caller by the app key, and removes the key from the event, so that no later code can log it. Missing, malformed, unknown,
@@ -14,7 +14,7 @@ export const callerMiddleware = (appKeys: AppKeys): ApiMiddleware => ({
   async before({ event }) {
     const given = removeAppKey(event);
     const appKey = given.length === 1 ? given[0] : undefined;
-    const caller = appKey && codePoints(appKey) <= LONGEST_APP_KEY ? await appKeys.find(appKey, event.call) : undefined;
+    const caller = appKey && codePoints(appKey) <= MAX_APP_KEY ? await appKeys.find(appKey, event.call) : undefined;
     if (!caller) throw new ApiError('Unauthorized');
     event.call.caller = caller;
   },

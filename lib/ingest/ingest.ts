@@ -6,7 +6,7 @@ import { forEach } from '../dynamodb/pool.ts';
 import { getRow } from '../dynamodb/row.ts';
 import type { Deps } from '../shared/deps.ts';
 import type { Int64 } from '../shared/json.ts';
-import { type FeedRecord, MOST_LINES, recordOf } from './records.ts';
+import { type FeedRecord, MAX_LINES, recordOf } from './records.ts';
 import type { Queues, Refusal } from './refused-queue.ts';
 import { rowsOf } from './write-records.ts';
 
@@ -117,8 +117,8 @@ function messageOf({ messageId, receiptHandle, body, attributes }: SQSRecord): M
   const refusals: Refusal[] = [];
   const refusal = { message_id: messageId, sent_at_ms: sentMs };
   const lines = body.split('\n');
-  if (lines.length > MOST_LINES + Number(lines.at(-1) === ''))
-    refusals.push({ reason: `has more than ${MOST_LINES} lines: send several messages`, ...refusal, record: body });
+  if (lines.length > MAX_LINES + Number(lines.at(-1) === ''))
+    refusals.push({ reason: `has more than ${MAX_LINES} lines: send several messages`, ...refusal, record: body });
   else
     for (const [index, line] of lines.entries()) {
       if (line.trim() === '') continue;

@@ -9,11 +9,11 @@ import type { Int64 } from '../shared/json.ts';
 import { flag, natural, objectId, text } from '../shared/schema.ts';
 
 /** Of an account's name, in code points. */
-export const LONGEST_NAME = 512;
+export const MAX_NAME = 512;
 /** Of an app key's note, in code points. */
-export const LONGEST_NOTE = 512;
+export const MAX_NOTE = 512;
 
-const name = { type: 'string', minLength: 1, maxLength: LONGEST_NAME } as const;
+const name = { type: 'string', minLength: 1, maxLength: MAX_NAME } as const;
 const accountId = { type: 'integer', format: 'int64', minimum: 1 } as const;
 const int64 = { type: 'integer', format: 'int64' } as const;
 /** Unix seconds up to the year 5138: what is beyond are milliseconds. */
@@ -21,7 +21,7 @@ export const SECONDS = { type: 'integer', format: 'int64', minimum: 0, maximum: 
 /** Unix milliseconds of 13 digits at most, up to the year 2286. */
 const atMs = { type: 'integer', format: 'int64', minimum: 0, maximum: 9_999_999_999_999 } as const;
 /** Of an app key: shorter ones can be guessed. */
-const SHORTEST_KEY = 32;
+const MIN_KEY = 32;
 const PERMISSIONS = [...new Set(operations.flatMap((one) => ('permission' in one ? one.permission : [])))];
 
 const rumFields = getRumResource.response.properties as Readonly<Record<string, object>>;
@@ -52,13 +52,13 @@ const SCHEMAS = {
     // Either the key or its hash, as exported: checked elsewhere.
     required: [],
     properties: {
-      app_key: { type: 'string', minLength: SHORTEST_KEY, maxLength: 256 },
+      app_key: { type: 'string', minLength: MIN_KEY, maxLength: 256 },
       app_key_hash: { type: 'string', minLength: 64, maxLength: 64, pattern: '^[0-9a-f]{64}$' },
       last_digits: { type: 'string', maxLength: 4 },
       created_at: SECONDS,
       expires_at: SECONDS,
       revoked: flag,
-      note: { type: 'string', maxLength: LONGEST_NOTE },
+      note: { type: 'string', maxLength: MAX_NOTE },
     },
   },
   member: { required: ['member_id', 'name'], properties: { member_id: int64, name } },

@@ -27,9 +27,9 @@ export interface Queues {
   delay(delays: readonly Delay[]): Promise<void>;
 }
 
-const LARGEST_BATCH = 10;
+const MAX_BATCH = 10;
 /** SQS takes 1 MiB for all messages of a batch; of a line no more is needed to find it at its source. */
-const LARGEST_BATCH_BYTES = 1_000_000;
+const MAX_BATCH_BYTES = 1_000_000;
 const TIMEOUTS = { connectionTimeout: 3_000, requestTimeout: 10_000 };
 
 /** @throws when SQS does not take them all */
@@ -55,7 +55,7 @@ export function connectQueues(feedUrl: string, refusedUrl: string): Queues {
       }
     },
     async delay(delays) {
-      for (const some of chunksOf(delays, LARGEST_BATCH)) {
+      for (const some of chunksOf(delays, MAX_BATCH)) {
         const Entries = some.map(({ receiptHandle: ReceiptHandle, seconds: VisibilityTimeout }, index) => ({
           Id: String(index),
           ReceiptHandle,
@@ -69,9 +69,9 @@ export function connectQueues(feedUrl: string, refusedUrl: string): Queues {
 
 function bodyOf(refusal: Refusal): string {
   const body = stringifyJson(refusal);
-  if (Buffer.byteLength(body) <= LARGEST_BATCH_BYTES) return body;
+  if (Buffer.byteLength(body) <= MAX_BATCH_BYTES) return body;
   // A character of JSON text takes six bytes at most.
-  return stringifyJson({ ...refusal, record: refusal.record.slice(0, LARGEST_BATCH_BYTES / 6 - 1_000), cut: true });
+  return stringifyJson({ ...refusal, record: refusal.record.slice(0, MAX_BATCH_BYTES / 6 - 1_000), cut: true });
 }
 
 function* batches<Entry extends { MessageBody: string }>(entries: readonly Entry[]): Generator<Entry[]> {
@@ -79,7 +79,7 @@ function* batches<Entry extends { MessageBody: string }>(entries: readonly Entry
   let bytes = 0;
   for (const entry of entries) {
     const own = Buffer.byteLength(entry.MessageBody);
-    if (batch.length === LARGEST_BATCH || (batch.length > 0 && bytes + own > LARGEST_BATCH_BYTES)) {
+    if (batch.length === MAX_BATCH || (batch.length > 0 && bytes + own > MAX_BATCH_BYTES)) {
       yield batch;
       [batch, bytes] = [[], 0];
     }

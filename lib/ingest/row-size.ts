@@ -1,5 +1,5 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { itemBytes, LARGEST_ITEM_BYTES } from '../dynamodb/item-size.ts';
+import { itemBytes, MAX_ITEM_BYTES } from '../dynamodb/item-size.ts';
 import { storableFields } from './entity-rows.ts';
 import type { Entity } from './kinds.ts';
 
@@ -7,7 +7,7 @@ import type { Entity } from './kinds.ts';
 const HEADROOM_BYTES = 2 * 1024;
 /** A row's key has no more. */
 const KEY_BYTES = 600;
-const LARGEST_BYTES = LARGEST_ITEM_BYTES - HEADROOM_BYTES;
+const MAX_BYTES = MAX_ITEM_BYTES - HEADROOM_BYTES;
 
 /** The service's own fields are in the headroom, so that rows that it has written can always be loaded again. */
 const WRITTEN_BY_THE_SERVICE = new Set([
@@ -31,7 +31,7 @@ export function sizeProblem(
   if (text.length < SHORT_LINE) return undefined;
   const own = Object.fromEntries(Object.entries(fields).filter(([name]) => !WRITTEN_BY_THE_SERVICE.has(name)));
   const bytes = itemBytes(marshall(storableFields(own), { removeUndefinedValues: true })) + KEY_BYTES;
-  return bytes <= LARGEST_BYTES
+  return bytes <= MAX_BYTES
     ? undefined
-    : `makes a row of ${bytes} bytes, more than the ${LARGEST_BYTES} allowed: shorten it`;
+    : `makes a row of ${bytes} bytes, more than the ${MAX_BYTES} allowed: shorten it`;
 }

@@ -26,7 +26,7 @@ const parseWithSource = JSON.parse as (text: string, reviver: SourceReviver) => 
 const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
 
 /** Digits of the largest integer that is read exactly: more than any of the int64 range has. */
-const MOST_DIGITS = 20;
+const MAX_DIGITS = 20;
 const NUMBER = /(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?/;
 
 /** What a JSON number is, by its text: an integer, exactly; a fraction; or an integer of more than 20 digits. */
@@ -39,7 +39,7 @@ function exactValue(source: string): bigint | 'fraction' | 'large' {
   if (first === end) return 0n;
   const zeros = Number(exponent) - fraction.length + digits.length - end;
   if (zeros < 0) return 'fraction';
-  if (end - first + zeros > MOST_DIGITS) return 'large';
+  if (end - first + zeros > MAX_DIGITS) return 'large';
   return BigInt(`${sign}${digits.slice(first, end)}${'0'.repeat(zeros)}`);
 }
 

@@ -1,13 +1,13 @@
 import { statfsSync } from 'node:fs';
 
 /** The sample database takes 3 MB, and its journal as much. DynamoDB Local stops answering when it cannot write. */
-const LEAST_FREE_BYTES = 16 * 1024 * 1024;
+const MIN_FREE_BYTES = 16 * 1024 * 1024;
 
 /** The advice for a full disk; undefined: the disk is not full. */
 export function fullDisk(directory: string): string | undefined {
   const { bavail, bsize } = statfsSync(directory);
   const free = bavail * bsize;
-  return free < LEAST_FREE_BYTES
+  return free < MIN_FREE_BYTES
     ? `The disk of ${directory} is full (${Math.floor(free / 1024 / 1024)} MB are free, at least 16 are needed): make room, or choose another directory with --db.`
     : undefined;
 }

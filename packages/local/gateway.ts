@@ -44,13 +44,13 @@ export interface GatewayOptions {
 }
 
 /** Maximum bytes of an event, as JSON, that Lambda accepts. */
-const LARGEST_EVENT = 6 * 1024 * 1024;
+const MAX_EVENT = 6 * 1024 * 1024;
 /** A smaller body cannot make an event too large: JSON writes a byte as at most six characters. */
-const SMALL_BODY = LARGEST_EVENT / 6 - 64 * 1024;
+const SMALL_BODY = MAX_EVENT / 6 - 64 * 1024;
 /** API Gateway's time-out. */
-const LONGEST_WAIT_MS = 29_000;
+const MAX_WAIT_MS = 29_000;
 /** Maximum bytes of a request head for Node's parser: above API Gateway's own limits, which have their own answers. */
-const MOST_HEAD_BYTES = 128 * 1024;
+const MAX_HEAD_BYTES = 128 * 1024;
 
 /** A local API Gateway: handles requests as the stack's template configures it. */
 export function createGateway(options: GatewayOptions): Server {
@@ -66,7 +66,7 @@ export function createGateway(options: GatewayOptions): Server {
       return await Promise.race([
         options.invoke(functionName, event) as Promise<Result>,
         new Promise<never>((_resolve, reject) => {
-          late = setTimeout(() => reject(new GatewayRefusal('INTEGRATION_TIMEOUT')), LONGEST_WAIT_MS);
+          late = setTimeout(() => reject(new GatewayRefusal('INTEGRATION_TIMEOUT')), MAX_WAIT_MS);
         }),
       ]);
     } catch (error) {
@@ -113,7 +113,7 @@ export function createGateway(options: GatewayOptions): Server {
     const route = findRoute(method, target.path);
     const event = toEvent({ request, target, method, body, route, requestId }, deployment);
     await admit(event, route);
-    if (body.length > SMALL_BODY && Buffer.byteLength(JSON.stringify(event)) > LARGEST_EVENT)
+    if (body.length > SMALL_BODY && Buffer.byteLength(JSON.stringify(event)) > MAX_EVENT)
       throw new GatewayRefusal('EVENT_TOO_LARGE');
     const result = await call<APIGatewayProxyResult>(route.functionName, event, 'DEFAULT_5XX');
     return { ...result, headers: { ...result.headers, 'x-amzn-RequestId': requestId } };
@@ -165,7 +165,7 @@ export function createGateway(options: GatewayOptions): Server {
     if (page) response.writeHead(page.status, page.headers).end(page.body);
     else serve(request, response).catch(() => response.destroy());
   };
-  return createServer({ maxHeaderSize: MOST_HEAD_BYTES, requireHostHeader: false }, onRequest)
+  return createServer({ maxHeaderSize: MAX_HEAD_BYTES, requireHostHeader: false }, onRequest)
     .on('checkExpectation', onRequest)
     .on('connect', (_request, socket) => refuseRaw(socket, 'MISSING_AUTHENTICATION_TOKEN'))
     .on('clientError', (_error, socket) => refuseRaw(socket, 'DEFAULT_4XX'));

@@ -29,7 +29,7 @@ const ACCOUNT = '000000000000';
 const REGION = 'local';
 const ATTRIBUTES = ['DelaySeconds', 'MaximumMessageSize', 'MessageRetentionPeriod', 'VisibilityTimeout'];
 /** Seconds of a long poll, as Lambda uses. */
-const LONGEST_WAIT_SECONDS = 20;
+const MAX_WAIT_SECONDS = 20;
 
 /** The local name of a queue: its logical id without the hash that the CDK appends. */
 export const queueName = (logicalId: string) => logicalId.replace(/[\dA-F]{8}$/, '');
@@ -173,7 +173,7 @@ function startFeeding(
 
   async function poll(): Promise<void> {
     while (!stopped) {
-      const first = await receive(1, LONGEST_WAIT_SECONDS);
+      const first = await receive(1, MAX_WAIT_SECONDS);
       if (stopped || first.length === 0) continue;
       const others = batchSize > 1 ? await receive(batchSize - 1, windowSeconds) : [];
       const handling = handle([...first, ...others]).finally(() => underWay.delete(handling));

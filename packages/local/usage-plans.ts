@@ -18,7 +18,7 @@ export interface Throttles {
 /** The decision for a gateway key: allowed, throttled, or unknown. */
 export type Verdict = 'passed' | 'throttled' | 'unknown key';
 
-const MOST_BUCKETS = 10_000;
+const MAX_BUCKETS = 10_000;
 
 /**
  * API Gateway's throttles: a token bucket for each key and method, then one of the stage for each method.
@@ -28,7 +28,7 @@ export function createUsagePlans(
   { accountPlan, otherPlans, stageThrottles }: Throttles,
   now: () => number = () => performance.now(),
 ) {
-  const bucketOf = createTokenBuckets(MOST_BUCKETS, now);
+  const bucketOf = createTokenBuckets(MAX_BUCKETS, now);
 
   function take(name: string, throttle: Throttle): boolean {
     const bucket = bucketOf(name, throttle);

@@ -56,7 +56,7 @@ export async function withService(
 }
 
 /** However slow the machine is: what does not come at all ends the test. */
-const LONGEST_WAIT_MS = 300_000;
+const MAX_WAIT_MS = 300_000;
 
 /** A page that keeps what goes wrong on it: errors in the console, and requests to anybody but the server at `url`. */
 export async function openPage(
@@ -64,7 +64,7 @@ export async function openPage(
   options: BrowserContextOptions = {},
 ) {
   const context = await browser.newContext(options);
-  context.setDefaultTimeout(LONGEST_WAIT_MS);
+  context.setDefaultTimeout(MAX_WAIT_MS);
   const page = await context.newPage();
   const problems: string[] = [];
   page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));

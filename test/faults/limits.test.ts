@@ -11,7 +11,7 @@ import { connectThrough, handlersOver, invokeAlone, newTable, putAll, testDeps }
 /** With a twentieth of AWS's units, so that they, and not the machine, decide how fast it goes. */
 const share = 1 / 20;
 const alerts = process.env.FAULTS === undefined ? 300 : 2_000;
-const MOST_ATTEMPTS = 11;
+const MAX_ATTEMPTS = 11;
 
 let table: Table;
 let proxy: LimitsProxy;
@@ -39,9 +39,9 @@ describe(`a merge of ${alerts} alerts of 2 KB, with ${1_000 * share} write units
       );
     const moved = async () => (await tenant.placements(ids)).filter((where) => where === to).length;
     let calls = 1;
-    while ((await call()).status !== 200 && calls < MOST_ATTEMPTS) calls += 1;
+    while ((await call()).status !== 200 && calls < MAX_ATTEMPTS) calls += 1;
     const progress: number[] = [];
-    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       progress.push(await moved());
       const { pending = [] } = await readMergeOrder(table, tenant.account);
       if (pending.length === 0) break;

@@ -25,7 +25,7 @@ const TRANSACTION_MS = 15;
  */
 const MOVES_MS = 1_200;
 /** Of the SDK, for a write of one row that conflicts with a transaction. */
-const MOST_ATTEMPTS = 3;
+const MAX_ATTEMPTS = 3;
 
 /** Sends calls to a double: a write whose rows a transaction has is refused, as DynamoDB does it. */
 function conflicting(double: TableDouble): { send: Send; transactions: () => number } {
@@ -40,7 +40,7 @@ function conflicting(double: TableDouble): { send: Send; transactions: () => num
       await sleep(CALL_MS, undefined, { signal });
       if (isTransaction)
         throw new TransactionCanceledException({ message: 'conflict', $metadata: {}, CancellationReasons });
-      if (attempt === MOST_ATTEMPTS) throw new TransactionConflictException({ message: 'conflict', $metadata: {} });
+      if (attempt === MAX_ATTEMPTS) throw new TransactionConflictException({ message: 'conflict', $metadata: {} });
     }
     if (!isTransaction) {
       await sleep(CALL_MS, undefined, { signal });

@@ -16,7 +16,7 @@ const RUNS: Readonly<Record<string, { double: number; local: number; afterStorm:
 };
 const { double, local, afterStorm } = RUNS[process.env.FAULTS ?? 'quick'] ?? { double: 0, local: 0, afterStorm: 0 };
 const LANES = 4;
-const MOST_COMMANDS = 10;
+const MAX_COMMANDS = 10;
 
 const FORMS = [
   { runs: double, where: 'in memory', open: async () => faultyDouble() },
@@ -40,7 +40,7 @@ describe.each(FORMS)(`$runs sequences against a model of what ought to be, $wher
     async (lane) => {
       const faulty = lanes[lane] as FaultyTable;
       await fc.assert(
-        fc.asyncProperty(fc.commands(commands, { maxCommands: MOST_COMMANDS }), async (sequence) => {
+        fc.asyncProperty(fc.commands(commands, { maxCommands: MAX_COMMANDS }), async (sequence) => {
           const { model, real } = await newReal(faulty);
           await fc.asyncModelRun(async () => ({ model, real }), sequence);
           await compare(model, real);

@@ -29,9 +29,9 @@ import { connectAfterStorm } from '../support/storm.ts';
 
 const SECONDS = { quick: 2, ci: 30, full: 600 }[process.env.FAULTS ?? 'quick'] ?? 0;
 const CALLS_A_SECOND = 50;
-const LEAST_CALLS = 100;
+const MIN_CALLS = 100;
 /** Calls at once: a machine that is too busy slows the load down, so that its calls stay within their deadline, and sends fewer. */
-const MOST_AT_ONCE = 8;
+const MAX_AT_ONCE = 8;
 const ACCOUNTS = SECONDS > 2 ? 20 : 5;
 const SHARE_FAULTY = 0.02;
 const FAULTS: Fault[] = [
@@ -115,12 +115,12 @@ describe.each(CLIENTS)(`${LOAD}$when (SEED=${SEED})`, ({ connect }) => {
       const began = Date.now();
       const until = began + 2 * SECONDS * 1_000;
       let sent = 0;
-      for (; sent < LEAST_CALLS || (sent < SECONDS * CALLS_A_SECOND && Date.now() < until); sent += 1) {
+      for (; sent < MIN_CALLS || (sent < SECONDS * CALLS_A_SECOND && Date.now() < until); sent += 1) {
         await sleep(Math.max(0, began + (sent * 1_000) / CALLS_A_SECOND - Date.now()));
         const started = one();
         underWay.add(started);
         void started.finally(() => underWay.delete(started));
-        if (underWay.size >= MOST_AT_ONCE) await Promise.race(underWay);
+        if (underWay.size >= MAX_AT_ONCE) await Promise.race(underWay);
       }
       await Promise.all(underWay);
       proxy.plan();

@@ -17,8 +17,8 @@ import { applied, changedRows, overwrite, type Rows, snapshot, torn } from '../s
 const random = seededRandom(SEED);
 /** Of each merge: all parts, or a sample. */
 const SHORT = process.env.FAULTS === undefined;
-const MOST_IN_MEMORY = SHORT ? 128 : Number.POSITIVE_INFINITY;
-const MOST_IN_TABLE = SHORT ? 2 : 20;
+const MAX_IN_MEMORY = SHORT ? 128 : Number.POSITIVE_INFINITY;
+const MAX_IN_TABLE = SHORT ? 2 : 20;
 const SIZES = SHORT ? [1, 2, 5] : [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 
 let table: Table;
@@ -88,7 +88,7 @@ describe(`a merge of which a restore holds a part (SEED=${SEED})`, () => {
         const check = (rows: Rows) => checkMerges(mergeRowsOf(tenant.account, [...rows.values()] as never));
         expect([check(before), check(after)]).toEqual([[], []]);
         const wrong: string[] = [];
-        for (const mask of masksOf(changed, MOST_IN_MEMORY)) {
+        for (const mask of masksOf(changed, MAX_IN_MEMORY)) {
           const names = subsetOf(changed, mask);
           const end = applied(torn(before, after, names), check(torn(before, after, names)));
           const problem =
@@ -104,7 +104,7 @@ describe(`a merge of which a restore holds a part (SEED=${SEED})`, () => {
   it('is so in the table, too', async () => {
     const merge = await merged(4, { title: 'New', owner_id: 7 });
     const { tenant, before, after, changed } = merge;
-    for (const mask of masksOf(changed, MOST_IN_TABLE)) {
+    for (const mask of masksOf(changed, MAX_IN_TABLE)) {
       const names = subsetOf(changed, mask);
       const rows = torn(before, after, names);
       await overwrite(table, await snapshot(table, tenant.account), rows);

@@ -25,7 +25,7 @@ import { silentServer, tapWire } from '../support/wire.ts';
 import { within } from '../support/within.ts';
 
 /** What the contract gives a call whose dependency is slow, from the first byte of the request to the answer. */
-const LONGEST_MS = 3_000;
+const MAX_MS = 3_000;
 
 let silent: Awaited<ReturnType<typeof silentServer>>;
 let table: Table;
@@ -114,7 +114,7 @@ describe('DynamoDB that never replies', () => {
       await send();
     });
     const { getRumResource: handler } = handlersOver(testDeps(half, { timeLimits: TIME_LIMITS }));
-    const answer = await within(LONGEST_MS, () => invokeAlone(handler, eventFor(getRumResource, { appKey })));
+    const answer = await within(MAX_MS, () => invokeAlone(handler, eventFor(getRumResource, { appKey })));
     expectEnvelope(answer, 503, 'ServiceUnavailable');
   });
 });

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { createFinishMerges, OVERDUE } from '../../lib/operations/merge-alerts/finish.ts';
-import { MOST_PENDING } from '../../lib/operations/merge-alerts/merge-order.ts';
+import { MAX_PENDING } from '../../lib/operations/merge-alerts/merge-order.ts';
 import { putAccount } from '../../packages/admin/accounts/accounts.ts';
 import { readDeployment } from '../../packages/local/deployment.ts';
 import { matches } from '../../packages/local/stream.ts';
@@ -192,7 +192,7 @@ describe('many pending merges', () => {
   it('cost a small merge a few reads at a time, and a further large one is refused', async () => {
     const tenant = await newAccount(table);
     const [from, to] = [await tenant.incident(), await tenant.incident()];
-    for (let index = 0; index < MOST_PENDING; index += 1) {
+    for (let index = 0; index < MAX_PENDING; index += 1) {
       const alerts = await tenant.alerts(20, from);
       const dying = instance();
       let committed = false;
@@ -203,7 +203,7 @@ describe('many pending merges', () => {
       });
       expectEnvelope(await tenant.merge(dying.handler, { alert_ids: alerts, incident_id: to }), 200);
     }
-    expect(await tenant.pending()).toHaveLength(MOST_PENDING);
+    expect(await tenant.pending()).toHaveLength(MAX_PENDING);
     const one = instance();
     let [underWay, most] = [0, 0];
     aroundCalls(one.table, async ({ command }, send) => {
@@ -212,7 +212,7 @@ describe('many pending merges', () => {
       if (command.startsWith('Query')) underWay -= 1;
     });
     expectEnvelope(await tenant.merge(one.handler, { alert_ids: await tenant.alerts(1), incident_id: to }), 200);
-    expect(most).toBeGreaterThan(MOST_PENDING / 4);
+    expect(most).toBeGreaterThan(MAX_PENDING / 4);
     const large = { alert_ids: await tenant.alerts(20), incident_id: to };
     const refused = await tenant.merge(one.handler, large);
     expectEnvelope(refused, 503, 'ServiceUnavailable');

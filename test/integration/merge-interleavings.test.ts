@@ -1,7 +1,7 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
-import { itemBytes, LARGEST_ITEM_BYTES } from '../../lib/dynamodb/item-size.ts';
+import { itemBytes, MAX_ITEM_BYTES } from '../../lib/dynamodb/item-size.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { inListOrder } from '../../lib/operations/merge-alerts/assignment.ts';
 import { finishMerge, UnmovableAlertsError } from '../../lib/operations/merge-alerts/move.ts';
@@ -155,7 +155,7 @@ describe('an alert whose row cannot be updated', () => {
     const [full = ''] = alerts;
     const key = keys.alert(tenant.account, full);
     // Of DynamoDB's largest size: keys, names and values.
-    const room = LARGEST_ITEM_BYTES - itemBytes(marshall({ ...key, alert_id: full, title: '' }));
+    const room = MAX_ITEM_BYTES - itemBytes(marshall({ ...key, alert_id: full, title: '' }));
     await put(table, key, { alert_id: full, title: 'x'.repeat(room) });
     const answer = await tenant.merge(handlersOver(testDeps(table)).mergeAlerts, {
       alert_ids: alerts,
@@ -179,7 +179,7 @@ describe('an alert whose row cannot be updated', () => {
     const [full, [beside = '']] = [alerts.slice(0, 2), alerts.slice(2)];
     for (const id of full) {
       const [key, row] = [keys.alert(tenant.account, id), { alert_id: id, title: '' }];
-      const room = LARGEST_ITEM_BYTES - itemBytes(marshall({ ...key, ...row }));
+      const room = MAX_ITEM_BYTES - itemBytes(marshall({ ...key, ...row }));
       await put(table, key, { ...row, title: 'x'.repeat(room) });
     }
     const feed = await tenant.feed(to);

@@ -52,7 +52,7 @@ export async function faultyTable(
   };
 }
 
-const MOST_ATTEMPTS = 3;
+const MAX_ATTEMPTS = 3;
 const $metadata = { httpStatusCode: 400 };
 const lost = () => Object.assign(new Error('a planted fault'), { name: 'TimeoutError', code: 'ECONNRESET' });
 
@@ -116,7 +116,7 @@ export function faultyDouble(): FaultyTable {
       signal?.throwIfAborted();
       const { reply, error, again } = await attempt({ name, input: own });
       if (error === undefined) return reply;
-      if (!again || attempts === MOST_ATTEMPTS) throw error;
+      if (!again || attempts === MAX_ATTEMPTS) throw error;
     }
   }
 

@@ -12,7 +12,7 @@ const KINDS = ['event', 'call', 'body', 'answer', 'signal', 'input', 'output', '
 type Kind = (typeof KINDS)[number];
 
 /** Of each kind: something may hold the last one, nothing holds each. */
-const MOST_HELD = 5;
+const MAX_HELD = 5;
 
 /** A full collection, after a turn: what was looked at in this one is held until its end. */
 async function collect(): Promise<void> {
@@ -80,7 +80,7 @@ export function watchCalls({ client }: Table) {
       },
     /** Fails unless all calls are let go once they are over. */
     async expectReleased(): Promise<void> {
-      for (const [kind, refs] of watched) expect(refs.length, kind).toBeGreaterThan(10 * MOST_HELD);
+      for (const [kind, refs] of watched) expect(refs.length, kind).toBeGreaterThan(10 * MAX_HELD);
       const held = async () => {
         await collect();
         return Object.fromEntries(
@@ -88,7 +88,7 @@ export function watchCalls({ client }: Table) {
         );
       };
       // A signal is held until it aborts.
-      const released = Object.fromEntries(KINDS.map((kind) => [kind, expect.toSatisfy((count) => count <= MOST_HELD)]));
+      const released = Object.fromEntries(KINDS.map((kind) => [kind, expect.toSatisfy((count) => count <= MAX_HELD)]));
       await expect.poll(held, { timeout: 60_000, interval: 500 }).toEqual(released);
     },
   };

@@ -38,7 +38,7 @@ const ENTRY: FeedEntry = {
   old_title: '😀'.repeat(512),
   new_title: '😀'.repeat(512),
 };
-const LARGEST_ROW = 400 * 1_024;
+const MAX_ROW = 400 * 1_024;
 
 const movesOf = (count: number): Move[] =>
   Array.from({ length: count }, () => ({ alertId: objectId(), from: objectId(), to: ENTRY.incident_id }));
@@ -57,7 +57,7 @@ describe('the rows of a feed entry', () => {
     const all = largeEntryRows(1, ENTRY, ids);
     expect(all).toHaveLength(rows);
     expect(all[0]).toMatchObject({ ...ENTRY, large: true, alerts: count });
-    for (const row of all) expect(sizeOf(row)).toBeLessThan(LARGEST_ROW);
+    for (const row of all) expect(sizeOf(row)).toBeLessThan(MAX_ROW);
     expect(new Set(all.map(({ pk, sk }) => `${pk} ${sk}`)).size).toBe(rows);
     expect(readAlertList(ofKind('feedAlerts', all))).toEqual(ids);
   });
@@ -66,7 +66,7 @@ describe('the rows of a feed entry', () => {
     const moves = movesOf(100);
     const stayed = [objectId(), objectId()];
     const row = smallEntryRow(1, ENTRY, moves, stayedOf(stayed));
-    expect(sizeOf(row)).toBeLessThan(LARGEST_ROW / 10);
+    expect(sizeOf(row)).toBeLessThan(MAX_ROW / 10);
     expect(readMovedAlerts(ENTRY, [row as never])).toEqual({ moves, stayed });
   });
 

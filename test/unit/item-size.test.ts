@@ -1,6 +1,6 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { expect, it } from 'vitest';
-import { itemBytes, LARGEST_ITEM_BYTES } from '../../lib/dynamodb/item-size.ts';
+import { itemBytes, MAX_ITEM_BYTES } from '../../lib/dynamodb/item-size.ts';
 
 const bytes = (...sizes: number[]) => new Uint8Array(sizes.reduce((sum, size) => sum + size, 0));
 
@@ -37,5 +37,5 @@ it.each<[string, AttributeValue, number]>([
 it('a row takes those of its names and values together, of 400 KB', () => {
   expect(itemBytes({})).toBe(0);
   expect(itemBytes({ pk: { S: 'p' }, sk: { S: 'k' }, n: { N: '10' } })).toBe(3 + 3 + 3);
-  expect(LARGEST_ITEM_BYTES).toBe(409_600);
+  expect(MAX_ITEM_BYTES).toBe(409_600);
 });

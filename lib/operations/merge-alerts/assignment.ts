@@ -4,7 +4,7 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import { batchGet, type ReadBatch } from '../../dynamodb/batch-get.ts';
 import type { Table } from '../../dynamodb/client.ts';
 import { isAsRead, set } from '../../dynamodb/expression.ts';
-import { itemBytes, LARGEST_ITEM_BYTES } from '../../dynamodb/item-size.ts';
+import { itemBytes, MAX_ITEM_BYTES } from '../../dynamodb/item-size.ts';
 import { alertShard, keys, ofKind, type RowKind } from '../../dynamodb/keys.ts';
 import type { AlertRow, FeedEntry } from '../../dynamodb/rows.ts';
 import { type Action, updateAction } from '../../dynamodb/transact.ts';
@@ -108,13 +108,13 @@ export const moveActions = (
   });
 
 /** A row of fewer read units (4 KB each) has room for the attributes of a move. */
-const FULL_ROW_UNITS = LARGEST_ITEM_BYTES / 4_096 - 1;
-const LARGEST_SEQUENCE = 999_999_999_999_999;
+const FULL_ROW_UNITS = MAX_ITEM_BYTES / 4_096 - 1;
+const MAX_SEQUENCE = 999_999_999_999_999;
 
 /** An alert's row after a merge: moved, or left in place. */
 const afterMerge = (row: AlertRow) => [
-  { ...row, incident_id: 'f'.repeat(24), moved_sequence: LARGEST_SEQUENCE, moved_from: row.incident_id },
-  { ...row, stayed_sequence: LARGEST_SEQUENCE },
+  { ...row, incident_id: 'f'.repeat(24), moved_sequence: MAX_SEQUENCE, moved_from: row.incident_id },
+  { ...row, stayed_sequence: MAX_SEQUENCE },
 ];
 const bytesOf = (row: object) => itemBytes(marshall(row, { removeUndefinedValues: true }));
 
@@ -129,6 +129,6 @@ export async function findUnmovable(table: Table, batches: readonly ReadBatch<Ro
   if (suspected.length === 0) return [];
   const { rows } = await batchGet(table, suspected);
   return ofKind('alert', [...rows.values()])
-    .filter((row) => afterMerge(row).some((after) => bytesOf(after) > LARGEST_ITEM_BYTES))
+    .filter((row) => afterMerge(row).some((after) => bytesOf(after) > MAX_ITEM_BYTES))
     .map((row) => row.alert_id);
 }

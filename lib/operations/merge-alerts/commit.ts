@@ -20,7 +20,7 @@ import {
 import type { Int64 } from '../../shared/json.ts';
 import { type Assignments, type Decide, inListOrder, latestEntryOf, moveActions, planMoves } from './assignment.ts';
 import { changeOf, type EntryId, largeEntryRows, smallEntryRow } from './feed.ts';
-import { type MergeOrder, MOST_PENDING, mergeOrderOf, orderActions } from './merge-order.ts';
+import { MAX_PENDING, type MergeOrder, mergeOrderOf, orderActions } from './merge-order.ts';
 import { moveAlerts } from './move.ts';
 import { type LargeEntry, readPendingEntry } from './read-incidents.ts';
 
@@ -107,7 +107,7 @@ export async function commitAndMove<Result>(
     let { prepared } = preparation;
     const { pending = [] } = prepared.order;
     if (prepared.large) {
-      if (pending.length >= MOST_PENDING) throw new TooManyPendingError(pending.length);
+      if (pending.length >= MAX_PENDING) throw new TooManyPendingError(pending.length);
       // The stored list and the moves share this order: the rows that record moves refer to its indexes.
       prepared = { ...prepared, alertIds: inListOrder(prepared.alertIds) };
     }
@@ -254,7 +254,7 @@ export type PendingEntryReader = (table: Table, account: Int64, entryId: EntryId
 
 /** A reader with a cache. A large entry and its list never change; the cache holds at least those of one account. */
 export function pendingEntryReader(): PendingEntryReader {
-  const kept = new QuickLRU<string, LargeEntry>({ maxSize: 2 * MOST_PENDING });
+  const kept = new QuickLRU<string, LargeEntry>({ maxSize: 2 * MAX_PENDING });
   return async (table, account, entryId) => {
     const name = `${account} ${entryId.incidentId} ${entryId.sequence}`;
     const entry = kept.get(name) ?? (await readPendingEntry(table, account, entryId));

@@ -21,7 +21,7 @@ export interface MergeOrder {
 }
 
 /** Further large merges are refused: each merge reads the alert lists of all pending entries, of up to 400 KB a row. */
-export const MOST_PENDING = 25;
+export const MAX_PENDING = 25;
 
 /**
  * The previous release commits a small merge to one of these rows, conditional on its `last_large`. So each large commit updates
@@ -30,7 +30,7 @@ export const MOST_PENDING = 25;
 const SHARDS_OF_PREVIOUS_RELEASE = [0, 1, 2, 3];
 
 /** How far a commit of the previous release may be behind the latest sequence, in milliseconds. */
-const LONGEST_LAG_MS = 10 * 60_000;
+const MAX_LAG_MS = 10 * 60_000;
 
 /** The rows of the merge order, as stored. */
 type OrderRow = Pick<Stored<'mergeOrder' | 'mergeOrderShard'>, 'pk' | 'sk' | 'last' | 'last_large'>;
@@ -56,7 +56,7 @@ export async function readMergeOrder(table: Table, account: Int64): Promise<Merg
 }
 
 /** A lower bound for the sequences of all merges that are committed after the merge order was read. */
-export const lowestNext = ({ last }: MergeOrder): number => last - LONGEST_LAG_MS;
+export const lowestNext = ({ last }: MergeOrder): number => last - MAX_LAG_MS;
 
 /** Path of a pending entry in the row's attribute `pending`; its value is the incident. */
 export const pendingAt = (sequence: number) => expression`#pending.${attribute(String(sequence))}`;

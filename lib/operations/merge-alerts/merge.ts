@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { batchGet, LARGEST_BATCH, type ReadBatch, RowMap, rowName } from '../../dynamodb/batch-get.ts';
+import { batchGet, MAX_BATCH, type ReadBatch, RowMap, rowName } from '../../dynamodb/batch-get.ts';
 import { type Table, withSignal } from '../../dynamodb/client.ts';
 import { isRowTooLarge } from '../../dynamodb/failures.ts';
 import { type KeyOf, keys, type RowKind } from '../../dynamodb/keys.ts';
@@ -33,7 +33,7 @@ import {
   type Sizes,
   TooManyPendingError,
 } from './commit.ts';
-import { MERGE_ORDER_ATTRIBUTES, MOST_PENDING, mergeOrderOf, readMergeOrder } from './merge-order.ts';
+import { MAX_PENDING, MERGE_ORDER_ATTRIBUTES, mergeOrderOf, readMergeOrder } from './merge-order.ts';
 import validate from './validate-merge-alerts.ts';
 
 type MergeCall = Call<RequestOf<typeof mergeAlerts>>;
@@ -123,7 +123,7 @@ export async function previewMerge(
   if ('result' in preparation) throw new Error('a merge without an Idempotency-Key was done before');
   const { alertIds, assignments, decide, entry, large, order } = preparation.prepared;
   const pending = order.pending?.length ?? 0;
-  if (large && pending >= MOST_PENDING) throw new TooManyPendingError(pending);
+  if (large && pending >= MAX_PENDING) throw new TooManyPendingError(pending);
   return { ...planMoves(alertIds, assignments, decide), entry, large };
 }
 
@@ -301,7 +301,7 @@ async function read(
   }
   const allKeys = [...optionalKeys, ...otherKeys, ...alertKeys];
   const { rows, batches } = Object.assign(reading, { rows: new RowMap(), batches: [] });
-  let size = LARGEST_BATCH;
+  let size = MAX_BATCH;
   let taken = 0;
   for (let from = 0; from < allKeys.length; from += size, size *= CONCURRENCY) {
     const some = allKeys.slice(from, from + size);

@@ -27,7 +27,7 @@ import { type LargeEntry, readEntry, readMovedSlices, readPendingEntry } from '.
 /** Concurrent transactions: one for each partition key of an account's alerts. */
 const WORKERS = 16;
 /** Maximum retries when the table has no abort signal that would end them. */
-const MOST_RETRIES = 8;
+const MAX_RETRIES = 8;
 
 /** Some alerts cannot be moved: DynamoDB refuses to update their rows, which are too large. All other alerts of the merge are moved. */
 export class UnmovableAlertsError extends Error {
@@ -93,7 +93,7 @@ export async function finishMerge(
       await moveAlerts(table, large, { pending, transactionItems, workers });
       return 'finished';
     } catch (error) {
-      const isOver = table.signal ? table.signal.aborted : retries === MOST_RETRIES;
+      const isOver = table.signal ? table.signal.aborted : retries === MAX_RETRIES;
       if (!isUnavailable(error) || isOver) throw error;
       await backoff(retries + 1, THROTTLED, table.signal).catch(() => {
         throw error;

@@ -13,7 +13,7 @@ import { copiedFields, readAccount } from './accounts.ts';
 const KEY_BYTES = 32;
 const LAST_DIGITS = 4;
 /** Each key takes 67 bytes of the account's row, of which DynamoDB allows 400 KB. */
-const MOST_KEYS = 5_000;
+const MAX_KEYS = 5_000;
 
 /** The part of a key's text that is stored. */
 export interface AppKeyIdentity {
@@ -53,8 +53,8 @@ export async function putAppKey(
     const stored = await getRow(table, keys.appKey(identity.hash));
     if (stored && stored.account_id !== row.account_id)
       throw new AppKeyError('the key belongs to another account: issue a new one');
-    if ((row.app_keys?.size ?? 0) >= MOST_KEYS && !row.app_keys?.has(identity.hash))
-      throw new AppKeyError(`account ${row.account_id} has ${MOST_KEYS} app keys, which is the maximum`);
+    if ((row.app_keys?.size ?? 0) >= MAX_KEYS && !row.app_keys?.has(identity.hash))
+      throw new AppKeyError(`account ${row.account_id} has ${MAX_KEYS} app keys, which is the maximum`);
     const actions = [listAction(row, identity.hash), keyAction(row, identity, limits, stored), ...also];
     const failed = await transact(table, actions);
     if (failed === undefined) return;

@@ -18,7 +18,7 @@ import type { Table } from '../../../lib/dynamodb/client.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { noteGatewayKey } from './accounts.ts';
 
-const MOST_ATTEMPTS = 8;
+const MAX_ATTEMPTS = 8;
 const BUSY_BACKOFF = { firstMs: 100, longestMs: 12_800 };
 /** Maximum keys in a page of API Gateway. */
 const PAGE = 500;
@@ -110,7 +110,7 @@ async function retried<Result>(act: () => Promise<Result>): Promise<Result> {
     try {
       return await act();
     } catch (error) {
-      if (!BUSY.has((error as Error).name) || attempt === MOST_ATTEMPTS) throw error;
+      if (!BUSY.has((error as Error).name) || attempt === MAX_ATTEMPTS) throw error;
       await backoff(attempt, BUSY_BACKOFF);
     }
   }

@@ -22,14 +22,14 @@ export function feedEntry(value: string): number {
   return Number(value);
 }
 
-const LONGEST_DURATION = '1000y';
+const MAX_DURATION = '1000y';
 
-/** Milliseconds of a duration such as `90d`, {@link LONGEST_DURATION} at the most. */
+/** Milliseconds of a duration such as `90d`, {@link MAX_DURATION} at the most. */
 export function duration(value: string): number {
   const length = /^\d+(\.\d+)?\s*[a-z]+$/i.test(value) || value === '0' ? ms(value as ms.StringValue) : undefined;
   if (length === undefined || Number.isNaN(length))
     throw new InvalidArgumentError('It must be a duration such as 30s, 10m, 24h or 90d.');
-  if (length > ms(LONGEST_DURATION)) throw new InvalidArgumentError(`It must be at most ${LONGEST_DURATION}.`);
+  if (length > ms(MAX_DURATION)) throw new InvalidArgumentError(`It must be at most ${MAX_DURATION}.`);
   return length;
 }
 

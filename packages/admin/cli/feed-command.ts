@@ -15,7 +15,7 @@ import { requireFeed } from './target.ts';
 /** Until a message whose replay was cut short can be replayed again. */
 const HOLD_SECONDS = 300;
 /** At once. */
-const MOST_REPLAYED = 1_000;
+const MAX_REPLAYED = 1_000;
 
 type ReplayOptions = { from: 'refused' | 'dead-letters'; write?: boolean };
 
@@ -78,8 +78,8 @@ async function replay(session: WritingSession<ReplayOptions>): Promise<Written> 
   const queue = options.from === 'refused' ? 'refused' : 'deadLetters';
   if (!options.write) say(io, 'Dry run: nothing is sent. Pass --write to send.');
   const messages = options.write
-    ? await take(feed, queue, MOST_REPLAYED, HOLD_SECONDS)
-    : await look(feed, queue, MOST_REPLAYED);
+    ? await take(feed, queue, MAX_REPLAYED, HOLD_SECONDS)
+    : await look(feed, queue, MAX_REPLAYED);
   const replays = messages.map((message) => ({ message, ...replayOf(queue, message) }));
   const what = `${replays.length} ${QUEUE_NAMES[queue]}`;
   const json = { messages: replays.map(({ sentAtMs, body }) => ({ sent_at_ms: sentAtMs, body })) };
@@ -101,6 +101,6 @@ async function replay(session: WritingSession<ReplayOptions>): Promise<Written> 
       }
     })
     .finally(progress.end);
-  if (replays.length >= MOST_REPLAYED) say(io, 'There may be more: run the same command again.');
+  if (replays.length >= MAX_REPLAYED) say(io, 'There may be more: run the same command again.');
   return { text: `${what} sent again.`, json };
 }

@@ -7,7 +7,7 @@ import type { AdminCommand, Session, Shown } from './command.ts';
 import { UsageError } from './io.ts';
 
 /** Maximum lines shown of each log; a narrower `--since` shows others. */
-const MOST_LINES = 1_000;
+const MAX_LINES = 1_000;
 
 interface LogsOptions {
   since: number;
@@ -47,7 +47,7 @@ async function showLogs({ io, target, options }: Session<LogsOptions>, requestId
     )) {
       for (const { timestamp: at_ms = 0, message: text = '' } of events)
         lines.push({ at_ms, log: name, line: parsed(text) });
-      if (lines.length >= MOST_LINES) break;
+      if (lines.length >= MAX_LINES) break;
     }
     return lines;
   };

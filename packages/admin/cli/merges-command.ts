@@ -16,7 +16,7 @@ import { CliError, UsageError } from './io.ts';
 import { plainTable, recordsTable } from './output.ts';
 
 /** Alert ids shown of a merge; the others are counted, except with `--json`. */
-const MOST_IDS = 10;
+const MAX_IDS = 10;
 
 type MergeOptions = AccountOptions & { title?: string; comment?: string; owner?: Int64 };
 
@@ -180,14 +180,14 @@ const jsonOf = ({ entry, alertIds, moves, stayed, pending }: FeedItem) => ({
 
 function textOf({ entry, alertIds, moves, stayed, pending }: FeedItem): string {
   const kind = entry.kind === 'merge' ? 'merge' : `undo of ${entry.undone_sequence}`;
-  const shown = alertIds.slice(0, MOST_IDS).join(' ');
+  const shown = alertIds.slice(0, MAX_IDS).join(' ');
   const inAll = pending ? `, ${alertIds.length} in all` : '';
   const rows = [
     ['  incident', entry.incident_id],
     ['  request_id', entry.request_id],
     ['  by', entry.by],
     ['  alerts', `${moves.length} moved, ${stayed.length} already there${inAll}`],
-    ['  alert ids', `${shown}${alertIds.length > MOST_IDS ? ` and ${alertIds.length - MOST_IDS} more` : ''}`],
+    ['  alert ids', `${shown}${alertIds.length > MAX_IDS ? ` and ${alertIds.length - MAX_IDS} more` : ''}`],
     ...(entry.comment === undefined ? [] : [['  comment', entry.comment]]),
   ];
   const sequence = String(entry.sequence).padStart(15, '0');

@@ -21,11 +21,11 @@ const FILES = [
   ['cdk.context.json', (file: object) => file],
 ] as const;
 /** Minimum concurrent executions: fewer leave nothing to reserve. */
-const LEAST_CONCURRENCY = 200;
+const MIN_CONCURRENCY = 200;
 /** Executions that Lambda keeps for functions without a reservation. */
 const UNRESERVED = 100;
-const LEAST_CAP = 2;
-const MOST_CODE = 0.9;
+const MIN_CAP = 2;
+const MAX_CODE = 0.9;
 
 /** @param given as `-c` takes them @throws UsageError naming every setting that is wrong */
 export function readSettings(given: readonly string[], root: URL): DeploymentSettings {
@@ -62,10 +62,10 @@ export function concurrencyFindings(
   const own = reservedInAll(reserved);
   const most = Math.max(0, before - UNRESERVED);
   const left = before - Math.min(own, most);
-  const cap = Math.max(LEAST_CAP, Math.floor(left / 4));
+  const cap = Math.max(MIN_CAP, Math.floor(left / 4));
   const backlogs = `of ${left} that are not reserved, backlogs of merges take at most ${mergeConcurrency}, of the feed ${feedConcurrency}, and relay one for each shard of the table's stream`;
   return [
-    before >= LEAST_CONCURRENCY
+    before >= MIN_CONCURRENCY
       ? { verdict: 'ok', found }
       : {
           verdict: 'change',
@@ -114,7 +114,7 @@ export function codeFindings(used: number, limit: number, { rollout }: Deploymen
   const gigabytes = (bytes: number) => (bytes / 2 ** 30).toFixed(1);
   const found = `${gigabytes(used)} of ${gigabytes(limit)} GB of code are used, and ${rollout} keeps earlier versions`;
   return [
-    used < MOST_CODE * limit
+    used < MAX_CODE * limit
       ? { verdict: 'ok', found }
       : { verdict: 'change', found, advice: 'Remove old versions of functions, or ask for more' },
   ];

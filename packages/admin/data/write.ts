@@ -15,7 +15,7 @@ import { rowsOf } from '../../../lib/ingest/write-records.ts';
 import { chunksOf } from '../../../lib/shared/chunks.ts';
 import { writeError } from './check-lines.ts';
 
-const LARGEST_BATCH = 25;
+const MAX_BATCH = 25;
 const CONCURRENCY = 8;
 
 /** The field whose presence in a row marks its entity as deleted. */
@@ -73,7 +73,7 @@ export async function writeRows(
     }
     onWritten(batch.length);
   };
-  await forEach(chunksOf(entities, LARGEST_BATCH), writeSome, { concurrency: CONCURRENCY, signal: table.signal });
+  await forEach(chunksOf(entities, MAX_BATCH), writeSome, { concurrency: CONCURRENCY, signal: table.signal });
 }
 
 /** A retired host that is written again is active again: its reports are no longer removed. */

@@ -2,9 +2,9 @@
 import { stringifyJson } from '../../../lib/shared/json.ts';
 
 /** SQS bills each 64 KB of a message as a request. */
-const LARGEST_MESSAGE_BYTES = 60_000;
+const MAX_MESSAGE_BYTES = 60_000;
 /** Maximum lines of a message. */
-const MOST_LINES = 1_000;
+const MAX_LINES = 1_000;
 
 /** A message: an account's records, one a line. SQS delivers the messages of one group, an account's, without delaying others. */
 export interface FeedMessage {
@@ -19,7 +19,7 @@ export function* messagesOf(group: string, records: Iterable<object>): Generator
   for (const record of records) {
     const line = stringifyJson(record);
     const lineBytes = Buffer.byteLength(line) + 1;
-    if (lines.length === MOST_LINES || (lines.length > 0 && bytes + lineBytes > LARGEST_MESSAGE_BYTES)) {
+    if (lines.length === MAX_LINES || (lines.length > 0 && bytes + lineBytes > MAX_MESSAGE_BYTES)) {
       yield { body: lines.join('\n'), group };
       [lines, bytes] = [[], 0];
     }

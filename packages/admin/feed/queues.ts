@@ -16,9 +16,9 @@ export type FeedQueue = keyof typeof FEED_OUTPUTS;
 /** Of these {@link messagesOf} fit into the 256 KB that SQS took in a batch until 2025. */
 const BATCH = 4;
 const LOOK_EVERY_MS = 250;
-const LONGEST_SETTLING_MS = 30_000;
+const MAX_SETTLING_MS = 30_000;
 /** SQS's most. */
-const MOST_RECEIVED = 10;
+const MAX_RECEIVED = 10;
 const COUNTS = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] as const;
 
 /** Approximate number of visible and in-flight messages of a queue. */
@@ -65,7 +65,7 @@ export function createFeed(
     count,
     /** Waits for the feed to be empty, for a limited time, since others may keep sending. */
     async settled(signal: AbortSignal): Promise<void> {
-      for (let left = LONGEST_SETTLING_MS; left > 0; left -= LOOK_EVERY_MS) {
+      for (let left = MAX_SETTLING_MS; left > 0; left -= LOOK_EVERY_MS) {
         const { waiting, underWay } = await count('feed');
         if (waiting + underWay === 0) return;
         await sleep(LOOK_EVERY_MS, undefined, { signal });
@@ -81,7 +81,7 @@ export function createFeed(
         const { Messages = [] } = await (await client()).send(
           new ReceiveMessageCommand({
             QueueUrl: urls[queue],
-            MaxNumberOfMessages: MOST_RECEIVED,
+            MaxNumberOfMessages: MAX_RECEIVED,
             VisibilityTimeout: holdSeconds,
             WaitTimeSeconds: 1, // otherwise SQS asks only some of its servers
             AttributeNames: ['All'],
@@ -94,7 +94,7 @@ export function createFeed(
     /** Returns messages to their queue, where they can be received at once. */
     async release(queue: FeedQueue, messages: readonly Message[]): Promise<void> {
       const { ChangeMessageVisibilityBatchCommand } = await sqs();
-      for (const some of chunksOf(messages, MOST_RECEIVED)) {
+      for (const some of chunksOf(messages, MAX_RECEIVED)) {
         const Entries = some.map(({ ReceiptHandle }, index) => ({
           ...{ Id: String(index), ReceiptHandle, VisibilityTimeout: 0 },
         }));

@@ -44,12 +44,12 @@ export interface Usage {
   throttled: number;
 }
 
-const MOST_PARTITIONS = 100_000;
+const MAX_PARTITIONS = 100_000;
 
 /** Token buckets, two for each partition key. */
 export function createPartitions(limits: Limits, now: () => number) {
-  const bucketOf = createTokenBuckets(MOST_PARTITIONS, now);
-  const usages = new QuickLRU<string, Usage>({ maxSize: MOST_PARTITIONS });
+  const bucketOf = createTokenBuckets(MAX_PARTITIONS, now);
+  const usages = new QuickLRU<string, Usage>({ maxSize: MAX_PARTITIONS });
   const throttleOf = (rate: number) => ({ rate, burst: rate * limits.burstSeconds });
   const throttles = { read: throttleOf(limits.readUnits), write: throttleOf(limits.writeUnits) };
 

@@ -25,7 +25,7 @@ export interface Row {
   readonly partition: string;
 }
 
-const LARGEST_BATCH = 100;
+const MAX_BATCH = 100;
 
 /** The key attributes of tables, which never change. */
 export type KeyNames = Map<string, readonly string[]>;
@@ -65,9 +65,9 @@ export function createEngine(send: Send, known: KeyNames) {
     /** @returns the bytes of each row as it is stored; 0 where there is none */
     async storedBytes(rows: readonly Row[]): Promise<(row: Row) => number> {
       const bytes = new Map<string, number>();
-      for (let index = 0; index < rows.length; index += LARGEST_BATCH) {
+      for (let index = 0; index < rows.length; index += MAX_BATCH) {
         let left: Json = {};
-        for (const { table, key } of rows.slice(index, index + LARGEST_BATCH)) {
+        for (const { table, key } of rows.slice(index, index + MAX_BATCH)) {
           left[table] ??= { Keys: [], ConsistentRead: true };
           left[table].Keys.push(key);
         }

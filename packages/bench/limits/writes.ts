@@ -1,5 +1,5 @@
 /** Writes are granted by the size of the stored row or the item put, and charged by the larger of the row before and after. */
-import { itemBytes, LARGEST_ITEM_BYTES } from '../../../lib/dynamodb/item-size.ts';
+import { itemBytes, MAX_ITEM_BYTES } from '../../../lib/dynamodb/item-size.ts';
 import { writeUnitsOf } from './capacity.ts';
 import type { Json, Row } from './engine.ts';
 import { conflict, invalid, throttled } from './limit-errors.ts';
@@ -11,7 +11,7 @@ const BATCH_BYTES = 16 * 1024 * 1024;
 /** Bytes of the item that a request puts; 0 for one that puts none. @throws Refusal when it is larger than 400 KB */
 export function bytesWritten({ Item }: Json): number {
   const bytes = Item ? itemBytes(Item) : 0;
-  if (bytes > LARGEST_ITEM_BYTES) throw invalid('Item size has exceeded the maximum allowed size');
+  if (bytes > MAX_ITEM_BYTES) throw invalid('Item size has exceeded the maximum allowed size');
   return bytes;
 }
 

@@ -34,7 +34,7 @@ const LARGEST = 9_700;
 const MEMORY_MB = 512;
 /** DynamoDB Local behind a proxy on a busy machine. */
 const PATIENT = { connectionTimeout: 2_500, requestTimeout: 2_500 };
-const MOST_CALLS = 40;
+const MAX_CALLS = 40;
 const objectId = () => randomBytes(12).toString('hex');
 
 type Add = (figure: NewFigure) => void;
@@ -155,7 +155,7 @@ async function retried(act: () => Promise<unknown>): Promise<number> {
       await act();
       return calls;
     } catch (error) {
-      if (!/ 503 /.test((error as Error).message) || calls === MOST_CALLS) throw error;
+      if (!/ 503 /.test((error as Error).message) || calls === MAX_CALLS) throw error;
     }
 }
 

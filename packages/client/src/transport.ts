@@ -27,12 +27,12 @@ export interface Transport {
 
 const FIRST_BACKOFF_MS = 500;
 /** With `RETRIES` the shortest waits add up to 31 seconds, the longest to 63: a restart or failover is over by then. */
-const LONGEST_BACKOFF_MS = 16_000;
+const MAX_BACKOFF_MS = 16_000;
 const RETRIES = 8;
 /** Also for `Retry-After: 0`. */
-const SHORTEST_WAIT_MS = 100;
+const MIN_WAIT_MS = 100;
 /** Of a call, rate limits included: `Retry-After: 0` must not make it endless. */
-const MOST_ATTEMPTS = 20;
+const MAX_ATTEMPTS = 20;
 
 /** Name and version, as in package.json. */
 const CLIENT = 'incident-monitoring-rum-client/1.0.0';
@@ -152,8 +152,8 @@ export function createTransport(options: ClientOptions): Transport {
           const asked = (retryAfter ?? 0) * 1_000;
           const leftMs = began + maxWaitMs - now();
           // A random time alone does not end the retries.
-          const ms = Math.max(SHORTEST_WAIT_MS, asked, Math.min(backoffMs(attempt, asked), leftMs));
-          if (failures > retries || attempt === MOST_ATTEMPTS || ms > leftMs) throw error;
+          const ms = Math.max(MIN_WAIT_MS, asked, Math.min(backoffMs(attempt, asked), leftMs));
+          if (failures > retries || attempt === MAX_ATTEMPTS || ms > leftMs) throw error;
           await wait({ type: 'wait', path, reason, ms }, call.signal);
         }
       }
@@ -174,7 +174,7 @@ function reasonToRepeat(error: unknown): Extract<ClientEvent, { type: 'wait' }>[
 
 /** Half of a time that doubles with each attempt, or what was asked for, and a random time more: callers refused together spread. */
 function backoffMs(attempt: number, asked: number): number {
-  const half = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (attempt - 1)) / 2;
+  const half = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (attempt - 1)) / 2;
   return Math.round(Math.max(asked, half) + Math.random() * half);
 }
 

@@ -5,7 +5,7 @@ export interface Caller {
   readonly appKey: string;
 }
 
-const MOST_WAIT_MS = 61_000;
+const MAX_WAIT_MS = 61_000;
 
 /**
  * Callers take turns, so that one caller's limit does not delay the others. Each has one call at a time.
@@ -34,7 +34,7 @@ export function createTurns(callers: readonly Caller[], asked: readonly Caller[]
     busy.set(taken, done.promise);
     if (order.includes(taken)) order.push(...order.splice(order.indexOf(taken), 1));
     try {
-      await sleep(Math.min(MOST_WAIT_MS, Math.max(0, (readyAt.get(taken) ?? 0) - Date.now())));
+      await sleep(Math.min(MAX_WAIT_MS, Math.max(0, (readyAt.get(taken) ?? 0) - Date.now())));
       return await call(taken);
     } finally {
       busy.delete(taken);

@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => stop());
 
-const MOST_CALLS = 5;
+const MAX_CALLS = 5;
 
 async function show({ sentence }: Numbered, { skip, task }: TestContext): Promise<void> {
   if ('open' in sentence) return skip(sentence.open);
@@ -44,7 +44,7 @@ async function show({ sentence }: Numbered, { skip, task }: TestContext): Promis
     // A service of its own can show every rule that can be shown.
     if (error instanceof Skipped && url !== undefined) skip(error.message);
     const { message } = error as Error;
-    throw new Error([message, ...trial.lines.slice(-MOST_CALLS)].join('\n  '), { cause: error });
+    throw new Error([message, ...trial.lines.slice(-MAX_CALLS)].join('\n  '), { cause: error });
   } finally {
     task.meta.sent = trial.sent();
   }

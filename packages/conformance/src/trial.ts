@@ -28,9 +28,9 @@ export interface Sent {
   once?: boolean;
 }
 
-const MOST_WAIT_SECONDS = 60;
+const MAX_WAIT_SECONDS = 60;
 /** Retries of 503: a service that was idle may answer it at first. */
-const MOST_UNAVAILABLE = 2;
+const MAX_UNAVAILABLE = 2;
 const SHOWN_BODY = 90;
 
 export type FleetAnswer = Answer & { readonly caller: Caller };
@@ -39,10 +39,10 @@ export type FleetAnswer = Answer & { readonly caller: Caller };
 export type Pages = Map<string, Promise<FleetAnswer>>;
 
 /** API Gateway answers within 29 s: a service that has not by then does not answer. */
-const LONGEST_CALL_MS = 30_000;
+const MAX_CALL_MS = 30_000;
 
 /** @param longestCallMs for a call and its whole answer */
-export function createTrial(lab: Lab, pages: Pages, longestCallMs = LONGEST_CALL_MS) {
+export function createTrial(lab: Lab, pages: Pages, longestCallMs = MAX_CALL_MS) {
   const lines: string[] = [];
   let sent = 0;
 
@@ -76,9 +76,9 @@ export function createTrial(lab: Lab, pages: Pages, longestCallMs = LONGEST_CALL
       if (!lab.entities && path === FLEET && status === 403 && (options.as ?? lab.main) === lab.main)
         throw new Skipped('the account lacks the permission monit');
       if (status === 503) unavailable += 1;
-      if (options.once || (status !== 429 && status !== 503) || unavailable > MOST_UNAVAILABLE) return answer;
+      if (options.once || (status !== 429 && status !== 503) || unavailable > MAX_UNAVAILABLE) return answer;
       const seconds = Number(headers.get('retry-after'));
-      if (!(seconds >= 1 && seconds <= MOST_WAIT_SECONDS))
+      if (!(seconds >= 1 && seconds <= MAX_WAIT_SECONDS))
         throw new Broken(`Retry-After of ${status}: expected 1 to 60 seconds, got ${headers.get('retry-after')}`);
       await sleep(seconds * 1_000);
     }

@@ -25,7 +25,7 @@ function resolved(schema: unknown): unknown {
 const requestSchema = (name: keyof typeof openapi.components.schemas) => resolved(schemas[name]) as InputSchema;
 
 /** How many previewed merges are remembered, by their code. */
-const MOST_PREVIEWS = 100;
+const MAX_PREVIEWS = 100;
 
 const mergeSchema = requestSchema('MergeAlertsRequest');
 const previewed = new Map<string, string>();
@@ -36,7 +36,7 @@ function preview(args: Arguments) {
   const { alert_ids, incident_id, title, owner_id, comment } = args as unknown as MergeAlertsRequest;
   const code = randomUUID();
   previewed.set(code, textOf(args));
-  for (const oldest of previewed.keys()) if (previewed.size > MOST_PREVIEWS) previewed.delete(oldest);
+  for (const oldest of previewed.keys()) if (previewed.size > MAX_PREVIEWS) previewed.delete(oldest);
   return {
     merged: false,
     preview: {

@@ -3,11 +3,11 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { type Tool, tool } from './tool.ts';
 
-const LONGEST_MS = 50_000;
+const MAX_MS = 50_000;
 
 const OBJECT_ID = { type: 'string', pattern: '^[0-9a-fA-F]{24}$' };
 /** As many as a command line surely takes. */
-const MOST_ALERTS = 1_000;
+const MAX_ALERTS = 1_000;
 
 interface Operator {
   /** Of the service's source, installed. */
@@ -27,7 +27,7 @@ export function operatorTools({ folder, stack, region }: Operator): Tool[] {
     const { stdout } = await promisify(execFile)('npm', args, {
       cwd: folder,
       signal,
-      timeout: LONGEST_MS,
+      timeout: MAX_MS,
       maxBuffer: 16 * 1024 * 1024,
     }).catch((error: Error & { stderr?: string }) => {
       throw new Error(error.stderr?.trim() || error.message);
@@ -62,7 +62,7 @@ export function operatorTools({ folder, stack, region }: Operator): Tool[] {
         properties: {
           account_id: { type: 'integer', minimum: 1, description: 'of the incident; operator_find returns it' },
           incident_id: OBJECT_ID,
-          alert_ids: { type: 'array', items: OBJECT_ID, minItems: 1, maxItems: MOST_ALERTS },
+          alert_ids: { type: 'array', items: OBJECT_ID, minItems: 1, maxItems: MAX_ALERTS },
         },
         required: ['account_id', 'incident_id', 'alert_ids'],
       },

@@ -21,11 +21,11 @@ const FORMS = [
 /** Omits the middle of a long run. */
 function shortened(text: string): string {
   const lines = text.split('\n');
-  const left = lines.length - MOST_LINES;
+  const left = lines.length - MAX_LINES;
   if (left <= 0) return text;
-  return [...lines.slice(0, MOST_LINES / 2), `       … ${left} more`, ...lines.slice(-MOST_LINES / 2)].join('\n');
+  return [...lines.slice(0, MAX_LINES / 2), `       … ${left} more`, ...lines.slice(-MAX_LINES / 2)].join('\n');
 }
-const MOST_LINES = 60;
+const MAX_LINES = 60;
 
 /** @returns the output about the first failure, of one scenario or of all */
 async function find(folder: string, scenario = ''): Promise<string | undefined> {

@@ -35,9 +35,9 @@ export interface Row {
 
 export type Rows = ReadonlyMap<string, Row>;
 
-const MOST_ACTIONS = 100;
-const MOST_READS = 100;
-const MOST_WRITES = 25;
+const MAX_ACTIONS = 100;
+const MAX_READS = 100;
+const MAX_WRITES = 25;
 const $metadata = { httpStatusCode: 400 };
 const CONDITION_FAILED = 'The conditional request failed';
 
@@ -154,7 +154,7 @@ export class TableDouble {
   #batchGet({ RequestItems }: { RequestItems: Record<string, Keys> }): unknown {
     const [[tableName, request]] = Object.entries(RequestItems) as [[string, Keys]];
     const names = request.Keys.map(nameOf);
-    if (names.length > MOST_READS) throw invalid('Too many items requested for the BatchGetItem call');
+    if (names.length > MAX_READS) throw invalid('Too many items requested for the BatchGetItem call');
     if (new Set(names).size < names.length) throw invalid('Provided list of item keys contains duplicates');
     const found = names.map((name) => this.#rows.get(name)?.item).filter((item) => item !== undefined);
     // Rows are small here.
@@ -211,7 +211,7 @@ export class TableDouble {
     const keys = requests.map(({ PutRequest, DeleteRequest }) =>
       nameOf(PutRequest?.Item ?? (DeleteRequest?.Key as Key)),
     );
-    if (keys.length > MOST_WRITES) throw invalid('Too many items requested for the BatchWriteItem call');
+    if (keys.length > MAX_WRITES) throw invalid('Too many items requested for the BatchWriteItem call');
     if (new Set(keys).size < keys.length) throw invalid('Provided list of item keys contains duplicates');
     for (const { PutRequest, DeleteRequest } of requests)
       this.#write({ ...PutRequest, ...DeleteRequest }, PutRequest && (stored(PutRequest.Item) as Item));
@@ -225,7 +225,7 @@ export class TableDouble {
     if (applied !== undefined)
       throw new DynamoDBServiceException({ name: 'IdempotentParameterMismatchException', $fault: 'client', $metadata });
     const actions = TransactItems.map((action) => Object.entries(action)[0] as [Kind, Write]);
-    if (actions.length > MOST_ACTIONS) throw invalid('Member must have length less than or equal to 100');
+    if (actions.length > MAX_ACTIONS) throw invalid('Member must have length less than or equal to 100');
     const keys = actions.map(([, write]) => nameOf((write.Key ?? write.Item) as Key));
     if (new Set(keys).size < keys.length)
       throw invalid('Transaction request cannot include multiple operations on one item');

@@ -115,9 +115,9 @@ export interface Outcome extends Pick<State, 'operations' | 'events' | 'isThrott
 }
 
 /** Maximum calls of one operation. A merge makes about ten, and as many again each time it loses to another. */
-const MOST_CALLS = 40;
+const MAX_CALLS = 40;
 /** Additional calls for each fault: the retried call, and what is repeated. */
-const MOST_CALLS_BY_FAULT = 10;
+const MAX_CALLS_BY_FAULT = 10;
 const GONE: readonly Call[] = [];
 const GOES_ON: Delivery = { id: 'goes on', text: 'goes on', give: () => ({}) };
 /** Retries by the SDK or by the code; neither receives the first reply. */
@@ -414,8 +414,8 @@ export class TransitionSystem {
       const before = draft.operations.find(({ id }) => id === effect.id) as Operation;
       const after = { ...before, ...changed, ...(kind === 'ended' && { ended: true as const }) };
       draft.operations = draft.operations.map((each) => (each === before ? after : each));
-      const { mostCalls = MOST_CALLS, calls } = after;
-      if (kind === 'calls' && calls === mostCalls + MOST_CALLS_BY_FAULT * draft.faults.length + 1)
+      const { mostCalls = MAX_CALLS, calls } = after;
+      if (kind === 'calls' && calls === mostCalls + MAX_CALLS_BY_FAULT * draft.faults.length + 1)
         draft.failures = [...draft.failures, `"${after.name}" makes ${calls} calls, and has no end yet`];
     }
   }

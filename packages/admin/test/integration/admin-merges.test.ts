@@ -1,7 +1,7 @@
 import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { itemBytes, LARGEST_ITEM_BYTES } from '../../../../lib/dynamodb/item-size.ts';
+import { itemBytes, MAX_ITEM_BYTES } from '../../../../lib/dynamodb/item-size.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
 import type { MovedAlerts } from '../../../../lib/dynamodb/rows.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
@@ -259,7 +259,7 @@ describe('admin merge finish', () => {
         TableName: table.name,
         Key: key,
         UpdateExpression: 'SET notes = :notes',
-        ExpressionAttributeValues: { ':notes': 'x'.repeat(LARGEST_ITEM_BYTES - bytes - 'notes'.length - 10) },
+        ExpressionAttributeValues: { ':notes': 'x'.repeat(MAX_ITEM_BYTES - bytes - 'notes'.length - 10) },
       }),
     );
     const { err, exitCode } = await admin(`merge finish --account ${tenant.account}`);

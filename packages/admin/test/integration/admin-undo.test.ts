@@ -1,7 +1,7 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, it } from 'vitest';
 import type { Table } from '../../../../lib/dynamodb/client.ts';
-import { itemBytes, LARGEST_ITEM_BYTES } from '../../../../lib/dynamodb/item-size.ts';
+import { itemBytes, MAX_ITEM_BYTES } from '../../../../lib/dynamodb/item-size.ts';
 import { keys } from '../../../../lib/dynamodb/keys.ts';
 import { deleteWorkItem } from '../../../../lib/http/operations.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
@@ -317,7 +317,7 @@ describe('restoring a work item', () => {
 
 describe('a command whose write does not fit into a row that another system filled', () => {
   /** A text that leaves a row of these other attributes a few bytes. */
-  const filler = (row: object) => 'x'.repeat(LARGEST_ITEM_BYTES - itemBytes(marshall(row)) - 5);
+  const filler = (row: object) => 'x'.repeat(MAX_ITEM_BYTES - itemBytes(marshall(row)) - 5);
 
   it('says so in plain words and changes nothing', async () => {
     const { account } = await newAccount(table);

@@ -39,13 +39,13 @@ function leftOf(headers: Headers, policy: string): number {
 }
 
 const INTERVAL_MS = 3_600_000;
-const MOST_TRIES = 8;
+const MAX_TRIES = 8;
 const LEAD_MS = 1_500;
 
 /** Hosts whose reports are a millisecond apart, so that one is exactly two intervals old when the page is made. */
 async function aroundTwoIntervals(t: Trial): Promise<Item[]> {
   const { table, account, caller } = t.need('changing').usage;
-  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const at = Date.now() + LEAD_MS;
     const lines = Array.from({ length: 100 }, (_, index) => {
       const of = { account_id: account, host_id: `exact-${index}` };

@@ -33,14 +33,14 @@ function passed(answers: readonly Answer[]): number {
 /** It is unknown whether a call answered with 503 was counted. */
 const isAnswered = ({ status }: Answer) => status !== 503;
 
-const MOST_TRIES = 5;
-const MOST_MINUTES = 3;
+const MAX_TRIES = 5;
+const MAX_MINUTES = 3;
 
 const nextSecond = () => sleep(SECOND_MS - (Date.now() % SECOND_MS) + 20);
 
 /** Several calls that were all made within one second of the clock. */
 async function withinOneSecond(t: Trial, caller: Caller, calls: number): Promise<Answer[]> {
-  for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
+  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
     await nextSecond();
     const second = Math.floor(Date.now() / SECOND_MS);
     const answers = await atOnce(t, caller, calls);
@@ -73,19 +73,19 @@ async function exhaustMinute(t: Trial, caller: Caller): Promise<boolean> {
   return true;
 }
 
-const MOST_BURST = 400;
+const MAX_BURST = 400;
 
 export const limitsOf = (fleet: Section, merge: Section) =>
   section('8', 'Limits', [
     slow('Fleet browse: 2 requests a second, per account; more are 429 RequestTooFrequently', async (t) => {
       const { second } = t.need('spare');
-      await unusedMinute(t, second, MOST_TRIES * SECOND_MS);
+      await unusedMinute(t, second, MAX_TRIES * SECOND_MS);
       equal(passed(await withinOneSecond(t, second, 6)), PER_SECOND, 'calls of six that passed');
     }),
     slow('Fleet browse: 30 requests a minute, per account; more are 429 RequestTooFrequently', async (t) => {
       const { minute } = t.need('spare');
       for (let tries = 1; !(await exhaustMinute(t, minute)); tries += 1) {
-        if (tries === MOST_MINUTES)
+        if (tries === MAX_MINUTES)
           throw new Skipped(`the service is too slow to answer ${PER_MINUTE} calls in a minute`);
         await sleep(MINUTE_MS - (Date.now() % MINUTE_MS) + 20);
       }
@@ -113,11 +113,11 @@ export const limitsOf = (fleet: Section, merge: Section) =>
     slow('There is a limit per account on the other operations: 429 RequestTooFrequently', async (t) => {
       const { burst } = t.need('spare');
       const answers = await Promise.all(
-        Array.from({ length: MOST_BURST }, () => t.call(RUM, {}, { as: burst, once: true })),
+        Array.from({ length: MAX_BURST }, () => t.call(RUM, {}, { as: burst, once: true })),
       );
       const refusals = answers.filter(({ status }) => status === 429);
       if (refusals.length === 0)
-        throw new Skipped(`${MOST_BURST} calls at once passed: API Gateway’s throttle is best effort`);
+        throw new Skipped(`${MAX_BURST} calls at once passed: API Gateway’s throttle is best effort`);
       for (const answer of refusals) refused(answer, 'RequestTooFrequently');
     }),
     open('Limits of the whole API and of an integration', 'the contract leaves it open'),
