@@ -44,7 +44,7 @@ const COMPUTED: Partial<Record<OperationName, unknown>> = {
 export const exampleData = ({ name, example }: Operation): unknown => COMPUTED[name as OperationName] ?? example.data;
 
 /** Bytes of a request body, unless the deployment says otherwise. */
-const MAX_BODY = 256 * 1024;
+const MAX_BODY_BYTES = 256 * 1024;
 
 /** A request, and the message that it is answered with. */
 interface ErrorExample {
@@ -63,7 +63,7 @@ const COMMON_EXAMPLES = {
   Unauthorized: { summary: 'The app_key is unknown', message: en.codes.Unauthorized },
   EntityTooLarge: {
     summary: 'The body has a byte more than 256 KiB',
-    message: en.explain.bodyTooLarge({ maxBytes: MAX_BODY }),
+    message: en.explain.bodyTooLarge({ maxBytes: MAX_BODY_BYTES }),
   },
   RequestTooFrequently: {
     summary: 'More calls than the usage plan of the account allows',

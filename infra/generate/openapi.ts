@@ -102,7 +102,7 @@ export function openApiDocument(): object {
     return { 200: success, ...Object.fromEntries(failures) };
   }
 
-  function pathOf(operation: ListedOperation): object {
+  function operationObject(operation: ListedOperation): object {
     const { name, summary, description, tag, permission, rateWindows, throttle, idempotent, request, example } =
       operation;
     return {
@@ -126,8 +126,10 @@ export function openApiDocument(): object {
   }
 
   // Operations without exact limits come first, so that the common responses get the plain names.
-  const byCommon = [...operations].sort((one, other) => Number('rateWindows' in one) - Number('rateWindows' in other));
-  const paths = new Map(byCommon.map((operation) => [operation.path, { post: pathOf(operation) }]));
+  const withoutLimitsFirst = [...operations].sort(
+    (one, other) => Number('rateWindows' in one) - Number('rateWindows' in other),
+  );
+  const paths = new Map(withoutLimitsFirst.map((operation) => [operation.path, { post: operationObject(operation) }]));
   return {
     openapi: '3.1.0',
     info: {

@@ -32,7 +32,7 @@ export function createUsageKeyAuthorizer(
       // API Gateway caches one policy for a key and uses it for every path, so it must allow all of them.
       policyDocument: {
         Version: '2012-10-17',
-        Statement: [{ Action: 'execute-api:Invoke', Effect: 'Allow', Resource: `${apiOf(event.methodArn)}/*` }],
+        Statement: [{ Action: 'execute-api:Invoke', Effect: 'Allow', Resource: `${stageArnOf(event.methodArn)}/*` }],
       },
       usageIdentifierKey: caller?.gatewayKey ?? sharedGatewayKey,
     };
@@ -40,4 +40,4 @@ export function createUsageKeyAuthorizer(
 }
 
 /** `arn:…:api/stage` of `arn:…:api/stage/METHOD/path`. */
-const apiOf = (methodArn: string) => methodArn.split('/').slice(0, 2).join('/');
+const stageArnOf = (methodArn: string) => methodArn.split('/').slice(0, 2).join('/');

@@ -36,7 +36,7 @@ export const deleteAction = ({ pk, sk }: Key, condition?: Expression): Action =>
 });
 
 /** Requires a condition without writing. */
-export const checkAction = (key: Key, condition: Expression): Action => ({
+export const conditionCheck = (key: Key, condition: Expression): Action => ({
   ConditionCheck: { Key: key, ...expressionsOf({ ConditionExpression: condition }) },
 });
 

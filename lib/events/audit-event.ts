@@ -13,7 +13,7 @@ export type CommandEvent =
     };
 
 /** The fields of an audit row that an event is made from. */
-export interface AuditWithEvent {
+export interface AuditEventFields {
   readonly pk: string;
   readonly sk: string;
   readonly id: string;

@@ -1,14 +1,14 @@
-/** The events that the service publishes: each is made from the stream record of the row that committed it. */
+/** The events that the service publishes: each is made from the stream record of the write that it reports. */
 import { createHash } from 'node:crypto';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBRecord } from 'aws-lambda';
 import type { Table } from '../dynamodb/client.ts';
 import { type Key, keys, parseKey, type Stored } from '../dynamodb/keys.ts';
 import { getRow } from '../dynamodb/row.ts';
-import { readAlertList } from '../operations/merge-alerts/feed.ts';
+import { decodeAlertList } from '../operations/merge-alerts/feed.ts';
 import { EntryUnreadableError, readEntry } from '../operations/merge-alerts/read-incidents.ts';
 import type { Int64 } from '../shared/json.ts';
-import type { AuditWithEvent } from './audit-event.ts';
+import type { AuditEventFields } from './audit-event.ts';
 
 const VERSION = 1;
 /** Maximum number of alert ids in an event. */
@@ -21,19 +21,19 @@ export interface ServiceEvent {
 }
 
 /** What all events hold. */
-interface Origin {
+interface EventCommon {
   account: Int64;
   atMs: number;
   by: string;
-  /** What happened, by a name that no other event of the type has. */
-  name: string;
+  /** Unique among the account's events of the type. */
+  dedupKey: string;
   from: { request_id: string } | { command: string };
 }
 
-/** Its id is made of what happened, so that it is the same in each repetition. */
-function event(type: string, { account, atMs, by, name, from }: Origin, also: object): ServiceEvent {
-  const id = createHash('sha256').update(`${type}\n${account}\n${name}`).digest('hex').slice(0, 32);
-  return { type, detail: { id, version: VERSION, account_id: account, at_ms: atMs, ...from, by, ...also } };
+/** Its id is a hash of type, account and `dedupKey`: an event that is delivered again has the same id. */
+function createEvent(type: string, { account, atMs, by, dedupKey, from }: EventCommon, fields: object): ServiceEvent {
+  const id = createHash('sha256').update(`${type}\n${account}\n${dedupKey}`).digest('hex').slice(0, 32);
+  return { type, detail: { id, version: VERSION, account_id: account, at_ms: atMs, ...from, by, ...fields } };
 }
 
 type Image = NonNullable<NonNullable<DynamoDBRecord['dynamodb']>['NewImage']>;
@@ -59,7 +59,7 @@ export async function eventOf(table: Table, record: DynamoDBRecord): Promise<Ser
       // An insertion is an import, which has no event.
       return record.eventName === 'MODIFY' ? deletedEvent(account, row as Stored<'workItem'>) : undefined;
     case 'audit':
-      return operatorEvent(account, row as AuditWithEvent);
+      return operatorEvent(account, row as AuditEventFields);
     default:
       return undefined;
   }
@@ -67,17 +67,22 @@ export async function eventOf(table: Table, record: DynamoDBRecord): Promise<Ser
 
 async function entryEvent(table: Table, account: Int64, entry: Stored<'feedEntry'>): Promise<ServiceEvent> {
   const { kind, incident_id, sequence, merge_id, at_ms, by, request_id, large = false, moved = {} } = entry;
-  const origin = { account, atMs: at_ms, by, name: merge_id, from: { request_id } };
+  const common = { account, atMs: at_ms, by, dedupKey: merge_id, from: { request_id } };
   const movedIds = Object.values(moved).flat();
   const alerts = large ? entry.alerts : movedIds.length;
   if (kind === 'merge_undone')
-    return event('MergeUndone', origin, { incident_id, sequence, undone_sequence: entry.undone_sequence, alerts });
+    return createEvent('MergeUndone', common, {
+      incident_id,
+      sequence,
+      undone_sequence: entry.undone_sequence,
+      alerts,
+    });
   const { comment, new_title: title, new_owner_id: owner_id } = entry;
-  return event('AlertsMerged', origin, {
+  return createEvent('AlertsMerged', common, {
     incident_id,
     sequence,
     alerts,
-    alert_ids: (large ? await listOf(table, account, entry) : movedIds).slice(0, MAX_IDS),
+    alert_ids: (large ? await firstAlertIdsOf(table, account, entry) : movedIds).slice(0, MAX_IDS),
     ...(comment !== undefined && { comment }),
     ...(title !== undefined && { title }),
     ...(owner_id !== undefined && { owner_id }),
@@ -85,11 +90,11 @@ async function entryEvent(table: Table, account: Int64, entry: Stored<'feedEntry
   });
 }
 
-/** The first row of a large entry's list, which its transaction wrote. @throws while it cannot be seen */
-async function listOf(table: Table, account: Int64, entry: Stored<'feedEntry'>): Promise<string[]> {
+/** Alert ids of the first row of a large entry's list. @throws EntryUnreadableError when the row is missing */
+async function firstAlertIdsOf(table: Table, account: Int64, entry: Stored<'feedEntry'>): Promise<string[]> {
   const row = await getRow(table, keys.feedAlerts(account, entry.incident_id, entry.sequence, 0));
   if (!row) throw new EntryUnreadableError(`entry ${entry.sequence} of incident ${entry.incident_id} lacks its list`);
-  return readAlertList([row]);
+  return decodeAlertList([row]);
 }
 
 async function completedEvent(
@@ -103,20 +108,24 @@ async function completedEvent(
   const { entry, moves = [] } = (await readEntry(table, account, { incidentId: incident_id, sequence })) ?? {};
   // An undo has one event, when it is committed.
   if (entry?.kind !== 'merge') return undefined;
-  const origin = { account, atMs, by: entry.by, name: entry.merge_id, from: { request_id: entry.request_id } };
-  return event('MergeCompleted', origin, { incident_id, sequence, alerts: moves.length });
+  const common = { account, atMs, by: entry.by, dedupKey: entry.merge_id, from: { request_id: entry.request_id } };
+  return createEvent('MergeCompleted', common, { incident_id, sequence, alerts: moves.length });
 }
 
 function deletedEvent(account: Int64, row: Stored<'workItem'>): ServiceEvent | undefined {
   const { work_item_id, version, deleted_at_ms: atMs, deleted_by: by, deleted_request_id: request_id } = row;
   if (atMs === undefined || by === undefined || request_id === undefined) return undefined;
-  const name = `${work_item_id}\n${atMs}\n${request_id}`;
-  const origin = { account, atMs, by, name, from: { request_id } };
-  return event('WorkItemDeleted', origin, { work_item_id, work_item_version: version });
+  const dedupKey = `${work_item_id}\n${atMs}\n${request_id}`;
+  const common = { account, atMs, by, dedupKey, from: { request_id } };
+  return createEvent('WorkItemDeleted', common, { work_item_id, work_item_version: version });
 }
 
-function operatorEvent(account: Int64, row: AuditWithEvent): ServiceEvent | undefined {
+function operatorEvent(account: Int64, row: AuditEventFields): ServiceEvent | undefined {
   const { id, at_ms, by, command, result, event: type, event_detail: detail } = row;
   if (type === undefined || result !== 'done') return undefined;
-  return event(type, { account, atMs: at_ms, by: `operator ${by}`, name: id, from: { command } }, { ...detail });
+  return createEvent(
+    type,
+    { account, atMs: at_ms, by: `operator ${by}`, dedupKey: id, from: { command } },
+    { ...detail },
+  );
 }

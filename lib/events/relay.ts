@@ -15,7 +15,7 @@ export interface RelayQueues {
 }
 
 /** Something to send, and the index of its record in the batch. */
-type Of<Sent> = { index: number; sent: Sent };
+type Outgoing<Payload> = { index: number; payload: Payload };
 
 /**
  * Relays the table's stream: sends the keys of large feed entries to the merge queue, and publishes events on the bus. When some
@@ -29,38 +29,41 @@ export function createRelay(
 ) {
   return async function relay({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> {
     const failed = new Set<number>();
-    const merges: Of<string>[] = [];
-    const events: Of<ServiceEvent>[] = [];
-    const unreadable: Of<string>[] = [];
+    const mergeKeys: Outgoing<string>[] = [];
+    const events: Outgoing<ServiceEvent>[] = [];
+    const unreadable: Outgoing<string>[] = [];
 
-    async function sortOut(record: DynamoDBRecord, index: number): Promise<void> {
+    async function classify(record: DynamoDBRecord, index: number): Promise<void> {
       try {
-        const merge = largeMergeOf(table, record);
-        if (merge) merges.push({ index, sent: JSON.stringify(merge) });
+        const key = largeMergeKeyOf(table, record);
+        if (key) mergeKeys.push({ index, payload: JSON.stringify(key) });
         const event = await eventOf(table, record);
-        if (event) events.push({ index, sent: event });
+        if (event) events.push({ index, payload: event });
       } catch (error) {
         const { name: error_name } = error as Error;
         if (isUnavailable(error)) {
-          log.warn('record not relayed yet', { error_name });
+          log.warn('record not relayed, will retry', { error_name });
           failed.add(index);
         } else {
-          log.error('record not relayed', { error_name, event_id: record.eventID });
-          unreadable.push({ index, sent: JSON.stringify({ Records: [record] }) });
+          log.error('record cannot be relayed', { error_name, event_id: record.eventID });
+          unreadable.push({ index, payload: JSON.stringify({ Records: [record] }) });
         }
       }
     }
 
-    async function sendAll<Sent>(all: Of<Sent>[], to: (sent: Sent[]) => Promise<boolean[]>): Promise<void> {
-      // They were read side by side.
+    async function sendAll<Payload>(
+      all: Outgoing<Payload>[],
+      to: (payloads: Payload[]) => Promise<boolean[]>,
+    ): Promise<void> {
+      // The records were parsed concurrently: restores their order in the stream.
       all.sort((one, other) => one.index - other.index);
-      const taken = await to(all.map(({ sent }) => sent));
+      const taken = await to(all.map(({ payload }) => payload));
       for (const [at, { index }] of all.entries()) if (!taken[at]) failed.add(index);
     }
 
-    await forEach([...Records.entries()], ([index, record]) => sortOut(record, index));
+    await forEach([...Records.entries()], ([index, record]) => classify(record, index));
     await Promise.all([
-      sendAll(merges, (bodies) => send(queues.merges, bodies)),
+      sendAll(mergeKeys, (bodies) => send(queues.merges, bodies)),
       sendAll(unreadable, (bodies) => send(queues.deadLetters, bodies)),
       sendAll(events, publish),
     ]);
@@ -72,7 +75,7 @@ export function createRelay(
 }
 
 /** The key of a large feed entry that a record shows, as finish-merges takes it. */
-function largeMergeOf(table: Deps['table'], record: DynamoDBRecord): Key | undefined {
+function largeMergeKeyOf(table: Deps['table'], record: DynamoDBRecord): Key | undefined {
   const row = rowOf(table, record) as Stored<'feedEntry'> | undefined;
   if (!row || record.eventName !== 'INSERT' || parseKey(row)?.kind !== 'feedEntry' || !row.large) return undefined;
   return { pk: row.pk, sk: row.sk };

@@ -4,7 +4,7 @@ import type { ApiEvent, ApiMiddleware } from './call.ts';
 import { ApiError, refuse } from './errors.ts';
 
 /** Maximum length, in code points. */
-const MAX_APP_KEY = 256;
+const MAX_APP_KEY_LENGTH = 256;
 
 /**
  * Identifies the caller by the app key, and removes the key from the event, so that no later code can log it. Missing, malformed, unknown,
@@ -12,9 +12,10 @@ const MAX_APP_KEY = 256;
  */
 export const callerMiddleware = (appKeys: AppKeys): ApiMiddleware => ({
   async before({ event }) {
-    const given = removeAppKey(event);
+    const given = takeAppKeys(event);
     const appKey = given.length === 1 ? given[0] : undefined;
-    const caller = appKey && codePoints(appKey) <= MAX_APP_KEY ? await appKeys.find(appKey, event.call) : undefined;
+    const caller =
+      appKey && codePoints(appKey) <= MAX_APP_KEY_LENGTH ? await appKeys.find(appKey, event.call) : undefined;
     if (!caller) throw new ApiError('Unauthorized');
     event.call.caller = caller;
   },
@@ -34,7 +35,7 @@ export function callerOf({ call }: Pick<ApiEvent, 'call'>): Caller {
 }
 
 /** Removes every `app_key` of the query string from the event. @returns their values */
-function removeAppKey({ queryStringParameters: single, multiValueQueryStringParameters: multi }: ApiEvent): string[] {
+function takeAppKeys({ queryStringParameters: single, multiValueQueryStringParameters: multi }: ApiEvent): string[] {
   const last = single?.app_key;
   const all = multi?.app_key ?? (last === undefined ? [] : [last]);
   if (single) delete single.app_key;

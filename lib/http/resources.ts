@@ -67,7 +67,7 @@ const capability = {
     node_count: int64('Nodes in the current graph; 0 without one'),
     edge_count: int64('Edges in the current graph; 0 without one'),
     reason_codes: strings(
-      'Reasons for the status; value_cut: a text or list of the host was too large to show in full. Absent if there are none',
+      'Reasons for the status, absent if there are none. Also `value_cut`: a text or list of the host is shortened, as it is too large',
     ),
     error_code: {
       type: 'string',
@@ -91,8 +91,7 @@ const coverage = {
     states: {
       title: 'FleetStates',
       type: 'object',
-      description:
-        'Number of items by status: always all seven keys, and their sum is returned; reflects only this page',
+      description: 'Number of items by status, of this page only: always all seven keys, which add up to `returned`',
       required: FLEET_STATUSES,
       additionalProperties: false,
       properties: Object.fromEntries(FLEET_STATUSES.map((status) => [status, count])) as Record<Status, typeof count>,
@@ -126,10 +125,10 @@ export const fleetPage = {
     },
     coverage,
     partial: flag(
-      'The live status of an examined host could not be read, whether or not the host matched (so also on a page without items), or truncated is true',
+      'True if `truncated` is true, or the live status of an examined host could not be read, even of one that did not match',
     ),
     truncated: flag(
-      'scan_limit was reached before limit matches were found, or the hosts are very large, and hosts are left: continue with next_cursor',
+      'More hosts are left, and the page ended early: after `scan_limit` hosts, or because the hosts are very large. Continue with `next_cursor`',
     ),
     truncation_reasons: strings(
       'Present when truncated is true. scan_limit_reached, or page_size_reached: the hosts are so large that reading more would take too long',

@@ -3,7 +3,7 @@ import type { ErrorObject } from 'ajv';
 import { catalog as en } from '../http/messages/en.ts';
 import { type Fields, fieldErrorOf } from '../http/validate.ts';
 import { isInt64 } from '../shared/json.ts';
-import { DATA_LINES, FEED_KINDS, FEED_LINES, KINDS, type Kind, LAST_VERSION, SECONDS } from './kinds.ts';
+import { DATA_LINES, FEED_KINDS, FEED_LINES, KINDS, type Kind, MAX_DELETABLE_VERSION, UNIX_SECONDS } from './kinds.ts';
 import * as generated from './validate-lines.ts';
 
 type LineError = Pick<ErrorObject, 'keyword' | 'instancePath' | 'params'>;
@@ -47,8 +47,8 @@ function* workItemProblems(line: object): Generator<string> {
   const { version, deleted_at_ms, undone_deletion: undone } = line as Partial<Record<string, unknown>>;
   if (undone !== undefined && !isUndoneDeletion(undone))
     yield 'undone_deletion must have version (int64), at_ms (Unix milliseconds) and, if known, by (string)';
-  if (isInt64(version) && version > LAST_VERSION && deleted_at_ms === undefined)
-    yield `version must be at most ${LAST_VERSION}, unless the work item is deleted: deletion adds 1`;
+  if (isInt64(version) && version > MAX_DELETABLE_VERSION && deleted_at_ms === undefined)
+    yield `version must be at most ${MAX_DELETABLE_VERSION}, unless the work item is deleted: deletion adds 1`;
 }
 
 function isUndoneDeletion(value: unknown): boolean {
@@ -98,7 +98,7 @@ function problemText(error: LineError, fields: Fields, line: object): string[] {
   const own = fieldErrorOf(error, withoutNull(fields));
   const text = en.explain.invalidFields({ fieldErrors: [own] }).replace(/\.$/, '');
   const value = (line as Partial<Record<string, unknown>>)[own.field];
-  const isTooLate = own.schema === SECONDS && isInt64(value) && value > SECONDS.maximum;
+  const isTooLate = own.schema === UNIX_SECONDS && isInt64(value) && value > UNIX_SECONDS.maximum;
   return [isTooLate ? `${text}: it is in seconds, and ${value} is in milliseconds` : text];
 }
 

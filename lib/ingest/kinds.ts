@@ -9,19 +9,19 @@ import type { Int64 } from '../shared/json.ts';
 import { flag, natural, objectId, text } from '../shared/schema.ts';
 
 /** Of an account's name, in code points. */
-export const MAX_NAME = 512;
+export const MAX_NAME_LENGTH = 512;
 /** Of an app key's note, in code points. */
-export const MAX_NOTE = 512;
+export const MAX_NOTE_LENGTH = 512;
 
-const name = { type: 'string', minLength: 1, maxLength: MAX_NAME } as const;
+const name = { type: 'string', minLength: 1, maxLength: MAX_NAME_LENGTH } as const;
 const accountId = { type: 'integer', format: 'int64', minimum: 1 } as const;
 const int64 = { type: 'integer', format: 'int64' } as const;
 /** Unix seconds up to the year 5138: what is beyond are milliseconds. */
-export const SECONDS = { type: 'integer', format: 'int64', minimum: 0, maximum: 99_999_999_999 } as const;
+export const UNIX_SECONDS = { type: 'integer', format: 'int64', minimum: 0, maximum: 99_999_999_999 } as const;
 /** Unix milliseconds of 13 digits at most, up to the year 2286. */
 const atMs = { type: 'integer', format: 'int64', minimum: 0, maximum: 9_999_999_999_999 } as const;
 /** Of an app key: shorter ones can be guessed. */
-const MIN_KEY = 32;
+const MIN_APP_KEY_LENGTH = 32;
 const PERMISSIONS = [...new Set(operations.flatMap((one) => ('permission' in one ? one.permission : [])))];
 
 const rumFields = getRumResource.response.properties as Readonly<Record<string, object>>;
@@ -29,7 +29,7 @@ const usageNames: readonly string[] = USAGE_FIELDS;
 const recordNames = Object.keys(rumFields).filter((field) => field !== 'account_id' && !usageNames.includes(field));
 const TIMES = new Set(['created_at', 'updated_at', 'window_start_time', 'window_end_time']);
 const pick = (names: readonly string[]) =>
-  Object.fromEntries(names.map((field) => [field, TIMES.has(field) ? SECONDS : rumFields[field]]));
+  Object.fromEntries(names.map((field) => [field, TIMES.has(field) ? UNIX_SECONDS : rumFields[field]]));
 
 export interface KindSchema {
   readonly required: readonly string[];
@@ -52,13 +52,13 @@ const SCHEMAS = {
     // Either the key or its hash, as exported: checked elsewhere.
     required: [],
     properties: {
-      app_key: { type: 'string', minLength: MIN_KEY, maxLength: 256 },
+      app_key: { type: 'string', minLength: MIN_APP_KEY_LENGTH, maxLength: 256 },
       app_key_hash: { type: 'string', minLength: 64, maxLength: 64, pattern: '^[0-9a-f]{64}$' },
       last_digits: { type: 'string', maxLength: 4 },
-      created_at: SECONDS,
-      expires_at: SECONDS,
+      created_at: UNIX_SECONDS,
+      expires_at: UNIX_SECONDS,
       revoked: flag,
-      note: { type: 'string', maxLength: MAX_NOTE },
+      note: { type: 'string', maxLength: MAX_NOTE_LENGTH },
     },
   },
   member: { required: ['member_id', 'name'], properties: { member_id: int64, name } },
@@ -158,4 +158,4 @@ export function identityOf(entity: Entity): string {
 }
 
 /** The last version at which a work item can be deleted: deletion adds 1, and a version is an int64. */
-export const LAST_VERSION = 2n ** 63n - 2n;
+export const MAX_DELETABLE_VERSION = 2n ** 63n - 2n;

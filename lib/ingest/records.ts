@@ -16,7 +16,7 @@ export interface FeedRecord {
 /** Of a message. */
 export const MAX_LINES = 1_000;
 /** A clock may be ahead so far: a record that is later would block every one until then. */
-const MAX_AHEAD_MS = 5 * 60_000;
+const MAX_CLOCK_AHEAD_MS = 5 * 60_000;
 
 /** What of a report is a snapshot: the time at which it came belongs to it. */
 const SNAPSHOT = ['node_count', 'edge_count', 'observed_at_ms'];
@@ -42,7 +42,7 @@ export function recordOf(line: string, sentMs: number): { problem: string } | { 
   if (entity.kind === 'work_item') delete entity.undone_deletion;
   const tooLarge = sizeProblem(entity, line);
   if (tooLarge !== undefined) return { problem: tooLarge };
-  if (at_ms > sentMs + MAX_AHEAD_MS)
+  if (at_ms > sentMs + MAX_CLOCK_AHEAD_MS)
     return { problem: `at_ms is ${at_ms - sentMs} ms after the message was sent: set the clock, or leave at_ms out` };
   const { kind, received_at_ms } = entity;
   if (kind === 'alert' && entity.source_id !== undefined) {

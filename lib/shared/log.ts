@@ -10,14 +10,14 @@ export const SERVICE = 'incident-monitoring-rum';
 
 /**
  * Writes each line as JSON to standard output, with the fields that Lambda's JSON log format passes through unchanged.
- * @param readable maps the frames of an `error_stack` to positions in the sources
+ * @param mapFrames maps the frames of an `error_stack` to positions in the sources
  */
-export function createLog(readable: (frames: string[]) => string[] = (frames) => frames): Log {
+export function createLog(mapFrames: (frames: string[]) => string[] = (frames) => frames): Log {
   const writer =
     (level: string): Write =>
     (message, fields) => {
       const { error_stack } = fields as { error_stack?: string[] };
-      const more = error_stack && { error_stack: readable(error_stack) };
+      const more = error_stack && { error_stack: mapFrames(error_stack) };
       const line = { level, message, timestamp: new Date().toISOString(), service: SERVICE, ...fields, ...more };
       process.stdout.write(`${stringifyJson(line)}\n`);
     };

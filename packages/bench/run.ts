@@ -41,15 +41,12 @@ const median = (values: number[]) => values.sort((one, other) => one - other)[Ma
 function compareWith(revision: string, suites: readonly string[], turns: number): void {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'));
   const there = join(folder, 'tree');
+  const { status: missing } = spawnSync('git', ['rev-parse', '--verify', '--quiet', `${revision}^{commit}`], {
+    cwd: root,
+  });
+  if (missing !== 0) exitOnUsageError(new UsageError(`There is no revision ${revision}.`));
   try {
-    execFileSync('git', ['worktree', 'add', '--detach', '--quiet', there, revision], {
-      cwd: root,
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-  } catch {
-    exit(new UsageError(`There is no revision ${revision}.`));
-  }
-  try {
+    execFileSync('git', ['worktree', 'add', '--detach', '--quiet', there, revision], { cwd: root });
     addPackages(there);
     const here = join(folder, 'here');
     execFileSync('git', ['worktree', 'add', '--detach', '--quiet', here, 'HEAD'], { cwd: root });
@@ -114,11 +111,11 @@ function argumentsOrExit(): Arguments {
   try {
     return readArguments(process.argv.slice(2));
   } catch (error) {
-    return exit(error);
+    return exitOnUsageError(error);
   }
 }
 
-function exit(error: unknown): never {
+function exitOnUsageError(error: unknown): never {
   if (!(error instanceof UsageError)) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exit(2);

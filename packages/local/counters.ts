@@ -6,14 +6,14 @@ import type { Served } from './gateway.ts';
 import type { LocalFunction } from './local-functions.ts';
 
 /** Maximum calls kept: more than a program on a laptop sends in an hour, and little memory. */
-const MAX_KEPT = 100_000;
+const MAX_CALLS_KEPT = 100_000;
 
 export function createCounters(now: () => number = Date.now) {
   let kept: { path: string; status: number; durationMs: number; atMs: number }[] = [];
   return {
     add({ path, status, durationMs }: Served): void {
       kept.push({ ...{ path, status, durationMs }, atMs: now() });
-      if (kept.length > 2 * MAX_KEPT) kept = kept.slice(-MAX_KEPT);
+      if (kept.length > 2 * MAX_CALLS_KEPT) kept = kept.slice(-MAX_CALLS_KEPT);
     },
     figures(): OperationFigures[] {
       const since = now() - WINDOW_MINUTES * 60_000;

@@ -44,9 +44,9 @@ export interface GatewayOptions {
 }
 
 /** Maximum bytes of an event, as JSON, that Lambda accepts. */
-const MAX_EVENT = 6 * 1024 * 1024;
+const MAX_EVENT_BYTES = 6 * 1024 * 1024;
 /** A smaller body cannot make an event too large: JSON writes a byte as at most six characters. */
-const SMALL_BODY = MAX_EVENT / 6 - 64 * 1024;
+const SMALL_BODY = MAX_EVENT_BYTES / 6 - 64 * 1024;
 /** API Gateway's time-out. */
 const MAX_WAIT_MS = 29_000;
 /** Maximum bytes of a request head for Node's parser: above API Gateway's own limits, which have their own answers. */
@@ -113,7 +113,7 @@ export function createGateway(options: GatewayOptions): Server {
     const route = findRoute(method, target.path);
     const event = toEvent({ request, target, method, body, route, requestId }, deployment);
     await admit(event, route);
-    if (body.length > SMALL_BODY && Buffer.byteLength(JSON.stringify(event)) > MAX_EVENT)
+    if (body.length > SMALL_BODY && Buffer.byteLength(JSON.stringify(event)) > MAX_EVENT_BYTES)
       throw new GatewayRefusal('EVENT_TOO_LARGE');
     const result = await call<APIGatewayProxyResult>(route.functionName, event, 'DEFAULT_5XX');
     return { ...result, headers: { ...result.headers, 'x-amzn-RequestId': requestId } };

@@ -5,9 +5,9 @@ import { promisify } from 'node:util';
 import { gunzip, inflate } from 'node:zlib';
 import { GatewayRefusal } from './gateway-response.ts';
 
-const MAX_URL = 10_240;
+const MAX_URL_BYTES = 10_240;
 const MAX_HEADER_BYTES = 10_240;
-const MAX_BODY = 10_485_760;
+const MAX_BODY_BYTES = 10_485_760;
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const METHODS = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
 const DECODERS = { gzip: promisify(gunzip), deflate: promisify(inflate) };
@@ -42,7 +42,8 @@ export function methodOf({ method = '', headers }: Pick<IncomingMessage, 'method
 export function checkHead({ url = '', rawHeaders, headers }: IncomingMessage): void {
   // Each name is followed by `: `, each value by a line break.
   const headerBytes = rawHeaders.reduce((sum, text) => sum + Buffer.byteLength(text, 'latin1') + 2, 0);
-  if (url.length > MAX_URL || headerBytes > MAX_HEADER_BYTES || !headers.host) throw new GatewayRefusal('DEFAULT_4XX');
+  if (url.length > MAX_URL_BYTES || headerBytes > MAX_HEADER_BYTES || !headers.host)
+    throw new GatewayRefusal('DEFAULT_4XX');
 }
 
 /**
@@ -55,15 +56,15 @@ export async function readBody(request: IncomingMessage, minCompressionSize: num
   // An oversized body is read to its end, so that every client receives the answer.
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size <= MAX_BODY) chunks.push(chunk);
+    if (size <= MAX_BODY_BYTES) chunks.push(chunk);
   }
-  if (size > MAX_BODY) throw new GatewayRefusal('PAYLOAD_TOO_LARGE');
+  if (size > MAX_BODY_BYTES) throw new GatewayRefusal('PAYLOAD_TOO_LARGE');
   const body = Buffer.concat(chunks);
   const coding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   if (coding === 'identity') return body;
   if (coding !== 'gzip' && coding !== 'deflate') throw new GatewayRefusal('UNSUPPORTED_MEDIA_TYPE');
   if (size < (minCompressionSize ?? 0)) return body;
-  return DECODERS[coding](body, { maxOutputLength: MAX_BODY }).catch((error: NodeJS.ErrnoException) => {
+  return DECODERS[coding](body, { maxOutputLength: MAX_BODY_BYTES }).catch((error: NodeJS.ErrnoException) => {
     throw new GatewayRefusal(error.code === 'ERR_BUFFER_TOO_LARGE' ? 'PAYLOAD_TOO_LARGE' : 'UNSUPPORTED_MEDIA_TYPE');
   });
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { SEED } from '../support/chance.ts';
 import { type FaultyTable, faultyDouble, faultyTable } from '../support/faulty-table.ts';
-import { commands, compare, newReal } from '../support/merge-commands.ts';
+import { commands, compare, newModelAndSystem } from '../support/merge-commands.ts';
 import { newTable, PATIENCE } from '../support/service.ts';
 
 /**
@@ -18,7 +18,7 @@ const { double, local, afterStorm } = RUNS[process.env.FAULTS ?? 'quick'] ?? { d
 const LANES = 4;
 const MAX_COMMANDS = 10;
 
-const FORMS = [
+const BACKENDS = [
   { runs: double, where: 'in memory', open: async () => faultyDouble() },
   { runs: local, where: 'in DynamoDB Local', open: async () => faultyTable(await newTable(), { timeouts: PATIENCE }) },
   {
@@ -28,26 +28,29 @@ const FORMS = [
   },
 ].filter(({ runs }) => runs > 0);
 
-describe.each(FORMS)(`$runs sequences against a model of what ought to be, $where (SEED=${SEED})`, ({ runs, open }) => {
-  const lanes: FaultyTable[] = [];
-  beforeAll(async () => {
-    for (let lane = 0; lane < LANES; lane += 1) lanes.push(await open());
-  });
-  afterAll(() => Promise.all(lanes.map((faulty) => faulty.close())));
+describe.each(BACKENDS)(
+  `$runs sequences against a model of what ought to be, $where (SEED=${SEED})`,
+  ({ runs, open }) => {
+    const lanes: FaultyTable[] = [];
+    beforeAll(async () => {
+      for (let lane = 0; lane < LANES; lane += 1) lanes.push(await open());
+    });
+    afterAll(() => Promise.all(lanes.map((faulty) => faulty.close())));
 
-  it.concurrent.each(Array.from({ length: LANES }, (_, lane) => lane))(
-    'any sequence of merges, cuts, retries, undos, imports, deletions leads where the model does (%i)',
-    async (lane) => {
-      const faulty = lanes[lane] as FaultyTable;
-      await fc.assert(
-        fc.asyncProperty(fc.commands(commands, { maxCommands: MAX_COMMANDS }), async (sequence) => {
-          const { model, real } = await newReal(faulty);
-          await fc.asyncModelRun(async () => ({ model, real }), sequence);
-          await compare(model, real);
-        }),
-        { numRuns: Math.ceil(runs / LANES), seed: SEED + lane, endOnFailure: process.env.SEED === undefined },
-      );
-    },
-    20 * 60_000,
-  );
-});
+    it.concurrent.each(Array.from({ length: LANES }, (_, lane) => lane))(
+      'any sequence of merges, cuts, retries, undos, imports, deletions leads where the model does (%i)',
+      async (lane) => {
+        const faulty = lanes[lane] as FaultyTable;
+        await fc.assert(
+          fc.asyncProperty(fc.commands(commands, { maxCommands: MAX_COMMANDS }), async (sequence) => {
+            const { model, real } = await newModelAndSystem(faulty);
+            await fc.asyncModelRun(async () => ({ model, real }), sequence);
+            await compare(model, real);
+          }),
+          { numRuns: Math.ceil(runs / LANES), seed: SEED + lane, endOnFailure: process.env.SEED === undefined },
+        );
+      },
+      20 * 60_000,
+    );
+  },
+);

@@ -10,7 +10,7 @@ import {
   entriesOf,
   finish,
   mergeArguments,
-  newReal,
+  newModelAndSystem,
   type Real,
   TRANSACTION_ITEMS,
 } from '../support/merge-commands.ts';
@@ -61,7 +61,7 @@ describe.each(FORMS)(
             fc.array(mergeArguments, { minLength: 2, maxLength: 3 }),
             fc.boolean(),
             async (scheduler, merges, withUndo) => {
-              const { real } = await newReal(faulty);
+              const { real } = await newModelAndSystem(faulty);
               const first = { alerts: [0, 1, 2], into: 0, title: undefined };
               expectEnvelope(await callMerge(real, first, 'first'), 200);
               const [entry] = await entriesOf(real, 0);

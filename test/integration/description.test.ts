@@ -41,7 +41,7 @@ ajv.addKeyword(int64Keyword);
 
 /** When the examples were answered: also the time of the sample data. */
 const NOW = 1_795_231_227_854;
-const MAX_BODY = 256 * 1024;
+const MAX_BODY_BYTES = 256 * 1024;
 
 let table: Table;
 let handlers: Handlers;
@@ -122,7 +122,7 @@ const CALLS: Readonly<Record<AnsweredCode, Call | Partial<Record<OperationName, 
   },
   Unauthorized: { options: { appKey: 'unknown' } },
   AccessDenied: { options: { appKey: DEMO_KEYS.withoutPermission } },
-  EntityTooLarge: { options: { rawBody: ' '.repeat(MAX_BODY + 1) } },
+  EntityTooLarge: { options: { rawBody: ' '.repeat(MAX_BODY_BYTES + 1) } },
   // That of the others is the gateway's own.
   RequestTooFrequently: { 'browse-fleet': { over: later, before: 2 } },
   InternalError: { over: broken, alone: true },

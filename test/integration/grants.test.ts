@@ -14,7 +14,7 @@ import { relayed } from '../support/events.ts';
 import { connectionLost } from '../support/faults.ts';
 import { finishFeed } from '../support/finish.ts';
 import { hostId, inventory, live, newFleet } from '../support/fleet.ts';
-import { askedFor, grantedTo } from '../support/grants.ts';
+import { grantedTo, requiredPermissions } from '../support/grants.ts';
 import { newAccount } from '../support/incidents.ts';
 import { RUM_RECORD } from '../support/rum.ts';
 import { connectAgain, eventFor, handlersOver, invoke, newTable, put, stored, testDeps } from '../support/service.ts';
@@ -41,7 +41,7 @@ function recording() {
           BatchGetCommand: 'BatchGetItem',
         }[context.commandName ?? ''] ?? (context.commandName ?? '').replace('Command', '');
       if (cut && committed) throw connectionLost();
-      for (const one of askedFor(command, args.input)) used.add(one);
+      for (const one of requiredPermissions(command, args.input)) used.add(one);
       const result = await next(args);
       committed ||= cut && command === 'TransactWriteItems';
       failing(command);

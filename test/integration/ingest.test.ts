@@ -7,7 +7,7 @@ import { rowsOf } from '../../lib/ingest/write-records.ts';
 import { SEED, seededRandom } from '../support/chance.ts';
 import { connectionLost } from '../support/faults.ts';
 import { feedOver } from '../support/feed.ts';
-import { askedFor, grantedTo } from '../support/grants.ts';
+import { grantedTo, requiredPermissions } from '../support/grants.ts';
 import { newAccount } from '../support/incidents.ts';
 import { connectAgain, eventFor, handlersOver, invoke, newTable, stored, testDeps } from '../support/service.ts';
 
@@ -288,7 +288,7 @@ it('what ingest-records does with the table is what it may do, no more and no le
   const used = new Set<string>();
   own.client.middlewareStack.add(
     (next, context) => (args) => {
-      for (const one of askedFor(
+      for (const one of requiredPermissions(
         String(context.commandName)
           .replace('Command', '')
           .replace(/^(Get|Put|Update)$/, '$1Item'),

@@ -59,7 +59,7 @@ describe('a runbook', () => {
       ...{ level: 'ERROR', message: 'merge not finished', account_id: 42, incident_id: '64f000000000000000000001' },
       ...{ sequence: 1_795_000_000_000, error_name: 'UnmovableAlertsError' },
     },
-    relay: { level: 'ERROR', message: 'record not relayed', error_name: 'TypeError' },
+    relay: { level: 'ERROR', message: 'record cannot be relayed', error_name: 'TypeError' },
     'usage-key-authorizer': { level: 'WARN', message: 'app key lookup failed', error_name: 'TimeoutError' },
   };
   const steps = stepsOf(`${before}${[...sections.values()].join('\n')}`);

@@ -14,7 +14,7 @@ import { loadData } from '../../packages/admin/data/load.ts';
 import { SEED } from '../support/chance.ts';
 import type { Fault } from '../support/fault-proxy.ts';
 import { messagesOf } from '../support/finish.ts';
-import { askedFor, grantedTo } from '../support/grants.ts';
+import { grantedTo, requiredPermissions } from '../support/grants.ts';
 import { type Account, newAccount } from '../support/incidents.ts';
 import { type Release, startReleases } from '../support/releases.ts';
 import { type Answer, type EventOptions, eventFor, newTable, stored } from '../support/service.ts';
@@ -277,7 +277,7 @@ describe(`two releases on one table (SEED=${SEED})`, () => {
     const recorded = async (name: FunctionName, act: () => Promise<unknown>) => {
       proxy.plan();
       await act();
-      const asked = proxy.calls.flatMap(({ action, body }) => askedFor(action, JSON.parse(body)));
+      const asked = proxy.calls.flatMap(({ action, body }) => requiredPermissions(action, JSON.parse(body)));
       used.set(name, (used.get(name) ?? new Set()).union(new Set(asked)));
     };
     const tenant = await newAccount(table);

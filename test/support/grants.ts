@@ -28,7 +28,7 @@ function kindOf(pk: string): KeyKind {
 }
 
 /** The action and the partition key of each row that a call names. @param name of DynamoDB's API, such as `GetItem` */
-function rowsOf(name: string, input: Input): [action: string, pk: unknown][] {
+function keyAccessesOf(name: string, input: Input): [action: string, pk: unknown][] {
   switch (name) {
     case 'GetItem':
     case 'UpdateItem':
@@ -54,8 +54,8 @@ function rowsOf(name: string, input: Input): [action: string, pk: unknown][] {
 }
 
 /** What IAM is asked for a call: `GetItem on appKey`, for example. */
-export const askedFor = (name: string, input: object): string[] =>
-  rowsOf(name, input).map(([action, pk]) => `${action} on ${kindOf(textOf(pk))}`);
+export const requiredPermissions = (name: string, input: object): string[] =>
+  keyAccessesOf(name, input).map(([action, pk]) => `${action} on ${kindOf(textOf(pk))}`);
 
 /** What a function may do, and of that what only the previous release does. */
 export function grantedTo(name: FunctionName): { all: Set<string>; previous: Set<string> } {

@@ -65,7 +65,7 @@ function depsOf(real: Real) {
 type Command = fc.AsyncCommand<Model, Real>;
 
 /** An account of its own in the table. */
-export async function newReal(faulty: FaultyTable): Promise<{ model: Model; real: Real }> {
+export async function newModelAndSystem(faulty: FaultyTable): Promise<{ model: Model; real: Real }> {
   faulty.clear();
   const { table } = faulty;
   const tenant = await newAccount(table);

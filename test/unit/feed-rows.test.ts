@@ -5,13 +5,13 @@ import { ofKind } from '../../lib/dynamodb/keys.ts';
 import type { FeedEntry } from '../../lib/dynamodb/rows.ts';
 import {
   changeOf,
+  decodeAlertList,
+  decodeMoves,
   gapsIn,
   largeEntryRows,
   listParts,
   type Move,
   movesRow,
-  readAlertList,
-  readMovedAlerts,
   smallEntryRow,
 } from '../../lib/operations/merge-alerts/feed.ts';
 
@@ -59,7 +59,7 @@ describe('the rows of a feed entry', () => {
     expect(all[0]).toMatchObject({ ...ENTRY, large: true, alerts: count });
     for (const row of all) expect(sizeOf(row)).toBeLessThan(MAX_ROW);
     expect(new Set(all.map(({ pk, sk }) => `${pk} ${sk}`)).size).toBe(rows);
-    expect(readAlertList(ofKind('feedAlerts', all))).toEqual(ids);
+    expect(decodeAlertList(ofKind('feedAlerts', all))).toEqual(ids);
   });
 
   it('that is small, of as many alerts as a transaction holds, each from an incident of its own, is far below 400 KB', () => {
@@ -67,7 +67,7 @@ describe('the rows of a feed entry', () => {
     const stayed = [objectId(), objectId()];
     const row = smallEntryRow(1, ENTRY, moves, stayedOf(stayed));
     expect(sizeOf(row)).toBeLessThan(MAX_ROW / 10);
-    expect(readMovedAlerts(ENTRY, [row as never])).toEqual({ moves, stayed });
+    expect(decodeMoves(ENTRY, [row as never])).toEqual({ moves, stayed });
   });
 
   it('record each alert once, though two of them have it', () => {
@@ -76,7 +76,7 @@ describe('the rows of a feed entry', () => {
     const row = movesRow(1, ENTRY, { start: 0, end: 4 }, moves, stayedOf(stayed));
     const again = movesRow(1, ENTRY, { start: 3, end: 4 }, [], stayedOf(stayed));
     expect(row).toMatchObject({ count: 4 });
-    expect(readMovedAlerts(ENTRY, [row, again] as never[])).toEqual({ moves, stayed });
+    expect(decodeMoves(ENTRY, [row, again] as never[])).toEqual({ moves, stayed });
   });
 
   it('keep the form of earlier releases', () => {
@@ -109,7 +109,7 @@ describe('the rows of a feed entry', () => {
   it('of an undo show where the alerts moved back to', () => {
     const undone: FeedEntry = { ...ENTRY, kind: 'merge_undone', undone_sequence: 5 };
     const moves = [objectId(), undefined].map((to) => ({ alertId: objectId(), from: ENTRY.incident_id, to }));
-    expect(readMovedAlerts(undone, [smallEntryRow(1, undone, moves, [])] as never[])).toEqual({ moves, stayed: [] });
+    expect(decodeMoves(undone, [smallEntryRow(1, undone, moves, [])] as never[])).toEqual({ moves, stayed: [] });
   });
 });
 

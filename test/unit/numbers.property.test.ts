@@ -15,7 +15,7 @@ import { checkData } from '../../packages/admin/data/check-lines.ts';
 import { documentedLines } from '../support/data-format.ts';
 
 const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
-const LAST_VERSION = 2n ** 63n - 2n;
+const MAX_DELETABLE_VERSION = 2n ** 63n - 2n;
 const ID = 'a'.repeat(24);
 
 /** The integer that a number is, by BigInt arithmetic on its text; undefined when it is none. Slow for large exponents. */
@@ -76,7 +76,7 @@ const FIELDS: [string, [{ properties: object }, never], (number: string) => stri
     'version',
     [deleteWorkItem.request, validateDelete as never],
     (n) => `{"work_item_id":"1.5","version":${n}}`,
-    { min: 1n, max: LAST_VERSION },
+    { min: 1n, max: MAX_DELETABLE_VERSION },
   ],
   [
     'owner_id',
@@ -167,10 +167,10 @@ describe('an import', () => {
   it('takes every version that a deletion can leave, and for an item that is not deleted none that cannot be deleted', async () => {
     const item = (version: bigint, more = '') =>
       `{"kind":"work_item","account_id":1,"work_item_id":"w","title":"t","version":${version}${more}}`;
-    for (const line of [item(LAST_VERSION), item(LAST_VERSION + 1n, ',"deleted_at_ms":1')])
+    for (const line of [item(MAX_DELETABLE_VERSION), item(MAX_DELETABLE_VERSION + 1n, ',"deleted_at_ms":1')])
       expect(await checkData('f', [line], somewhere)).toHaveLength(1);
-    await expect(checkData('f', [item(LAST_VERSION + 1n)], somewhere)).rejects.toThrow(
-      `f:1: version must be at most ${LAST_VERSION}, unless the work item is deleted`,
+    await expect(checkData('f', [item(MAX_DELETABLE_VERSION + 1n)], somewhere)).rejects.toThrow(
+      `f:1: version must be at most ${MAX_DELETABLE_VERSION}, unless the work item is deleted`,
     );
   });
 });

@@ -47,7 +47,7 @@ describe('relay', () => {
     expect(events.map(sequenceOf)).toEqual([1, 3]);
     expect(failures).toEqual([]);
     expect(sent).toEqual({ merges: [], deadLetters: [JSON.stringify({ Records: [bad] })] });
-    expect(log.lines.map(({ message }) => message)).toEqual(['record not relayed']);
+    expect(log.lines.map(({ message }) => message)).toEqual(['record cannot be relayed']);
     // Where the dead letters do not take it, it comes again.
     expect((await relayed(newDouble(), [bad], () => false)).failures).toEqual(['2']);
   });

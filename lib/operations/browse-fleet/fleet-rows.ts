@@ -1,4 +1,4 @@
-/** The rows of a host. Other systems write them, so they may hold anything: both ways to read them (range, key) decode them here. */
+/** The two rows of a host: inventory and status. Other systems write them, so they may hold anything: every read decodes them here. */
 import { isInt64 } from '../../shared/json.ts';
 import { codes, flag, hostId, natural, type RowOf, text } from '../../shared/schema.ts';
 
@@ -46,16 +46,16 @@ export const STATUS_SCHEMA = {
 } as const;
 export type HostStatusRow = RowOf<typeof STATUS_SCHEMA>;
 
-/** The live status could not be read, or is malformed. */
 export const UNREADABLE = Symbol('status unreadable');
+/** The status of a host: undefined if it never reported, {@link UNREADABLE} if it could not be read or is malformed. */
 export type LiveStatus = HostStatusRow | typeof UNREADABLE | undefined;
 
 /** Checks an attribute. One with a `fallback` is required; the fallback replaces a missing or malformed value. */
-interface Form {
-  readonly is: (value: unknown) => boolean;
+interface AttributeRule {
+  readonly isValid: (value: unknown) => boolean;
   readonly fallback: string | boolean | number | undefined;
 }
-type Forms = Readonly<Record<string, Form>>;
+type AttributeRules = Readonly<Record<string, AttributeRule>>;
 
 interface RowSchema {
   readonly required: readonly string[];
@@ -63,59 +63,65 @@ interface RowSchema {
 }
 
 const isText = (value: unknown) => typeof value === 'string';
-const CHECKS: Readonly<Record<string, Form['is']>> = {
+const CHECKS: Readonly<Record<string, AttributeRule['isValid']>> = {
   string: isText,
   boolean: (value) => typeof value === 'boolean',
   array: (value) => Array.isArray(value) && value.every(isText),
 };
-const FALLBACKS: Readonly<Record<string, Form['fallback']>> = { string: '', boolean: false, integer: 0 };
+const FALLBACKS: Readonly<Record<string, AttributeRule['fallback']>> = { string: '', boolean: false, integer: 0 };
 
-function formsOf({ required, properties }: RowSchema): Forms {
+function rulesOf({ required, properties }: RowSchema): AttributeRules {
   const { host_id: _key, ...attributes } = properties;
-  const forms = Object.entries(attributes).map(([name, { type, minimum = 0 }]) => {
-    const is = CHECKS[type] ?? ((value: unknown) => isInt64(value) && value >= minimum);
-    return [name, { is, fallback: required.includes(name) ? FALLBACKS[type] : undefined }];
+  const rules = Object.entries(attributes).map(([name, { type, minimum = 0 }]) => {
+    const isInteger = (value: unknown) => isInt64(value) && value >= minimum;
+    return [
+      name,
+      { isValid: CHECKS[type] ?? isInteger, fallback: required.includes(name) ? FALLBACKS[type] : undefined },
+    ];
   });
-  return Object.fromEntries(forms);
+  return Object.fromEntries(rules);
 }
 
-const HOST_FORMS = formsOf(HOST_SCHEMA);
-const STATUS_FORMS = formsOf(STATUS_SCHEMA);
+const HOST_RULES = rulesOf(HOST_SCHEMA);
+const STATUS_RULES = rulesOf(STATUS_SCHEMA);
 
-export const HOST_ATTRIBUTES = Object.keys(HOST_FORMS);
-export const STATUS_ATTRIBUTES = Object.keys(STATUS_FORMS);
+export const HOST_ATTRIBUTES = Object.keys(HOST_RULES);
+export const STATUS_ATTRIBUTES = Object.keys(STATUS_RULES);
 
 /** A row as it came from the table, its sort key as `host_id`. */
 export type RawRow = { host_id: string } & Record<string, unknown>;
 
 /** Decodes an inventory row. A missing or malformed attribute gets its fallback, or is omitted. */
 export function decodeHost(raw: RawRow): { host: HostRow; malformed: boolean } {
-  const { row, malformed } = decode<HostRow>(HOST_FORMS, raw);
+  const { row, malformed } = decode<HostRow>(HOST_RULES, raw);
   return { host: row, malformed };
 }
 
 /** Decodes a row of live status. @returns {@link UNREADABLE} if it is malformed */
 export function decodeStatus(raw: RawRow): HostStatusRow | typeof UNREADABLE {
-  const { row, malformed } = decode<HostStatusRow>(STATUS_FORMS, raw);
+  const { row, malformed } = decode<HostStatusRow>(STATUS_RULES, raw);
   return malformed ? UNREADABLE : row;
 }
 
-/** A null counts as absent, a set as an array. A valid row is returned without a copy, since a page reads thousands. */
-function decode<Row>(forms: Forms, raw: RawRow): { row: Row; malformed: boolean } {
-  let fits = true;
-  for (const name in forms) {
-    const { is, fallback } = forms[name] as Form;
+/**
+ * Null counts as absent, and a set as an array. A row that needs neither a conversion nor a fallback is returned as it is, with unknown
+ * attributes, since a page reads thousands.
+ */
+function decode<Row>(rules: AttributeRules, raw: RawRow): { row: Row; malformed: boolean } {
+  let usableAsIs = true;
+  for (const name in rules) {
+    const { isValid, fallback } = rules[name] as AttributeRule;
     const value = raw[name];
-    if (value === undefined ? fallback !== undefined : !is(value)) fits = false;
+    if (value === undefined ? fallback !== undefined : !isValid(value)) usableAsIs = false;
   }
-  if (fits) return { row: raw as Row, malformed: false };
+  if (usableAsIs) return { row: raw as Row, malformed: false };
 
   const row: Record<string, unknown> = { host_id: raw.host_id };
   let malformed = false;
-  for (const [name, { is, fallback }] of Object.entries(forms)) {
+  for (const [name, { isValid, fallback }] of Object.entries(rules)) {
     const given = raw[name] ?? undefined;
     const value = given instanceof Set ? [...given] : given;
-    const wrong = value === undefined ? fallback !== undefined : !is(value);
+    const wrong = value === undefined ? fallback !== undefined : !isValid(value);
     malformed ||= wrong;
     const kept = wrong ? fallback : value;
     if (kept !== undefined) row[name] = kept;

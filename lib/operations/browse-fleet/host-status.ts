@@ -103,14 +103,14 @@ export function fleetHost(host: HostRow, live: LiveStatus, nowMs: number): Fleet
 }
 
 /** Texts are cut to this many code points, so that a page of 100 hosts stays below 4 MB. */
-const MAX_TEXT = 256;
+const MAX_TEXT_LENGTH = 256;
 const MAX_REASON_CODE = 128;
 const MAX_REASON_CODES = 32;
 
 /** The texts of a host's rows, cut to their maximum. */
 function boundedTexts(host: HostRow, report: HostStatusRow | undefined) {
   let isCut = false;
-  const bounded = <Text extends string | undefined>(text: Text, longest = MAX_TEXT): Text => {
+  const bounded = <Text extends string | undefined>(text: Text, longest = MAX_TEXT_LENGTH): Text => {
     if (text === undefined || text.length <= longest) return text;
     const cut = [...text.slice(0, 2 * longest)].slice(0, longest).join('') as Text & string;
     isCut ||= cut.length < text.length;

@@ -1,7 +1,7 @@
 /** Commits merges and undos. `protocol.md` has the steps and invariants. */
 
 import QuickLRU from 'quick-lru';
-import { backoff, CONTENDED, THROTTLED } from '../../dynamodb/backoff.ts';
+import { backoff, MERGE_ORDER_CONFLICT, THROTTLED } from '../../dynamodb/backoff.ts';
 import { type Table, withSignal } from '../../dynamodb/client.ts';
 import { EXISTS, expression, IS_NEW, isAsRead, set } from '../../dynamodb/expression.ts';
 import { type KeyOf, keys, type Stored } from '../../dynamodb/keys.ts';
@@ -11,7 +11,7 @@ import type { FeedEntry, IncidentRow } from '../../dynamodb/rows.ts';
 import { readPastSignal, settle } from '../../dynamodb/settle.ts';
 import {
   type Action,
-  checkAction,
+  conditionCheck,
   putAction,
   type TransactionResult,
   transactOnce,
@@ -22,7 +22,7 @@ import { type Assignments, type Decide, inListOrder, latestEntryOf, moveActions,
 import { changeOf, type EntryId, largeEntryRows, smallEntryRow } from './feed.ts';
 import { MAX_PENDING, type MergeOrder, mergeOrderOf, orderActions } from './merge-order.ts';
 import { moveAlerts } from './move.ts';
-import { type LargeEntry, readPendingEntry } from './read-incidents.ts';
+import { type LargeEntry, readLargeEntry } from './read-incidents.ts';
 
 /** The row that makes a repeated call a no-op. Times in Unix seconds. */
 export interface Idempotency {
@@ -151,7 +151,7 @@ function actionsOf(prepared: PreparedEntry): Action[] {
     ...orderActions(account, entry, order, large),
     ...incidentActions(prepared),
   ];
-  if (owner !== undefined) actions.push(checkAction(keys.member(account, owner), EXISTS));
+  if (owner !== undefined) actions.push(conditionCheck(keys.member(account, owner), EXISTS));
   if (idempotency) {
     const { key, bodyHash: body_hash, ttl, nowSeconds } = idempotency;
     const { incident_id, sequence } = entry;
@@ -210,7 +210,7 @@ export async function commit(table: Table, prepared: PreparedEntry, attempts: Pr
       isRunning = false;
     }
     try {
-      await backoff(attempts.length, result.outcome === 'throttled' ? THROTTLED : CONTENDED, table.signal);
+      await backoff(attempts.length, result.outcome === 'throttled' ? THROTTLED : MERGE_ORDER_CONFLICT, table.signal);
     } catch (error) {
       found = await find();
       if (!found) throw error;
@@ -257,7 +257,7 @@ export function pendingEntryReader(): PendingEntryReader {
   const kept = new QuickLRU<string, LargeEntry>({ maxSize: 2 * MAX_PENDING });
   return async (table, account, entryId) => {
     const name = `${account} ${entryId.incidentId} ${entryId.sequence}`;
-    const entry = kept.get(name) ?? (await readPendingEntry(table, account, entryId));
+    const entry = kept.get(name) ?? (await readLargeEntry(table, account, entryId));
     kept.set(name, entry);
     return entry;
   };

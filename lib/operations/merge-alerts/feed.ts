@@ -84,7 +84,7 @@ function movedAlerts(kind: FeedEntry['kind'], moves: readonly Move[], stayed: re
 }
 
 /** Collects moves and no-ops from an entry's rows. An alert that is in several rows counts once. */
-export function readMovedAlerts(
+export function decodeMoves(
   { kind, incident_id: own }: Pick<FeedEntry, 'kind' | 'incident_id'>,
   rows: readonly MovedAlerts[],
 ): { moves: Move[]; stayed: string[] } {
@@ -102,7 +102,7 @@ export function readMovedAlerts(
 }
 
 /** The alert ids in the rows of a large entry's list, in its order. */
-export function readAlertList(rows: readonly AlertListRow[]): string[] {
+export function decodeAlertList(rows: readonly AlertListRow[]): string[] {
   return rows.flatMap(({ alert_ids }) => {
     const text = Buffer.from(alert_ids).toString('hex');
     const digits = 2 * ID_BYTES;

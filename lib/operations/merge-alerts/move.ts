@@ -22,7 +22,7 @@ import {
 } from './assignment.ts';
 import { type EntryId, gapsIn, type ListSlice, movesRow } from './feed.ts';
 import { readMergeOrder, removePending } from './merge-order.ts';
-import { type LargeEntry, readEntry, readMovedSlices, readPendingEntry } from './read-incidents.ts';
+import { type LargeEntry, readEntry, readLargeEntry, readMovedSlices } from './read-incidents.ts';
 
 /** Concurrent transactions: one for each partition key of an account's alerts. */
 const WORKERS = 16;
@@ -88,7 +88,7 @@ export async function finishMerge(
       const { pending = [] } = await readMergeOrder(table, account);
       if (!pending.some(({ sequence }) => sequence === entryId.sequence))
         return retries === 0 ? 'not pending' : 'finished';
-      const large = await readPendingEntry(table, account, entryId);
+      const large = await readLargeEntry(table, account, entryId);
       const workers = Math.max(1, Math.floor(WORKERS / 2 ** retries));
       await moveAlerts(table, large, { pending, transactionItems, workers });
       return 'finished';
@@ -123,7 +123,7 @@ async function moveEarlier(
   const steps: { large: LargeEntry; slices: ListSlice[] }[] = [];
   for (const entryId of pending.toReversed()) {
     if (entryId.sequence >= entry.sequence) continue;
-    const large = await readPendingEntry(table, account, entryId);
+    const large = await readLargeEntry(table, account, entryId);
     const shared = slicesWith(large.alertIds, wanted, limits.most);
     if (shared.length === 0) continue;
     const moved = await readMovedSlices(table, large);
@@ -262,15 +262,15 @@ async function moveSlice(
   const ids = large.alertIds.slice(slice.start, slice.end);
   if (ids.some((id) => blocked.has(id))) return 'refused';
   const assignments = known ?? (await readAssignments(table, account, ids));
-  const isOvertaken = (id: string) => latestEntryOf(assignments.get(id) ?? {}) >= entry.sequence;
+  const isSettled = (id: string) => latestEntryOf(assignments.get(id) ?? {}) >= entry.sequence;
   // This or a later entry has already moved an alert, or it was imported again.
-  if (ids.some(isOvertaken)) {
+  if (ids.some(isSettled)) {
     const [gap] = gapsIn(slice, await readMovedSlices(table, large));
     if (gap?.start !== slice.start || gap.end !== slice.end) return 'changed';
   }
   // A restored table may lack the row that records the move. Even then, no alert is taken from a later entry.
   const { moves, stayed } = planMoves(ids, assignments, (id, assignment) =>
-    isOvertaken(id) ? undefined : decide(id, assignment),
+    isSettled(id) ? undefined : decide(id, assignment),
   );
   const actions = moveActions(account, entry.sequence, [...moves, ...stayed], assignments);
   return (await transactOnce(table, [putAction(movesRow(account, entry, slice, moves, stayed), IS_NEW), ...actions]))

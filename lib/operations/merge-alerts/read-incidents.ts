@@ -7,7 +7,7 @@ import { queryAll, queryRows } from '../../dynamodb/query.ts';
 import { getRow } from '../../dynamodb/row.ts';
 import type { FeedEntry } from '../../dynamodb/rows.ts';
 import type { Int64 } from '../../shared/json.ts';
-import { type EntryId, gapsIn, type ListSlice, type Move, readAlertList, readMovedAlerts } from './feed.ts';
+import { decodeAlertList, decodeMoves, type EntryId, gapsIn, type ListSlice, type Move } from './feed.ts';
 
 type FeedRow = Stored<'feedEntry' | 'feedAlerts' | 'feedMoves'>;
 
@@ -15,7 +15,7 @@ type FeedRow = Stored<'feedEntry' | 'feedAlerts' | 'feedMoves'>;
 const MAX_READS = 5;
 
 /** A feed entry with all its alerts. */
-export interface FeedItem {
+export interface FeedEntryWithAlerts {
   entry: FeedEntry;
   /** Ids of all its alerts, moved or not; of a large entry in the order of its list. */
   alertIds: string[];
@@ -32,14 +32,14 @@ export const readIncident = (table: Table, account: Int64, id: string) => getRow
 export const readAlert = (table: Table, account: Int64, id: string) => getRow(table, keys.alert(account, id));
 
 /** An incident's feed, oldest first. */
-export async function readFeed(table: Table, account: Int64, incidentId: string): Promise<FeedItem[]> {
+export async function readFeed(table: Table, account: Int64, incidentId: string): Promise<FeedEntryWithAlerts[]> {
   return feedOf(await queryRows(table, collections.feed(account, incidentId))).items;
 }
 
 /** Groups a feed's rows into entries. `orphans`: rows whose entry is missing. */
-export function feedOf(rows: readonly FeedRow[]): { items: FeedItem[]; orphans: FeedRow[] } {
+export function feedOf(rows: readonly FeedRow[]): { items: FeedEntryWithAlerts[]; orphans: FeedRow[] } {
   const rowsOf = Map.groupBy(rows, (row) => Number(parseKey(row)?.parts[1]));
-  const items: FeedItem[] = [];
+  const items: FeedEntryWithAlerts[] = [];
   const orphans: FeedRow[] = [];
   for (const group of rowsOf.values()) {
     const item = itemOf(group);
@@ -54,7 +54,7 @@ export async function readEntry(
   table: Table,
   account: Int64,
   { incidentId, sequence }: EntryId,
-): Promise<FeedItem | undefined> {
+): Promise<FeedEntryWithAlerts | undefined> {
   const { sk } = keys.feedEntry(account, incidentId, sequence);
   return itemOf(await queryRows(table, collections.feed(account, incidentId), { prefix: sk }));
 }
@@ -63,7 +63,11 @@ export async function readEntry(
  * Reads an entry with its whole list. A query may show only some rows of a transaction, so it reads again until the list is complete.
  * @returns undefined when rows stay missing
  */
-export async function readWholeEntry(table: Table, account: Int64, entryId: EntryId): Promise<FeedItem | undefined> {
+export async function readEntryWithMoves(
+  table: Table,
+  account: Int64,
+  entryId: EntryId,
+): Promise<FeedEntryWithAlerts | undefined> {
   for (let reads = 1; reads <= MAX_READS; reads += 1) {
     const item = await readEntry(table, account, entryId);
     if (item && (!item.entry.large || item.alertIds.length === item.entry.alerts)) return item;
@@ -73,12 +77,12 @@ export async function readWholeEntry(table: Table, account: Int64, entryId: Entr
 }
 
 /** Builds an entry from its rows; undefined when the row of the entry itself is missing. */
-function itemOf(rows: readonly FeedRow[]): FeedItem | undefined {
+function itemOf(rows: readonly FeedRow[]): FeedEntryWithAlerts | undefined {
   const [row] = ofKind('feedEntry', rows);
   if (!row) return undefined;
   const { pk: _pk, sk: _sk, moved = {}, stayed = [], ...entry } = row;
   if (!entry.large) {
-    const alerts = readMovedAlerts(entry, [{ moved, stayed }]);
+    const alerts = decodeMoves(entry, [{ moved, stayed }]);
     return {
       entry,
       alertIds: [...alerts.moves.map(({ alertId }) => alertId), ...alerts.stayed],
@@ -90,8 +94,8 @@ function itemOf(rows: readonly FeedRow[]): FeedItem | undefined {
   const [unmoved] = gapsIn({ start: 0, end: entry.alerts ?? 0 }, movesRows.map(sliceOf));
   return {
     entry,
-    alertIds: readAlertList(ofKind('feedAlerts', rows)),
-    ...readMovedAlerts(entry, movesRows),
+    alertIds: decodeAlertList(ofKind('feedAlerts', rows)),
+    ...decodeMoves(entry, movesRows),
     pending: unmoved !== undefined,
     ...(unmoved && { unmovedFrom: unmoved.start }),
   };
@@ -118,7 +122,7 @@ export class EntryUnreadableError extends Error {
  * Reads a pending entry. A query may show only some rows of a transaction, so it reads again until the list is complete.
  * @throws EntryUnreadableError when rows stay missing
  */
-export async function readPendingEntry(
+export async function readLargeEntry(
   table: Table,
   account: Int64,
   { incidentId, sequence }: EntryId,

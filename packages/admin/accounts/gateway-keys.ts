@@ -19,7 +19,7 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 import { noteGatewayKey } from './accounts.ts';
 
 const MAX_ATTEMPTS = 8;
-const BUSY_BACKOFF = { firstMs: 100, longestMs: 12_800 };
+const BUSY_BACKOFF = { baseMs: 100, maxMs: 12_800 };
 /** Maximum keys in a page of API Gateway. */
 const PAGE = 500;
 /** API Gateway makes one change at a time and answers others with a conflict; its rate for these calls is low. */

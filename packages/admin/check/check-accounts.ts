@@ -4,7 +4,7 @@ import { appKeyIdOf } from '../../../lib/auth/app-keys.ts';
 import { all, EXISTS, expression, IS_NEW, is, set } from '../../../lib/dynamodb/expression.ts';
 import { keys } from '../../../lib/dynamodb/keys.ts';
 import type { AccountRow, AppKeyRow } from '../../../lib/dynamodb/rows.ts';
-import { type Action, checkAction, deleteAction, putAction, updateAction } from '../../../lib/dynamodb/transact.ts';
+import { type Action, conditionCheck, deleteAction, putAction, updateAction } from '../../../lib/dynamodb/transact.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { copiedFields } from '../accounts/accounts.ts';
 import { type Finding, findingsOf } from './finding.ts';
@@ -23,7 +23,7 @@ export function* checkAccounts({ listed, accounts, appKeys }: AccountRows): Gene
     const list = keys.listedAccount(account);
     if (!row) {
       const [what, ...fixes] = listed.has(account)
-        ? (['the list of accounts has it', deleteAction(list), checkAction(keys.account(account), IS_NEW)] as const)
+        ? (['the list of accounts has it', deleteAction(list), conditionCheck(keys.account(account), IS_NEW)] as const)
         : (['it has rows'] as const);
       yield finding('account_missing', {}, `${what}, but the account does not exist`, ...fixes);
       continue;
@@ -35,7 +35,12 @@ export function* checkAccounts({ listed, accounts, appKeys }: AccountRows): Gene
     for (const hash of row.app_keys ?? []) {
       if (appKeys.get(hash)?.account_id === account) continue;
       const detail = appKeys.has(hash) ? 'the key belongs to another account' : 'calls with it are refused';
-      yield finding('app_key_missing', { app_key_id: appKeyIdOf(hash) }, detail, ...listing(account, 'DELETE', hash));
+      yield finding(
+        'app_key_missing',
+        { app_key_id: appKeyIdOf(hash) },
+        detail,
+        ...keyListActions(account, 'DELETE', hash),
+      );
     }
   }
   for (const [hash, appKey] of appKeys) {
@@ -45,28 +50,28 @@ export function* checkAccounts({ listed, accounts, appKeys }: AccountRows): Gene
     const ids = { app_key_id: appKeyIdOf(hash) };
     if (!account.app_keys?.has(hash)) {
       const detail = 'it works, but is neither listed nor changed with its account';
-      yield finding('app_key_unlisted', ids, detail, ...listing(account.account_id, 'ADD', hash));
+      yield finding('app_key_unlisted', ids, detail, ...keyListActions(account.account_id, 'ADD', hash));
     }
     const { permissions, suspended = false, cursor_secret, gateway_key, account_revision } = appKey;
     const has = { permissions, suspended, cursor_secret, gateway_key, account_revision };
     if (isDeepStrictEqual(has, copiedFields(account))) continue;
     const detail = `it has the permissions of revision ${account_revision ?? 0}; the account is at revision ${account.revision}`;
-    yield finding('app_key_outdated', ids, detail, ...copying(hash, appKey, account));
+    yield finding('app_key_outdated', ids, detail, ...copyActions(hash, appKey, account));
   }
 }
 
 /** `ADD` lists a key if it still belongs to the account; `DELETE` removes it from the list if it still does not. */
-function listing(account: Int64, verb: 'ADD' | 'DELETE', hash: string): Action[] {
+function keyListActions(account: Int64, verb: 'ADD' | 'DELETE', hash: string): Action[] {
   const hashes = new Set([hash]);
   const [change, isStill] =
     verb === 'ADD'
       ? [expression`ADD app_keys ${hashes}`, is('account_id', account)]
       : [expression`DELETE app_keys ${hashes}`, expression`${IS_NEW} OR account_id <> ${account}`];
-  return [updateAction(keys.account(account), change, EXISTS), checkAction(keys.appKey(hash), isStill)];
+  return [updateAction(keys.account(account), change, EXISTS), conditionCheck(keys.appKey(hash), isStill)];
 }
 
 /** Copies the account's permissions to a key, if neither has changed. The account wins, even if the key has a higher revision. */
-function copying(hash: string, { account_revision }: AppKeyRow, account: AccountRow): Action[] {
+function copyActions(hash: string, { account_revision }: AppKeyRow, account: AccountRow): Action[] {
   const { account_id, revision } = account;
   return [
     updateAction(
@@ -74,6 +79,6 @@ function copying(hash: string, { account_revision }: AppKeyRow, account: Account
       set(copiedFields(account)),
       all(is('account_id', account_id), is('account_revision', account_revision)),
     ),
-    checkAction(keys.account(account_id), is('revision', revision)),
+    conditionCheck(keys.account(account_id), is('revision', revision)),
   ];
 }

@@ -3,7 +3,7 @@ import { keys } from '../../../lib/dynamodb/keys.ts';
 import type { FeedEntry, IncidentChange } from '../../../lib/dynamodb/rows.ts';
 import { updateAction } from '../../../lib/dynamodb/transact.ts';
 import { changeOf } from '../../../lib/operations/merge-alerts/feed.ts';
-import type { FeedItem } from '../../../lib/operations/merge-alerts/read-incidents.ts';
+import type { FeedEntryWithAlerts } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { MergeRows } from './read-rows.ts';
@@ -18,7 +18,10 @@ interface Fields {
  * Whether incidents have the titles and owners that their feeds gave them last. What others have written since stays: an
  * incident notes which entry changed it last, and what was before.
  */
-export function* checkIncidents({ account, incidents }: MergeRows, entries: readonly FeedItem[]): Generator<Finding> {
+export function* checkIncidents(
+  { account, incidents }: MergeRows,
+  entries: readonly FeedEntryWithAlerts[],
+): Generator<Finding> {
   const finding = findingsOf(account);
   for (const [incidentId, incident] of incidents) {
     const { loaded_after: loadedAfter = 0, last_change: noted } = incident;
@@ -52,7 +55,7 @@ export function* checkIncidents({ account, incidents }: MergeRows, entries: read
 }
 
 /** The entries that changed title or owner of an incident, ascending. */
-const changesOf = (entries: readonly FeedItem[], incidentId: string): FeedEntry[] =>
+const changesOf = (entries: readonly FeedEntryWithAlerts[], incidentId: string): FeedEntry[] =>
   entries
     .map(({ entry }) => entry)
     .filter((entry) => entry.incident_id === incidentId)

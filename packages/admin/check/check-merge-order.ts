@@ -1,8 +1,8 @@
 import { expression, IS_NEW, is, isBelow, set } from '../../../lib/dynamodb/expression.ts';
 import { keys } from '../../../lib/dynamodb/keys.ts';
-import { checkAction, updateAction } from '../../../lib/dynamodb/transact.ts';
+import { conditionCheck, updateAction } from '../../../lib/dynamodb/transact.ts';
 import { pendingAt } from '../../../lib/operations/merge-alerts/merge-order.ts';
-import type { FeedItem } from '../../../lib/operations/merge-alerts/read-incidents.ts';
+import type { FeedEntryWithAlerts } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { MergeRows } from './read-rows.ts';
 
@@ -12,54 +12,55 @@ const OVERDUE_MS = 5 * 60_000;
 /** Checks the merge order: that it has the latest sequences, and lists as pending exactly the entries with alerts left to move. */
 export function* checkMergeOrder(
   { account, order }: MergeRows,
-  entries: readonly FeedItem[],
+  entries: readonly FeedEntryWithAlerts[],
   nowMs: number,
 ): Generator<Finding> {
   const key = keys.mergeOrder(account);
   const finding = findingsOf(account);
   const isPending = (sequence: number, incidentId: string) => expression`${pendingAt(sequence)} = ${incidentId}`;
-  const latest = (of: readonly FeedItem[]) => of.reduce((last, { entry }) => Math.max(last, entry.sequence), 0);
+  const latest = (of: readonly FeedEntryWithAlerts[]) =>
+    of.reduce((last, { entry }) => Math.max(last, entry.sequence), 0);
   const largeEntries = entries.filter(({ entry }) => entry.large);
   for (const [name, known, last] of [
     ['last', order.last, latest(entries)],
     ['last_large', order.lastLarge ?? 0, latest(largeEntries)],
   ] as const) {
-    const raise = updateAction(key, set({ [name]: last }), isBelow(name, last));
+    const raiseTo = updateAction(key, set({ [name]: last }), isBelow(name, last));
     if (last > known)
-      yield finding('merge_order_behind', { sequence: last }, `its ${name} is ${known || 'absent'}`, raise);
+      yield finding('merge_order_behind', { sequence: last }, `its ${name} is ${known || 'absent'}`, raiseTo);
   }
 
-  const marked = new Map((order.pending ?? []).map(({ sequence, incidentId }) => [sequence, incidentId]));
-  const pending = new Map(
+  const recorded = new Map((order.pending ?? []).map(({ sequence, incidentId }) => [sequence, incidentId]));
+  const unfinished = new Map(
     entries.flatMap(({ entry, unmovedFrom }) =>
       unmovedFrom === undefined ? [] : [[entry.sequence, { incidentId: entry.incident_id, unmovedFrom }]],
     ),
   );
   let hasMap = order.pending !== undefined;
-  for (const [sequence, { incidentId, unmovedFrom }] of pending) {
-    if (marked.get(sequence) === incidentId) continue;
+  for (const [sequence, { incidentId, unmovedFrom }] of unfinished) {
+    if (recorded.get(sequence) === incidentId) continue;
     const mark = hasMap
       ? updateAction(key, expression`SET ${isPending(sequence, incidentId)}`)
       : updateAction(key, set({ pending: { [sequence]: incidentId } }), is('pending', undefined));
     hasMap = true;
     // Prevents marking the merge as pending again after another repair has finished it.
-    const isUnmoved = checkAction(keys.feedMoves(account, incidentId, sequence, unmovedFrom), IS_NEW);
+    const isUnmoved = conditionCheck(keys.feedMoves(account, incidentId, sequence, unmovedFrom), IS_NEW);
     const ids = { incident_id: incidentId, sequence };
     yield finding('pending_mark_missing', ids, 'nothing would finish it', mark, isUnmoved);
   }
-  for (const [sequence, incidentId] of marked) {
-    if (pending.get(sequence)?.incidentId === incidentId) continue;
+  for (const [sequence, incidentId] of recorded) {
+    if (unfinished.get(sequence)?.incidentId === incidentId) continue;
     const remove = updateAction(key, expression`REMOVE ${pendingAt(sequence)}`, isPending(sequence, incidentId));
     const ids = { incident_id: incidentId, sequence };
     yield finding('pending_mark_left', ids, 'every further merge would check it', remove);
   }
 
   // A table that was restored to a moment within a merge has no message to finish it.
-  for (const { entry, pending: isLeft } of entries) {
+  for (const { entry, pending: isUnfinished } of entries) {
     const { incident_id, sequence } = entry;
-    if (!isLeft || nowMs - entry.at_ms <= OVERDUE_MS || marked.get(sequence) !== incident_id) continue;
+    if (!isUnfinished || nowMs - entry.at_ms <= OVERDUE_MS || recorded.get(sequence) !== incident_id) continue;
     // The fix writes nothing but this condition: the repair itself finishes what is pending.
-    const nothing = checkAction(key, isPending(sequence, incident_id));
-    yield finding('merge_unfinished', { incident_id, sequence }, 'alerts of it are left to move', nothing);
+    const stillPending = conditionCheck(key, isPending(sequence, incident_id));
+    yield finding('merge_unfinished', { incident_id, sequence }, 'alerts of it are left to move', stillPending);
   }
 }

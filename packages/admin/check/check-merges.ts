@@ -6,9 +6,9 @@
 
 import { IS_NEW, isAsRead, set } from '../../../lib/dynamodb/expression.ts';
 import { type Key, keys, parseKey } from '../../../lib/dynamodb/keys.ts';
-import { checkAction, deleteAction, updateAction } from '../../../lib/dynamodb/transact.ts';
+import { conditionCheck, deleteAction, updateAction } from '../../../lib/dynamodb/transact.ts';
 import { listParts, type Move } from '../../../lib/operations/merge-alerts/feed.ts';
-import type { FeedItem } from '../../../lib/operations/merge-alerts/read-incidents.ts';
+import type { FeedEntryWithAlerts } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import { checkIncidents } from './check-incidents.ts';
 import { checkMergeOrder } from './check-merge-order.ts';
 import { type Finding, findingsOf } from './finding.ts';
@@ -17,7 +17,7 @@ import type { MergeRows } from './read-rows.ts';
 /** @param nowMs reports merges that should be finished by then; absent: they are not checked */
 export function checkMerges(rows: MergeRows, nowMs = 0): Finding[] {
   const { account, orphans, idempotencyKeys } = rows;
-  const isWhole = ({ entry, alertIds }: FeedItem) => !entry.large || alertIds.length === entry.alerts;
+  const isWhole = ({ entry, alertIds }: FeedEntryWithAlerts) => !entry.large || alertIds.length === entry.alerts;
   const incomplete = rows.entries.filter((item) => !isWhole(item));
   const entries = rows.entries.filter(isWhole).sort((one, other) => one.entry.sequence - other.entry.sequence);
   const has = new Set(entries.map(({ entry }) => entryName(entry.incident_id, entry.sequence)));
@@ -46,13 +46,13 @@ export function checkMerges(rows: MergeRows, nowMs = 0): Finding[] {
       const remove = deleteAction(keys.feedEntry(account, incident_id, sequence));
       // Rows of one transaction may become visible one by one: a row that is visible by now is not removed.
       const missing = listParts(alerts).find((part) => !partsOf(incident_id, sequence).has(part)) ?? 0;
-      const isMissing = checkAction(keys.feedAlerts(account, incident_id, sequence, missing), IS_NEW);
+      const isMissing = conditionCheck(keys.feedAlerts(account, incident_id, sequence, missing), IS_NEW);
       return finding('entry_incomplete', { incident_id, sequence }, detail, remove, isMissing);
     }),
     ...orphaned.map((key) => {
       const [incidentId = '', sequence = 0] = parseKey(key)?.parts ?? [];
       const ids = { incident_id: String(incidentId), sequence: Number(sequence) };
-      const isMissing = checkAction(keys.feedEntry(account, ids.incident_id, ids.sequence), IS_NEW);
+      const isMissing = conditionCheck(keys.feedEntry(account, ids.incident_id, ids.sequence), IS_NEW);
       return finding('entry_rows_orphaned', ids, `row ${key.sk} of a missing entry`, deleteAction(key), isMissing);
     }),
     ...checkMergeOrder(rows, entries, nowMs),
@@ -85,7 +85,7 @@ interface History {
 }
 
 /** Reads the entries in their order. An alert that was loaded again counts only in entries after that. */
-function replay(entries: readonly FeedItem[], alerts: MergeRows['alerts']): Map<string, History> {
+function replay(entries: readonly FeedEntryWithAlerts[], alerts: MergeRows['alerts']): Map<string, History> {
   const histories = new Map<string, History>();
   const record = (alertId: string, sequence: number, what: Pick<History, 'last' | 'stay'>) => {
     if ((alerts.get(alertId)?.loaded_after ?? 0) >= sequence) return;
@@ -103,7 +103,7 @@ function replay(entries: readonly FeedItem[], alerts: MergeRows['alerts']): Map<
 
 const placeText = (incidentId: string | undefined) => incidentId ?? 'no incident';
 
-function* checkAlerts({ account, alerts }: MergeRows, entries: readonly FeedItem[]): Generator<Finding> {
+function* checkAlerts({ account, alerts }: MergeRows, entries: readonly FeedEntryWithAlerts[]): Generator<Finding> {
   const finding = findingsOf(account);
   const histories = replay(entries, alerts);
   for (const [alertId, alert] of alerts) {

@@ -26,7 +26,7 @@ const checkMergesOf = (table: Table, account: Int64, nowMs?: number) =>
   untilAgreed(async () => checkMerges(await readMergeRows(table, account), nowMs));
 
 /** Maximum readings of a busy account, each of which finds other things. */
-const MAX_READINGS = 5;
+const MAX_READS = 5;
 
 /**
  * The findings that two consecutive readings share. Rows are read one by one while calls change them, so an apparent inconsistency is gone
@@ -34,7 +34,7 @@ const MAX_READINGS = 5;
  */
 async function untilAgreed(look: () => Promise<Finding[]>, first?: Finding[]): Promise<Finding[]> {
   let before = first ?? (await look());
-  for (let readings = 1; before.length > 0 && readings < MAX_READINGS; readings += 1) {
+  for (let readings = 1; before.length > 0 && readings < MAX_READS; readings += 1) {
     const findings = await look();
     const both = agreeing(before, findings);
     if (both.length > 0) return both;

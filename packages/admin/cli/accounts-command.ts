@@ -1,6 +1,6 @@
 import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
 import type { CommandEvent } from '../../../lib/events/audit-event.ts';
-import { MAX_NAME } from '../../../lib/ingest/kinds.ts';
+import { MAX_NAME_LENGTH } from '../../../lib/ingest/kinds.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { changeAccount, listAccounts, putAccount, readAccount } from '../accounts/accounts.ts';
 import { line } from '../text/printable.ts';
@@ -19,7 +19,7 @@ export function addAccountCommands(program: AdminCommand): void {
       'account create 42 --name "Acme" --permission monit',
     )
     .argument('<account>', 'its number, a positive integer', accountId)
-    .requiredOption('--name <name>', 'display name', text(1, MAX_NAME))
+    .requiredOption('--name <name>', 'display name', text(1, MAX_NAME_LENGTH))
     .option('--permission <permission>', 'permission of the account; can be repeated', permissions)
     .writes(create);
 

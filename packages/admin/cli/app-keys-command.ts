@@ -1,7 +1,7 @@
 import { appKeyIdOf } from '../../../lib/auth/app-keys.ts';
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import type { AccountRow } from '../../../lib/dynamodb/rows.ts';
-import { MAX_NOTE } from '../../../lib/ingest/kinds.ts';
+import { MAX_NOTE_LENGTH } from '../../../lib/ingest/kinds.ts';
 import { appKeyState, type ListedAppKey, listAppKeys } from '../accounts/accounts.ts';
 import { identityOfAppKey, newAppKey, putAppKey, revokeAppKey, rotateAppKey } from '../accounts/app-key-admin.ts';
 import { timeText } from '../text/time-text.ts';
@@ -27,7 +27,7 @@ export function addAppKeyCommands(program: AdminCommand): void {
     )
     .ofAccount(OF_KEY)
     .option('--expires <duration>', 'how long it is valid, such as 90d (default: until it is revoked)', lifetime)
-    .option('--note <text>', 'what it is for', text(0, MAX_NOTE))
+    .option('--note <text>', 'what it is for', text(0, MAX_NOTE_LENGTH))
     .writes(async ({ io, table, account, options, dryRun, audit }: WritingSession<IssueOptions>) => {
       if (dryRun)
         return {
@@ -168,14 +168,14 @@ function shownKey(row: ListedAppKey, nowMs: number) {
 }
 
 /** Shortest accepted prefix of a key id: a shorter one, such as an empty variable, could match the wrong key. */
-const MIN_ID = 8;
+const MIN_ID_LENGTH = 8;
 
 /**
  * The key with this id, or whose id begins with it.
  * @throws CliError unless there is exactly one
  */
 async function find(table: Table, account: AccountRow, id: string): Promise<ListedAppKey> {
-  if (id.length < MIN_ID) throw new CliError(`Give at least ${MIN_ID} characters of the id.`);
+  if (id.length < MIN_ID_LENGTH) throw new CliError(`Give at least ${MIN_ID_LENGTH} characters of the id.`);
   const found = (await listAppKeys(table, account)).filter(({ hash }) => hash.startsWith(id.toLowerCase()));
   const [first, ...others] = found;
   if (!first) throw new CliError(`Account ${account.account_id} has no key ${id}: \`app-key list\` shows the ids.`);

@@ -1,7 +1,7 @@
 import { type Table, withSignal } from '../../../lib/dynamodb/client.ts';
 import { readAllPending, readPending } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import { finishMerge, UnmovableAlertsError } from '../../../lib/operations/merge-alerts/move.ts';
-import type { FeedItem } from '../../../lib/operations/merge-alerts/read-incidents.ts';
+import type { FeedEntryWithAlerts } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { effectsOf } from '../incidents/effects.ts';
 import { listMerges } from '../incidents/list.ts';
@@ -170,7 +170,7 @@ async function finish(
   return { text: lines.join('\n'), json };
 }
 
-const jsonOf = ({ entry, alertIds, moves, stayed, pending }: FeedItem) => ({
+const jsonOf = ({ entry, alertIds, moves, stayed, pending }: FeedEntryWithAlerts) => ({
   ...entry,
   pending,
   alert_ids: alertIds,
@@ -178,7 +178,7 @@ const jsonOf = ({ entry, alertIds, moves, stayed, pending }: FeedItem) => ({
   stayed: stayed.length,
 });
 
-function textOf({ entry, alertIds, moves, stayed, pending }: FeedItem): string {
+function textOf({ entry, alertIds, moves, stayed, pending }: FeedEntryWithAlerts): string {
   const kind = entry.kind === 'merge' ? 'merge' : `undo of ${entry.undone_sequence}`;
   const shown = alertIds.slice(0, MAX_IDS).join(' ');
   const inAll = pending ? `, ${alertIds.length} in all` : '';

@@ -52,15 +52,15 @@ const lineOf = ({ what, verdict, found, advice }: Finding) =>
 async function preflight({ region, stack: named, context }: Options, env: Io['env']): Promise<Finding[]> {
   const settings = readSettings(context, ROOT);
   const stack = named ?? settings.stackName;
-  const of = region ?? env.AWS_REGION ?? env.AWS_DEFAULT_REGION;
-  const client = clientConfig(of);
-  const isDeployed = async () => (await describe(client, stack)) !== undefined;
+  const resolvedRegion = region ?? env.AWS_REGION ?? env.AWS_DEFAULT_REGION;
+  const config = clientConfig(resolvedRegion);
+  const isDeployed = async () => (await describe(config, stack)) !== undefined;
   const checks: [string, () => Promise<Found | Found[]>][] = [
-    ['Lambda', async () => lambda(client, settings, await isDeployed())],
-    ['API Gateway', async () => gateway(client, settings.stageRate, await isDeployed())],
-    ['CDK bootstrap', () => bootstrap(client)],
-    ['stack and table', () => leftOver(client, stack)],
-    ['settings', async () => intentFindings(settings, await identify({ region: of }))],
+    ['Lambda', async () => lambda(config, settings, await isDeployed())],
+    ['API Gateway', async () => gateway(config, settings.stageRate, await isDeployed())],
+    ['CDK bootstrap', () => bootstrap(config)],
+    ['stack and table', () => stackAndTables(config, stack)],
+    ['settings', async () => intentFindings(settings, await identify({ region: resolvedRegion }))],
   ];
   const findings = await Promise.all(
     checks.map(async ([what, check]) => {
@@ -74,11 +74,11 @@ async function preflight({ region, stack: named, context }: Options, env: Io['en
   return findings.flat();
 }
 
-type Region = ReturnType<typeof clientConfig>;
+type ClientConfig = ReturnType<typeof clientConfig>;
 
-async function lambda(region: Region, settings: DeploymentSettings, isDeployed: boolean): Promise<Found[]> {
+async function lambda(config: ClientConfig, settings: DeploymentSettings, isDeployed: boolean): Promise<Found[]> {
   const { GetAccountSettingsCommand, LambdaClient } = await import('@aws-sdk/client-lambda');
-  const { AccountLimit = {}, AccountUsage = {} } = await new LambdaClient(region).send(
+  const { AccountLimit = {}, AccountUsage = {} } = await new LambdaClient(config).send(
     new GetAccountSettingsCommand({}),
   );
   const { ConcurrentExecutions: all = 0, UnreservedConcurrentExecutions: free = 0, TotalCodeSize = 0 } = AccountLimit;
@@ -88,9 +88,9 @@ async function lambda(region: Region, settings: DeploymentSettings, isDeployed: 
   ];
 }
 
-async function gateway(region: Region, stageRate: number, isDeployed: boolean): Promise<Found[]> {
+async function gateway(config: ClientConfig, stageRate: number, isDeployed: boolean): Promise<Found[]> {
   const { APIGatewayClient, GetAccountCommand } = await import('@aws-sdk/client-api-gateway');
-  const { throttleSettings, cloudwatchRoleArn } = await new APIGatewayClient(region).send(new GetAccountCommand({}));
+  const { throttleSettings, cloudwatchRoleArn } = await new APIGatewayClient(config).send(new GetAccountCommand({}));
   const rate = throttleSettings?.rateLimit ?? 0;
   const found = `${rate} calls a second for all APIs of the region`;
   return [
@@ -116,10 +116,10 @@ async function gateway(region: Region, stageRate: number, isDeployed: boolean): 
   ];
 }
 
-async function describe(region: Region, name: string): Promise<Stack | undefined> {
+async function describe(config: ClientConfig, name: string): Promise<Stack | undefined> {
   const { CloudFormationClient, DescribeStacksCommand } = await import('@aws-sdk/client-cloudformation');
   try {
-    const { Stacks } = await new CloudFormationClient(region).send(new DescribeStacksCommand({ StackName: name }));
+    const { Stacks } = await new CloudFormationClient(config).send(new DescribeStacksCommand({ StackName: name }));
     return Stacks?.[0];
   } catch (error) {
     if (/does not exist/.test((error as Error).message)) return undefined;
@@ -127,8 +127,8 @@ async function describe(region: Region, name: string): Promise<Stack | undefined
   }
 }
 
-async function bootstrap(region: Region): Promise<Found> {
-  const stack = await describe(region, 'CDKToolkit');
+async function bootstrap(config: ClientConfig): Promise<Found> {
+  const stack = await describe(config, 'CDKToolkit');
   const advice = 'Run npx cdk bootstrap';
   if (!stack) return { verdict: 'change', found: 'missing', advice };
   const version = Number(stack.Outputs?.find(({ OutputKey }) => OutputKey === 'BootstrapVersion')?.OutputValue ?? 0);
@@ -136,13 +136,13 @@ async function bootstrap(region: Region): Promise<Found> {
   return version >= BOOTSTRAP_VERSION ? { verdict: 'ok', found } : { verdict: 'change', found, advice };
 }
 
-/** A table that a destroyed stack, or a failed first deployment, left behind. */
-async function leftOver(region: Region, name: string): Promise<Found[]> {
+/** Whether the stack exists; if not, the tables that an earlier one, or a failed first deployment, left behind. */
+async function stackAndTables(config: ClientConfig, name: string): Promise<Found[]> {
   const { DynamoDBClient, paginateListTables } = await import('@aws-sdk/client-dynamodb');
-  const stack = await describe(region, name);
+  const stack = await describe(config, name);
   if (stack) return [{ verdict: 'ok', found: `stack ${name} is deployed (${stack.StackStatus}): this is an update` }];
   const tables: string[] = [];
-  for await (const { TableNames = [] } of paginateListTables({ client: new DynamoDBClient(region) }, {}))
+  for await (const { TableNames = [] } of paginateListTables({ client: new DynamoDBClient(config) }, {}))
     tables.push(...TableNames.filter((table) => table.startsWith(`${name}-Table`)));
   if (tables.length === 0) return [{ verdict: 'ok', found: `no stack ${name}, and no table of one` }];
   return tables.map((table) => ({

@@ -25,7 +25,7 @@ const MIN_CONCURRENCY = 200;
 /** Executions that Lambda keeps for functions without a reservation. */
 const UNRESERVED = 100;
 const MIN_CAP = 2;
-const MAX_CODE = 0.9;
+const CODE_STORAGE_SHARE = 0.9;
 
 /** @param given as `-c` takes them @throws UsageError naming every setting that is wrong */
 export function readSettings(given: readonly string[], root: URL): DeploymentSettings {
@@ -114,7 +114,7 @@ export function codeFindings(used: number, limit: number, { rollout }: Deploymen
   const gigabytes = (bytes: number) => (bytes / 2 ** 30).toFixed(1);
   const found = `${gigabytes(used)} of ${gigabytes(limit)} GB of code are used, and ${rollout} keeps earlier versions`;
   return [
-    used < MAX_CODE * limit
+    used < CODE_STORAGE_SHARE * limit
       ? { verdict: 'ok', found }
       : { verdict: 'change', found, advice: 'Remove old versions of functions, or ask for more' },
   ];

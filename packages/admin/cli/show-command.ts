@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import { FLEET_STATUSES } from '../../../lib/http/operations.ts';
 import type { FleetStatus } from '../../../lib/operations/browse-fleet/host-status.ts';
 import {
-  type FeedItem,
+  type FeedEntryWithAlerts,
   readAlert,
   readFeed,
   readIncident,
@@ -143,7 +143,7 @@ function fieldsText(row: object): string {
   return plainTable(rows);
 }
 
-function feedText(item: FeedItem): string {
+function feedText(item: FeedEntryWithAlerts): string {
   const { entry, pending } = item;
   const sequenceText = (sequence?: number) => String(sequence).padStart(15, '0');
   const what = entry.kind === 'merge' ? 'merge' : `undo of ${sequenceText(entry.undone_sequence)}`;

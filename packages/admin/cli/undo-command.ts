@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { LAST_VERSION } from '../../../lib/ingest/kinds.ts';
+import { MAX_DELETABLE_VERSION } from '../../../lib/ingest/kinds.ts';
 import { toInt64 } from '../../../lib/shared/json.ts';
 import { readWorkItem, restoreWorkItem } from '../incidents/restore-work-item.ts';
 import { planUndo, undoMerge } from '../incidents/undo-merge.ts';
@@ -67,7 +67,7 @@ async function restoreItem({ table, options: { account }, dryRun, audit }: UndoS
       json: { work_item_id: id, version: stored.version, restored: false },
     };
   if (dryRun) return { text: `Work item ${id} would be restored.`, json: { work_item_id: id } };
-  if (BigInt(stored.version) >= LAST_VERSION)
+  if (BigInt(stored.version) >= MAX_DELETABLE_VERSION)
     throw new CliError(`Work item ${id} is at the highest version and cannot be restored.`);
   const work_item_version = toInt64(String(BigInt(stored.version) + 1n));
   await audit.inTransaction(

@@ -53,7 +53,7 @@ const PAGE_MS = 10_000;
 /** The only path that accepts a form. */
 const CHECK = /\/health$/;
 /** Maximum bytes of an id or filter: DynamoDB's keys have at most 1,024, prefixes included. */
-const MAX_GIVEN = 900;
+const MAX_ID_BYTES = 900;
 /** US dollars for a read unit on demand, as in docs/cost.md. */
 const READ_UNIT_DOLLARS = 0.125 / 1_000_000;
 
@@ -114,7 +114,7 @@ export function createConsole(options: ConsoleOptions) {
   });
   app.use(async (c, next) => {
     const given = [...c.req.path.split('/'), ...Object.values(c.req.query())];
-    if (given.some((text) => Buffer.byteLength(text) > MAX_GIVEN)) return c.notFound();
+    if (given.some((text) => Buffer.byteLength(text) > MAX_ID_BYTES)) return c.notFound();
     return next();
   });
   app.onError((error, c) => {

@@ -10,7 +10,7 @@ export type Html = ReturnType<typeof template>;
 export type Value = Html | string | number | bigint | false | undefined | readonly Value[];
 
 /** Maximum length of a shown text, in UTF-16 units: a stored text may be as long as a row. */
-const MAX_TEXT = 4_000;
+const MAX_TEXT_LENGTH = 4_000;
 const SECOND_MS = 1_000;
 /** Length of `2026-01-02` in a time. */
 const DATE = 10;
@@ -20,7 +20,8 @@ export const html = (strings: TemplateStringsArray, ...values: Value[]): Html =>
   template(strings, ...values.map(harmless));
 
 function harmless(value: Value): unknown {
-  if (typeof value === 'string') return printable(value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT)}…` : value);
+  if (typeof value === 'string')
+    return printable(value.length > MAX_TEXT_LENGTH ? `${value.slice(0, MAX_TEXT_LENGTH)}…` : value);
   if (typeof value === 'bigint') return String(value);
   return Array.isArray(value) ? value.map(harmless) : value;
 }

@@ -4,7 +4,7 @@ import { keys } from '../../../lib/dynamodb/keys.ts';
 import type { IncidentRow } from '../../../lib/dynamodb/rows.ts';
 import { readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import {
-  type FeedItem,
+  type FeedEntryWithAlerts,
   readAlert,
   readFeed,
   readIncident,
@@ -44,7 +44,7 @@ type Incidents = ReadonlyMap<string, IncidentRow>;
  * @param incidents gives the titles
  * @param own the incident that the page is about
  */
-async function showing(view: View, all: readonly FeedItem[], incidents: Incidents, own?: string) {
+async function showing(view: View, all: readonly FeedEntryWithAlerts[], incidents: Incidents, own?: string) {
   const { account, nowMs } = view;
   const id = account.account_id;
   const others = await readOthers(view, all, incidents);
@@ -52,11 +52,11 @@ async function showing(view: View, all: readonly FeedItem[], incidents: Incident
   const changed = all.flatMap(({ entry }) => [entry.old_owner_id, entry.new_owner_id]);
   const [callerOf, ownerOf] = await Promise.all([nameCallers(view), nameMembers(view, [...owners, ...changed])]);
   const undone = new Set(all.map(({ entry }) => `${entry.incident_id} ${entry.undone_sequence}`));
-  const isUndone = ({ entry }: FeedItem) => undone.has(`${entry.incident_id} ${entry.sequence}`);
+  const isUndone = ({ entry }: FeedEntryWithAlerts) => undone.has(`${entry.incident_id} ${entry.sequence}`);
   const incidentLink = (one: string) =>
     link(href([id, 'incident', one]), incidents.get(one)?.title || others.get(one) || one);
 
-  function mergeOf(item: FeedItem): Html {
+  function mergeOf(item: FeedEntryWithAlerts): Html {
     const { entry, alertIds, pending } = item;
     const { kind, incident_id, sequence, undone_sequence } = entry;
     const isMerge = kind === 'merge';
@@ -75,13 +75,13 @@ ${facts([
 ${alertIds.length > shown.length && html`<li>and ${alertIds.length - shown.length} more</li>`}</ul></details>
 </li>`;
   }
-  const merges = (items: readonly FeedItem[], none: string) =>
+  const merges = (items: readonly FeedEntryWithAlerts[], none: string) =>
     items.length === 0 ? html`<p>${none}</p>` : html`<ol class="merges">${items.map(mergeOf)}</ol>`;
   return { incidentLink, ownerOf, merges };
 }
 
 /** Titles of incidents that merges mention, besides those that were read. */
-async function readOthers({ table, account }: View, all: readonly FeedItem[], incidents: Incidents) {
+async function readOthers({ table, account }: View, all: readonly FeedEntryWithAlerts[], incidents: Incidents) {
   const mentioned = new Set(
     all.flatMap(({ entry, moves }) => [entry.incident_id, ...moves.flatMap((move) => [move.from, move.to])]),
   );

@@ -7,7 +7,7 @@ import { type Int64, parseJson } from '../../../lib/shared/json.ts';
 import { positionOf, syntaxErrorAt } from '../../../lib/shared/json-syntax.ts';
 import { printable } from '../text/printable.ts';
 import { appKeyOf, identityOf } from './format.ts';
-import { MAX_LINE } from './lines.ts';
+import { MAX_LINE_BYTES } from './lines.ts';
 
 export interface DataProblem {
   /** Counts from 1. */
@@ -83,8 +83,8 @@ export async function checkData(
       continue;
     }
     if (text.trim() === '') continue;
-    if (Buffer.byteLength(text) > MAX_LINE) {
-      problems.push({ line, problem: `is longer than ${MAX_LINE} bytes, the limit of a row` });
+    if (Buffer.byteLength(text) > MAX_LINE_BYTES) {
+      problems.push({ line, problem: `is longer than ${MAX_LINE_BYTES} bytes, the limit of a row` });
       continue;
     }
     const entity = entityOf(text, (problem) => problems.push({ line, problem }));

@@ -1,7 +1,7 @@
 import { addAbortSignal, type Readable } from 'node:stream';
 
 /** Maximum bytes of a DynamoDB row. */
-export const MAX_LINE = 400 * 1024;
+export const MAX_LINE_BYTES = 400 * 1024;
 const NEWLINE = 10;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -23,14 +23,14 @@ export async function* linesOf(input: Readable, signal?: AbortSignal): AsyncGene
       begun = [];
       from = index + 1;
     }
-    if (begunBytes() <= MAX_LINE) begun.push(bytes.subarray(from));
+    if (begunBytes() <= MAX_LINE_BYTES) begun.push(bytes.subarray(from));
   }
   if (begun.some(({ length }) => length > 0)) yield decoded(begun);
 }
 
 function decoded(parts: readonly Uint8Array[]): string | undefined {
   const bytes = Buffer.concat(parts);
-  if (bytes.length > MAX_LINE) return bytes.toString('latin1', 0, MAX_LINE + 1);
+  if (bytes.length > MAX_LINE_BYTES) return bytes.toString('latin1', 0, MAX_LINE_BYTES + 1);
   try {
     return utf8.decode(bytes);
   } catch {

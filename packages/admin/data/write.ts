@@ -149,7 +149,7 @@ export async function writeBatch(table: Table, rows: readonly Record<string, unk
 }
 
 /** An import is not urgent, and leaves the table's units to calls. */
-const UNHURRIED = { firstMs: 50, longestMs: 5_000 };
+const UNHURRIED = { baseMs: 50, maxMs: 5_000 };
 
 /** Repeats an act while DynamoDB throttles it, or it has no result. */
 async function untilNotThrottled<Result>(

@@ -18,7 +18,7 @@ const BATCH = 4;
 const LOOK_EVERY_MS = 250;
 const MAX_SETTLING_MS = 30_000;
 /** SQS's most. */
-const MAX_RECEIVED = 10;
+const MAX_BATCH = 10;
 const COUNTS = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] as const;
 
 /** Approximate number of visible and in-flight messages of a queue. */
@@ -81,7 +81,7 @@ export function createFeed(
         const { Messages = [] } = await (await client()).send(
           new ReceiveMessageCommand({
             QueueUrl: urls[queue],
-            MaxNumberOfMessages: MAX_RECEIVED,
+            MaxNumberOfMessages: MAX_BATCH,
             VisibilityTimeout: holdSeconds,
             WaitTimeSeconds: 1, // otherwise SQS asks only some of its servers
             AttributeNames: ['All'],
@@ -94,7 +94,7 @@ export function createFeed(
     /** Returns messages to their queue, where they can be received at once. */
     async release(queue: FeedQueue, messages: readonly Message[]): Promise<void> {
       const { ChangeMessageVisibilityBatchCommand } = await sqs();
-      for (const some of chunksOf(messages, MAX_RECEIVED)) {
+      for (const some of chunksOf(messages, MAX_BATCH)) {
         const Entries = some.map(({ ReceiptHandle }, index) => ({
           ...{ Id: String(index), ReceiptHandle, VisibilityTimeout: 0 },
         }));

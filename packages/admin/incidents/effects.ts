@@ -1,6 +1,6 @@
 /** Describes the effect of a feed entry for operators. */
 
-import type { FeedItem } from '../../../lib/operations/merge-alerts/read-incidents.ts';
+import type { FeedEntryWithAlerts } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { countText } from '../text/count-text.ts';
 
@@ -8,7 +8,7 @@ import { countText } from '../text/count-text.ts';
  * @param ownerOf names a member
  * @returns the text of each, and the id of the incident that follows it, if one does
  */
-export function effectsOf({ entry, moves, stayed }: FeedItem, ownerOf: (id: Int64) => string = String) {
+export function effectsOf({ entry, moves, stayed }: FeedEntryWithAlerts, ownerOf: (id: Int64) => string = String) {
   const isMerge = entry.kind === 'merge';
   const { old_owner_id, new_owner_id } = entry;
   const byOther = Map.groupBy(moves, ({ from, to }) => (isMerge ? from : to));

@@ -5,7 +5,7 @@ import { collections, keys, parseKey } from '../../../lib/dynamodb/keys.ts';
 import { forEach } from '../../../lib/dynamodb/pool.ts';
 import { queryAll, queryPage, queryRows } from '../../../lib/dynamodb/query.ts';
 import type { IncidentRow } from '../../../lib/dynamodb/rows.ts';
-import { type FeedItem, feedOf, readFeed } from '../../../lib/operations/merge-alerts/read-incidents.ts';
+import { type FeedEntryWithAlerts, feedOf, readFeed } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 
 /** @returns in the order of their ids */
@@ -46,8 +46,8 @@ export async function countAlerts(table: Table, account: Int64, most: number) {
  * The merges of an account and their undos, in their order.
  * @param fromMs Unix milliseconds: those committed earlier are omitted
  */
-export async function listMerges(table: Table, account: Int64, fromMs: number): Promise<FeedItem[]> {
-  const merges: FeedItem[] = [];
+export async function listMerges(table: Table, account: Int64, fromMs: number): Promise<FeedEntryWithAlerts[]> {
+  const merges: FeedEntryWithAlerts[] = [];
   const incidents = await queryRows(table, collections.incidents(account), { attributes: ['sk'] });
   await forEach(incidents, async ({ sk: incidentId }) => {
     const { sk: from } = keys.feedEntry(account, incidentId, Math.max(0, Math.floor(fromMs)));
@@ -66,10 +66,10 @@ export async function listLatestMerges(
   table: Table,
   account: Int64,
   { incidents: limit, before, also = [] }: { incidents: number; before?: string | undefined; also?: readonly string[] },
-): Promise<{ incidents: ReadonlyMap<string, IncidentRow>; items: FeedItem[]; next: string | undefined }> {
+): Promise<{ incidents: ReadonlyMap<string, IncidentRow>; items: FeedEntryWithAlerts[]; next: string | undefined }> {
   const page = await queryPage(table, collections.incidents(account), { limit, after: before, descending: true });
   const incidents = new Map(page.rows.map((row) => [row.sk, row]));
-  const items: FeedItem[] = [];
+  const items: FeedEntryWithAlerts[] = [];
   await forEach(new Set([...incidents.keys(), ...also]), async (id) => {
     items.push(...(await readFeed(table, account, id)));
   });

@@ -13,7 +13,7 @@ export const readWorkItem = (table: Table, account: Int64, workItemId: string) =
 /**
  * Undoes the deletion of a work item. Its version is raised, so that a client's retry of the deletion does not
  * apply to the restored item. The item records which deletion it was: its caller may still be retrying.
- * @param deleted the item as it was read: deleted, at a version below `LAST_VERSION`, so that it can be deleted again
+ * @param deleted the item as it was read: deleted, at a version below `MAX_DELETABLE_VERSION`, so that it can be deleted again
  * @param also written in the same transaction
  * @returns false when it has changed since it was read
  */

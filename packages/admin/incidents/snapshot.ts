@@ -12,7 +12,7 @@ import { type Decide, latestEntryOf } from '../../../lib/operations/merge-alerts
 import type { EntryId } from '../../../lib/operations/merge-alerts/feed.ts';
 import { lowestNext, readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import { decideFor } from '../../../lib/operations/merge-alerts/move.ts';
-import { type FeedItem, readWholeEntry } from '../../../lib/operations/merge-alerts/read-incidents.ts';
+import { type FeedEntryWithAlerts, readEntryWithMoves } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 
 /**
@@ -39,9 +39,9 @@ export async function readSnapshot(table: Table, account: Int64) {
   for (const { incident_id: to, moved_from: from, moved_sequence: sequence } of alerts)
     for (const incidentId of [to, from])
       if (sequence !== undefined && sequence >= lowest && incidentId !== undefined) add({ incidentId, sequence });
-  const entries: FeedItem[] = [];
+  const entries: FeedEntryWithAlerts[] = [];
   await forEach([...places.values()], async (place) => {
-    const item = await readWholeEntry(table, account, place);
+    const item = await readEntryWithMoves(table, account, place);
     if (item) entries.push(item);
   });
   const alertOf = new Map(alerts.map((alert) => [alert.alert_id, alert]));

@@ -14,7 +14,7 @@ import {
 import type { Move } from '../../../lib/operations/merge-alerts/feed.ts';
 import { readMergeOrder } from '../../../lib/operations/merge-alerts/merge-order.ts';
 import { finishMerge } from '../../../lib/operations/merge-alerts/move.ts';
-import { type FeedItem, readEntry, readFeed } from '../../../lib/operations/merge-alerts/read-incidents.ts';
+import { type FeedEntryWithAlerts, readEntry, readFeed } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import type { Deps } from '../../../lib/shared/deps.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 
@@ -170,7 +170,7 @@ async function prepare({ table, now, newId }: UndoDeps, request: UndoRequest) {
   return { undo: { moves, left }, prepared, pending };
 }
 
-async function readMerge(table: Table, { account, incidentId, sequence }: UndoRequest): Promise<FeedItem> {
+async function readMerge(table: Table, { account, incidentId, sequence }: UndoRequest): Promise<FeedEntryWithAlerts> {
   const found = await readEntry(table, account, { incidentId, sequence });
   if (!found) throw new UndoError(`the feed of incident ${incidentId} has no entry ${sequence}`);
   if (found.entry.kind !== 'merge') throw new UndoError(`entry ${sequence} is not a merge: an undo cannot be undone`);

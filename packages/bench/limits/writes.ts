@@ -21,7 +21,7 @@ export const writeItem =
   async (call: Call): Promise<Json> => {
     const { request, engine } = call;
     const row = await engine.rowOf(request.TableName, request.Item ?? request.Key);
-    return writeEach(call, [{ row, bytes: bytesWritten(request) }], async ([write]) => {
+    return admitWrites(call, [{ row, bytes: bytesWritten(request) }], async ([write]) => {
       if (write?.verdict === 'conflict') throw conflict();
       if (write?.verdict === 'throttled') throw throttled('write', row.table);
       // A failed condition is charged for the size of the stored row.
@@ -30,7 +30,7 @@ export const writeItem =
   };
 
 /** Whether a write may be done, and the units that were taken for it. */
-interface Judged {
+interface Admission {
   readonly verdict: 'granted' | 'throttled' | 'conflict';
   units: number;
 }
@@ -40,16 +40,16 @@ interface Judged {
  * @param writes each with the bytes of the item that it puts
  * @param act sends the granted ones
  */
-async function writeEach<Write extends { row: Row; bytes: number }>(
+async function admitWrites<Write extends { row: Row; bytes: number }>(
   call: Call,
   writes: readonly Write[],
-  act: (judged: readonly (Write & Judged)[]) => Promise<Json>,
+  act: (judged: readonly (Write & Admission)[]) => Promise<Json>,
 ): Promise<Json> {
   const { request, engine, partitions, inUse } = call;
   const rows = writes.map(({ row }) => row);
   const storedBytes = await engine.storedBytes(rows);
   const { conflicts, end } = inUse.write(rows);
-  const judged = writes.map((write, index): Write & Judged => {
+  const judged = writes.map((write, index): Write & Admission => {
     const { row, bytes } = write;
     if (conflicts[index]) return { ...write, verdict: 'conflict', units: 0 };
     const units = writeUnitsOf(Math.max(storedBytes(row), bytes));
@@ -83,7 +83,7 @@ export async function batchWriteItem(call: Call): Promise<Json> {
     }),
   );
   if (writes.reduce((sum, { bytes }) => sum + bytes, 0) > BATCH_BYTES) throw invalid('The batch exceeds 16 MB');
-  return writeEach(call, writes, async (judged) => {
+  return admitWrites(call, writes, async (judged) => {
     const requestOf = (wanted: boolean) => {
       const items: Record<string, Json[]> = {};
       for (const { row, member, verdict } of judged)

@@ -23,7 +23,7 @@ export interface Client extends DataMethods {
   mergeAlerts(request: MergeAlertsRequest, options?: MergeOptions): Promise<{ replayed: boolean }>;
 }
 
-const MAX_PAGE = 100;
+const MAX_PAGE_SIZE = 100;
 
 /** @throws TypeError if `url` or `appKey` is invalid */
 export function createClient(options: ClientOptions): Client {
@@ -31,7 +31,7 @@ export function createClient(options: ClientOptions): Client {
 
   async function* pages(request: BrowseFleetRequest = {}, call: CallOptions = {}): AsyncGenerator<FleetPage, void> {
     // scan_limit is at least limit.
-    const limit = request.limit ?? Math.min(MAX_PAGE, request.scan_limit ?? MAX_PAGE);
+    const limit = request.limit ?? Math.min(MAX_PAGE_SIZE, request.scan_limit ?? MAX_PAGE_SIZE);
     let cursor = request.cursor;
     do {
       const answer = await transport.send(PATHS.browseFleet, { ...request, limit, cursor }, call).catch((error) => {

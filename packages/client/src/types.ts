@@ -313,7 +313,7 @@ export interface ServiceMapCapability {
    */
   edge_count: number;
   /**
-   * Reasons for the status; value_cut: a text or list of the host was too large to show in full. Absent if there are none
+   * Reasons for the status, absent if there are none. Also `value_cut`: a text or list of the host is shortened, as it is too large
    */
   reason_codes?: string[];
   /**
@@ -340,7 +340,7 @@ export interface ServiceMapFleetHost {
   servicemap: ServiceMapCapability;
 }
 /**
- * Number of items by status: always all seven keys, and their sum is returned; reflects only this page
+ * Number of items by status, of this page only: always all seven keys, which add up to `returned`
  */
 export interface FleetStates {
   active: number;
@@ -383,11 +383,11 @@ export interface FleetPage {
   items: ServiceMapFleetHost[];
   coverage: FleetCoverage;
   /**
-   * The live status of an examined host could not be read, whether or not the host matched (so also on a page without items), or truncated is true
+   * True if `truncated` is true, or the live status of an examined host could not be read, even of one that did not match
    */
   partial: boolean;
   /**
-   * scan_limit was reached before limit matches were found, or the hosts are very large, and hosts are left: continue with next_cursor
+   * More hosts are left, and the page ended early: after `scan_limit` hosts, or because the hosts are very large. Continue with `next_cursor`
    */
   truncated: boolean;
   /**

@@ -5,11 +5,11 @@ import type { Answer } from './answers.ts';
 import { CODES } from './contract.ts';
 import { Broken } from './outcome.ts';
 
-const MAX_VALUE = 300;
+const MAX_VALUE_LENGTH = 300;
 
 function shown(value: unknown): string {
   const text = value === undefined ? 'nothing' : stringifyJson(value);
-  return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text;
+  return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH)}…` : text;
 }
 
 export function equal(got: unknown, expected: unknown, what: string): void {

@@ -11,11 +11,11 @@ import { Broken, Skipped } from './outcome.ts';
 
 export const FLEET = '/monit/servicemap/fleet';
 export const RUM = '/rum/resource/info';
-export const DELETE = '/incident/work-item/delete';
+export const DELETE_PATH = '/incident/work-item/delete';
 export const MERGE = '/alert/merge';
-export const PATHS = [FLEET, RUM, DELETE, MERGE];
+export const PATHS = [FLEET, RUM, DELETE_PATH, MERGE];
 
-export interface Sent {
+export interface CallOptions {
   method?: string;
   /** Who calls; null: nobody. */
   as?: Caller | null;
@@ -24,13 +24,13 @@ export interface Sent {
   headers?: Record<string, string>;
   /** Base URL of another service than the certified one. */
   url?: string;
-  /** If set, returns the first answer, whatever it is. Otherwise 429, and up to two 503, are retried after `Retry-After`. */
-  once?: boolean;
+  /** Returns the first answer, whatever it is. Without it, 429 and up to two 503 are retried after `Retry-After`. */
+  noRetry?: boolean;
 }
 
 const MAX_WAIT_SECONDS = 60;
 /** Retries of 503: a service that was idle may answer it at first. */
-const MAX_UNAVAILABLE = 2;
+const MAX_503_RETRIES = 2;
 const SHOWN_BODY = 90;
 
 export type FleetAnswer = Answer & { readonly caller: Caller };
@@ -46,7 +46,7 @@ export function createTrial(lab: Lab, pages: Pages, longestCallMs = MAX_CALL_MS)
   const lines: string[] = [];
   let sent = 0;
 
-  async function send(path: string, body: unknown, options: Sent): Promise<Answer> {
+  async function send(path: string, body: unknown, options: CallOptions): Promise<Answer> {
     const { method = 'POST', as = lab.main, raw, headers = {}, url = lab.url } = options;
     const address = new URL(`${url}${path}`);
     if (as) address.searchParams.set('app_key', as.appKey);
@@ -69,14 +69,14 @@ export function createTrial(lab: Lab, pages: Pages, longestCallMs = MAX_CALL_MS)
     return answer;
   }
 
-  async function call(path: string, body: unknown = {}, options: Sent = {}): Promise<Answer> {
+  async function call(path: string, body: unknown = {}, options: CallOptions = {}): Promise<Answer> {
     for (let unavailable = 0; ; ) {
       const answer = await send(path, body, options);
       const { status, headers } = answer;
       if (!lab.entities && path === FLEET && status === 403 && (options.as ?? lab.main) === lab.main)
         throw new Skipped('the account lacks the permission monit');
       if (status === 503) unavailable += 1;
-      if (options.once || (status !== 429 && status !== 503) || unavailable > MAX_UNAVAILABLE) return answer;
+      if (options.noRetry || (status !== 429 && status !== 503) || unavailable > MAX_503_RETRIES) return answer;
       const seconds = Number(headers.get('retry-after'));
       if (!(seconds >= 1 && seconds <= MAX_WAIT_SECONDS))
         throw new Broken(`Retry-After of ${status}: expected 1 to 60 seconds, got ${headers.get('retry-after')}`);
@@ -85,13 +85,13 @@ export function createTrial(lab: Lab, pages: Pages, longestCallMs = MAX_CALL_MS)
   }
 
   /** Browses the fleet as the next caller with quota, or as the caller of a cursor. */
-  const fleet = (body: object = {}, options: Sent = {}): Promise<FleetAnswer> =>
+  const fleet = (body: object = {}, options: CallOptions = {}): Promise<FleetAnswer> =>
     lab.turns.take(options.as ?? undefined, async (caller) => {
       const answer = await call(FLEET, body, { ...options, as: caller });
       return { ...answer, caller };
     });
 
-  async function rum(body: object = {}, options: Sent = {}): Promise<Answer> {
+  async function rum(body: object = {}, options: CallOptions = {}): Promise<Answer> {
     const answer = await call(RUM, body, options);
     if (!lab.entities && answer.body.error?.code === 'ResourceNotFound')
       throw new Skipped('the account has no RUM resource record');
@@ -118,8 +118,8 @@ export function createTrial(lab: Lab, pages: Pages, longestCallMs = MAX_CALL_MS)
     fleet,
     page,
     rum,
-    remove: (body: object, options?: Sent) => call(DELETE, body, options),
-    merge: (body: object, options?: Sent) => call(MERGE, body, options),
+    remove: (body: object, options?: CallOptions) => call(DELETE_PATH, body, options),
+    merge: (body: object, options?: CallOptions) => call(MERGE, body, options),
     /** A request of any form, whose answer is not checked. */
     async fetch(path: string, init: RequestInit = {}): Promise<Response> {
       sent += 1;
@@ -154,7 +154,7 @@ const NEEDED: Readonly<Partial<Record<keyof Lab, string>>> = {
   impaired: 'needs a service that fails (`npm start -- --fail`): shown by `npm run certify` without --url',
 };
 
-function lineOf(path: string, body: unknown, { method = 'POST', as, raw, headers }: Sent): string {
+function lineOf(path: string, body: unknown, { method = 'POST', as, raw, headers }: CallOptions): string {
   const text =
     raw === undefined ? stringifyJson(body) : `(${raw.length} ${typeof raw === 'string' ? 'characters' : 'bytes'})`;
   const notes = [

@@ -27,7 +27,7 @@ Environment:
 `;
 
 /** Assistants abandon a tool call after a minute. */
-const TIMES = { timeoutMs: 30_000, maxWaitMs: 20_000 };
+const TIMEOUTS = { timeoutMs: 30_000, maxWaitMs: 20_000 };
 
 function options() {
   const { values } = parseArgs({
@@ -50,7 +50,7 @@ async function serve({ 'allow-writes': allowWrites, operator, stack, region }: R
   // Keeps the app key out of child processes, which do not need it.
   delete process.env.APP_KEY;
   const tools: readonly Tool[] = [
-    ...callerTools(createClient({ url, appKey, ...TIMES })).filter(({ writes }) => allowWrites || !writes),
+    ...callerTools(createClient({ url, appKey, ...TIMEOUTS })).filter(({ writes }) => allowWrites || !writes),
     ...(operator === undefined ? [] : operatorTools({ folder: operator, stack, region })),
   ];
   const { name, version } = manifest;

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { type Tool, tool } from './tool.ts';
 
-const MAX_MS = 50_000;
+const TIMEOUT_MS = 50_000;
 
 const OBJECT_ID = { type: 'string', pattern: '^[0-9a-fA-F]{24}$' };
 /** As many as a command line surely takes. */
@@ -27,7 +27,7 @@ export function operatorTools({ folder, stack, region }: Operator): Tool[] {
     const { stdout } = await promisify(execFile)('npm', args, {
       cwd: folder,
       signal,
-      timeout: MAX_MS,
+      timeout: TIMEOUT_MS,
       maxBuffer: 16 * 1024 * 1024,
     }).catch((error: Error & { stderr?: string }) => {
       throw new Error(error.stderr?.trim() || error.message);

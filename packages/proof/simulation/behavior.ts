@@ -4,7 +4,7 @@
  * time.
  */
 import { connectDouble } from './double-client.ts';
-import { abortError, drained, intern, Process, type ProcessOptions, setRunning } from './process.ts';
+import { abortError, digest, drained, Process, type ProcessOptions, setRunning } from './process.ts';
 import { depsOver, type OperationLimits, type Script, START_MS, type Surroundings, silent } from './surroundings.ts';
 import { type Access, accessesOf, type Request } from './table-double.ts';
 import { canonical } from './values.ts';
@@ -179,12 +179,12 @@ class Run {
     const { process } = this;
     this.effects = [];
     if (delivery === 'runs out of time') {
-      process.history = `${intern(process.history)} ${delivery}`;
+      process.history = `${digest(process.history)} ${delivery}`;
       await this.#run(() => void process.fireNext());
       return;
     }
     const { call, resolve, reject } = this.#remove(answered?.name) as Waiting;
-    process.history = `${intern(process.history)} ${call.name} ${delivery.text}`;
+    process.history = `${digest(process.history)} ${call.name} ${delivery.text}`;
     const { reply, error } = delivery.give();
     // A copy, since the code may change its arguments.
     await this.#run(() => (error === undefined ? resolve(structuredClone(reply)) : reject(error)));

@@ -22,9 +22,9 @@ import {
 } from './transition-system.ts';
 
 /** Number of states after which the next starting table begins with an empty memory, to bound the memory used. */
-const MAX_KEPT = 500_000;
+const MAX_STATES = 500_000;
 /** Steps after which a run counts as endless. */
-const MAX_RUN = 400;
+const MAX_STEPS = 400;
 
 export interface Scenario extends Cast {
   readonly name: string;
@@ -87,7 +87,7 @@ export async function explore(scenario: Scenario, faults: number): Promise<Repor
   let search = new Search(scenario, report);
   const starts = await scenario.starts();
   for (const [index, rows] of starts.entries()) {
-    if (search.met > MAX_KEPT) search = new Search(scenario, report);
+    if (search.met > MAX_STATES) search = new Search(scenario, report);
     const found = await search.from(rows);
     if (!found) continue;
     report.failure = await shortest(scenario, rows, faults, found);
@@ -183,7 +183,7 @@ class Search {
   }
 
   #problemsOf(state: State, depth: number): string[] {
-    if (depth > MAX_RUN) return [`it does not end within ${MAX_RUN} steps`];
+    if (depth > MAX_STEPS) return [`it does not end within ${MAX_STEPS} steps`];
     if (!isOver(state)) return [...state.failures];
     const judged = this.#system.judged(state);
     let problems = this.#judged.get(judged);
@@ -218,8 +218,9 @@ export async function replay(scenario: Scenario, system: TransitionSystem, rows:
     taken.push(step);
   };
   for (const name of schedule) await take(system.steps(state).find((step) => step.name === name));
-  while (!isOver(state) && taken.length <= MAX_RUN) await take(system.steps(state)[0]);
-  const problems = taken.length > MAX_RUN ? [`it does not end within ${MAX_RUN} steps`] : problemsOf(scenario, state);
+  while (!isOver(state) && taken.length <= MAX_STEPS) await take(system.steps(state)[0]);
+  const problems =
+    taken.length > MAX_STEPS ? [`it does not end within ${MAX_STEPS} steps`] : problemsOf(scenario, state);
   return { problems, schedule: taken.map(({ name }) => name), steps: taken.map(describe) };
 }
 

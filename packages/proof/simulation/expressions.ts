@@ -1,5 +1,5 @@
 /** DynamoDB's expressions: parsed once, then evaluated on items. */
-import { compare, type Item, isMap, isSame, stored, sum, typeOf, type Value } from './values.ts';
+import { compare, type Item, isMap, isSame, normalize, sum, typeOf, type Value } from './values.ts';
 
 /** The item and the placeholders that an expression is evaluated with. */
 export interface Context {
@@ -110,7 +110,7 @@ class Parser {
       this.#next();
       return ({ values }) => {
         if (!(token in values)) throw new Invalid(`value ${token} is not defined`);
-        return stored(values[token]);
+        return normalize(values[token]);
       };
     }
     const path = this.path();

@@ -63,13 +63,13 @@ export const IMPORTS: readonly Scenario[] = [
   mergeScenario({
     name: 'an undo against the import of its alert',
     cost: 2,
-    before: [SMALL],
+    earlierMerges: [SMALL],
     actors: [undo('undo'), loadAlert(A, THREE)],
   }),
   mergeScenario({
     name: 'a large undo against the import of its alert',
     cost: 3,
-    before: [TWO_ORIGINS],
+    earlierMerges: [TWO_ORIGINS],
     actors: [undo('undo'), loadAlert(A, THREE)],
   }),
   mergeScenario({
@@ -117,7 +117,7 @@ export const IMPORTS: readonly Scenario[] = [
     cost: 3,
     torn: [LARGE, { alerts: [A], into: THREE }],
     transactionItems: 4,
-    only: (rows) => ![...rows.values()].some(({ item }) => parseKey(item as Key)?.kind === 'feedEntry'),
+    startsWhere: (rows) => ![...rows.values()].some(({ item }) => parseKey(item as Key)?.kind === 'feedEntry'),
     actors: [repairing('repair')],
   }),
   mergeScenario({

@@ -7,7 +7,7 @@ import { mergeOfPreviousRelease } from './previous-release.ts';
 const SMALL = { alerts: [A], into: TWO };
 const LARGE = { alerts: [A, B], into: THREE };
 /** An earlier merge, so that there is a merge order. Its alerts are in the incident already. */
-const BEFORE = { before: [{ alerts: [A, B], into: ONE }] };
+const BEFORE = { earlierMerges: [{ alerts: [A, B], into: ONE }] };
 const TWO_ORIGINS = { alerts: [A, C], into: TWO };
 /** One of two alerts is in the incident already; the other merge takes both. */
 const STAYING = { alerts: [A, C], into: ONE };
@@ -52,13 +52,13 @@ export const LARGE_MERGES: readonly Scenario[] = [
   mergeScenario({
     name: 'a large merge against the undo of an earlier one',
     cost: 4,
-    before: [TWO_ORIGINS],
+    earlierMerges: [TWO_ORIGINS],
     actors: [merge('large', LARGE), undo('undo')],
   }),
   mergeScenario({
     name: 'two large undos of one merge',
     cost: 4,
-    before: [TWO_ORIGINS],
+    earlierMerges: [TWO_ORIGINS],
     actors: [undo('undo 1'), undo('undo 2')],
   }),
   mergeScenario({
@@ -77,7 +77,7 @@ export const LARGE_MERGES: readonly Scenario[] = [
     name: 'a large merge whose message comes at once',
     cost: 3,
     actors: [merge('large', LARGE)],
-    early: 1,
+    earlyDeliveries: 1,
   }),
   mergeScenario({
     name: 'a large merge in parts, whose message comes at once',
@@ -85,13 +85,13 @@ export const LARGE_MERGES: readonly Scenario[] = [
     ...BEFORE,
     actors: [merge('large', LARGE, IN_PARTS)],
     ...IN_PARTS,
-    early: 1,
+    earlyDeliveries: 1,
   }),
   mergeScenario({
     name: 'a large merge whose message comes at once, twice',
     cost: 4,
     actors: [merge('large', LARGE)],
-    early: 2,
+    earlyDeliveries: 2,
   }),
   mergeScenario({
     name: 'small merges one after the other, and a large one',
@@ -105,7 +105,7 @@ export const LARGE_MERGES: readonly Scenario[] = [
   mergeScenario({
     name: 'a large merge of alerts that stay against the undo of an earlier one',
     cost: 4,
-    before: [TWO_ORIGINS],
+    earlierMerges: [TWO_ORIGINS],
     actors: [merge('staying', TWO_ORIGINS), undo('undo')],
   }),
   mergeScenario({
@@ -131,7 +131,7 @@ export const LARGE_MERGES: readonly Scenario[] = [
     cost: 2,
     ...BEFORE,
     actors: [merge('large', { alerts: [A, B, C], into: THREE }, IN_PARTS)],
-    instead: sweep('sweep'),
+    replacesFinisher: sweep('sweep'),
     ...IN_PARTS,
   }),
 ];

@@ -3,7 +3,7 @@
 import { ofKind, type Stored } from '../../../lib/dynamodb/keys.ts';
 import type { AlertRow, IncidentRow } from '../../../lib/dynamodb/rows.ts';
 import { ApiError } from '../../../lib/http/errors.ts';
-import type { FeedItem } from '../../../lib/operations/merge-alerts/read-incidents.ts';
+import type { FeedEntryWithAlerts } from '../../../lib/operations/merge-alerts/read-incidents.ts';
 import { checkMerges } from '../../admin/check/check-merges.ts';
 import type { Finding } from '../../admin/check/finding.ts';
 import { mergeRowsOf } from '../../admin/check/read-rows.ts';
@@ -142,7 +142,7 @@ const rowsOf = ({ items }: Run) => mergeRowsOf(ACCOUNT, items as never);
 
 function stateOf(run: Run): Pick<State, 'entries' | keyof Shown> {
   const { alerts, incidents, entries } = rowsOf(run);
-  const entryOf = ({ entry, moves, stayed }: FeedItem): Entry => ({
+  const entryOf = ({ entry, moves, stayed }: FeedEntryWithAlerts): Entry => ({
     kind: entry.kind,
     incident: entry.incident_id,
     moves: Object.fromEntries(

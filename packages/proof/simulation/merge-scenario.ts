@@ -21,19 +21,19 @@ interface Setting extends Pick<Cast, 'isHurried' | 'without'> {
   readonly cost: Scenario['cost'];
   readonly actors: readonly MergeActor[];
   /** Merges committed before the scenario starts. An undo undoes the first of them into incident 2. */
-  readonly before?: readonly Merge[];
+  readonly earlierMerges?: readonly Merge[];
   /** An alert that was merged into incident 2 and is now in incident 3 without a feed entry for that move. */
   readonly misplaced?: string;
   /** Merges whose transactions a restore has cut in two. */
   readonly torn?: readonly Merge[];
   /** Keeps only the starting tables for which it is true. */
-  readonly only?: (rows: Rows) => boolean;
+  readonly startsWhere?: (rows: Rows) => boolean;
   /** Maximum items in a transaction of the finisher, and of the torn merges. */
   readonly transactionItems?: number;
   /** How many times the message of a large merge is delivered while the merge still runs. */
-  readonly early?: 1 | 2;
+  readonly earlyDeliveries?: 1 | 2;
   /** Runs in place of the finisher of the large merge into incident 3, whose message is lost; begins when the merging process has ended. */
-  readonly instead?: MergeActor;
+  readonly replacesFinisher?: MergeActor;
 }
 
 export function mergeScenario(setting: Setting): Scenario {
@@ -42,30 +42,32 @@ export function mergeScenario(setting: Setting): Scenario {
     actors,
     misplaced: moved,
     torn: parts = [],
-    only,
-    early,
-    instead,
-    before: done = [],
+    startsWhere,
+    earlyDeliveries,
+    replacesFinisher,
+    earlierMerges: given = [],
     ...rest
   } = setting;
   const { transactionItems = SIZES.transactionItems, ...more } = rest;
-  const before = moved ? [{ alerts: [moved], into: TWO }] : done;
-  const after = before.reduce((state, what) => merged(state, what).state, UNTOUCHED);
+  const earlierMerges = moved ? [{ alerts: [moved], into: TWO }] : given;
+  const after = earlierMerges.reduce((state, what) => merged(state, what).state, UNTOUCHED);
   const initial = moved ? { ...after, at: { ...after.at, [moved]: THREE } } : after;
-  const all = instead ? [...actors, instead] : actors;
+  const all = replacesFinisher ? [...actors, replacesFinisher] : actors;
   const operations = new Map(all.flatMap((one) => [...one.operations]));
   for (const [index, part] of parts.entries()) operations.set(`merge ${index}`, (state) => merged(state, part));
-  const starts = parts.length > 0 ? torn(parts, { transactionItems }) : moved ? misplaced(moved) : afterMerges(before);
-  const chosen = only ? async () => (await starts()).filter(only) : starts;
+  const starts =
+    parts.length > 0 ? torn(parts, { transactionItems }) : moved ? misplaced(moved) : afterMerges(earlierMerges);
+  const chosen = startsWhere ? async () => (await starts()).filter(startsWhere) : starts;
   return scenarioOf(name, chosen, actors, judgement(initial, operations), {
     ...more,
     maybe: parts.map((_, index) => `merge ${index}`),
     onRecord(item) {
       const message = finishingOf(item, transactionItems);
       if (!message) return [];
-      if (instead && item.incident_id === THREE) return [{ name: instead.name, script: instead.script }];
-      if (!early) return [message];
-      const names = [message.name, `${message.name} again`].slice(0, early);
+      if (replacesFinisher && item.incident_id === THREE)
+        return [{ name: replacesFinisher.name, script: replacesFinisher.script }];
+      if (!earlyDeliveries) return [message];
+      const names = [message.name, `${message.name} again`].slice(0, earlyDeliveries);
       return names.map((each) => ({ ...message, name: each, early: true }));
     },
   });

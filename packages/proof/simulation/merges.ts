@@ -55,19 +55,19 @@ export const MERGES: readonly Scenario[] = [
   mergeScenario({
     name: 'a merge against the undo of an earlier one',
     cost: 2,
-    before: [SMALL],
+    earlierMerges: [SMALL],
     actors: [merge('merge', { alerts: [A], into: THREE }), undo('undo')],
   }),
   mergeScenario({
     name: 'two undos of one merge',
     cost: 2,
-    before: [SMALL],
+    earlierMerges: [SMALL],
     actors: [undo('undo 1'), undo('undo 2')],
   }),
   mergeScenario({
     name: 'a merge that an alert stays in against the undo of an earlier one',
     cost: 2,
-    before: [SMALL],
+    earlierMerges: [SMALL],
     actors: [merge('staying', SMALL), undo('undo')],
   }),
   mergeScenario({
@@ -81,7 +81,7 @@ export const MERGES: readonly Scenario[] = [
   mergeScenario({
     name: 'two merges under a key that was used a day ago',
     cost: 2,
-    before: [{ ...SMALL, key: 'k', longAgo: true }],
+    earlierMerges: [{ ...SMALL, key: 'k', longAgo: true }],
     actors: ['one', 'other'].map((name) =>
       merge(name, { alerts: [A], into: THREE, key: 'k' }, { transactionItems: 4 }),
     ),

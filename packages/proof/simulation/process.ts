@@ -20,7 +20,7 @@ export const setRunning = (process: Process | undefined): void => {
 };
 
 /** A short name for a text; distinct texts have distinct names. */
-export const intern = (text: string): string => nodeCrypto.hash('sha1', text, 'base64');
+export const digest = (text: string): string => nodeCrypto.hash('sha1', text, 'base64');
 
 export interface ProcessOptions {
   /** Handles a message, which is delivered again after a failure. */

@@ -50,7 +50,7 @@ export const RECORDS: readonly Scenario[] = [
   mergeScenario({
     name: 'a second merge that changes an incident against its record',
     cost: 2,
-    before: [{ alerts: [B], into: TWO, owner: 7 }],
+    earlierMerges: [{ alerts: [B], into: TWO, owner: 7 }],
     actors: [merge('small', { ...SMALL, title: 'second' }, { transactionItems: 4 }), incidentRecord(TWO, 'late')],
   }),
   mergeScenario({
@@ -66,13 +66,13 @@ export const RECORDS: readonly Scenario[] = [
   mergeScenario({
     name: 'an undo against records of its alert and incident',
     cost: 3,
-    before: [{ ...SMALL, title: 'second' }],
+    earlierMerges: [{ ...SMALL, title: 'second' }],
     actors: [undo('undo'), alertRecord(A, THREE), incidentRecord(TWO, 'late')],
   }),
   mergeScenario({
     name: 'a large undo against a record of its alert',
     cost: 3,
-    before: [{ alerts: [A, C], into: TWO }],
+    earlierMerges: [{ alerts: [A, C], into: TWO }],
     actors: [undo('undo'), alertRecord(A, THREE)],
   }),
   mergeScenario({

@@ -10,7 +10,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { type Context, Invalid, parseCondition, parseUpdate, projected } from './expressions.ts';
-import { canonical, compare, type Item, stored, type Value } from './values.ts';
+import { canonical, compare, type Item, normalize, type Value } from './values.ts';
 
 /** A command of the document client: its class's name and its input. */
 export interface Request {
@@ -148,7 +148,7 @@ export class TableDouble {
 
   #get(input: Expressions & { Key: Key }): unknown {
     const item = this.#rows.get(nameOf(input.Key))?.item;
-    return item ? { Item: stored(projected(item, input.ProjectionExpression, contextOf(item, input).names)) } : {};
+    return item ? { Item: normalize(projected(item, input.ProjectionExpression, contextOf(item, input).names)) } : {};
   }
 
   #batchGet({ RequestItems }: { RequestItems: Record<string, Keys> }): unknown {
@@ -162,7 +162,7 @@ export class TableDouble {
     return {
       Responses: {
         [tableName]: found.map((item) =>
-          stored(projected(item, request.ProjectionExpression, contextOf(item, request).names)),
+          normalize(projected(item, request.ProjectionExpression, contextOf(item, request).names)),
         ),
       },
       UnprocessedKeys: {},
@@ -181,7 +181,7 @@ export class TableDouble {
     const page = left.slice(0, input.Limit);
     const last = page.length === input.Limit ? page.at(-1) : undefined;
     return {
-      Items: page.map((item) => stored(projected(item, input.ProjectionExpression, contextOf(item, input).names))),
+      Items: page.map((item) => normalize(projected(item, input.ProjectionExpression, contextOf(item, input).names))),
       ...(last && { LastEvaluatedKey: { pk: last.pk, sk: last.sk } }),
     };
   }
@@ -190,15 +190,15 @@ export class TableDouble {
   #scan(input: Expressions & { Segment?: number }): unknown {
     const holds = parseCondition(input.FilterExpression ?? 'attribute_exists(pk)');
     const all = (input.Segment ?? 0) > 0 ? [] : this.items();
-    return { Items: all.filter((item) => holds(contextOf(item, input))).map(stored) };
+    return { Items: all.filter((item) => holds(contextOf(item, input))).map(normalize) };
   }
 
   #single(kind: Kind, input: Write): unknown {
     try {
       const { before, after } = this.#tryWrite(kind, input);
       this.#write(input, after);
-      if (input.ReturnValues === 'ALL_NEW') return { Attributes: stored(after) };
-      return input.ReturnValues === 'ALL_OLD' && before ? { Attributes: stored(before) } : {};
+      if (input.ReturnValues === 'ALL_NEW') return { Attributes: normalize(after) };
+      return input.ReturnValues === 'ALL_OLD' && before ? { Attributes: normalize(before) } : {};
     } catch (error) {
       if (error instanceof Invalid) throw invalid(error.message);
       if (!(error instanceof ConditionFailed)) throw error;
@@ -214,7 +214,7 @@ export class TableDouble {
     if (keys.length > MAX_WRITES) throw invalid('Too many items requested for the BatchWriteItem call');
     if (new Set(keys).size < keys.length) throw invalid('Provided list of item keys contains duplicates');
     for (const { PutRequest, DeleteRequest } of requests)
-      this.#write({ ...PutRequest, ...DeleteRequest }, PutRequest && (stored(PutRequest.Item) as Item));
+      this.#write({ ...PutRequest, ...DeleteRequest }, PutRequest && (normalize(PutRequest.Item) as Item));
     return { UnprocessedItems: {} };
   }
 
@@ -264,7 +264,7 @@ export class TableDouble {
       case 'Delete':
         return { before, after: undefined };
       case 'Put':
-        return { before, after: stored(put) as Item };
+        return { before, after: normalize(put) as Item };
       case 'Update':
         return { before, after: parseUpdate(update ?? '')({ ...context, item: before ?? { ...(key as Key) } }) };
     }

@@ -28,16 +28,16 @@ const isNumber = (value: unknown): value is number | bigint => typeof value === 
  * bigint. An attribute named `__proto__` is lost on its way through the document client, in either direction; an update can name one all
  * the same.
  */
-export function stored(value: unknown): Value {
+export function normalize(value: unknown): Value {
   if (typeof value === 'bigint') return toInt64(String(value));
   if (typeof value === 'number') return Object.is(value, -0) ? 0 : value;
   if (typeof value !== 'object' || value === null) return value as Value;
   if (value instanceof Uint8Array) return Uint8Array.from(value);
-  if (value instanceof Set) return new Set([...value].map(stored));
-  if (Array.isArray(value)) return value.filter((each) => each !== undefined).map(stored);
+  if (value instanceof Set) return new Set([...value].map(normalize));
+  if (Array.isArray(value)) return value.filter((each) => each !== undefined).map(normalize);
   const copy: Record<string, Value> = {};
   for (const [name, each] of Object.entries(value))
-    if (each !== undefined && name !== '__proto__') copy[name] = stored(each);
+    if (each !== undefined && name !== '__proto__') copy[name] = normalize(each);
   return copy;
 }
 
@@ -64,7 +64,7 @@ export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
   const fields = Object.entries(value as object).filter(([, each]) => each !== undefined);
   return `{${fields
-    .map(([name, each]) => `${name}:${canonical(each)}`)
+    .map(([name, each]) => `${JSON.stringify(name)}:${canonical(each)}`)
     .sort()
     .join()}}`;
 }

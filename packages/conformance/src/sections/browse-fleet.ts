@@ -186,11 +186,11 @@ const rules: Sentence[] = [
   open('Rule 4: 500 InternalError', 'a bug of the service, which no call can cause'),
   shown('Rule 4: 503 ServiceUnavailable when the subsystem is not enabled', async (t) => {
     const url = await t.need('impaired')('no service map');
-    refused(await t.fleet({ limit: 1 }, { url, once: true }), 'ServiceUnavailable');
+    refused(await t.fleet({ limit: 1 }, { url, noRetry: true }), 'ServiceUnavailable');
   }),
   shown('Rule 4: 503 ServiceUnavailable when the subsystem is not reachable', async (t) => {
     const url = await t.need('impaired')('inventory');
-    refused(await t.fleet({ limit: 1 }, { url, once: true }), 'ServiceUnavailable');
+    refused(await t.fleet({ limit: 1 }, { url, noRetry: true }), 'ServiceUnavailable');
   }),
 ];
 

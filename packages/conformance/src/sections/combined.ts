@@ -7,7 +7,7 @@ import { data, equal, holds, invalid, refused } from '../expect.ts';
 import { HOSTS, hostsWhere, LARGE_FLEET } from '../hosts.ts';
 import { Skipped } from '../outcome.ts';
 import { section, shown, shownOnData } from '../sentence.ts';
-import { DELETE, FLEET, RUM, type Trial } from '../trial.ts';
+import { DELETE_PATH, FLEET, RUM, type Trial } from '../trial.ts';
 import type { Item } from './fleet-host.ts';
 
 const ALL = { limit: HOSTS.length, scan_limit: HOSTS.length };
@@ -78,7 +78,7 @@ export const combined = section('10', 'What the contract leaves to decisions, an
   ),
   shown('A body needs a content type, no body needs none and counts as {}', async (t) => {
     const body = new TextEncoder().encode('{}');
-    const path = `${DELETE}?app_key=${t.lab.main.appKey}`;
+    const path = `${DELETE_PATH}?app_key=${t.lab.main.appKey}`;
     const codeOf = async (response: Response) => ((await response.json()) as Item).error?.code;
     equal(await codeOf(await t.fetch(path, { method: 'POST', body })), 'InvalidContentType', 'code with a body');
     equal(await codeOf(await t.fetch(path, { method: 'POST' })), 'InvalidParameter', 'code without a body');
@@ -135,7 +135,7 @@ export const combined = section('10', 'What the contract leaves to decisions, an
     invalid(await t.remove({ work_item_id: 'x', version: null }), 'version');
     for (const version of ['1.0', '1e1'])
       refused(
-        await t.call(DELETE, undefined, { raw: `{"work_item_id":"certify-none","version":${version}}` }),
+        await t.call(DELETE_PATH, undefined, { raw: `{"work_item_id":"certify-none","version":${version}}` }),
         'ResourceNotFound',
       );
   }),

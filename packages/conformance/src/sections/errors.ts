@@ -1,6 +1,6 @@
 import { data, equal, invalid, refused } from '../expect.ts';
 import { open, section, shown } from '../sentence.ts';
-import { DELETE, FLEET, PATHS, RUM } from '../trial.ts';
+import { DELETE_PATH, FLEET, PATHS, RUM } from '../trial.ts';
 
 /** A work item that no account has. */
 export const MISSING = { work_item_id: 'certify-no-such', version: 1 };
@@ -48,7 +48,7 @@ export const errors = section('7', 'Errors', [
     invalid(await t.call(FLEET, { limit: 'x' }), 'limit');
   }),
   shown('BadRequest, 400: such as a body with a Content-Encoding', async (t) => {
-    for (const path of [RUM, DELETE])
+    for (const path of [RUM, DELETE_PATH])
       refused(
         await t.call(path, undefined, { raw: 'x', headers: { 'Content-Encoding': 'br' } }),
         'BadRequest',
@@ -77,13 +77,13 @@ export const errors = section('7', 'Errors', [
   }),
   shown('EntityTooLarge, 413: the body exceeds the maximum', async (t) => {
     const raw = `{"x":"${'x'.repeat(3 * 1024 * 1024)}"}`;
-    for (const path of [RUM, DELETE]) refused(await t.call(path, undefined, { raw }), 'EntityTooLarge');
+    for (const path of [RUM, DELETE_PATH]) refused(await t.call(path, undefined, { raw }), 'EntityTooLarge');
   }),
   open('RequestTooFrequently, 429', 'shown in section 8'),
   open('InternalError, 500', 'a bug of the service, which no call can cause'),
   shown('ServiceUnavailable, 503: a dependency is unavailable', async (t) => {
     const url = await t.need('impaired')('table');
-    for (const path of PATHS) refused(await t.call(path, {}, { url, once: true }), 'ServiceUnavailable');
+    for (const path of PATHS) refused(await t.call(path, {}, { url, noRetry: true }), 'ServiceUnavailable');
   }),
   ...Object.entries(RESERVED).map(([code, why]) => open(code, `reserved: ${why}`)),
 ]);

@@ -17,7 +17,7 @@ async function unusedMinute(t: Trial, caller: Caller, leftMs: number): Promise<v
   if (left < leftMs || caller === t.lab.main) await sleep(left + 20);
 }
 
-const browseOnce = (t: Trial, caller: Caller) => t.call(FLEET, { limit: 1 }, { as: caller, once: true });
+const browseOnce = (t: Trial, caller: Caller) => t.call(FLEET, { limit: 1 }, { as: caller, noRetry: true });
 
 /** Several calls at once. */
 const atOnce = (t: Trial, caller: Caller, calls: number) =>
@@ -113,7 +113,7 @@ export const limitsOf = (fleet: Section, merge: Section) =>
     slow('There is a limit per account on the other operations: 429 RequestTooFrequently', async (t) => {
       const { burst } = t.need('spare');
       const answers = await Promise.all(
-        Array.from({ length: MAX_BURST }, () => t.call(RUM, {}, { as: burst, once: true })),
+        Array.from({ length: MAX_BURST }, () => t.call(RUM, {}, { as: burst, noRetry: true })),
       );
       const refusals = answers.filter(({ status }) => status === 429);
       if (refusals.length === 0)

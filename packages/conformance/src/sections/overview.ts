@@ -1,6 +1,6 @@
 import { data, equal, holds, refused } from '../expect.ts';
 import { NOT_SHOWN, open, section, shown, shownOnData } from '../sentence.ts';
-import { DELETE, MERGE, PATHS, RUM, type Trial } from '../trial.ts';
+import { DELETE_PATH, MERGE, PATHS, RUM, type Trial } from '../trial.ts';
 import { MISSING } from './errors.ts';
 
 const UNKNOWN = '0'.repeat(24);
@@ -96,7 +96,7 @@ export const general = section('4', 'Endpoints', [
   }),
   shown('All endpoints use the query parameter app_key', async (t) => {
     for (const path of PATHS) refused(await t.call(path, {}, { as: null }), 'Unauthorized');
-    for (const path of [DELETE, MERGE]) refused(await t.call(path, {}), 'InvalidParameter');
+    for (const path of [DELETE_PATH, MERGE]) refused(await t.call(path, {}), 'InvalidParameter');
   }),
   open('The path of the merge operation', `${NOT_SHOWN}: ${MERGE}`),
 ]);

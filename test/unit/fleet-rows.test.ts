@@ -22,7 +22,7 @@ const without = (row: Record<string, unknown>, name: string) => {
 const BIG = 9_007_199_254_740_993n;
 
 describe('an inventory row', () => {
-  it('of its form is itself, with every attribute and with those alone that it must have', () => {
+  it('that is valid is returned as the same object, with all attributes or only the required ones', () => {
     const bare = { host_id: 'h', agent_version: '', edge_cluster: '', enabled: false, snapshot_ready: false };
     for (const row of [HOST, bare, { ...HOST, report_interval_ms: BIG }]) {
       const { host, malformed } = decodeHost(row);
@@ -36,25 +36,28 @@ describe('an inventory row', () => {
     ['edge_cluster', [1, null, undefined, { a: 1 }], ''],
     ['enabled', ['true', 1, null, undefined], false],
     ['snapshot_ready', ['true', 0, null, undefined], false],
-  ] as const)('whose %s is of another form has a value in its place, and is malformed', (name, values, fallback) => {
-    for (const value of values)
-      expect(decodeHost({ ...HOST, [name]: value })).toStrictEqual({
-        host: { ...HOST, [name]: fallback },
-        malformed: true,
-      });
-  });
+  ] as const)(
+    'with a missing or invalid %s, which is required, gets the default and counts as malformed',
+    (name, values, fallback) => {
+      for (const value of values)
+        expect(decodeHost({ ...HOST, [name]: value })).toStrictEqual({
+          host: { ...HOST, [name]: fallback },
+          malformed: true,
+        });
+    },
+  );
 
   it.each([
     ['capability_status', [1, true, ['running']]],
     ['capture_mode', [1, ['ebpf']]],
     ['report_interval_ms', [0, -1, 1.5, '1', Number.NaN, 2n ** 63n]],
     ['reason_codes', ['own', [1], ['own', 1], { 0: 'own' }, new Set([1])]],
-  ] as const)('whose %s is of another form does without it, and is malformed', (name, values) => {
+  ] as const)('with an invalid %s, which is optional, omits it and counts as malformed', (name, values) => {
     for (const value of values)
       expect(decodeHost({ ...HOST, [name]: value })).toStrictEqual({ host: without(HOST, name), malformed: true });
   });
 
-  it('with null, nothing, or a set where a list may stand is well-formed', () => {
+  it('with an optional attribute that is null or absent, or a list stored as a set, is well-formed', () => {
     for (const name of ['capability_status', 'capture_mode', 'report_interval_ms', 'reason_codes']) {
       expect(decodeHost({ ...HOST, [name]: null })).toStrictEqual({ host: without(HOST, name), malformed: false });
       expect(decodeHost(without(HOST, name))).toEqual({ host: without(HOST, name), malformed: false });
@@ -63,18 +66,18 @@ describe('an inventory row', () => {
     expect([host.reason_codes, malformed]).toEqual([['a', 'b'], false]);
   });
 
-  it('that does not fit shows no attribute that is not of the form', () => {
+  it('that has to be rewritten drops attributes outside the schema', () => {
     expect(decodeHost({ ...HOST, capture_mode: null, secret: 1 }).host).not.toHaveProperty('secret');
-  });
-
-  it('is read by these attributes', () => {
-    expect(HOST_ATTRIBUTES).toEqual(Object.keys(HOST).filter((name) => name !== 'host_id'));
-    expect(STATUS_ATTRIBUTES).toEqual(Object.keys(STATUS).filter((name) => name !== 'host_id'));
   });
 });
 
-describe('a live row', () => {
-  it('of its form is itself', () => {
+it('the attributes to read are all but host_id', () => {
+  expect(HOST_ATTRIBUTES).toEqual(Object.keys(HOST).filter((name) => name !== 'host_id'));
+  expect(STATUS_ATTRIBUTES).toEqual(Object.keys(STATUS).filter((name) => name !== 'host_id'));
+});
+
+describe('a status row', () => {
+  it('that is valid is returned as the same object', () => {
     for (const row of [STATUS, { ...STATUS, node_count: BIG, received_at_ms: BIG }, without(STATUS, 'health_at_ms')])
       expect(decodeStatus(row)).toBe(row);
     expect(decodeStatus({ ...STATUS, observed_at_ms: null })).toEqual(without(STATUS, 'observed_at_ms'));
@@ -87,7 +90,7 @@ describe('a live row', () => {
       (name) => [name, [1, 'true', null, undefined]] as const,
     ),
     ['reason_codes', ['slow', [true]]] as const,
-  ])('whose %s is of another form cannot be read', (name, values) => {
+  ])('with a missing or invalid %s is unreadable', (name, values) => {
     for (const value of values) expect(decodeStatus({ ...STATUS, [name]: value })).toBe(UNREADABLE);
   });
 });
