@@ -22,16 +22,16 @@ function problemsBy(line: unknown, source: 'data' | 'feed'): string[] {
   const { kind, retired } = line as { kind?: Kind; retired?: unknown };
   const kinds: readonly (Kind | undefined)[] = source === 'data' ? KINDS : FEED_KINDS;
   if (kind === undefined || !kinds.includes(kind)) return [`kind must be one of ${kinds.join(', ')}`];
-  const own = kind === 'host' && retired !== undefined ? 'retired_host' : kind;
-  const isReport = source === 'feed' && own in FEED_LINES;
-  const schema = isReport ? FEED_LINES[own as keyof typeof FEED_LINES] : DATA_LINES[kind];
+  const schemaName = kind === 'host' && retired !== undefined ? 'retired_host' : kind;
+  const hasFeedSchema = source === 'feed' && schemaName in FEED_LINES;
+  const schema = hasFeedSchema ? FEED_LINES[schemaName as keyof typeof FEED_LINES] : DATA_LINES[kind];
   const fields = schema.properties as Fields;
-  const validate = validators.get(isReport ? `feed_${own}` : `data_${kind}`) as LineValidator;
+  const validate = validators.get(hasFeedSchema ? `feed_${schemaName}` : `data_${kind}`) as LineValidator;
   validate(line);
   const problems = (validate.errors ?? []).flatMap((error) => problemText(error, fields, line));
   if (kind === 'app_key' && 'app_key' in line === 'app_key_hash' in line)
     problems.push('exactly one of app_key and app_key_hash is required');
-  if (kind === 'alert' && isReport && 'alert_id' in line === 'source_id' in line)
+  if (kind === 'alert' && hasFeedSchema && 'alert_id' in line === 'source_id' in line)
     problems.push('exactly one of alert_id and source_id is required');
   if (kind === 'work_item') problems.push(...workItemProblems(line));
   if ('' in line) problems.push('field names must not be empty');
@@ -43,7 +43,7 @@ function problemsBy(line: unknown, source: 'data' | 'feed'): string[] {
 
 /** Checks of a work item that no schema expresses. */
 function* workItemProblems(line: object): Generator<string> {
-  for (const name of RESERVED) if (name in line) yield `${name} is reserved: rename the field`;
+  for (const name of RESERVED_WORK_ITEM_FIELDS) if (name in line) yield `${name} is reserved: rename the field`;
   const { version, deleted_at_ms, undone_deletion: undone } = line as Partial<Record<string, unknown>>;
   if (undone !== undefined && !isUndoneDeletion(undone))
     yield 'undone_deletion must have version (int64), at_ms (Unix milliseconds) and, if known, by (string)';
@@ -56,12 +56,12 @@ function isUndoneDeletion(value: unknown): boolean {
   return isInt64(version) && Number.isSafeInteger(at_ms) && Number(at_ms) >= 0 && typeof by === 'string';
 }
 
-/** Reserved field names: keys, the time to live, what the stream's filter knows a large merge by, and the order of records. */
-const RESERVED = ['pk', 'sk', 'ttl', 'large', 'feed_order', 'deletion_order'];
+/** Names that a work item's own fields must not have: attributes of rows, and `large`, by which the stream's filter recognizes large merges. */
+const RESERVED_WORK_ITEM_FIELDS = ['pk', 'sk', 'ttl', 'large', 'feed_order', 'deletion_order'];
 
 /** Nesting levels of a row, including its own. */
 const DEEPEST = 31;
-/** Bounds of DynamoDB's numbers; beyond 2^53 its client rejects numbers outside the int64 range. */
+/** The smallest magnitude that DynamoDB stores. */
 const SMALLEST_NUMBER = 1e-130;
 
 function* malformed(value: unknown): Generator<string> {
@@ -75,8 +75,9 @@ function* unstorable(value: unknown, depth = 1): Generator<string> {
   if (typeof value === 'bigint' && !isInt64(value)) yield 'must not contain integers beyond the int64 range';
   if (typeof value === 'number') {
     const size = Math.abs(value);
+    // `parseJson` gives NaN for a fraction that a double would round to an integer.
     if (Number.isNaN(value) || size > Number.MAX_SAFE_INTEGER || (size > 0 && size < SMALLEST_NUMBER))
-      yield 'must not contain numbers beyond 2^53 or below 1e-130, or numbers that a double rounds to an integer';
+      yield 'must not contain numbers beyond 2^53 or below 1e-130, or fractions with more digits than a double holds';
   }
   if (typeof value !== 'object' || value === null) return;
   if (depth === DEEPEST) yield `must not be nested deeper than ${DEEPEST} levels`;
@@ -95,10 +96,10 @@ function problemText(error: LineError, fields: Fields, line: object): string[] {
   // value must be.
   if (keyword === 'anyOf' || (keyword === 'type' && params.type === 'null')) return [];
   if (keyword === 'const') return [`${instancePath.slice(1)} must be true, or absent`];
-  const own = fieldErrorOf(error, withoutNull(fields));
-  const text = en.explain.invalidFields({ fieldErrors: [own] }).replace(/\.$/, '');
-  const value = (line as Partial<Record<string, unknown>>)[own.field];
-  const isTooLate = own.schema === UNIX_SECONDS && isInt64(value) && value > UNIX_SECONDS.maximum;
+  const fieldError = fieldErrorOf(error, withoutNull(fields));
+  const text = en.explain.invalidFields({ fieldErrors: [fieldError] }).replace(/\.$/, '');
+  const value = (line as Partial<Record<string, unknown>>)[fieldError.field];
+  const isTooLate = fieldError.schema === UNIX_SECONDS && isInt64(value) && value > UNIX_SECONDS.maximum;
   return [isTooLate ? `${text}: it is in seconds, and ${value} is in milliseconds` : text];
 }
 

@@ -3,14 +3,14 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { type FunctionSource, startFunction } from '../local/local-functions.ts';
+import { createFunction, type FunctionSource } from '../local/local-functions.ts';
 import { limitCpu } from './cpu-share.ts';
 
 if (import.meta.main) {
   const [entry = '', timeoutMs] = process.argv.slice(2);
   // The function is loaded from its sources, which takes much longer than a bundle on Lambda, so before the limit begins.
   await import(entry);
-  const running = startFunction({ entry: new URL(entry), env: {}, timeoutMs: Number(timeoutMs) });
+  const running = createFunction({ entry: new URL(entry), env: {}, timeoutMs: Number(timeoutMs) });
   process.on('disconnect', () => process.exit());
   process.on('message', async (event) =>
     process.send?.(

@@ -21,7 +21,7 @@ type OwnContext = Pick<Context, 'awsRequestId' | 'getRemainingTimeInMillis'>;
 type Handler = (event: unknown, context: OwnContext) => Promise<unknown>;
 
 /** Runs a function in this process: if it exits, so does the service. */
-export function startFunction({ entry, env, timeoutMs }: FunctionSource): LocalFunction {
+export function createFunction({ entry, env, timeoutMs }: FunctionSource): LocalFunction {
   let handler: Promise<Handler> | undefined;
   return {
     async invoke(event) {

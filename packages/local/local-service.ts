@@ -8,7 +8,7 @@ import { readDeployment } from './deployment.ts';
 import { type OnEvent, startDestinations } from './destinations.ts';
 import { createDocs } from './docs.ts';
 import { createGateway, type GatewayOptions } from './gateway.ts';
-import { startFunction } from './local-functions.ts';
+import { createFunction } from './local-functions.ts';
 import { createQueues } from './queues.ts';
 import { followStream } from './stream.ts';
 import type { Template } from './template.ts';
@@ -39,12 +39,12 @@ export async function startService(options: LocalServiceOptions) {
   const attempts = createAttempts();
   const counters = createCounters();
   const docs = createDocs(options.demoKey);
-  const deadLetters = () => queues.count(deployment.queueOutputs.DeadLettersUrl ?? '');
+  const countDeadLetters = () => queues.count(deployment.queueOutputs.DeadLettersUrl ?? '');
   /** The figures that CloudWatch has for a deployment. */
   const measure = (): Measured => ({
     operations: counters.figures(),
     attempts: attempts.failed(),
-    dead_letters: deadLetters(),
+    dead_letters: countDeadLetters(),
   });
   const gateway = createGateway({
     ...options,
@@ -60,23 +60,28 @@ export async function startService(options: LocalServiceOptions) {
         : docs(path, accept),
     queues: queues.answer,
   });
-  await once(gateway.listen(port, '127.0.0.1'), 'listening');
+  const destinations = await startDestinations(options.onEvent);
+  await once(gateway.listen(port, '127.0.0.1'), 'listening').catch(async (error) => {
+    await destinations.close();
+    throw error;
+  });
+  // No further wait before the functions are made: a call may come at once.
   const servedPort = (gateway.address() as AddressInfo).port;
   queues.servedAt(servedPort);
 
   // Variables that Lambda would set, and local endpoints; all others come from the template.
-  const destinations = await startDestinations(options.onEvent);
   const env = {
     AWS_REGION: 'local',
     DYNAMODB_ENDPOINT: functionsEndpoint,
     EVENTS_ENDPOINT: destinations.url,
     QUIET: 'true',
   };
+  // Read again: the functions' environment has the queues' URLs, which have the port.
   const deployed = readDeployment(template, tableName, queues.url).functions;
   const functions = Object.fromEntries(
     Object.entries(deployed).map(([name, { environment, timeoutMs }]) => [
       name,
-      startFunction({ entry: new URL(`${name}.ts`, functionsFolder), env: { ...environment, ...env }, timeoutMs }),
+      createFunction({ entry: new URL(`${name}.ts`, functionsFolder), env: { ...environment, ...env }, timeoutMs }),
     ]),
   );
   const { eventSources, stream, queueOutputs } = deployment;
@@ -104,7 +109,7 @@ export async function startService(options: LocalServiceOptions) {
     /** Why the table's stream cannot be read: interrupted merges then stay pending. */
     streamProblem,
     /** Number of messages in the merge queue's dead-letter queue. */
-    deadLetters,
+    countDeadLetters,
     measure,
     /** Outputs of the stack that are queue URLs. */
     queueUrls: Object.fromEntries(Object.entries(queueOutputs).map(([output, name]) => [output, queues.url(name)])),

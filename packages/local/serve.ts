@@ -65,7 +65,7 @@ export async function serve(
     now: Date.now,
     url: () => service?.url,
     measure: async () => service?.measure(),
-    deadLetters: async () => service?.deadLetters(),
+    deadLetters: async () => service?.countDeadLetters(),
     feed: () => feed,
     onFailed: (text) => process.stderr.write(`${text}\n`),
   });

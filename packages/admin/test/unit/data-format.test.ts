@@ -135,12 +135,12 @@ describe('the data format', () => {
     [
       'a number that rounds',
       1e20,
-      'more must not contain numbers beyond 2^53 or below 1e-130, or numbers that a double rounds to an integer',
+      'more must not contain numbers beyond 2^53 or below 1e-130, or fractions with more digits than a double holds',
     ],
     [
       'a number too small',
       { a: [1e-200] },
-      'more must not contain numbers beyond 2^53 or below 1e-130, or numbers that a double rounds to an integer',
+      'more must not contain numbers beyond 2^53 or below 1e-130, or fractions with more digits than a double holds',
     ],
     ['a lone surrogate', { a: ['\ud800'] }, 'more must be well-formed Unicode'],
     ['an empty name', { '': 1 }, 'more must not contain field names that are empty or not well-formed Unicode'],

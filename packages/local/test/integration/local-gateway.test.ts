@@ -17,7 +17,7 @@ import { createLocalGatewayKeys } from '../../../admin/local-service/local-gatew
 import { readDeployment } from '../../deployment.ts';
 import { createDocs, exactJson } from '../../docs.ts';
 import { createGateway, type Served } from '../../gateway.ts';
-import { startFunction } from '../../local-functions.ts';
+import { createFunction } from '../../local-functions.ts';
 import { type LocalService, startService } from '../../local-service.ts';
 
 let table: Table;
@@ -203,7 +203,7 @@ it('the stream is followed as the template says, also in when records are given 
 it('a function that cannot be loaded is named with its error', async () => {
   const entry = new URL("data:text/javascript,throw new Error('no such table')");
   const failures: string[] = [];
-  const broken = startFunction({ entry, env: {}, timeoutMs: 30_000 });
+  const broken = createFunction({ entry, env: {}, timeoutMs: 30_000 });
   const gateway = createGateway({
     deployment: readDeployment(inject('template'), table.name),
     invoke: (_name, event) => broken.invoke(event),

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { type FunctionSource, startFunction } from '../../local-functions.ts';
+import { createFunction, type FunctionSource } from '../../local-functions.ts';
 
 /** A function with this source; `write` changes it. */
 function written(source: string): FunctionSource & { write(source: string): void } {
@@ -19,7 +19,7 @@ describe('a local function', () => {
     const body =
       'async (e, context) => (e.seen = true, { ...e, none: undefined, left: context.getRemainingTimeInMillis() > 0 })';
     const event = { date: new Date(0) };
-    expect(await startFunction(written(handler(body))).invoke(event)).toEqual({
+    expect(await createFunction(written(handler(body))).invoke(event)).toEqual({
       date: '1970-01-01T00:00:00.000Z',
       seen: true,
       left: true,
@@ -28,15 +28,15 @@ describe('a local function', () => {
   });
 
   it('fails with the error of its handler, and with the reason that it cannot be loaded', async () => {
-    const throwing = startFunction(written(handler("async () => { throw new Error('x') }")));
+    const throwing = createFunction(written(handler("async () => { throw new Error('x') }")));
     await expect(throwing.invoke({})).rejects.toThrow('x');
-    const broken = startFunction(written("throw new Error('no such table')"));
+    const broken = createFunction(written("throw new Error('no such table')"));
     await expect(broken.invoke({})).rejects.toThrow('no such table');
   });
 
   it('is loaded by the next call when it could not be loaded before', async () => {
     const source = written(handler(''));
-    const running = startFunction(source);
+    const running = createFunction(source);
     await expect(running.invoke({})).rejects.toThrow();
     source.write(handler('async () => 1'));
     expect(await running.invoke({})).toBe(1);
@@ -44,8 +44,8 @@ describe('a local function', () => {
 
   it('reads its own environment when it is imported', async () => {
     const source = written(`const read = [process.env.A, process.env.B]; ${handler('async () => read')}`);
-    const first = startFunction({ ...source, env: { A: 'a' } });
-    const second = startFunction({ ...source, env: { B: 'b' } });
+    const first = createFunction({ ...source, env: { A: 'a' } });
+    const second = createFunction({ ...source, env: { B: 'b' } });
     const values = await Promise.all([first.invoke({}), second.invoke({})]);
     expect(values).toEqual([
       ['a', null],
