@@ -51,7 +51,7 @@ function cutsOf({ alerts, most }: Sweep, calls: number): Cut[] {
   ];
 }
 
-const NAME = 'are all done or not begun, whatever is cut, after finish-merges and a retry in either order';
+const NAME = 'are whole or absent, wherever they are cut, after finish-merges and a retry in either order';
 const TIMEOUT_MS = 40 * 60_000;
 
 describe.each(IN_MEMORY[FORM] ?? [])(`merges of $alerts alerts that are cut, in memory (SEED=${SEED})`, (sweep) => {

@@ -37,7 +37,7 @@ const CLIENTS = [
 ];
 
 describe.each(CLIENTS)('DynamoDB is down$when', ({ connect }) => {
-  it('every call is 503, of three wire calls at the most, and the first call after it is back succeeds', async () => {
+  it('every call is answered 503 after at most three requests, and the first call after the recovery succeeds', async () => {
     proxy.plan();
     const handlers = handlersOver({ ...testDeps(await connect()), ...SILENT });
     const tenant = await newAccount(table);

@@ -29,7 +29,7 @@ const BACKENDS = [
 ].filter(({ runs }) => runs > 0);
 
 describe.each(BACKENDS)(
-  `$runs sequences against a model of what ought to be, $where (SEED=${SEED})`,
+  `$runs random command sequences on a table and on the reference model, $where (SEED=${SEED})`,
   ({ runs, open }) => {
     const lanes: FaultyTable[] = [];
     beforeAll(async () => {
@@ -38,7 +38,7 @@ describe.each(BACKENDS)(
     afterAll(() => Promise.all(lanes.map((faulty) => faulty.close())));
 
     it.concurrent.each(Array.from({ length: LANES }, (_, lane) => lane))(
-      'any sequence of merges, cuts, retries, undos, imports, deletions leads where the model does (%i)',
+      'any sequence of merges, interrupted merges, retries, undos, imports and deletions leaves the table as the model is (lane %i)',
       async (lane) => {
         const faulty = lanes[lane] as FaultyTable;
         await fc.assert(

@@ -52,7 +52,7 @@ describe.each(FORMS)(
     }
 
     it(
-      'leave feeds that, read in order, lead to where the alerts are',
+      'leave each alert in the incident that the feeds, read in order, lead to',
       async () => {
         let done = 0;
         await fc.assert(

@@ -80,7 +80,7 @@ function problemOf(end: Rows, { before, after }: { before: Rows; after: Rows }, 
 
 describe(`a merge of which a restore holds a part (SEED=${SEED})`, () => {
   it.each(SIZES)(
-    'of %i alerts is done or has never been, once it is repaired',
+    'of %i alerts is whole or absent after the repair',
     async (count) => {
       for (const change of [{ title: 'New', owner_id: 7 }, {}]) {
         const merge = await merged(count, change);
@@ -101,7 +101,7 @@ describe(`a merge of which a restore holds a part (SEED=${SEED})`, () => {
     120_000,
   );
 
-  it('is so in the table, too', async () => {
+  it('is whole or absent in DynamoDB Local, too', async () => {
     const merge = await merged(4, { title: 'New', owner_id: 7 });
     const { tenant, before, after, changed } = merge;
     for (const mask of masksOf(changed, MAX_IN_TABLE)) {

@@ -199,7 +199,7 @@ describe(`two releases on one table (SEED=${SEED})`, () => {
   );
 
   it(
-    'merges that both take at once leave feeds that, read in order, lead to where the alerts are',
+    'merges sent to both at once leave each alert in the incident that the feeds, read in order, lead to',
     async () => {
       await fc.assert(
         fc.asyncProperty(
