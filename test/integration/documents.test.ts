@@ -99,7 +99,7 @@ const NEEDS_AWS = [
 ];
 
 /** Words between backticks that look like commands and are none: messages of logs, verdicts, options of Node. */
-const NO_COMMANDS = ['call failed', 'no reply', 'record not relayed, will retry'];
+const NO_COMMANDS = ['call failed', 'no reply'];
 
 const folder = mkdtempSync(join(tmpdir(), 'documents-'));
 const dataFile = join(folder, 'data.ndjson');
