@@ -8,7 +8,7 @@ const FILES = [
   'feed-rows',
   'fleet-cursor',
   'fleet-status',
-  'host-rows',
+  'fleet-rows',
   'idempotency-key',
   'item-size',
   'json',
