@@ -1,3 +1,4 @@
+import { globSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 
 const FILES = [
@@ -21,10 +22,13 @@ const FILES = [
   'validation',
 ];
 
+const patternOf = (name: string) => `{test,packages/*/test}/unit/${name}.test.ts`;
+for (const name of FILES) if (globSync(patternOf(name)).length === 0) throw new Error(`There is no unit test ${name}.`);
+
 /** The unit tests that notice changes of the pure modules, fast and with the same values in every run. */
 export default defineConfig({
   test: {
-    include: FILES.map((name) => `{test,packages/*/test}/unit/${name}.test.ts`),
+    include: FILES.map(patternOf),
     setupFiles: ['packages/proof/mutation/few-values.ts'],
   },
 });
