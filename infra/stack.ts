@@ -21,7 +21,7 @@ import { SmokeCall } from './smoke-call.ts';
 import { readDeploymentSettings } from './stack-settings.ts';
 import { createServiceTable } from './table.ts';
 
-/** Below the 29 s that API Gateway waits for an answer. */
+/** As long as API Gateway waits for an answer. */
 const ANSWER_TIMEOUT = Duration.seconds(29);
 /** The authorizer fails by itself within a second; this ends one that does not. */
 const AUTHORIZER_TIMEOUT = Duration.seconds(2);
@@ -39,7 +39,8 @@ export class ServiceStack extends Stack {
     const table = createServiceTable(this, settings);
     const { backupVaultArn: copyTo } = settings;
     if (copyTo !== undefined) new Backups(this, 'Backups', { table, copyTo });
-    // Not secret: it only assigns calls without an account's gateway key to a throttle. API Gateway requires 20 to 128 letters and digits.
+    // Not secret: callers without a valid app key share this API key of API Gateway, and the throttle of its usage plan. It must have 20 to
+    // 128 letters and digits.
     const sharedGatewayKey = createHash('sha256')
       .update(`shared ${Names.uniqueId(this)}`)
       .digest('hex');
@@ -113,6 +114,7 @@ export class ServiceStack extends Stack {
     });
     feed.addOutputs(this);
 
+    // `canary-forced` keeps the aliases of a canary, but moves all calls at once.
     const rollout =
       settings.rollout === 'all-at-once'
         ? undefined
@@ -128,7 +130,7 @@ export class ServiceStack extends Stack {
       usageKeyAuthorizer,
       sharedGatewayKey,
     });
-    // Keeps the id of the first release: a changed logical id would replace the alarm.
+    // The id `Watch` is that of the first release: another would replace the alarms, their topic and the dashboard.
     const monitoring = new Monitoring(this, 'Watch', {
       api,
       accessLog,

@@ -6,7 +6,7 @@ import { duration } from './arguments.ts';
 import type { AdminCommand, Session, Shown } from './command.ts';
 import { UsageError } from './io.ts';
 
-/** Maximum lines shown of each log; a narrower `--since` shows others. */
+/** After this many lines of a log no further page is read. The oldest come first, so a shorter `--since` shows later ones. */
 const MAX_LINES = 1_000;
 
 interface LogsOptions {
@@ -64,7 +64,7 @@ async function showLogs({ io, target, options }: Session<LogsOptions>, requestId
 
 interface LogLine {
   at_ms: number;
-  /** Of a function, or `Access`. */
+  /** Name of the stack's output without `Logs`, such as `FinishMerges` or `Access`. */
   log: string;
   line: Record<string, unknown>;
 }
@@ -78,7 +78,7 @@ function parsed(text: string): Record<string, unknown> {
   }
 }
 
-/** Fields left out: every line has them, or they are in the columns. */
+/** Fields left out of the list at a line's end: they are the same in every line, or printed before. */
 const OMITTED = new Set(['timestamp', 'time', 'service', 'message']);
 
 function lineText({ at_ms, log, line }: LogLine): string {

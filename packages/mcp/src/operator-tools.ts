@@ -1,4 +1,4 @@
-/** What operators can look up, by the service's own admin command: its credentials and its output are those of a person's. */
+/** The tools for operators. Each runs the service's admin command in a child process, with the AWS credentials of the environment. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { type Tool, tool } from './tool.ts';
@@ -6,12 +6,13 @@ import { type Tool, tool } from './tool.ts';
 const TIMEOUT_MS = 50_000;
 
 const OBJECT_ID = { type: 'string', pattern: '^[0-9a-fA-F]{24}$' };
-/** As many as a command line surely takes. */
+/** They become arguments of one command line. */
 const MAX_ALERTS = 1_000;
 
 interface Operator {
-  /** Of the service's source, installed. */
+  /** Folder with the service's source, in which `npm ci` has been run. */
   readonly folder: string;
+  /** Absent: the service that `npm start` runs. */
   readonly stack: string | undefined;
   readonly region: string | undefined;
 }
@@ -21,7 +22,7 @@ export function operatorTools({ folder, stack, region }: Operator): Tool[] {
     ...(stack === undefined ? [] : ['--stack', stack]),
     ...(region === undefined ? [] : ['--region', region]),
   ];
-  /** @throws with what the command says */
+  /** @throws Error with what the command wrote to standard error */
   async function admin(command: readonly string[], values: readonly string[], signal: AbortSignal): Promise<unknown> {
     const args = ['run', '--silent', 'admin', '--', ...command, '--json', ...target, '--', ...values];
     const { stdout } = await promisify(execFile)('npm', args, {
