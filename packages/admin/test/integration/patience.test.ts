@@ -62,7 +62,8 @@ describe('waiting for DynamoDB', () => {
     // Longer than an answer takes on a busy machine.
     const sayMs = 3_000;
     const { table: patient, said, stop } = waited(table, sayMs);
-    for (const began = performance.now(); performance.now() - began < 1.2 * sayMs; ) await getRow(patient, keys.account(1));
+    for (const began = performance.now(); performance.now() - began < 1.2 * sayMs; )
+      await getRow(patient, keys.account(1));
     stop();
     expect(said()).toBe(0);
   });
