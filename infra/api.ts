@@ -23,29 +23,35 @@ import { ACCESS_LOG_FORMAT } from './access-log.ts';
 import { gatewayResponses } from './gateway-responses.ts';
 import type { DeploymentSettings } from './stack-settings.ts';
 
-/** Callers without a gateway key share this throttle: enough to answer them 401, and a bound on the cost of a flood. */
-const SHARED = { rate: 200, burst: 400 };
-/** Bytes. Compression hardly helps smaller answers. */
+/** Calls a second, and burst, of each operation, of all callers without a gateway key together. It bounds the cost of a flood. */
+const SHARED_THROTTLE = { rate: 200, burst: 400 };
+/** Compression hardly shortens smaller answers. */
 const MIN_COMPRESSION_SIZE = Size.bytes(1024);
 /** Calls a second, and burst, of each route that no usage plan throttles. */
-const OTHERS = { rate: 100, burst: 200 };
+const OTHER_ROUTES_THROTTLE = { rate: 100, burst: 200 };
 
 export interface ServiceApiProps {
   readonly settings: DeploymentSettings;
   readonly operationFunctions: Readonly<Record<OperationName, IFunction>>;
+  /** Refuses every path and method that is not an operation. */
   readonly fallbackRoute: IFunction;
-  /** Publishes the OpenAPI document. */
+  /** Serves openapi.json. */
   readonly openApiDocument: IFunction;
-  readonly usageKeyAuthorizer: IFunction;
-  /** Value of the gateway key that is shared by all callers without one of their own. */
+  readonly authorizer: IFunction;
+  /** Value of the gateway key that all callers without their own share. */
   readonly sharedGatewayKey: string;
 }
 
-/** The REST API: a route for each operation, a refusal for everything else, and usage plans that throttle each account. */
+/**
+ * The REST API: a route for each operation, a fallback route that refuses all other calls, and two usage plans.
+ *
+ * A *gateway key* is an API key of API Gateway. Usage plans throttle by it: each account has one, and all other callers share one.
+ * Callers never send it: the authorizer returns the gateway key that belongs to the caller's app key.
+ */
 export class ServiceApi extends Construct {
   readonly api: RestApi;
   readonly accessLog: LogGroup;
-  /** Where the operator attaches the gateway key of each account. */
+  /** The plan to which the admin command adds the gateway key of each account. */
   readonly accountPlan: UsagePlan;
 
   constructor(scope: Construct, id: string, props: ServiceApiProps) {
@@ -54,76 +60,78 @@ export class ServiceApi extends Construct {
     const retention = settings.logRetentionDays;
     this.accessLog = new LogGroup(this, 'AccessLog', { retention, removalPolicy: RemovalPolicy.DESTROY });
     const { stackName } = Stack.of(this);
-    // Off, since they would store the query string with the app key: execution logs, data trace, X-Ray of the stage.
-    const quiet = { loggingLevel: MethodLoggingLevel.OFF, dataTraceEnabled: false, metricsEnabled: false };
-    const ofOperation = {
-      ...quiet,
+    // Execution logs, data traces and X-Ray traces are off: they would store the query string, which has the app key.
+    const withoutLogs = { loggingLevel: MethodLoggingLevel.OFF, dataTraceEnabled: false, metricsEnabled: false };
+    const operationSettings = {
+      ...withoutLogs,
       throttlingRateLimit: settings.stageRate,
       throttlingBurstLimit: settings.stageBurst,
     };
     this.api = new RestApi(this, 'Api', {
-      // CloudWatch separates metrics by this name, so two stacks of a region must not share it.
+      // CloudWatch groups the API's metrics by this name, so two stacks in a region must not share it.
       restApiName: stackName,
       description: 'Incidents, monitoring and RUM',
       endpointTypes: [EndpointType.REGIONAL],
       apiKeySourceType: ApiKeySourceType.AUTHORIZER,
-      // A request's body arrives in base64: as text, bytes that are not UTF-8 would arrive as U+FFFD.
+      // Request bodies reach the functions in base64: as text, bytes that are not UTF-8 would become U+FFFD.
       binaryMediaTypes: ['*/*'],
       minCompressionSize: MIN_COMPRESSION_SIZE,
       cloudWatchRole: settings.apiGatewayAccount,
       deployOptions: {
         stageName: settings.stageName,
         tracingEnabled: false,
-        ...quiet,
-        // Per method: the routes without a usage plan, which refuse, and openapi.json.
-        throttlingRateLimit: OTHERS.rate,
-        throttlingBurstLimit: OTHERS.burst,
-        methodOptions: Object.fromEntries(operations.map(({ path, method }) => [`${path}/${method}`, ofOperation])),
+        ...withoutLogs,
+        // The default of each method; `methodOptions` replaces it for operations, so it applies to the fallback route and openapi.json.
+        throttlingRateLimit: OTHER_ROUTES_THROTTLE.rate,
+        throttlingBurstLimit: OTHER_ROUTES_THROTTLE.burst,
+        methodOptions: Object.fromEntries(
+          operations.map(({ path, method }) => [`${path}/${method}`, operationSettings]),
+        ),
         accessLogDestination: new LogGroupLogDestination(this.accessLog),
         accessLogFormat: ACCESS_LOG_FORMAT,
       },
     });
     (this.api.node.defaultChild as CfnRestApi).securityPolicy = 'TLS_1_2';
-    // CDK's own output, whose address ends in a slash, is replaced by the stack's.
+    // The address in CDK's own output ends in a slash; the stack's output `Url` replaces it.
     this.api.node.tryRemoveChild('Endpoint');
     const methods = this.addRoutes(props);
     for (const response of gatewayResponses())
       this.api.addGatewayResponse(`Response${response.type.responseType}`, response);
     this.accountPlan = this.addPlan('AccountPlan', 'One gateway key per account', methods, ({ throttle }) => throttle);
-    const sharedPlan = this.addPlan('SharedPlan', 'All callers without a gateway key', methods, () => SHARED);
+    const sharedPlan = this.addPlan('SharedPlan', 'All callers without a gateway key', methods, () => SHARED_THROTTLE);
     sharedPlan.addApiKey(this.api.addApiKey('SharedKey', { value: props.sharedGatewayKey }));
   }
 
-  /** Base address, to which the operations' paths are appended. */
+  /** Base address of the operations' paths, without a slash at the end. */
   get url(): string {
     return this.api.url.replace(/\/$/, '');
   }
 
   private addRoutes(props: ServiceApiProps): Map<ListedOperation, Method> {
     const authorizer = new RequestAuthorizer(this, 'LabelCaller', {
-      handler: props.usageKeyAuthorizer,
+      handler: props.authorizer,
       identitySources: [IdentitySource.queryString('app_key')],
       resultsCacheTtl: Duration.seconds(props.settings.authorizerCacheSeconds),
     });
     const integrate = (fn: IFunction) => new LambdaIntegration(fn, { allowTestInvoke: false });
-    const refusal = integrate(props.fallbackRoute);
-    const refusing = new Set<IResource>();
-    const refuseAny = (resource: IResource) => {
-      if (!refusing.has(resource)) resource.addMethod('ANY', refusal);
-      refusing.add(resource);
+    const fallback = integrate(props.fallbackRoute);
+    const withFallback = new Set<IResource>();
+    const addFallback = (resource: IResource) => {
+      if (!withFallback.has(resource)) resource.addMethod('ANY', fallback);
+      withFallback.add(resource);
     };
     const { root } = this.api;
-    refuseAny(root);
-    refuseAny(root.addResource('{proxy+}'));
-    // Open to everyone: callers need it before they have a key.
-    const published = root.resourceForPath(openApiRoute.path);
-    refuseAny(published);
-    published.addMethod(openApiRoute.method, integrate(props.openApiDocument));
+    addFallback(root);
+    addFallback(root.addResource('{proxy+}'));
+    // Without authorizer: callers read it before they have an app key.
+    const document = root.resourceForPath(openApiRoute.path);
+    addFallback(document);
+    document.addMethod(openApiRoute.method, integrate(props.openApiDocument));
     const methods = new Map<ListedOperation, Method>();
     for (const operation of operations) {
       const resource = root.resourceForPath(operation.path);
-      // Also on intermediate resources, so that API Gateway answers no method itself.
-      for (let parent: IResource | undefined = resource; parent; parent = parent.parentResource) refuseAny(parent);
+      // Also on the resources above it in the path: otherwise API Gateway itself would answer there.
+      for (let parent: IResource | undefined = resource; parent; parent = parent.parentResource) addFallback(parent);
       const integration = integrate(props.operationFunctions[operation.name]);
       methods.set(operation, resource.addMethod(operation.method, integration, { authorizer, apiKeyRequired: true }));
     }
@@ -140,7 +148,7 @@ export class ServiceApi extends Construct {
       const { rate, burst } = throttleOf(operation);
       return { method, throttle: { rateLimit: rate, burstLimit: burst } };
     });
-    // aws-cdk-lib is not compiled with exactOptionalPropertyTypes: its class does not fit its own interface.
+    // aws-cdk-lib is compiled without exactOptionalPropertyTypes, so its class is not assignable to its own interface.
     const api = this.api as IRestApi;
     return this.api.addUsagePlan(id, {
       description,

@@ -5,7 +5,7 @@ import { ServiceStack } from './stack.ts';
 import { DeploymentSettingsError, readDeploymentSettings } from './stack-settings.ts';
 
 export const app = new App();
-// CDK lets everybody write into the folders of bundles, which are deployed: nobody else reaches them.
+// CDK makes the folders of the bundles, which are deployed, writable for everybody: other users must not get to them.
 chmodSync(app.outdir, 0o700);
 try {
   const stack = new ServiceStack(app, readDeploymentSettings(app.node).stackName, {

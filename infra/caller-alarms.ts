@@ -17,15 +17,15 @@ import { createAlarm, metricsNamespace, PERIOD, whatToDo } from './stack-metrics
 import type { DeploymentSettings } from './stack-settings.ts';
 
 const FIVE_MINUTES = Duration.minutes(5);
-/** Refusals or errors in five minutes below which a share raises no alarm. */
-const FEWEST = 300;
+/** With fewer refusals or errors in five minutes, no share raises an alarm. */
+const MIN_COUNT = 300;
 /** Alarm when this share of the operations' calls is refused with 429. */
 const MANY_REFUSED = 0.1;
-/** Alarm at this share of `stageRate`: at the whole of it, calls of every account are refused. */
-const NEARLY_ALL = 0.8;
-/** Alarm at this many calls a minute to paths that are no operation: half of what one such route takes. */
+/** Alarm at this share of `stageRate`, beyond which API Gateway refuses calls of every account. */
+const NEAR_LIMIT = 0.8;
+/** Alarm at this many calls a minute to paths that are no operation: half of the throttle of one such route. */
 const FLOOD = 3_000;
-/** Alarm when this share of all calls is answered with 4xx: a caller has a defect, or somebody tries keys. */
+/** Alarm when this share of all calls is answered with 4xx: a caller has a bug, or somebody guesses app keys. */
 const MANY_ERRORS = 0.5;
 
 export interface CallerAlarmsProps {
@@ -34,7 +34,10 @@ export interface CallerAlarmsProps {
   readonly settings: Pick<DeploymentSettings, 'stageRate' | 'noTrafficMinutes'>;
 }
 
-/** Alarms on what callers do: calls refused, floods, no calls. Measured on the access log, which also has API Gateway's own answers. */
+/**
+ * Alarms on what callers do: too many calls, calls that fail, or none. Refused calls are counted in the access log, which has the
+ * answers of API Gateway itself, too.
+ */
 export class CallerAlarms extends Construct {
   readonly alarms: readonly Alarm[];
 
@@ -60,7 +63,7 @@ export class CallerAlarms extends Construct {
     const alarm = (name: string, description: string, metric: IMetric, threshold: number, periods: number) =>
       createAlarm(this, name, `${description}. ${whatToDo(name)}`, metric, threshold, periods);
 
-    // One filter makes a metric for each operation. `ofOperations` bounds their number, which callers could otherwise raise.
+    // One filter makes a metric for each operation, by the dimension `resource`. Other routes get none.
     count('OperationCalls', ofOperations, { resource: '$.resource' });
     const calls = Object.fromEntries(
       operations.map(({ path }, index) => [
@@ -76,7 +79,7 @@ export class CallerAlarms extends Construct {
     );
     const share = (part: IMetric, whole: IMetric) =>
       new MathExpression({
-        expression: `IF(part >= ${FEWEST}, part / whole, 0)`,
+        expression: `IF(part >= ${MIN_COUNT}, part / whole, 0)`,
         usingMetrics: { part, whole },
         period: FIVE_MINUTES,
         label: 'Share of all calls',
@@ -93,19 +96,19 @@ export class CallerAlarms extends Construct {
       ),
       alarm(
         'StageRateNear',
-        'An operation comes near the rate that all accounts share',
+        'An operation comes near stageRate, which all accounts share',
         new MathExpression({
           expression: `MAX([${Object.keys(calls).join(', ')}]) / 60`,
           usingMetrics: calls,
           period: PERIOD,
           label: 'Calls a second of the busiest operation',
         }),
-        NEARLY_ALL * stageRate,
+        NEAR_LIMIT * stageRate,
         2,
       ),
       alarm(
         'Flood',
-        'Many calls go to paths and methods that are no operation',
+        'Many calls go to paths that are no operation',
         count('OtherCalls', ofOthers).with({ period: PERIOD }),
         FLOOD,
         3,
@@ -136,7 +139,7 @@ export class CallerAlarms extends Construct {
     });
   }
 
-  /** Ranks the accounts by refused calls, with what refused them. One rule serves any number of accounts. */
+  /** Ranks accounts by their calls that got 429, for each operation and cause. One rule serves any number of accounts. */
   private rankRefused(accessLog: ILogGroup): void {
     new CfnInsightRule(this, 'RefusedAccounts', {
       ruleName: `${Stack.of(this).stackName}-refused-accounts`,

@@ -5,13 +5,13 @@ import { ServiceFunction } from './function.ts';
 import { createAlarm, PERIOD, whatToDo } from './stack-metrics.ts';
 
 /** Alarm at this share of the account's concurrent executions. */
-const NEARLY_ALL = 0.8;
+const NEAR_LIMIT = 0.8;
 
-/** Alarms on Lambda's capacity: one for each function created before this construct, and one for the account's concurrency. */
+/** Alarms on Lambda's capacity: one for the throttles of each function that exists already, one for the account's concurrency. */
 export class CapacityAlarms extends Construct {
   readonly alarms: readonly Alarm[];
 
-  /** @param concurrencyLimit of the account in the region */
+  /** @param concurrencyLimit Lambda's quota for the account in the region */
   constructor(scope: Construct, id: string, concurrencyLimit: number) {
     super(scope, id);
     const functions = Stack.of(this)
@@ -21,7 +21,7 @@ export class CapacityAlarms extends Construct {
       createAlarm(
         this,
         `Throttled-${name}`,
-        `Lambda refuses calls of ${name}. ${whatToDo('Throttled')}`,
+        `Lambda throttles ${name}. ${whatToDo('Throttled')}`,
         lambda.metricThrottles({ period: PERIOD }),
         1,
         2,
@@ -38,7 +38,7 @@ export class CapacityAlarms extends Construct {
       'ConcurrencyNearLimit',
       `The account comes near its limit of concurrent executions. ${whatToDo('ConcurrencyNearLimit')}`,
       executions,
-      Math.ceil(NEARLY_ALL * concurrencyLimit),
+      Math.ceil(NEAR_LIMIT * concurrencyLimit),
       2,
     );
     this.alarms = [...throttled, near];

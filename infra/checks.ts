@@ -2,7 +2,7 @@ import { type App, type CfnElement, type Stack, Validations } from 'aws-cdk-lib'
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { SmokeHook } from './smoke-hook.ts';
 
-/** A finding of cdk-nag that is accepted. */
+/** A finding of cdk-nag that does not stop synthesis. */
 interface Acknowledged {
   readonly id: string;
   /** The constructs that may have the finding, by their paths in the stack. */
@@ -14,13 +14,13 @@ const ACKNOWLEDGED: readonly Acknowledged[] = [
   {
     id: 'AwsSolutions::AwsSolutions-APIG4',
     paths: /^Service\/Api\/Default\/(.+\/)?(ANY|openapi\.json\/GET)$/,
-    reason: 'A route that refuses every call, and the description of the API, need no authorization.',
+    reason: 'Neither the fallback route, which refuses every call, nor openapi.json needs authorization.',
   },
   {
     id: 'AwsSolutions::AwsSolutions-COG4',
     paths: /^Service\/Api\/Default\/(.+\/)?(ANY|GET|POST)$/,
     reason:
-      'Callers are scripts and agents with an app key, as the contract says: there is no user pool. Operations have an authorizer that assigns the call to a usage-plan key, and check the app key in the handler.',
+      'Callers are scripts and agents with an app key, as the contract says: there is no user pool. The authorizer of the operations chooses the gateway key that throttles the call; their handlers check the app key.',
   },
   {
     id: 'AwsSolutions::AwsSolutions-APIG2',
@@ -60,7 +60,7 @@ const ACKNOWLEDGED: readonly Acknowledged[] = [
   },
 ];
 
-/** Checks the app by cdk-nag's AwsSolutions rules. A finding that is not acknowledged stops synthesis. */
+/** Checks the app by cdk-nag's AwsSolutions rules. A finding that `ACKNOWLEDGED` does not list stops synthesis. */
 export function addChecks(app: App, stack: Stack): void {
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   for (const construct of stack.node.findAll()) {
@@ -70,7 +70,7 @@ export function addChecks(app: App, stack: Stack): void {
     if (construct instanceof SmokeHook && construct.node.scope)
       Validations.of(construct.node.scope).acknowledge({
         id: `AwsSolutions::AwsSolutions-IAM5[Resource::<${stack.getLogicalId(construct.lambda.node.defaultChild as CfnElement)}.Arn>:*]`,
-        reason: 'CodeDeploy calls this function; the CDK grants that for each version of it.',
+        reason: 'CodeDeploy calls this function: the CDK allows it to call each version.',
       });
   }
 }

@@ -1,9 +1,9 @@
-/** How a stack divides the concurrent executions that it reserves: the setting `reservedConcurrency`. */
+/** How the functions share the concurrent executions that the setting `reservedConcurrency` reserves. */
 import type { FunctionName } from './grants.ts';
 
 /**
- * A share is both a guarantee and a limit. The authorizer and the reads need the guarantee; merges, and the routes that are open to
- * everyone, need the limit. The other functions use the account's unreserved concurrency, which is at least 100.
+ * A share is both a guarantee and a limit. The authorizer and the reads need the guarantee; merges, and the routes without
+ * authorizer, need the limit. The other functions use the account's unreserved concurrency, which is at least 100.
  */
 const SHARES: Readonly<Partial<Record<FunctionName, number>>> = {
   'usage-key-authorizer': 0.3,
@@ -23,6 +23,6 @@ export function reservedExecutions(name: FunctionName, reserved: number): number
   return reserved === 0 || share === undefined ? undefined : Math.floor(share * reserved);
 }
 
-/** The sum of all shares, each rounded down. */
+/** What all functions together reserve: at most `reserved`, since each share is rounded down. */
 export const reservedInAll = (reserved: number): number =>
   (Object.keys(SHARES) as FunctionName[]).reduce((sum, name) => sum + (reservedExecutions(name, reserved) ?? 0), 0);

@@ -1,6 +1,6 @@
 import type { FunctionName } from './grants.ts';
 
-/** Functions that had another name when they were first deployed: a resource whose logical id changes is replaced. */
+/** The first names of functions that were renamed. Their logical ids keep them: CloudFormation replaces a resource whose id changes. */
 const FIRST_NAMES: Readonly<Partial<Record<FunctionName, string>>> = {
   'usage-key-authorizer': 'label-caller',
   'fallback-route': 'refuse-route',

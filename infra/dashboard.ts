@@ -5,20 +5,17 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { type OperationName, operations } from '../lib/http/operations.ts';
 import { METRICS } from '../lib/shared/metrics.ts';
-import type { Feed } from './feed.ts';
 import type { MergeQueue } from './merge-queue.ts';
-import { eventMetric, ownMetric, throttleEvents } from './stack-metrics.ts';
+import { eventMetric, serviceMetric, throttleEvents } from './stack-metrics.ts';
 
-export interface DashboardSubjects {
+export interface DashboardProps {
   readonly api: RestApi;
   readonly table: ITableV2;
   readonly functions: Readonly<Record<OperationName | 'usage-key-authorizer', IFunction>>;
   readonly mergeQueue: MergeQueue;
-  readonly feed: Feed;
 }
 
-/** The dashboard: health, throttling, cost. */
-export function addDashboard(scope: Construct, { api, table, functions, mergeQueue }: DashboardSubjects): Dashboard {
+export function addDashboard(scope: Construct, { api, table, functions, mergeQueue }: DashboardProps): Dashboard {
   const graph = (title: string, left: IMetric[]) => new GraphWidget({ title, left, width: 8, height: 6 });
   const heading = (text: string) => new TextWidget({ markdown: `## ${text}`, width: 24, height: 1 });
   const perOperation = (title: string, metricOf: (fn: IFunction) => IMetric) =>
@@ -26,7 +23,7 @@ export function addDashboard(scope: Construct, { api, table, functions, mergeQue
       title,
       operations.map(({ name }) => metricOf(functions[name])),
     );
-  const limited = operations.filter((operation) => 'rateWindows' in operation);
+  const rateLimited = operations.filter((operation) => 'rateWindows' in operation);
   return new Dashboard(scope, 'Dashboard', {
     widgets: [
       [heading('Is it healthy?')],
@@ -43,7 +40,9 @@ export function addDashboard(scope: Construct, { api, table, functions, mergeQue
       [
         graph(
           'Refused by the exact rate limit',
-          limited.map(({ name }) => ownMetric(METRICS.calls, { operation: name, code: 'RequestTooFrequently' })),
+          rateLimited.map(({ name }) =>
+            serviceMetric(METRICS.calls, { operation: name, code: 'RequestTooFrequently' }),
+          ),
         ),
         graph('Accounts without a gateway key', [eventMetric('account_without_gateway_key')]),
         graph('DynamoDB throttles', [throttleEvents(table, 'Read'), throttleEvents(table, 'Write')]),

@@ -41,7 +41,7 @@ export class ServiceFunction extends Construct {
       retention: props.logRetention,
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    // In place of AWS's managed policy, which may write to every log group.
+    // In place of AWS's managed policy, which allows writing to every log group.
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     logGroup.grantWrite(role);
     this.lambda = new NodejsFunction(this, 'Function', {
@@ -75,7 +75,7 @@ export class ServiceFunction extends Construct {
         mainFields: ['module', 'main'],
         charset: Charset.UTF8,
         esbuildArgs: {
-          // Licences are kept in a file of their own.
+          // Licences go into a separate file.
           '--legal-comments': 'external',
           ...Object.fromEntries(Object.entries(aliases()).map(([name, file]) => [`--alias:${name}`, file])),
         },
@@ -85,7 +85,7 @@ export class ServiceFunction extends Construct {
     if (table) this.grant(name, table);
   }
 
-  /** Grants what `grants.ts` lists, and nothing else of the table. */
+  /** Grants the function what `grants.ts` lists for it. */
   private grant(name: FunctionName, table: ITableV2): void {
     for (const { actions, on, attributes } of GRANTS[name])
       this.lambda.addToRolePolicy(

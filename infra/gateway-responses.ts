@@ -3,9 +3,9 @@ import { ERROR_CODES, type ErrorCode } from '../lib/http/errors.ts';
 import { catalog as en } from '../lib/http/messages/en.ts';
 
 /**
- * The code of each answer that API Gateway makes itself, so that all answers have the same envelope. The two defaults come last, for
- * the types that have no entry. None is `InternalError`, which only functions answer: when API Gateway answers with 5xx, no function
- * did, mostly because Lambda throttled it.
+ * The error code of each answer that API Gateway itself makes, so that these answers have the service's envelope, too. The two
+ * defaults are for types without an entry. No code is `InternalError`, which only functions answer: on a 5xx of API Gateway no
+ * function has answered, mostly because Lambda throttled it.
  */
 const CODES: readonly (readonly [type: ResponseType, code: ErrorCode, message?: string])[] = [
   [ResponseType.ACCESS_DENIED, 'AccessDenied'],
@@ -17,10 +17,10 @@ const CODES: readonly (readonly [type: ResponseType, code: ErrorCode, message?: 
   [ResponseType.EXPIRED_TOKEN, 'Unauthorized'],
   [ResponseType.INTEGRATION_FAILURE, 'ServiceUnavailable'],
   [ResponseType.INTEGRATION_TIMEOUT, 'ServiceUnavailable'],
-  // The usage plan does not know the account's gateway key: the operator has to provision it.
+  // The account's gateway key is in no usage plan: the operator has to add it.
   [ResponseType.INVALID_API_KEY, 'ServiceUnavailable'],
   [ResponseType.INVALID_SIGNATURE, 'Unauthorized'],
-  // A method that no route can have: `ANY` stands for seven, and there is a route for every path.
+  // A method other than the seven that `ANY` stands for. No path comes here: `/{proxy+}` takes the unknown ones.
   [ResponseType.MISSING_AUTHENTICATION_TOKEN, 'MethodNotAllowed'],
   [ResponseType.QUOTA_EXCEEDED, 'RequestTooFrequently'],
   [ResponseType.REQUEST_TOO_LARGE, 'EntityTooLarge'],
@@ -38,12 +38,12 @@ const CODES: readonly (readonly [type: ResponseType, code: ErrorCode, message?: 
   [ResponseType.DEFAULT_5XX, 'ServiceUnavailable'],
 ];
 
-/** API Gateway does not escape variables, so the template has none that a caller can set: only the request id. */
+/** API Gateway does not escape variables, so the only one here is the request id: a caller can set it, but only to a UUID. */
 function template(code: ErrorCode, message = en.codes[code]): string {
   return `{"request_id":"$context.requestId","error":{"code":"${code}","message":${JSON.stringify(message)}}}`;
 }
 
-/** Every type of gateway response with its status, headers and envelope. */
+/** The gateway response of each type: status, headers and envelope. */
 export function gatewayResponses(): GatewayResponseOptions[] {
   return CODES.map(([type, code, message]) => {
     const { status } = ERROR_CODES[code];

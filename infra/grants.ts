@@ -1,8 +1,8 @@
 /**
- * What each function may do with the table: exactly the actions that it uses, on the kinds of partition keys that it
- * uses; those of an operation are in `operations.ts`. The stack grants from this list; a test compares it with recorded calls.
+ * What each function may do with the table: exactly the actions that it uses, on the kinds of partition keys that it uses. The
+ * grants of operations are in `operations.ts`. The stack makes policies of this list; a test compares it with recorded calls.
  *
- * Each action is in one statement of a function, since AWS does not document whether the keys of a transaction are evaluated one by
+ * No function has an action in two statements, since AWS does not document whether the keys of a transaction are evaluated one by
  * one or as a set. `ForAllValues`, which the conditions require, is also true for a request without a key; but none of these
  * actions works without one, and `Scan` and PartiQL, which do, are not granted.
  */
@@ -35,7 +35,7 @@ type OtherFunction =
   | 'usage-key-authorizer'
   | 'fallback-route'
   | 'openapi-document';
-/** Also the name of a file in `functions/`. */
+/** The name of a file in `functions/`, without `.ts`. */
 export type FunctionName = OperationName | OtherFunction;
 
 const OF_OPERATIONS = Object.fromEntries(

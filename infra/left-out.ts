@@ -1,7 +1,7 @@
 /**
- * What the bundles leave out: modules that esbuild's option `alias` replaces by this file, each with the kilobytes of a bundle and the
- * milliseconds of CPU of an initialization that this saves. `test/infra/bundles.test.ts` fails for one that is not needed any more, and
- * a bundle that asks this file for something else is not built.
+ * What the bundles leave out: modules that esbuild's option `alias` replaces by this file. Each has the kilobytes of a bundle, and the
+ * milliseconds of CPU at a start, that this saves. `test/infra/bundles.test.ts` fails when an entry saves nothing any more; esbuild
+ * fails when a bundle imports a name that this file does not export.
  */
 import { fileURLToPath } from 'node:url';
 
@@ -14,7 +14,7 @@ export const LEFT_OUT = {
   'node:http': { kilobytes: 0, milliseconds: 16 },
 } as const;
 
-/** As the option `alias` of esbuild takes it. */
+/** The value of esbuild's option `alias`. */
 export const aliases = (modules = Object.keys(LEFT_OUT)) =>
   Object.fromEntries(modules.map((name) => [name, fileURLToPath(import.meta.url)]));
 
@@ -43,7 +43,7 @@ export {
   leftOut as eventStreamSerdeProvider,
   leftOut as streamCollector,
 };
-/** EventBridge's client knows a second signature, for endpoints of several regions. */
+/** The EventBridge client imports a second signer, for multi-Region endpoints. */
 export const signatureV4aContainer = { SignatureV4a: null };
 export const NodeHttpHandler = { create: (handler: unknown) => handler ?? leftOut() };
 

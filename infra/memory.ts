@@ -1,14 +1,13 @@
 import type { FunctionName } from './grants.ts';
 
-/** A function has a share of a processor by its memory; a whole one at 1,769 MB. docs/performance.md says why 512 MB. */
-const [SMALL, USUAL, WHOLE] = [256, 512, 1_769] as const;
+/** In MB. Lambda gives processor time in proportion: one vCPU for 1,769 MB. docs/performance.md says why operations have 512 MB. */
+const [SMALL, USUAL, ONE_VCPU] = [256, 512, 1_769] as const;
 
 const SIZES: Readonly<Partial<Record<FunctionName, number>>> = {
   'fallback-route': SMALL,
   'openapi-document': SMALL,
-  'finish-merges': WHOLE,
-  'ingest-records': WHOLE,
+  'finish-merges': ONE_VCPU,
+  'ingest-records': ONE_VCPU,
 };
 
-/** MB of a function. */
 export const memoryMbOf = (name: FunctionName): number => SIZES[name] ?? USUAL;

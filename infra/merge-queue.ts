@@ -7,16 +7,16 @@ import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { OVERDUE } from '../lib/operations/merge-alerts/finish.ts';
 
-/** Longer than a call lasts, so that its own moves have ended by then. */
+/** Longer than a call takes, so that the call itself has stopped moving alerts by then. */
 const DELIVERY_DELAY = Duration.seconds(5);
 /**
- * A failed message is retried this long after the function's time-out. AWS recommends six time-outs, so that a throttled batch is not
- * delivered twice; here that does no harm, and a merge that needs several invocations continues sooner.
+ * A failed message is retried this long after the function's time-out. AWS recommends to wait for six time-outs, so that a throttled
+ * batch is not delivered twice. Here that does no harm, and a merge that needs several invocations continues sooner.
  */
 const RETRY_DELAY = Duration.seconds(30);
-/** At one attempt every five and a half minutes, some fourteen hours: an outage of six hours loses no merge. */
+/** One attempt every five and a half minutes makes over fourteen hours: an outage of six hours loses no merge. */
 const MAX_RECEIVES = 160;
-/** How often pending merges are looked up, in case a message was lost. */
+/** How often finish-merges looks for pending merges whose message was lost. */
 const SWEEP_INTERVAL = Duration.minutes(5);
 const QUEUE = {
   encryption: QueueEncryption.SQS_MANAGED,
@@ -26,14 +26,15 @@ const QUEUE = {
 
 export interface MergeQueueProps {
   readonly finishMerges: FinishFunction;
+  /** Of `finishMerges`. */
   readonly timeout: Duration;
   /** Concurrent invocations, so that a backlog of merges leaves Lambda's capacity to the callers. */
   readonly maxConcurrency: number;
 }
 
 /**
- * Finishes large merges that their calls left pending: relay sends the key of each large feed entry to a queue, which hands it to
- * finish-merges, one per call, until it succeeds. What cannot be finished ends in the dead-letter queue.
+ * Finishes large merges that their calls left pending. The function relay sends the key of each large merge's feed entry to the queue;
+ * finish-merges takes one message at a time. Messages of merges that cannot be finished end in the dead-letter queue.
  */
 export class MergeQueue extends Construct {
   readonly queue: Queue;

@@ -1,31 +1,56 @@
 import { CfnOutput, type Stack } from 'aws-cdk-lib';
+import type { UsagePlan } from 'aws-cdk-lib/aws-apigateway';
 import type { Dashboard } from 'aws-cdk-lib/aws-cloudwatch';
+import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
+import type { IngestQueues } from './ingest-queues.ts';
 import type { MergeQueue } from './merge-queue.ts';
+import type { Relay } from './relay.ts';
 
-/** What the outputs are made of. `admin logs` reads every output whose name ends in `Logs`. */
-export interface Outputs {
-  /** By function, and `access`. */
-  readonly logs: Readonly<Record<string, ILogGroup>>;
-  readonly dashboard: Dashboard;
+export interface OutputProps {
+  readonly url: string;
+  readonly table: ITableV2;
+  readonly accountPlan: UsagePlan;
   readonly mergeQueue: MergeQueue;
+  readonly ingestQueues: IngestQueues;
+  readonly relay: Relay;
+  readonly dashboard: Dashboard;
+  /** By the name of the function; `access` is the access log. */
+  readonly logs: Readonly<Record<string, ILogGroup>>;
 }
 
-/** Such as `FinishMergesLogs`. */
+/** The name of an output with a log group, such as `FinishMergesLogs`. `admin logs` reads every output whose name ends in `Logs`. */
 export const logsOutputOf = (name: string) =>
   `${name
     .split('-')
     .map((word) => `${word[0]?.toUpperCase()}${word.slice(1)}`)
     .join('')}Logs`;
 
-/** The outputs by which an operator finds the parts of a stack. */
-export function addOutputs(stack: Stack, { logs, dashboard, mergeQueue }: Outputs): void {
+/** The outputs by which operators, and the admin command, find the parts of a stack. */
+export function addOutputs(
+  stack: Stack,
+  { url, table, accountPlan, mergeQueue, ingestQueues, relay, dashboard, logs }: OutputProps,
+): void {
   const add = (id: string, value: string, description: string) => new CfnOutput(stack, id, { value, description });
-  for (const [name, group] of Object.entries(logs))
-    add(logsOutputOf(name), group.logGroupName, name === 'access' ? 'Log of each request' : `Log of ${name}`);
   const { region } = stack;
-  const path = `cloudwatch/home?region=${region}#dashboards/dashboard/${dashboard.dashboardName}`;
-  add('DashboardUrl', `https://${region}.console.aws.amazon.com/${path}`, 'Health, throttling and cost');
-  add('MergeQueueUrl', mergeQueue.queue.queueUrl, 'Queue of merges to finish');
-  add('DeadLettersUrl', mergeQueue.deadLetters.queueUrl, 'Queue of merges that could not be finished');
+  const dashboardPath = `cloudwatch/home?region=${region}#dashboards/dashboard/${dashboard.dashboardName}`;
+  add('Url', url, 'Base address of the API');
+  add('TableName', table.tableName, 'DynamoDB table with all data');
+  add('AccountPlanId', accountPlan.usagePlanId, "Usage plan of the accounts' gateway keys");
+  add('MergeQueueUrl', mergeQueue.queue.queueUrl, 'Queue of large merges to finish');
+  add('DeadLettersUrl', mergeQueue.deadLetters.queueUrl, 'Queue of large merges that could not be finished');
+  add('FeedUrl', ingestQueues.queue.queueUrl, 'Queue that other systems send records to: docs/feed.md');
+  add('FeedArn', ingestQueues.queue.queueArn, 'ARN of the queue FeedUrl, for event rules and policies');
+  add(
+    'FeedWritersPolicyArn',
+    ingestQueues.writersPolicy.managedPolicyArn,
+    'Policy that only allows sending to FeedUrl',
+  );
+  add('FeedRefusedUrl', ingestQueues.refused.queueUrl, 'Queue of refused records, with reasons');
+  add('FeedDeadLettersUrl', ingestQueues.deadLetters.queueUrl, 'Queue of messages that could not be processed');
+  add('EventBusName', relay.bus.eventBusName, 'Event bus: docs/events.md');
+  add('RelayDeadLettersUrl', relay.deadLetters.queueUrl, 'Queue of changes that could not be relayed');
+  add('DashboardUrl', `https://${region}.console.aws.amazon.com/${dashboardPath}`, 'Health, throttling and cost');
+  for (const [name, group] of Object.entries(logs))
+    add(logsOutputOf(name), group.logGroupName, name === 'access' ? 'Access log of the API' : `Log of ${name}`);
 }

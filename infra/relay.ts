@@ -9,19 +9,19 @@ import { Construct } from 'constructs';
 const EXISTS = [{ exists: true }];
 
 /**
- * One filter for each kind of row that is relayed; changes of other rows invoke nothing and cost nothing. None uses `eventName`: by the
- * guide, filters apply only to what is under `dynamodb`.
+ * Stream filters, one for each kind of change that is relayed. Other changes do not invoke the function, and cost nothing. None uses
+ * `eventName`: Lambda's guide says that filters apply only to what is under `dynamodb`.
  */
 const NEW_IMAGES = [
-  { kind: { S: ['merge', 'merge_undone'] }, merge_id: { S: EXISTS } }, // a feed entry
+  { kind: { S: ['merge', 'merge_undone'] }, merge_id: { S: EXISTS } }, // an entry of an incident's feed
   { completed: { M: { sequence: { N: EXISTS } } } }, // the merge order, when a large merge is complete
-  { deleted_request_id: { S: EXISTS } }, // a work item
+  { deleted_request_id: { S: EXISTS } }, // a deleted work item
   { event: { S: EXISTS }, result: { S: ['done'] } }, // an operator's command
 ];
 
 /**
- * A failed record is retried for this long: longer than an outage of six hours, but not the 24 hours that the stream keeps it, so that
- * it can still be relayed from the dead letters.
+ * How long a failed record is retried: longer than an outage of six hours, but well below the 24 hours that the stream keeps it. The
+ * dead letter that Lambda then sends has only the record's position in the stream, so the operator needs the rest of the day to replay.
  */
 const MAX_RETRY = Duration.hours(8);
 const TIMEOUT = Duration.minutes(1);
@@ -29,6 +29,7 @@ const TIMEOUT = Duration.minutes(1);
 export interface RelayProps {
   readonly table: ITableV2;
   readonly mergeQueue: Queue;
+  /** Creates the function, with these beside the settings that all functions share. */
   readonly create: (options: { environment: Record<string, string>; timeout: Duration }) => RelayFunction;
 }
 

@@ -13,33 +13,34 @@ import { Construct } from 'constructs';
 import type { ListedOperation } from '../lib/http/operations.ts';
 import { METRICS } from '../lib/shared/metrics.ts';
 import { SmokeHook } from './smoke-hook.ts';
-import { createAlarm, ownMetric } from './stack-metrics.ts';
+import { createAlarm, serviceMetric } from './stack-metrics.ts';
 
-/** As long as a canary lasts. */
+/** The length of a canary, over which the alarms compare the versions. */
 const PERIOD = Duration.minutes(5);
 /** Fewer failures may be chance. */
-const FEWEST_FAILURES = 2;
-/** Below this many calls an average means nothing. */
-const FEWEST_CALLS = 20;
+const MIN_FAILURES = 2;
+/** Fewer calls have no meaningful average. */
+const MIN_CALLS = 20;
 
 /**
  * A new version is worse if, in the same minutes, its error rate is above twice that of the old one plus 0.5 %, or its mean duration
- * above twice that of the old one plus 200 ms. A slow table affects both, so an incident does not roll back its own fix.
+ * above twice that of the old one plus 200 ms. An incident, such as a slow table, affects both versions: it does not roll back its fix.
  */
 const WORSE = {
-  errors: `IF(failedNew + crashedNew >= ${FEWEST_FAILURES} AND (failedNew + crashedNew) / callsNew > IF(callsAll > callsNew, 2 * (failedAll + crashedAll - failedNew - crashedNew) / (callsAll - callsNew), 0) + 0.005, 1, 0)`,
-  latency: `IF(callsNew >= ${FEWEST_CALLS} AND callsAll > callsNew AND timeNew / callsNew > 2 * (timeAll - timeNew) / (callsAll - callsNew) + 200, 1, 0)`,
+  errors: `IF(failedNew + crashedNew >= ${MIN_FAILURES} AND (failedNew + crashedNew) / callsNew > IF(callsAll > callsNew, 2 * (failedAll + crashedAll - failedNew - crashedNew) / (callsAll - callsNew), 0) + 0.005, 1, 0)`,
+  latency: `IF(callsNew >= ${MIN_CALLS} AND callsAll > callsNew AND timeNew / callsNew > 2 * (timeAll - timeNew) / (callsAll - callsNew) + 200, 1, 0)`,
 } as const;
 
 export interface CanaryRolloutProps {
-  /** Moves all calls to the new version at once, without comparing. */
+  /** Whether all calls move to the new version at once, without a comparison. */
   readonly immediate: boolean;
   readonly logRetention: RetentionDays;
 }
 
 /**
- * Canary updates: an alias for each operation, of whose calls a new version gets 10 % for five minutes, after a call that makes sure
- * that it works at all. If it is worse than the old one, it is rolled back, and CloudFormation rolls back the whole update.
+ * Canary updates. API Gateway calls an alias of each operation. CodeDeploy first calls a new version once, to make sure that it works
+ * at all, then gives it 10 % of the alias's calls for five minutes. If it is worse than the old one, CodeDeploy moves the alias back,
+ * and CloudFormation rolls back the whole update.
  */
 export class CanaryRollout extends Construct {
   private readonly application = new LambdaApplication(this, 'Application');
@@ -50,14 +51,14 @@ export class CanaryRollout extends Construct {
     this.props = props;
   }
 
-  /** @returns what is to be called in place of the function */
+  /** @returns the alias, to be called in place of the function */
   add(operation: ListedOperation, fn: LambdaFunction): IFunction {
     const { name } = operation;
     const { immediate, logRetention } = this.props;
-    // aws-cdk-lib is not compiled with exactOptionalPropertyTypes: its classes do not fit its own interfaces.
+    // aws-cdk-lib is compiled without exactOptionalPropertyTypes, so its classes are not assignable to its own interfaces.
     const version = fn.currentVersion as IVersion;
     const alias = new Alias(this, `${name}-live`, { aliasName: 'live', version });
-    const alarms = immediate ? [] : this.compare(name, fn, version);
+    const alarms = immediate ? [] : this.createAlarms(name, fn, version);
     const group = new LambdaDeploymentGroup(this, `${name}-group`, {
       application: this.application,
       alias,
@@ -67,24 +68,24 @@ export class CanaryRollout extends Construct {
       alarms,
       autoRollback: { failedDeployment: true, stoppedDeployment: true, deploymentInAlarm: !immediate },
     });
-    // Also when immediate: a version that cannot answer is no fix.
+    // Also when immediate: a version that cannot answer must get no calls.
     group.addPreHook(new SmokeHook(this, `${name}-smoke`, { operation, version, logRetention }).lambda);
     // The alarms must watch the new version before the alias moves; CloudFormation knows of no such dependency.
     for (const alarm of alarms) (alias.node.defaultChild as CfnAlias).node.addDependency(alarm);
     return alias as IFunction;
   }
 
-  private compare(operation: string, fn: LambdaFunction, version: IVersion) {
+  private createAlarms(operation: string, fn: LambdaFunction, version: IVersion) {
     const ofAlias = { FunctionName: fn.functionName, Resource: `${fn.functionName}:live` };
     const ofNew = { ...ofAlias, ExecutedVersion: version.version };
-    const lambda = (metricName: string, dimensionsMap: Record<string, string>) =>
+    const lambdaMetric = (metricName: string, dimensionsMap: Record<string, string>) =>
       new Metric({ namespace: 'AWS/Lambda', metricName, dimensionsMap, statistic: Stats.SUM, period: PERIOD });
-    const failed = (more: Record<string, string> = {}) =>
-      ownMetric(METRICS.failed, { operation, ...more }).with({ period: PERIOD });
-    const calls = { callsNew: lambda('Invocations', ofNew), callsAll: lambda('Invocations', ofAlias) };
+    const failedMetric = (more: Record<string, string> = {}) =>
+      serviceMetric(METRICS.failed, { operation, ...more }).with({ period: PERIOD });
+    const calls = { callsNew: lambdaMetric('Invocations', ofNew), callsAll: lambdaMetric('Invocations', ofAlias) };
     const alarm = (what: keyof typeof WORSE, metrics: Record<string, IMetric>) => {
       const usingMetrics = { ...calls, ...metrics };
-      // A metric without counts has no data, and neither would an expression with it.
+      // A metric that counted nothing has no data, and then the expression would have none: FILL makes it 0.
       const expression = Object.keys(usingMetrics).reduce(
         (text, name) => text.replaceAll(new RegExp(`\\b${name}\\b`, 'g'), `FILL(${name}, 0)`),
         WORSE[what],
@@ -92,7 +93,7 @@ export class CanaryRollout extends Construct {
       return createAlarm(
         this,
         `${operation}-${what}`,
-        `Rolls a new version of ${operation} back: its ${what} are worse than those of the old one`,
+        `Rolls back a new version of ${operation}: it has worse ${what} than the old one`,
         new MathExpression({ expression, usingMetrics, label: 'Worse', period: PERIOD }),
         1,
         1,
@@ -100,12 +101,12 @@ export class CanaryRollout extends Construct {
     };
     return [
       alarm('errors', {
-        failedNew: failed({ version: version.version }),
-        failedAll: failed(),
-        crashedNew: lambda('Errors', ofNew),
-        crashedAll: lambda('Errors', ofAlias),
+        failedNew: failedMetric({ version: version.version }),
+        failedAll: failedMetric(),
+        crashedNew: lambdaMetric('Errors', ofNew),
+        crashedAll: lambdaMetric('Errors', ofAlias),
       }),
-      alarm('latency', { timeNew: lambda('Duration', ofNew), timeAll: lambda('Duration', ofAlias) }),
+      alarm('latency', { timeNew: lambdaMetric('Duration', ofNew), timeAll: lambdaMetric('Duration', ofAlias) }),
     ];
   }
 }

@@ -18,21 +18,22 @@ import { metricsNamespace, whatToDo } from './stack-metrics.ts';
 /** The share of the operations' calls that may fail: the objective is 99.9 % (docs/operate.md). */
 const ERROR_BUDGET = 0.001;
 
-/** Burn rates that raise an alarm, over a long window and still over a short one. */
+/** Burn rates of the error budget. One raises an alarm if both windows exceed it: the short window shows that it goes on. */
 const BURN_RATES = [
   { id: 'ErrorBudgetFast', rate: 14.4, long: Duration.hours(1), short: Duration.minutes(5) },
   { id: 'ErrorBudgetSlow', rate: 6, long: Duration.hours(6), short: Duration.minutes(30) },
 ] as const;
 
-/** Fewest failed calls in the long window: a single error in a quiet hour raises no alarm. */
-const FEWEST_FAILURES = 5;
+/** Failed calls in the long window that an alarm requires: a single error in a quiet hour raises none. */
+const MIN_FAILURES = 5;
 
 /**
- * The objective, measured on the access log: each answer to an operation's call, whoever made it. API Gateway's own metric
- * 5XXError omits answers whose status a gateway response changed, such as those for a failing authorizer.
+ * Alarms on the service level objective. They count each answer to an operation's call in the access log, whether a function or API
+ * Gateway made it. API Gateway's own metric 5XXError omits answers whose status a gateway response changed, such as those for a
+ * failing authorizer.
  */
 export class ServiceLevel extends Construct {
-  /** Alarms to notify about. */
+  /** The composite alarms. The alarms that they consist of notify nobody. */
   readonly alarms: readonly AlarmBase[];
 
   constructor(scope: Construct, id: string, accessLog: ILogGroup) {
@@ -60,7 +61,7 @@ export class ServiceLevel extends Construct {
           treatMissingData: TreatMissingData.NOT_BREACHING,
         });
       const windows = [
-        window('Long', long, `IF(failed >= ${FEWEST_FAILURES}, failed / answered, 0)`),
+        window('Long', long, `IF(failed >= ${MIN_FAILURES}, failed / answered, 0)`),
         window('Short', short, 'failed / answered'),
       ];
       return new CompositeAlarm(this, id, {

@@ -32,7 +32,7 @@ export class SmokeCall extends Construct {
   constructor(scope: Construct, id: string, { url, keySecret, monitoring }: SmokeCallProps) {
     super(scope, id);
     const connection = new Connection(this, 'Connection', {
-      // A connection must have an authorization; the service ignores this header and reads the key in the query string.
+      // A connection must have an authorization. The service ignores this header: the app key is in the query string.
       authorization: Authorization.apiKey('X-Smoke-Call', SecretValue.unsafePlainText('scheduled')),
       queryStringParameters: { app_key: HttpParameter.fromSecret(SecretValue.secretsManager(keySecret)) },
     });
@@ -42,11 +42,11 @@ export class SmokeCall extends Construct {
       httpMethod: HttpMethod.POST,
       rateLimitPerSecond: 1,
     });
-    // aws-cdk-lib is not compiled with exactOptionalPropertyTypes: its class does not fit its own interface.
     const rule = new Rule(this, 'Schedule', {
       description: 'Call the API as a customer does',
       schedule: Schedule.rate(INTERVAL),
       targets: [
+        // aws-cdk-lib is compiled without exactOptionalPropertyTypes, so its class is not assignable to its own interface.
         new ApiDestinationTarget(destination as IApiDestination, {
           event: RuleTargetInput.fromObject({}),
           retryAttempts: 0,

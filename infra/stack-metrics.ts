@@ -1,4 +1,4 @@
-/** The metrics that alarms and dashboard read. */
+/** What alarms and the dashboard have in common: metrics, and how an alarm is made. */
 import { Duration, Lazy, Stack } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, type IMetric, Metric, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
@@ -7,18 +7,18 @@ import { SERVICE } from '../lib/shared/log.ts';
 import { METRICS, type OperationalEvent } from '../lib/shared/metrics.ts';
 
 export const PERIOD = Duration.minutes(1);
-/** Milliseconds. Calls are answered within 3 s even if a dependency is slow, so this warns before callers see errors. */
+/** A call is answered within 3 s even if a dependency is slow, so this warns before callers see errors. */
 export const SLOW_P99_MS = 2_000;
 
-/** The namespace of the stack that a metric is used in, so that two stages in a region do not share metrics and alarms. */
+/** The namespace of the metrics. It has the stack's name, so that two stacks in a region do not share metrics and alarms. */
 export const metricsNamespace = Lazy.uncachedString({
   produce: ({ scope }) => `${METRICS.namespace}/${Stack.of(scope).stackName}`,
 });
-/** Names the runbook of an alarm. Alarms that differ only after the hyphen, such as `Slow-…`, share one. */
+/** The sentence that names the runbook of an alarm. Alarms that differ only after the hyphen, such as `Slow-…`, share one. */
 export const whatToDo = (alarmId: string) => `What to do: docs/operate.md#${alarmId.split('-')[0]?.toLowerCase()}`;
 
 /** A metric that the functions write. */
-export const ownMetric = (metricName: string, dimensionsMap: Record<string, string>): Metric =>
+export const serviceMetric = (metricName: string, dimensionsMap: Record<string, string>): Metric =>
   new Metric({
     namespace: metricsNamespace,
     metricName,
@@ -27,13 +27,13 @@ export const ownMetric = (metricName: string, dimensionsMap: Record<string, stri
     period: PERIOD,
   });
 
-export const eventMetric = (event: OperationalEvent) => ownMetric(METRICS.events, { event });
+export const eventMetric = (event: OperationalEvent) => serviceMetric(METRICS.events, { event });
 
-/** Reads or writes of rows that DynamoDB throttled; a request of many rows can count many. */
+/** Counts reads or writes of rows that DynamoDB throttled: a request for many rows can count more than once. */
 export const throttleEvents = (table: ITableV2, what: 'Read' | 'Write') =>
   table.metric(`${what}ThrottleEvents`, { statistic: Stats.SUM, period: PERIOD });
 
-/** Raised when a metric is at the threshold or above in each of so many periods; a period without data is fine. */
+/** An alarm that is raised when the metric is at or above the threshold in so many periods in a row. Periods without data are fine. */
 export const createAlarm = (
   scope: Construct,
   id: string,

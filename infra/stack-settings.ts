@@ -3,42 +3,44 @@ import type { Node } from 'constructs';
 import { type SettingValues, settingValue, settingValues } from '../lib/shared/settings.ts';
 import { FEWEST_RESERVED } from './concurrency.ts';
 
-/** The settings of the functions, and those of the deployment alone. */
+/** The settings that functions read, and those that only the deployment reads. */
 export interface DeploymentSettings extends SettingValues {
   /** Name of the stack; a second stack in the account needs another name. */
   stackName: string;
-  /** Whether the table, and all data, is deleted with the stack. */
+  /** Whether the table, with all data, is deleted with the stack. */
   ephemeral: boolean;
-  /** Name of the API's stage, first part of every path of the default address. */
+  /** Name of the API's stage, with which every path of the default address begins. */
   stageName: string;
-  /** Whether to give API Gateway, in this account and region, the role that it writes access logs with. */
+  /** Whether the stack sets the one role with which API Gateway writes access logs in the account and region. */
   apiGatewayAccount: boolean;
   /** How long API Gateway caches the authorizer's answer for an app key. */
   authorizerCacheSeconds: number;
-  /** Calls a second, and burst, of each operation, all accounts together. */
+  /** Calls a second of each operation, all accounts together. */
   stageRate: number;
+  /** The burst of that throttle. */
   stageBurst: number;
-  /** Concurrent executions that the account may have in the region, as an alarm needs to know. */
+  /** Lambda's quota of concurrent executions for the account in the region; an alarm is raised near it. */
   concurrencyLimit: number;
-  /** Concurrent executions of the account that this stack reserves for its functions; 0: none. */
+  /** Concurrent executions that this stack reserves for its functions; 0: none. */
   reservedConcurrency: number;
-  /** Maximum merges that `finish-merges` finishes at a time. */
+  /** How many large merges `finish-merges` finishes at a time, at most. */
   mergeConcurrency: number;
-  /** Maximum batches of the feed that `ingest-records` writes at a time. */
+  /** How many batches of the ingest queue `ingest-records` writes at a time, at most. */
   feedConcurrency: number;
   logRetentionDays: number;
   /** How calls move to a new version of an operation. */
   rollout: (typeof ROLLOUTS)[number];
-  /** Where alarms are sent; both absent: nowhere. */
+  /** Address that alarms are sent to. */
   alarmEmail: string | undefined;
+  /** ARN of an SNS topic that alarms are sent to, besides. */
   alarmTopicArn: string | undefined;
-  /** Minutes without a call that raise an alarm; 0: none. */
+  /** Minutes without any call after which an alarm is raised; 0: never. */
   noTrafficMinutes: number;
-  /** Name of a secret with an app key, which a scheduled call uses; absent: there is none. */
+  /** Name of the secret with the app key of the scheduled call; absent: no call is scheduled. */
   smokeKeySecret: string | undefined;
-  /** ARN of the stream of the table that a destroyed stack left; that table is then used in place of a new one. */
+  /** ARN of the stream of a table that a destroyed stack left; absent: the stack creates a table. */
   adoptTable: string | undefined;
-  /** ARN of a vault of AWS Backup, in another account or region, that takes copies of backups of the table; absent: no backups. */
+  /** ARN of an AWS Backup vault, in another account or region, that takes copies of daily backups; absent: no backups. */
   backupVaultArn: string | undefined;
 }
 
@@ -53,12 +55,12 @@ const VAULT_ARN = /^arn:aws[\w-]*:backup:[\w-]+:\d{12}:backup-vault:[\w-]+$/;
 const TOPIC_ARN = /^arn:aws[\w-]*:sns:[\w-]+:\d{12}:[\w-]+$/;
 const STREAM_ARN = /^arn:aws[\w-]*:dynamodb:[\w-]+:\d{12}:table\/[\w.-]+\/stream\/[\w:.-]+$/;
 
-/** Invalid settings: stops synthesis with a sentence for each. */
+/** Thrown once for all invalid settings; the message has a line for each. */
 export class DeploymentSettingsError extends Error {
   override readonly name = 'DeploymentSettingsError';
 }
 
-/** @throws DeploymentSettingsError naming every context value that is wrong, and what it must be */
+/** @throws DeploymentSettingsError that names every invalid setting, and what it must be */
 export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>): DeploymentSettings {
   const problems: string[] = [];
   const given = (name: string): string | undefined => {
@@ -102,7 +104,7 @@ export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>): Deplo
     alarmEmail: text('alarmEmail', /^[^@\s]+@[^@\s]+$/, 'an e-mail address'),
     backupVaultArn: text('backupVaultArn', VAULT_ARN, 'the ARN of a backup vault'),
     alarmTopicArn: text('alarmTopicArn', TOPIC_ARN, 'the ARN of an SNS topic'),
-    // An alarm looks back a day at the most.
+    // At most a day; CloudWatch allows periods of up to seven.
     noTrafficMinutes: integer('noTrafficMinutes', 0, 0, 1440),
     smokeKeySecret: text('smokeKeySecret', /^[\w/+=.@-]{1,512}$/, 'the name of a secret in Secrets Manager'),
     adoptTable: text('adoptTable', STREAM_ARN, "the LatestStreamArn of a table's description"),

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { CfnOutput, Duration, Names, Stack, type StackProps } from 'aws-cdk-lib';
+import { Duration, Names, Stack, type StackProps } from 'aws-cdk-lib';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { allowedMethods, type ListedOperation, type OperationName, operations } from '../lib/http/operations.ts';
@@ -8,9 +8,9 @@ import { ServiceApi } from './api.ts';
 import { Backups } from './backups.ts';
 import { reservedExecutions } from './concurrency.ts';
 import { constructIdOf } from './construct-ids.ts';
-import { Feed } from './feed.ts';
 import { ServiceFunction, type ServiceFunctionProps } from './function.ts';
 import type { FunctionName } from './grants.ts';
+import { IngestQueues } from './ingest-queues.ts';
 import { MergeQueue } from './merge-queue.ts';
 import { Monitoring } from './monitoring.ts';
 import { addNotices } from './notices.ts';
@@ -21,13 +21,13 @@ import { SmokeCall } from './smoke-call.ts';
 import { readDeploymentSettings } from './stack-settings.ts';
 import { createServiceTable } from './table.ts';
 
-/** As long as API Gateway waits for an answer. */
+/** API Gateway waits no longer for an answer. */
 const ANSWER_TIMEOUT = Duration.seconds(29);
-/** The authorizer fails by itself within a second; this ends one that does not. */
+/** The authorizer itself gives up after a second; this is for one that hangs. */
 const AUTHORIZER_TIMEOUT = Duration.seconds(2);
-/** The moves of the largest merge take some seconds; on a slow table they take longer. */
+/** Moving the alerts of the largest merge takes seconds, on a slow table longer. */
 const FINISH_TIMEOUT = Duration.minutes(5);
-/** A batch is written within seconds; on a throttled table it takes longer. */
+/** Writing a batch takes seconds, on a throttled table longer. */
 const INGEST_TIMEOUT = Duration.minutes(1);
 
 /** The whole service. */
@@ -37,10 +37,10 @@ export class ServiceStack extends Stack {
     const settings = readDeploymentSettings(this.node);
     addNotices(this, settings);
     const table = createServiceTable(this, settings);
-    const { backupVaultArn: copyTo } = settings;
-    if (copyTo !== undefined) new Backups(this, 'Backups', { table, copyTo });
-    // Not secret: callers without a valid app key share this API key of API Gateway, and the throttle of its usage plan. It must have 20 to
-    // 128 letters and digits.
+    const { backupVaultArn: copyVaultArn } = settings;
+    if (copyVaultArn !== undefined) new Backups(this, 'Backups', { table, copyVaultArn });
+    // The value of the gateway key (see api.ts) that callers without their own share. It is not secret: the key only selects a throttle.
+    // API Gateway requires 20 to 128 letters and digits, and no value twice in a region.
     const sharedGatewayKey = createHash('sha256')
       .update(`shared ${Names.uniqueId(this)}`)
       .digest('hex');
@@ -72,14 +72,14 @@ export class ServiceStack extends Stack {
       description: 'Serve openapi.json',
       timeout: Duration.seconds(5),
     });
-    const usageKeyAuthorizer = create('usage-key-authorizer', {
-      description: 'Authorizer: assign calls to usage-plan keys',
+    const authorizer = create('usage-key-authorizer', {
+      description: 'Authorizer: choose the gateway key that throttles a call',
       table,
       environment: { ...environment, SHARED_GATEWAY_KEY: sharedGatewayKey },
       timeout: AUTHORIZER_TIMEOUT,
     });
     const finishMerges = create('finish-merges', {
-      description: 'Finish merges that their calls left pending',
+      description: 'Finish large merges that their calls left pending',
       table,
       environment,
       timeout: FINISH_TIMEOUT,
@@ -92,27 +92,27 @@ export class ServiceStack extends Stack {
     const relay = new Relay(this, 'Relay', {
       table,
       mergeQueue: mergeQueue.queue,
-      create: ({ environment: own, timeout }) =>
+      create: ({ environment: relayEnvironment, timeout }) =>
         create('relay', {
           description: 'Send large merges to their queue, and events to the bus',
           table,
-          environment: { ...environment, ...own },
+          environment: { ...environment, ...relayEnvironment },
           timeout,
         }),
     });
 
-    const feed = new Feed(this, 'Feed', INGEST_TIMEOUT);
+    // The id `Feed` is that of the first release: another would replace the queues.
+    const ingestQueues = new IngestQueues(this, 'Feed', INGEST_TIMEOUT);
     const ingestRecords = create('ingest-records', {
-      description: 'Write the records of the feed',
+      description: 'Write the records that are sent to the feed',
       table,
-      environment: { ...environment, ...feed.environment },
+      environment: { ...environment, ...ingestQueues.environment },
       timeout: INGEST_TIMEOUT,
     });
-    feed.deliverTo(ingestRecords, {
+    ingestQueues.deliverTo(ingestRecords, {
       enabled: !settings.writesFrozen,
       maxConcurrency: settings.feedConcurrency,
     });
-    feed.addOutputs(this);
 
     // `canary-forced` keeps the aliases of a canary, but moves all calls at once.
     const rollout =
@@ -127,7 +127,7 @@ export class ServiceStack extends Stack {
       }),
       fallbackRoute,
       openApiDocument,
-      usageKeyAuthorizer,
+      authorizer,
       sharedGatewayKey,
     });
     // The id `Watch` is that of the first release: another would replace the alarms, their topic and the dashboard.
@@ -135,25 +135,23 @@ export class ServiceStack extends Stack {
       api,
       accessLog,
       table,
-      functions: { ...operationFunctions, 'usage-key-authorizer': usageKeyAuthorizer },
+      functions: { ...operationFunctions, 'usage-key-authorizer': authorizer },
       mergeQueue,
       settings,
-      feed,
+      ingestQueues,
       relay,
     });
     if (settings.smokeKeySecret !== undefined)
       new SmokeCall(this, 'Smoke', { url, keySecret: settings.smokeKeySecret, monitoring });
-    new CfnOutput(this, 'Url', { value: url, description: 'Base address of the API' });
-    new CfnOutput(this, 'TableName', { value: table.tableName });
-    new CfnOutput(this, 'AccountPlanId', {
-      value: accountPlan.usagePlanId,
-      description: "Usage plan for accounts' gateway keys",
-    });
-    addOutputs(this, { logs: { ...logs, access: accessLog }, dashboard: monitoring.dashboard, mergeQueue });
-    new CfnOutput(this, 'EventBusName', { value: relay.bus.eventBusName, description: 'Event bus: docs/events.md' });
-    new CfnOutput(this, 'RelayDeadLettersUrl', {
-      value: relay.deadLetters.queueUrl,
-      description: 'Queue of changes that could not be relayed',
+    addOutputs(this, {
+      url,
+      table,
+      accountPlan,
+      mergeQueue,
+      ingestQueues,
+      relay,
+      dashboard: monitoring.dashboard,
+      logs: { ...logs, access: accessLog },
     });
   }
 }

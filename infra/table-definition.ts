@@ -1,9 +1,9 @@
-/** The one table, as the stack deploys it and as DynamoDB Local gets it. */
+/** The definition of the table, on AWS and in DynamoDB Local. */
 export const TABLE = {
   partitionKey: 'pk',
   sortKey: 'sk',
-  /** Unix seconds after which DynamoDB may remove the row: rate counts, idempotency, audit and retired hosts only. */
+  /** Unix seconds, after which DynamoDB may remove the row. Only rate counts, idempotency, audit and retired hosts have it. */
   timeToLive: 'ttl',
-  /** New images: finish-merges needs a feed entry as it was committed, and nothing of what was before. */
+  /** The function relay needs each row as it is after the change, and nothing of what was before. */
   streamView: 'NEW_IMAGE',
 } as const;

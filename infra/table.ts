@@ -11,13 +11,13 @@ import type { Construct } from 'constructs';
 import { type DeploymentSettings, DeploymentSettingsError } from './stack-settings.ts';
 import { TABLE } from './table-definition.ts';
 
-/** The one table: on demand, encrypted, with point-in-time recovery, and kept when the stack is deleted, unless the stack is ephemeral. */
+/** The one table, or the one that the setting `adoptTable` names. It is kept when the stack is deleted, unless the stack is ephemeral. */
 export function createServiceTable(
   scope: Construct,
   { adoptTable: adopted, ephemeral }: Pick<DeploymentSettings, 'adoptTable' | 'ephemeral'>,
 ): ITableV2 {
   if (adopted !== undefined) {
-    refuseForeign(adopted, Stack.of(scope));
+    requireSamePlace(adopted, Stack.of(scope));
     return TableV2.fromTableAttributes(scope, 'Table', {
       tableArn: adopted.replace(/\/stream\/.*$/, ''),
       tableStreamArn: adopted,
@@ -34,16 +34,19 @@ export function createServiceTable(
     deletionProtection: !ephemeral,
     removalPolicy: ephemeral ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN,
   });
-  // aws-cdk-lib is not compiled with exactOptionalPropertyTypes: its class does not fit its own interface.
+  // aws-cdk-lib is compiled without exactOptionalPropertyTypes, so its class is not assignable to its own interface.
   return table as ITableV2;
 }
 
-/** Where the stack goes is known once there are credentials: `cdk deploy` needs them. */
-function refuseForeign(adopted: string, { account, region }: Stack): void {
+/**
+ * Synthesis without credentials does not know the account and region of the stack, and checks nothing; `cdk deploy` has credentials.
+ * @throws DeploymentSettingsError if the table is in another account or region than the stack
+ */
+function requireSamePlace(adopted: string, { account, region }: Stack): void {
   const [, , , itsRegion, itsAccount] = adopted.split(':');
   const differs = (own: string, its: string | undefined) => !Token.isUnresolved(own) && own !== its;
   if (differs(account, itsAccount) || differs(region, itsRegion))
     throw new DeploymentSettingsError(
-      `Context adoptTable names a table of account ${itsAccount} in ${itsRegion}, and the stack is of account ${account} in ${region}: its functions could not read it.`,
+      `Context adoptTable names a table of account ${itsAccount} in ${itsRegion}, but the stack is in account ${account} and ${region}: its functions could not read the table.`,
     );
 }

@@ -1,4 +1,4 @@
-/** Runs cfn-lint on the templates of the settings that change what is deployed: cfn-lint.yaml says how. */
+/** Runs cfn-lint, with cfn-lint.yaml, on a template for each group of settings that changes what is deployed. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Changes of the description, to show which of them the check finds. */
+/** Changes of the OpenAPI document: those that the compatibility check must find, and those that it must accept. */
 
 // biome-ignore lint/suspicious/noExplicitAny: a change reaches into whatever the document holds
 type Change = readonly [name: string, change: (document: any) => unknown];

@@ -1,6 +1,6 @@
 /**
- * Compares `openapi.json` with the released description by oasdiff, which sees requests, answers, headers and parameters; and
- * shows that it finds what it must, on planted changes. Needs Go, to build it.
+ * Compares `openapi.json` with the released document by oasdiff, which looks at requests, answers, headers and parameters. Planted
+ * changes show that it finds those that break callers, and no others. Needs Go, to build oasdiff.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,11 +10,19 @@ import { BREAKING, HARMLESS } from './planted.ts';
 
 const oasdiff = await goTool('github.com/oasdiff/oasdiff');
 const current = join(root, 'openapi.json');
-const severity = join(import.meta.dirname, 'severity.txt');
+const severityLevels = join(import.meta.dirname, 'severity.txt');
 
 /** @returns a line for each change that breaks callers */
 async function breakingChanges(before: string, after: string): Promise<string[]> {
-  const found = await run(oasdiff, ['breaking', before, after, '--severity-levels', severity, '--format', 'json']);
+  const found = await run(oasdiff, [
+    'breaking',
+    before,
+    after,
+    '--severity-levels',
+    severityLevels,
+    '--format',
+    'json',
+  ]);
   return (JSON.parse(found || '[]') as { id: string; path: string; text: string }[]).map(
     ({ id, path, text }) => `${id}: ${path}: ${text}`,
   );
@@ -34,7 +42,10 @@ try {
       const changed = join(folder, 'changed.json');
       writeFileSync(changed, JSON.stringify(document));
       const found = await breakingChanges(current, changed);
-      if (found.length > 0 !== breaks) problems.push(`planted: ${name}: ${found.join(', ') || 'not found'}`);
+      if (found.length > 0 !== breaks)
+        problems.push(
+          `planted change "${name}": ${found.length > 0 ? `reported as ${found.join(', ')}` : 'not found'}`,
+        );
     }
 } finally {
   rmSync(folder, { recursive: true });

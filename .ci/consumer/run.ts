@@ -1,7 +1,7 @@
 /**
- * What a caller does: installs the packed client into an empty folder, compiles a strict program against it, and runs the
- * examples, on Node 20 and 22, and as their README says. The MCP server starts from its package. A bundle of the client makes the calls in Chromium (`CHROMIUM`, or
- * /usr/bin/chromium). What it installs beside the client is what the lock file of `program/` names.
+ * Does what a caller does: installs the packed client into an empty folder, compiles a strict program against it, makes the calls by a
+ * bundle in Chromium (`CHROMIUM`, or /usr/bin/chromium), runs the examples on Node 20 and 22 and as their README says, and starts the
+ * MCP server from its package. Besides these packages it installs only what the lock file of `program/` names.
  */
 import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,8 +22,8 @@ const check = (holds: boolean, what: string) => {
 };
 
 const readme = readFileSync(join(root, 'examples/README.md'), 'utf8');
-/** The command in the README that has this text, typed in the folder of the source, with values for its words in capitals. */
-function typed(text: string, values: readonly (string | number)[]): string {
+/** The README's command with this text, to be run in the root folder; the values replace its words in capitals. */
+function readmeCommand(text: string, values: readonly (string | number)[]): string {
   const [command] = /[^`]*/.exec(readme.slice(readme.lastIndexOf('`', readme.indexOf(text)) + 1)) ?? [];
   if (!readme.includes(text) || !command) throw new Error(`examples/README.md does not say how to run ${text}`);
   const left = [...values];
@@ -32,7 +32,7 @@ function typed(text: string, values: readonly (string | number)[]): string {
 
 const nodeOf = (version: number) => `node_modules/node-${version}-linux-${process.arch}/bin/node`;
 
-/** The calls that a page of the service's own origin makes with the bundle. */
+/** Makes the calls by the bundle in a page of the service's own origin. @returns which of them succeeded */
 async function inChromium(bundle: string, alert: string, incident: string): Promise<string[]> {
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
@@ -79,7 +79,7 @@ try {
   );
 
   writeFileSync(join(folder, 'alerts.txt'), `${[0, 1, 2].map((index) => sampleId(`alert ${index}`)).join('\n')}\n`);
-  await shell(typed('npm run build', []));
+  await shell(readmeCommand('npm run build', []));
   for (const file of globSync('examples/{node,shell,python}/*', { cwd: root }))
     if (!file.endsWith('/call.sh')) check(readme.includes(file), `the README names ${file}`);
   const alerts = join(folder, 'alerts.txt');
@@ -87,31 +87,37 @@ try {
   const commands = [
     ...NODE_VERSIONS.map((version) => ({
       name: `Node ${version}`,
-      of: (name: string, values: Values = []) => `${nodeOf(version)} ${name}.mjs ${values.join(' ')}`,
+      command: (name: string, values: Values = []) => `${nodeOf(version)} ${name}.mjs ${values.join(' ')}`,
     })),
     {
       name: 'README, JavaScript',
-      of: (name: string, values: Values = []) => typed(`examples/node/${name}.mjs`, values),
+      command: (name: string, values: Values = []) => readmeCommand(`examples/node/${name}.mjs`, values),
     },
-    { name: 'README, shell', of: (name: string, values: Values = []) => typed(`examples/shell/${name}.sh`, values) },
+    {
+      name: 'README, shell',
+      command: (name: string, values: Values = []) => readmeCommand(`examples/shell/${name}.sh`, values),
+    },
   ];
   let first: string | undefined;
-  for (const { name, of } of commands) {
-    const list = (await inFolder(of('stale-hosts'), env)).replaceAll('"', '').replace(/\d+$/gm, 'age');
+  for (const { name, command } of commands) {
+    const list = (await inFolder(command('stale-hosts'), env)).replaceAll('"', '').replace(/\d+$/gm, 'age');
     first ??= list;
     check(list === first && list.split('\n').length > 20, `${name}: lists the stale hosts as CSV`);
-    check(/^3 alerts /.test(await inFolder(of('merge-from-file', [incident, alerts]), env)), `${name}: merges alerts`);
-    // A walk of the fleet takes a fifth of the calls that a minute allows: one watch each, and in one of them few enough are stale.
-    const [most, expected] = name === 'Node 20' ? [50, 'exit 0\n'] : [1, 'exit 1\n'];
+    check(
+      /^3 alerts /.test(await inFolder(command('merge-from-file', [incident, alerts]), env)),
+      `${name}: merges alerts`,
+    );
+    // Reading the fleet takes a fifth of the calls that a minute allows, so each runs watch-fleet once: one with a limit that holds.
+    const [maxStale, expected] = name === 'Node 20' ? [50, 'exit 0\n'] : [1, 'exit 1\n'];
     const exit = await inFolder(
-      `status=0; (${of('watch-fleet', [most])}) >/dev/null || status=$?; echo exit $status`,
+      `status=0; (${command('watch-fleet', [maxStale])}) >/dev/null || status=$?; echo exit $status`,
       env,
     );
-    check(exit === expected, `${name}: watch-fleet ${most} ends with ${exit.trim()}`);
-    const refused = await inFolder(`(${of('stale-hosts')}) 2>&1 || true`, { ...env, APP_KEY: 'wrong' });
+    check(exit === expected, `${name}: watch-fleet ${maxStale} ends with ${exit.trim()}`);
+    const refused = await inFolder(`(${command('stale-hosts')}) 2>&1 || true`, { ...env, APP_KEY: 'wrong' });
     check(/Unauthorized/.test(refused), `${name}: says why it is refused`);
   }
-  // By npx, as an installed command.
+  // Runs the command of the installed client by npx.
   const resource = JSON.parse(await inFolder('npx incident-monitoring-rum-client rum --json', env));
   check(resource.product === 'rum', 'the command shows the RUM resource');
   const [server] = JSON.parse(await shell(`npm pack -w packages/mcp --json --pack-destination '${folder}'`));
@@ -122,7 +128,7 @@ try {
     { method: 'notifications/initialized' },
     { id: 2, method: 'tools/call', params: { name: 'get_rum_resource', arguments: {} } },
   ].map((message) => JSON.stringify({ jsonrpc: '2.0', ...message }));
-  // Its input stays open until it has answered.
+  // Keeps the server's input open until it has answered.
   const asked = `(printf '%s\\n' ${ask.map((line) => `'${line}'`).join(' ')}; sleep 3)`;
   for (const version of [...NODE_VERSIONS, 24]) {
     const answers = await inFolder(

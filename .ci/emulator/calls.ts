@@ -1,4 +1,4 @@
-/** Calls that go on while something is deployed. */
+/** Calls that are made while something is deployed. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CUT } from './left-out.ts';
@@ -8,14 +8,14 @@ export const INCIDENTS = ['5b0c00000000000000000001', '5b0c00000000000000000002'
 export const ALERTS = Array.from({ length: 90 }, (_, index) => index.toString(16).padStart(24, '5b0d'));
 
 const PAUSE_MS = 600;
-/** Below the 30 calls a minute that fleet browse allows: the smoke test makes some, too. */
+/** Fewer than the 30 calls a minute that fleet browse allows: the smoke test makes some, too. */
 const FLEET_PAUSE_MS = 3_000;
-/** Answers after which a caller sends the same again; the emulator is slow at times. */
-const AGAIN: readonly string[] = [CUT, '503 ServiceUnavailable'];
+/** Answers after which a call is repeated; the emulator is slow at times. */
+const RETRYABLE: readonly string[] = [CUT, '503 ServiceUnavailable'];
 const MAX_TRIES = 5;
 const FLEET = '/monit/servicemap/fleet';
 
-/** @returns ends the calls: how often each answer came, such as `/alert/merge 200`, and calls that failed */
+/** @returns `stop`, which ends the calls and says how often each answer came, such as `/alert/merge 200`, and which calls failed */
 export function startCalls(url: string, appKey: string) {
   const run = randomUUID();
   const answers = new Map<string, number>();
@@ -28,27 +28,28 @@ export function startCalls(url: string, appKey: string) {
     const { error } = (await response.json()) as { error?: { code: string } };
     return error ? `${response.status} ${error.code}` : String(response.status);
   }
-  /** Sends a call, and the same again where it was cut or told to. */
+  /** Sends a call, and repeats it after a retryable answer. */
   async function call(path: string, body: object, headers: Record<string, string> = {}): Promise<void> {
     for (let tries = 1; ; tries += 1) {
       const answer = await send(path, body, headers).catch((error: Error) => error.message);
       answers.set(`${path} ${answer}`, (answers.get(`${path} ${answer}`) ?? 0) + 1);
       const done = answer === '200' || (path === FLEET && answer === '429 RequestTooFrequently');
       if (done) return;
-      if (tries === MAX_TRIES || !AGAIN.includes(answer)) return void failures.push(`${path} ${answer}, try ${tries}`);
+      if (tries === MAX_TRIES || !RETRYABLE.includes(answer))
+        return void failures.push(`${path} ${answer}, try ${tries}`);
       await sleep(1_000);
     }
   }
-  async function again(pauseMs: number, act: () => Promise<void>) {
+  async function repeat(pauseMs: number, act: () => Promise<void>) {
     while (!stopped) {
       await act();
       await sleep(pauseMs);
     }
   }
   const running = [
-    again(FLEET_PAUSE_MS, () => call(FLEET, { limit: 5 })),
-    again(PAUSE_MS, () => call('/rum/resource/info', { no_cache: true })),
-    again(PAUSE_MS, () => {
+    repeat(FLEET_PAUSE_MS, () => call(FLEET, { limit: 5 })),
+    repeat(PAUSE_MS, () => call('/rum/resource/info', { no_cache: true })),
+    repeat(PAUSE_MS, () => {
       merges += 1;
       const merge = { alert_ids: ALERTS, incident_id: INCIDENTS[merges % 2] };
       return call('/alert/merge', merge, { 'Idempotency-Key': `deployment ${run} ${merges}` });
@@ -56,7 +57,7 @@ export function startCalls(url: string, appKey: string) {
   ];
   return {
     async stop() {
-      // Every function is called once more as it is now.
+      // Lets each operation be called once more as it is deployed now.
       await sleep(FLEET_PAUSE_MS + PAUSE_MS);
       stopped = true;
       await Promise.all(running);

@@ -12,12 +12,12 @@ import { startFaultProxy } from '../../test/support/fault-proxy.ts';
 import { startFunctions } from '../../test/support/functions-process.ts';
 import type { startEmulator } from './ministack.ts';
 
-/** More than one transaction moves. */
+/** More alerts than one transaction moves. */
 const ALERTS = Array.from({ length: 250 }, (_, index) => index.toString(16).padStart(24, '5b0e00000000'));
 const INCIDENT = '5b0c00000000000000000003';
 const TIMEOUT_MS = 60_000;
 
-/** To import. */
+/** Data to import: an incident, and the alerts to merge into it. */
 export const largeMergeLines = (account_id: number): string[] => [
   JSON.stringify({ kind: 'incident', account_id, incident_id: INCIDENT, title: 'Large' }),
   ...ALERTS.map((alert_id) => JSON.stringify({ kind: 'alert', account_id, alert_id, title: 'Large' })),
@@ -52,7 +52,7 @@ export function createLargeMerge({ emulator, stack, account, admin }: Deployed) 
     return Object.entries(Item?.pending ?? {});
   }
 
-  /** Messages of a queue, those under way included. */
+  /** How many messages a queue has, those in flight and delayed included. */
   async function countOf(queue: string): Promise<number> {
     const command = new GetQueueAttributesCommand({ QueueUrl: queue, AttributeNames: ['All'] });
     const { Attributes = {} } = await sqs.send(command);
@@ -60,7 +60,7 @@ export function createLargeMerge({ emulator, stack, account, admin }: Deployed) 
     return counts.reduce((sum, count) => sum + Number(count), 0);
   }
 
-  /** The function runs here, so that its calls to the emulator can be cut: the first transaction is the commit. */
+  /** Runs merge-alerts in a process here, so that a proxy can cut it off from the emulator after its first transaction, the commit. */
   async function callUntilCommitted(tree: string, appKey: string, table: string): Promise<void> {
     const proxy = await startFaultProxy(emulator.endpoint);
     const { host } = new URL(proxy.endpoint);
@@ -88,8 +88,9 @@ export function createLargeMerge({ emulator, stack, account, admin }: Deployed) 
 
   return {
     /**
-     * Calls merge-alerts of a tree, cuts the call after its commit, and lets the merge's message wait: finish-merges may not run.
-     * @param template the file of the tree's template. What its pipe does is done here: the emulator's deliver to no queue
+     * Stops finish-merges, calls merge-alerts of a tree, and cuts the call after its commit, so that the merge's message waits.
+     * @param template the file of the tree's template. If it has a pipe, this sends the pipe's message, since the emulator's pipes deliver
+     *   to no queue
      */
     async commit(tree: string, template: string, appKey: string, table: string): Promise<void> {
       const stopped = { FunctionName: await functionNamed('finishmerges'), ReservedConcurrentExecutions: 0 };
@@ -121,7 +122,7 @@ export function createLargeMerge({ emulator, stack, account, admin }: Deployed) 
   };
 }
 
-/** What the template's pipe makes of a row's key; undefined: it has none. */
+/** The message that the template's pipe makes of a row's key; undefined: the template has no pipe. */
 function pipedMessage(template: string, { pk, sk }: Key): string | undefined {
   const { Resources } = JSON.parse(readFileSync(template, 'utf8')) as { Resources: Record<string, PipeResource> };
   const pipe = Object.values(Resources).find(({ Type }) => Type === 'AWS::Pipes::Pipe');

@@ -1,4 +1,4 @@
-/** What the emulator cannot do, each with its reason. It is left out of what is deployed there, and nothing else is. */
+/** Leaves out of the stack what the emulator cannot do, each with the reason, and nothing else. */
 import { CfnResource, type IAspect, type Stack } from 'aws-cdk-lib';
 import type { CfnMethod } from 'aws-cdk-lib/aws-apigateway';
 import { CfnAlarm } from 'aws-cdk-lib/aws-cloudwatch';
@@ -6,12 +6,11 @@ import { CfnAlarm } from 'aws-cdk-lib/aws-cloudwatch';
 export const leaveOut: IAspect = {
   visit(node) {
     if (!CfnResource.isCfnResource(node)) return;
-    // Not by their classes: the previous release has packages of its own.
+    // The type tells resources apart, not `instanceof`: the previous release loads its own copy of the CDK.
     const type = node.cfnResourceType;
-    // It refuses alarms on metric math: `Properties.Metrics (metric math) is not supported`.
+    // The emulator refuses alarms on metric math: `Properties.Metrics (metric math) is not supported`.
     const onMetricMath = type === 'AWS::CloudWatch::Alarm' && (node as CfnAlarm).metrics !== undefined;
-    // It does not know AWS::CloudWatch::CompositeAlarm; these stand on alarms that are left out.
-    // Nor AWS::CloudWatch::InsightRule.
+    // It does not know these types; the composite alarms consist of alarms that are left out.
     const unknown = ['AWS::CloudWatch::CompositeAlarm', 'AWS::CloudWatch::InsightRule'].includes(type);
     if (onMetricMath || unknown) node.node.scope?.node.tryRemoveChild(node.node.id);
     // It reads a gateway key from the header x-api-key alone, not from the authorizer's answer: every call would be 403.
@@ -20,12 +19,12 @@ export const leaveOut: IAspect = {
 };
 
 /**
- * It kills the processes of a function whose code or configuration changes, with the calls that they are answering, where
- * Lambda lets these finish: they get this answer.
+ * The status of a call that is cut off. When a function's code or configuration changes, the emulator kills its processes with the
+ * calls that they are answering; Lambda lets these calls finish.
  */
 export const CUT = '502';
 
-/** Makes a deployment fail once all else is deployed, with a resource that the emulator refuses. */
+/** Makes a deployment fail when all else is deployed, by a resource that the emulator refuses. */
 export function breakDeployment(stack: Stack): void {
   const broken = new CfnResource(stack, 'Broken', {
     type: 'AWS::CloudWatch::Alarm',

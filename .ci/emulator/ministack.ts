@@ -1,4 +1,4 @@
-/** MiniStack: an emulator of AWS. Functions run in Node processes of the PATH's node, which is Node 24 in npm scripts. */
+/** MiniStack, an emulator of AWS. It runs functions by the `node` of the PATH, which is Node 24 in npm scripts. */
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,13 +7,13 @@ import { freePort, pythonTool, startServer } from '../support/processes.ts';
 
 const START_TIMEOUT_MS = 30_000;
 
-/** Starts it on a free port of the loopback interface, and waits until it answers. */
+/** Starts MiniStack on a free port of the loopback interface, and waits until it answers. */
 export async function startEmulator() {
   const endpoint = `http://127.0.0.1:${await freePort()}`;
   const folder = mkdtempSync(join(tmpdir(), 'emulator-'));
   const logFile = join(folder, 'log');
   const log = openSync(logFile, 'w');
-  /** For the AWS SDK and the CDK, so that they meet the emulator and nothing else. */
+  /** The environment that makes the AWS SDK and the CDK call the emulator and nothing else. */
   const env = {
     AWS_ENDPOINT_URL: endpoint,
     AWS_ACCESS_KEY_ID: 'test',

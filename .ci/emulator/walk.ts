@@ -1,7 +1,7 @@
 /**
- * The life of a deployment, with the commands of docs/deploy.md and docs/operate.md, on an emulator of AWS: bootstrap,
- * deploy the previous release, update to this tree while calls are running and a large merge is pending, an ephemeral stage beside it, a
- * failed update, roll back, tear down, adopt the table that is kept.
+ * Walks through the life of a deployment on an emulator of AWS, with the commands of docs/deploy.md and docs/operate.md: bootstrap,
+ * deploy the previous release, update to this tree while calls are running and a large merge is pending, deploy an ephemeral stage beside
+ * it, fail an update, roll back, destroy, adopt the table that was kept.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { checkOutPreviousRelease } from '../../test/support/previous-release.ts'
 import { root, shell } from '../support/processes.ts';
 import { sampleOf } from '../support/sample.ts';
 import { ALERTS, INCIDENTS, startCalls } from './calls.ts';
-import { walkFeed } from './feed.ts';
+import { tryIngestQueue } from './ingest-queue.ts';
 import { createLargeMerge, largeMergeLines } from './large-merge.ts';
 import { startEmulator } from './ministack.ts';
 
@@ -23,7 +23,7 @@ const previous = checkOutPreviousRelease();
 const folder = mkdtempSync(join(tmpdir(), 'deployment-'));
 const outputsFile = join(folder, 'outputs.json');
 const emulator = await startEmulator();
-/** Of the account; never printed. */
+/** The app key of the account; never printed. */
 let appKey = '';
 
 const cdk = (args: string, tree = root) =>
@@ -36,8 +36,8 @@ const deploy = (tree?: string, context = '') =>
 const admin = (args: string) => shell(`npm run --silent admin -- ${args}`, emulator.env);
 const onStack = `--stack ${STACK} --yes`;
 
-/** A second stage beside the first, with an account, and so a gateway key and data, of its own. @returns its table, which is gone */
-async function besideTheFirst(): Promise<string> {
+/** Deploys and destroys a second stage, with its own account, gateway key and data. @returns the name of its table, which is gone */
+async function trySecondStage(): Promise<string> {
   const stage = 'Preview';
   const context = `-c stackName=${stage} -c ephemeral=true -c apiGatewayAccount=false`;
   const file = join(folder, 'preview.json');
@@ -59,9 +59,9 @@ async function removeGatewayKey(table: string): Promise<void> {
   if (!printed.includes('1 gateway keys deleted')) throw new Error(printed);
 }
 
-/** What the stack's last deployment put out. */
+/** The outputs of the stack's last deployment. */
 const outputs = (): Record<string, string> => JSON.parse(readFileSync(outputsFile, 'utf8'))[STACK];
-/** Where the emulator serves what the output Url names. */
+/** The address at which the emulator serves the API of the output `Url`. */
 function urlOf(): string {
   const { hostname, pathname } = new URL(outputs().Url ?? '');
   return `${emulator.endpoint}/_aws/execute-api/${hostname.split('.')[0]}${pathname.replace(/\/$/, '')}`;
@@ -78,7 +78,7 @@ async function smoke(): Promise<void> {
   await shell(`npm run --silent smoke -- --url ${urlOf()}`, { APP_KEY: appKey });
 }
 
-/** The sentences of the contract that write, with data of their own (docs/reliability.md); the fleet's quota would take minutes. */
+/** Certifies the operations that write, with data of their own (docs/reliability.md); those of the fleet would wait for the rate limit. */
 async function certificate(): Promise<void> {
   const run = '--run emulator';
   const data = `npm run --silent certify -- --data ${ACCOUNT} ${run} | grep -v '"kind":"host'`;
@@ -86,7 +86,7 @@ async function certificate(): Promise<void> {
   await shell(`npm run --silent certify -- --url ${urlOf()} ${run} --only 4.3 4.4`, { APP_KEY: appKey });
 }
 
-/** Deploys while calls are running. @throws when a call failed, or a merge is not as it was answered */
+/** Does something while calls are running. @throws when a call failed, or the alerts are not in the last merge's incident */
 async function underCalls(act: () => Promise<unknown>): Promise<void> {
   const calls = startCalls(urlOf(), appKey);
   const [done] = await Promise.allSettled([act()]);
@@ -97,7 +97,7 @@ async function underCalls(act: () => Promise<unknown>): Promise<void> {
   await alertsAreIn(lastIncident);
 }
 
-/** Waits until all alerts of the calls are in one incident: the last call may still be under way. */
+/** Waits until all alerts of the calls are in this incident: the last merge may still be moving them. */
 async function alertsAreIn(incident: string): Promise<void> {
   for (const began = Date.now(); ; ) {
     const lines = (await admin(`export --account ${ACCOUNT} ${onStack}`)).trim().split('\n');
@@ -123,8 +123,8 @@ async function addAccount(): Promise<void> {
   await admin(`import ${file} ${onStack}`);
 }
 
-/** Waits until the stack is what it was before a failed update: the command may end before. */
-async function rolledBack(): Promise<void> {
+/** Waits until a failed update is rolled back: the CDK command may end before. */
+async function untilRolledBack(): Promise<void> {
   const { endpoint, env, credentials } = emulator;
   const client = new CloudFormationClient({ endpoint, region: env.AWS_REGION, credentials });
   for (const began = Date.now(); ; await setTimeout(500)) {
@@ -135,7 +135,7 @@ async function rolledBack(): Promise<void> {
   }
 }
 
-/** The stream that `adoptTable` asks for. */
+/** The ARN of a table's stream, as the setting `adoptTable` takes it. */
 const streamOf = async (table: string): Promise<string> => (await describe(table))?.LatestStreamArn ?? '';
 
 const hasTable = (table: string): Promise<boolean> =>
@@ -160,13 +160,13 @@ async function describe(table: string) {
   }
 }
 
-async function fed(): Promise<void> {
+async function ingestRecords(): Promise<void> {
   const call = async (path: string, body: object) => {
     const request = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
     const response = await fetch(`${urlOf()}${path}?app_key=${appKey}`, request);
     return ((await response.json()) as { data?: unknown }).data;
   };
-  await walkFeed({ emulator, outputs: outputs(), account: ACCOUNT, call });
+  await tryIngestQueue({ emulator, outputs: outputs(), account: ACCOUNT, call });
 }
 
 async function walk(): Promise<void> {
@@ -179,9 +179,9 @@ async function walk(): Promise<void> {
   );
   await step('update to this tree under calls', () => underCalls(deploy));
   await step('the large merge is finished by this tree', () => largeMerge.finish(outputs().TableName ?? ''));
-  await step('records of the feed are served, and an event is published', fed);
+  await step('records from the ingest queue are served, and an event is published', ingestRecords);
   await step('certificate of the operations that write', certificate);
-  const gone = await step('an ephemeral stage beside it, destroyed with its table', besideTheFirst);
+  const gone = await step('an ephemeral stage beside it, destroyed with its table', trySecondStage);
   await step('a failed update is rolled back under calls', () =>
     underCalls(async () => {
       const succeeded = await deploy(root, '-c break=true -c maxBodyBytes=1024').then(
@@ -189,14 +189,14 @@ async function walk(): Promise<void> {
         () => false,
       );
       if (succeeded) throw new Error('an update that must fail has succeeded');
-      await rolledBack();
+      await untilRolledBack();
     }),
   );
   await step('smoke test', smoke);
   await step('roll back to the previous release under calls', () => underCalls(() => deploy(previous)));
   const table = outputs().TableName ?? '';
   await step('destroy', () => cdk('destroy --force'));
-  // While there is no plan: the emulator says of each key that every plan has it.
+  // Before the next deployment makes a usage plan: the emulator lists each key under every plan.
   await step('remove the gateway keys', async () => {
     for (const one of [table, gone]) await removeGatewayKey(one);
   });

@@ -1,4 +1,4 @@
-"""The feed of `npm start`, by boto3: what is sent is in the fleet, late records change nothing, a retired host is gone."""
+"""Tries the ingest queue of `npm start` by boto3: a host that is sent is listed, late records change nothing, a retired host is gone."""
 
 import json
 import os
@@ -34,7 +34,7 @@ def send(*records: dict) -> float:
 
 
 def fleet() -> tuple[list[str], int]:
-    """The host's version, if it is in the fleet, and how many hosts there are. A call that the exact limit refuses is made again."""
+    """The version of the host, if it is in the fleet, and how many hosts there are. Repeats a call that the rate limit refuses."""
     url = f"{os.environ['BASE_URL']}/monit/servicemap/fleet?app_key={os.environ['APP_KEY']}"
     body = json.dumps({"edge_clusters": ["boto3"], "scan_limit": 1000}).encode()
     request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
@@ -56,7 +56,7 @@ def wait_for(expected: tuple[list[str], int], sent: float, within: float) -> Non
 
 
 def stays(expected: tuple[list[str], int]) -> None:
-    """After all that was sent before has been worked on."""
+    """Asserts that the fleet is as expected once the queue is empty."""
     names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
     while any(int(n) for n in sqs.get_queue_attributes(QueueUrl=feed, AttributeNames=names)["Attributes"].values()):
         time.sleep(0.1)

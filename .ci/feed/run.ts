@@ -1,4 +1,4 @@
-/** Walks the feed of `npm start` with boto3, and runs the examples of docs/feed.md. Needs the tools of `.ci/install-python-tools`. */
+/** Sends records to the ingest queue of `npm start` by boto3, and runs the examples of docs/feed.md. Needs `.ci/install-python-tools`. */
 import { DEMO_KEYS } from '../../infra/generate/sample.ts';
 import { pythonTool, run, startService } from '../support/processes.ts';
 
@@ -10,5 +10,5 @@ try {
 } finally {
   await service.stop();
 }
-// boto3 must be there.
+// With GATE the test fails if boto3 is missing.
 await run('npx', ['vitest', 'run', 'test/integration/feed-documents'], { PYTHON: pythonTool('python'), GATE: 'true' });

@@ -1,7 +1,7 @@
 /**
  * Adds a fifth operation to a copy of the tree, as a developer would, by three files: an entry of the list, a feature and a function.
- * The compiler asks the tests for how to reach and try it; then check, synthesis, client, the local service and the tests that
- * follow the list work, with nothing else touched.
+ * The compiler then names the tests that must learn how to call it. With these extended, check, synthesis, client, the local service
+ * and the tests that go through the list work, without another change.
  */
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -97,7 +97,7 @@ function addOperation(): void {
   );
 }
 
-/** How the tests that go through the list reach it, and try it for another account. */
+/** Tells the tests that go through the list how to call the operation, and how to try it for another account. */
 function addToTests(): void {
   insert('test/support/handlers.ts', '  mergeAlerts: ', 'getWorkItem: createGetWorkItemHandler(deps),');
   insert(
@@ -138,7 +138,7 @@ async function callLocally(): Promise<void> {
   }
 }
 
-/** Those that go through the list. Others name the contract's four operations, one by one, on purpose. */
+/** The tests that go through the list. Others name the contract's four operations one by one, on purpose. */
 const TESTS = [
   'test/unit/openapi.test.ts',
   'test/unit/generated-validators.test.ts',

@@ -1,6 +1,6 @@
 /**
- * Clients that other people's generators make of `openapi.json`: each compiles in its strictest form, and makes the four calls and
- * three failures. Needs Go and Python; installs what the lock files of `calls/` name into a temporary folder.
+ * Generates clients from `openapi.json` by third-party generators. Each must compile under its strictest options, and make the four
+ * calls and three that fail. Needs Go and Python; installs what the lock files of `calls/` name into a temporary folder.
  */
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -37,17 +37,17 @@ async function python(): Promise<void> {
   await inFolder(
     'python3 -m venv python && python/bin/pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r requirements.txt',
   );
-  // As the README of the examples says, in the folder of the source.
+  // Runs the commands of the examples' README in a copy.
   const readme = readFileSync(join(root, 'examples/README.md'), 'utf8');
   cpSync(description, join(folder, 'openapi.json'));
   cpSync(join(root, 'examples/python'), join(folder, 'examples/python'), { recursive: true });
-  const typed = (begin: string) => {
+  const runReadmeCommand = (begin: string) => {
     const [command] = new RegExp(`(?<=\`)${begin}[^\`]*`).exec(readme) ?? [];
     if (command === undefined) throw new Error(`examples/README.md has no command ${begin}`);
     return inFolder(`PATH="$PWD/python/bin:$PATH" ${command}`);
   };
-  await typed('openapi-python-client');
-  const list = await typed('python examples');
+  await runReadmeCommand('openapi-python-client');
+  const list = await runReadmeCommand('python examples');
   if (!/^[a-z]*-1-/m.test(list)) throw new Error(`stale_hosts.py lists no host:\n${list}`);
   await inFolder('cp -r examples/python/monitoring_client .');
   await inFolder(
@@ -64,14 +64,14 @@ async function go(): Promise<void> {
 
 let failed = false;
 try {
-  // Two of them share the calls of a second that fleet browse allows: one after the other.
-  for (const [name, make] of Object.entries({
+  // One after the other: together they would exceed the calls a second that fleet browse allows.
+  for (const [name, tryClient] of Object.entries({
     'openapi-typescript with openapi-fetch, and @hey-api/openapi-ts': typescript,
     'openapi-python-client': python,
     'oapi-codegen': go,
   })) {
     const began = Date.now();
-    const problem = await make().then(
+    const problem = await tryClient().then(
       () => undefined,
       (error: Error) => error.message,
     );

@@ -1,4 +1,4 @@
-"""What Schemathesis needs to know of the service: whose keys to use, and why a valid request may be refused."""
+"""What Schemathesis needs to know about the service: the app keys, and why a valid request may be refused."""
 
 import itertools
 import os
@@ -6,7 +6,7 @@ import os
 import schemathesis
 from schemathesis import GenerationMode
 
-# Fleet browse allows an account two calls a second: each call has the key of another account.
+# Fleet browse allows an account two calls a second, so each call has the app key of another account.
 KEYS = itertools.cycle(os.environ["APP_KEYS"].split())
 
 # For each operation, the code and the beginning of the message of a 400 that a valid request may get.

@@ -1,4 +1,4 @@
-/** Starts the service with accounts of its own, and runs Schemathesis against it: schemathesis.toml says how. */
+/** Starts the service with accounts of its own, and runs Schemathesis, with schemathesis.toml, against it. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pythonTool, root, startService } from '../support/processes.ts';
 import { sampleOf } from '../support/sample.ts';
 
-/** Each may browse its fleet twice a second: together they may more often than Schemathesis calls. */
+/** Each may browse its fleet twice a second: all together, more often than Schemathesis calls. */
 const ACCOUNTS = 100;
 const TIMEOUT_MS = 180_000;
 const accounts = Array.from({ length: ACCOUNTS }, (_, index) => index + 1);

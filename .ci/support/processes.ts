@@ -1,16 +1,16 @@
-/** Commands and servers that the gate's scripts start. Whatever happens, none outlives the script. */
+/** Commands and servers that the scripts of .ci/run start. None outlives its script. */
 import { type ChildProcess, execFile, type SpawnOptions, spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { promisify } from 'node:util';
 
 export const root = new URL('../..', import.meta.url).pathname;
-/** Where `.ci/install-python-tools` puts them. */
+/** The path of a tool that `.ci/install-python-tools` installed. */
 export const pythonTool = (name: string) => `${root}.local/ci/python/bin/${name}`;
 
 /** Where programs built from Go modules are kept between runs. */
 const GO_TOOLS = `${root}.local/ci/go`;
 
-/** Of what a failed command printed. */
+/** How many lines of a failed command's output its error has. */
 const LAST_LINES = 80;
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -25,7 +25,7 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Runs a command to its end. @throws what it printed, when it fails */
+/** Runs a command to its end. @returns its standard output @throws an error with its last lines, when it fails */
 export async function run(
   command: string,
   args: readonly string[],
@@ -40,7 +40,7 @@ export async function run(
   return stdout;
 }
 
-/** Runs a line of shell, as a user would type it. @throws what it printed, when it fails */
+/** Runs a line of shell, as a user would type it. @returns and throws as {@link run} */
 export const shell = (line: string, env: Environment = {}) => run('bash', ['-o', 'pipefail', '-c', line], env);
 
 /** Builds a tool that `.ci/go-tools/go.mod` names, of exactly the sources that its go.sum names. @returns its path */
@@ -50,7 +50,7 @@ export async function goTool(tool: string): Promise<string> {
   return file;
 }
 
-/** Starts a server with a process group of its own. @returns ends the group; false when it had to be killed */
+/** Starts a server with a process group of its own. `stop` ends the group: it returns false when it had to kill it. */
 export function startServer(command: string, args: readonly string[], options: SpawnOptions) {
   const child: ChildProcess = spawn(command, args, { ...options, detached: true });
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
@@ -73,7 +73,7 @@ export function startServer(command: string, args: readonly string[], options: S
   };
 }
 
-/** Starts the service as the README says but with a sample that stands still, in this tree unless another is given, and waits until it serves. */
+/** Starts the service of a tree as the README says, but with a sample that stands still, and waits until it serves. */
 export async function startService(args: readonly string[] = [], cwd: string = root) {
   const port = await freePort();
   const server = startServer('npm', ['start', '--silent', '--', '--port', String(port), '--still', ...args], {

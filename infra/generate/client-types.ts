@@ -1,4 +1,4 @@
-/** Writes the types of the client from the description: `npm run generate`. A test compares them with what this makes today. */
+/** Writes the client's types from the OpenAPI document: `npm run generate`. A test fails if the file is out of date. */
 import { writeFileSync } from 'node:fs';
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
 import { openApiDocument } from './openapi.ts';
@@ -10,10 +10,10 @@ type Schema = Record<string, unknown>;
 const isInt64 = (schema: unknown): schema is Schema =>
   typeof schema === 'object' && schema !== null && 'format' in schema && schema.format === 'int64';
 
-/** Counts, times and days fit a double; ids and versions may not. */
-const mayBeBig = (request: boolean, field: string) => request || field.endsWith('_id');
+/** Whether a double may not hold the integer exactly: one of a request, or an id. The counts, times and days of answers are small. */
+const mayExceedDouble = (request: boolean, field: string) => request || field.endsWith('_id');
 
-/** The schema with the range and default of a number in its description, unless that has them: the generator omits them. */
+/** Adds a number's range and default to its description, since the generator of types omits both. */
 function withRange(schema: Schema): Schema {
   const { description, minimum, maximum, 'x-maximum': exactly, default: preset } = schema;
   if (maximum === undefined) return schema;
@@ -23,13 +23,13 @@ function withRange(schema: Schema): Schema {
   return { ...schema, description: said.join('; ') };
 }
 
-/** The schema with references as the generator of types has them, and integers that a double may not hold. */
+/** The schema as the generator of types takes it: with references to `definitions`, and a bigint where a double may be too small. */
 function prepared(value: unknown, request: boolean, field = ''): unknown {
   if (Array.isArray(value)) return value.map((one) => prepared(one, request));
   if (typeof value === 'string' && field === '$ref') return value.replace('#/components/schemas/', '#/definitions/');
   if (typeof value !== 'object' || value === null) return value;
   const described = withRange(value as Schema);
-  if (isInt64(value) && mayBeBig(request, field))
+  if (isInt64(value) && mayExceedDouble(request, field))
     return { tsType: 'number | bigint', description: described.description };
   return Object.fromEntries(
     Object.entries(described)
@@ -38,14 +38,16 @@ function prepared(value: unknown, request: boolean, field = ''): unknown {
   );
 }
 
-/** Paths of the integers of answers that the client gives as numbers, such as `items.servicemap.node_count`. */
+const nameOf = ($ref: string) => $ref.split('/').at(-1) ?? '';
+
+/** Paths of the integers in answers that the client returns as numbers, such as `["items","servicemap","node_count"]`. */
 function numberPaths(schemas: Record<string, Schema>): string[] {
   const paths: string[] = [];
   function collect(schema: Schema, path: string[]): void {
     const { $ref, type, items, properties = {} } = schema;
-    if (typeof $ref === 'string') collect(schemas[$ref.split('/').at(-1) ?? ''] ?? {}, path);
+    if (typeof $ref === 'string') collect(schemas[nameOf($ref)] ?? {}, path);
     else if (items) collect(items as Schema, path);
-    else if (type === 'integer' && !mayBeBig(false, path.at(-1) ?? '')) paths.push(JSON.stringify(path));
+    else if (type === 'integer' && !mayExceedDouble(false, path.at(-1) ?? '')) paths.push(JSON.stringify(path));
     for (const [field, member] of Object.entries(properties as Record<string, Schema>))
       collect(member, [...path, field]);
   }
@@ -64,9 +66,7 @@ interface Content {
   'application/json': { schema: { $ref: string } };
 }
 
-const nameOf = ($ref: string) => $ref.split('/').at(-1) ?? '';
-
-/** The method of an operation that answers with data; of the others there is none. */
+/** The declaration of the method for an operation that answers with data; for another, nothing. */
 function methodOf(operation: DescribedOperation, schemas: Record<string, Schema>, types: readonly string[]): string {
   const { operationId, summary, requestBody, responses } = operation;
   const envelope = schemas[nameOf(responses[200].content['application/json'].schema.$ref)];
@@ -77,7 +77,7 @@ function methodOf(operation: DescribedOperation, schemas: Record<string, Schema>
   return `  /** ${summary}. */\n  ${operationId}(${request}, options?: CallOptions): Promise<${type}>;\n`;
 }
 
-/** What the generator says of each definition. */
+/** The remark that the generator adds to each definition. */
 const REFERENCED =
   /(\n \*)?\n \* This interface was referenced by `Types`'s JSON-Schema\n \* via the `definition` ".*"\./g;
 

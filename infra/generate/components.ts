@@ -27,7 +27,7 @@ export function publish(schema: unknown, named: Map<string, Schema>): unknown {
 }
 
 const codes = Object.keys(ERROR_CODES) as ErrorCode[];
-/** What the description says of a code beside its message. */
+/** What the document says about a code besides its message. */
 const REMARKS: Partial<Record<ErrorCode, string>> = {
   ResourceNotFound: 'HTTP 400, not 404.',
   RequestTooFrequently: 'The limit may be API-global, per-account or per-integration.',
@@ -43,7 +43,7 @@ const requestId = {
   examples: [REQUEST_ID],
 };
 
-/** The schemas of the envelope, which every answer has. */
+/** The schemas that make up the envelope of every answer. */
 export const ENVELOPE_SCHEMAS: Readonly<Record<string, Schema>> = {
   RequestId: requestId,
   ErrorCode: {

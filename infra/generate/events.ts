@@ -1,6 +1,6 @@
 /**
- * Describes the events as JSON Schema, with a sample of each: `npm run generate`. Tests check the events that `relay` sends against it, and compare
- * `events.schema.json` with what this makes today.
+ * Writes `events.schema.json`, the JSON Schema of the events with a sample of each: `npm run generate`. Tests check the events that
+ * relay sends against it, and fail if the file is out of date.
  */
 import { writeFileSync } from 'node:fs';
 import { SERVICE } from '../../lib/shared/log.ts';
@@ -16,7 +16,7 @@ const appKeyId = {
 };
 const count = { type: 'integer', minimum: 0 };
 const sequence = { ...count, description: "Orders an account's merges and undos" };
-const place = { incident_id: objectId, sequence };
+const inFeed = { incident_id: objectId, sequence };
 
 const COMMON = {
   id: { type: 'string', pattern: '^[0-9a-f]{32}$', description: 'The same in each repetition of the event' },
@@ -28,9 +28,10 @@ const COMMON = {
 const REQUEST = { request_id: { type: 'string', description: 'Of the call' } };
 const COMMAND = { command: { type: 'string', description: 'Of the operator, such as `app-key issue`' } };
 
-interface Described {
+interface EventDescription {
   description: string;
-  from: object;
+  /** The property that says what caused the event: a call or an operator's command. */
+  cause: object;
   required: Readonly<Record<string, object>>;
   optional?: Readonly<Record<string, object>>;
   sample: object;
@@ -44,26 +45,26 @@ const operator = (command: string) => ({ by: 'operator arn:aws:sts::123456789012
 const merge = { incident_id: INCIDENT, sequence: 1_795_000_000_000 };
 
 const item = { work_item_id: { type: 'string' }, work_item_version: { ...int64, minimum: 1 } };
-const ofAccount = (description: string, command: string): Described => ({
+const accountEvent = (description: string, command: string): EventDescription => ({
   description,
-  from: COMMAND,
+  cause: COMMAND,
   required: {},
   sample: operator(command),
 });
-const ofKey = (description: string, command: string): Described => ({
+const appKeyEvent = (description: string, command: string): EventDescription => ({
   description,
-  from: COMMAND,
+  cause: COMMAND,
   required: { app_key_id: appKeyId },
   sample: { ...operator(command), app_key_id: KEY },
 });
 
-const EVENTS: Readonly<Record<string, Described>> = {
+const EVENTS: Readonly<Record<string, EventDescription>> = {
   AlertsMerged: {
     description:
       'Alerts were merged into an incident. A large merge is committed first, and moves its alerts afterwards.',
-    from: REQUEST,
+    cause: REQUEST,
     required: {
-      ...place,
+      ...inFeed,
       alerts: { ...count, description: 'How many moved; of a merge that is not complete, how many it takes' },
       alert_ids: { type: 'array', items: objectId, maxItems: 100, description: 'The first 100 of these' },
       complete: { type: 'boolean', description: 'false: a large merge, which MergeCompleted follows' },
@@ -77,39 +78,43 @@ const EVENTS: Readonly<Record<string, Described>> = {
   },
   MergeCompleted: {
     description: 'All alerts of a large merge have moved, but for those that a later merge took.',
-    from: REQUEST,
-    required: { ...place, alerts: { ...count, description: 'How many moved' } },
+    cause: REQUEST,
+    required: { ...inFeed, alerts: { ...count, description: 'How many moved' } },
     sample: { ...call, ...merge, alerts: 5_000 },
   },
   MergeUndone: {
     description: 'A merge was undone: alerts went back to where it took them from.',
-    from: REQUEST,
+    cause: REQUEST,
     required: {
-      ...place,
+      ...inFeed,
       undone_sequence: { ...count, description: 'Of the merge' },
       alerts: { ...count, description: 'How many go back' },
     },
     sample: {
-      ...{ by: operator('').by, request_id: REQUEST_ID },
-      ...{ ...merge, sequence: merge.sequence + 60_000, undone_sequence: merge.sequence, alerts: 1 },
+      by: operator('').by,
+      request_id: REQUEST_ID,
+      ...merge,
+      sequence: merge.sequence + 60_000,
+      undone_sequence: merge.sequence,
+      alerts: 1,
     },
   },
   WorkItemDeleted: {
     description: 'A work item was deleted.',
-    from: REQUEST,
+    cause: REQUEST,
     required: item,
     sample: { ...call, work_item_id: 'wi-1001', work_item_version: 2 },
   },
   WorkItemRestored: {
     description: "A work item's deletion was undone.",
-    from: COMMAND,
+    cause: COMMAND,
     required: item,
     sample: { ...operator('work-item restore'), work_item_id: 'wi-1001', work_item_version: 3 },
   },
-  AccountSuspended: ofAccount('All calls of the account are refused from now on.', 'account suspend'),
-  AccountUnsuspended: ofAccount("The account's suspension was lifted.", 'account unsuspend'),
-  AppKeyIssued: ofKey('The account has a new app key.', 'app-key issue'),
-  AppKeyRevoked: ofKey('An app key is refused from now on.', 'app-key revoke'),
+  AccountSuspended: accountEvent('All calls of the account are refused from now on.', 'account suspend'),
+  AccountUnsuspended: accountEvent("The account's suspension was lifted.", 'account unsuspend'),
+  AppKeyIssued: appKeyEvent('The account has a new app key.', 'app-key issue'),
+  AppKeyRevoked: appKeyEvent('An app key is refused from now on.', 'app-key revoke'),
 };
 
 /** The type and the detail of a sample of each event. */
@@ -130,8 +135,8 @@ export const eventsSchema = () => ({
     properties: { 'detail-type': { const: type }, detail: { $ref: `#/$defs/${type}` } },
   })),
   $defs: Object.fromEntries(
-    Object.entries(EVENTS).map(([type, { description, from, required, optional = {} }], index) => {
-      const always = { ...COMMON, ...from, ...required };
+    Object.entries(EVENTS).map(([type, { description, cause, required, optional = {} }], index) => {
+      const always = { ...COMMON, ...cause, ...required };
       return [
         type,
         {

@@ -1,15 +1,16 @@
-/** The examples of openapi.json, with the sample data. Tests execute each of them. */
+/** The examples of openapi.json, made from the sample data. Tests run each of them. */
 import { codeOf, ERROR_CODES, type ErrorCode } from '../../lib/http/errors.ts';
 import { catalog as en } from '../../lib/http/messages/en.ts';
 import { messageOf } from '../../lib/http/messages/index.ts';
 import { getRumResource, type Operation, type OperationName } from '../../lib/http/operations.ts';
 import type { HostRow, HostStatusRow } from '../../lib/operations/browse-fleet/fleet-rows.ts';
 import { fleetHost } from '../../lib/operations/browse-fleet/host-status.ts';
+import { SETTINGS } from '../../lib/shared/settings.ts';
 import { sampleData } from './sample.ts';
 
 export const REQUEST_ID = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 
-/** When the examples were answered: also the time of the sample data. Unix milliseconds. */
+/** Unix milliseconds. The time of the answers, and of the sample data. */
 const NOW = 1_795_231_227_854;
 const SHOWN_HOST = 'fra-1-cache-0216';
 const sample = sampleData(NOW).map((line): Record<string, unknown> => JSON.parse(line));
@@ -17,7 +18,7 @@ const sampleRow = (kind: string, hostId?: string) =>
   sample.find((row) => row.kind === kind && row.account_id === 1 && (hostId === undefined || row.host_id === hostId));
 const rum = { ...sampleRow('rum_resource'), ...sampleRow('rum_usage') };
 
-/** The `data` of examples that are computed of the sample. */
+/** The `data` of examples, where it is computed from the sample. */
 const COMPUTED: Partial<Record<OperationName, unknown>> = {
   'browse-fleet': {
     items: [
@@ -40,19 +41,16 @@ const COMPUTED: Partial<Record<OperationName, unknown>> = {
   ),
 };
 
-/** What the example of an operation is answered with. */
+/** The `data` with which an operation's example is answered. */
 export const exampleData = ({ name, example }: Operation): unknown => COMPUTED[name as OperationName] ?? example.data;
 
-/** Bytes of a request body, unless the deployment says otherwise. */
-const MAX_BODY_BYTES = 256 * 1024;
-
-/** A request, and the message that it is answered with. */
+/** What `summary` describes is answered with `message`. */
 interface ErrorExample {
   readonly summary: string;
   readonly message: string;
 }
 
-/** What any operation answers. */
+/** Errors that every operation can answer. */
 const COMMON_EXAMPLES = {
   InvalidParameter: { summary: 'The body is a JSON array', message: en.explain.bodyNotObject(undefined) },
   InvalidContentType: { summary: 'A body is sent as text/plain', message: en.codes.InvalidContentType },
@@ -63,7 +61,7 @@ const COMMON_EXAMPLES = {
   Unauthorized: { summary: 'The app_key is unknown', message: en.codes.Unauthorized },
   EntityTooLarge: {
     summary: 'The body has a byte more than 256 KiB',
-    message: en.explain.bodyTooLarge({ maxBytes: MAX_BODY_BYTES }),
+    message: en.explain.bodyTooLarge({ maxBytes: SETTINGS.maxBodyBytes.default }),
   },
   RequestTooFrequently: {
     summary: 'More calls than the usage plan of the account allows',
@@ -73,10 +71,10 @@ const COMMON_EXAMPLES = {
   ServiceUnavailable: { summary: 'DynamoDB does not answer', message: en.codes.ServiceUnavailable },
 } as const satisfies Partial<Record<ErrorCode, ErrorExample>>;
 
-/** A code that some operation answers. */
+/** An error code that an operation can answer. */
 export type AnsweredCode = keyof typeof COMMON_EXAMPLES | 'ResourceNotFound' | 'AccessDenied';
 
-/** An example of each error code that an operation answers, in the order of the table of codes. */
+/** An example of each error code that an operation can answer, in the order of `ERROR_CODES`. */
 export function errorExamples({ refusals }: Operation): [code: AnsweredCode, example: ErrorExample][] {
   const examples: Partial<Record<ErrorCode, ErrorExample>> = { ...COMMON_EXAMPLES };
   for (const { summary, explanation } of refusals) {

@@ -1,10 +1,13 @@
-/** Writes `feed.schema.json`: the JSON Schema of a record of the feed. `npm run generate`; a test compares it with the specification. */
+/**
+ * Writes `feed.schema.json`, the JSON Schema of a record that is sent to the ingest queue (docs/feed.md): `npm run generate`. A test
+ * fails if the file is out of date.
+ */
 import { writeFileSync } from 'node:fs';
 import { DATA_LINES, FEED_KINDS, FEED_LINES } from '../../lib/ingest/kinds.ts';
 
 export const FEED_SCHEMA_FILE = new URL('../../feed.schema.json', import.meta.url);
 
-function schemaOf(): object {
+function recordSchema(): object {
   const { retired_host, ...own } = FEED_LINES;
   const lines = FEED_KINDS.map((kind) => [kind, { ...DATA_LINES, ...own }[kind]] as const);
   const named = [...lines, ['host', retired_host] as const];
@@ -20,6 +23,6 @@ function schemaOf(): object {
   };
 }
 
-export const feedSchemaText = () => `${JSON.stringify(schemaOf(), undefined, 2)}\n`;
+export const feedSchemaText = () => `${JSON.stringify(recordSchema(), undefined, 2)}\n`;
 
 if (import.meta.main) writeFileSync(FEED_SCHEMA_FILE, feedSchemaText());

@@ -7,7 +7,7 @@ interface Bounds {
   maximum?: number | string;
 }
 
-/** `{ int64: bounds }`: an exact integer of the int64 range, as a number or, beyond 2^53, a bigint. */
+/** The keyword `{ int64: bounds }`: an exact integer of the int64 range, as a number or, beyond 2^53, as a bigint. */
 export const int64Keyword: CodeKeywordDefinition = {
   keyword: 'int64',
   schemaType: 'object',
@@ -24,7 +24,7 @@ export const int64Keyword: CodeKeywordDefinition = {
 /** An integer as the source text of a bigint. */
 const literal = (integer: number | string) => new _Code(`${BigInt(integer)}n`);
 
-/** Replaces every `integer` of format `int64` by the keyword that also takes bigints; drops what is documentation only. */
+/** Replaces every `integer` of format `int64` by the keyword, and drops what only documents. */
 export function withInt64(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withInt64);
   if (typeof schema !== 'object' || schema === null) return schema;

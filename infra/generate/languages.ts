@@ -1,4 +1,4 @@
-/** Writes the list of languages from their files: `npm run generate`. A test compares it with what this makes today. */
+/** Writes the list of languages from their files: `npm run generate`. A test fails if the list is out of date. */
 import { readdirSync, writeFileSync } from 'node:fs';
 
 const FOLDER = new URL('../../lib/http/messages/', import.meta.url);
@@ -7,7 +7,7 @@ export const LANGUAGES_FILE = new URL('languages.ts', FOLDER);
 const DEFAULT = 'en';
 const LANGUAGE_FILE = /^([a-z]{2,3}(?:-[a-z0-9]{2,8})*)\.ts$/;
 
-/** The source of the list: a bundle has the parts of each file that it uses. */
+/** The source of the list. It has two lists, so that a bundle holds only the parts of each file that it uses. */
 export function languagesSource(): string {
   const others = readdirSync(FOLDER)
     .flatMap((file) => LANGUAGE_FILE.exec(file)?.[1] ?? [])

@@ -1,6 +1,6 @@
 /**
- * Describes the API as OpenAPI 3.1, from the list of operations, the schemas that validate, and the table of error codes:
- * `npm run generate`. A test compares `openapi.json` with what this makes today.
+ * Writes `openapi.json` (OpenAPI 3.1) from the list of operations, the schemas that validate requests, and the table of error codes:
+ * `npm run generate`. A test fails if the file is out of date.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
@@ -17,7 +17,7 @@ const TAGS: Readonly<Record<Tag, string>> = {
   Incidents: 'Alerts, incidents and work items',
 };
 
-/** Notes on errors of a status. */
+/** What the document says about a status besides the codes. */
 const NOTES: Readonly<Record<number, readonly string[]>> = {
   400: [
     'API Gateway itself responds `BadRequest`, in English, to a malformed request, a URL or headers of more than 10,240 bytes, ' +
@@ -42,7 +42,7 @@ const RATE_HEADERS = headers(
 );
 
 /** The response for `errors`, which all have this HTTP status. */
-function failure(status: number, errors: ReturnType<typeof errorExamples>, rateHeaders: object): object {
+function errorResponse(status: number, errors: ReturnType<typeof errorExamples>, rateHeaders: object): object {
   const examples = errors.map(([code, { summary, message }]) => {
     return [code, { summary, value: { request_id: REQUEST_ID, error: { code, message } } }];
   });
@@ -57,14 +57,13 @@ function failure(status: number, errors: ReturnType<typeof errorExamples>, rateH
   };
 }
 
-/** The document, as it is published. */
 export function openApiDocument(): object {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   const schemas = new Map<string, Record<string, unknown>>(Object.entries(ENVELOPE_SCHEMAS));
   const responses = new Map<string, object>();
 
-  /** A response that several operations share, by its status; fleet browse has some of its own. */
-  function shared(operation: ListedOperation, status: number, response: object): object {
+  /** Adds a component, which operations share if it is the same for all. It is named by its status, and by the operation if it differs. */
+  function responseRef(operation: ListedOperation, status: number, response: object): object {
     const common = STATUS_CODES[status]?.replaceAll(' ', '') ?? String(status);
     const same = (name: string) => JSON.stringify(responses.get(name) ?? response) === JSON.stringify(response);
     const name = same(common) ? common : `${common}Of${capital(operationIdOf(operation.name))}`;
@@ -72,7 +71,7 @@ export function openApiDocument(): object {
     return { $ref: `#/components/responses/${name}` };
   }
 
-  function answers(operation: ListedOperation): object {
+  function responsesOf(operation: ListedOperation): object {
     const { name, response, rateWindows } = operation;
     const schema = publish(
       {
@@ -97,7 +96,7 @@ export function openApiDocument(): object {
     };
     const byStatus = Map.groupBy(errorExamples(operation), ([code]) => ERROR_CODES[code].status);
     const failures = [...byStatus].map(([status, errors]) => {
-      return [status, shared(operation, status, failure(status, errors, rateHeaders))];
+      return [status, responseRef(operation, status, errorResponse(status, errors, rateHeaders))];
     });
     return { 200: success, ...Object.fromEntries(failures) };
   }
@@ -118,7 +117,7 @@ export function openApiDocument(): object {
         required: 'required' in request,
         content: { 'application/json': { schema: publish(request, schemas), example: example.request } },
       },
-      responses: answers(operation),
+      responses: responsesOf(operation),
       ...(permission && { 'x-permission': permission }),
       ...(rateWindows && { 'x-rate-limits': rateWindows }),
       'x-throttle': throttle,
@@ -162,7 +161,7 @@ export function openApiDocument(): object {
   };
 }
 
-/** Bounds beyond 2^53 are published exactly, and as text for parsers that would round them. */
+/** Publishes bounds beyond 2^53 twice: exactly, and as text for parsers that would round them. */
 export const openApiText = () =>
   `${JSON.stringify(openApiDocument(), undefined, 2).replace(/( *)"x-maximum": "(\d+)"/g, '$1"maximum": $2,\n$&')}\n`;
 

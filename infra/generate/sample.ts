@@ -11,7 +11,7 @@ import {
   statusIn,
 } from './simulated-fleet.ts';
 
-/** The sample's keys: public, so only for local use. */
+/** The app keys of the sample. They are public, so only for local use. */
 export const DEMO_KEYS = {
   demo: 'demo-key-of-account-1-for-local-use-only-00',
   withoutPermission: 'demo-key-of-account-2-without-monit-0000000',
@@ -52,9 +52,9 @@ function conditionOf(index: number, cluster: string): Condition {
   return slot < 49 ? 'unsupported' : 'no_data';
 }
 
-/** Between two reports of a host. */
+/** The time between two reports of a host. */
 export const SAMPLE_INTERVAL_MS = 30_000;
-/** Of hosts that do not report: they stay fresh for a working day. */
+/** The same, if hosts report only once: they stay fresh for a working day. */
 const LONG_INTERVAL_MS = 12 * 3_600_000;
 
 function sampleHost(index: number) {
@@ -79,9 +79,9 @@ function hostLines(index: number, nowMs: number, intervalMs: number): string[] {
 }
 
 /**
- * What a share of the sample's hosts report in a round, as lines for the feed: now and then a host that is active stops reporting
- * for some rounds, or degrades.
- * @param slot from 0; a host reports in one of `slots` of them
+ * What the hosts of one slot report in a round, as records for the ingest queue. Now and then an active host stops reporting for some
+ * rounds, or degrades.
+ * @param slot from 0 to `slots` - 1; each host has one
  */
 export function sampleReports(slot: number, slots: number, round: number, nowMs: number): string[] {
   const lines: string[] = [];
@@ -161,7 +161,7 @@ function rumLines(nowSeconds: number): string[] {
   ];
 }
 
-/** The sample as lines of the data format. @param reporting whether its hosts go on with {@link sampleReports} */
+/** The sample as lines of docs/data-format.md. @param reporting whether the hosts will go on reporting, by {@link sampleReports} */
 export function sampleData(nowMs: number, { reporting = false } = {}): string[] {
   const intervalMs = reporting ? SAMPLE_INTERVAL_MS : LONG_INTERVAL_MS;
   const nowSeconds = Math.floor(nowMs / 1000);

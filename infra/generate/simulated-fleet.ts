@@ -11,7 +11,7 @@ export interface Simulation {
 
 const CLUSTERS = ['ams-1', 'fra-1', 'fra-2', 'iad-1', 'sin-1', 'syd-1'];
 const VERSIONS = ['4.9.8', '4.10.7', '4.11.2', '4.12.0'];
-/** Rounds after which a host may upgrade, stop reporting, fail, or recover. */
+/** The rounds of a phase. With each phase a host may upgrade, stop reporting, fail, or recover. */
 export const PHASE_ROUNDS = 10;
 
 /** A number from 0 to 1 (exclusive) that is always the same for the same numbers: the 32-bit finalizer of MurmurHash3. */
@@ -32,7 +32,7 @@ const pick = <Value>(values: readonly Value[], fraction: number): Value =>
 export type Condition = 'active' | 'truncated' | 'degraded' | 'health_newer' | 'failed' | 'silent' | 'stale' | Unready;
 type Unready = 'initializing' | 'disabled' | 'unsupported' | 'no_data';
 
-/** A host's state in a phase: most hosts are healthy, some never are. */
+/** A host's condition in a phase. Most hosts are healthy, some never are. */
 function conditionOf({ seed }: Simulation, index: number, phase: number): Condition {
   const fixed = chance(seed, index, 2);
   if (fixed < 0.01) return 'unsupported';
@@ -109,13 +109,13 @@ export const inventoryIn = (
   ...(condition === 'unsupported' && { reason_codes: ['kernel_too_old'] }),
 });
 
-/** A status as its host reports it to the feed: one without a snapshot names no field of one. */
+/** A status row as the record that its host sends: without a snapshot, the record has no field of one. */
 export function reportedStatus(status: HostStatusRow): Partial<HostStatusRow> {
   const { node_count: _nodes, edge_count: _edges, ...health } = status;
   return status.received_at_ms === undefined ? health : status;
 }
 
-/** Its status row. @param size of its graph, in nodes and edges: from 0 to 1 */
+/** The status row of a host in some condition. @param size of the graph in nodes and edges, each from 0 to 1 */
 export function statusIn(
   condition: Condition,
   host_id: string,

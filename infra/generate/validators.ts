@@ -1,6 +1,6 @@
 /**
- * Compiles the request schema of every operation to a module of its own, so that no handler pays for ajv at start-up:
- * `npm run generate`. A test compares the files with what this makes of the list today.
+ * Compiles the request schema of every operation to a module of its own, so that no handler loads ajv when it starts:
+ * `npm run generate`. A test fails if a file is out of date.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { Ajv } from 'ajv';
@@ -10,14 +10,14 @@ import { type Operation, operations } from '../../lib/http/operations.ts';
 import { DATA_LINES, FEED_LINES } from '../../lib/ingest/kinds.ts';
 import { int64Keyword, withInt64 } from './int64-keyword.ts';
 
-/** How ajv's code asks for the length of a text: by `require`, which a bundle of ES modules would have to wrap. */
+/** How ajv's code gets the length of a string: by `require`, which a bundle of ES modules would have to wrap. */
 const UCS2_LENGTH = 'require("ajv/dist/runtime/ucs2length").default';
 
 /** The source of the module that validates the request body of `operation`. */
 export const validatorSource = (operation: Operation): Promise<string> =>
   sourceOf({ [operation.name]: operation.request }, 'lib/http/operations.ts', '../../');
 
-/** The source of the module that validates lines of data, and records of the feed. */
+/** The source of the module that validates lines of data files, and records of the ingest queue. */
 export const lineValidatorSource = (): Promise<string> => {
   const named = (source: string, schemas: object) =>
     Object.entries(schemas).map(([name, schema]) => [`${source}_${name}`, schema]);
@@ -25,7 +25,7 @@ export const lineValidatorSource = (): Promise<string> => {
   return sourceOf(schemas, 'lib/ingest/kinds.ts', '../');
 };
 
-/** @param toLib the path from the module to `lib` */
+/** One schema makes a default export, several make one export each. @param toLib the path from the module to `lib` */
 async function sourceOf(schemas: Readonly<Record<string, object>>, from: string, toLib: string): Promise<string> {
   const ajv = new Ajv({
     allErrors: true,
@@ -46,7 +46,6 @@ async function sourceOf(schemas: Readonly<Record<string, object>>, from: string,
   return `// Generated from ${from} by \`npm run generate\`: do not edit.\n// @ts-nocheck\n${imports}${code}`;
 }
 
-/** Where the validator of `operation` lives. */
 export const validatorFile = (operation: Operation) =>
   new URL(`../../lib/operations/${operation.name}/validate-${operation.name}.ts`, import.meta.url);
 

@@ -11,7 +11,7 @@ const OPERATIONS = [
   ['POST /incident/work-item/delete', 'delete-work-item'],
   ['POST /alert/merge', 'merge-alerts'],
 ] as const;
-const DESCRIPTION = 'GET /openapi.json';
+const DOCUMENT_ROUTE = 'GET /openapi.json';
 
 describe('a route', () => {
   const routes = routesOf(template);
@@ -20,15 +20,17 @@ describe('a route', () => {
     return [...functionsOf(template)].find(([, fn]) => fn.id === id)?.[0];
   };
 
-  it('is that of an operation, of the description, or a refusal, also half-way down a path', () => {
-    const paths = [...OPERATIONS.map(([route]) => route), DESCRIPTION].flatMap((route) => {
+  it('calls the function of its operation, openapi-document, or else fallback-route, also half-way down a path', () => {
+    const paths = [...OPERATIONS.map(([route]) => route), DOCUMENT_ROUTE].flatMap((route) => {
       const parts = String(route.split(' ')[1]).split('/');
       return parts.map((_part, index) => parts.slice(0, index + 1).join('/') || '/');
     });
     const refused = [...new Set([...paths, '/{proxy+}'])].map((path) => `ANY ${path}`);
-    expect([...routes.keys()].sort()).toEqual([...OPERATIONS.map(([route]) => route), DESCRIPTION, ...refused].sort());
+    expect([...routes.keys()].sort()).toEqual(
+      [...OPERATIONS.map(([route]) => route), DOCUMENT_ROUTE, ...refused].sort(),
+    );
     for (const [route, name] of OPERATIONS) expect([route, calledBy(route)]).toEqual([route, name]);
-    expect(calledBy(DESCRIPTION)).toBe('openapi-document');
+    expect(calledBy(DOCUMENT_ROUTE)).toBe('openapi-document');
     for (const route of refused) expect([route, calledBy(route)]).toEqual([route, 'fallback-route']);
   });
 
@@ -50,7 +52,7 @@ describe('a route', () => {
 describe('the API', () => {
   it('is regional, with TLS 1.2 or later, bodies byte for byte, compression from 1 KB, a name of its own, and keys from the authorizer', () => {
     expect(readable(only('AWS::ApiGateway::RestApi', template).Properties)).toEqual({
-      // Its metrics go by this name: two stacks of a region must not share one.
+      // Two stacks in a region must not share this name, by which CloudWatch groups metrics.
       Name: 'Service',
       Description: expect.any(String),
       ApiKeySourceType: 'AUTHORIZER',
@@ -100,7 +102,7 @@ describe('the API', () => {
 describe('the stage', () => {
   const { MethodSettings, AccessLogSetting, ...stage } = readable(only('AWS::ApiGateway::Stage', template).Properties);
 
-  it('is prod, for the paths carry no version; it has no X-Ray, no cache, no web ACL', () => {
+  it('is named prod, since the paths carry no version; it has no X-Ray, no cache, no web ACL', () => {
     expect(stage).toEqual({
       StageName: 'prod',
       RestApiId: 'ServiceApi',
@@ -133,7 +135,7 @@ describe('the stage', () => {
     expect(AccessLogSetting.DestinationArn).toBe('ServiceAccessLog.Arn');
     expect(JSON.parse(AccessLogSetting.Format)).toEqual({
       request_id: '$context.requestId',
-      // A client may choose the request id; this one it cannot.
+      // A caller can choose the request id, but not this one.
       extended_request_id: '$context.extendedRequestId',
       time: '$context.requestTime',
       method: '$context.httpMethod',
@@ -154,7 +156,7 @@ describe('the stage', () => {
 });
 
 describe('the usage plans', () => {
-  it('take 50 calls a second of an account, burst 100, of merges 20 and 40, and of all unknown callers 200 and 400, without a quota', () => {
+  it('allow an account 50 calls a second, burst 100, of merges 20 and 40, and all unknown callers 200 and 400, without a quota', () => {
     const plan = (RateLimit: number, BurstLimit: number, merges = { RateLimit, BurstLimit }) => ({
       Description: expect.any(String),
       ApiStages: [
@@ -176,7 +178,7 @@ describe('the usage plans', () => {
     });
   });
 
-  it('share one gateway key among unknown callers: the one that the authorizer returns', () => {
+  it('have one gateway key for all unknown callers: the one that the authorizer returns', () => {
     const [key, ...others] = Object.values(propertiesOf('AWS::ApiGateway::ApiKey', template));
     expect(others).toEqual([]);
     expect(key).toMatchObject({ Enabled: true, Value: expect.stringMatching(/^[0-9a-f]{64}$/) });

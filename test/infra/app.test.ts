@@ -7,7 +7,7 @@ import { expect, it, vi } from 'vitest';
 
 it('lets nobody else change what will be deployed', async () => {
   const CDK_OUTDIR = join(mkdtempSync(join(tmpdir(), 'app-')), 'cdk.out');
-  // It ends before the bundles, which take long.
+  // The wrong setting ends it before it makes the bundles, which takes long.
   const env = { ...process.env, CDK_OUTDIR, CDK_CONTEXT_JSON: '{"maxBodyBytes":"wrong"}' };
   const app = promisify(execFile)(process.execPath, ['infra/app.ts'], { env });
   await expect(app).rejects.toMatchObject({ stderr: expect.stringContaining('maxBodyBytes must be') });

@@ -32,7 +32,7 @@ beforeAll(() => {
     'PATH',
     [folder, fileURLToPath(new URL('../../node_modules/.bin', import.meta.url)), process.env.PATH].join(delimiter),
   );
-  // Not what bundles are about, and most of the time: `npm run synth` has CloudFormation's rules.
+  // Without CloudFormation's validation rules, which take most of the time: `npm run synth` has them.
   const app = new App({ outdir: folder, analyticsReporting: false, builtinCloudFormationValidation: false });
   const stack = new ServiceStack(app, 'Bundled');
   functions = functionsOf(app.synth().getStackArtifact(stack.artifactId).template as Template);
@@ -47,7 +47,7 @@ function deployed(name: string) {
   return { path: join(folder, `asset.${hash}`), env, handler: String(Properties.Handler) };
 }
 
-/** Kilobytes of each bundle, rounded up: what makes one larger is seen. That of the feed has a client of SQS. */
+/** Kilobytes of each bundle, rounded up, so that a test fails if it grows. That of ingest-records has an SQS client. */
 const LARGEST = {
   'browse-fleet': 262,
   'get-rum-resource': 244,
@@ -83,7 +83,7 @@ async function start(name: string, event: object, more: Record<string, string> =
     process.stdout.write('\\nANSWER' + JSON.stringify(answer ?? null));`;
   const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], {
     cwd: tmpdir(),
-    // The SDK looks for a home folder, which a user id of no name lacks.
+    // The SDK looks for the home folder, and fails without HOME where the user id has no name.
     env: { ...env, HOME: tmpdir(), AWS_REGION: 'eu-west-1', DYNAMODB_ENDPOINT: 'http://127.0.0.1:9', ...more },
   });
   return { answer: JSON.parse(stdout.slice(stdout.indexOf('ANSWER') + 'ANSWER'.length)), stdout };
@@ -257,7 +257,7 @@ describe('what the bundles leave out (infra/left-out.ts)', () => {
     return (await run(process.execPath, ['--input-type=module', '-e', script], { cwd: tmpdir(), env })).stdout;
   }
 
-  // A release of the SDK, or of esbuild, that has no use for an entry is one to take it from the list.
+  // If this fails with a new release of the SDK or of esbuild, remove the entry from the list.
   it.each(Object.entries(LEFT_OUT).filter(([, { kilobytes }]) => kilobytes > 0))(
     '%s still saves four fifths of its kilobytes',
     async (name, { kilobytes }) => {

@@ -1,4 +1,4 @@
-/** Who is refused, who floods, whether anybody calls: what reads the access log, and when it raises an alarm. */
+/** The alarms on callers, the ranking of refused accounts, and the scheduled call. */
 import { describe, expect, it } from 'vitest';
 import { deployed, only, propertiesOf, readable } from '../support/stack.ts';
 
@@ -9,7 +9,7 @@ const PATHS = ['/monit/servicemap/fleet', '/rum/resource/info', '/incident/work-
 const operations = PATHS.map((path) => `($.resource = "${path}")`).join(' || ');
 const others = PATHS.map((path) => `($.resource != "${path}")`).join(' && ');
 
-/** An alarm's expression with the metric, in its statistic, put in for each of its names. */
+/** An alarm's expression, with statistic and metric in place of each id, and the minutes until it is raised. */
 function formulaOf({ Metrics, ...alarm }: (typeof alarms)[string]): [formula: string, minutes: number] {
   if (!Metrics)
     return [`${alarm.Statistic} ${alarm.Namespace} ${alarm.MetricName}`, (alarm.Period / 60) * alarm.EvaluationPeriods];
@@ -50,7 +50,7 @@ it.each([
   expect(alarm.ComparisonOperator).toBe(id === 'NoTraffic' ? 'LessThanThreshold' : 'GreaterThanOrEqualToThreshold');
 });
 
-it('counts the calls of each operation, those refused with 429, and those of everything else, whoever answered', () => {
+it('counts calls of each operation, calls refused with 429, and all other calls, whether a function or API Gateway answered', () => {
   const found = Object.values(filters).map(({ FilterPattern, MetricTransformations: [{ MetricName, Dimensions }] }) => [
     MetricName,
     FilterPattern,
@@ -78,7 +78,7 @@ it('ranks the refused accounts in one rule, whatever their number', () => {
 });
 
 describe('the scheduled call', () => {
-  it('is a customer’s: with an app key from a secret, every five minutes, and its failure is not tried again', () => {
+  it('is one that a customer could make: with an app key from a secret, every five minutes, and not repeated when it fails', () => {
     const { AuthParameters } = readable(only('AWS::Events::Connection', template).Properties);
     expect(AuthParameters.InvocationHttpParameters.QueryStringParameters).toEqual([
       { Key: 'app_key', Value: '{{resolve:secretsmanager:smoke-key:SecretString:::}}', IsValueSecret: true },

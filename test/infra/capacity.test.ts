@@ -1,4 +1,4 @@
-/** Who has how much of Lambda's concurrency, and who gets an alarm when it runs out. */
+/** How the functions share Lambda's concurrency, and the alarms before it runs out. */
 import { describe, expect, it } from 'vitest';
 import { functionsOf } from '../../packages/local/template.ts';
 import { deployed, idOfFunction, propertiesOf } from '../support/stack.ts';
@@ -76,7 +76,7 @@ describe('alarms', () => {
       Statistic: 'Maximum',
       Threshold: threshold,
     });
-    // Of the account: of no function.
+    // Without dimensions it is the account's metric, not a function's.
     expect(alarm.Dimensions).toBeUndefined();
   });
 });

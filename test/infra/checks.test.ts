@@ -16,15 +16,16 @@ interface Report {
   }[];
 }
 
-it("cdk-nag's AwsSolutions rules find nothing in the stack, and a right on every resource that a function is given", () => {
+it("cdk-nag's AwsSolutions rules find only the permission on every resource that this test gives to each function", () => {
   const outdir = mkdtempSync(join(tmpdir(), 'checks-'));
   const context = { ...cdk.context, 'aws:cdk:bundling-stacks': [], rollout: 'canary', alarmEmail: 'ops@example.com' };
   const app = new App({ outdir, context, analyticsReporting: false, builtinCloudFormationValidation: false });
   const stack = new ServiceStack(app, 'Checked');
   addChecks(app, stack);
   const functions = stack.node.findAll().filter((each) => each instanceof LambdaFunction);
-  const wide = functions.filter(({ node }) => node.id === 'Function');
-  for (const fn of wide) fn.addToRolePolicy(new PolicyStatement({ actions: ['dynamodb:GetItem'], resources: ['*'] }));
+  const widened = functions.filter(({ node }) => node.id === 'Function');
+  for (const fn of widened)
+    fn.addToRolePolicy(new PolicyStatement({ actions: ['dynamodb:GetItem'], resources: ['*'] }));
   expect(() => app.synth()).toThrow('validation-report.json');
   const { pluginReports } = JSON.parse(readFileSync(join(outdir, 'validation-report.json'), 'utf8')) as Report;
   const found = pluginReports.flatMap(({ pluginName, violations }) =>
@@ -32,9 +33,9 @@ it("cdk-nag's AwsSolutions rules find nothing in the stack, and a right on every
       violatingConstructs.map(({ constructPath }) => `${pluginName} ${ruleName} ${constructPath}`),
     ),
   );
-  expect(wide).toHaveLength(10);
+  expect(widened).toHaveLength(10);
   expect(found.sort()).toEqual(
-    wide
+    widened
       .map(({ node }) => node.path.replace(/Function$/, 'Role/DefaultPolicy/Resource'))
       .map((path) => `AwsSolutions AwsSolutions-IAM5[Resource::*] ${path}`)
       .sort(),

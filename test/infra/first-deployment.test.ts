@@ -15,7 +15,7 @@ describe('access logs', () => {
     expect(only('AWS::ApiGateway::Stage', template).DependsOn).toEqual(idsOf('AWS::ApiGateway::Account'));
   });
 
-  it('can do without it where the region has one', () => {
+  it('leave that role alone with apiGatewayAccount=false', () => {
     expect(idsOf('AWS::ApiGateway::Account', deployed({ apiGatewayAccount: 'false' }))).toEqual([]);
   });
 });
@@ -36,7 +36,7 @@ describe('a new deployment of the API', () => {
     );
   });
 
-  it('is made when the time changes that the authorizer is remembered for', () => {
+  it('is made when authorizerCacheSeconds changes, and waits for the authorizer', () => {
     expect(deploymentOf(synthesize({ authorizerCacheSeconds: '30' }))).not.toBe(deploymentOf(template));
     expect(only('AWS::ApiGateway::Deployment', template).DependsOn).toEqual(
       expect.arrayContaining(idsOf('AWS::ApiGateway::Authorizer')),

@@ -44,10 +44,10 @@ describe('a function', () => {
   });
 
   it.each(FUNCTIONS)(
-    '%s ends after %d s, has %d MB, Node 24 on arm64, JSON logs of its own, and all of Lambda that it needs',
+    '%s ends after %d s, has %d MB, Node 24 on arm64, JSON logs of its own, its environment, and no other property',
     (name, timeout, memory, environment) => {
       const id = idOfFunction(name);
-      // Whatever else would be set, such as a reserved concurrency, is a limit that nobody knows of.
+      // Another property, such as a reserved concurrency, would be a limit that nobody knows of.
       expect(readable(functionsOf(template).get(name)?.Properties)).toEqual({
         Code: expect.any(Object),
         Description: expect.any(String),
@@ -63,7 +63,7 @@ describe('a function', () => {
     },
   );
 
-  it('has the whole environment that its settings demand', () => {
+  it('has every variable that its settings are read from', () => {
     expect(readSettings(SETTINGS)).toEqual({
       tableName: 'Table',
       dynamodbEndpoint: undefined,
@@ -119,7 +119,7 @@ describe('every setting', () => {
         ]);
   });
 
-  it('frozen writes let the records of the feed wait', () => {
+  it('writesFrozen lets records wait in the ingest queue', () => {
     const enabledOf = (template: Template) =>
       Object.entries(propertiesOf('AWS::Lambda::EventSourceMapping', template)).find(([id]) =>
         /^ingestrecords/.test(id),

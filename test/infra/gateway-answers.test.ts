@@ -1,4 +1,4 @@
-/** What API Gateway answers itself: each type of its documentation's list, with status, code and headers. */
+/** The answers of API Gateway itself: status, code and headers for each type in its documentation. */
 import { describe, expect, it } from 'vitest';
 import type { ErrorCode } from '../../lib/http/errors.ts';
 import { catalog as en } from '../../lib/http/messages/en.ts';
@@ -68,7 +68,7 @@ describe('what API Gateway answers itself', () => {
         request_id: '$context.requestId',
         error: { code, message },
       });
-      // It would be taken for a variable.
+      // API Gateway would take it for a variable.
       expect(message).not.toContain('$');
     },
   );

@@ -26,7 +26,7 @@ describe('a body', () => {
     expect(event).toMatchObject({ body: Buffer.from('{"é":1}').toString('base64'), isBase64Encoded: true });
   });
 
-  it('that is no UTF-8 arrives byte for byte', async () => {
+  it('that is not UTF-8 arrives byte for byte', async () => {
     const { event } = await post(Buffer.from([0x7b, 0xff, 0x7d]));
     expect(Buffer.from(event?.body ?? '', 'base64')).toEqual(Buffer.from([0x7b, 0xff, 0x7d]));
   });
@@ -123,7 +123,7 @@ describe('compression', () => {
     expect(event?.body).toBe(gzipSync('{}').toString('base64'));
   });
 
-  it('that API Gateway does not have, or that is not what it says, is refused', async () => {
+  it('that API Gateway does not know, or that the body does not have, is refused', async () => {
     for (const [body, coding] of [
       [Buffer.from('{}'), 'br'],
       [randomBytes(2 * minCompressionSize), 'gzip'],

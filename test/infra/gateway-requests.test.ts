@@ -13,7 +13,7 @@ afterAll(() => gateway.stop());
 
 const envelope = (text: string) => JSON.parse(text) as { request_id: string; error?: { code: string } };
 
-it('becomes an event with both header maps, both query maps and the context', async () => {
+it('a request becomes an event with both header maps, both query maps and the context', async () => {
   const query = 'app_key=a%20b&x=1&x=2';
   const fields = 'X-One: 1\r\nX-One: 2\r\naccept: */*\r\nUser-Agent: test';
   const { event } = await gateway.sent(`POST /alert/merge?${query} HTTP/1.1\r\n${fields}`);
@@ -61,7 +61,7 @@ describe('a path', () => {
     expect(event?.requestContext.path).toBe('/local//alert/merge/');
   });
 
-  it('of no path is the root', async () => {
+  it('that is absent is the root', async () => {
     expect((await gateway.sent('POST http://127.0.0.1 HTTP/1.1')).event?.resource).toBe('/');
     expect((await gateway.sent('POST http://127.0.0.1?x=1 HTTP/1.1')).event).toMatchObject({
       resource: '/',
@@ -71,7 +71,7 @@ describe('a path', () => {
 });
 
 describe('a method', () => {
-  it.each(['HEAD', 'POST', 'OPTIONS', 'PATCH'])('%s of the description goes to fallback-route', async (method) => {
+  it.each(['HEAD', 'POST', 'OPTIONS', 'PATCH'])('%s on /openapi.json goes to fallback-route', async (method) => {
     const { name, event } = await gateway.sent(`${method} /openapi.json HTTP/1.1`);
     expect(name).toBe('fallback-route');
     expect(event?.resource).toBe('/openapi.json');

@@ -10,7 +10,7 @@ afterEach(() => {
   for (const stop of stops.splice(0)) stop();
 });
 
-/** Ends with the test. */
+/** Starts a gateway that stops when the test ends. */
 const started: typeof startGateway = async (...args) => {
   const gateway = await startGateway(...args);
   stops.push(gateway.stop);
@@ -107,14 +107,14 @@ describe('the local gateway does what the template says', () => {
     }
   });
 
-  it('does not know a gateway key that no plan has', async () => {
+  it('refuses a gateway key that is in no plan with the body of INVALID_API_KEY', async () => {
     const { post } = await started(deployment, { label: () => allow('a-key-of-nobody') });
     const { status, headers, text } = await post('/alert/merge?app_key=k');
     expect(status).toBe(503);
     expect(text).toBe(textOf('INVALID_API_KEY', headers.get('svc-request-id') ?? ''));
   });
 
-  it('answers for a function that ends without an answer', async () => {
+  it('answers with the body of DEFAULT_5XX for a function that fails', async () => {
     const { post } = await started(deployment, { answer: () => Promise.reject(new Error('secret')) });
     const { status, headers, text } = await post('/alert/merge?app_key=k');
     expect(status).toBe(503);

@@ -6,7 +6,7 @@ import { deployed, propertiesOf } from '../support/stack.ts';
 
 const document = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
 const template = deployed({ alarmEmail: 'ops@example.com', noTrafficMinutes: '30', smokeKeySecret: 'smoke' });
-/** By the beginnings of their ids. */
+/** The alarms by the beginnings of their ids. */
 const alarms = Object.fromEntries(
   ['Alarm', 'CompositeAlarm'].flatMap((type) =>
     Object.entries(propertiesOf(`AWS::CloudWatch::${type}`, template)).map(([id, properties]) => [
@@ -110,7 +110,7 @@ describe('the alarms', () => {
     });
   });
 
-  it('are these, and the parts of others', () => {
+  it('include these, and the parts of the composite ones', () => {
     const parts = ['FastLong', 'FastShort', 'SlowLong', 'SlowShort'].map((part) => `ErrorBudget${part}`);
     expect(Object.keys(alarms)).toEqual(expect.arrayContaining([...ALARMS.map(([id]) => id), ...parts]));
   });
@@ -139,7 +139,7 @@ describe('the topic of the alarms', () => {
     expect(resourcesOf(deployed(), 'AWS::SNS::Topic')).toEqual({});
   });
 
-  it('is the one of the setting, beside the address, for every alarm that is no part of another', () => {
+  it('is also that of alarmTopicArn, for every alarm that is not part of another', () => {
     const alarmTopicArn = 'arn:aws:sns:eu-west-1:123456789012:on-call';
     const both = deployed({
       alarmEmail: 'ops@example.com',
@@ -158,7 +158,7 @@ describe('the topic of the alarms', () => {
     expect(Object.keys(resourcesOf(deployed({ alarmTopicArn }), 'AWS::SNS::Topic'))).toEqual([]);
   });
 
-  it('lets CloudWatch publish for this account, for its own policy takes the place of the default one, and nobody without TLS', () => {
+  it('lets CloudWatch publish for this account, since its policy replaces the default one, and nobody without TLS', () => {
     const { PolicyDocument, Topics } = propertiesOf('AWS::SNS::TopicPolicy', template).WatchAlarmsPolicy;
     expect(Topics).toEqual(['WatchAlarms']);
     expect(PolicyDocument.Statement).toEqual([

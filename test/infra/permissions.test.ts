@@ -19,7 +19,7 @@ const FUNCTIONS: readonly FunctionName[] = [
   'openapi-document',
 ];
 
-/** The queues that functions are fed from. */
+/** The queue from which a function receives messages. */
 const CONSUMED: Partial<Record<FunctionName, string>> = {
   'finish-merges': 'MergesQueue.Arn',
   'ingest-records': 'FeedQueue.Arn',
@@ -38,7 +38,7 @@ const allow = (actions: string[], resource: string | string[], on?: string[], at
   }),
 });
 
-/** Of relay, besides: it reads the stream, sends to its queues, and publishes on the bus. */
+/** What relay may do besides: read the stream, send to its queues, and publish on the bus. */
 const RELAY = [
   allow(
     ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator', 'dynamodb:ListStreams'],
@@ -190,7 +190,7 @@ describe('a function', () => {
 });
 
 describe('a grant', () => {
-  it('has each action in one statement of a function, for a transaction may be looked at as a whole', () => {
+  it('has no action in two statements of a function, since AWS may evaluate the keys of a transaction as a set', () => {
     for (const grants of Object.values(GRANTS)) {
       const actions = grants.flatMap((grant) => grant.actions);
       expect(actions).toHaveLength(new Set(actions).size);

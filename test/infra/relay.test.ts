@@ -13,7 +13,7 @@ it('relay gets the rows that it sends on, from the oldest on, for longer than an
   expect(rest).toEqual({
     EventSourceArn: 'Table.StreamArn',
     FunctionName: 'relayFunction',
-    // What was written while the mapping was made, or while a stack had a pipe, is read, too.
+    // It also reads what was written before the mapping existed.
     StartingPosition: 'TRIM_HORIZON',
     BatchSize: 100,
     BisectBatchOnFunctionError: true,

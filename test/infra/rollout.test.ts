@@ -1,4 +1,4 @@
-/** How an update comes into use: docs/deploy.md. */
+/** How calls move to a new version of an operation: docs/deploy.md. */
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { resourcesOf, routesOf } from '../../packages/local/template.ts';
@@ -67,7 +67,7 @@ describe('-c rollout=canary', () => {
   });
 
   it.each(OPERATIONS)(
-    '%s: 10 % for five minutes, after a call, unless its alarms take it back',
+    '%s: a new version gets 10 % for five minutes, after a smoke call, unless its alarms roll it back',
     (_route, operation) => {
       const name = operation.replaceAll('-', '');
       expect(one('AWS::CodeDeploy::DeploymentGroup', `Rollout${name}`).properties).toEqual({
@@ -84,7 +84,7 @@ describe('-c rollout=canary', () => {
           Events: ['DEPLOYMENT_FAILURE', 'DEPLOYMENT_STOP_ON_REQUEST', 'DEPLOYMENT_STOP_ON_ALARM'],
         },
       });
-      // An alarm that is updated after the alias would compare the version before.
+      // An alarm that is updated after the alias would still watch the version before.
       const alias = Object.values(resourcesOf(template, 'AWS::Lambda::Alias')).find(
         ({ UpdatePolicy }) =>
           readable(UpdatePolicy).CodeDeployLambdaAliasUpdate.DeploymentGroupName === `Rollout${name}group`,
@@ -95,46 +95,52 @@ describe('-c rollout=canary', () => {
     },
   );
 
-  it.each(OPERATIONS)('%s: its alarms read the new version, and all that the alias calls', (_route, operation) => {
-    const name = operation.replaceAll('-', '');
-    const ofAlias = { FunctionName: `${name}Function`, Resource: `${name}Function:live` };
-    const ofNew = {
-      ...ofAlias,
-      ExecutedVersion: one('AWS::Lambda::Alias', `Rollout${name}`).properties.FunctionVersion,
-    };
-    const own = { operation, service: 'incident-monitoring-rum' };
-    const lambda = (metric: string, of: object) => [`AWS/Lambda ${metric}`, of];
-    const failed = (of: object) => ['IncidentMonitoringRum/Service Failed', of];
-    const calls = { callsNew: lambda('Invocations', ofNew), callsAll: lambda('Invocations', ofAlias) };
-    expect(metricsOf(one('AWS::CloudWatch::Alarm', `Rollout${name}errors`).properties)).toEqual({
-      ...calls,
-      failedNew: failed({ ...own, version: ofNew.ExecutedVersion }),
-      failedAll: failed(own),
-      crashedNew: lambda('Errors', ofNew),
-      crashedAll: lambda('Errors', ofAlias),
-    });
-    expect(metricsOf(one('AWS::CloudWatch::Alarm', `Rollout${name}latency`).properties)).toEqual({
-      ...calls,
-      timeNew: lambda('Duration', ofNew),
-      timeAll: lambda('Duration', ofAlias),
-    });
-  });
+  it.each(OPERATIONS)(
+    '%s: its alarms read the metrics of the new version, and of all calls of the alias',
+    (_route, operation) => {
+      const name = operation.replaceAll('-', '');
+      const ofAlias = { FunctionName: `${name}Function`, Resource: `${name}Function:live` };
+      const ofNew = {
+        ...ofAlias,
+        ExecutedVersion: one('AWS::Lambda::Alias', `Rollout${name}`).properties.FunctionVersion,
+      };
+      const own = { operation, service: 'incident-monitoring-rum' };
+      const lambda = (metric: string, of: object) => [`AWS/Lambda ${metric}`, of];
+      const failed = (of: object) => ['IncidentMonitoringRum/Service Failed', of];
+      const calls = { callsNew: lambda('Invocations', ofNew), callsAll: lambda('Invocations', ofAlias) };
+      expect(metricsOf(one('AWS::CloudWatch::Alarm', `Rollout${name}errors`).properties)).toEqual({
+        ...calls,
+        failedNew: failed({ ...own, version: ofNew.ExecutedVersion }),
+        failedAll: failed(own),
+        crashedNew: lambda('Errors', ofNew),
+        crashedAll: lambda('Errors', ofAlias),
+      });
+      expect(metricsOf(one('AWS::CloudWatch::Alarm', `Rollout${name}latency`).properties)).toEqual({
+        ...calls,
+        timeNew: lambda('Duration', ofNew),
+        timeAll: lambda('Duration', ofAlias),
+      });
+    },
+  );
 
-  it.each(OPERATIONS)('%s: the call before is one of it, to the new version and no other', (route, operation) => {
-    const name = operation.replaceAll('-', '');
-    const version = one('AWS::Lambda::Alias', `Rollout${name}`).properties.FunctionVersion;
-    const [METHOD, RESOURCE] = route.split(' ');
-    const arn = one('AWS::Lambda::Version', name).id;
-    expect(version).toBe(`${arn}.Version`);
-    const hook = one('AWS::Lambda::Function', `Rollout${name}smoke`).properties;
-    expect(hook.Environment.Variables).toEqual({ VERSION: arn, METHOD, RESOURCE });
-    const { PolicyDocument } = one('AWS::IAM::Policy', `Rollout${name}smokeRole`).properties;
-    expect(PolicyDocument.Statement).toContainEqual({
-      Action: 'lambda:InvokeFunction',
-      Effect: 'Allow',
-      Resource: arn,
-    });
-  });
+  it.each(OPERATIONS)(
+    '%s: the smoke call is one of the operation, to the new version and no other',
+    (route, operation) => {
+      const name = operation.replaceAll('-', '');
+      const version = one('AWS::Lambda::Alias', `Rollout${name}`).properties.FunctionVersion;
+      const [METHOD, RESOURCE] = route.split(' ');
+      const arn = one('AWS::Lambda::Version', name).id;
+      expect(version).toBe(`${arn}.Version`);
+      const hook = one('AWS::Lambda::Function', `Rollout${name}smoke`).properties;
+      expect(hook.Environment.Variables).toEqual({ VERSION: arn, METHOD, RESOURCE });
+      const { PolicyDocument } = one('AWS::IAM::Policy', `Rollout${name}smokeRole`).properties;
+      expect(PolicyDocument.Statement).toContainEqual({
+        Action: 'lambda:InvokeFunction',
+        Effect: 'Allow',
+        Resource: arn,
+      });
+    },
+  );
 
   type Counts = Record<string, number>;
   /** CloudWatch's answer for these counts; what is not given was not counted. */

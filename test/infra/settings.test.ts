@@ -6,7 +6,7 @@ import { readDeploymentSettings } from '../../infra/stack-settings.ts';
 const read = (context: Record<string, unknown> = {}) =>
   readDeploymentSettings({ tryGetContext: (name: string) => context[name] });
 
-it('have these defaults', () => {
+it('the settings have these defaults', () => {
   expect(read()).toEqual({
     stackName: 'IncidentMonitoringRum',
     ephemeral: false,
@@ -48,7 +48,7 @@ describe('a wrong setting stops synthesis with a sentence', () => {
     ['alarmEmail', 'ops', 'an e-mail address'],
     ['alarmTopicArn', 'on-call', 'the ARN of an SNS topic'],
     ['stackName', 'my stack', '1 to 64 letters, digits or hyphens, a letter first'],
-    // A share of it would be none.
+    // Its smallest share would be 0.
     ['reservedConcurrency', '19', '0 or at least 20'],
     ['smokeKeySecret', 'a b', 'the name of a secret in Secrets Manager'],
   ])('%s = %s', (name, value, must) => {
@@ -85,7 +85,7 @@ it.each([
     );
 });
 
-it('are all in docs/deploy.md, with these defaults', () => {
+it('the settings are all in docs/deploy.md, with these defaults', () => {
   const document = readFileSync(new URL('../../docs/deploy.md', import.meta.url), 'utf8');
   const rows = Array.from(
     document.matchAll(/^\| (`\w+`(?:, `\w+`)*) \| ([^|]+) \|/gm),

@@ -29,7 +29,7 @@ const messagesOf = (context: Record<string, string>) =>
 describe('two stages', () => {
   const [one, other] = ['Staging', 'Production'].map((name) => synthesized(name)) as [Template, Template];
 
-  it('have no name in common that AWS wants to be the only one in a region', () => {
+  it('have no name in common that must be unique in a region', () => {
     const named = (template: Template) =>
       Object.entries(template.Resources).flatMap(([id, { Type, Properties = {} }]) =>
         Object.entries(Properties)
@@ -42,7 +42,7 @@ describe('two stages', () => {
       );
     const common = named(one).filter((name) => named(other).includes(name));
     expect(common).toEqual([]);
-    // Of each: the API, the shared gateway key, two composite alarms, the dashboard, the ranking, the bus.
+    // Each names the API, the shared gateway key, two composite alarms, the dashboard, the ranking and the bus.
     expect(named(one)).toHaveLength(7);
   });
 
@@ -101,7 +101,7 @@ it.each([
   ],
   ['an ephemeral stage', { ephemeral: 'true' }, [['warning', expect.stringContaining('are deleted with this stack')]]],
 ])(
-  'a deployment says what it reserves, and warns of what may not be meant, and of nothing else: %s',
+  'synthesis says what is reserved, and warns of what may be a mistake, and of nothing else: %s',
   (_of, context, warnings) => {
     expect(messagesOf(context)).toEqual([['info', expect.stringContaining('none is reserved')], ...warnings]);
     expect(messagesOf({ ...context, reservedConcurrency: '100' })[0]).toEqual([

@@ -1,4 +1,4 @@
-"""openapi-python-client."""
+"""Calls by the client that openapi-python-client makes."""
 
 import os
 

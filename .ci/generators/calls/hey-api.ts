@@ -1,4 +1,4 @@
-/** @hey-api/openapi-ts. */
+/** Calls by the client that @hey-api/openapi-ts makes. */
 import { client } from './hey/client.gen.js';
 import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts } from './hey/sdk.gen.js';
 import type { ErrorCode, ErrorEnvelope, ServiceMapFleetHost } from './hey/types.gen.js';

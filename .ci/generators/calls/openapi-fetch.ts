@@ -1,4 +1,4 @@
-/** openapi-typescript with openapi-fetch. */
+/** Calls by openapi-fetch, with the types that openapi-typescript makes. */
 import createClient from 'openapi-fetch';
 import type { components, paths } from './openapi-typescript.js';
 

@@ -1,4 +1,4 @@
-// oapi-codegen.
+// Calls by the client that oapi-codegen makes.
 package main
 
 import (

@@ -1,4 +1,4 @@
-/** The deployed feed takes records, and the deployed bus gets their events. */
+/** Sends records to the ingest queue of a deployed stack (docs/feed.md), and receives an event from its bus. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   DeleteRuleCommand,
@@ -29,8 +29,8 @@ interface Deployed {
   call: (path: string, body: object) => Promise<unknown>;
 }
 
-/** Sends a host and a work item, sees both by the API, and receives the event of the item's deletion from a rule. */
-export async function walkFeed({ emulator, outputs, account, call }: Deployed): Promise<void> {
+/** Sends a host and a work item, sees both in the API's answers, and receives the event of the item's deletion through a rule. */
+export async function tryIngestQueue({ emulator, outputs, account, call }: Deployed): Promise<void> {
   const config = { endpoint: emulator.endpoint, credentials: emulator.credentials, region: emulator.env.AWS_REGION };
   const sqs = new SQSClient(config);
   const bus = new EventBridgeClient(config);
@@ -61,7 +61,7 @@ export async function walkFeed({ emulator, outputs, account, call }: Deployed): 
     const fleet = (await call('/monit/servicemap/fleet', { edge_clusters: ['fed'], scan_limit: 1_000 })) as
       | { items: { host_id: string }[] }
       | undefined;
-    if (!fleet) await sleep(2_000); // the exact limit
+    if (!fleet) await sleep(2_000); // refused by the rate limit
     return fleet?.items.some(({ host_id }) => host_id === HOST);
   });
   await until('a work item that was sent cannot be deleted', () =>
@@ -73,7 +73,7 @@ export async function walkFeed({ emulator, outputs, account, call }: Deployed): 
   });
   const { detail } = JSON.parse(event) as { detail: { account_id: number; work_item_id: string } };
   if (detail.account_id !== account || detail.work_item_id !== ITEM) throw new Error(`the event is ${event}`);
-  // The bus is deleted with the stack, which it would not be with a rule.
+  // Removes the rule, with which the bus could not be deleted.
   await bus.send(new RemoveTargetsCommand({ EventBusName: rule.EventBusName, Rule: rule.Name, Ids: [target.Id] }));
   await bus.send(new DeleteRuleCommand(rule));
   await sqs.send(new DeleteQueueCommand({ QueueUrl }));
