@@ -20,7 +20,6 @@ import { createTable, LOCAL_TABLE_NAME } from '../admin/local-service/local-tabl
 import { NoAnswerError, withPatience } from '../admin/local-service/patience.ts';
 import { noteRunning } from '../admin/local-service/running.ts';
 import { line } from '../admin/text/printable.ts';
-import { appendTo } from './destinations.ts';
 import { startDynamoDb } from './dynamodb-local.ts';
 import { FAILURES, type Failure, startFailingTable } from './failing-table.ts';
 import { fullDisk } from './free-space.ts';
@@ -79,7 +78,7 @@ export async function serve(
     onFailed,
     console: console.listener,
     demoKey,
-    onEvent: options.events === undefined ? undefined : appendTo(options.events),
+    eventsFile: options.events,
   });
   atEnd(service.stop);
   const { feed } = feedOf(new Map(Object.entries(service.queueUrls)), undefined);

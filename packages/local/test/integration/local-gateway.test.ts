@@ -196,7 +196,7 @@ it('the stream is followed as the template says, also in when records are given 
   const { patterns: _patterns, ...stream } = readDeployment(inject('template'), table.name).stream;
   expect(stream).toEqual({
     ...{ functionName: 'relay', batchSize: 100, bisects: true, deadLetters: 'RelayDeadLetters' },
-    ...{ longestAgeMs: 8 * 3_600_000, mostRetries: Number.POSITIVE_INFINITY },
+    ...{ maxAgeMs: 8 * 3_600_000, maxRetries: Number.POSITIVE_INFINITY },
   });
 });
 

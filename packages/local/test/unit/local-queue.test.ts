@@ -112,7 +112,7 @@ describe('the local stream', () => {
       batches?.push(batch);
       return invokeWith(batch);
     };
-    const forever = { longestAgeMs: Number.POSITIVE_INFINITY, mostRetries: Number.POSITIVE_INFINITY };
+    const forever = { maxAgeMs: Number.POSITIVE_INFINITY, maxRetries: Number.POSITIVE_INFINITY };
     const handing = handOver(
       records,
       { batchSize: 3, bisects: false, ...forever, ...settings },
@@ -142,13 +142,13 @@ describe('the local stream', () => {
   });
 
   it.each([
-    ['after its retries', { mostRetries: 1 }, { batches: ['012', '012', '34'], givenUp: ['012'] }],
+    ['after its retries', { maxRetries: 1 }, { batches: ['012', '012', '34'], givenUp: ['012'] }],
     [
       'alone where batches are halved',
-      { mostRetries: 1, bisects: true },
+      { maxRetries: 1, bisects: true },
       { batches: ['012', '01', '0', '123', '12', '1', '1', '234'], givenUp: ['1'] },
     ],
-    ['when it is too old', { longestAgeMs: 9_999 }, { batches: ['012', '34'], givenUp: ['012'] }],
+    ['when it is too old', { maxAgeMs: 9_999 }, { batches: ['012', '34'], givenUp: ['012'] }],
   ])('gives up a record that always fails %s, and goes on', async (_when, settings, expected) => {
     const poisoned = (batch: string) => {
       if (batch.includes('1')) throw new Error('poison');
