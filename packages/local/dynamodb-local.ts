@@ -20,6 +20,10 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
+/** A sentence that follows another one; empty for a database in memory. */
+export const damageAdvice = (dbDirectory: string | undefined) =>
+  dbDirectory ? ` If the database in ${dbDirectory} is damaged, move the directory away to begin anew.` : '';
+
 /**
  * Starts DynamoDB Local with the installed Java, or uses the server at `endpoint`, and waits until it answers. DynamoDB Local listens on all
  * interfaces and has no option to change that, so its tables belong to a random access key id, which is part of the returned endpoint.
@@ -33,13 +37,11 @@ export async function startDynamoDb(options: { endpoint?: string | undefined; db
     return { endpoint: options.endpoint, lost: new Promise<string>(() => {}), stop: async () => {} };
   }
   const port = await freePort();
-  const { kept, ended, lost, stop } = startSupervisor({ port, dbDirectory: options.dbDirectory });
+  const { dbDirectory } = options;
+  const { kept, ended, lost, stop } = startSupervisor({ port, dbDirectory });
   try {
     const endpoint = `http://${(await kept)?.accessKeyId}@127.0.0.1:${port}`;
-    const advice =
-      options.dbDirectory === undefined
-        ? 'check `java -version`, and the load of this machine.'
-        : `check \`java -version\`. If the database in ${options.dbDirectory} is damaged, move the directory away to begin anew.`;
+    const advice = `check \`java -version\`, and the load of this machine.${damageAdvice(dbDirectory)}`;
     await untilItAnswers(endpoint, START_TIMEOUT_MS, ended, advice);
     return { endpoint, lost, stop };
   } catch (error) {

@@ -20,7 +20,7 @@ import { createTable, LOCAL_TABLE_NAME } from '../admin/local-service/local-tabl
 import { NoAnswerError, withPatience } from '../admin/local-service/patience.ts';
 import { noteRunning } from '../admin/local-service/running.ts';
 import { line } from '../admin/text/printable.ts';
-import { startDynamoDb } from './dynamodb-local.ts';
+import { damageAdvice, startDynamoDb } from './dynamodb-local.ts';
 import { FAILURES, type Failure, startFailingTable } from './failing-table.ts';
 import { fullDisk } from './free-space.ts';
 import type { Served } from './gateway.ts';
@@ -135,9 +135,8 @@ async function prepareTable(
   } catch (error) {
     if (error instanceof DataError) throw new StartError(error.message);
     if (!(error instanceof NoAnswerError || isUnavailable(error))) throw error;
-    const damaged = db && ` If the database in ${db} is damaged, move the directory away to begin anew.`;
     const failed = `DynamoDB has stopped answering (${(error as Error).name}): check the load of this machine.`;
-    throw new StartError((db && fullDisk(db)) || `${failed}${damaged ?? ''}`);
+    throw new StartError((db && fullDisk(db)) || `${failed}${damageAdvice(db)}`);
   } finally {
     patient.stop();
   }

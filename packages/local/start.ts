@@ -24,8 +24,6 @@ async function main(): Promise<void> {
   // When npm is killed, it does not stop its child.
   if (process.env.npm_lifecycle_event !== undefined) whenOrphaned(() => end(0));
   try {
-    if (Number(process.versions.node.split('.')[0]) < 24)
-      throw new StartError('Node 24 is required: use `npm start`, which provides it.');
     const options = readOptions();
     if (options === 'help') process.stdout.write(HELP);
     else {
@@ -55,4 +53,8 @@ function messageOf(error: unknown): string {
   return `Cannot start the service: ${name}: ${message.split('\n')[0]}`;
 }
 
-await main();
+if (Number(process.versions.node.split('.')[0]) >= 24) await main();
+else {
+  process.stderr.write('Node 24 is required: use `npm start`, which provides it.\n');
+  process.exitCode = 1;
+}
