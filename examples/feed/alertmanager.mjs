@@ -1,11 +1,11 @@
-// Prometheus Alertmanager's webhook receiver: makes an alert of each notification's alerts, and sends them to the feed.
-// FEED_URL: the stack's output; ACCOUNT_ID: the account; PORT: where Alertmanager posts to (default 9099).
+// A webhook receiver for Prometheus Alertmanager: sends the alerts of each notification to the feed.
+// FEED_URL: the stack's output FeedUrl; ACCOUNT_ID: the account; PORT: the port to listen on (default 9099).
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 
-/** Records of a notification (version 4): the same alert has the same id, however often it is notified. */
+/** The feed records of a notification (version 4). An alert keeps its source_id, however often it is notified. */
 export const recordsOf = ({ alerts }, accountId) =>
   alerts.map(({ labels, annotations, fingerprint, startsAt, endsAt, status }) => ({
     kind: 'alert',

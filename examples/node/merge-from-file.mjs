@@ -1,5 +1,5 @@
 // Merges the alerts that a file lists, one id a line, into an incident: node merge-from-file.mjs INCIDENT FILE
-// Run again after a failure it sends the same merge with the same key: nothing is merged twice.
+// Run it again after a failure: it sends the merge with the same idempotency key, so nothing is merged twice.
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createClient } from 'incident-monitoring-rum-client';
@@ -15,7 +15,7 @@ const client = createClient({
 });
 const alert_ids = readFileSync(file, 'utf8').split(/\s+/).filter(Boolean);
 const keyFile = `${file}.key`;
-// The key is stored before the merge is sent.
+// The idempotency key is stored before the merge is sent.
 if (!existsSync(keyFile)) writeFileSync(keyFile, randomUUID());
 const { replayed } = await client.mergeAlerts(
   { alert_ids, incident_id },

@@ -1,8 +1,8 @@
 // Exits with 1 when more than N % of the account's hosts are stale: node watch-fleet.mjs N
 import { createClient } from 'incident-monitoring-rum-client';
 
-const most = Number(process.argv[2] ?? Number.NaN);
-if (!(most >= 0 && most <= 100)) {
+const maxPercent = Number(process.argv[2] ?? Number.NaN);
+if (!(maxPercent >= 0 && maxPercent <= 100)) {
   console.error('Usage: node watch-fleet.mjs N, with N from 0 to 100');
   process.exit(2);
 }
@@ -18,4 +18,4 @@ for await (const { coverage } of client.pages()) {
 }
 const percent = hosts === 0 ? 0 : (100 * stale) / hosts;
 console.log(`${stale} of ${hosts} hosts are stale: ${percent.toFixed(1)} %`);
-process.exitCode = percent > most ? 1 : 0;
+process.exitCode = percent > maxPercent ? 1 : 0;

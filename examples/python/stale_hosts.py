@@ -10,7 +10,7 @@ from monitoring_client.api.monitoring import browse_fleet
 from monitoring_client.models import BrowseFleetRequest, BrowseFleetEnvelope, FleetStatus
 from monitoring_client.types import UNSET
 
-# The generated client knows no key in the query: httpx adds it to every call.
+# The generated client does not send the key in the query, so httpx adds it to every call.
 client = Client(
     base_url=os.environ.get("BASE_URL", "http://127.0.0.1:3000"),
     httpx_args={"params": {"app_key": os.environ["APP_KEY"]}},

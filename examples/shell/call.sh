@@ -1,4 +1,5 @@
-# call PATH BODY [CURL OPTION…]: prints the data of an answer. Waits as long as Retry-After says after 429 and 503, five times at most.
+# call PATH BODY [CURL OPTION…]: prints {"data": ...} of the answer. If the answer has Retry-After (429, 503), waits that long and retries,
+# five times at most.
 BASE_URL=${BASE_URL:-http://127.0.0.1:3000}
 : "${APP_KEY:?set APP_KEY to the app key of an account}"
 
@@ -7,7 +8,7 @@ call() {
   shift 2
   head=$(mktemp)
   for try in 1 2 3 4 5 6; do
-    # The address holds the key: by a file it is in no list of processes.
+    # The URL contains the key: curl reads it from a file, so that no list of processes shows it.
     answer=$(curl -sS -D "$head" -H 'Content-Type: application/json' --data "$body" "$@" \
       -K <(printf 'url = "%s%s?app_key=%s"\n' "$BASE_URL" "$path" "$(jq -rn --arg key "$APP_KEY" '$key | @uri')")) || break
     seconds=$(sed -n 's/^[Rr]etry-[Aa]fter: *\([0-9]*\).*/\1/p' "$head")

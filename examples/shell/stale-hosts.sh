@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Lists the stale hosts of the account as CSV, for spreadsheets: none takes a value for a formula, nor a terminal for a command.
+# Lists the stale hosts of the account as CSV. No spreadsheet takes a value for a formula: it gets a quote in front.
+# Control characters, which can command a terminal, become question marks.
 set -euo pipefail
 source "$(dirname "$0")/call.sh"
 

@@ -3,7 +3,7 @@
 set -euo pipefail
 source "$(dirname "$0")/call.sh"
 
-most=${1:?usage: watch-fleet.sh N} hosts=0 stale=0 cursor=
+max_percent=${1:?usage: watch-fleet.sh N} hosts=0 stale=0 cursor=
 while :; do
   page=$(call /monit/servicemap/fleet "$(jq -n --arg cursor "$cursor" '{limit: 100, $cursor}')")
   hosts=$((hosts + $(jq .data.coverage.returned <<<"$page")))
@@ -12,4 +12,4 @@ while :; do
   [ -n "$cursor" ] || break
 done
 echo "$stale of $hosts hosts are stale"
-jq -en --argjson most "$most" "$hosts == 0 or 100 * $stale <= \$most * $hosts" >/dev/null
+jq -en --argjson max "$max_percent" "$hosts == 0 or 100 * $stale <= \$max * $hosts" >/dev/null

@@ -103,7 +103,10 @@ export async function clientTypes(): Promise<string> {
   });
   return [
     "// Generated from openapi.json by `npm run generate`: do not edit.\nimport type { CallOptions } from './options.ts';\n",
-    text.replace(/^export interface Types \{\}\n/m, '').replace(REFERENCED, ''),
+    text
+      .replace(/^export interface Types \{\}\n/m, '')
+      .replace(REFERENCED, '')
+      .replaceAll('/**\n */\n', ''),
     '/** The path of each operation: the client has a method for each. */',
     `export const PATHS = {\n${Object.entries(paths)
       .map(([path, { post }]) => `  ${post.operationId}: '${path}',\n`)

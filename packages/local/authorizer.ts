@@ -3,7 +3,7 @@ import QuickLRU from 'quick-lru';
 import type { Deployment, Route } from './deployment.ts';
 import { GatewayRefusal } from './gateway-response.ts';
 
-const MAX_RESULTS = 10_000;
+const MAX_CACHED = 10_000;
 
 /**
  * Calls the authorizer for a request and caches its answer for as long as the deployment says.
@@ -13,7 +13,7 @@ export function createAuthorizer(
   { parameter, ttlMs }: Deployment['authorizer'],
   call: (request: object) => Promise<APIGatewayAuthorizerResult>,
 ) {
-  const results = new QuickLRU<string, APIGatewayAuthorizerResult>({ maxSize: MAX_RESULTS, maxAge: ttlMs });
+  const results = new QuickLRU<string, APIGatewayAuthorizerResult>({ maxSize: MAX_CACHED, maxAge: ttlMs });
 
   /** @throws GatewayRefusal */
   return async (event: APIGatewayProxyEvent, route: Route): Promise<APIGatewayAuthorizerResult> => {

@@ -5,7 +5,7 @@ import Negotiator from 'negotiator';
 const CODINGS = { gzip: promisify(gzip), deflate: promisify(deflate) };
 
 /**
- * The body of an answer as API Gateway sends it: compressed if it is large enough, not encoded yet, and the caller's preferred coding is
+ * Compresses the body of an answer as API Gateway does: if it is large enough, has no coding yet, and the coding that the caller prefers is
  * one that API Gateway supports.
  */
 export async function compress(

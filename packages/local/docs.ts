@@ -13,7 +13,7 @@ export interface Page {
 const require = createRequire(import.meta.url);
 const swaggerUi = (file: string) => require.resolve(`swagger-ui-dist/${file}`);
 const document = (path: string) => new URL(`../../${path}`, import.meta.url);
-/** Files by path, with their content types. A map, since a path may be any text. */
+/** Files by path. A map, since a path may be the name of a property of every object, such as `constructor`. */
 const FILES = new Map([
   ['/docs/swagger-ui.css', { type: 'text/css', file: swaggerUi('swagger-ui.css') }],
   ['/docs/swagger-ui-bundle.js', { type: 'text/javascript', file: swaggerUi('swagger-ui-bundle.js') }],
@@ -88,8 +88,8 @@ const showExactly = () => ({
     },
   },
 });
-// It also rounds the bounds in the description. Bounds given as text are left out; the field's description states them.
-// Swagger UI fills in the example of a parameter: a new key for each visit.
+// It also rounds the limits in the schemas. It omits limits that are text; the field's description states them.
+// Swagger UI fills in the example of a parameter, here a new idempotency key for each visit.
 const adapt = (response) => {
   if (response.url.endsWith('/openapi.json') && typeof response.text === 'string')
     response.text = response.text

@@ -19,16 +19,18 @@ export interface KeptOptions {
   dbDirectory?: string | undefined;
 }
 
+/** The Java that a supervisor keeps. */
 export interface Kept {
-  /** Process id of Java: the service stops it if the supervisor was killed. */
+  /** Its process id: the service stops it if the supervisor was killed. */
   java: number;
   accessKeyId: string;
 }
 
+const newAccessKeyId = () => randomBytes(16).toString('hex');
+
 if (import.meta.main) {
   const { port, dbDirectory } = JSON.parse(process.argv[2] ?? '') as KeptOptions;
-  // Files are readable by this user only.
-  process.umask(0o077);
+  process.umask(0o077); // only this user can read the files
   if (dbDirectory !== undefined) lock(dbDirectory);
   const accessKeyId = dbDirectory === undefined ? newAccessKeyId() : accessKeyIdOf(dbDirectory);
   // Not `sharedDb`: DynamoDB Local listens on all interfaces, and only the access key id keeps others from the tables.
@@ -47,7 +49,7 @@ if (import.meta.main) {
         : `Cannot start DynamoDB Local: ${message}`,
     ),
   );
-  // Not `exit`: the last output may not have arrived by then.
+  // Not on `exit`: the last output may not have arrived by then.
   java.on('close', (code) => process.exit(code ?? 1));
   process.stdin.on('close', end).on('error', end).resume();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, end);
@@ -70,7 +72,7 @@ function lock(directory: string): void {
     // A supervisor whose service was killed exits within the grace period.
     const database = new DatabaseSync(join(directory, 'lock.sqlite'), { timeout: GRACE_MS + 500 });
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
-    // Kept referenced until then: the garbage collector would close it.
+    // This reference keeps the garbage collector from closing the database before that.
     process.once('exit', () => database.close());
   } catch (error) {
     fail(
@@ -79,11 +81,6 @@ function lock(directory: string): void {
         : `Cannot use ${directory} (${(error as Error).message}): check --db.`,
     );
   }
-}
-
-/** 128 bits. */
-function newAccessKeyId(): string {
-  return randomBytes(16).toString('hex');
 }
 
 /** The access key id of the directory's tables, or a new one; tables of a former version are renamed to the new id. */

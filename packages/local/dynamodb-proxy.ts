@@ -4,7 +4,7 @@ import { Agent, createServer, type IncomingMessage, request, type ServerResponse
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-/** One HTTP call: each attempt of the SDK is one. */
+/** One HTTP request: the SDK sends one for each attempt. */
 export interface WireCall {
   /** Action of DynamoDB's API, such as `UpdateItem`. */
   readonly action: string;

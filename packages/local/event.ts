@@ -4,8 +4,8 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { Deployment, Route } from './deployment.ts';
 import type { Target } from './request.ts';
 
-/** Headers or parameters in API Gateway's two forms: the last value of each name, and all values. */
-function maps(pairs: Iterable<readonly [string, string]>) {
+/** Headers or parameters in API Gateway's two forms: the last value of each name, and all values of each name. */
+function toMaps(pairs: Iterable<readonly [string, string]>) {
   const byName = [...Map.groupBy(pairs, ([name]) => name)];
   if (byName.length === 0) return { single: null, multi: null };
   return {
@@ -27,8 +27,7 @@ function bodyOf(bytes: Buffer, contentType: string, binaryMediaTypes: readonly s
   return { body: bytes.toString(isBinary ? 'base64' : 'utf8'), isBase64Encoded: isBinary };
 }
 
-/** What is known of a request when its event is made. */
-export interface RoutedRequest {
+interface RoutedRequest {
   readonly request: Pick<IncomingMessage, 'rawHeaders' | 'headers' | 'httpVersion' | 'socket'>;
   readonly target: Target;
   readonly method: string;
@@ -42,8 +41,8 @@ export function toEvent(
   { request, target: { path, pathAsSent, query }, method, body, route, requestId }: RoutedRequest,
   { binaryMediaTypes }: Pick<Deployment, 'binaryMediaTypes'>,
 ): APIGatewayProxyEvent {
-  const headers = maps(headerPairs(request));
-  const parameters = maps(query);
+  const headers = toMaps(headerPairs(request));
+  const parameters = toMaps(query);
   const nowMs = Date.now();
   return {
     resource: route.path,
@@ -69,23 +68,11 @@ export function toEvent(
       requestTime: new Date(nowMs).toISOString(),
       requestTimeEpoch: nowMs,
       authorizer: null,
+      // The service reads nothing else of the identity.
       identity: {
         sourceIp: request.socket.remoteAddress ?? '127.0.0.1',
         userAgent: request.headers['user-agent'] ?? null,
-        accessKey: null,
-        accountId: null,
-        apiKey: null,
-        apiKeyId: null,
-        caller: null,
-        clientCert: null,
-        cognitoAuthenticationProvider: null,
-        cognitoAuthenticationType: null,
-        cognitoIdentityId: null,
-        cognitoIdentityPoolId: null,
-        principalOrgId: null,
-        user: null,
-        userArn: null,
-      },
+      } as APIGatewayProxyEvent['requestContext']['identity'],
     },
     ...bodyOf(body, request.headers['content-type'] ?? 'application/json', binaryMediaTypes),
   };

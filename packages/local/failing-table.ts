@@ -22,10 +22,10 @@ const ROWS: Readonly<Partial<Record<Failure, RowKind>>> = {
   'live-status': 'hostStatus',
   inventory: 'host',
 };
-/** The slowest DynamoDB with which no function times out. */
+/** With no more than this, no function times out. */
 const SLOW_MS = 300;
 
-/** Decides by the kinds of the rows whose keys are in the body. */
+/** Whether a call fails: by the kinds of the rows whose keys are in its body. */
 function fails(failures: readonly Failure[], body: string): boolean {
   const kinds = new Set<RowKind | undefined>();
   JSON.parse(body, (_name, value) => {
@@ -36,12 +36,12 @@ function fails(failures: readonly Failure[], body: string): boolean {
     (failure) =>
       failure === 'table' ||
       (ROWS[failure] !== undefined && kinds.has(ROWS[failure])) ||
-      // Rows that record moves are written in the transactions of the moves.
+      // Alerts are moved in transactions that also write a row with such a key.
       (failure === 'moves' && /"S":"\d{15}#MOVES#/.test(body) && body.includes('"TransactItems"')),
   );
 }
 
-/** DynamoDB's answers: internal error, and throttled. */
+/** Answers as DynamoDB does when it fails (500) or throttles (400). */
 function refuse(reply: ServerResponse, status: 500 | 400, name: 'InternalServerError' | 'ThrottlingException'): void {
   const error = { __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: 'npm start -- --fail' };
   reply.writeHead(status, { 'Content-Type': 'application/x-amz-json-1.0' }).end(JSON.stringify(error));

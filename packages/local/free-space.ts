@@ -1,9 +1,9 @@
 import { statfsSync } from 'node:fs';
 
-/** The sample database takes 3 MB, and its journal as much. DynamoDB Local stops answering when it cannot write. */
+/** Enough for the sample database, which takes 3 MB, and its journal, which takes as much. DynamoDB Local stops answering when it cannot write. */
 const MIN_FREE_BYTES = 16 * 1024 * 1024;
 
-/** The advice for a full disk; undefined: the disk is not full. */
+/** The message that a disk is full; undefined if it is not. */
 export function fullDisk(directory: string): string | undefined {
   const { bavail, bsize } = statfsSync(directory);
   const free = bavail * bsize;

@@ -3,11 +3,11 @@ import { STATUS_CODES } from 'node:http';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import type { Deployment } from './deployment.ts';
 
-/** Answers that no template can change: docs/aws-behaviour.md, "Sizes and times". */
+/** Bodies that no template can change: docs/aws-behaviour.md, "Sizes and times". */
 const PAYLOAD_TOO_LARGE = 'HTTP content length exceeded 10485760 bytes.';
 const EVENT_TOO_LARGE = '{"message": "Request Too Long"}';
 
-/** Thrown to answer a request with a gateway response of a type. */
+/** Thrown to answer a request with the gateway response of a type. */
 export class GatewayRefusal extends Error {
   readonly type: string;
   constructor(type: string) {
@@ -20,7 +20,7 @@ export class GatewayRefusal extends Error {
 export function createGatewayResponses({ responses }: Pick<Deployment, 'responses'>) {
   return (type: string, requestId: string): APIGatewayProxyResult => {
     const id = { 'x-amzn-RequestId': requestId };
-    // For requests refused before they have an id.
+    // Has no request id: API Gateway refuses such a request before giving it one.
     if (type === 'PAYLOAD_TOO_LARGE')
       return { statusCode: 413, headers: { 'Content-Type': 'text; charset=utf-8' }, body: PAYLOAD_TOO_LARGE };
     if (type === 'EVENT_TOO_LARGE')

@@ -22,7 +22,7 @@ export interface Served {
   requestId: string;
 }
 
-/** Status logged when the caller disconnected before the answer; name and number are nginx's. */
+/** Status logged when the caller disconnected before the answer; nginx uses this number and name. */
 const CLIENT_CLOSED_REQUEST = 499;
 
 export interface GatewayOptions {
@@ -30,16 +30,13 @@ export interface GatewayOptions {
   /** Runs a function of the deployment. */
   readonly invoke: (functionName: string, event: unknown) => Promise<unknown>;
   readonly onServed?: (served: Served) => void;
-  /** Called if a function could not be loaded, threw, or ended. */
+  /** Called if a function could not be loaded or threw. */
   readonly onFailed?: (functionName: string, error: Error) => void;
-  /** Pages that only the local gateway serves, for requests whose host is a name of this machine. */
+  /** Other pages, served to requests whose `Host` is a name of this machine. */
   readonly pages?: (path: string, accept: string | undefined) => Page | undefined;
   /** Serves `/console` and all paths below it. */
   readonly console?: RequestListener;
-  /**
-   * Answers a call to another service.
-   * @returns whether it was one
-   */
+  /** Answers a request if it is a call to SQS. @returns whether it was one */
   readonly queues?: (request: IncomingMessage, response: ServerResponse) => boolean;
 }
 
@@ -49,10 +46,10 @@ const MAX_EVENT_BYTES = 6 * 1024 * 1024;
 const SMALL_BODY = MAX_EVENT_BYTES / 6 - 64 * 1024;
 /** API Gateway's time-out. */
 const MAX_WAIT_MS = 29_000;
-/** Maximum bytes of a request head for Node's parser: above API Gateway's own limits, which have their own answers. */
+/** Maximum bytes of a request head for Node's parser: more than API Gateway allows, so that the gateway itself refuses longer ones. */
 const MAX_HEAD_BYTES = 128 * 1024;
 
-/** A local API Gateway: handles requests as the stack's template configures it. */
+/** A local API Gateway, configured by the stack's template. */
 export function createGateway(options: GatewayOptions): Server {
   const { deployment, onServed } = options;
   const { authorizer, routes, minCompressionSize } = deployment;
@@ -60,21 +57,22 @@ export function createGateway(options: GatewayOptions): Server {
   const gatewayResponse = createGatewayResponses(deployment);
   const routeOf = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]));
 
-  async function call<Result>(functionName: string, event: unknown, failed: string): Promise<Result> {
-    let late: NodeJS.Timeout | undefined;
+  /** @throws GatewayRefusal of the type `failure` when the function fails */
+  async function call<Result>(functionName: string, event: unknown, failure: string): Promise<Result> {
+    let timer: NodeJS.Timeout | undefined;
     try {
       return await Promise.race([
         options.invoke(functionName, event) as Promise<Result>,
         new Promise<never>((_resolve, reject) => {
-          late = setTimeout(() => reject(new GatewayRefusal('INTEGRATION_TIMEOUT')), MAX_WAIT_MS);
+          timer = setTimeout(() => reject(new GatewayRefusal('INTEGRATION_TIMEOUT')), MAX_WAIT_MS);
         }),
       ]);
     } catch (error) {
       if (error instanceof GatewayRefusal) throw error;
       options.onFailed?.(functionName, error as Error);
-      throw new GatewayRefusal(failed);
+      throw new GatewayRefusal(failure);
     } finally {
-      clearTimeout(late);
+      clearTimeout(timer);
     }
   }
 
@@ -105,7 +103,8 @@ export function createGateway(options: GatewayOptions): Server {
     if (verdict !== 'passed') throw new GatewayRefusal(verdict === 'throttled' ? 'THROTTLED' : 'INVALID_API_KEY');
   }
 
-  async function pass(request: IncomingMessage, requestId: string): Promise<APIGatewayProxyResult> {
+  /** @throws GatewayRefusal */
+  async function handle(request: IncomingMessage, requestId: string): Promise<APIGatewayProxyResult> {
     checkHead(request);
     const body = await readBody(request, minCompressionSize);
     const target = readTarget(request);
@@ -125,8 +124,8 @@ export function createGateway(options: GatewayOptions): Server {
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const began = performance.now();
     const requestId = requestIdOf(request);
-    const result = await pass(request, requestId).catch((error: unknown) => refusal(error, requestId));
-    const tell = (status: number, code: string) =>
+    const result = await handle(request, requestId).catch((error: unknown) => refusal(error, requestId));
+    const report = (status: number, code: string) =>
       onServed?.({
         method: request.method ?? '',
         path: readTarget(request).path,
@@ -135,7 +134,7 @@ export function createGateway(options: GatewayOptions): Server {
         durationMs: performance.now() - began,
         requestId,
       });
-    if (request.socket.destroyed) return tell(CLIENT_CLOSED_REQUEST, 'ClientClosedRequest');
+    if (request.socket.destroyed) return report(CLIENT_CLOSED_REQUEST, 'ClientClosedRequest');
     const headers = result.headers as Record<string, string>;
     const accepted = request.headers['accept-encoding']?.toString();
     const { body, coding } = await compress(Buffer.from(result.body), headers, accepted, minCompressionSize);
@@ -143,11 +142,11 @@ export function createGateway(options: GatewayOptions): Server {
       ...headers,
       ...(coding && { 'Content-Encoding': coding }),
       'Content-Length': body.length,
-      // The connection is closed: the unread rest of the body would be parsed as the next request.
+      // Otherwise the unread rest of the body would be parsed as the next request.
       ...(!request.complete && { Connection: 'close' }),
     });
     response.end(request.method === 'HEAD' ? undefined : body);
-    tell(result.statusCode, codeOf(result));
+    report(result.statusCode, codeOf(result));
   }
 
   /** Answers a request that Node rejects, such as one with a malformed head. */
@@ -160,8 +159,8 @@ export function createGateway(options: GatewayOptions): Server {
     const { method, headers } = request;
     if (options.console && /^\/console(\/|$)/.test(readTarget(request).path)) return options.console(request, response);
     if (options.queues?.(request, response)) return;
-    const isOwn = method === 'GET' && asksLoopback(headers.host, request.socket.localPort);
-    const page = isOwn ? options.pages?.(readTarget(request).path, headers.accept) : undefined;
+    const isLocal = method === 'GET' && asksLoopback(headers.host, request.socket.localPort);
+    const page = isLocal ? options.pages?.(readTarget(request).path, headers.accept) : undefined;
     if (page) response.writeHead(page.status, page.headers).end(page.body);
     else serve(request, response).catch(() => response.destroy());
   };
@@ -177,7 +176,7 @@ function codeOf({ statusCode, body }: APIGatewayProxyResult): string {
     const { error } = JSON.parse(body) as { error?: { code: string } };
     if (error) return error.code;
   } catch {
-    // no JSON
+    // not JSON
   }
   return statusCode < 400 ? 'OK' : String(statusCode);
 }

@@ -1,18 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'aws-lambda';
 
-/** A function to run: the module that exports its `handler`, and its environment. */
 export interface FunctionSource {
+  /** The module that exports `handler`. */
   readonly entry: URL;
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
 }
 
 export interface LocalFunction {
-  /**
-   * Loads the function if necessary, then calls it.
-   * @throws what the handler throws, or the error of loading it
-   */
+  /** Loads the function if necessary, then calls it. @throws what the handler throws, or the error of loading it */
   invoke(event: unknown): Promise<unknown>;
 }
 
@@ -35,7 +32,7 @@ export function createFunction({ entry, env, timeoutMs }: FunctionSource): Local
   };
 }
 
-/** Copies events and results, as Lambda does: neither side sees changes of the other's object. */
+/** Copies an event or result, as Lambda does: neither side sees changes of the other's object. */
 const asJson = (value: unknown) => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
 
 function contextOf(timeoutMs: number): OwnContext {
@@ -46,8 +43,8 @@ function contextOf(timeoutMs: number): OwnContext {
 let lastImport: Promise<unknown> = Promise.resolve();
 
 /**
- * Evaluates a function's module; its imports are shared. A module reads its environment while it is evaluated, so modules are evaluated one
- * at a time, each by a URL of its own.
+ * Evaluates a function's module, by a URL of its own; functions share what their modules import. A module reads its environment while it is
+ * evaluated, so modules are evaluated one at a time.
  */
 function importHandler({ href }: URL, env: FunctionSource['env']): Promise<Handler> {
   const importing = lastImport.then(async () => {

@@ -5,10 +5,10 @@ import { LOCAL_STATUS_PATH } from '../admin/status/local-figures.ts';
 import type { Measured } from '../admin/status/measured.ts';
 import { createAttempts, createCounters } from './counters.ts';
 import { readDeployment } from './deployment.ts';
-import { type OnEvent, startDestinations } from './destinations.ts';
 import { createDocs } from './docs.ts';
+import { startEventBus } from './event-bus.ts';
 import { createGateway, type GatewayOptions } from './gateway.ts';
-import { createFunction } from './local-functions.ts';
+import { createFunction, type LocalFunction } from './local-functions.ts';
 import { createQueues } from './queues.ts';
 import { followStream } from './stream.ts';
 import type { Template } from './template.ts';
@@ -21,12 +21,12 @@ export interface LocalServiceOptions extends Pick<GatewayOptions, 'onServed' | '
   template: Template;
   /** URL of a DynamoDB-compatible server. */
   endpoint: string;
-  /** The server that the functions use, if another. */
+  /** URL of the server that the functions use, if it is another one. */
   functionsEndpoint?: string | undefined;
   tableName: string;
   port: number;
-  /** Receives each published event, as a rule's target would. */
-  onEvent?: OnEvent | undefined;
+  /** A file to which each published event is appended. */
+  eventsFile?: string | undefined;
   /** Prefilled on the reference page. */
   demoKey?: string | undefined;
 }
@@ -40,7 +40,6 @@ export async function startService(options: LocalServiceOptions) {
   const counters = createCounters();
   const docs = createDocs(options.demoKey);
   const countDeadLetters = () => queues.count(deployment.queueOutputs.DeadLettersUrl ?? '');
-  /** The figures that CloudWatch has for a deployment. */
   const measure = (): Measured => ({
     operations: counters.figures(),
     attempts: attempts.failed(),
@@ -53,19 +52,19 @@ export async function startService(options: LocalServiceOptions) {
       options.onServed?.(served);
     },
     deployment,
-    invoke: async (name, event) => functions[name]?.invoke(event),
+    invoke: (name, event) => functionOf(name).invoke(event),
     pages: (path, accept) =>
       path === LOCAL_STATUS_PATH
         ? { status: 200, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(measure()) }
         : docs(path, accept),
     queues: queues.answer,
   });
-  const destinations = await startDestinations(options.onEvent);
+  const eventBus = await startEventBus(options.eventsFile);
   await once(gateway.listen(port, '127.0.0.1'), 'listening').catch(async (error) => {
-    await destinations.close();
+    await eventBus.close();
     throw error;
   });
-  // No further wait before the functions are made: a call may come at once.
+  // No await between listening and the functions: a call may come at once.
   const servedPort = (gateway.address() as AddressInfo).port;
   queues.servedAt(servedPort);
 
@@ -73,7 +72,7 @@ export async function startService(options: LocalServiceOptions) {
   const env = {
     AWS_REGION: 'local',
     DYNAMODB_ENDPOINT: functionsEndpoint,
-    EVENTS_ENDPOINT: destinations.url,
+    EVENTS_ENDPOINT: eventBus.url,
     QUIET: 'true',
   };
   // Read again: the functions' environment has the queues' URLs, which have the port.
@@ -84,18 +83,20 @@ export async function startService(options: LocalServiceOptions) {
       createFunction({ entry: new URL(`${name}.ts`, functionsFolder), env: { ...environment, ...env }, timeoutMs }),
     ]),
   );
+  function functionOf(name: string): LocalFunction {
+    const found = functions[name];
+    if (!found) throw new Error(`the template has no function ${name}`);
+    return found;
+  }
   const { eventSources, stream, queueOutputs } = deployment;
   for (const source of eventSources) {
-    const target = functions[source.functionName];
-    if (!target) throw new Error(`the queue ${source.queue} feeds a function that the template does not have`);
-    queues.feed(source, attempts.watch(target), (error) => options.onFailed?.(source.functionName, error));
+    const target = attempts.watch(functionOf(source.functionName));
+    queues.feed(source, target, (error) => options.onFailed?.(source.functionName, error));
   }
-  const relay = functions[stream.functionName];
-  if (!relay) throw new Error('the stream feeds a function that the template does not have');
   let streamProblem: string | undefined;
   let stopStream = async () => {};
   try {
-    stopStream = await followStream(endpoint, tableName, stream, relay, (letter) => {
+    stopStream = await followStream(endpoint, tableName, stream, functionOf(stream.functionName), (letter) => {
       if (stream.deadLetters) queues.send(stream.deadLetters, JSON.stringify(letter));
       const { batchSize } = letter.DDBStreamBatchInfo;
       options.onFailed?.(stream.functionName, new Error(`gave up ${batchSize} records of the table's stream`));
@@ -111,15 +112,15 @@ export async function startService(options: LocalServiceOptions) {
     /** Number of messages in the merge queue's dead-letter queue. */
     countDeadLetters,
     measure,
-    /** Outputs of the stack that are queue URLs. */
+    /** The URLs of the queues, by the output of the stack that has each. */
     queueUrls: Object.fromEntries(Object.entries(queueOutputs).map(([output, name]) => [output, queues.url(name)])),
-    /** Sends a message to the feed as a writer does. */
+    /** Sends a message to the feed. */
     sendToFeed: (body: string) => queues.send(queueOutputs.FeedUrl ?? '', body),
     async stop() {
       gateway.closeAllConnections();
       const closed = new Promise((resolve) => gateway.close(resolve));
       await Promise.all([closed, stopStream(), queues.stop()]);
-      await destinations.close();
+      await eventBus.close();
     },
   };
 }

@@ -6,9 +6,10 @@ import { asksLoopback } from '../admin/local-service/loopback.ts';
 import type { LocalFunction } from './local-functions.ts';
 import { type Resource, resourcesOf, type Template } from './template.ts';
 
-/** A queue of the template: `Attributes` as SQS names them. */
-export interface QueueSettings {
+/** A queue of the template. */
+interface QueueSettings {
   readonly name: string;
+  /** Named as SQS names them. */
   readonly attributes: Readonly<Record<string, number | string>>;
 }
 
@@ -17,7 +18,7 @@ export interface EventSource {
   readonly queue: string;
   readonly functionName: string;
   readonly batchSize: number;
-  /** Time for which messages are collected after the first of a batch. */
+  /** Seconds for which messages are collected after the first of a batch. */
   readonly windowSeconds: number;
   /** Maximum concurrent calls. */
   readonly concurrency: number;
@@ -28,24 +29,26 @@ export interface EventSource {
 const ACCOUNT = '000000000000';
 const REGION = 'local';
 const ATTRIBUTES = ['DelaySeconds', 'MaximumMessageSize', 'MessageRetentionPeriod', 'VisibilityTimeout'];
-/** Seconds of a long poll, as Lambda uses. */
+/** Seconds of a long poll, as Lambda makes it. */
 const MAX_WAIT_SECONDS = 20;
 
 /** The local name of a queue: its logical id without the hash that the CDK appends. */
 export const queueName = (logicalId: string) => logicalId.replace(/[\dA-F]{8}$/, '');
 
 export function queuesOf(template: Template): QueueSettings[] {
-  return Object.entries(resourcesOf(template, 'AWS::SQS::Queue')).map(([id, { Properties = {} }]) => {
-    const { RedrivePolicy: redrive } = Properties as Resource['Properties'];
-    const deadLetterTargetArn = redrive && arnOf(queueName(redrive.deadLetterTargetArn['Fn::GetAtt'][0]));
-    return {
-      name: queueName(id),
-      attributes: {
-        ...Object.fromEntries(ATTRIBUTES.flatMap((name) => (name in Properties ? [[name, Properties[name]]] : []))),
-        ...(redrive && { RedrivePolicy: JSON.stringify({ ...redrive, deadLetterTargetArn }) }),
-      },
-    };
-  });
+  return Object.entries(resourcesOf(template, 'AWS::SQS::Queue')).map(
+    ([id, { Properties = {} }]: [string, Partial<Resource>]) => {
+      const { RedrivePolicy: redrive } = Properties;
+      const deadLetterTargetArn = redrive && arnOf(queueName(redrive.deadLetterTargetArn['Fn::GetAtt'][0]));
+      return {
+        name: queueName(id),
+        attributes: {
+          ...Object.fromEntries(ATTRIBUTES.flatMap((name) => (name in Properties ? [[name, Properties[name]]] : []))),
+          ...(redrive && { RedrivePolicy: JSON.stringify({ ...redrive, deadLetterTargetArn }) }),
+        },
+      };
+    },
+  );
 }
 
 const arnOf = (name: string) => `arn:aws:sqs:${REGION}:${ACCOUNT}:${name}`;
@@ -53,7 +56,7 @@ const arnOf = (name: string) => `arn:aws:sqs:${REGION}:${ACCOUNT}:${name}`;
 /** @param functionName gives the name for a function's logical id */
 export const eventSourcesOf = (template: Template, functionName: (id: string) => string): EventSource[] =>
   Object.values(resourcesOf(template, 'AWS::Lambda::EventSourceMapping'))
-    .filter(({ Properties }) => !('StartingPosition' in Properties)) // a stream
+    .filter(({ Properties }) => !('StartingPosition' in Properties)) // that of the stream has it
     .map(({ Properties }) => ({
       queue: queueName(Properties.EventSourceArn['Fn::GetAtt'][0]),
       functionName: functionName(Properties.FunctionName.Ref),
@@ -63,7 +66,7 @@ export const eventSourcesOf = (template: Template, functionName: (id: string) =>
       reportsFailures: Properties.FunctionResponseTypes?.includes('ReportBatchItemFailures') ?? false,
     }));
 
-/** The queues, for SQS clients that use its JSON protocol (AWS SDKs since 2023), and through {@link send} and {@link count}. */
+/** Makes the queues. SQS clients reach them by the JSON protocol, which AWS SDKs use since 2023. */
 export function createQueues(settings: readonly QueueSettings[]) {
   const { service, requestHandler } = createRequestHandler({
     port: 0,
@@ -74,7 +77,7 @@ export function createQueues(settings: readonly QueueSettings[]) {
     queues: settings.map(({ name, attributes }) => ({ QueueName: name, Attributes: attributes })),
   });
   for (const queue of service.Queues) countAsSqs(queue);
-  const endings: (() => Promise<void>)[] = [];
+  const stops: (() => Promise<void>)[] = [];
 
   function queueOf(name: string) {
     const queue = service.Queues.find(({ QueueName }) => QueueName === name);
@@ -84,8 +87,8 @@ export function createQueues(settings: readonly QueueSettings[]) {
 
   return {
     /**
-     * Answers a call to SQS. It recognizes one by a header that a page of another origin cannot send without a preflight request, which the
-     * query protocol would not need.
+     * Answers a request if it is a call to SQS: if it has a header that a web page of another origin cannot send without a preflight request.
+     * SQS's query protocol, which is not served, does without such a header.
      * @returns whether it was a call to SQS
      */
     answer(request: IncomingMessage, response: ServerResponse): boolean {
@@ -99,7 +102,7 @@ export function createQueues(settings: readonly QueueSettings[]) {
           .end('{"__type":"AccessDenied","message":"Use the address that was printed."}');
       return true;
     },
-    /** @param port at which the queues are served */
+    /** Sets the port that the queues' URLs have. */
     servedAt(port: number) {
       service.PORT = port;
     },
@@ -114,11 +117,11 @@ export function createQueues(settings: readonly QueueSettings[]) {
       );
     },
     /** Passes the messages of a queue to a function, as Lambda does. */
-    feed(source: EventSource, target: Pick<LocalFunction, 'invoke'>, onFailed: (error: Error) => void = () => {}) {
-      endings.push(startFeeding(queueOf(source.queue), source, target, onFailed));
+    feed(source: EventSource, target: LocalFunction, onFailed: (error: Error) => void = () => {}) {
+      stops.push(startFeeding(queueOf(source.queue), source, target, onFailed));
     },
     async stop() {
-      await Promise.all(endings.map((end) => end()));
+      await Promise.all(stops.map((stop) => stop()));
       service.resetAll();
     },
   };
@@ -126,16 +129,16 @@ export function createQueues(settings: readonly QueueSettings[]) {
 
 type Queue = ReturnType<typeof createRequestHandler>['service']['Queues'][number];
 
-/** SQS counts an in-flight message once, the package twice. */
+/** Corrects the package's counts: it counts a message in flight as visible, too, which SQS does not. */
 function countAsSqs(queue: Queue): void {
   const getAttributes = queue.getAttributes.bind(queue);
   queue.getAttributes = (names) => {
     const found = getAttributes(names);
     if (found?.ApproximateNumberOfMessages === undefined) return found;
-    const { ApproximateNumberOfMessages: visible, ApproximateNumberOfMessagesNotVisible: others } = getAttributes([
+    const { ApproximateNumberOfMessages: all, ApproximateNumberOfMessagesNotVisible: inFlight } = getAttributes([
       'All',
     ]);
-    return { ...found, ApproximateNumberOfMessages: String(visible - others) };
+    return { ...found, ApproximateNumberOfMessages: String(all - inFlight) };
   };
 }
 
@@ -145,17 +148,16 @@ interface StoredMessage {
   MessageBody: string;
   MD5OfMessageBody: string;
   attributes: Record<string, string>;
-  MessageAttributes?: object;
 }
 
-/** @returns stops it after the running calls have ended */
+/** @returns stops it, and resolves when the running calls have ended */
 function startFeeding(
   queue: Queue,
   { batchSize, windowSeconds, concurrency, reportsFailures }: EventSource,
-  target: Pick<LocalFunction, 'invoke'>,
+  target: LocalFunction,
   onFailed: (error: Error) => void,
 ): () => Promise<void> {
-  const underWay = new Set<Promise<void>>();
+  const running = new Set<Promise<void>>();
   let stopped = false;
   const receive = (MaxNumberOfMessages: number, WaitTimeSeconds: number): Promise<StoredMessage[]> =>
     queue.receive({ MaxNumberOfMessages, WaitTimeSeconds });
@@ -167,7 +169,7 @@ function startFeeding(
       const failedIds = new Set(failed.map(({ itemIdentifier }) => itemIdentifier));
       for (const { MessageId, ReceiptHandle } of messages) if (!failedIds.has(MessageId)) queue.delete(ReceiptHandle);
     } catch (error) {
-      onFailed(error as Error); // they become visible again
+      onFailed(error as Error); // the messages become visible again
     }
   }
 
@@ -176,16 +178,16 @@ function startFeeding(
       const first = await receive(1, MAX_WAIT_SECONDS);
       if (stopped || first.length === 0) continue;
       const others = batchSize > 1 ? await receive(batchSize - 1, windowSeconds) : [];
-      const handling = handle([...first, ...others]).finally(() => underWay.delete(handling));
-      underWay.add(handling);
-      if (underWay.size >= concurrency) await Promise.race(underWay);
+      const handling = handle([...first, ...others]).finally(() => running.delete(handling));
+      running.add(handling);
+      if (running.size >= concurrency) await Promise.race(running);
     }
   }
 
   void poll();
   return async () => {
     stopped = true;
-    await Promise.all(underWay);
+    await Promise.all(running);
   };
 }
 

@@ -24,7 +24,7 @@ export function readTarget({ url = '/' }: Pick<IncomingMessage, 'url'>) {
   return { path: pathAsSent.replace(/^\/*/, '/'), pathAsSent: pathAsSent || '/', query: new URLSearchParams(query) };
 }
 
-/** The caller can choose the id of its request: a UUID. */
+/** The id of a request: the UUID that the caller chose, or a new one. */
 export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const chosen = headers['x-amzn-requestid'];
   return typeof chosen === 'string' && UUID.test(chosen) ? chosen : randomUUID();
@@ -53,7 +53,7 @@ export function checkHead({ url = '', rawHeaders, headers }: IncomingMessage): v
 export async function readBody(request: IncomingMessage, minCompressionSize: number | undefined): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  // An oversized body is read to its end, so that every client receives the answer.
+  // Reads an oversized body to its end, since some clients read no answer before they have sent all.
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size <= MAX_BODY_BYTES) chunks.push(chunk);

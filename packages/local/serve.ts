@@ -20,8 +20,7 @@ import { createTable, LOCAL_TABLE_NAME } from '../admin/local-service/local-tabl
 import { NoAnswerError, withPatience } from '../admin/local-service/patience.ts';
 import { noteRunning } from '../admin/local-service/running.ts';
 import { line } from '../admin/text/printable.ts';
-import { appendTo } from './destinations.ts';
-import { startDynamoDb } from './dynamodb-local.ts';
+import { damageAdvice, startDynamoDb } from './dynamodb-local.ts';
 import { FAILURES, type Failure, startFailingTable } from './failing-table.ts';
 import { fullDisk } from './free-space.ts';
 import type { Served } from './gateway.ts';
@@ -48,12 +47,12 @@ export async function serve(
   if (options.inspect && !inspector.url())
     throw new StartError("The debugger's port 9229 is in use: stop the process that uses it.");
   const context = Object.entries(SETTINGS).map(([name, { env }]) => [name, process.env[env] || undefined]);
-  // Takes half a second, while DynamoDB Local starts.
+  // Takes half a second, in which DynamoDB Local starts.
   const synthesizing = import('./synthesize.ts').then(({ synthesize }) => synthesize(Object.fromEntries(context)));
   const [{ endpoint, table }, template] = await Promise.all([preparing, synthesizing]);
   const settings = readSettings({ TABLE_NAME: LOCAL_TABLE_NAME });
-  const known = await createAppKeys({ table, now: Date.now, settings, timeLimits: TIME_LIMITS }).find(DEMO_KEYS.demo);
-  const demoKey = known && DEMO_KEYS.demo; // a table of the user's own data has no such key
+  const demo = await createAppKeys({ table, now: Date.now, settings, timeLimits: TIME_LIMITS }).find(DEMO_KEYS.demo);
+  const demoKey = demo && DEMO_KEYS.demo; // a table of the user's own data does not have it
   const failing = options.fail.length > 0 ? await startFailingTable(endpoint, options.fail) : undefined;
   if (failing) atEnd(failing.close);
   let service: LocalService | undefined;
@@ -79,7 +78,7 @@ export async function serve(
     onFailed,
     console: console.listener,
     demoKey,
-    onEvent: options.events === undefined ? undefined : appendTo(options.events),
+    eventsFile: options.events,
   });
   atEnd(service.stop);
   const { feed } = feedOf(new Map(Object.entries(service.queueUrls)), undefined);
@@ -99,16 +98,17 @@ export async function serve(
       `Warning: cannot write to .local (${why}): \`npm run admin\` finds this service by DYNAMODB_ENDPOINT=${endpoint} only.`,
     );
   }
-  if (known && !options.still) atEnd(startSampleReports(service.sendToFeed));
+  if (demo && !options.still) atEnd(startSampleReports(service.sendToFeed));
   if (service.streamProblem)
     show(`Warning: cannot read the table's stream (${service.streamProblem}); interrupted merges stay pending.`);
   show(welcome(service, console.entrance, demoKey, options.fail));
-  // A last resort: no request may end the service.
+  // No request may end the service, even by an error that nothing catches.
   process.on('uncaughtException', (error) =>
     process.stderr.write(`Unexpected error (the service keeps running): ${error.stack}\n`),
   );
 }
 
+/** Time without an answer of DynamoDB until that is said, and until the service ends. */
 const SAY_MS = 3_000;
 const END_MS = 30_000;
 
@@ -135,9 +135,8 @@ async function prepareTable(
   } catch (error) {
     if (error instanceof DataError) throw new StartError(error.message);
     if (!(error instanceof NoAnswerError || isUnavailable(error))) throw error;
-    const damaged = db && ` If the database in ${db} is damaged, move the directory away to begin anew.`;
     const failed = `DynamoDB has stopped answering (${(error as Error).name}): check the load of this machine.`;
-    throw new StartError((db && fullDisk(db)) || `${failed}${damaged ?? ''}`);
+    throw new StartError((db && fullDisk(db)) || `${failed}${damageAdvice(db)}`);
   } finally {
     patient.stop();
   }
@@ -149,9 +148,9 @@ async function prepareTable(
  * it.
  */
 async function loadTable(table: Table, { data, db, still }: Options): Promise<void> {
-  /** A marker file while loading: contains the path of the data file, or nothing for the sample. */
-  const begun = db === undefined ? undefined : join(db, 'loading');
-  const cutShort = begun !== undefined && existsSync(begun) ? readFileSync(begun, 'utf8') : undefined;
+  /** A file that exists while loading: contains the path of the data file, or nothing for the sample. */
+  const marker = db === undefined ? undefined : join(db, 'loading');
+  const cutShort = marker !== undefined && existsSync(marker) ? readFileSync(marker, 'utf8') : undefined;
   const file = data ?? (cutShort || undefined);
   if (file === undefined && cutShort === undefined && (await listAccounts(table)).length > 0) {
     show('The table already has data: no sample data is loaded.');
@@ -160,10 +159,10 @@ async function loadTable(table: Table, { data, db, still }: Options): Promise<vo
   const source = file ?? 'sample data';
   const lines = file === undefined ? sampleData(Date.now(), { reporting: !still }) : linesOf(createReadStream(file));
   const entities = await checkAgainst(table, source, lines);
-  if (begun) writeFileSync(begun, file === undefined ? '' : resolve(file));
+  if (marker) writeFileSync(marker, file === undefined ? '' : resolve(file));
   const loading = { nowSeconds: Math.floor(Date.now() / 1000), gatewayKeys: createLocalGatewayKeys(table) };
   show(`Loaded ${source}: ${countsText(await writeData(table, entities, loading))}`);
-  if (begun) rmSync(begun);
+  if (marker) rmSync(marker);
 }
 
 function welcome(
@@ -173,7 +172,7 @@ function welcome(
   fail: readonly Failure[],
 ): string {
   const appKey = demoKey ?? '<API_KEY>';
-  // curl would send calls to this machine to the environment's proxy.
+  // With these variables curl would send the calls to a proxy.
   const { http_proxy, all_proxy, ALL_PROXY } = process.env;
   const direct = http_proxy || all_proxy || ALL_PROXY ? " --noproxy '*'" : '';
   const curl = (path: string, body: object) =>
@@ -197,7 +196,7 @@ function onServed({ method, path, status, code, durationMs, requestId }: Served)
   show(line`${new Date().toISOString()} ${method} ${path} ${status} ${code} ${durationMs.toFixed(1)} ms ${requestId}`);
 }
 
-/** Prints why a call was answered with ServiceUnavailable: a function is broken. */
+/** Prints why a function failed. */
 function onFailed(functionName: string, { message }: Error): void {
   process.stderr.write(`${line`The function ${functionName} failed: ${message}`}\n`);
 }

@@ -6,10 +6,9 @@ import { parseArgs } from 'node:util';
 import { FAILURES, isFailure } from './failing-table.ts';
 import { StartError } from './start-error.ts';
 
-const failureLines = () =>
-  Object.entries(FAILURES)
-    .map(([name, seen]) => `                 ${name.padEnd(11)}  ${seen}`)
-    .join('\n');
+const FAILURE_LINES = Object.entries(FAILURES).map(
+  ([name, effect]) => `                 ${name.padEnd(11)}  ${effect}`,
+);
 
 export const HELP = `Usage: npm start -- [options]
 
@@ -20,7 +19,7 @@ Set DYNAMODB_ENDPOINT to use another DynamoDB-compatible server instead of Dynam
   --data FILE  load FILE (newline-delimited JSON, see docs/data-format.md) instead of the sample data
   --db DIR     keep the database in DIR; if it holds data, no sample data is loaded
   --fail PART  make a part of the table fail, to test your program (can be repeated):
-${failureLines()}
+${FAILURE_LINES.join('\n')}
   --events FILE  append each event that the service publishes to FILE, a line of JSON each
   --still      keep the sample's hosts silent: without it they report through the feed, and the fleet moves
   --watch      restart when a source file changes; data is kept

@@ -3,17 +3,17 @@ import { StartError } from './start-error.ts';
 import { checkFirst, HELP, readOptions, UsageError } from './start-options.ts';
 
 async function main(): Promise<void> {
-  const stops: (() => Promise<void>)[] = [];
-  let ending: Promise<void> | undefined;
-  const end = (exitCode: number) => {
-    ending ??= (async () => {
-      for (const stop of stops.reverse()) await stop().catch(() => undefined);
-      process.exit(exitCode);
-    })();
-    return ending;
-  };
+  const started = new AsyncDisposableStack();
+  let isEnding = false;
+  /** Stops what was started, the latest first, and exits. */
+  async function end(exitCode: number): Promise<void> {
+    if (isEnding) return;
+    isEnding = true;
+    await started.disposeAsync().catch(() => undefined);
+    process.exit(exitCode);
+  }
   function fail(error: unknown): void {
-    if (ending) return;
+    if (isEnding) return;
     process.stderr.write(`${messageOf(error)}\n`);
     void end(error instanceof UsageError ? 2 : 1);
   }
@@ -21,18 +21,16 @@ async function main(): Promise<void> {
   process.on('SIGTERM', () => end(0));
   process.on('SIGHUP', () => end(0)); // the terminal was closed
   process.on('disconnect', () => end(0)); // the `--watch` process that started this one was killed
-  // npm does not stop its child when it is killed.
+  // When npm is killed, it does not stop its child.
   if (process.env.npm_lifecycle_event !== undefined) whenOrphaned(() => end(0));
   try {
-    if (Number(process.versions.node.split('.')[0]) < 24)
-      throw new StartError('Node 24 is required: use `npm start`, which provides it.');
     const options = readOptions();
     if (options === 'help') process.stdout.write(HELP);
     else {
       await checkFirst(options);
       // Imported here, so that wrong options are reported at once.
       const { serve } = await import('./serve.ts');
-      await serve(options, (stop) => stops.push(stop), fail);
+      await serve(options, (stop) => started.defer(stop), fail);
     }
   } catch (error) {
     fail(error);
@@ -47,10 +45,7 @@ function whenOrphaned(act: () => void): void {
   timer.unref();
 }
 
-/**
- * The message shown for a failure: that of our own errors, the stack of a syntax error for its place, otherwise the error's name and first
- * line.
- */
+/** The message shown for a failure: the stack of a syntax error, since it says where that is; of an unexpected error only one line. */
 function messageOf(error: unknown): string {
   if (error instanceof StartError || error instanceof UsageError) return error.message;
   const { name, message, stack } = error as Error;
@@ -58,4 +53,8 @@ function messageOf(error: unknown): string {
   return `Cannot start the service: ${name}: ${message.split('\n')[0]}`;
 }
 
-await main();
+if (Number(process.versions.node.split('.')[0]) >= 24) await main();
+else {
+  process.stderr.write('Node 24 is required: use `npm start`, which provides it.\n');
+  process.exitCode = 1;
+}

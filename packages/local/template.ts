@@ -1,4 +1,3 @@
-/** Reads parts of the stack's template, for the local gateway and the tests. */
 import { constructIdOf } from '../../infra/construct-ids.ts';
 import { type FunctionName, GRANTS } from '../../infra/grants.ts';
 
@@ -19,7 +18,7 @@ export interface Template {
 export const resourcesOf = ({ Resources }: Template, type: string): Record<string, Resource> =>
   Object.fromEntries(Object.entries(Resources).filter(([, { Type }]) => Type === type));
 
-/** The path of every method of the API, such as `POST /alert/merge`. */
+/** All methods of the API by their routes, such as `POST /alert/merge`. */
 export function routesOf(template: Template): Map<string, Resource> {
   const resources = resourcesOf(template, 'AWS::ApiGateway::Resource');
   const pathOf = (id: { Ref?: string }): string => {

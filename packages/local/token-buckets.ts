@@ -1,8 +1,9 @@
 import QuickLRU from 'quick-lru';
 
-/** Tokens added per second, and the capacity. */
 export interface Throttle {
+  /** Tokens added per second. */
   readonly rate: number;
+  /** Capacity of the bucket. */
   readonly burst: number;
 }
 

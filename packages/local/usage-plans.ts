@@ -8,7 +8,7 @@ export interface UsagePlan {
 }
 
 export interface Throttles {
-  /** The plan of the accounts' gateway keys, which the admin command attaches. */
+  /** The plan of the accounts' gateway keys, which the admin command attaches to it. */
   readonly accountPlan: UsagePlan;
   readonly otherPlans: readonly UsagePlan[];
   /** The stage's throttles by `/path/METHOD`, and the one for every other method. */

@@ -1,4 +1,4 @@
-/** Writes the licences of the bundled packages to a file beside the bundle, as their terms require. */
+/** Writes the licences of the bundled packages to a file beside the bundle: the licences require that. */
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 
 const dist = new URL('dist/', import.meta.url);

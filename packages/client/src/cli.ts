@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command of callers. */
+/** The command-line program, made of the client. */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -20,8 +20,8 @@ const HELP = `Usage: incident-monitoring-rum-client COMMAND [OPTION...]
 Commands:
   fleet                        list the hosts, each with its status and why
     --status S, --agent-version V, --edge-cluster C, --capture-mode M
-                               only these; each may be repeated, up to 20 times (capture mode 3)
-    --cursor C                 go on with a walk that failed
+                               only these; each may be repeated, up to 20 times (capture mode: 3)
+    --cursor C                 resume a listing that failed
   rum                          show the RUM plan, quotas and usage
     --no-cache                 read the plan from its source
   delete WORK_ITEM --version N soft-delete a work item, N being its version as last read
@@ -47,7 +47,7 @@ class UsageError extends Error {}
 const texts = { type: 'string', multiple: true } as const;
 const text = { type: 'string' } as const;
 const flag = { type: 'boolean' } as const;
-/** By command; the rest are of all. */
+/** The options of each command, besides `COMMON`. */
 const OPTIONS = {
   fleet: { status: texts, 'agent-version': texts, 'edge-cluster': texts, 'capture-mode': texts, cursor: text },
   rum: { 'no-cache': flag },
@@ -56,7 +56,7 @@ const OPTIONS = {
 };
 const COMMON = { json: flag, help: { ...flag, short: 'h' } } as const;
 
-/** Values come from others: none may be a command to the terminal. */
+/** Values come from others, so control characters, which can command the terminal, are replaced. */
 const printable = (value: unknown) => String(value).replace(/[\p{Cc}\p{Cf}]/gu, '?');
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
@@ -66,7 +66,7 @@ function integer(name: string, value: string | undefined): bigint {
   return BigInt(value);
 }
 
-/** @throws UsageError with the message of what `work` throws */
+/** Makes a UsageError of whatever `work` throws. */
 function asUsage<Result>(work: () => Result): Result {
   try {
     return work();
@@ -75,15 +75,15 @@ function asUsage<Result>(work: () => Result): Result {
   }
 }
 
-/** Nothing was sent: no such host, or nobody listens there. */
+/** Error codes after which nothing was sent: unknown host, or connection refused. */
 const UNREACHABLE = new Set(['ENOTFOUND', 'ECONNREFUSED']);
 const STILL_WAITING_MS = 3_000;
 let answered = false;
-/** Ends all calls. */
-const end = new AbortController();
-const call = { signal: end.signal };
+/** Ends the command's calls. */
+const ending = new AbortController();
+const callOptions = { signal: ending.signal };
 
-/** Ends the command if the address is wrong: until the first answer it is no outage that retries could outlive. */
+/** Ends the command, without retries, if the service cannot be reached before its first answer: the address is probably wrong. */
 const fetchOrEnd: typeof fetch = async (url, init) => {
   const { origin, pathname: path } = new URL(String(url));
   const timer = setTimeout(() => process.stderr.write(`Still waiting for ${origin}\n`), STILL_WAITING_MS);
@@ -94,7 +94,7 @@ const fetchOrEnd: typeof fetch = async (url, init) => {
   } catch (error) {
     const { code, message } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
     if (!answered && UNREACHABLE.has(code ?? ''))
-      end.abort(new ConnectionError(`No answer from ${origin}${path}: ${message || code}`, { path, origin }));
+      ending.abort(new ConnectionError(`No answer from ${origin}${path}: ${message || code}`, { path, origin }));
     throw error;
   } finally {
     clearTimeout(timer);
@@ -125,17 +125,17 @@ async function fleet(args: string[]): Promise<void> {
     ...(values['capture-mode'] && { capture_modes: values['capture-mode'] }),
     ...(values.cursor !== undefined && { cursor: values.cursor }),
   } as BrowseFleetRequest; // the service checks the values
-  for await (const host of connect().hosts(request, call)) {
+  for await (const host of connect().hosts(request, callOptions)) {
     const why = explainStatus(host);
-    if (values.json) print(jsonText({ ...host, why }) ?? '');
+    if (values.json) print(jsonText({ ...host, why }));
     else print(`${printable(host.host_id).padEnd(24)}  ${host.servicemap.status.padEnd(12)}  ${printable(why)}`);
   }
 }
 
 async function rum(args: string[]): Promise<void> {
   const { values } = asUsage(() => parseArgs({ args, options: { ...OPTIONS.rum, ...COMMON } }));
-  const resource = await connect().getRumResource(values['no-cache'] ? { no_cache: true } : {}, call);
-  if (values.json) print(jsonText(resource) ?? '');
+  const resource = await connect().getRumResource(values['no-cache'] ? { no_cache: true } : {}, callOptions);
+  if (values.json) print(jsonText(resource));
   else
     for (const [field, value] of Object.entries(resource)) print(`${printable(field).padEnd(30)}  ${printable(value)}`);
 }
@@ -147,10 +147,8 @@ async function deleteItem(args: string[]): Promise<void> {
   const [work_item_id, ...others] = positionals;
   if (work_item_id === undefined || others.length > 0) throw new UsageError('delete requires one WORK_ITEM');
   const version = integer('version', values.version);
-  await connect().deleteWorkItem({ work_item_id, version }, call);
-  print(
-    values.json ? (jsonText({ work_item_id, version, deleted: true }) ?? '') : `${printable(work_item_id)} deleted`,
-  );
+  await connect().deleteWorkItem({ work_item_id, version }, callOptions);
+  print(values.json ? jsonText({ work_item_id, version, deleted: true }) : `${printable(work_item_id)} deleted`);
 }
 
 async function merge(args: string[]): Promise<void> {
@@ -172,19 +170,19 @@ async function merge(args: string[]): Promise<void> {
       ...(values.title !== undefined && { title: values.title }),
       ...(values.owner !== undefined && { owner_id: integer('owner', values.owner) }),
     },
-    { idempotencyKey, ...call },
+    { idempotencyKey, ...callOptions },
   );
   const count = new Set(alert_ids.map((id) => id.toLowerCase())).size;
-  if (values.json) print(jsonText({ incident_id, alerts: count, replayed, idempotency_key: idempotencyKey }) ?? '');
+  if (values.json) print(jsonText({ incident_id, alerts: count, replayed, idempotency_key: idempotencyKey }));
   else print(`${count} ${count === 1 ? 'alert' : 'alerts'} ${replayed ? 'had been merged before' : 'merged'}`);
 }
 
-/** What to do about a failure; undefined: its message says it. */
+/** What to do about a failure; undefined if its message says that. */
 function adviceOn(error: ApiError): string | undefined {
-  // Without it a repeated merge could be a second one.
+  // Without its key, a repeated merge could be done twice.
   if (error.idempotencyKey !== undefined && !(error instanceof ServiceError && error.status < 500))
     return `The merge may have been done. Repeat it with --idempotency-key ${error.idempotencyKey}`;
-  if (error.cursor !== undefined) return `Go on with --cursor ${error.cursor}`;
+  if (error.cursor !== undefined) return `Resume with --cursor ${error.cursor}`;
   if (error instanceof ConnectionError) return 'Check BASE_URL and the network.';
   if (error instanceof ServiceError && error.code === 'Unauthorized') return 'Check APP_KEY and BASE_URL.';
   if (error instanceof ServiceError && error.retryAfter !== undefined) return `Try again in ${error.retryAfter} s.`;
@@ -213,7 +211,7 @@ function report(error: unknown, json: boolean): number {
 const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<void>>> = { fleet, rum, delete: deleteItem, merge };
 
 const [command = '--help', ...args] = process.argv.slice(2);
-// `| head` ends the reading: that is no failure.
+// A reader such as `head` may close the pipe early: that is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 if ([command, ...args].some((arg) => arg === '--help' || arg === '-h')) print(HELP.trimEnd());
 else

@@ -7,7 +7,7 @@ export interface CallSite {
   readonly path: string;
   /** Scheme, host and port of the service. */
   readonly origin: string;
-  /** Of a merge. */
+  /** Only of a merge. */
   readonly idempotencyKey?: string;
 }
 
@@ -16,9 +16,9 @@ export class ApiError extends Error {
   override readonly name: string = 'ApiError';
   readonly path: string;
   readonly origin: string;
-  /** Of a merge: repeat the call with this key to complete it safely. */
+  /** Only of a merge: repeat the call with this key to complete it safely. */
   readonly idempotencyKey: string | undefined;
-  /** Of a walk by `pages()` or `hosts()`: pass it as `cursor` to go on behind the last host that was yielded. */
+  /** Only of `pages()` and `hosts()`: pass it as `cursor` to resume after the last host that was yielded. */
   cursor: string | undefined;
 
   constructor(message: string, { path, origin, idempotencyKey }: CallSite, options?: ErrorOptions) {
@@ -49,10 +49,10 @@ export class UnexpectedAnswerError extends ApiError {
   }
 }
 
-/** An integer beyond 2^53 as a number, in a request or in an answer. */
+/** A number in a request is an integer beyond 2^53, or an answer has one where its type is a number. */
 export class InexactNumberError extends ApiError {
   override readonly name = 'InexactNumberError';
-  /** Such as `version` or `data.items[3].servicemap.node_count`. */
+  /** Path of the integer, such as `version` or `data.items[3].servicemap.node_count`. */
   readonly field: string;
   constructor(field: string, hint: string, site: CallSite) {
     super(`${field} is beyond 2^53, where a number is not exact${hint}`, site);
@@ -73,7 +73,6 @@ export interface Refusal {
 /** The service refused the call. Each code has a subclass; codes newer than the client use this class. */
 export class ServiceError extends ApiError {
   override readonly name: string;
-  /** The code to act on. */
   readonly code: ErrorCode | (string & {});
   readonly status: number;
   /** Quote it when you ask about the call. */
@@ -133,7 +132,7 @@ const CLASSES: Readonly<Record<Exclude<ErrorCode, 'OK'>, typeof ServiceError>> =
   ServiceUnavailable: ServiceUnavailableError,
 };
 
-/** The error of a refusal, of the class of its code. */
+/** Makes the error, of the class of its code. */
 export function serviceError(refusal: Refusal, site: CallSite): ServiceError {
   const known = Object.hasOwn(CLASSES, refusal.code) ? CLASSES[refusal.code as keyof typeof CLASSES] : ServiceError;
   return new known(refusal, site);

@@ -68,11 +68,14 @@ export function createClient(options: ClientOptions): Client {
       const { headers } = await transport.send(PATHS.mergeAlerts, request, call, idempotencyKey);
       return { replayed: headers.get('Idempotent-Replayed') === 'true' };
     },
-    // No operation may be missing.
+    // The compiler reports an operation that is missing.
   } satisfies Client & Record<keyof typeof PATHS, unknown>;
 }
 
-/** Milliseconds until each rate window has calls left, by the draft standard's header: `"second";r=0;t=1, "minute";r=9;t=33`. */
+/**
+ * Milliseconds until every rate-limit window has calls left, from the draft standard's header: `"second";r=0;t=1, "minute";r=9;t=33`, where
+ * `r` is the number of calls left and `t` the seconds until the window ends.
+ */
 function untilFreeMs({ headers }: Answer): number {
   const windows = (headers.get('RateLimit') ?? '').matchAll(/;r=(\d+);t=(\d+)/g);
   return Math.max(0, ...Array.from(windows, ([, left, seconds]) => (left === '0' ? Number(seconds) * 1_000 : 0)));

@@ -11,12 +11,12 @@ type ServiceMap = Pick<ServiceMapFleetHost['servicemap'], 'enabled' | 'status'> 
   readonly error_code?: string;
 };
 
-/** Of a host that reports none. */
+/** The report interval of a host that states none. */
 const DEFAULT_INTERVAL_MS = 60_000;
-/** Those that the service adds to a degraded host; other codes are the host's own. */
-const IMPAIRED = ['snapshot_truncated', 'snapshot_degraded', 'health_newer_than_snapshot'];
+/** The reason codes that the service adds to a degraded host; all others are the host's own. */
+const DEGRADED_CODES = ['snapshot_truncated', 'snapshot_degraded', 'health_newer_than_snapshot'];
 
-/** The rule that gave a host of an answer its status, in English, with the values that the rule used. Its age is that at `generated_at_ms`. */
+/** Says in English by which rule a host has its status, with the values that the rule used. Ages are as of the answer's `generated_at_ms`. */
 export function explainStatus({ servicemap }: { readonly servicemap: ServiceMap }): string {
   const unread = servicemap.error_code === 'status_unavailable';
   return `${unread ? 'Its live status could not be read, so only the inventory counts. ' : ''}${ruleOf(servicemap)}`;
@@ -43,7 +43,7 @@ function ruleOf(host: ServiceMap): string {
     case 'degraded':
       if (capability === 'failed') return 'Its capability_status is failed.';
       if (host.max_age_ms === undefined) return 'It has reported health, but no snapshot has been received.';
-      return `${age}, but: ${codes.filter((code) => IMPAIRED.includes(code)).join(', ')}.`;
+      return `${age}, but: ${codes.filter((code) => DEGRADED_CODES.includes(code)).join(', ')}.`;
     default:
       return `Its status is ${status satisfies never}, which is newer than this client.`;
   }
@@ -55,7 +55,7 @@ const UNITS = [
   ['min', 60_000],
 ] as const;
 
-/** Such as `12 h`, `90 s` and `5.0 s`: in the largest unit of which there are ten, or a whole number. */
+/** Such as `12 h`, `90 s` and `5.0 s`: in the largest unit that gives at least ten or a whole number. */
 function durationText(milliseconds: number): string {
   const [unit, size] = UNITS.find(
     ([, size]) => milliseconds >= 10 * size || (milliseconds > 0 && milliseconds % size === 0),

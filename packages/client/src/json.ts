@@ -1,8 +1,8 @@
 /** JSON whose integers stay exact: a number while that is exact, a bigint beyond 2^53. Works in any ES2022 engine. */
 import { NUMBER_PATHS } from './types.ts';
 
-/** JSON that may contain an integer beyond 2^53. */
-const LONG = /[:,[]\s*-?\d{16}/;
+/** Matches JSON that may contain an integer beyond 2^53. */
+const MAYBE_LONG_INTEGER = /[:,[]\s*-?\d{16}/;
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const LONG_INTEGER = /^-?\d{16,}$/;
 
@@ -12,7 +12,7 @@ export const randomId = (): string =>
 
 /** @throws SyntaxError */
 export function parseJson(text: string): unknown {
-  if (!LONG.test(text)) return JSON.parse(text);
+  if (!MAYBE_LONG_INTEGER.test(text)) return JSON.parse(text);
   // JSON.parse would round: long integers are passed as strings with an unguessable prefix.
   const mark = randomId();
   const marked = text.replace(TOKEN, (token) =>
@@ -24,6 +24,8 @@ export function parseJson(text: string): unknown {
 }
 
 /** JSON.stringify, with bigints as integers. */
+export function jsonText(value: object): string;
+export function jsonText(value: unknown): string | undefined;
 export function jsonText(value: unknown): string | undefined {
   if (typeof value === 'bigint') return String(value);
   if (Array.isArray(value)) return `[${value.map((item) => jsonText(item) ?? 'null').join(',')}]`;
@@ -35,11 +37,11 @@ export function jsonText(value: unknown): string | undefined {
   return `{${members.join(',')}}`;
 }
 
-/** The first field of a request with an integer beyond 2^53 as a number. */
+/** The first field of a request with a number that is an integer beyond 2^53, and so may have been rounded. */
 export const roundedField = (request: object): string | undefined =>
   Object.entries(request).find(([, value]) => Number.isInteger(value) && !Number.isSafeInteger(value))?.[0];
 
-/** The first bigint of an answer where its type has a number, such as `data.items[3].servicemap.node_count`. */
+/** The path of the first bigint of an answer where the type has a number, such as `data.items[3].servicemap.node_count`. */
 export function bigintField(value: unknown, path = 'data', names: readonly string[] = []): string | undefined {
   if (typeof value === 'bigint') return NUMBER_PATHS.has(JSON.stringify(names)) ? path : undefined;
   if (typeof value !== 'object' || value === null) return undefined;

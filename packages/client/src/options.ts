@@ -1,5 +1,3 @@
-/** Options and events. */
-
 /** An event of a call, for logging. It never contains the app key. */
 export type ClientEvent =
   | { readonly type: 'request'; readonly path: string; readonly attempt: number }
@@ -8,7 +6,7 @@ export type ClientEvent =
       readonly path: string;
       readonly attempt: number;
       readonly status: number;
-      /** Of a refusal. */
+      /** Only of a refusal. */
       readonly code?: string;
       readonly requestId: string;
       readonly durationMs: number;
@@ -21,13 +19,15 @@ export type ClientEvent =
       readonly durationMs: number;
       readonly message: string;
     }
-  | {
-      /** The client waits before a retry or the next page. */
-      readonly type: 'wait';
-      readonly path: string;
-      readonly reason: 'rate-limit' | 'unavailable' | 'no-answer';
-      readonly ms: number;
-    };
+  | WaitEvent;
+
+/** The client waits before a retry or the next page. */
+export interface WaitEvent {
+  readonly type: 'wait';
+  readonly path: string;
+  readonly reason: 'rate-limit' | 'unavailable' | 'no-answer';
+  readonly ms: number;
+}
 
 export interface ClientOptions {
   /** Base URL, without the operations' paths. */
@@ -36,11 +36,11 @@ export interface ClientOptions {
   /** Language of error messages, such as `zh-CN`; default `en`. */
   readonly language?: string;
   /**
-   * Retries of a call without an answer, or with 502, 503 or 504 (default 8, which outlives an outage of half a minute).
-   * 429 does not count; a call is sent 20 times at most.
+   * Retries of a call without an answer, or with 502, 503, 504 or a gateway's own 500 (default 8, which outlives an outage of half a minute).
+   * Retries after 429 do not count; a call is sent 20 times at most.
    */
   readonly retries?: number;
-  /** Time in which a call may be sent again, from its beginning, rate limits included, in milliseconds (default 120,000). */
+  /** Milliseconds from a call's beginning after which no retry begins, waits for rate limits included (default 120,000). */
   readonly maxWaitMs?: number;
   /** Time-out of an attempt in milliseconds (default 35,000). */
   readonly timeoutMs?: number;
@@ -57,7 +57,7 @@ export interface ClientOptions {
 export interface CallOptions {
   /** Cancels the call and its waits; it then throws the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Overrides the client's. */
+  /** Replaces the client's `timeoutMs`. */
   readonly timeoutMs?: number;
 }
 

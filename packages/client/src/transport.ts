@@ -10,7 +10,7 @@ import {
   UnexpectedAnswerError,
 } from './client-errors.ts';
 import { bigintField, jsonText, parseJson, roundedField } from './json.ts';
-import type { CallOptions, ClientEvent, ClientOptions } from './options.ts';
+import type { CallOptions, ClientEvent, ClientOptions, WaitEvent } from './options.ts';
 
 /** A success, with its headers. */
 export interface Answer {
@@ -20,18 +20,18 @@ export interface Answer {
 
 export interface Transport {
   send(path: string, request: object, options?: CallOptions, idempotencyKey?: string): Promise<Answer>;
-  /** Calls the hook, then waits. @throws the signal's reason when it aborts */
-  wait(event: Extract<ClientEvent, { type: 'wait' }>, signal: AbortSignal | undefined): Promise<void>;
+  /** Calls `onEvent`, then waits. @throws the signal's reason when it aborts */
+  wait(event: WaitEvent, signal: AbortSignal | undefined): Promise<void>;
   now(): number;
 }
 
 const FIRST_BACKOFF_MS = 500;
-/** With `RETRIES` the shortest waits add up to 31 seconds, the longest to 63: a restart or failover is over by then. */
+/** With `RETRIES` all waits together take 31 to 63 seconds: a restart or failover is over by then. */
 const MAX_BACKOFF_MS = 16_000;
 const RETRIES = 8;
-/** Also for `Retry-After: 0`. */
+/** The shortest wait, also for `Retry-After: 0`. */
 const MIN_WAIT_MS = 100;
-/** Of a call, rate limits included: `Retry-After: 0` must not make it endless. */
+/** Includes attempts refused with 429, since `Retry-After: 0` must not make a call endless. */
 const MAX_ATTEMPTS = 20;
 
 /** Name and version, as in package.json. */
@@ -50,8 +50,8 @@ export function createTransport(options: ClientOptions): Transport {
   const address = (path: string) =>
     `${base.origin}${base.pathname.replace(/\/$/, '')}${path}?app_key=${encodeURIComponent(appKey)}`;
   const encoded = encodeURIComponent(appKey);
-  const written = [appKey, encoded, encoded.replace(/%../g, (code) => code.toLowerCase())];
-  const withoutKey = (text: string) => written.reduce((clean, key) => clean.replaceAll(key, '<app_key>'), text);
+  const spellings = [appKey, encoded, encoded.replace(/%../g, (code) => code.toLowerCase())];
+  const withoutKey = (text: string) => spellings.reduce((clean, key) => clean.replaceAll(key, '<app_key>'), text);
 
   const emit = (event: ClientEvent) => {
     try {
@@ -61,7 +61,7 @@ export function createTransport(options: ClientOptions): Transport {
     }
   };
 
-  async function wait(event: Extract<ClientEvent, { type: 'wait' }>, signal: AbortSignal | undefined): Promise<void> {
+  async function wait(event: WaitEvent, signal: AbortSignal | undefined): Promise<void> {
     emit(event);
     await sleep(event.ms, signal);
     signal?.throwIfAborted();
@@ -97,7 +97,7 @@ export function createTransport(options: ClientOptions): Transport {
         redirect: 'manual',
       });
       const text = await response.text();
-      const outcome = read(response, text, site, withoutKey);
+      const outcome = readResponse(response, text, site, withoutKey);
       const requestId = outcome instanceof ServiceError ? outcome.requestId : response.headers.get('Svc-Request-Id');
       const code = outcome instanceof ServiceError && { code: outcome.code };
       emit({
@@ -126,7 +126,7 @@ export function createTransport(options: ClientOptions): Transport {
   }
 
   function noAnswer(error: unknown, site: CallSite): ConnectionError {
-    const cause = copyOf(error, withoutKey);
+    const cause = cleanCopy(error, withoutKey);
     const root = cause.cause instanceof Error ? cause.cause : cause;
     return new ConnectionError(`No answer from ${site.origin}${site.path}: ${root.message}`, site, { cause });
   }
@@ -138,7 +138,7 @@ export function createTransport(options: ClientOptions): Transport {
       const site = { path, origin: base.origin, ...(idempotencyKey !== undefined && { idempotencyKey }) };
       const rounded = roundedField(request);
       if (rounded !== undefined) throw new InexactNumberError(rounded, ': pass it as a bigint', site);
-      const body = jsonText(request) ?? '';
+      const body = jsonText(request);
       const began = now();
       let failures = 0;
       for (let attempt = 1; ; attempt += 1) {
@@ -151,7 +151,7 @@ export function createTransport(options: ClientOptions): Transport {
           const retryAfter = error instanceof ServiceError ? error.retryAfter : undefined;
           const asked = (retryAfter ?? 0) * 1_000;
           const leftMs = began + maxWaitMs - now();
-          // A random time alone does not end the retries.
+          // The random part is cut to the time left: it alone must not end the retries.
           const ms = Math.max(MIN_WAIT_MS, asked, Math.min(backoffMs(attempt, asked), leftMs));
           if (failures > retries || attempt === MAX_ATTEMPTS || ms > leftMs) throw error;
           await wait({ type: 'wait', path, reason, ms }, call.signal);
@@ -161,28 +161,28 @@ export function createTransport(options: ClientOptions): Transport {
   };
 }
 
-/** Why a failed call is retried; undefined: it is not. All calls can be: merges have an idempotency key. */
-function reasonToRepeat(error: unknown): Extract<ClientEvent, { type: 'wait' }>['reason'] | undefined {
+/** Why a failed call is retried; undefined if it is not. Every operation can be retried: merges have an idempotency key. */
+function reasonToRepeat(error: unknown): WaitEvent['reason'] | undefined {
   if (error instanceof ConnectionError) return 'no-answer';
   if (!(error instanceof ServiceError || error instanceof UnexpectedAnswerError)) return undefined;
   if (error.status === 429) return 'rate-limit';
   if ([502, 503, 504].includes(error.status)) return 'unavailable';
-  // A bug of the service has the envelope. Without it, a gateway answers for a function that it could not call.
+  // A service that fails sends the envelope. Without it, a gateway answers for a function that it could not call.
   if (error.status === 500 && error instanceof UnexpectedAnswerError) return 'unavailable';
   return undefined;
 }
 
-/** Half of a time that doubles with each attempt, or what was asked for, and a random time more: callers refused together spread. */
+/** Milliseconds until a retry: they double with each attempt, are at least `asked`, and half is random, so that callers refused together spread. */
 function backoffMs(attempt: number, asked: number): number {
   const half = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (attempt - 1)) / 2;
   return Math.round(Math.max(asked, half) + Math.random() * half);
 }
 
-/** Unlike the time of day it is never set back. */
+/** Unlike the time of day, this clock is never set back. */
 const monotonicMs = () => Math.floor(performance.now());
 
-/** An answer's data, or its error, each text of which passes through `clean`. */
-function read(
+/** A response as the answer or the error that it is. Each text of an error passes through `clean`. */
+function readResponse(
   { status, headers }: Response,
   text: string,
   site: CallSite,
@@ -237,10 +237,10 @@ function baseOf(url: string): URL {
   return base;
 }
 
-/** A copy of an error, each text passed through `clean`. */
-function copyOf(error: unknown, clean: (text: string) => string): Error {
+/** A copy of an error, each text of which has passed through `clean`. */
+function cleanCopy(error: unknown, clean: (text: string) => string): Error {
   if (!(error instanceof Error)) return new Error(clean(String(error)));
-  const cause = error.cause === undefined ? undefined : copyOf(error.cause, clean);
+  const cause = error.cause === undefined ? undefined : cleanCopy(error.cause, clean);
   const copy = new Error(clean(error.message), cause && { cause });
   const code = 'code' in error && typeof error.code === 'string' && { code: clean(error.code) };
   return Object.assign(copy, { name: error.name, stack: clean(error.stack ?? '') }, code);

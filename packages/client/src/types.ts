@@ -59,16 +59,12 @@ export type ErrorCode =
  * - `no_data`: no report at all
  */
 export type FleetStatus = 'active' | 'degraded' | 'stale' | 'initializing' | 'disabled' | 'unsupported' | 'no_data';
-/**
- */
 export type CaptureMode = 'ebpf' | 'polling' | 'unknown';
 /**
  * `fresh`: the latest snapshot was received within 2 times the report interval; `stale`: earlier; `unknown`: never
  */
 export type FreshnessStatus = 'fresh' | 'stale' | 'unknown';
 
-/**
- */
 export interface GetRumResourceRequest {
   /**
    * Bypass the short-lived cache and read the record (plan, quotas, status) from its source; does not refresh the usage counts, which are read on every call
@@ -180,8 +176,6 @@ export interface RumResource {
    */
   'session_replay.used_cnt': number;
 }
-/**
- */
 export interface DeleteWorkItemRequest {
   /**
    * The work item to delete: 1 to 128 characters
@@ -192,8 +186,6 @@ export interface DeleteWorkItemRequest {
    */
   version: number | bigint;
 }
-/**
- */
 export interface MergeAlertsRequest {
   /**
    * Alerts of the account, obtained from POST /alert/list: ObjectIDs in either letter case; repeated ids count once
@@ -218,8 +210,6 @@ export interface MergeAlertsRequest {
    */
   title?: string;
 }
-/**
- */
 export interface BrowseFleetRequest {
   /**
    * The next_cursor of the previous page, unchanged; absent or empty for the first page. Never construct one

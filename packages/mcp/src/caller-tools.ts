@@ -13,23 +13,23 @@ import { type Arguments, type InputSchema, type Tool, tool } from './tool.ts';
 
 const schemas: Readonly<Record<string, unknown>> = openapi.components.schemas;
 
-/** A schema with its references replaced, without what only this API's tools know. */
+/** A schema without references, `x-` fields and formats, which assistants may not know. */
 function resolved(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(resolved);
   if (typeof schema !== 'object' || schema === null) return schema;
   if ('$ref' in schema) return resolved(schemas[String(schema.$ref).split('/').at(-1) ?? '']);
-  const known = Object.entries(schema).filter(([key]) => !key.startsWith('x-') && key !== 'format');
-  return Object.fromEntries(known.map(([key, value]) => [key, resolved(value)]));
+  const standard = Object.entries(schema).filter(([key]) => !key.startsWith('x-') && key !== 'format');
+  return Object.fromEntries(standard.map(([key, value]) => [key, resolved(value)]));
 }
 
 const requestSchema = (name: keyof typeof openapi.components.schemas) => resolved(schemas[name]) as InputSchema;
 
-/** How many previewed merges are remembered, by their code. */
 const MAX_PREVIEWS = 100;
 
 const mergeSchema = requestSchema('MergeAlertsRequest');
+/** The merges that were previewed, as text, by their codes. */
 const previewed = new Map<string, string>();
-/** The same text for the same merge, in whichever order it names its fields. */
+/** A text of a merge that does not depend on the order of its fields. */
 const textOf = (args: Arguments) => JSON.stringify(Object.keys(mergeSchema.properties).map((field) => args[field]));
 
 function preview(args: Arguments) {

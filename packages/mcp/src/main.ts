@@ -18,7 +18,7 @@ MCP server over standard input and output. It reads only, unless:
   --operator FOLDER  also offer operator_status, operator_find and operator_merge_preview, by the admin command
                      of the service's source in FOLDER, with the AWS credentials of the environment
   --stack NAME, --region REGION
-                     the deployed stack they look at (default: the service that npm start runs)
+                     the deployed stack that these look at (default: the service that npm start runs)
   --help, --version
 
 Environment:
@@ -26,10 +26,10 @@ Environment:
   BASE_URL           address of the service (default: http://127.0.0.1:3000)
 `;
 
-/** Assistants abandon a tool call after a minute. */
-const TIMEOUTS = { timeoutMs: 30_000, maxWaitMs: 20_000 };
+/** A call ends within 50 seconds: assistants abandon a tool call after a minute. */
+const TIME_LIMITS = { timeoutMs: 30_000, maxWaitMs: 20_000 };
 
-function options() {
+function readOptions() {
   const { values } = parseArgs({
     options: {
       'allow-writes': { type: 'boolean', default: false },
@@ -45,12 +45,12 @@ function options() {
   return values;
 }
 
-async function serve({ 'allow-writes': allowWrites, operator, stack, region }: ReturnType<typeof options>) {
+async function serve({ 'allow-writes': allowWrites, operator, stack, region }: ReturnType<typeof readOptions>) {
   const { APP_KEY: appKey = '', BASE_URL: url = 'http://127.0.0.1:3000' } = process.env;
   // Keeps the app key out of child processes, which do not need it.
   delete process.env.APP_KEY;
   const tools: readonly Tool[] = [
-    ...callerTools(createClient({ url, appKey, ...TIMEOUTS })).filter(({ writes }) => allowWrites || !writes),
+    ...callerTools(createClient({ url, appKey, ...TIME_LIMITS })).filter(({ writes }) => allowWrites || !writes),
     ...(operator === undefined ? [] : operatorTools({ folder: operator, stack, region })),
   ];
   const { name, version } = manifest;
@@ -67,8 +67,8 @@ async function serve({ 'allow-writes': allowWrites, operator, stack, region }: R
     const { name, arguments: args = {} } = params;
     const tool = tools.find((tool) => tool.name === name);
     if (tool === undefined) return invalid(`There is no tool ${name}. Tools that write require --allow-writes.`);
-    const wrong = tool.check(args);
-    if (wrong !== undefined) return invalid(wrong);
+    const problem = tool.check(args);
+    if (problem !== undefined) return invalid(problem);
     try {
       return { content: [{ type: 'text', text: jsonText(await tool.run(args, signal)) ?? '' }] };
     } catch (error) {
@@ -79,7 +79,7 @@ async function serve({ 'allow-writes': allowWrites, operator, stack, region }: R
 }
 
 try {
-  const values = options();
+  const values = readOptions();
   if (values.help) process.stdout.write(HELP);
   else if (values.version) process.stdout.write(`${manifest.version}\n`);
   else await serve(values);

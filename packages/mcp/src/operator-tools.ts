@@ -6,7 +6,7 @@ import { type Tool, tool } from './tool.ts';
 const TIMEOUT_MS = 50_000;
 
 const OBJECT_ID = { type: 'string', pattern: '^[0-9a-fA-F]{24}$' };
-/** They become arguments of one command line. */
+/** The ids are arguments of one command line, whose length is limited. */
 const MAX_ALERTS = 1_000;
 
 interface Operator {

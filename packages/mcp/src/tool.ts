@@ -1,4 +1,3 @@
-/** What a tool is, and how it fails. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import { ApiError, ServiceError } from '../../client/src/index.ts';
@@ -11,15 +10,15 @@ export interface Tool {
   readonly description: string;
   readonly inputSchema: InputSchema;
   readonly writes: boolean;
-  /** What is wrong with the arguments. */
+  /** Says what is wrong with the arguments; undefined if nothing is. */
   check(args: Arguments): string | undefined;
-  /** The answer, as JSON. @throws what {@link failure} reports */
+  /** @returns the answer, a JSON value */
   run(args: Arguments, signal: AbortSignal): Promise<unknown>;
 }
 
 const validator = new AjvJsonSchemaValidator();
 
-/** A tool that takes what its schema has, and nothing else. */
+/** Makes a tool that refuses arguments that its schema does not have. */
 export function tool(definition: Omit<Tool, 'check' | 'writes'> & { writes?: boolean }): Tool {
   const inputSchema = { ...definition.inputSchema, additionalProperties: false };
   const validate = validator.getValidator(inputSchema);
@@ -34,7 +33,7 @@ export function tool(definition: Omit<Tool, 'check' | 'writes'> & { writes?: boo
   };
 }
 
-/** A failed call, with the error of the service's envelope where it sent one. */
+/** The result of a failed call: the error of the service's envelope, if it sent one. */
 export function failure(error: unknown): CallToolResult {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof ServiceError) {

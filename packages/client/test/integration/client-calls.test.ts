@@ -24,7 +24,7 @@ import {
 const appKey = newAppKey();
 const ACCOUNT = 7;
 const rumKey = newAppKey();
-/** Of the sample what belongs to RUM, in an account of its own. */
+/** The sample's RUM rows, in an account of their own. */
 const withRum = [
   JSON.stringify({ kind: 'account', account_id: 8, name: 'With RUM', permissions: [] }),
   JSON.stringify({ kind: 'app_key', account_id: 8, app_key: rumKey }),
@@ -96,13 +96,13 @@ it.each([
   close();
 });
 
-/** A server that refuses some times, then answers. */
-async function refusing(times: number, status: number, retryAfter = '1') {
+/** A server that refuses the first calls, then answers. */
+async function refusing(calls: number, status: number, retryAfter = '1') {
   const seen: { idempotencyKey: string | undefined; at: number }[] = [];
   const server = createServer((request, response) => {
     request.resume();
     seen.push({ idempotencyKey: request.headers['idempotency-key'] as string | undefined, at: Date.now() });
-    const refused = seen.length <= times;
+    const refused = seen.length <= calls;
     response.writeHead(refused ? status : 200, {
       'Content-Type': 'application/json',
       ...(refused && { 'Retry-After': retryAfter }),
@@ -149,7 +149,7 @@ describe('the client', () => {
     await expect(chinese.getRumResource()).rejects.toThrow(/\p{Script=Han}/u);
   });
 
-  it('has the key in no error, whatever goes wrong', async () => {
+  it('puts the app key in no error', async () => {
     const nobody = createClient({ url: 'http://127.0.0.1:1', appKey, retries: 0 });
     const unknown = createClient({ url: service.url, appKey: `${appKey}x` });
     const elsewhere = createClient({ url: `${service.url}/docs`, appKey });
@@ -175,7 +175,7 @@ describe('the client', () => {
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(900);
   });
 
-  it('retries a call with a truncated answer, then gives up as without an answer', async () => {
+  it('retries a call whose answer is cut off, then throws a ConnectionError', async () => {
     let calls = 0;
     let cutOff = 1;
     const server = createServer((request, response) => {
@@ -197,7 +197,7 @@ describe('the client', () => {
     server.close();
   });
 
-  it('goes through all hosts with a scan_limit below its page size', async () => {
+  it('walks all hosts with a scan_limit below the default page size', async () => {
     const hosts: ServiceMapFleetHost[] = [];
     for await (const host of client.hosts({ scan_limit: 60, agent_versions: ['2'] })) hosts.push(host);
     expect(hosts.map(({ host_id }) => host_id)).toEqual(['h249']); // the last one of five pages
@@ -230,7 +230,7 @@ describe('the client', () => {
     ]);
   });
 
-  it('waits no longer than it is allowed to, and sends the key of a merge that it is given', async () => {
+  it('waits no longer than maxWaitMs, and sends the idempotency key that it is given', async () => {
     const server = await refusing(1, 429, '3600');
     const merging = createClient({ url: server.url, appKey, maxWaitMs: 1_000 });
     const merge = { alert_ids: [id('b')], incident_id: id('a') };
@@ -241,7 +241,7 @@ describe('the client', () => {
     expect(server.seen.map(({ idempotencyKey }) => idempotencyKey)).toEqual(['sent before', 'sent before']);
   });
 
-  it('gives up after so many times', async () => {
+  it('gives up after the given number of retries', async () => {
     const server = await refusing(9, 503);
     const giving = createClient({ url: server.url, appKey, retries: 1 });
     await expect(giving.getRumResource()).rejects.toMatchObject({ code: 'ServiceUnavailable', status: 503 });
@@ -251,7 +251,7 @@ describe('the client', () => {
 });
 
 describe('the command', () => {
-  /** Runs it as an installed one. */
+  /** Runs it as a process of its own. */
   const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
     new Promise<{ code: number; out: string; err: string }>((resolve) => {
       const surroundings = { ...process.env, BASE_URL: service.url, APP_KEY: appKey, ...env };
@@ -316,23 +316,23 @@ describe('the command', () => {
     [['delete', 'w'], {}, 2, /--version must be an integer/],
     [['merge', id('a'), '--alerts', 'no-such-file'], {}, 2, /no-such-file/],
     [['toString'], {}, 2, /unknown command toString/],
-  ])('%j says what is wrong', async (args, env, code, err) => {
+  ])('%j prints what is wrong', async (args, env, code, err) => {
     const ended = await run(args, env);
     expect(ended).toMatchObject({ code, out: '', err: expect.stringMatching(err) });
     expect(ended.err).not.toContain(appKey);
   });
 
-  it('gives the key of a merge that may have been done, and the cursor of a walk that failed', async () => {
+  it('prints the idempotency key of a merge that may have been done, and the cursor of a failed listing', async () => {
     const unsure = await answering(500, {}, '{"request_id":"r","error":{"code":"InternalError","message":"no"}}');
     const env = { BASE_URL: unsure.url };
     expect((await run(['merge', id('a'), id('b'), '--idempotency-key', 'mine'], env)).err).toContain(
       'Repeat it with --idempotency-key mine\n',
     );
-    expect((await run(['fleet', '--cursor', 'here'], env)).err).toContain('Go on with --cursor here\n');
+    expect((await run(['fleet', '--cursor', 'here'], env)).err).toContain('Resume with --cursor here\n');
     unsure.close();
   });
 
-  it('says that it is waiting, and goes on after an answer when the service ends', async () => {
+  it('says that it is waiting, and retries when the service is down after the first answer', async () => {
     let calls = 0;
     const server = createServer(async (request, response) => {
       request.resume();
@@ -350,7 +350,7 @@ describe('the command', () => {
     expect([code, err, calls]).toEqual([0, expect.stringContaining(`Still waiting for http://127.0.0.1:${port}`), 2]);
   });
 
-  it('has its commands and options in --help', async () => {
+  it('lists its commands and options with --help', async () => {
     const { code, out } = await run(['merge', '--help']);
     expect(code).toBe(0);
     for (const word of ['fleet', 'rum', 'delete', 'merge', '--json', 'APP_KEY']) expect(out).toContain(word);

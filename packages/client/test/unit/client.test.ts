@@ -21,7 +21,7 @@ import {
 const APP_KEY = 'key of nobody/+&=';
 const URL = 'http://service.test/prod/';
 
-/** A client over a service and a clock of the test's own: no time passes but what the client and the service take. */
+/** A client with a service and a clock of the test: time passes only by the client's waits, and 40 ms for each call. */
 function clientOver(
   serve: (request: { at: number; path: string; text: string; headers: Headers }) => Response,
   options: Partial<ClientOptions> = {},
@@ -59,7 +59,7 @@ const ok = (data: unknown, headers: Record<string, string> = {}) => json({ reque
 const refusal = (code: string, status: number, headers: Record<string, string> = {}) =>
   json({ request_id: 'r', error: { code, message: 'no', hint: 'a field of later' } }, { status, headers });
 
-/** A fleet behind the contract's windows of 2 calls a second and 30 a minute, of whose first minute others of the account took some. */
+/** A fleet behind the contract's limits of 2 calls a second and 30 a minute. @param others calls of the first minute that others made */
 function limitedFleet(hosts: number, others = 0) {
   const used = new Map<string, number>();
   let refused = 0;
@@ -109,7 +109,7 @@ describe('the client', () => {
     expect(elapsed()).toBeLessThan(80_000);
   });
 
-  it('waits for a window that others of the account used up', async () => {
+  it('waits for a window that other callers of the account have used up', async () => {
     const fleet = limitedFleet(1_200, 30);
     const { client, waits } = clientOver(fleet.serve, { retries: 0 });
     let hosts = 0;
@@ -142,7 +142,7 @@ describe('the client', () => {
     expect(Math.max(...waits) - Math.min(...waits)).toBeGreaterThan(100);
   });
 
-  it('waits out what it may, and no longer, where a random time would go beyond it', async () => {
+  it('cuts a random wait to what maxWaitMs leaves', async () => {
     const random = vi.spyOn(Math, 'random').mockReturnValue(0.999);
     const fails = [() => refusal('RequestTooFrequently', 429, { 'Retry-After': '60' }), () => ok({ items: [] })];
     const { client, waits } = clientOver(() => (fails.shift() ?? (() => ok({})))(), { maxWaitMs: 60_200 });
@@ -151,7 +151,7 @@ describe('the client', () => {
     random.mockRestore();
   });
 
-  it.each(['0', '-5'])('sends a call twenty times at most where Retry-After is %s', async (seconds) => {
+  it.each(['0', '-5'])('sends a call twenty times at most when Retry-After is %s', async (seconds) => {
     const serve = () => refusal('RequestTooFrequently', 429, { 'Retry-After': seconds });
     const { client, bodies, waits } = clientOver(serve, { maxWaitMs: 1e9 });
     await expect(client.browseFleet()).rejects.toBeInstanceOf(RequestTooFrequentlyError);
@@ -159,7 +159,7 @@ describe('the client', () => {
     for (const { ms } of waits()) expect(ms).toBeGreaterThanOrEqual(100);
   });
 
-  it('has the key in no error and no event where a server repeats the address', async () => {
+  it('puts the app key in no error and no event when a server repeats the address', async () => {
     const lower = encodeURIComponent(APP_KEY).replace(/%../g, (code) => code.toLowerCase());
     for (const key of [APP_KEY, encodeURIComponent(APP_KEY), lower]) {
       const body = { request_id: key, error: { code: key, message: `no /x?app_key=${key}` } };
@@ -182,7 +182,7 @@ describe('the client', () => {
     expect(agents).toEqual([`${name}/${version}`]);
   });
 
-  it('ends by its time-out, and by a signal, where a body does not', async () => {
+  it('ends at its time-out, or when a signal aborts, while a body has not ended', async () => {
     const server = createServer((request, response) => {
       request.resume();
       response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '99' });
@@ -247,7 +247,7 @@ describe('the client', () => {
     expect(elapsed()).toBeLessThan(3_000);
   });
 
-  it('goes on behind the last host after a walk failed, by the cursor of its error', async () => {
+  it('resumes a failed walk after the last host, by the cursor of its error', async () => {
     const fleet = limitedFleet(250);
     let calls = 0;
     const { client } = clientOver((request) => (++calls === 3 ? refusal('InternalError', 500) : fleet.serve(request)));
@@ -261,7 +261,7 @@ describe('the client', () => {
     expect(seen).toEqual(Array.from({ length: 250 }, (_, index) => String(index)));
   });
 
-  it('says why a host has its status, as the answer has it', () => {
+  it('explains the status of a host', () => {
     const stale = { enabled: true, status: 'stale', max_age_ms: 612_000, report_interval_ms: 30_000 } as const;
     expect(explainStatus({ servicemap: stale })).toBe(
       'The latest snapshot is 10 min old: more than twice the report interval of 30 s.',
@@ -274,7 +274,7 @@ describe('the client', () => {
     );
   });
 
-  it('goes on from a cursor, and takes pages that its scan_limit allows', async () => {
+  it('begins at a cursor, and asks for pages no larger than scan_limit', async () => {
     const { client, bodies } = clientOver(({ text }) =>
       ok({ items: [], next_cursor: text.includes('"c"') ? 'd' : undefined }),
     );
@@ -298,7 +298,7 @@ describe('the client', () => {
       undefined,
     ],
   ] as const)(
-    'sends a merge again with the same key after %s, and gives up after so many times',
+    'retries a merge with the same idempotency key after %s, and gives up after the given number of retries',
     async (_name, fail, reason, ms) => {
       let failures = 1;
       const { client, keys, bodies, waits } = clientOver(
@@ -328,7 +328,7 @@ describe('the client', () => {
     }
   });
 
-  it('has a class for every code of the contract, and takes codes that it does not know', async () => {
+  it('has an error class for every code of the contract, and a general one for unknown codes', async () => {
     for (const [code, { status }] of Object.entries(ERROR_CODES).filter(([code]) => code !== 'OK')) {
       const { client } = clientOver(() => refusal(code, status), { retries: 0, maxWaitMs: 0 });
       const error: Error = await client.getRumResource().then(
@@ -383,7 +383,7 @@ describe('the client', () => {
     expect(sent.bodies).toHaveLength(1);
   });
 
-  it('shows the key in no event and no error, whatever fails', async () => {
+  it('puts the app key in no event and no error when a call fails', async () => {
     const encoded = encodeURIComponent(APP_KEY);
     const deep = new TypeError(`fetch failed for ${APP_KEY}`, { cause: new Error(`at ?app_key=${encoded}`) });
     const { client, events } = clientOver(() => {
@@ -409,7 +409,7 @@ describe('the client', () => {
     expect(error).toMatchObject({ status: 200, message: expect.stringContaining('check the url') });
   });
 
-  it('ends a wait and a call when the signal aborts, with its reason', async () => {
+  it('ends a wait and a call with the reason of the signal that aborts', async () => {
     const reason = new Error('enough');
     const aborted = new AbortController();
     const { client } = clientOver(() => refusal('ServiceUnavailable', 503), {
@@ -437,7 +437,7 @@ describe('the client', () => {
     expect(error).toBeInstanceOf(ConnectionError);
   });
 
-  it('goes on when the hook throws', async () => {
+  it('completes a call although onEvent throws', async () => {
     const { client } = clientOver(() => ok(null), {
       onEvent: () => {
         throw new Error('a logger that is down');

@@ -1,4 +1,4 @@
-/** What others reach of `npm start`: from an address that is not loopback, or by a name of their own. */
+/** What others can reach of `npm start`, from an address that is not loopback or by another host name. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
@@ -37,7 +37,7 @@ describe('a service that npm start runs', () => {
   let service: Awaited<ReturnType<typeof start>>;
   let url = '';
   beforeAll(async () => {
-    // With what a machine may bring: proxies, and a locale in which `I` is no capital `i`.
+    // On a machine with proxies, and a locale in which `I` is not the capital of `i`.
     const proxy = 'http://127.0.0.1:9';
     service = await start(['--port', '0', '--fail', 'live-status'], {
       DYNAMODB_ENDPOINT: undefined,
@@ -108,9 +108,9 @@ describe('a service that npm start runs', () => {
   });
 });
 
-it('a service that cannot write to its folder serves, and says how commands find it', async () => {
+it('serves although it cannot write to its folder, and says how commands find it', async () => {
   const folder = copyService();
-  // Also root cannot make a folder in it.
+  // A file in the folder's place stops even root.
   writeFileSync(join(folder, '.local'), '');
   const data = join(folder, 'mine.ndjson');
   writeFileSync(data, '{"kind":"account","account_id":1,"name":"Mine","permissions":[]}');

@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterEach(() => stop());
 
-/** What a fleet page and a RUM record are answered with while something fails. */
+/** The answers to calls for a fleet page and a RUM record while parts fail. */
 async function callWith(...failures: Failure[]): Promise<[fleet: Answer, rum: Answer]> {
   const { account, appKey } = await newCaller(table);
   await putAll(table, [
@@ -76,7 +76,7 @@ describe('npm start -- --fail', () => {
   });
 });
 
-describe('what a rehearsal makes fail', () => {
+describe('npm start -- --fail, for rehearsals', () => {
   it('throttle: calls are ServiceUnavailable, by throttling', async () => {
     for (const { status, body } of await callWith('throttle'))
       expect([status, body.error.code]).toEqual([503, 'ServiceUnavailable']);

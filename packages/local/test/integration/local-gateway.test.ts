@@ -78,7 +78,7 @@ function sendOnce({ method = 'POST', path, headers = { 'content-type': 'applicat
 
 const withKey = (path: string) => `${path}?app_key=${appKey}`;
 
-describe('over real HTTP', () => {
+describe('the local gateway', () => {
   it('an int64 goes in and out unchanged', async () => {
     const body = `{"incident_id":"${'A'.repeat(24)}","alert_ids":["${'b'.repeat(24)}"],"owner_id":9223372036854775807}`;
     const merged = await send({ path: withKey('/alert/merge'), body });
@@ -88,7 +88,7 @@ describe('over real HTTP', () => {
     expect(incident.owner_id).toBe(9223372036854775807n);
   });
 
-  it('every answer has its request id in body and header, whoever made it', async () => {
+  it('every answer has its request id in body and header, from gateway and function alike', async () => {
     const sent = [
       { path: withKey('/monit/servicemap/fleet') },
       { path: '/monit/servicemap/fleet' },
@@ -142,18 +142,18 @@ describe('over real HTTP', () => {
     expect(JSON.parse(text).error.message).toContain('UTF-8');
   });
 
-  it('what is shown of a request never holds its query', async () => {
+  it('the log line of a request never contains its query', async () => {
     await send({ path: withKey('/rum/resource/info') });
     expect(served.at(-1)).toMatchObject({ method: 'POST', path: '/rum/resource/info' });
     expect(JSON.stringify(served)).not.toContain(appKey);
   });
 
-  it('what is shown of a request names it as its answer does', async () => {
+  it('the log line of a request has the request id of its answer', async () => {
     const { headers } = await send({ path: withKey('/rum/resource/info') });
     expect(served.at(-1)?.requestId).toBe(headers['svc-request-id']);
   });
 
-  it('a caller that goes away before its body has come is no failure of the service', async () => {
+  it('a caller that disconnects before it has sent its body is logged as 499', async () => {
     const path = '/gone/away';
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
     socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n{"a":`);
@@ -192,11 +192,11 @@ describe('over real HTTP', () => {
   });
 });
 
-it('the stream is followed as the template says, also in when records are given up', () => {
+it('the settings of the stream, also of giving up records, come from the template', () => {
   const { patterns: _patterns, ...stream } = readDeployment(inject('template'), table.name).stream;
   expect(stream).toEqual({
     ...{ functionName: 'relay', batchSize: 100, bisects: true, deadLetters: 'RelayDeadLetters' },
-    ...{ longestAgeMs: 8 * 3_600_000, mostRetries: Number.POSITIVE_INFINITY },
+    ...{ maxAgeMs: 8 * 3_600_000, maxRetries: Number.POSITIVE_INFINITY },
   });
 });
 
@@ -217,14 +217,14 @@ it('a function that cannot be loaded is named with its error', async () => {
   gateway.close();
 });
 
-it('the reference page shows an answer as it came, every number in its own text', () => {
+it('the reference page shows the numbers of an answer as they were sent', () => {
   const text = '{"id":9223372036854775807,"n":[1.0,1e3,-0.10],"s":"a\\u0041"}';
   expect(exactJson(text)).toBe(
     '{\n  "id": 9223372036854775807,\n  "n": [\n    1.0,\n    1e3,\n    -0.10\n  ],\n  "s": "aA"\n}',
   );
   for (const other of ['no JSON', '', undefined, { size: 3 }]) expect(exactJson(other)).toBeUndefined();
   const page = createDocs('k')('/docs')?.body.toString() ?? '';
-  // The page's own copy does the same: it is whole, and depends on nothing here.
+  // The copy in the page does the same, so it depends on nothing outside it.
   const source = page.slice(page.indexOf('function exactJson'), page.indexOf('// Swagger UI parses'));
   expect(new Function(`${source}; return exactJson('[9007199254740993]')`)()).toBe('[\n  9007199254740993\n]');
   expect(page).toContain('plugins: [showExactly]');

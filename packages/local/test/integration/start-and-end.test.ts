@@ -1,4 +1,4 @@
-/** How `npm start` refuses to start, and how it ends; what it keeps with `--db`. */
+/** How `npm start` refuses to start and how it ends, and what `--db` keeps. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ describe.concurrent('npm start that cannot start', () => {
 
   it.each([
     ['a port that is taken', () => ['--port', takenPort(taken)], 1, /^Port \d+ is in use .*--port\.\n$/],
-    ['a port that is none', () => ['--port', 'x'], 2, /^--port must be a number from 0 to 65535, not "x"\.\n$/],
+    ['an invalid port', () => ['--port', 'x'], 2, /^--port must be a number from 0 to 65535, not "x"\.\n$/],
     [
       'a part that cannot fail',
       () => ['--fail', 'x'],
@@ -47,7 +47,7 @@ describe.concurrent('npm start that cannot start', () => {
       1,
       /^Cannot read \/nowhere \(ENOENT\): check --data\.\n$/,
     ],
-  ])('says %s in one line', async (_what, args, exitCode, message) => {
+  ])('reports %s in one line', async (_what, args, exitCode, message) => {
     const { ended, errors, output } = await start(args());
     expect(await ended).toBe(exitCode);
     expect(errors()).toMatch(message);
@@ -96,7 +96,7 @@ describe.concurrent('npm start that cannot start', () => {
   });
 });
 
-it('ends when npm is ended by a signal, which npm keeps from it', async () => {
+it('ends when npm is stopped by a signal that npm does not pass on', async () => {
   const data = join(folder, 'account.ndjson');
   writeFileSync(data, '{"kind":"account","account_id":1,"name":"Mine","permissions":[]}');
   const npm = spawn('npm', ['start', '--silent', '--', '--port', '0', '--data', data], {
@@ -150,9 +150,9 @@ describe('npm start --db', () => {
     return service;
   }
 
-  it('is for one service at a time, whose DynamoDB Local ends with it even when it is killed; keeps the data, and is freed', async () => {
+  it('is used by one service at a time, whose DynamoDB Local ends with it even when it is killed; keeps the data, and is unlocked', async () => {
     const service = await startAgain('--data', data);
-    // It is its user's.
+    // Only its user can read it.
     const file = join(db, readdirSync(db).find((name) => name.endsWith('.db')) ?? '');
     expect([db, file].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
     const second = startDynamoDb({ dbDirectory: db });
@@ -176,14 +176,14 @@ describe('npm start --db', () => {
   }, 180_000);
 });
 
-describe('npm start --db on a machine in trouble', () => {
+describe('npm start --db after a crash or on a full disk', () => {
   const sampleFile = join(folder, 'sample.ndjson');
   writeFileSync(sampleFile, [...sampleData(Date.now())].join('\n'));
 
   it.each([
     ['the sample', []],
     ['a file', ['--data', sampleFile]],
-  ])('goes on with the load of %s that was cut short', async (_what, args) => {
+  ])('completes the load of %s that was interrupted', async (_what, args) => {
     const directory = join(mkdtempSync(join(tmpdir(), 'cut-')), 'db');
     const onDirectory = ['--port', '0', '--db', directory];
     const env = { DYNAMODB_ENDPOINT: undefined };
@@ -201,7 +201,7 @@ describe('npm start --db on a machine in trouble', () => {
     expect(existsSync(loading)).toBe(false);
   });
 
-  /** A mount of one's own: as root, or where users may have namespaces. */
+  /** Whether this user can mount a file system: as root, or in a user namespace. */
   const mountable =
     spawnSync('unshare', ['--map-root-user', '--mount', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
 

@@ -18,7 +18,7 @@ describe('npm start', () => {
   beforeAll(async () => {
     service = await start(['--port', '0', '--still'], {
       DYNAMODB_ENDPOINT: undefined,
-      // A way to an error that nothing catches.
+      // SIGUSR2 throws an error that nothing catches.
       NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent('process.on("SIGUSR2", () => { throw new Error("planted"); })')}`,
     });
     url = /Serving at (\S+)/.exec(service.output())?.[1] ?? '';
@@ -80,7 +80,7 @@ describe('npm start', () => {
     expect(service.errors().replaceAll(slow, '')).toBe('');
   });
 
-  it('goes on whatever path a web page asks for, and after an error that nothing catches', async () => {
+  it('keeps running whatever path a web page requests, and after an error that nothing catches', async () => {
     for (const name of ['constructor', 'toString', '__proto__', 'swagger-ui.css/../../package.json'])
       expect((await fetch(`${url}/docs/${name}`)).status).toBe(404);
     expect((await fetch(`${url}/docs/swagger-ui.css`)).status).toBe(200);

@@ -28,7 +28,7 @@ afterAll(() => stopsOn('SIGTERM', service));
 const FILE = 'lib/http/messages/en.ts';
 const sources = readFileSync(join(root, FILE), 'utf8');
 const SENTENCE = 'The app_key is missing, invalid or expired.';
-/** As an editor does that never leaves half a file. */
+/** Replaces the file as an editor does that never leaves half a file. */
 function write(text: string): void {
   writeFileSync(join(copy, `${FILE}.new`), text);
   renameSync(join(copy, `${FILE}.new`), join(copy, FILE));
@@ -49,7 +49,7 @@ const message = () =>
     () => 'no answer',
   );
 
-it('what is changed is live at the same address, with the data', async () => {
+it('serves a change of the source at the same address, with the same data', async () => {
   expect(await message()).toContain(SENTENCE);
   for (const times of ['once', 'twice']) {
     write(sources.replace(SENTENCE, `Changed ${times}.`));

@@ -24,7 +24,7 @@ export async function start(args: string[], env: Record<string, string | undefin
   return { child, ended, output: () => output, errors: () => errors };
 }
 
-/** Ids of the processes that a process has started, and of those that these have, that still run. */
+/** Ids of the running processes that a process has started, and of those that these have started. */
 export async function descendantsOf(pid: number): Promise<number[]> {
   const { stdout } = await promisify(execFile)('ps', ['-o', 'pid=', '--ppid', String(pid)]).catch(() => ({
     stdout: '',
@@ -37,7 +37,7 @@ export async function descendantsOf(pid: number): Promise<number[]> {
   return [...children, ...(await Promise.all(children.map(descendantsOf))).flat()];
 }
 
-/** Ends a service that `start` started: all that it has started, DynamoDB Local among it, ends with it. @param exitCode null: it is killed */
+/** Ends a service that `start` started, and expects that all its processes end with it. @param exitCode null when the signal kills it */
 export async function stopsOn(
   signal: NodeJS.Signals,
   { child, ended }: Awaited<ReturnType<typeof start>>,

@@ -16,7 +16,7 @@ interface Event {
   Records: { messageId: string; body: string; attributes: Record<string, string> }[];
 }
 
-/** A queue that feeds a function, which does `act`; and the bodies and receive counts that the function was called with. */
+/** A queue that feeds a function, which runs `act`. `calls` are the bodies and receive counts that the function was called with. */
 function feed(act: (event: Event, call: number) => unknown = () => {}, source: Partial<EventSource> = {}) {
   const queues = createQueues([
     { name: 'Queue', attributes: { DelaySeconds: 5, VisibilityTimeout: 180, RedrivePolicy: JSON.stringify(REDRIVE) } },
@@ -37,7 +37,7 @@ const failing = (calls: number) => (_event: Event, call: number) => {
 };
 
 describe('a local queue', () => {
-  it('hands a message over when its delay is over, one a call', async () => {
+  it('passes a message to the function when its delay is over, one in a call', async () => {
     const { queues, calls, send } = feed();
     send('one');
     send('two');
@@ -62,7 +62,7 @@ describe('a local queue', () => {
     await queues.stop();
   });
 
-  it('puts a message that was received too often with the dead letters', async () => {
+  it('moves a message that was received too often to the dead letters', async () => {
     const { queues, calls, send } = feed(failing(9));
     send('one');
     await vi.advanceTimersByTimeAsync(10 * 180_000);
@@ -87,7 +87,7 @@ describe('a local queue', () => {
     await queues.stop();
   });
 
-  it('hands nothing over once it is stopped', async () => {
+  it('passes on nothing once it is stopped', async () => {
     const { queues, calls, send } = feed();
     send('one');
     await queues.stop();
@@ -112,7 +112,7 @@ describe('the local stream', () => {
       batches?.push(batch);
       return invokeWith(batch);
     };
-    const forever = { longestAgeMs: Number.POSITIVE_INFINITY, mostRetries: Number.POSITIVE_INFINITY };
+    const forever = { maxAgeMs: Number.POSITIVE_INFINITY, maxRetries: Number.POSITIVE_INFINITY };
     const handing = handOver(
       records,
       { batchSize: 3, bisects: false, ...forever, ...settings },
@@ -132,7 +132,7 @@ describe('the local stream', () => {
     ['in batches', [failed(), failed()], ['012', '34']],
     ['again from the first record that failed', [failed('2', '1'), failed()], ['012', '123', '4']],
     ['again when the function failed', [new Error('failed')], ['012', '012', '34']],
-  ])('hands records over %s', async (_how, results, batches) => {
+  ])('passes records on %s', async (_how, results, batches) => {
     const next = () => {
       const result = (results as (object | Error)[]).shift();
       if (result instanceof Error) throw result;
@@ -142,13 +142,13 @@ describe('the local stream', () => {
   });
 
   it.each([
-    ['after its retries', { mostRetries: 1 }, { batches: ['012', '012', '34'], givenUp: ['012'] }],
+    ['after its retries', { maxRetries: 1 }, { batches: ['012', '012', '34'], givenUp: ['012'] }],
     [
       'alone where batches are halved',
-      { mostRetries: 1, bisects: true },
+      { maxRetries: 1, bisects: true },
       { batches: ['012', '01', '0', '123', '12', '1', '1', '234'], givenUp: ['1'] },
     ],
-    ['when it is too old', { longestAgeMs: 9_999 }, { batches: ['012', '34'], givenUp: ['012'] }],
+    ['when it is too old', { maxAgeMs: 9_999 }, { batches: ['012', '34'], givenUp: ['012'] }],
   ])('gives up a record that always fails %s, and goes on', async (_when, settings, expected) => {
     const poisoned = (batch: string) => {
       if (batch.includes('1')) throw new Error('poison');

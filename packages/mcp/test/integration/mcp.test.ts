@@ -1,4 +1,4 @@
-/** The server as an assistant has it: the protocol's own client starts it and calls its tools. */
+/** The server as an assistant uses it: the MCP SDK's client starts it and calls its tools. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -45,7 +45,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Starts the server. `said` is all that it wrote beside the protocol, and all that it answered. */
+/** Starts the server. `said` returns its standard error and its answers. */
 async function assistant(...args: string[]) {
   const transport = new StdioClientTransport({
     command: process.execPath,
@@ -77,7 +77,7 @@ async function assistant(...args: string[]) {
 }
 
 describe('the MCP server', () => {
-  it('offers what reads, with the bounds of the contract, and refuses what writes', async () => {
+  it('offers the tools that read, with the limits of the contract, and refuses those that write', async () => {
     await using reader = await assistant();
     const { tools } = await reader.client.listTools();
     expect(tools.map(({ name, annotations }) => [name, annotations?.readOnlyHint])).toEqual([
@@ -133,7 +133,7 @@ describe('the MCP server', () => {
     expect(reader.said()).not.toContain(appKey);
   });
 
-  it('merges what a preview has shown, once', async () => {
+  it('merges once, and only what a preview has shown', async () => {
     await using writer = await assistant('--allow-writes');
     const merge = { alert_ids: [id('b'), id('B')], incident_id: id('a'), comment: 'same cause' };
     const incidentOfAlert = async () => (await stored(table, keys.alert(ACCOUNT, id('b')))).incident_id;
@@ -158,7 +158,7 @@ describe('the MCP server', () => {
     expect((await writer.call('merge_alerts', { ...merge, confirm })).answer).toEqual({ merged: true, replayed: true });
   });
 
-  it('deletes a work item, and rounds no version', async () => {
+  it('deletes a work item, and refuses a version that may have been rounded', async () => {
     await using writer = await assistant('--allow-writes');
     const rounded = await writer.call('delete_work_item', { work_item_id: 'w', version: 2 ** 53 });
     expect(rounded.answer.error.message).toMatch(/2\^53/);
@@ -196,7 +196,7 @@ describe('the MCP server', () => {
     expect(await operator.call('operator_merge_preview', unknown)).toMatchObject({ isError: true });
   });
 
-  it('has the licence of each package that it bundles', async () => {
+  it('is packed with the licence of each package that it bundles', async () => {
     await promisify(execFile)('npm', ['run', '--silent', 'build', '-w', 'packages/mcp']);
     const notices = readFileSync('packages/mcp/dist/THIRD-PARTY-NOTICES.txt', 'utf8');
     for (const name of ['@modelcontextprotocol/sdk', 'ajv', 'fast-deep-equal', 'zod'])
@@ -216,7 +216,7 @@ describe('the MCP server', () => {
     [[], { APP_KEY: '' }, /^appKey is empty/],
     [['--stack', 'S'], {}, /^--stack and --region require --operator/],
     [['--write'], {}, /--write/],
-  ])('says at its start what is wrong with %j', async (args, env, err) => {
+  ])('refuses to start with %j, and says why', async (args, env, err) => {
     const [code, errors] = await new Promise<[code: number | null, errors: string]>((resolve) => {
       const surroundings = { ...process.env, BASE_URL: service.url, APP_KEY: appKey, ...env };
       const child = execFile(process.execPath, [MAIN, ...args], { env: surroundings }, (_error, _out, errors) =>
