@@ -1,29 +1,30 @@
-/** The exact rate limit. */
+/** Scenarios of the exact rate limit. */
 
 import { parseKey } from '../../../lib/dynamodb/keys.ts';
 import type { RateWindow } from '../../../lib/http/operations.ts';
 import { createRateLimiter } from '../../../lib/http/rate-limit.ts';
 import { TIME_LIMITS } from '../../../lib/shared/time-limits.ts';
+import type { Actor } from './behavior.ts';
 import type { Scenario } from './explore.ts';
-import { type Actor, inTurn, type Judgement, rowsAfter, scenarioOf } from './scenario.ts';
+import type { Outcome } from './linearize.ts';
+import { ACCOUNT, accountLine, inTurn, type Judgement, rowsAfter, scenarioOf } from './scenario.ts';
 import { type Script, START_MS } from './surroundings.ts';
-import type { Outcome } from './transition-system.ts';
+import type { FinishedRun } from './transition-system.ts';
 import { canonical } from './values.ts';
 
-const ACCOUNT = 1;
-/** The limits in one second, and in two. */
+/** The limits for one second, and for two. */
 const [INNER, OUTER]: [RateWindow, RateWindow] = [
   { name: 'second', limit: 1, seconds: 1 },
   { name: 'two seconds', limit: 2, seconds: 2 },
 ];
 const LIMITED = { name: 'limited', rateWindows: [INNER, OUTER] as const };
 
-/** Number of counted calls, by window. */
+/** Number of counted calls by the window's name. */
 type State = Readonly<Record<string, number>>;
 
 const windowsAt = (second: number) => ({ inner: `second ${second}`, outer: `two from ${second - (second % 2)}` });
 
-/** A call in some second of the clock, by a new handler or by that of earlier calls. */
+/** A call in some second of the clock, of a cold function or with the limiter of a warm one. */
 const take =
   (name: string, second: number, limiterOf = createRateLimiter): Script =>
   ({ deps, call }) =>
@@ -35,7 +36,7 @@ const take =
 
 const caller = (name: string, second: number): Actor => ({ name, script: take(name, second) });
 
-/** Two calls of one warm handler, the second of which may know that the window is full. */
+/** Two calls of one warm function, the second of which may know that the window is full. */
 function warm(name: string, ...seconds: readonly [number, number]): Actor {
   return {
     name,
@@ -51,15 +52,15 @@ function warm(name: string, ...seconds: readonly [number, number]): Actor {
   };
 }
 
-function apply(counts: State, operation: string): { state: State; answer: string }[] {
+function apply(counts: State, operation: string): Outcome<State>[] {
   const { inner, outer } = windowsAt(Number(operation.split(' ').at(-1)));
   const [ofInner, ofOuter] = [(counts[inner] ?? 0) + 1, (counts[outer] ?? 0) + 1];
   if (ofInner > INNER.limit || ofOuter > OUTER.limit) return [{ state: counts, answer: 'refused' }];
   return [{ state: { ...counts, [inner]: ofInner, [outer]: ofOuter }, answer: 'passed' }];
 }
 
-/** What the table has counted. */
-function countsOf({ items }: Outcome): State {
+/** The counts in the table. */
+function countsOf({ items }: FinishedRun): State {
   const counts: Record<string, number> = {};
   const first = START_MS / 1_000 / OUTER.seconds;
   for (const item of items) {
@@ -79,7 +80,7 @@ const judgement: Judgement<State> = {
   answerOf: ({ answer, error }) => String(error ?? answer),
   isFinal: (state, run) => canonical(state) === canonical(countsOf(run)),
   isSettled: () => true,
-  // A window that is known to be full is not read again.
+  // A function that knows that the window is full asks the table no more.
   check: ({ operations }) =>
     operations.some(
       ({ name, calls }) =>
@@ -87,14 +88,13 @@ const judgement: Judgement<State> = {
         calls > 0 &&
         operations.some((one) => one.name.startsWith('B1') && one.answer === 'refused'),
     )
-      ? ['a call after a refusal in the same window went to the table']
+      ? ['after a refusal a call in the same window went to the table']
       : [],
   describe: (run) => canonical(countsOf(run)),
 };
 
-const ACCOUNT_LINE = { kind: 'account', account_id: ACCOUNT, name: 'Acme', permissions: [] };
 const scenario = (name: string, ...actors: Actor[]): Scenario =>
-  scenarioOf(name, async () => [await rowsAfter([ACCOUNT_LINE])], actors, judgement, { cost: 1 });
+  scenarioOf(name, async () => [await rowsAfter([accountLine(ACCOUNT)])], actors, judgement, { cost: 1 });
 
 export const LIMITS: readonly Scenario[] = [
   scenario("three calls across a second's end", caller('A', 0), caller('B', 0), caller('C', 1)),
