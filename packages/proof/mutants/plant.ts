@@ -12,6 +12,12 @@ export interface Bug {
   replace: string;
 }
 
+/** Whether an argument of the command is a part of the bug's name. Without arguments all bugs are chosen. */
+export function isChosen({ name }: Bug): boolean {
+  const parts = process.argv.slice(2);
+  return parts.length === 0 || parts.some((part) => name.includes(part));
+}
+
 export const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** Copies all files that Git tracks or would add. @returns the path of the copy */

@@ -5,7 +5,7 @@
 import { execFile } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { MUTANTS } from './mutants.ts';
-import { checkTypes, copySources, withBug } from './plant.ts';
+import { checkTypes, copySources, isChosen, withBug } from './plant.ts';
 
 /** The files that the scenarios run. */
 const PROVED =
@@ -42,11 +42,7 @@ async function findFailure(folder: string, scenario = ''): Promise<string | unde
   return undefined;
 }
 
-const wanted = process.argv.slice(2);
-const bugs = MUTANTS.filter(
-  ({ name, file, tests }) =>
-    (!tests || PROVED.test(file)) && (wanted.length === 0 || wanted.some((part) => name.includes(part))),
-);
+const bugs = MUTANTS.filter((mutant) => (!mutant.tests || PROVED.test(mutant.file)) && isChosen(mutant));
 checkTypes(bugs);
 let survivors = 0;
 const folder = copySources('prove');

@@ -7,7 +7,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { startDynamoDb } from '../../local/dynamodb-local.ts';
 import { MUTANTS, type Mutant } from './mutants.ts';
-import { checkTypes, copySources, root, withBug } from './plant.ts';
+import { checkTypes, copySources, isChosen, root, withBug } from './plant.ts';
 
 interface Report {
   testResults: { name: string; status: string; assertionResults: { fullName: string; status: string }[] }[];
@@ -38,10 +38,7 @@ function runTests(folder: string, { tests = [], only }: Mutant): Promise<string[
   });
 }
 
-const wanted = process.argv.slice(2);
-const chosen = MUTANTS.filter(
-  ({ name, tests }) => tests && (wanted.length === 0 || wanted.some((part) => name.includes(part))),
-);
+const chosen = MUTANTS.filter((mutant) => mutant.tests && isChosen(mutant));
 checkTypes(chosen);
 let noticed = 0;
 const left = chosen.values();

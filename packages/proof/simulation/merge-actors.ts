@@ -37,7 +37,7 @@ import { canonical, type Item } from './values.ts';
 export const [ONE, TWO, THREE] = [1, 2, 3].map(id) as [string, string, string];
 export const [A, B, C, NEW] = [11, 12, 13, 14].map(id) as [string, string, string, string];
 
-/** With it a merge of one alert is small and one of more is large, which moves two alerts at a time. */
+/** Makes a merge of one alert small, and one of more alerts large, which then moves two at a time. */
 export const SIZES = { transactionItems: 3 } as const satisfies Sizes;
 
 /** An actor, with what its operations do in the model, by their names. */

@@ -17,7 +17,7 @@ import type { Rows } from './table-double.ts';
 import type { Cast } from './transition-system.ts';
 
 interface Setting extends Pick<Cast, 'isHurried' | 'without'> {
-  /** Merges committed before the scenario starts. An undo undoes the first of them, which is into incident 2. */
+  /** Merges committed before the scenario starts. An undo needs one into incident 2, and undoes the first of these. */
   readonly earlierMerges?: readonly Merge[];
   /** An alert that was merged into incident 2 and is now in incident 3 without a feed entry for that move. */
   readonly misplaced?: string;

@@ -27,7 +27,7 @@ import { TransitionSystem } from './transition-system.ts';
 
 const HELP = `npm run prove -- [options]: tries every schedule of a few calls, within bounds that it prints.
 
-  --form FORM     quick, short (the gate's), two (faults in the smallest scenarios), default or long
+  --form FORM     quick, short (in the gate), two (two faults, smallest scenarios only), default or long
   --only TEXT     scenarios with this in their names
   --faults N      at most N faults in a run, whatever the form says
   --stop          stop at the first failure
