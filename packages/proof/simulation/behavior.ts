@@ -167,16 +167,10 @@ class Run {
   }
 
   async begin(script: Script): Promise<void> {
-    await this.#run(() => {
-      script(this.#surroundings()).then(
-        () => {
-          this.over = 'done';
-        },
-        () => {
-          this.over = 'failed';
-        },
-      );
-    });
+    const end = (over: Position['over']) => () => {
+      this.over = over;
+    };
+    await this.#run(() => void script(this.#surroundings()).then(end('done'), end('failed')));
   }
 
   async deliver(delivery: Delivery, answered?: Call): Promise<void> {
@@ -224,7 +218,7 @@ class Run {
         ...depsOver(connectDouble(send), { now: () => Math.floor(process.clockMs), newId: process.newId }),
         metrics: { call: nothing, records: nothing, event: (name) => void this.effects.push({ kind: 'event', name }) },
       },
-      pause: async (ms = 0) => {
+      pause: async (ms) => {
         await send(undefined);
         await process.sleep(ms);
       },

@@ -2,13 +2,13 @@
 
 import { parseKey } from '../../../lib/dynamodb/keys.ts';
 import type { RateWindow } from '../../../lib/http/operations.ts';
-import { createRateLimiter } from '../../../lib/http/rate-limit.ts';
+import { createRateLimiter, type RateLimiter } from '../../../lib/http/rate-limit.ts';
 import { TIME_LIMITS } from '../../../lib/shared/time-limits.ts';
 import type { Actor } from './behavior.ts';
 import type { Scenario } from './explore.ts';
 import type { Outcome } from './linearize.ts';
 import { ACCOUNT, accountLine, inTurn, type Judgement, rowsAfter, scenarioOf } from './scenario.ts';
-import { type Script, START_MS } from './surroundings.ts';
+import { type Script, START_MS, type Surroundings } from './surroundings.ts';
 import type { FinishedRun } from './transition-system.ts';
 import { canonical } from './values.ts';
 
@@ -24,33 +24,29 @@ type State = Readonly<Record<string, number>>;
 
 const windowsAt = (second: number) => ({ inner: `second ${second}`, outer: `two from ${second - (second % 2)}` });
 
+const limiterAt = (second: number, { deps }: Surroundings) =>
+  createRateLimiter(LIMITED, { ...deps, now: () => START_MS + second * 1_000 });
+
 /** A call in some second of the clock, of a cold function or with the limiter of a warm one. */
 const take =
-  (name: string, second: number, limiterOf = createRateLimiter): Script =>
-  ({ deps, call }) =>
-    call(`${name} in second ${second}`, async () => {
-      const limiter = limiterOf(LIMITED, { ...deps, now: () => START_MS + second * 1_000 });
+  (name: string, second: number, warmLimiter?: RateLimiter): Script =>
+  (at) =>
+    at.call(`${name} in second ${second}`, async () => {
+      const limiter = warmLimiter ?? limiterAt(second, at);
       const { refusedBy } = await limiter.take(ACCOUNT, AbortSignal.timeout(TIME_LIMITS.callMs));
       return refusedBy ? 'refused' : 'passed';
     });
 
 const caller = (name: string, second: number): Actor => ({ name, script: take(name, second) });
 
-/** Two calls of one warm function, the second of which may know that the window is full. */
-function warm(name: string, ...seconds: readonly [number, number]): Actor {
-  return {
-    name,
-    async script(at) {
-      let second = 0;
-      const limiter = createRateLimiter(LIMITED, { ...at.deps, now: () => START_MS + second * 1_000 });
-      const scripts = seconds.map((each, index) => take(`${name}${index + 1}`, each, () => limiter));
-      for (const [index, script] of scripts.entries()) {
-        second = seconds[index] as number;
-        await script(at).catch(() => undefined);
-      }
-    },
-  };
-}
+/** Two calls of one warm function in the same second, the second of which may know that the window is full. */
+const warm = (name: string, second: number): Actor => ({
+  name,
+  async script(at) {
+    const limiter = limiterAt(second, at);
+    for (const index of [1, 2]) await take(`${name}${index}`, second, limiter)(at).catch(() => undefined);
+  },
+});
 
 function apply(counts: State, operation: string): Outcome<State>[] {
   const { inner, outer } = windowsAt(Number(operation.split(' ').at(-1)));
@@ -99,10 +95,10 @@ const scenario = (name: string, ...actors: Actor[]): Scenario =>
 export const LIMITS: readonly Scenario[] = [
   scenario("three calls across a second's end", caller('A', 0), caller('B', 0), caller('C', 1)),
   scenario("three calls across a window's end", caller('A', 1), caller('B', 1), caller('C', 2)),
-  scenario('a handler that remembers a refusal', caller('A', 0), warm('B', 0, 0), caller('C', 1)),
+  scenario('a handler that remembers a refusal', caller('A', 0), warm('B', 0), caller('C', 1)),
   scenario(
     "two calls, one after the other, across a window's end",
-    inTurn('A', take('A', 1), take("A'", 2)),
+    inTurn('A', caller('A', 1), caller("A'", 2)),
     caller('B', 1),
     caller('C', 2),
   ),

@@ -89,9 +89,9 @@ export function withRetry(name: string, what: Merge, options?: MergeOptions): Me
   return oneByOne(name, ...calls);
 }
 
-/** One process that does the work of these actors, one after the other. */
+/** One actor that does the work of others, one after the other, whatever the outcome of each. */
 export const oneByOne = (name: string, ...calls: readonly MergeActor[]): MergeActor => ({
-  ...inTurn(name, ...calls.map(({ script }) => script)),
+  ...inTurn(name, ...calls),
   operations: new Map(calls.flatMap(({ operations }) => [...operations])),
 });
 

@@ -9,14 +9,7 @@ import type { Actor } from './behavior.ts';
 import { connectDouble } from './double-client.ts';
 import type { Scenario } from './explore.ts';
 import { isLinearizable, type Model } from './linearize.ts';
-import {
-  depsOver,
-  type Operation,
-  type OperationLimits,
-  type Script,
-  START_MS,
-  type Surroundings,
-} from './surroundings.ts';
+import { depsOver, type Operation, type OperationLimits, START_MS, type Surroundings } from './surroundings.ts';
 import { type Rows, TableDouble } from './table-double.ts';
 import type { Cast, FinishedRun } from './transition-system.ts';
 
@@ -32,11 +25,11 @@ export const actor = (
   aheadMs,
 });
 
-/** An actor that runs the scripts one after the other, whatever the outcome of each. */
-export const inTurn = (name: string, ...scripts: readonly Script[]): Actor => ({
+/** One actor that does the work of others, one after the other, whatever the outcome of each. */
+export const inTurn = (name: string, ...others: readonly Actor[]): Actor => ({
   name,
   async script(at) {
-    for (const script of scripts) await script(at).catch(() => undefined);
+    for (const { script } of others) await script(at).catch(() => undefined);
   },
 });
 

@@ -74,7 +74,7 @@ export interface Surroundings {
   /** Calls an operation and records its outcome under this name. */
   call<Answer>(name: string, act: () => Promise<Answer>, options?: CallOptions): Promise<Answer>;
   /** Lets other processes run, and time pass. */
-  pause(ms?: number): Promise<void>;
+  pause(ms: number): Promise<void>;
 }
 
 /** The code of a process. @throws an error that fails the process, which may then be started again */

@@ -17,6 +17,8 @@ const count = Number(process.env.REQUESTS ?? REQUESTS[process.env.FAULTS ?? 'qui
 const LANES = count > 1_000 ? 8 : 2;
 
 type Row = Record<string, Value>;
+// biome-ignore lint/suspicious/noExplicitAny: the inputs and replies of all commands
+type Unchecked = any;
 
 /** Makes random requests: those of `everyRequest` with other keys and values. */
 function generator({ requests, items }: Awaited<ReturnType<typeof everyRequest>>, random: () => number) {
@@ -48,8 +50,7 @@ function generator({ requests, items }: Awaited<ReturnType<typeof everyRequest>>
   const others = (record: Row | undefined): Row | undefined =>
     record && Object.fromEntries(Object.entries(record).map(([name, value]) => [name, another(value)]));
 
-  // biome-ignore lint/suspicious/noExplicitAny: the inputs of all commands
-  function vary(input: any): any {
+  function vary(input: Unchecked): Unchecked {
     const { Key, Item, ExpressionAttributeValues, KeyConditionExpression } = input;
     const key = Key && (chance(0.4) ? anotherKey(Key) : Key);
     return {
@@ -66,8 +67,7 @@ function generator({ requests, items }: Awaited<ReturnType<typeof everyRequest>>
     };
   }
   /** Replaces an attribute name by one that every JavaScript object has. */
-  // biome-ignore lint/suspicious/noExplicitAny: the inputs of all commands
-  function oddlyNamed(input: any): any {
+  function oddlyNamed(input: Unchecked): Unchecked {
     const { ExpressionAttributeNames: names } = input;
     if (!names || chance(0.7)) return input;
     const odd = { [pick(Object.keys(names))]: pick(['__proto__', 'toString']) };
@@ -133,8 +133,7 @@ function shapeOf({ name, input }: Request): string {
 }
 
 /** The values of placeholders and the attributes of rows. */
-// biome-ignore lint/suspicious/noExplicitAny: the inputs of all commands
-function valuesIn(input: any): Value[] {
+function valuesIn(input: Unchecked): Value[] {
   if (typeof input !== 'object' || input === null || input instanceof Uint8Array || input instanceof Set) return [];
   return Object.entries(input).flatMap(([name, value]) =>
     name === 'ExpressionAttributeValues' || name === 'Item'
@@ -151,8 +150,7 @@ function sendTo(table: Table, { name, input }: Request): Promise<unknown> {
   return table.client.send(new Command(renamed(input, table.name)));
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the inputs of all commands
-function renamed(value: any, table: string): any {
+function renamed(value: Unchecked, table: string): Unchecked {
   if (Array.isArray(value)) return value.map((each) => renamed(each, table));
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array || value instanceof Set) return value;
   return Object.fromEntries(
@@ -170,19 +168,18 @@ function readable(row: Record<string, AttributeValue>) {
 }
 
 /** What the service may look at in a reply or an error. */
-// biome-ignore lint/suspicious/noExplicitAny: the replies of all commands
-async function outcomeOf(reply: () => unknown): Promise<any> {
+async function outcomeOf(reply: () => unknown): Promise<Unchecked> {
   try {
-    // biome-ignore lint/suspicious/noExplicitAny: as above
-    const { Item, Items, Responses, Attributes, LastEvaluatedKey } = (await reply()) as any;
+    const { Item, Items, Responses, Attributes, LastEvaluatedKey } = (await reply()) as Unchecked;
     const rows = Responses && (Object.values(Responses)[0] as Item[]).map(canonical).sort();
     return { Item, Items, rows, Attributes, LastEvaluatedKey };
   } catch (error) {
-    // biome-ignore lint/suspicious/noExplicitAny: as above
-    const { name, Item, CancellationReasons, message } = error as any;
+    const { name, Item, CancellationReasons, message } = error as Unchecked;
     if (!/Exception$/.test(name)) throw error;
-    // biome-ignore lint/suspicious/noExplicitAny: as above
-    const reasons = CancellationReasons?.map(({ Code, Item: item }: any) => ({ Code, item: item && readable(item) }));
+    const reasons = CancellationReasons?.map(({ Code, Item: item }: Unchecked) => ({
+      Code,
+      item: item && readable(item),
+    }));
     return { error: name, Item: Item && readable(Item), reasons, ...(process.env.VERBOSE && { message }) };
   }
 }
