@@ -42,7 +42,7 @@ export interface Report {
   readonly faults: number;
   /** Schedules that were run, each to its end or to a known state. */
   schedules: number;
-  /** Steps that were left out. */
+  /** Steps left out because they slept or their state was known. */
   pruned: number;
   states: number;
   /** The most calls to the table that one operation made. */
