@@ -1,15 +1,12 @@
-/**
- * The bugs to plant, one at a time, and the tests that must notice each: in what talks to DynamoDB and in what is deployed. The pure
- * modules are covered by Stryker: `npm run test:mutation`.
- */
+/** The bugs to plant, one at a time, and the tests that must notice each. Stryker covers the pure modules: `npm run test:mutation`. */
 import type { Bug } from './plant.ts';
 
 export interface Mutant extends Bug {
-  /** Test files to run; absent: the bug is for `npm run prove:mutants` only. */
+  /** Test files, one of which must fail; absent: the bug is for `npm run prove:mutants` only. */
   tests?: readonly string[];
-  /** Runs only tests whose name matches, if all would take long. */
+  /** Runs only the tests whose names match this pattern. */
   only?: string;
-  /** The scenario of `npm run prove` that must fail with the bug; absent: any. */
+  /** A scenario of `npm run prove` that must fail with the bug; absent: some scenario must. */
   scenario?: string;
 }
 
@@ -488,7 +485,7 @@ export const MUTANTS: readonly Mutant[] = [
     tests: [integration('console')],
     only: 'who is let in',
   },
-  // Earlier mistakes of the protocol, and some that `npm run prove` once missed, planted in today's code.
+  // For `npm run prove:mutants` only: earlier mistakes of the merge protocol, and bugs that it once missed.
   {
     name: 'throttling ends the commit of a merge',
     file: 'lib/operations/merge-alerts/commit.ts',

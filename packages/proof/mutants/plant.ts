@@ -1,4 +1,4 @@
-/** Copies of the sources to plant bugs in. */
+/** Copies the sources and plants bugs in the copies. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -12,8 +12,15 @@ export interface Bug {
   replace: string;
 }
 
+/** Whether an argument of the command is a part of the bug's name. Without arguments all bugs are chosen. */
+export function isChosen({ name }: Bug): boolean {
+  const parts = process.argv.slice(2);
+  return parts.length === 0 || parts.some((part) => name.includes(part));
+}
+
 export const root = fileURLToPath(new URL('../../../', import.meta.url));
-/** Copies all that Git knows or would add into a folder of this name. @returns its path */
+
+/** Copies all files that Git tracks or would add. @returns the path of the copy */
 export function copySources(name: string): string {
   const folder = `${root}.local/mutants/${name}/`;
   rmSync(folder, { recursive: true, force: true });
@@ -29,8 +36,8 @@ export function copySources(name: string): string {
 }
 
 /**
- * Plants a bug in the folder's copy.
- * @returns removes it again; undefined: its text does not occur exactly once
+ * Plants a bug in the folder.
+ * @returns a function that takes it out again; undefined: its text does not occur exactly once
  */
 function plant(folder: string, { file, find, replace }: Bug): (() => void) | undefined {
   const path = `${folder}${file}`;
@@ -41,12 +48,12 @@ function plant(folder: string, { file, find, replace }: Bug): (() => void) | und
   return () => writeFileSync(path, source);
 }
 
-/** Runs `act` while the bug is planted in the folder's copy. */
+/** Runs `act` while the bug is planted in the folder. */
 export async function withBug<Result>(folder: string, bug: Bug, act: () => Promise<Result>) {
   const takeOut = plant(folder, bug);
   if (!takeOut)
     throw new Error(
-      `"${bug.name}": its text must occur once in ${bug.file}: bring the list of planted bugs up to date.`,
+      `The text of "${bug.name}" must occur once in ${bug.file}: bring packages/proof/mutants/mutants.ts up to date.`,
     );
   try {
     return await act();
@@ -56,7 +63,7 @@ export async function withBug<Result>(folder: string, bug: Bug, act: () => Promi
 }
 
 /**
- * Compiles all bugs, as many at a time as do not overlap: code that does not compile would fail any test.
+ * Compiles all bugs, in groups that do not overlap: a bug that does not compile would fail any test.
  * @throws with the compiler's errors
  */
 export function checkTypes(bugs: readonly Bug[]): void {
@@ -68,7 +75,7 @@ export function checkTypes(bugs: readonly Bug[]): void {
     if (status !== 0) throw new Error(`Planted code does not compile:\n${stdout}`);
     rmSync(folder, { recursive: true });
     if (apart.length === left.length)
-      throw new Error(`No bug can be planted of: ${apart.map(({ name }) => name).join('; ')}`);
+      throw new Error(`None of these bugs can be planted: ${apart.map(({ name }) => name).join('; ')}`);
     left = apart;
   }
 }

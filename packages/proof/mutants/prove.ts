@@ -1,24 +1,24 @@
 /**
- * `npm run prove:mutants`: plants the bugs of the merges, the accounts and the rate limit, one at a time, and shows that
- * `npm run prove` finds each, without being told where. Arguments choose mutants by a part of their name.
+ * `npm run prove:mutants`: plants the bugs in what the scenarios run, one at a time, and shows that `npm run prove` finds each.
+ * Arguments choose bugs by parts of their names.
  */
 import { execFile } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { MUTANTS } from './mutants.ts';
-import { checkTypes, copySources, withBug } from './plant.ts';
+import { checkTypes, copySources, isChosen, withBug } from './plant.ts';
 
-/** What the scenarios run. */
+/** The files that the scenarios run. */
 const PROVED =
   /^lib\/(operations\/(merge-alerts|delete-work-item)|auth)\/|^lib\/http\/rate-limit|^lib\/dynamodb\/(batch-get|row|settle)|^packages\/admin\/(accounts|incidents|data|check)\//;
 
-/** The shortest first. */
+/** Options of `npm run prove`, the shortest run first. */
 const FORMS = [
   ['--faults', '0'],
   ['--form', 'short'],
   ['--form', 'two'],
 ] as const;
 
-/** Omits the middle of a long run. */
+/** Leaves out the middle of a long text. */
 function shortened(text: string): string {
   const lines = text.split('\n');
   const left = lines.length - MAX_LINES;
@@ -28,7 +28,7 @@ function shortened(text: string): string {
 const MAX_LINES = 60;
 
 /** @returns the output about the first failure, of one scenario or of all */
-async function find(folder: string, scenario = ''): Promise<string | undefined> {
+async function findFailure(folder: string, scenario = ''): Promise<string | undefined> {
   for (const form of FORMS) {
     const out = await new Promise<string>((resolve) => {
       const args = ['packages/proof/simulation/prove.ts', ...form, '--stop', '--only', scenario];
@@ -42,20 +42,16 @@ async function find(folder: string, scenario = ''): Promise<string | undefined> 
   return undefined;
 }
 
-const wanted = process.argv.slice(2);
-const bugs = MUTANTS.filter(
-  ({ name, file, tests }) =>
-    (!tests || PROVED.test(file)) && (wanted.length === 0 || wanted.some((part) => name.includes(part))),
-);
+const bugs = MUTANTS.filter((mutant) => (!mutant.tests || PROVED.test(mutant.file)) && isChosen(mutant));
 checkTypes(bugs);
 let survivors = 0;
 const folder = copySources('prove');
 for (const scenario of new Set(bugs.map((bug) => bug.scenario))) {
-  const failure = await find(folder, scenario);
-  if (failure) throw new Error(`without any bug it fails, too:\n${failure}`);
+  const failure = await findFailure(folder, scenario);
+  if (failure) throw new Error(`It fails without a planted bug, too:\n${failure}`);
 }
 for (const bug of bugs) {
-  const found = await withBug(folder, bug, () => find(folder, bug.scenario));
+  const found = await withBug(folder, bug, () => findFailure(folder, bug.scenario));
   if (!found) survivors += 1;
   process.stdout.write(`${found ? 'found   ' : 'SURVIVED'} ${bug.name}\n${found ?? ''}\n`);
 }

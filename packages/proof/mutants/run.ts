@@ -1,19 +1,19 @@
 /**
- * `npm run test:mutants`: plants one bug after another in a copy of the sources and shows that a test fails for each.
- * Arguments choose mutants by a part of their name.
+ * `npm run test:mutants`: plants one bug after another in copies of the sources and shows that a test fails for each.
+ * Arguments choose bugs by parts of their names.
  */
 import { execFile } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { startDynamoDb } from '../../local/dynamodb-local.ts';
 import { MUTANTS, type Mutant } from './mutants.ts';
-import { checkTypes, copySources, root, withBug } from './plant.ts';
+import { checkTypes, copySources, isChosen, root, withBug } from './plant.ts';
 
 interface Report {
   testResults: { name: string; status: string; assertionResults: { fullName: string; status: string }[] }[];
 }
 
-/** @returns the names of the tests that failed */
+/** @returns the names of the tests that failed, or of the files if none of their tests ran */
 function runTests(folder: string, { tests = [], only }: Mutant): Promise<string[]> {
   const out = `${folder}report.json`;
   rmSync(out, { force: true });
@@ -26,9 +26,10 @@ function runTests(folder: string, { tests = [], only }: Mutant): Promise<string[
         const { testResults } = JSON.parse(readFileSync(out, 'utf8')) as Report;
         const all = testResults.flatMap(({ assertionResults }) => assertionResults);
         const failed = all.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName);
-        // A file whose set-up failed has no tests that failed.
+        // A file whose set-up fails is listed without tests.
         const files = testResults.filter(({ status }) => status === 'failed').map(({ name }) => name);
-        if (files.length === 0 && !all.some(({ status }) => status === 'passed')) throw new Error('no test was run');
+        if (files.length === 0 && !all.some(({ status }) => status === 'passed'))
+          throw new Error(`No test was run: ${tests.join(', ')} ${only ?? ''}`);
         resolve(failed.length > 0 ? failed : files);
       } catch (error) {
         reject(error);
@@ -37,29 +38,24 @@ function runTests(folder: string, { tests = [], only }: Mutant): Promise<string[
   });
 }
 
-const wanted = process.argv.slice(2);
-const chosen = MUTANTS.filter(
-  ({ name, tests }) => tests && (wanted.length === 0 || wanted.some((part) => name.includes(part))),
-);
+const chosen = MUTANTS.filter((mutant) => mutant.tests && isChosen(mutant));
 checkTypes(chosen);
 let noticed = 0;
 const left = chosen.values();
-const lanes: string[] = [];
-// Each test has tables of its own: one DynamoDB Local serves all.
+// One DynamoDB Local serves all, since each test has tables of its own.
 const dynamoDb = await startDynamoDb({ endpoint: process.env.DYNAMODB_ENDPOINT });
 await Promise.all(
   Array.from({ length: Math.min(4, cpus().length, chosen.length) }, async (_, lane) => {
     const folder = copySources(String(lane));
-    lanes.push(folder);
     for (const mutant of left) {
       const failed = await withBug(folder, mutant, () => runTests(folder, mutant));
       if (failed.length > 0) noticed += 1;
       const verdict = failed.length > 0 ? `noticed by ${failed.length} tests` : 'SURVIVED';
       process.stdout.write(`${verdict.padEnd(24)} ${mutant.name}\n`);
     }
+    rmSync(folder, { recursive: true, force: true });
   }),
 );
 await dynamoDb.stop();
-for (const folder of lanes) rmSync(folder, { recursive: true, force: true });
 process.stdout.write(`\n${noticed} of ${chosen.length} noticed.\n`);
 process.exit(noticed === chosen.length && noticed > 0 ? 0 : 1);

@@ -1,7 +1,7 @@
 /**
- * `npm run audit:changes -- --seed N --count 45`: plants random changes, one at a time, in all sources, and prints those that neither
- * the compiler nor any test of `npm test` notices. Which of them matter is for a person to judge: some change nothing that anybody sees.
- * Stryker makes the changes; it is not asked to run the tests, as it would run each change of a file, for days.
+ * `npm run audit:changes -- --seed N --count 45`: plants random changes in the sources and prints those that neither the compiler nor a
+ * test of `npm test` notices. A person has to judge which of these matter. Stryker only makes the changes: run by Stryker, tests would
+ * take days, since it tries every change of a file.
  */
 import { spawn } from 'node:child_process';
 import { globSync, readFileSync, rmSync } from 'node:fs';
@@ -16,7 +16,7 @@ interface Change {
   line: number;
   before: string;
   after: string;
-  /** The whole source, before and after. */
+  /** The whole file before and after the change. */
   source: string;
   changed: string;
 }
@@ -26,7 +26,7 @@ interface Place {
   column: number;
 }
 
-/** A change as Stryker's instrumenter describes it: lines and columns count from 0. */
+/** A change as Stryker's instrumenter describes it; lines and columns count from 0. */
 interface Mutant {
   location: { start: Place; end: Place };
   replacement: string;
@@ -36,19 +36,20 @@ interface Mutant {
 async function mutantsOf(name: string, content: string): Promise<Mutant[]> {
   const { Instrumenter } = await import(`${tools}node_modules/@stryker-mutator/instrumenter/dist/src/index.js`);
   const silent = { isDebugEnabled: () => false, isTraceEnabled: () => false, debug() {}, info() {}, warn() {} };
-  // Left out: texts, and changes that the compiler nearly always notices.
+  // Changes of texts, and changes that the compiler nearly always notices.
   const excludedMutations = ['StringLiteral', 'ObjectLiteral', 'ArrowFunction'];
   const options = { plugins: null, excludedMutations, ignorers: [] };
   const { mutants } = await new Instrumenter(silent).instrument([{ name, content, mutate: true }], options);
   return (mutants as Mutant[]).filter(({ status }) => status === undefined);
 }
 
+/** The index in the source of a line and column. */
 function offset(source: string, { line, column }: Place): number {
   const before = source.split('\n').slice(0, line);
   return before.reduce((length, text) => length + text.length + 1, 0) + column;
 }
 
-/** Each mutant of each file is as likely as any other. */
+/** Chooses among the changes of all files, each as likely as any other. */
 async function chooseChanges(seed: number, count: number): Promise<Change[]> {
   const files = globSync(['{lib,functions,infra}/**/*.ts', 'packages/{admin,client,conformance,local}/**/*.ts'], {
     cwd: root,
@@ -88,15 +89,16 @@ function fails(folder: string, ...args: string[]): Promise<boolean> {
 }
 
 const vitest = [`${root}node_modules/vitest/vitest.mjs`];
-const once = ['--run', '--bail=1', '--passWithNoTests'];
+const untilFailure = ['--run', '--bail=1', '--passWithNoTests'];
 const everyTest = [...vitest, '--run', '--project=!releases', '--exclude', 'test/faults/**'];
 
-/** The cheapest first. */
+/** Asks the cheapest first. @returns what notices the change */
 async function noticedBy(folder: string, { file }: Change): Promise<string | undefined> {
   if (await fails(folder, `${root}node_modules/typescript/bin/tsc`, '-p', folder)) return 'the compiler';
-  if (await fails(folder, ...vitest, 'related', file, ...once, '--project=unit')) return 'a unit test';
-  if (await fails(folder, ...vitest, 'related', file, ...once, '--project=infra')) return 'a test of the stack';
-  if (await fails(folder, ...vitest, 'related', file, ...once, '--project=integration')) return 'an integration test';
+  if (await fails(folder, ...vitest, 'related', file, ...untilFailure, '--project=unit')) return 'a unit test';
+  if (await fails(folder, ...vitest, 'related', file, ...untilFailure, '--project=infra')) return 'a test of the stack';
+  if (await fails(folder, ...vitest, 'related', file, ...untilFailure, '--project=integration'))
+    return 'an integration test';
   return undefined;
 }
 
@@ -112,9 +114,9 @@ async function failingFiles(folder: string): Promise<string[]> {
 }
 
 /**
- * Finds the changes that a test notices which does not import their file. All are planted together, one in each file, since a run
- * of every test takes minutes; then each alone, with the test files that failed, until no test fails.
- * @returns those that no test notices
+ * Tries the changes with all tests, also those that do not import their files. Since that takes minutes, plants one change of each file
+ * together, and then each alone with the test files that failed, until no test fails.
+ * @returns the changes that no test notices
  */
 async function survivorsOf(folder: string, changes: readonly Change[]): Promise<Change[]> {
   const together = changes.filter(({ file }, index) => changes.findIndex((one) => one.file === file) === index);
@@ -124,11 +126,11 @@ async function survivorsOf(folder: string, changes: readonly Change[]): Promise<
   if (failing.length === 0) return [...together, ...(await survivorsOf(folder, apart))];
   const unnoticed: Change[] = [];
   for (const change of together)
-    if (await plantAll(folder, [change], () => fails(folder, ...vitest, ...once, ...failing)))
-      print('noticed by a test that does not import it', change);
+    if (await plantAll(folder, [change], () => fails(folder, ...vitest, ...untilFailure, ...failing)))
+      print('noticed by a test that does not import the file', change);
     else unnoticed.push(change);
   if (unnoticed.length === together.length)
-    throw new Error(`${failing.join(', ')} failed, but pass with each of these changes alone: run it again.`);
+    throw new Error(`${failing.join(', ')} failed with several changes together and pass with each alone: try again.`);
   return survivorsOf(folder, [...unnoticed, ...apart]);
 }
 
@@ -154,12 +156,12 @@ const { values } = parseArgs({
 });
 const [seed, count] = [Number(values.seed), Number(values.count)];
 if (!Number.isInteger(seed) || !Number.isInteger(count) || count < 1)
-  throw new Error('--seed and --count are whole numbers.');
+  throw new Error('--seed and --count must be whole numbers, --count at least 1.');
 installStryker();
 const changes = await chooseChanges(seed, count);
 const folder = copySources('audit');
 const failing = await failingFiles(folder);
-if (failing.length > 0) throw new Error(`${failing.join(', ')} failed without any change.`);
+if (failing.length > 0) throw new Error(`${failing.join(', ')} failed before any change: repair them first.`);
 const unnoticed: Change[] = [];
 for (const change of changes) {
   const by = await plantAll(folder, [change], () => noticedBy(folder, change));

@@ -1,4 +1,4 @@
 import fc from 'fast-check';
 
-// The same values in every run: a change that some show and others do not would survive in one run and not in the next.
+// With other values in each run, a change could be noticed in one run and survive the next.
 fc.configureGlobal({ seed: 1, numRuns: 50 });

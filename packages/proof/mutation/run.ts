@@ -1,6 +1,6 @@
 /**
- * `npm run test:mutation`: Stryker changes the pure modules in every way that it knows, one change at a time, and a unit test must
- * fail for each, but for the changes that survivors.json lists with the reason why nobody could notice.
+ * `npm run test:mutation`: Stryker makes every change that it knows to the pure modules, one at a time. A unit test must fail for each,
+ * except for the changes that survivors.json lists, each with the reason why no test can notice it.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
@@ -20,7 +20,7 @@ interface Mutant {
 
 interface Survivor {
   file: string;
-  /** The source line that the change begins in, without the space around it. */
+  /** The source line in which the change begins, trimmed. */
   line: string;
   change: string;
 }
@@ -34,7 +34,7 @@ function runStryker(): number {
 
 const oneLine = (text: string) => text.replace(/\s+/g, ' ').slice(0, 100);
 
-/** The text of a source between two places, which count from 1. */
+/** The text between two places; lines and columns count from 1. */
 function textAt(lines: readonly string[], { start, end }: Mutant['location']): string {
   const covered = lines.slice(start.line - 1, end.line);
   const last = covered.length - 1;
@@ -53,7 +53,8 @@ const nameOf = ({ file, line, change }: Survivor) => `${file}: ${line}\n    ${ch
 
 installStryker();
 const exitCode = runStryker();
-if (!existsSync(report)) process.exit(1); // Stryker said why.
+// Stryker has printed why there is no report.
+if (!existsSync(report)) process.exit(1);
 const { files } = JSON.parse(readFileSync(report, 'utf8')) as {
   files: Record<string, { source: string; mutants: Mutant[] }>;
 };
@@ -74,7 +75,7 @@ const unexplained = survived.filter((survivor) => !explained.has(nameOf(survivor
 const gone = listed.filter(({ file, line }) => !files[file]?.source.includes(line));
 for (const survivor of unexplained) process.stdout.write(`survived ${nameOf(survivor)}\n`);
 for (const survivor of gone)
-  process.stdout.write(`not there any more: take it out of survivors.json: ${nameOf(survivor)}\n`);
+  process.stdout.write(`no longer in the source, remove it from survivors.json: ${nameOf(survivor)}\n`);
 const percent = ((100 * noticed) / total).toFixed(2);
 process.stdout.write(
   `\n${noticed} of ${total} changes noticed (${percent} %); ${survived.length - unexplained.length} survivors explained, ${unexplained.length} not.\n`,

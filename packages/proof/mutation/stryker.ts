@@ -1,14 +1,14 @@
-/** Stryker, in a folder of its own: that keeps its packages out of `npm ci`. */
+/** Installs Stryker in a folder of its own, which keeps its packages out of `npm ci`. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const MANIFESTS = ['package.json', 'package-lock.json'];
 const manifests = fileURLToPath(new URL('tools/', import.meta.url));
-/** Below the root, so that Stryker finds the project's own Vitest. */
+/** Below the root, so that Stryker finds the project's Vitest. */
 export const tools = fileURLToPath(new URL('../../../.local/mutation/tools/', import.meta.url));
 
-/** Installs Stryker, unless this version is there. */
+/** Installs Stryker, unless the locked version is installed. */
 export function installStryker(): void {
   const read = (folder: string, name: string) =>
     existsSync(`${folder}${name}`) ? readFileSync(`${folder}${name}`, 'utf8') : undefined;

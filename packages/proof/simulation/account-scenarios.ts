@@ -1,4 +1,4 @@
-/** Scenarios of app keys and permissions: operators change them concurrently, with cached look-ups in between. */
+/** Scenarios of accounts and app keys, which operators change concurrently and warm functions look up. */
 
 import { appKeyIdOf, createAppKeys } from '../../../lib/auth/app-keys.ts';
 import { expression } from '../../../lib/dynamodb/expression.ts';
@@ -15,32 +15,34 @@ import {
   rotateAppKey,
 } from '../../admin/accounts/app-key-admin.ts';
 import { auditAction } from '../../admin/accounts/audit-rows.ts';
-import type { AccountRows } from '../../admin/check/check-accounts.ts';
-import { checkAccounts } from '../../admin/check/check-accounts.ts';
+import { type AccountRows, checkAccounts } from '../../admin/check/check-accounts.ts';
 import { DataError } from '../../admin/data/check-lines.ts';
+import type { Actor } from './behavior.ts';
 import type { Scenario } from './explore.ts';
-import { type Actor, type Judgement, loadLines, rowsAfter, scenarioOf } from './scenario.ts';
+import type { Outcome } from './linearize.ts';
+import { accountLine, type Judgement, loadLines, rowsAfter, scenarioOf } from './scenario.ts';
 import { type Script, START_MS, type Surroundings } from './surroundings.ts';
-import type { Outcome as Run } from './transition-system.ts';
+import type { FinishedRun } from './transition-system.ts';
 import { canonical } from './values.ts';
 
 /** The text of a key, by the short name that scenarios use. */
 const textOf = (name: string) => name.padEnd(32, '-');
 const identityOf = (name: string) => identityOfAppKey(textOf(name));
 
-/** Keys are named by their text. */
+/** The ids of the two accounts. */
 const [OWN, OTHER] = [1, 2];
-/** Seconds for which a handler trusts a key that it has looked up. */
+/** Seconds for which a warm function trusts a key that it has looked up. */
 const TRUSTED_SECONDS = 30;
 const START_SECONDS = START_MS / 1_000;
-/** By the clock of an operator, which is an hour ahead of the handlers'. */
+/** By the clock of an operator, which is an hour ahead of the functions'. */
 const REVOKED_AT = START_SECONDS + 3_600;
-/** Time between the two look-ups of a handler. */
+/** Between the two look-ups of a warm function. */
 const ENDS_AT = START_SECONDS + 45;
 
 interface KeyState {
   account: number;
   revoked: boolean;
+  /** It expires at ENDS_AT. */
   ends: boolean;
 }
 interface AccountState {
@@ -52,10 +54,10 @@ interface State {
   keys: Readonly<Record<string, KeyState>>;
 }
 
-type Outcome = { state: State; answer: string };
-const operations = new Map<string, (state: State) => readonly Outcome[]>();
+/** What each operation does in the model, by its name. */
+const operations = new Map<string, (state: State) => readonly Outcome<State>[]>();
 
-/** An operator's command that changes nothing when it fails. */
+/** An operator's command, which is repeated unless it succeeds or is refused. */
 function operator(name: string, act: (at: Surroundings) => Promise<unknown>, apply: (state: State) => State): Actor {
   operations.set(name, (state) => [
     { state: apply(state), answer: 'done' },
@@ -65,25 +67,26 @@ function operator(name: string, act: (at: Surroundings) => Promise<unknown>, app
     at
       .call(name, () => act(at))
       .catch((error: unknown) => {
-        // Otherwise the operator repeats the command.
         if (!isRefusal(error)) throw error;
       });
-  return { name, script, again: true };
+  return { name, script, retried: true };
 }
 
 const isRefusal = (error: unknown) => error instanceof AppKeyError || error instanceof DataError;
 
-/** Each run of a command has an audit entry of its own. */
-const also = ({ deps }: Surroundings, account: number, command: string) => {
+/** The audit entry that a command writes; each run of a command has its own. */
+const audit = ({ deps }: Surroundings, command: string) => {
   const entry: AuditEntry = { id: deps.newId(), at_ms: 1, by: 'operator', command, result: 'done' };
-  return [auditAction(account, entry)];
+  return [auditAction(OWN, entry)];
 };
 
-async function requireAccount({ deps: { table } }: Surroundings, account: number) {
-  const row = await readAccount(table, account);
-  if (!row) throw new Error(`there is no account ${account}`);
+async function ownAccount({ deps: { table } }: Surroundings) {
+  const row = await readAccount(table, OWN);
+  if (!row) throw new Error(`There is no account ${OWN}.`);
   return row;
 }
+
+const keyOf = (account: number): KeyState => ({ account, revoked: false, ends: false });
 
 const withKey = (state: State, key: string, change: (before: KeyState | undefined) => KeyState): State => ({
   ...state,
@@ -94,27 +97,21 @@ const withAccount = (state: State, account: number, change: Partial<AccountState
   accounts: { ...state.accounts, [account]: { ...(state.accounts[account] as AccountState), ...change } },
 });
 
-const issue = (key: string, account = OWN) =>
+const issue = (key: string) =>
   operator(
-    `issue ${key} to ${account}`,
+    `issue ${key}`,
     async (at) =>
-      putAppKey(
-        at.deps.table,
-        await requireAccount(at, account),
-        identityOf(key),
-        { created_at: 1 },
-        also(at, account, `issue ${key}`),
-      ),
+      putAppKey(at.deps.table, await ownAccount(at), identityOf(key), { created_at: 1 }, audit(at, `issue ${key}`)),
     (state) =>
-      state.keys[key] && state.keys[key].account !== account
+      state.keys[key] && state.keys[key].account !== OWN
         ? state
-        : withKey(state, key, (before) => before ?? { account, revoked: false, ends: false }),
+        : withKey(state, key, (before) => before ?? keyOf(OWN)),
   );
 
 const revoke = (key: string) =>
   operator(
     `revoke ${key}`,
-    (at) => revokeAppKey(at.deps.table, OWN, identityOf(key).hash, REVOKED_AT, also(at, OWN, `revoke ${key}`)),
+    (at) => revokeAppKey(at.deps.table, OWN, identityOf(key).hash, REVOKED_AT, audit(at, `revoke ${key}`)),
     (state) => withKey(state, key, (before) => ({ ...(before as KeyState), revoked: true })),
   );
 
@@ -124,61 +121,40 @@ const rotate = (key: string, fresh: string) =>
     async (at) => {
       const next = { identity: identityOf(fresh), limits: { created_at: 1 } };
       const { hash } = identityOf(key);
-      await rotateAppKey(
-        at.deps.table,
-        await requireAccount(at, OWN),
-        { hash },
-        next,
-        ENDS_AT,
-        also(at, OWN, `rotate ${key}`),
-      );
+      await rotateAppKey(at.deps.table, await ownAccount(at), { hash }, next, ENDS_AT, audit(at, `rotate ${key}`));
     },
-    (state) =>
-      // The retry of a completed rotation is refused if the old key was revoked meanwhile.
-      withKey(
-        withKey(state, fresh, (before) => before ?? { account: OWN, revoked: false, ends: false }),
-        key,
-        (before) => ({ ...(before as KeyState), ends: true }),
-      ),
+    // A repeated rotation is refused if the old key was revoked after the first one was done.
+    (state) => {
+      const issued = withKey(state, fresh, (before) => before ?? keyOf(OWN));
+      return withKey(issued, key, (before) => ({ ...(before as KeyState), ends: true }));
+    },
   );
 
 const change = (name: string, changed: Partial<{ permissions: string[]; suspended: boolean }>) =>
   operator(
     name,
-    (at) => changeAccount(at.deps.table, OWN, () => changed, also(at, OWN, name)),
+    (at) => changeAccount(at.deps.table, OWN, () => changed, audit(at, name)),
     (state) => withAccount(state, OWN, changed),
   );
 const suspend = change('suspend', { suspended: true });
 const permit = change('permit', { permissions: ['monit'] });
 
-const load = (name: string, lines: readonly object[], apply: (state: State) => State) =>
+const importing = (name: string, lines: readonly object[], apply: (state: State) => State) =>
   operator(name, ({ deps: { table } }) => loadLines(table, ...lines), apply);
 
-/** A key in a data file; a key of another account is refused, whichever was stored first. */
-const loadKey = (key: string, account: number, revoked = false) =>
-  load(
+/** Imports a key. It is refused if it is stored for another account. */
+const importKey = (key: string, account: number) =>
+  importing(
     `import ${key} of ${account}`,
-    [{ kind: 'app_key', account_id: account, app_key: textOf(key), ...(revoked && { revoked }) }],
+    [{ kind: 'app_key', account_id: account, app_key: textOf(key) }],
     (state) => {
       const stored = state.keys[key];
       if (stored && stored.account !== account) return state;
-      return withKey(state, key, (before) => ({
-        account,
-        ends: before?.ends ?? false,
-        revoked: revoked || (before?.revoked ?? false),
-      }));
+      return withKey(state, key, (before) => before ?? keyOf(account));
     },
   );
 
-const accountLine = (account_id: number, more: object = {}) => ({
-  kind: 'account',
-  account_id,
-  name: 'Acme',
-  permissions: [],
-  ...more,
-});
-
-/** A warm handler that is called with a key now, and again after its cached look-up expires. */
+/** A warm function that is called with a key, and again after its cached look-up has expired. */
 function lookUps(key: string): Actor {
   const names = ['early', 'late'].map((when) => `look ${when} for ${key}`);
   for (const name of names)
@@ -206,7 +182,7 @@ function lookUps(key: string): Actor {
   };
 }
 
-function rowsOf({ items }: Run): AccountRows {
+function rowsOf({ items }: FinishedRun): AccountRows {
   const listed = new Set<number>();
   const accounts = new Map<number, never>();
   const appKeys = new Map<string, AppKeyRow>();
@@ -219,9 +195,9 @@ function rowsOf({ items }: Run): AccountRows {
   return { listed, accounts, appKeys };
 }
 
-const NAMES = ['first', 'second', 'third'];
+const KEYS = ['first', 'second'];
 
-function stateOf(run: Run): State {
+function stateOf(run: FinishedRun): State {
   const { accounts, appKeys } = rowsOf(run);
   return {
     accounts: Object.fromEntries(
@@ -231,7 +207,7 @@ function stateOf(run: Run): State {
       }),
     ),
     keys: Object.fromEntries(
-      NAMES.flatMap((key) => {
+      KEYS.flatMap((key) => {
         const row = appKeys.get(identityOf(key).hash);
         if (!row) return [];
         const [revoked, ends] = [row.revoked_at !== undefined, row.expires_at !== undefined];
@@ -243,7 +219,7 @@ function stateOf(run: Run): State {
 
 const INITIAL: State = {
   accounts: { [OWN]: { permissions: [], suspended: false }, [OTHER]: { permissions: [], suspended: false } },
-  keys: { first: { account: OWN, revoked: false, ends: false } },
+  keys: { first: keyOf(OWN) },
 };
 const LINES = [
   accountLine(OWN),
@@ -260,7 +236,7 @@ const judgement: Judgement<State> = {
     return name.startsWith('look') ? String(answer) : 'done';
   },
   isFinal: (state, run) => canonical(state) === canonical(stateOf(run)),
-  // Copying an account into its keys, and an import, are repeated after a lost reply.
+  // Other commands are repeated after a lost reply.
   isSettled: ({ name }) => /^(issue|revoke|rotate)/.test(name),
   describe: (run) => canonical(stateOf(run)),
   check: (run) =>
@@ -272,25 +248,22 @@ const judgement: Judgement<State> = {
 const scenario = (name: string, cost: Scenario['cost'], ...actors: Actor[]): Scenario =>
   scenarioOf(name, async () => [await rowsAfter(LINES)], actors, judgement, { cost });
 
-/** A restored table may lack one of an account's keys in its list; another account then imports that key. */
-const WITH_FOREIGN_KEY: readonly object[] = [
-  ...LINES,
-  { kind: 'app_key', account_id: OTHER, app_key: textOf('second') },
-];
-const listForeignKey = ({ deps: { table } }: Pick<Surroundings, 'deps'>) =>
-  updateRow(table, keys.account(OWN), expression`ADD app_keys ${new Set([identityOf('second').hash])}`);
-const withForeignKey = (name: string, cost: Scenario['cost'], ...actors: Actor[]): Scenario =>
-  scenarioOf(
-    name,
-    async () => [await rowsAfter(WITH_FOREIGN_KEY, listForeignKey)],
-    actors,
-    {
-      ...judgement,
-      initial: withKey(INITIAL, 'second', () => ({ account: OTHER, revoked: false, ends: false })),
-      check: (run) => judgement.check?.(run).filter((problem) => !problem.startsWith('app_key_missing')) ?? [],
-    },
-    { cost },
-  );
+/** Key `second` is stored for the other account, and in the own account's list, as a restore can leave it. */
+const WITH_FOREIGN_KEY: Scenario = scenarioOf(
+  'an account that lists the key of another is suspended',
+  async () => {
+    const foreign = { kind: 'app_key', account_id: OTHER, app_key: textOf('second') };
+    const listed = expression`ADD app_keys ${new Set([identityOf('second').hash])}`;
+    return [await rowsAfter([...LINES, foreign], ({ deps: { table } }) => updateRow(table, keys.account(OWN), listed))];
+  },
+  [suspend, lookUps('second')],
+  {
+    ...judgement,
+    initial: withKey(INITIAL, 'second', () => keyOf(OTHER)),
+    check: (run) => judgement.check?.(run).filter((problem) => !problem.startsWith('app_key_missing')) ?? [],
+  },
+  { cost: 2 },
+);
 
 export const ACCOUNTS: readonly Scenario[] = [
   scenario('a key is issued while its account is suspended', 2, issue('second'), suspend),
@@ -302,7 +275,7 @@ export const ACCOUNTS: readonly Scenario[] = [
     permit,
     lookUps('first'),
   ),
-  scenario('one key for two accounts: issued and imported', 2, issue('second'), loadKey('second', OTHER)),
+  scenario('one key for two accounts: issued and imported', 2, issue('second'), importKey('second', OTHER)),
   scenario(
     'look-ups of a key that is rotated, before and after its end',
     2,
@@ -312,22 +285,19 @@ export const ACCOUNTS: readonly Scenario[] = [
   scenario(
     'an import of a key of another account',
     1,
-    // Refused as a whole: the line of the account is not written.
-    load(
+    // The import is refused as a whole: the line of the account is not written.
+    importing(
       'import account 2 with key first',
-      [
-        accountLine(OTHER, { permissions: ['monit'] }),
-        { kind: 'app_key', account_id: OTHER, app_key: textOf('first') },
-      ],
+      [accountLine(OTHER, ['monit']), { kind: 'app_key', account_id: OTHER, app_key: textOf('first') }],
       (state) => state,
     ),
     suspend,
   ),
-  withForeignKey('an account that lists the key of another is suspended', 2, suspend, lookUps('second')),
-  scenario('one key for two accounts: imported twice', 2, loadKey('second', OWN), loadKey('second', OTHER)),
-  scenario('a key is imported while it is revoked', 1, loadKey('first', OWN), revoke('first')),
+  WITH_FOREIGN_KEY,
+  scenario('one key for two accounts: imported twice', 2, importKey('second', OWN), importKey('second', OTHER)),
+  scenario('a key is imported while it is revoked', 1, importKey('first', OWN), revoke('first')),
   scenario('a key is rotated while it is revoked', 1, rotate('first', 'second'), revoke('first')),
-  scenario('a key is rotated while it is imported', 2, rotate('first', 'second'), loadKey('first', OWN)),
+  scenario('a key is rotated while it is imported', 2, rotate('first', 'second'), importKey('first', OWN)),
   scenario('a key is rotated while its account is suspended', 3, rotate('first', 'second'), suspend, lookUps('second')),
   scenario(
     'an account gets its gateway key while it is suspended',
@@ -343,13 +313,13 @@ export const ACCOUNTS: readonly Scenario[] = [
     'an account is suspended and imported',
     3,
     suspend,
-    load('import the account', [accountLine(OWN)], (state) => withAccount(state, OWN, { permissions: [] })),
+    importing('import the account', [accountLine(OWN)], (state) => withAccount(state, OWN, { permissions: [] })),
   ),
   scenario(
     'an account is suspended, permitted and imported',
     5,
     suspend,
     permit,
-    load('import the account', [accountLine(OWN)], (state) => withAccount(state, OWN, { permissions: [] })),
+    importing('import the account', [accountLine(OWN)], (state) => withAccount(state, OWN, { permissions: [] })),
   ),
 ];

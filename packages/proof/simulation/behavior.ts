@@ -1,27 +1,36 @@
 /**
- * What a process does, recorded by running it. Between two of its calls to the table a process runs alone, so its next step depends only on
- * what was delivered to it before. Each such part is run once, with the real code, and recorded: a schedule of recorded parts takes no
- * time.
+ * Records what a process does. Between two deliveries a process runs alone, so what it does next depends only on what was delivered to
+ * it before. The real code runs once for each sequence of deliveries; schedules then use the recording, which takes no time.
  */
 import { connectDouble } from './double-client.ts';
-import { abortError, digest, drained, Process, type ProcessOptions, setRunning } from './process.ts';
-import { depsOver, type OperationLimits, type Script, START_MS, type Surroundings, silent } from './surroundings.ts';
+import { abortError, digest, Process, setRunning, settled } from './process.ts';
+import { depsOver, nothing, type OperationLimits, type Script, START_MS, type Surroundings } from './surroundings.ts';
 import { type Access, accessesOf, type Request } from './table-double.ts';
 import { canonical } from './values.ts';
 
-/** A call to the table; without a request: a pause between operations. */
+/** What a process runs. */
+export interface Actor {
+  readonly name: string;
+  readonly script: Script;
+  /** Milliseconds by which its clock is ahead. */
+  readonly aheadMs?: number | undefined;
+  /** Begins again after it fails or dies, and may begin twice: a message, or a command that an operator repeats. */
+  readonly retried?: boolean;
+}
+
+/** A call to the table; without a request: a pause. */
 export interface Call {
   /** Equal in each run of its process with the same deliveries. */
   readonly name: string;
   readonly process: string;
   readonly request: Request | undefined;
-  /** Stands for the request. */
+  /** The request as canonical text. */
   readonly text: string;
   readonly accesses: readonly Access[];
   readonly writes: boolean;
   /** Id of the operation that makes it. */
   readonly operation: string | undefined;
-  /** The code retries the transaction itself. */
+  /** Its ClientRequestToken is from the code, which may send the transaction again, and not from the SDK. */
   readonly ownToken: boolean;
 }
 
@@ -30,25 +39,26 @@ export type Delivery =
   | { readonly id: number | string; readonly text: string; readonly give: () => { reply?: unknown; error?: unknown } }
   | 'runs out of time';
 
+/** What others notice of a process: operations that it begins and ends, their calls, abandoned calls, and metrics. */
 export type Effect =
   | ({ readonly kind: 'operation'; readonly id: string; readonly name: string } & OperationLimits)
   | { readonly kind: 'calls'; readonly id: string; readonly calls: number }
   | { readonly kind: 'ended'; readonly id: string; readonly answer?: unknown; readonly error?: unknown }
-  | { readonly kind: 'left'; readonly call: Call }
+  | { readonly kind: 'abandoned'; readonly call: Call }
   | { readonly kind: 'event'; readonly name: string };
 
-/** A process that has received a delivery and waits. */
+/** A process that waits for its next delivery. */
 export interface Position {
   readonly id: number;
-  /** In the order in which they were sent. */
+  /** Those that wait for a reply, in the order in which they were sent. */
   readonly calls: readonly Call[];
   readonly hasTimers: boolean;
   /** It has made exactly one call. */
   readonly isFresh: boolean;
   readonly over: 'done' | 'failed' | undefined;
-  /** The last delivery, and where; absent: none. */
-  readonly came?: { readonly from: Position; readonly delivery: Delivery; readonly call: Call | undefined };
-  /** By the next delivery. */
+  /** The last delivery, and the position before it; absent: none. */
+  readonly last?: { readonly from: Position; readonly delivery: Delivery; readonly call: Call | undefined };
+  /** What it does after each next delivery that was tried. */
   readonly next: Map<string, Reaction>;
 }
 
@@ -57,33 +67,22 @@ export interface Reaction {
   readonly effects: readonly Effect[];
 }
 
-export interface BehaviorOptions extends Pick<ProcessOptions, 'message'> {
-  /** Of its clock. */
-  aheadMs?: number;
-}
-
 let positions = 0;
 
 export class Behavior {
-  readonly #start: () => Promise<Run>;
-  readonly #known = new Map<string, Position>();
-  /** The latest run that reached a position: it can take further deliveries. */
+  readonly actor: Actor;
+  /** By the history of the process. */
+  readonly #positions = new Map<string, Position>();
+  /** The run that was delivered to last: it can take further deliveries. */
   #latest: { at: Position; run: Run } | undefined;
   #first: Reaction | undefined;
 
-  constructor(name: string, script: Script, options: BehaviorOptions) {
-    this.#start = async () => {
-      const run = new Run(name, script, options);
-      await run.begin(script);
-      return run;
-    };
+  constructor(actor: Actor) {
+    this.actor = actor;
   }
 
   async first(): Promise<Reaction> {
-    if (!this.#first) {
-      const run = await this.#start();
-      this.#first = this.#reaction(run, undefined);
-    }
+    this.#first ??= this.#reaction(await begun(this.actor), undefined);
     return this.#first;
   }
 
@@ -102,42 +101,41 @@ export class Behavior {
   async #runAt(position: Position): Promise<Run> {
     if (this.#latest?.at === position) return this.#latest.run;
     this.#latest?.run.close();
-    const came: NonNullable<Position['came']>[] = [];
-    for (let at = position; at.came; at = at.came.from) came.push(at.came);
-    const run = await this.#start();
-    for (const { delivery, call } of came.reverse()) await run.deliver(delivery, call);
+    const deliveries: NonNullable<Position['last']>[] = [];
+    for (let at = position; at.last; at = at.last.from) deliveries.unshift(at.last);
+    const run = await begun(this.actor);
+    for (const { delivery, call } of deliveries) await run.deliver(delivery, call);
     requireSame(run, position);
     return run;
   }
 
-  #reaction(run: Run, came: Position['came']): Reaction {
-    const { history, timers, calls: made } = run.process;
-    let to = this.#known.get(history);
+  #reaction(run: Run, last: Position['last']): Reaction {
+    const { history, timers, calls } = run.process;
+    let to = this.#positions.get(history);
     if (to) requireSame(run, to);
     else {
       positions += 1;
-      const calls = run.waiting.map(({ call }) => call);
-      const next: Position['next'] = new Map();
       to = {
         id: positions,
-        calls,
+        calls: run.waiting.map(({ call }) => call),
         hasTimers: timers.length > 0,
-        isFresh: made === 1,
+        isFresh: calls === 1,
         over: run.over,
-        ...(came && { came }),
-        next,
+        ...(last && { last }),
+        next: new Map(),
       };
-      this.#known.set(history, to);
+      this.#positions.set(history, to);
     }
     this.#latest = { at: to, run };
     return { to, effects: run.effects };
   }
 }
 
+/** @throws if the run does not wait for the same calls: the code then depends on more than deliveries */
 function requireSame(run: Run, { calls, over }: Position): void {
   const is = [...run.waiting.map(({ call }) => call), run.over].map(textOf).join('\n');
   const was = [...calls, over].map(textOf).join('\n');
-  if (is !== was) throw new Error(`a process does not do the same after the same deliveries:\n${was}\nand then\n${is}`);
+  if (is !== was) throw new Error(`a process did different things after the same deliveries:\n${was}\nand then\n${is}`);
 }
 const textOf = (each: Call | string | undefined) => (typeof each === 'object' ? `${each.name} ${each.text}` : each);
 
@@ -145,34 +143,34 @@ interface Waiting {
   readonly call: Call;
   readonly resolve: (reply: unknown) => void;
   readonly reject: (error: unknown) => void;
-  /** Stops waiting for the call's signal: Node keeps signals that have listeners. */
-  readonly leave: () => void;
+  /** Stops listening to the call's signal: Node keeps signals that have listeners. */
+  readonly unlisten: () => void;
 }
 
-/** A process that runs. */
+async function begun(actor: Actor): Promise<Run> {
+  const run = new Run(actor);
+  await run.begin(actor.script);
+  return run;
+}
+
+/** The real code of a process, run once. */
 class Run {
   readonly process: Process;
   readonly waiting: Waiting[] = [];
-  /** Of the last delivery. */
+  /** Those of the last delivery. */
   effects: Effect[] = [];
   over: Position['over'];
   #operations = 0;
 
-  constructor(name: string, script: Script, { aheadMs = 0, ...options }: BehaviorOptions) {
-    this.process = new Process(name, script, { ...options, clockMs: START_MS + aheadMs });
+  constructor({ name, aheadMs = 0 }: Actor) {
+    this.process = new Process(name, START_MS + aheadMs);
   }
 
   async begin(script: Script): Promise<void> {
-    await this.#run(() => {
-      script(this.#surroundings()).then(
-        () => {
-          this.over = 'done';
-        },
-        () => {
-          this.over = 'failed';
-        },
-      );
-    });
+    const end = (over: Position['over']) => () => {
+      this.over = over;
+    };
+    await this.#run(() => void script(this.#surroundings()).then(end('done'), end('failed')));
   }
 
   async deliver(delivery: Delivery, answered?: Call): Promise<void> {
@@ -193,14 +191,14 @@ class Run {
   async #run(act: () => void): Promise<void> {
     setRunning(this.process);
     act();
-    await drained();
+    await settled();
     setRunning(undefined);
   }
 
   #remove(name: string | undefined): Waiting | undefined {
     const index = this.waiting.findIndex(({ call }) => call.name === name);
     const [removed] = index < 0 ? [] : this.waiting.splice(index, 1);
-    removed?.leave();
+    removed?.unlisten();
     return removed;
   }
 
@@ -218,9 +216,9 @@ class Run {
     return {
       deps: {
         ...depsOver(connectDouble(send), { now: () => Math.floor(process.clockMs), newId: process.newId }),
-        metrics: { call: silent, records: silent, event: (name) => void this.effects.push({ kind: 'event', name }) },
+        metrics: { call: nothing, records: nothing, event: (name) => void this.effects.push({ kind: 'event', name }) },
       },
-      pause: async (ms = 0) => {
+      pause: async (ms) => {
         await send(undefined);
         await process.sleep(ms);
       },
@@ -230,19 +228,19 @@ class Run {
         this.#operations += 1;
         current = { id, calls: 0 };
         this.effects.push({ kind: 'operation', id, name, ...limits });
-        let known = '';
+        let outcome = '';
         try {
           const answer = await act();
-          known = outcomeOf({ answer });
+          outcome = outcomeOf({ answer });
           this.effects.push({ kind: 'ended', id, answer });
           return answer;
         } catch (error) {
-          known = outcomeOf({ error });
+          outcome = outcomeOf({ error });
           this.effects.push({ kind: 'ended', id, error });
           throw error;
         } finally {
           current = undefined;
-          if (forgets) process.forget(known);
+          if (forgets) process.forget(outcome);
         }
       },
     };
@@ -253,25 +251,25 @@ class Run {
     signal: AbortSignal | undefined,
     operation: string | undefined,
   ): Promise<unknown> {
-    const call = callOf(this.process, request, operation);
+    const call = tableCallOf(this.process, request, operation);
     return new Promise((resolve, reject) => {
       const onAbort = () => {
         if (!this.#remove(call.name)) return;
-        this.effects.push({ kind: 'left', call });
+        this.effects.push({ kind: 'abandoned', call });
         reject(abortError());
       };
-      const leave = () => signal?.removeEventListener('abort', onAbort);
-      this.waiting.push({ call, resolve, reject, leave });
+      const unlisten = () => signal?.removeEventListener('abort', onAbort);
+      this.waiting.push({ call, resolve, reject, unlisten });
       signal?.addEventListener('abort', onAbort);
     });
   }
 
   close(): void {
-    for (const { leave } of this.waiting) leave();
+    for (const { unlisten } of this.waiting) unlisten();
   }
 }
 
-function callOf(process: Process, asked: Request | undefined, operation: string | undefined): Call {
+function tableCallOf(process: Process, asked: Request | undefined, operation: string | undefined): Call {
   const name = process.nextCall();
   const ownToken = asked?.input.ClientRequestToken !== undefined;
   const request = withToken(asked, name);

@@ -1,22 +1,31 @@
-/** Deleting and restoring a work item. */
+/** Scenarios of a work item that is deleted, restored, imported and changed by records. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { keys } from '../../../lib/dynamodb/keys.ts';
 import { ApiError } from '../../../lib/http/errors.ts';
-import { recordOfEntity } from '../../../lib/ingest/records.ts';
-import { rowsOf } from '../../../lib/ingest/write-records.ts';
 import { createDeleteWorkItem } from '../../../lib/operations/delete-work-item/delete.ts';
 import { auditAction } from '../../admin/accounts/audit-rows.ts';
 import { readWorkItem, restoreWorkItem } from '../../admin/incidents/restore-work-item.ts';
+import type { Actor } from './behavior.ts';
 import type { Scenario } from './explore.ts';
-import { type Actor, actor, inTurn, type Judgement, loadLines, rowsAfter, scenarioOf } from './scenario.ts';
-import { callOf, START_MS, type Surroundings } from './surroundings.ts';
-import type { Outcome } from './transition-system.ts';
+import type { Outcome } from './linearize.ts';
+import {
+  ACCOUNT,
+  accountLine,
+  actor,
+  inTurn,
+  type Judgement,
+  loadLines,
+  rowsAfter,
+  scenarioOf,
+  writeRecord,
+} from './scenario.ts';
+import { callOf } from './surroundings.ts';
+import type { FinishedRun } from './transition-system.ts';
 
-const ACCOUNT = 1;
 const ITEM = 'w';
 const LINE = { kind: 'work_item', account_id: ACCOUNT, work_item_id: ITEM, version: 1, title: 't' };
-const LINES = [{ kind: 'account', account_id: ACCOUNT, name: 'Acme', permissions: [] }, LINE];
+const LINES = [accountLine(ACCOUNT), LINE];
 
 interface State {
   version: number;
@@ -28,58 +37,57 @@ const remove = (name: string) =>
   actor(`delete ${name}`, ({ deps }) =>
     createDeleteWorkItem(deps)(callOf({ work_item_id: ITEM, version: versionOf(name) }, ACCOUNT)),
   );
-/** Of a deletion, by its name. */
+/** The version that a deletion asks for, by its name. */
 const versionOf = (name: string) => (name.endsWith(AFTER_RESTORATION) ? 3 : 1);
 const AFTER_RESTORATION = 'after the restoration';
 
-/** Like `admin work-item restore`: reads the item, and writes it if nothing has changed. */
+/** Does what `admin work-item restore` does: reads the item and restores it if nothing has changed. */
 const restore = (name: string) =>
-  actor(`restore ${name}`, async ({ deps: { table } }: Surroundings) => {
+  actor(`restore ${name}`, async ({ deps: { table } }) => {
     const row = await readWorkItem(table, ACCOUNT, ITEM);
     if (row?.deleted_at_ms === undefined) return 'not deleted';
     const entry = { id: name, at_ms: 1, by: 'operator', command: 'work-item restore', result: 'done' } as const;
     return (await restoreWorkItem(table, ACCOUNT, row, [auditAction(ACCOUNT, entry)])) ? 'restored' : 'changed';
   });
 
-const load = actor('import', async ({ deps: { table } }) => {
+const importing = actor('import', async ({ deps: { table } }) => {
   await loadLines(table, LINE);
   return 'imported';
 });
 
 /** A record of the feed: it never changes a deleted item, nor the version of a restored one. */
-const record = (when: 'early' | 'late'): Actor => ({
-  ...actor(`record ${when}`, async ({ deps: { table } }) => {
-    const at_ms = START_MS - (when === 'early' ? 2 : 1);
-    for (const { write } of rowsOf([recordOfEntity({ ...LINE, title: when, at_ms } as never)])) await write(table);
-    return 'done';
-  }),
-  again: true,
-  repeats: true,
-});
+const record = (when: 'early' | 'late') =>
+  actor(
+    `record ${when}`,
+    async ({ deps: { table } }) => {
+      await writeRecord(table, { ...LINE, title: when }, when);
+      return 'done';
+    },
+    { retried: true },
+  );
 
-function apply({ version, deleted, title }: State, operation: string): { state: State; answer: string }[] {
-  const same = { version, deleted, title };
+function apply(state: State, operation: string): Outcome<State>[] {
+  const { version, deleted, title } = state;
   if (operation === 'import')
-    return [{ state: deleted ? same : { version: 1, deleted, title: LINE.title }, answer: 'imported' }];
+    return [{ state: deleted ? state : { version: 1, deleted, title: LINE.title }, answer: 'imported' }];
   if (operation.startsWith('record')) {
     const isLatest = operation === 'record late' || title !== 'late';
-    return [
-      { state: isLatest && !deleted ? { ...same, title: operation.replace('record ', '') } : same, answer: 'done' },
-    ];
+    const recorded = { ...state, title: operation.replace('record ', '') };
+    return [{ state: isLatest && !deleted ? recorded : state, answer: 'done' }];
   }
   if (operation.startsWith('restore')) {
-    const changed = { state: same, answer: 'changed' };
+    const changed = { state, answer: 'changed' };
     return deleted
-      ? [{ state: { ...same, version: version + 1, deleted: false }, answer: 'restored' }, changed]
-      : [{ state: same, answer: 'not deleted' }, changed];
+      ? [{ state: { ...state, version: version + 1, deleted: false }, answer: 'restored' }, changed]
+      : [{ state, answer: 'not deleted' }, changed];
   }
   const asked = versionOf(operation);
-  if (deleted) return [{ state: same, answer: version === asked + 1 ? 'deleted' : 'ResourceNotFound' }];
-  if (version === asked) return [{ state: { ...same, version: asked + 1, deleted: true }, answer: 'deleted' }];
-  return [{ state: same, answer: 'InvalidParameter' }];
+  if (deleted) return [{ state, answer: version === asked + 1 ? 'deleted' : 'ResourceNotFound' }];
+  if (version === asked) return [{ state: { ...state, version: asked + 1, deleted: true }, answer: 'deleted' }];
+  return [{ state, answer: 'InvalidParameter' }];
 }
 
-function stateOf({ items }: Outcome): State {
+function stateOf({ items }: FinishedRun): State {
   const item = items.find(({ pk }) => pk === keys.workItem(ACCOUNT, ITEM).pk);
   return { version: Number(item?.version), deleted: item?.deleted_at_ms !== undefined, title: String(item?.title) };
 }
@@ -96,35 +104,26 @@ const judgement: Judgement<State> = {
   describe: (run) => JSON.stringify(stateOf(run)),
 };
 
-const scenario = (name: string, ...actors: Actor[]): Scenario =>
-  scenarioOf(name, async () => [await rowsAfter(LINES)], actors, judgement, {
-    cost: name.includes('restor') ? 2 : 1,
-  });
+const scenario = (name: string, cost: Scenario['cost'], ...actors: Actor[]): Scenario =>
+  scenarioOf(name, async () => [await rowsAfter(LINES)], actors, judgement, { cost });
 
 export const DELETES: readonly Scenario[] = [
   scenario(
     'three deletions of one version, one of them with a retry',
-    inTurn('A', remove('A').script, remove("A'").script),
+    1,
+    inTurn('A', remove('A'), remove("A'")),
     remove('B'),
     remove('C'),
   ),
-  scenario(
-    'a deletion against a restoration',
-    remove('A'),
-    restore('B'),
-    inTurn('C', remove('C').script, restore("C'").script),
-  ),
-  scenario('deletions against an import', remove('A'), remove('B'), load),
-  scenario(
-    'an import against a deletion and its restoration',
-    inTurn('A', remove('A').script, restore('A').script),
-    load,
-  ),
-  scenario('a deletion against records', remove('A'), record('early'), record('late')),
+  scenario('a deletion against a restoration', 2, remove('A'), restore('B'), inTurn('C', remove('C'), restore("C'"))),
+  scenario('deletions against an import', 1, remove('A'), remove('B'), importing),
+  scenario('an import against a deletion and its restoration', 2, inTurn('A', remove('A'), restore('A')), importing),
+  scenario('a deletion against records', 1, remove('A'), record('early'), record('late')),
   scenario(
     'a record against a deletion, its restoration, and another deletion',
-    inTurn('A', remove('A').script, restore('A').script, remove(AFTER_RESTORATION).script),
+    2,
+    inTurn('A', remove('A'), restore('A'), remove(AFTER_RESTORATION)),
     record('late'),
   ),
-  scenario('a record against an import and a deletion', remove('A'), load, record('late')),
+  scenario('a record against an import and a deletion', 1, remove('A'), importing, record('late')),
 ];

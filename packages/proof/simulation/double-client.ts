@@ -1,4 +1,4 @@
-/** A document client whose calls go to a function instead of the network. The code under test does not notice. */
+/** A document client whose calls go to a function instead of the network. */
 import { QueryCommand, type QueryCommandOutput } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
@@ -7,10 +7,10 @@ import type { Request } from './table-double.ts';
 
 export const TABLE_NAME = 'double';
 
-/** Handles a request, and answers as the client would after the last of its attempts. */
+/** Answers a request as the client does after its last attempt. */
 export type Send = (request: Request, signal: AbortSignal | undefined) => Promise<unknown>;
 
-/** Never sends anything. */
+/** The real client is used only to decode rows: it never sends anything. */
 const { unmarshall } = connectTable({ name: TABLE_NAME, endpoint: 'http://127.0.0.1:9' });
 
 interface Command {
@@ -30,9 +30,9 @@ async function sendRaw({ input }: QueryCommand, send: (input: unknown) => Promis
 export function connectDouble(send: Send): Table {
   // The SDK's paginators require an instance of the class.
   const client: DynamoDBDocumentClient = Object.create(DynamoDBDocumentClient.prototype);
-  const own = (command: Command, options?: { abortSignal?: AbortSignal }) => {
+  const sendCommand = (command: Command, options?: { abortSignal?: AbortSignal }) => {
     const sent = (input: unknown) => send({ name: command.constructor.name, input }, options?.abortSignal);
     return command instanceof QueryCommand ? sendRaw(command, sent) : sent(command.input);
   };
-  return { name: TABLE_NAME, client: Object.assign(client, { send: own }), unmarshall };
+  return { name: TABLE_NAME, client: Object.assign(client, { send: sendCommand }), unmarshall };
 }

@@ -1,4 +1,4 @@
-/** Runs the real code on the table double, so that every kind of request is made. */
+/** Runs the real code on the table double, so that it makes every kind of request. */
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { sampleData } from '../../../infra/generate/sample.ts';
 import { createAppKeys } from '../../../lib/auth/app-keys.ts';
@@ -36,7 +36,7 @@ import type { Item } from './values.ts';
 
 const LARGE = 5;
 
-/** @returns all requests in their order, and the resulting rows */
+/** @returns all requests but scans, in their order, and the rows before any of them is deleted */
 export async function everyRequest(): Promise<{ requests: Request[]; items: Item[] }> {
   const requests: Request[] = [];
   const double = new TableDouble();
@@ -46,32 +46,26 @@ export async function everyRequest(): Promise<{ requests: Request[]; items: Item
   });
   const deps = depsOver(table);
   const account = 1;
-  const also = (index: number) => [
+  const audit = (index: number) => [
     auditAction(account, { id: `a${index}`, at_ms: index, by: 'op', command: 'c', result: 'started' }),
   ];
   for (const each of [1, 2]) await putAccount(table, { account_id: each, name: 'Acme', permissions: ['monit'] });
   await putAccount(table, { account_id: 2, name: 'Other', permissions: [], suspended: true });
-  const of = async () => (await readAccount(table, account)) as AccountRow;
-  const [first, second, third] = ['first', 'second', 'third'].map(identityOfAppKey) as [Identity, Identity, Identity];
-  await putAppKey(table, await of(), first, { created_at: 1 }, also(1));
-  await putAppKey(table, await of(), first, { created_at: 1, expires_at: 9_000_000_000, note: 'n' });
-  await putAppKey(table, await of(), first, { created_at: 1 });
-  await rotateAppKey(
-    table,
-    await of(),
-    { hash: first.hash },
-    { identity: second, limits: { created_at: 2 } },
-    9_000_000,
-    also(2),
-  );
-  await putAppKey(table, await of(), third, { created_at: 3, revoked_at: 3 });
-  await changeAccount(table, account, () => ({ permissions: [] }), also(3));
+  const stored = async () => (await readAccount(table, account)) as AccountRow;
+  const [first, second, third] = [identityOfAppKey('first'), identityOfAppKey('second'), identityOfAppKey('third')];
+  await putAppKey(table, await stored(), first, { created_at: 1 }, audit(1));
+  await putAppKey(table, await stored(), first, { created_at: 1, expires_at: 9_000_000_000, note: 'n' });
+  await putAppKey(table, await stored(), first, { created_at: 1 });
+  const next = { identity: second, limits: { created_at: 2 } };
+  await rotateAppKey(table, await stored(), { hash: first.hash }, next, 9_000_000, audit(2));
+  await putAppKey(table, await stored(), third, { created_at: 3, revoked_at: 3 });
+  await changeAccount(table, account, () => ({ permissions: [] }), audit(3));
   await changeAccount(table, account, () => ({ suspended: true }));
   await noteGatewayKey(table, account, 'gateway');
   await changeAccount(table, account, () => ({ suspended: false }));
   await forgetGatewayKeys(table);
-  await revokeAppKey(table, account, second.hash, 3, also(4));
-  await listAppKeys(table, await of());
+  await revokeAppKey(table, account, second.hash, 3, audit(4));
+  await listAppKeys(table, await stored());
   await listAccounts(table);
   await createAppKeys(deps).find('first');
   await readAudit(table, account, 0);
@@ -95,7 +89,7 @@ export async function everyRequest(): Promise<{ requests: Request[]; items: Item
   for (const version of [2, 1, 1]) await remove(callOf({ work_item_id: 'w', version }, account)).catch(() => {});
   await loadData(table, 'data', lines.slice(0, 1), { nowSeconds: 1 });
   const deleted = await readWorkItem(table, account, 'w');
-  if (deleted) await restoreWorkItem(table, account, deleted, also(6));
+  if (deleted) await restoreWorkItem(table, account, deleted, audit(6));
 
   const merge = createMergeAlerts(deps);
   const large = createMergeAlerts(deps, { transactionItems: LARGE });
@@ -116,7 +110,7 @@ export async function everyRequest(): Promise<{ requests: Request[]; items: Item
   await listMerges(table, account, 1);
   await readSnapshot(table, account);
 
-  // Rows whose transaction a restore could have cut in two, each alone.
+  // Each row is lost once, as by a restore, so that every repair runs.
   const whole = double.items();
   for (const lost of whole) {
     await table.client.send(new DeleteCommand({ TableName: table.name, Key: { pk: lost.pk, sk: lost.sk } }));
@@ -124,5 +118,3 @@ export async function everyRequest(): Promise<{ requests: Request[]; items: Item
   }
   return { requests: requests.filter(({ name }) => name !== 'ScanCommand'), items: whole };
 }
-
-type Identity = ReturnType<typeof identityOfAppKey>;

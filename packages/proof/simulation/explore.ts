@@ -1,75 +1,76 @@
 /**
- * Tries all schedules of a scenario, depth first.
- *
- * Left out is only what cannot differ from what was tried:
- * - a state that was met before (the same rows, and processes with the same deliveries), and
- * - of two steps that touch no common row, neither of which begins an operation while the other ends one, and which are not both
- *   faults, one of the two orders (sleep sets, kept with each state: Godefroid, Holzmann and Pirottin, "State-space caching
- *   revisited"); where one process is left, what is late arrives only next to calls that have a row in common with it; and where
- *   one reads what nobody writes, it goes first (a persistent set: Godefroid, "Partial-order methods").
+ * Tries all schedules of a scenario, depth first. It leaves out only what cannot differ from what was tried:
+ * - states that were met before: the same rows, and processes with the same deliveries;
+ * - one of the two orders of two steps that are independent (`areIndependent`), by sleep sets, which are kept with each state (Godefroid,
+ *   Holzmann and Pirottin, "State-space caching revisited");
+ * - steps of others while a process is to read what no process writes: a persistent set (Godefroid, "Partial-order methods");
+ * - where one process is left, the arrival of a late call before a call that shares no row with it.
  */
 import type { Rows } from './table-double.ts';
 import {
   type Cast,
   describe,
+  type FinishedRun,
+  finishedRun,
   haveRowInCommon,
   isOver,
-  type Outcome,
-  outcomeOfRun,
   type State,
   type Step,
   TransitionSystem,
 } from './transition-system.ts';
+import { memoized } from './values.ts';
 
-/** Number of states after which the next starting table begins with an empty memory, to bound the memory used. */
+/** With more known states, the search from the next starting table forgets them, to bound the memory used. */
 const MAX_STATES = 500_000;
-/** Steps after which a run counts as endless. */
+/** A run with more steps counts as endless. */
 const MAX_STEPS = 400;
+const ENDLESS = [`it does not end within ${MAX_STEPS} steps`];
 
 export interface Scenario extends Cast {
   readonly name: string;
-  /** How many states there are with one fault: hundreds, thousands, tens of thousands, a hundred thousand, millions, more. */
+  /** By its number of states with one fault: hundreds, thousands, tens of thousands, a hundred thousand, millions, more. */
   readonly cost: 1 | 2 | 3 | 4 | 5 | 6;
-  /** The starting tables: runs begin with each of them. */
+  /** The tables that runs start from; each is tried. */
   readonly starts: () => Promise<readonly Rows[]>;
   /** The problems of a finished run; empty: it is correct. */
-  readonly judge: (run: Outcome) => string[];
+  readonly judge: (run: FinishedRun) => string[];
 }
 
 export interface Report {
   readonly scenario: string;
-  /** At most. */
+  /** Maximum faults in a run. */
   readonly faults: number;
-  /** Number of schedules run, each to its end or to a known state. */
+  /** Schedules that were run, each to its end or to a known state. */
   schedules: number;
-  /** Steps that were skipped, because their order does not matter or the state was known. */
+  /** Steps left out because they slept or their state was known. */
   pruned: number;
   states: number;
-  /** The most calls to the table that an operation made; more than its limit is a failure. */
+  /** The most calls to the table that one operation made. */
   calls: number;
   /** Steps of the longest run. */
   depth: number;
-  /** Of processor time. */
   cpuMs: number;
-  /** Absent: no schedule failed. */
+  /** A schedule that failed, shortened, and the index of its starting table if there are several. */
   failure?: { problems: string[]; schedule: string[]; steps: string[]; start?: number };
 }
 
-/** A state on the way. */
+/** A state on the path of the search. */
 interface Node {
   readonly state: State;
-  /** Left to try. */
+  /** Steps left to try. */
   readonly todo: Step[];
   readonly done: Taken[];
+  /** The sleep set: steps that were tried in another order. */
   readonly sleeping: readonly Taken[];
 }
 
 interface Taken {
   readonly step: Step;
-  /** It ended an operation. */
+  /** Whether it ended an operation. */
   readonly ends: boolean;
 }
 
+/** Shared by most of the known states, to save memory. */
 const NONE: readonly string[] = [];
 
 export async function explore(scenario: Scenario, faults: number): Promise<Report> {
@@ -87,7 +88,7 @@ export async function explore(scenario: Scenario, faults: number): Promise<Repor
   let search = new Search(scenario, report);
   const starts = await scenario.starts();
   for (const [index, rows] of starts.entries()) {
-    if (search.met > MAX_STATES) search = new Search(scenario, report);
+    if (search.known > MAX_STATES) search = new Search(scenario, report);
     const found = await search.from(rows);
     if (!found) continue;
     report.failure = await shortest(scenario, rows, faults, found);
@@ -103,11 +104,12 @@ class Search {
   readonly #scenario: Scenario;
   readonly #report: Report;
   readonly #system: TransitionSystem;
-  /** For each known state, the steps that were asleep in it each time. */
-  readonly #met = new Map<string, readonly string[]>();
-  /** By what they were judged by. */
+  /** For each known state, by its key, the steps that were asleep each time it was met. */
+  readonly #known = new Map<string, readonly string[]>();
+  /** The problems of finished runs, by their keys. */
   readonly #judged = new Map<string, string[]>();
-  #failed: string[] = [];
+  /** The problems of the latest new state. */
+  #problems: string[] = [];
 
   constructor(scenario: Scenario, report: Report) {
     this.#scenario = scenario;
@@ -115,11 +117,11 @@ class Search {
     this.#system = new TransitionSystem(scenario, report.faults);
   }
 
-  get met(): number {
-    return this.#met.size;
+  get known(): number {
+    return this.#known.size;
   }
 
-  /** @returns a schedule that fails */
+  /** @returns a schedule that fails, if there is one */
   async from(rows: Rows): Promise<string[] | undefined> {
     const before = { ...this.#report };
     for (;;) {
@@ -127,17 +129,17 @@ class Search {
       const found = await this.#search(rows, size);
       if (found || this.#system.written.size === size) return found;
       Object.assign(this.#report, before);
-      this.#met.clear();
+      this.#known.clear();
     }
   }
 
-  /** Stops when a partition is written that was not known as written. */
+  /** Stops when the number of written partitions exceeds `written`: persistent sets were too small. */
   async #search(rows: Rows, written: number): Promise<string[] | undefined> {
     const report = this.#report;
     const first = this.#enter(await this.#system.begin(rows), [], 0);
     const path: { node: Node; chosen?: Step }[] = [{ node: first }];
     const failing = () => path.flatMap(({ chosen }) => (chosen ? [chosen.name] : []));
-    if (this.#failed.length > 0) return failing();
+    if (this.#problems.length > 0) return failing();
     for (let top = path.at(-1); top; top = path.at(-1)) {
       const { state, todo, done, sleeping } = top.node;
       const step = todo.shift();
@@ -153,7 +155,7 @@ class Search {
       const asleep = [...sleeping, ...done].filter((other) => areIndependent(other, taken));
       done.push(taken);
       const node = this.#enter(after, asleep, path.length);
-      if (this.#failed.length > 0) return failing();
+      if (this.#problems.length > 0) return failing();
       report.depth = Math.max(report.depth, path.length);
       if (node.todo.length > 0) path.push({ node });
       else report.schedules += 1;
@@ -164,18 +166,18 @@ class Search {
   #enter(state: State, sleeping: readonly Taken[], depth: number): Node {
     const asleep = sleeping.length === 0 ? NONE : sleeping.map(({ step }) => step.name);
     const key = this.#system.key(state);
-    const before = this.#met.get(key);
-    const steps = this.#system.withoutOthers(state, this.#system.steps(state));
+    const before = this.#known.get(key);
+    const steps = this.#system.persistentSet(state, this.#system.steps(state));
     let todo: Step[];
     if (before) {
       const still = before.filter((name) => asleep.includes(name));
       todo = steps.filter(({ name }) => before.includes(name) && !asleep.includes(name));
-      if (still.length < before.length) this.#met.set(key, still.length > 0 ? still : NONE);
+      if (still.length < before.length) this.#known.set(key, still.length > 0 ? still : NONE);
     } else {
       this.#report.states += 1;
       for (const { calls } of state.operations) this.#report.calls = Math.max(this.#report.calls, calls);
-      this.#failed = this.#problemsOf(state, depth);
-      this.#met.set(key, asleep);
+      this.#problems = this.#problemsOf(state, depth);
+      this.#known.set(key, asleep);
       todo = steps.filter(({ name }) => !asleep.includes(name));
     }
     this.#report.pruned += steps.length - todo.length;
@@ -183,32 +185,24 @@ class Search {
   }
 
   #problemsOf(state: State, depth: number): string[] {
-    if (depth > MAX_STEPS) return [`it does not end within ${MAX_STEPS} steps`];
+    if (depth > MAX_STEPS) return ENDLESS;
     if (!isOver(state)) return [...state.failures];
-    const judged = this.#system.judged(state);
-    let problems = this.#judged.get(judged);
-    if (!problems) {
-      problems = problemsOf(this.#scenario, state);
-      this.#judged.set(judged, problems);
-    }
-    return problems;
+    return memoized(this.#judged, this.#system.finishedKey(state), () => problemsOf(this.#scenario, state));
   }
 }
 
 const endedIn = ({ operations }: State) => operations.filter(({ ended }) => ended).length;
 
-const problemsOf = ({ judge }: Scenario, state: State) => [...state.failures, ...judge(outcomeOfRun(state))];
+const problemsOf = ({ judge }: Scenario, state: State) => [...state.failures, ...judge(finishedRun(state))];
 
+/** Whether both orders lead to the same: no common row, not both faults, and neither begins an operation while the other ends one. */
 function areIndependent({ step: one, ends }: Taken, { step: other, ends: otherEnds }: Taken): boolean {
   if (one.process === other.process || (one.fault && other.fault)) return false;
   if ((one.begins && otherEnds) || (other.begins && ends)) return false;
   return !haveRowInCommon(one.accesses, other.accesses);
 }
 
-/**
- * Runs a schedule, then each process to its end. Steps that are not possible are skipped.
- * @param system of the scenario
- */
+/** Runs a schedule, then each process to its end. Steps that are not possible are skipped. */
 export async function replay(scenario: Scenario, system: TransitionSystem, rows: Rows, schedule: readonly string[]) {
   let state = await system.begin(rows);
   const taken: Step[] = [];
@@ -219,12 +213,11 @@ export async function replay(scenario: Scenario, system: TransitionSystem, rows:
   };
   for (const name of schedule) await take(system.steps(state).find((step) => step.name === name));
   while (!isOver(state) && taken.length <= MAX_STEPS) await take(system.steps(state)[0]);
-  const problems =
-    taken.length > MAX_STEPS ? [`it does not end within ${MAX_STEPS} steps`] : problemsOf(scenario, state);
+  const problems = taken.length > MAX_STEPS ? ENDLESS : problemsOf(scenario, state);
   return { problems, schedule: taken.map(({ name }) => name), steps: taken.map(describe) };
 }
 
-/** Shortens a failing schedule: leaves out parts, then single steps, as long as it still fails. */
+/** Shortens a failing schedule: leaves out half of it, then less and less, as long as it still fails. */
 async function shortest(
   scenario: Scenario,
   rows: Rows,

@@ -1,9 +1,9 @@
 /** DynamoDB's expressions: parsed once, then evaluated on items. */
-import { compare, type Item, isMap, isSame, normalize, sum, typeOf, type Value } from './values.ts';
+import { compare, type Item, isMap, isSame, memoized, normalize, sum, typeOf, type Value } from './values.ts';
 
 /** The item and the placeholders that an expression is evaluated with. */
 export interface Context {
-  /** Empty where there is no such item. */
+  /** Empty if there is no such row. */
   readonly item: Item;
   readonly names: Readonly<Record<string, string>>;
   readonly values: Readonly<Record<string, unknown>>;
@@ -14,7 +14,7 @@ export class Invalid extends Error {}
 
 type Operand = (context: Context) => Value | undefined;
 type Condition = (context: Context) => boolean;
-/** Map members only: the service names no list elements. */
+/** The attribute and the members of maps on the way; the service refers to no list elements. */
 type Path = (names: Context['names']) => string[];
 
 const TOKEN = /\s*(<=|>=|<>|[=<>(),.+-]|[#:]?\w+)/y;
@@ -81,7 +81,7 @@ class Parser {
   }
 
   #comparison(): Condition {
-    const test = TESTS[this.#peek()];
+    const test = FUNCTIONS[this.#peek()];
     if (test) {
       this.#next();
       this.#expect('(');
@@ -153,7 +153,7 @@ class Parser {
       };
     }
     const operand = this.#operand();
-    const change = verb === 'ADD' ? added : without;
+    const change = verb === 'ADD' ? add : remove;
     return (context, after) => {
       const at = path(context.names);
       return putAt(after, at, change(valueAt(context.item, at), operand(context) as Value));
@@ -185,7 +185,7 @@ class Parser {
 }
 
 type Update = (context: Context) => Item;
-/** The item after the step. */
+/** One clause of an update. @returns the item after it */
 type Step = (context: Context, after: Item) => Item;
 
 const equals = (one: Value | undefined, other: Value | undefined) =>
@@ -207,7 +207,7 @@ const COMPARISONS: Readonly<Record<string, Test>> = {
   '>=': ordered((order) => order >= 0),
 };
 
-const TESTS: Readonly<Record<string, Test>> = {
+const FUNCTIONS: Readonly<Record<string, Test>> = {
   attribute_exists: (value) => value !== undefined,
   attribute_not_exists: (value) => value === undefined,
   begins_with: (text, start) => typeof text === 'string' && typeof start === 'string' && text.startsWith(start),
@@ -231,7 +231,7 @@ function putAt(item: Value | undefined, path: readonly string[], value: Value | 
   if (!isMap(item)) throw new Invalid('The document path provided in the update expression is invalid for update');
   const [name = '', ...inner] = path;
   const changed = inner.length === 0 ? value : putAt(valueAt(item, [name]), inner, value);
-  // A computed name in an object literal makes a property of the copy, also if it is `__proto__`.
+  // A computed name in an object literal makes an own property, also if it is `__proto__`.
   const copy: Record<string, Value> = { ...item, [name]: changed as Value };
   if (changed === undefined) delete copy[name];
   return copy;
@@ -242,7 +242,8 @@ function numberOf(value: Value): number | bigint {
   throw new Invalid('An operand in the update expression has an incorrect data type');
 }
 
-function added(before: Value | undefined, more: Value): Value {
+/** What ADD does. */
+function add(before: Value | undefined, more: Value): Value {
   if (before === undefined) {
     if (!(more instanceof Set)) numberOf(more);
     return more;
@@ -251,7 +252,8 @@ function added(before: Value | undefined, more: Value): Value {
   return setOf([...sameSet(before, more), ...more]);
 }
 
-function without(before: Value | undefined, less: Value): Value | undefined {
+/** What DELETE does. */
+function remove(before: Value | undefined, less: Value): Value | undefined {
   if (before === undefined) return undefined;
   const gone = new Set([...(less as ReadonlySet<Value>)].map((each) => String(each)));
   const left = [...sameSet(before, less)].filter((each) => !gone.has(String(each)));
@@ -269,23 +271,20 @@ function sameSet(before: Value, other: Value): ReadonlySet<Value> {
 /** Parses each text once. */
 function cached<Parsed>(parse: (parser: Parser) => Parsed): (text: string) => Parsed {
   const known = new Map<string, Parsed>();
-  return (text) => {
-    let parsed = known.get(text);
-    if (parsed === undefined) {
+  return (text) =>
+    memoized(known, text, () => {
       const parser = new Parser(text);
-      parsed = parse(parser);
+      const parsed = parse(parser);
       parser.end();
-      known.set(text, parsed);
-    }
-    return parsed;
-  };
+      return parsed;
+    });
 }
 
 export const parseCondition = cached((parser) => parser.condition());
 export const parseUpdate = cached((parser) => parser.update());
 const parsePaths = cached((parser) => parser.paths());
 
-/** The top-level attributes that a projection names: the service asks for no others. */
+/** The item with only the attributes that a projection names; the service projects no members of maps. */
 export function projected(item: Item, expression: string | undefined, names: Context['names']): Item {
   if (expression === undefined) return item;
   const wanted = parsePaths(expression).map((path) => path(names)[0] ?? '');

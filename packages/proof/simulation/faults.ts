@@ -1,4 +1,4 @@
-/** What can go wrong. */
+/** The faults that the simulation injects. */
 import {
   ProvisionedThroughputExceededException,
   TransactionCanceledException,
@@ -7,27 +7,38 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import type { Request } from './table-double.ts';
 
-/** The faults of a call, or of the process that makes it. */
-export const FAULTS = {
-  dies: 'the process dies; what it has sent may arrive later',
-  'is applied, its reply lost, and sent again': 'by the SDK',
-  'is applied, and all its replies lost': 'also those to the attempts of the SDK',
-  'gets no reply': 'not to any attempt; it may arrive later',
-  'is throttled': 'past the attempts of the SDK',
-  'meets another transaction': 'past the attempts of the SDK',
-  'runs out of time': 'the next of the timers of its process ends',
-  'comes twice': 'the message that began the process',
-  'is in progress': 'a transaction, to its own second attempt; it may be applied later',
-  'is applied, and in progress to its second attempt': 'all of one request of the SDK',
-  'shows a row late': 'a transaction: the next Query, BatchGetItem or Scan of that row still sees it as it was',
-  'is done in part': 'a batch; the rest is left unprocessed',
-  overtakes: 'a call that its process has sent before it',
-} as const;
-export type Fault = keyof typeof FAULTS;
+/** A fault of a call to the table, or of the process that makes it. */
+export type Fault =
+  /** The process dies. Writes that it has sent may arrive later. */
+  | 'dies'
+  /** The SDK sends the call again. */
+  | 'is applied, its reply lost, and sent again'
+  /** Also the replies to the SDK's further attempts are lost. */
+  | 'is applied, and all its replies lost'
+  /** No attempt gets a reply. A write may arrive later. */
+  | 'gets no reply'
+  /** All attempts of the SDK are refused. */
+  | 'is throttled'
+  /** All attempts of the SDK are refused. */
+  | 'meets another transaction'
+  /** The next timer of the process ends. */
+  | 'runs out of time'
+  /** The message that began the process is delivered twice. */
+  | 'comes twice'
+  /** The SDK's second attempt is told that the transaction is in progress. It may be applied later. */
+  | 'is in progress'
+  /** The same, after the transaction was applied. */
+  | 'is applied, and in progress to its second attempt'
+  /** The next Query, BatchGetItem or Scan of a row still sees it as it was before the transaction. */
+  | 'shows a row late'
+  /** One half of a batch is done, the other is left unprocessed. */
+  | 'is done in part'
+  /** The call is executed before one that its process has sent earlier. */
+  | 'overtakes';
 
 /**
- * Whether the fault allows an operation to fail.
- * @param isHurried it has no time for another attempt
+ * Whether an operation may fail because of the fault.
+ * @param isHurried the operation has no time for another attempt
  */
 export const mayFail = (fault: Fault, { name }: Request, isHurried: boolean): boolean =>
   fault === 'gets no reply' ||
@@ -35,7 +46,7 @@ export const mayFail = (fault: Fault, { name }: Request, isHurried: boolean): bo
   (/^(is throttled|meets another transaction|is in progress)$/.test(fault) &&
     (isHurried || name !== 'TransactWriteCommand'));
 
-/** The two halves of a batch, and the request for each. */
+/** A batch as two requests, each for one half of its rows. */
 export function halvesOf({ name, input }: Request): [Request, Request] {
   const [[table, asked]] = Object.entries(input.RequestItems) as [[string, { Keys: object[] } | object[]]];
   const all = Array.isArray(asked) ? asked : asked.Keys;
@@ -47,7 +58,7 @@ export function halvesOf({ name, input }: Request): [Request, Request] {
   return [of(all.slice(0, middle)), of(all.slice(middle))];
 }
 
-/** The errors with which DynamoDB refuses a call. */
+/** The error or reply that the code gets in place of the result. */
 export function refusal(fault: Fault, { name, input }: Request): { reply?: unknown; error?: unknown } {
   const $metadata = { httpStatusCode: 400 };
   const canceled = (Code: string) =>

@@ -1,28 +1,32 @@
-/**
- * Whether the answers and the final table could result from the calls one after the other, each between its beginning and its end: Wing and
- * Gong's search.
- */
+/** Checks linearizability, by the search of Wing and Gong. */
 import type { Operation } from './surroundings.ts';
 
-/** A plain sequential model of what is tested, as the contract describes it. */
+/** What an operation may lead to in the model. */
+export interface Outcome<State> {
+  readonly state: State;
+  readonly answer: string;
+}
+
+/** A sequential model of the code under test, as the contract describes it. */
 export interface Model<State> {
   readonly initial: State;
-  /**
-   * What an operation does alone.
-   * @returns all outcomes that would be right: mostly one
-   */
-  readonly apply: (state: State, operation: string) => readonly { state: State; answer: string }[];
-  /** An answer or error in the model's terms; undefined: it does not say whether the operation was done. */
+  /** @returns each right outcome of the operation when it runs alone */
+  readonly apply: (state: State, operation: string) => readonly Outcome<State>[];
+  /** The answer or error of an operation in the model's terms; undefined: it may have been done or not. */
   readonly answerOf: (operation: Operation) => string | undefined;
-  /** Whether a state of the model equals the table. */
+  /** Whether the table holds this state. */
   readonly isFinal: (state: State) => boolean;
 }
 
+/**
+ * Whether the operations could have led to their answers and to the final table one after the other, each at a moment between its
+ * beginning and its end.
+ */
 export function isLinearizable<State>(operations: readonly Operation[], model: Model<State>): boolean {
-  // An operation none of whose calls was executed has done nothing.
+  // An operation that has not ended and none of whose calls was executed has done nothing.
   const all = operations.filter(({ after, ended }) => after !== undefined || ended);
   const search = (state: State, left: readonly Operation[]): boolean => {
-    // An operation with an unknown outcome may also never take effect.
+    // Operations with an unknown outcome may have done nothing.
     if (left.every((operation) => expected(operation) === undefined) && model.isFinal(state)) return true;
     return left.some((operation) => {
       const isFirst = !left.some(

@@ -1,10 +1,9 @@
-/** The actors that merge, undo, import and finish, and the table before they begin. */
+/** The actors of merge scenarios, and the tables that these start from. */
 
+import type { Table } from '../../../lib/dynamodb/client.ts';
 import { set } from '../../../lib/dynamodb/expression.ts';
 import { type Key, keys, parseKey } from '../../../lib/dynamodb/keys.ts';
 import { updateRow } from '../../../lib/dynamodb/row.ts';
-import { recordOfEntity } from '../../../lib/ingest/records.ts';
-import { rowsOf } from '../../../lib/ingest/write-records.ts';
 import type { Sizes } from '../../../lib/operations/merge-alerts/commit.ts';
 import { createFinishMerges, OVERDUE } from '../../../lib/operations/merge-alerts/finish.ts';
 import { createMergeAlerts } from '../../../lib/operations/merge-alerts/merge.ts';
@@ -15,9 +14,9 @@ import { readMergeRows } from '../../admin/check/read-rows.ts';
 import { repair } from '../../admin/check/repair.ts';
 import { readSnapshot } from '../../admin/incidents/snapshot.ts';
 import { undoMerge } from '../../admin/incidents/undo-merge.ts';
+import type { Actor } from './behavior.ts';
 import { connectDouble } from './double-client.ts';
 import {
-  ACCOUNT,
   type Apply,
   exported,
   imported,
@@ -25,25 +24,23 @@ import {
   merged,
   repaired,
   type State,
-  shown,
   TITLE,
   undone,
+  visibleIn,
 } from './merge-model.ts';
-import { type Actor, actor, inTurn, loadLines, rowsAfter } from './scenario.ts';
-import { callOf, depsOver, id, START_MS, type Surroundings } from './surroundings.ts';
-import { type Rows, TableDouble } from './table-double.ts';
+import { ACCOUNT, accountLine, actor, HOUR_MS, inTurn, loadLines, rowsAfter, writeRecord } from './scenario.ts';
+import { callOf, depsOver, id, type OperationLimits, START_MS, type Surroundings } from './surroundings.ts';
+import { type Row, type Rows, TableDouble } from './table-double.ts';
 import type { Message } from './transition-system.ts';
 import { canonical, type Item } from './values.ts';
 
 export const [ONE, TWO, THREE] = [1, 2, 3].map(id) as [string, string, string];
 export const [A, B, C, NEW] = [11, 12, 13, 14].map(id) as [string, string, string, string];
 
-const HOUR_MS = 3_600_000;
-
-/** A merge of one alert is small, one of more is large; two alerts are moved at a time. */
+/** Makes a merge of one alert small, and one of more alerts large, which then moves two at a time. */
 export const SIZES = { transactionItems: 3 } as const satisfies Sizes;
 
-/** An actor, and what its operations do in the model, by their names. */
+/** An actor, with what its operations do in the model, by their names. */
 export interface MergeActor extends Actor {
   readonly operations: ReadonlyMap<string, Apply>;
 }
@@ -52,23 +49,21 @@ const mergeActor = (
   name: string,
   act: (at: Surroundings) => Promise<unknown>,
   apply: Apply,
-  more?: Partial<Actor>,
-): MergeActor => ({ ...actor(name, act, more), operations: new Map([[name, apply]]) });
+  options?: Partial<Actor> & OperationLimits,
+): MergeActor => ({ ...actor(name, act, options), operations: new Map([[name, apply]]) });
 
-/** Its answer says nothing. */
+/** An operation whose answer says nothing. */
 const done =
   (change: (state: State) => State): Apply =>
   (state) => ({ state: change(state), answer: 'done' });
 const unchanged = done((state) => state);
 
-interface Own extends Sizes, Partial<Pick<Actor, 'aheadMs'>> {
-  /** The call's time limit, if it is short. */
+interface MergeOptions extends Sizes, Pick<Actor, 'aheadMs'> {
+  /** A shorter time limit of the call. */
   timeMs?: number;
-  /** The merge code to run; absent: this tree's. */
+  /** Other merge code than this tree's. */
   code?: () => Promise<typeof createMergeAlerts>;
 }
-
-const MEMBER = 7;
 
 const bodyOf = ({ alerts, into, title, owner }: Merge) => ({
   alert_ids: alerts,
@@ -77,32 +72,30 @@ const bodyOf = ({ alerts, into, title, owner }: Merge) => ({
   ...(owner !== undefined && { owner_id: owner }),
 });
 
-export function merge(name: string, what: Merge, { aheadMs, timeMs, code, ...own }: Own = {}): MergeActor {
-  const sizes = { ...SIZES, ...own };
+export function merge(name: string, what: Merge, options: MergeOptions = {}): MergeActor {
+  const { aheadMs, timeMs, code, ...sizes } = { ...SIZES, ...options };
   const act = async ({ deps }: Surroundings) => {
     const create = (await code?.()) ?? createMergeAlerts;
     const call = callOf(bodyOf(what), ACCOUNT, what.key);
     await create(deps, sizes)(timeMs === undefined ? call : { ...call, signal: AbortSignal.timeout(timeMs) });
     return 'done';
   };
-  return mergeActor(name, act, (state) => merged(state, what), aheadMs === undefined ? {} : { aheadMs });
+  return mergeActor(name, act, (state) => merged(state, what), { aheadMs });
 }
 
-/** A caller that repeats the merge with the same key, whatever the outcome was. */
-export function withRetry(name: string, what: Merge, own: Own = {}): MergeActor {
-  const calls = [name, `${name} again`].map((each) => merge(each, { ...what, key: name }, own));
+/** Sends a merge twice with the same key, whatever the first outcome is. */
+export function withRetry(name: string, what: Merge, options?: MergeOptions): MergeActor {
+  const calls = [name, `${name} again`].map((each) => merge(each, { ...what, key: name }, options));
   return oneByOne(name, ...calls);
 }
 
-/** Merges of one process, one after the other. */
+/** One actor that does the work of others, one after the other, whatever the outcome of each. */
 export const oneByOne = (name: string, ...calls: readonly MergeActor[]): MergeActor => ({
-  ...calls[0],
-  ...inTurn(name, ...calls.map(({ script }) => script)),
-  again: false,
+  ...inTurn(name, ...calls),
   operations: new Map(calls.flatMap(({ operations }) => [...operations])),
 });
 
-/** Undoes the merge that undo scenarios begin with. */
+/** Undoes the first of the earlier merges. */
 export function undo(name: string): MergeActor {
   const act = async ({ deps }: Surroundings) => {
     const request = { account: ACCOUNT, incidentId: TWO, sequence: undoneSequence, by: 'operator', requestId: name };
@@ -120,73 +113,82 @@ const incidentLine = (incident_id: string, title: string) => {
   return { kind: 'incident', account_id: ACCOUNT, incident_id, title };
 };
 
-/** An operator who repeats a failed import of a row. */
-function load(name: string, line: object, apply: (state: State) => State): MergeActor {
+/** The number of an ObjectID that `id` has made. */
+const numberOf = (objectId: string) => Number.parseInt(objectId, 16);
+
+const withTitle = (state: State, incident: string, title: string): State => ({
+  ...state,
+  titles: { ...state.titles, [incident]: title },
+});
+
+/** Writes that are repeated until they succeed: an operator's import, or a record of the feed. */
+function repeatedly(
+  name: string,
+  write: (table: Table) => Promise<unknown>,
+  apply: (state: State) => State,
+): MergeActor {
   const act = async ({ deps: { table } }: Surroundings) => {
-    await loadLines(table, line);
+    await write(table);
     return 'done';
   };
-  return mergeActor(name, act, done(apply), { again: true, repeats: true });
+  return mergeActor(name, act, done(apply), { retried: true, repeats: true });
 }
 
-export const loadAlert = (alert: string, into: string, name = `import of alert ${Number(`0x${alert}`)}`) =>
-  load(name, alertLine(alert, into), (state) => imported(state, alert, into));
+export const importAlert = (alert: string, into: string, name = `import of alert ${numberOf(alert)}`) =>
+  repeatedly(
+    name,
+    (table) => loadLines(table, alertLine(alert, into)),
+    (state) => imported(state, alert, into),
+  );
 
-export const loadIncident = (incident: string, title: string) =>
-  load(`import of incident ${Number(`0x${incident}`)}`, incidentLine(incident, title), (state) => ({
-    ...state,
-    titles: { ...state.titles, [incident]: title },
-  }));
+export const importIncident = (incident: string, title: string) =>
+  repeatedly(
+    `import of incident ${numberOf(incident)}`,
+    (table) => loadLines(table, incidentLine(incident, title)),
+    (state) => withTitle(state, incident, title),
+  );
 
-/** A record of the feed, which is delivered again when it failed. */
-function record(name: string, at_ms: number, line: object, apply: (state: State) => State): MergeActor {
-  const act = async ({ deps: { table } }: Surroundings) => {
-    for (const { write } of rowsOf([recordOfEntity({ ...line, at_ms } as never)])) await write(table);
-    return 'done';
-  };
-  return mergeActor(name, act, done(apply), { again: true, repeats: true });
-}
-
-/** Of an alert, which it creates where there is none; it moves none. An early one has another title, which the other prevails over. */
+/** A record of an alert. It creates the alert where there is none, and never moves it. The late record has the usual title. */
 export const alertRecord = (alert: string, into: string, when: 'early' | 'late' = 'late') =>
-  record(
-    `record of alert ${Number(`0x${alert}`)}, ${when}`,
-    START_MS - (when === 'early' ? 2 : 1),
-    { ...alertLine(alert, into), ...(when === 'early' && { title: 'early' }) },
+  repeatedly(
+    `record of alert ${numberOf(alert)}, ${when}`,
+    (table) => writeRecord(table, { ...alertLine(alert, into), ...(when === 'early' && { title: 'early' }) }, when),
     (state) => (alert in state.at ? state : { ...state, at: { ...state.at, [alert]: into } }),
   );
 
 /** A record of an incident from before all merges: what they changed stays. */
 export const incidentRecord = (incident: string, when: 'early' | 'late') =>
-  record(
-    `record of incident ${Number(`0x${incident}`)}, ${when}`,
-    START_MS - (when === 'early' ? 2 : 1),
-    incidentLine(incident, when),
+  repeatedly(
+    `record of incident ${numberOf(incident)}, ${when}`,
+    (table) => writeRecord(table, incidentLine(incident, when), when),
     (state) => {
-      const prevail = TITLES.indexOf(when) > TITLES.indexOf(state.titles[incident] ?? '');
-      return prevail ? { ...state, titles: { ...state.titles, [incident]: when } } : state;
+      const prevails = TITLES.indexOf(when) > TITLES.indexOf(state.titles[incident] ?? '');
+      return prevails ? withTitle(state, incident, when) : state;
     },
   );
 /** Each prevails over those before it; the last is that of merges. */
 const TITLES = ['first', 'early', 'late', 'second'];
 
-/** Of an incident, later than all merges by its clock: a merge that comes after it prevails, also over its repetition. */
+/** A record of an incident from after all merges, by its clock. A merge that comes after it prevails, also if the record is repeated. */
 export function latestRecord(incident: string): MergeActor {
-  const name = `record of incident ${Number(`0x${incident}`)}, latest`;
-  return record(name, START_MS + HOUR_MS, incidentLine(incident, 'latest'), (state) =>
-    name in state.used
-      ? state
-      : { ...state, titles: { ...state.titles, [incident]: 'latest' }, used: { ...state.used, [name]: name } },
+  const name = `record of incident ${numberOf(incident)}, latest`;
+  return repeatedly(
+    name,
+    (table) => writeRecord(table, incidentLine(incident, 'latest'), 'latest'),
+    (state) =>
+      name in state.used ? state : { ...withTitle(state, incident, 'latest'), used: { ...state.used, [name]: name } },
   );
 }
 
+/** The account, the member who can own incidents, incident 1 with alerts A and B, and alert C in no incident. */
 const LINES = [
-  { kind: 'account', account_id: ACCOUNT, name: 'Acme', permissions: [] },
-  { kind: 'member', account_id: ACCOUNT, member_id: MEMBER, name: 'Ada' },
+  accountLine(ACCOUNT),
+  { kind: 'member', account_id: ACCOUNT, member_id: 7, name: 'Ada' },
   ...[ONE, TWO, THREE].map((incident) => incidentLine(incident, 'first')),
   ...[A, B].map((alert) => alertLine(alert, ONE)),
   alertLine(C),
 ];
+/** The model's state of these lines. */
 export const UNTOUCHED: State = {
   at: { [A]: ONE, [B]: ONE, [C]: 'none' },
   by: {},
@@ -198,8 +200,8 @@ export const UNTOUCHED: State = {
 
 /** An operator who exports the account's incidents and alerts. */
 export function exporting(name: string): MergeActor {
-  const act = async ({ deps: { table } }: Surroundings) => canonical(shown(await readSnapshot(table, ACCOUNT)));
-  return mergeActor(name, act, exported, { mostCalls: 60 });
+  const act = async ({ deps: { table } }: Surroundings) => canonical(visibleIn(await readSnapshot(table, ACCOUNT)));
+  return mergeActor(name, act, exported, { maxCalls: 60 });
 }
 
 /** An operator who repairs until nothing is left to repair. */
@@ -211,7 +213,7 @@ export function repairing(name: string): MergeActor {
       await repair(table, findings);
     }
   };
-  return mergeActor(name, act, unchanged, { again: true, repeats: true, mostCalls: 300 });
+  return mergeActor(name, act, unchanged, { retried: true, repeats: true, maxCalls: 300 });
 }
 
 /** An operator who repairs once and gets the number of repairs. */
@@ -220,13 +222,13 @@ export function repairOnce(name: string): MergeActor {
     const { fixed } = await repair(table, checkMerges(await readMergeRows(table, ACCOUNT)));
     return `${fixed} fixed`;
   };
-  return mergeActor(name, act, repaired, { again: true, repeats: true, mostCalls: 60 });
+  return mergeActor(name, act, repaired, { retried: true, repeats: true, maxCalls: 60 });
 }
 
-/** Sequence of the merge that undo scenarios begin with. */
+/** Sequence of the merge that `undo` undoes, in the latest table that `afterMerges` has made. */
 let undoneSequence = 0;
 
-/** Exactly these merges are done. */
+/** The table after these merges. */
 export const afterMerges = (merges: readonly Merge[]) => async () => [
   await rowsAfter(LINES, async ({ deps }) => {
     for (const what of merges) {
@@ -237,7 +239,7 @@ export const afterMerges = (merges: readonly Merge[]) => async () => [
   }),
 ];
 
-/** The table after something other than a merge has moved this alert. */
+/** A table in which an alert was merged into incident 2 and is in incident 3, which no feed explains. */
 export const misplaced = (alert: string) => async () => [
   await rowsAfter(LINES, async ({ deps }) => {
     await createMergeAlerts(deps)(callOf(bodyOf({ alerts: [alert], into: TWO }), ACCOUNT));
@@ -245,11 +247,12 @@ export const misplaced = (alert: string) => async () => [
   }),
 ];
 
-/** The tables that a restore can leave: each row as it was before some merges, or as one of their writes left it. */
+/** The tables that a restore can leave: each row as it was before the merges, or as one of their writes left it. */
 export const torn = (merges: readonly Merge[], sizes: Sizes) => async (): Promise<Rows[]> => {
   const double = new TableDouble(await rowsAfter(LINES));
   const { rows: before } = double;
-  const versions = new Map<string, (RowAs | undefined)[]>();
+  /** The versions of each changed row; undefined: there was none. */
+  const versions = new Map<string, (Row | undefined)[]>();
   const table = connectDouble(async (request) => {
     const reply = double.apply(request);
     for (const [name, row] of double.rows) {
@@ -260,8 +263,7 @@ export const torn = (merges: readonly Merge[], sizes: Sizes) => async (): Promis
   });
   for (const what of merges)
     await createMergeAlerts(depsOver(table), { ...SIZES, ...sizes })(callOf(bodyOf(what), ACCOUNT, what.key));
-  const changed = [...versions].filter(([, each]) => each.length > 1);
-  return changed.reduce<Rows[]>(
+  return [...versions].reduce<Rows[]>(
     (all, [name, each]) =>
       all.flatMap((rows) =>
         each.map((row) => new Map([...rows].filter(([other]) => other !== name).concat(row ? [[name, row]] : []))),
@@ -269,9 +271,8 @@ export const torn = (merges: readonly Merge[], sizes: Sizes) => async (): Promis
     [before],
   );
 };
-type RowAs = Rows extends ReadonlyMap<string, infer Row> ? Row : never;
 
-/** The schedule, an hour later. */
+/** The scheduled run of the finisher, an hour later. */
 export function sweep(name: string): MergeActor {
   const act = async ({ deps }: Surroundings) => {
     const later = { ...deps, now: () => deps.now() + HOUR_MS };
@@ -281,7 +282,7 @@ export function sweep(name: string): MergeActor {
   return mergeActor(name, act, unchanged);
 }
 
-/** The messages that stream and queue deliver for a large entry. */
+/** The message that stream and queue deliver when a large entry is written. */
 export function finishingOf(item: Item, transactionItems: number): Message | undefined {
   const key = { pk: item.pk, sk: item.sk } as Key;
   if (!item.large || parseKey(key)?.kind !== 'feedEntry') return undefined;

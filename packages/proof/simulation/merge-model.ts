@@ -1,4 +1,4 @@
-/** A plain sequential model of merges, undos and imports, and its comparison with the table. */
+/** A sequential model of merges, undos and imports, and its comparison with the table. */
 
 import { ofKind, type Stored } from '../../../lib/dynamodb/keys.ts';
 import type { AlertRow, IncidentRow } from '../../../lib/dynamodb/rows.ts';
@@ -8,21 +8,22 @@ import { checkMerges } from '../../admin/check/check-merges.ts';
 import type { Finding } from '../../admin/check/finding.ts';
 import { mergeRowsOf } from '../../admin/check/read-rows.ts';
 import { UndoError } from '../../admin/incidents/undo-merge.ts';
-import type { Judgement } from './scenario.ts';
-import type { Outcome as Run } from './transition-system.ts';
+import type { Outcome } from './linearize.ts';
+import { ACCOUNT, type Judgement } from './scenario.ts';
+import type { FinishedRun } from './transition-system.ts';
 import { canonical } from './values.ts';
 
-export const ACCOUNT = 1;
-/** Of each alert. */
+/** The title of each alert. */
 export const TITLE = 'Alert';
 
+/** What a merge is asked to do. */
 export interface Merge {
   alerts: string[];
   into: string;
   title?: string;
   owner?: number;
   key?: string;
-  /** It was done so long ago that its key has expired. */
+  /** It was done more than a day ago, so that its key has expired. */
   longAgo?: true;
 }
 
@@ -32,31 +33,26 @@ export interface Entry {
   incident: string;
   moves: Readonly<Record<string, string>>;
   stayed: readonly string[];
-  /** Alerts that were imported since: a large entry that has not moved them yet skips them and does not record them. */
+  /** Alerts that were imported since. A large entry that has not moved them yet skips them, and may not record them. */
   imported?: readonly string[];
 }
 
 export interface State {
   /** The incident of each alert; 'none' where there is none. */
   at: Readonly<Record<string, string>>;
-  /** The latest entry that moved an alert or found it in its incident; absent: none. */
+  /** Index of the latest entry that moved the alert or found it in its incident; absent: none. */
   by: Readonly<Record<string, number>>;
   entries: readonly Entry[];
   titles: Readonly<Record<string, string>>;
   owners: Readonly<Record<string, number>>;
-  /** Bodies by their Idempotency-Keys. */
+  /** Bodies of merges by their Idempotency-Keys; names of the records that were written once. */
   used: Readonly<Record<string, string>>;
 }
 
-export interface Outcome {
-  state: State;
-  answer: string;
-}
-
 /** What an operation does. */
-export type Apply = (state: State) => Outcome;
+export type Apply = (state: State) => Outcome<State>;
 
-export function merged(state: State, what: Merge): Outcome {
+export function merged(state: State, what: Merge): Outcome<State> {
   const { alerts, into, title, owner, key, longAgo } = what;
   const body = canonical({ ...what, key: undefined });
   const known = key === undefined ? undefined : state.used[key];
@@ -93,8 +89,8 @@ function withEntry(state: State, entry: Entry, to: (alert: string) => string): S
   };
 }
 
-/** Of the first merge. */
-export function undone(state: State): Outcome {
+/** Undoes the first merge: alerts go back unless a later entry or an import has taken them. */
+export function undone(state: State): Outcome<State> {
   const first = state.entries[0] as Entry;
   const back = Object.fromEntries(
     Object.entries(first.moves).filter(([alert]) => state.at[alert] === first.incident && (state.by[alert] ?? 0) === 0),
@@ -109,8 +105,8 @@ export function undone(state: State): Outcome {
   return { state: withEntry(state, entry, (alert) => back[alert] as string), answer };
 }
 
-/** Alerts are where the feeds say they are. */
-export function repaired(state: State): Outcome {
+/** Puts alerts where the feeds say that they are. */
+export function repaired(state: State): Outcome<State> {
   const at = { ...state.at };
   for (const { kind, incident, moves } of state.entries)
     for (const [alert, other] of Object.entries(moves)) at[alert] = kind === 'merge' ? incident : other;
@@ -118,7 +114,7 @@ export function repaired(state: State): Outcome {
   return { state: { ...state, at }, answer: `${fixed} fixed` };
 }
 
-/** An imported alert belongs where the import says, whatever entries did with it. */
+/** Puts an alert where the import says. Entries before the import no longer apply to it. */
 export function imported(state: State, alert: string, into: string): State {
   const { [alert]: _moved, ...by } = state.by;
   const entries = state.entries.map((entry) => ({ ...entry, imported: [...(entry.imported ?? []), alert] }));
@@ -138,9 +134,9 @@ function agree(recorded: readonly Entry[], entries: readonly Entry[]): boolean {
   );
 }
 
-const rowsOf = ({ items }: Run) => mergeRowsOf(ACCOUNT, items as never);
+const rowsOf = ({ items }: FinishedRun) => mergeRowsOf(ACCOUNT, items as never);
 
-function stateOf(run: Run): Pick<State, 'entries' | keyof Shown> {
+function stateOf(run: FinishedRun): Visible & Pick<State, 'entries'> {
   const { alerts, incidents, entries } = rowsOf(run);
   const entryOf = ({ entry, moves, stayed }: FeedEntryWithAlerts): Entry => ({
     kind: entry.kind,
@@ -151,41 +147,41 @@ function stateOf(run: Run): Pick<State, 'entries' | keyof Shown> {
     stayed: stayed.toSorted(),
   });
   return {
-    ...shown({ alerts: alerts.values(), incidents: incidents.values() }),
+    ...visibleIn({ alerts: alerts.values(), incidents: incidents.values() }),
     entries: entries.toSorted((one, other) => one.entry.sequence - other.entry.sequence).map(entryOf),
   };
 }
 
-type Shown = Pick<State, 'at' | 'titles' | 'owners'>;
+type Visible = Pick<State, 'at' | 'titles' | 'owners'>;
 
-/** The state that rows of a table, or of an export, show. */
-export function shown({
+/** What rows of a table, or of an export, show of the state. */
+export function visibleIn({
   alerts,
   incidents,
 }: {
   alerts: Iterable<Pick<AlertRow, 'incident_id'> & { sk: string }>;
   incidents: Iterable<IncidentRow>;
-}): Shown {
-  const each = [...incidents];
+}): Visible {
+  const listed = [...incidents];
   return {
     at: Object.fromEntries([...alerts].map(({ sk, incident_id }) => [sk, incident_id ?? 'none'])),
-    titles: Object.fromEntries(each.map(({ incident_id, title }) => [incident_id, title])),
+    titles: Object.fromEntries(listed.map(({ incident_id, title }) => [incident_id, title])),
     owners: Object.fromEntries(
-      each.flatMap(({ incident_id, owner_id }) => (owner_id === undefined ? [] : [[incident_id, Number(owner_id)]])),
+      listed.flatMap(({ incident_id, owner_id }) => (owner_id === undefined ? [] : [[incident_id, Number(owner_id)]])),
     ),
   };
 }
 
-/** The state of an export, which contains each merge in full or not at all. */
-export const exported = (state: State): Outcome => {
+/** An export has each merge as a whole or not at all. */
+export function exported(state: State): Outcome<State> {
   const { at, titles, owners } = state;
   return { state, answer: canonical({ at, titles, owners }) };
-};
+}
 
-/** Where a restore has lost the earlier state, the check reports it, and the right rows are unknown. */
+/** The check cannot know the right rows, since a restore has lost what they were before. */
 const isUnknown = ({ fixes }: Finding) => fixes.length === 0;
 
-/** @param operations the model's operations, by their names */
+/** @param operations what each operation does, by its name */
 export const judgement = (initial: State, operations: ReadonlyMap<string, Apply>): Judgement<State> => ({
   initial,
   apply: (state, operation) => [operations.get(operation)?.(state) ?? { state, answer: 'no such operation' }],
@@ -195,36 +191,28 @@ export const judgement = (initial: State, operations: ReadonlyMap<string, Apply>
   },
   isFinal(state, run) {
     if (checkMerges(rowsOf(run)).some(isUnknown)) return true;
-    const { entries: recorded, ...is } = stateOf(run);
-    return canonical(is) === exported(state).answer && agree(recorded, state.entries);
+    const { entries: recorded, ...visible } = stateOf(run);
+    return canonical(visible) === exported(state).answer && agree(recorded, state.entries);
   },
   isSettled: ({ name }) => !/^(undo|import|repair|export|record)/.test(name),
   describe: (run) => canonical(stateOf(run)).replace(/0{8,}/g, '…'),
   check(run) {
     const findings = checkMerges(rowsOf(run));
     if (findings.some(isUnknown)) return [];
-    return [...unkept(run), ...findings.map(({ kind, ids, detail }) => `${kind} ${canonical(ids)}: ${detail}`)];
+    return [...brokenPromises(run), ...findings.map(({ kind, ids, detail }) => `${kind} ${canonical(ids)}: ${detail}`)];
   },
 });
 
-/** Promises that feeds and assignments do not show. */
-function* unkept(run: Run): Generator<string> {
+/** Broken promises other than about where alerts are and what the feeds record. */
+function* brokenPromises(run: FinishedRun): Generator<string> {
   const { isThrottled, faults, events, items } = run;
   const moved = rowsOf(run).entries.flatMap(({ entry, moves, stayed }) => [
     ...moves.map(({ alertId, from }) => ({ alertId, from, by: entry.sequence })),
     ...stayed.map((alertId) => ({ alertId, from: entry.incident_id, by: entry.sequence })),
   ]);
-  for (const { pk: _pk, sk, ...alert } of ofKind('alert', items as never as Stored<'alert'>[])) {
-    const { incident_id: _in, stayed_sequence: _stayed, loaded_after: _loaded, ...more } = alert;
-    const {
-      moved_sequence,
-      moved_from,
-      previous_sequence: _previous,
-      feed_order: _order,
-      ...rest
-    } = more as typeof more & {
-      feed_order?: unknown;
-    };
+  for (const alert of ofKind('alert', items as never as Stored<'alert'>[])) {
+    const { sk, moved_sequence, moved_from } = alert;
+    const rest = Object.fromEntries(Object.entries(alert).filter(([name]) => !OF_PLACE.has(name)));
     if (canonical(rest) !== canonical({ alert_id: sk, title: TITLE }))
       yield `alert ${sk} has become ${canonical(rest)}`;
     const move = moved.find(({ alertId, by }) => alertId === sk && by === moved_sequence);
@@ -233,3 +221,9 @@ function* unkept(run: Run): Generator<string> {
   if (faults === 1 && isThrottled && events.includes('merge_left_pending'))
     yield 'throttling has ended the moves of a merge';
 }
+
+/** Attributes of an alert that say where it is and how it came there. */
+const OF_PLACE = new Set([
+  ...['pk', 'sk', 'incident_id', 'moved_sequence', 'moved_from', 'previous_sequence'],
+  ...['stayed_sequence', 'loaded_after', 'feed_order'],
+]);

@@ -17,14 +17,11 @@ import type { Rows } from './table-double.ts';
 import type { Cast } from './transition-system.ts';
 
 interface Setting extends Pick<Cast, 'isHurried' | 'without'> {
-  readonly name: string;
-  readonly cost: Scenario['cost'];
-  readonly actors: readonly MergeActor[];
-  /** Merges committed before the scenario starts. An undo undoes the first of them into incident 2. */
+  /** Merges committed before the scenario starts. An undo needs one into incident 2, and undoes the first of these. */
   readonly earlierMerges?: readonly Merge[];
   /** An alert that was merged into incident 2 and is now in incident 3 without a feed entry for that move. */
   readonly misplaced?: string;
-  /** Merges whose transactions a restore has cut in two. */
+  /** Merges of which a restore has kept some writes and lost others. */
   readonly torn?: readonly Merge[];
   /** Keeps only the starting tables for which it is true. */
   readonly startsWhere?: (rows: Rows) => boolean;
@@ -32,23 +29,18 @@ interface Setting extends Pick<Cast, 'isHurried' | 'without'> {
   readonly transactionItems?: number;
   /** How many times the message of a large merge is delivered while the merge still runs. */
   readonly earlyDeliveries?: 1 | 2;
-  /** Runs in place of the finisher of the large merge into incident 3, whose message is lost; begins when the merging process has ended. */
+  /** Runs when the merging process has ended, in place of the finisher of the large merge into incident 3, whose message is lost. */
   readonly replacesFinisher?: MergeActor;
 }
 
-export function mergeScenario(setting: Setting): Scenario {
-  const {
-    name,
-    actors,
-    misplaced: moved,
-    torn: parts = [],
-    startsWhere,
-    earlyDeliveries,
-    replacesFinisher,
-    earlierMerges: given = [],
-    ...rest
-  } = setting;
-  const { transactionItems = SIZES.transactionItems, ...more } = rest;
+export function mergeScenario(
+  name: string,
+  cost: Scenario['cost'],
+  actors: readonly MergeActor[],
+  setting: Setting = {},
+): Scenario {
+  const { misplaced: moved, torn: parts = [], startsWhere, earlyDeliveries, replacesFinisher, ...rest } = setting;
+  const { transactionItems = SIZES.transactionItems, earlierMerges: given = [], ...more } = rest;
   const earlierMerges = moved ? [{ alerts: [moved], into: TWO }] : given;
   const after = earlierMerges.reduce((state, what) => merged(state, what).state, UNTOUCHED);
   const initial = moved ? { ...after, at: { ...after.at, [moved]: THREE } } : after;
@@ -59,8 +51,9 @@ export function mergeScenario(setting: Setting): Scenario {
     parts.length > 0 ? torn(parts, { transactionItems }) : moved ? misplaced(moved) : afterMerges(earlierMerges);
   const chosen = startsWhere ? async () => (await starts()).filter(startsWhere) : starts;
   return scenarioOf(name, chosen, actors, judgement(initial, operations), {
+    cost,
     ...more,
-    maybe: parts.map((_, index) => `merge ${index}`),
+    optional: parts.map((_, index) => `merge ${index}`),
     onRecord(item) {
       const message = finishingOf(item, transactionItems);
       if (!message) return [];

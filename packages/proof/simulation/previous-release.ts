@@ -1,4 +1,4 @@
-/** The last release's merge, which may serve the same table during an update. */
+/** The merge of the previous release, which may serve the same table during a deployment. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,19 +7,21 @@ import type { createMergeAlerts } from '../../../lib/operations/merge-alerts/mer
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Only its `lib`, with this tree's packages, so that errors thrown by the table double have the same classes. */
+/** Uses this tree's packages, so that its code knows the classes of the errors that the table double throws. */
 export async function mergeOfPreviousRelease(): Promise<typeof createMergeAlerts> {
   const commit = readFileSync(join(root, 'docs/released-commit.txt'), 'utf8').trim();
-  const tree = join(root, '.local/simulated', commit);
+  const folder = join(root, '.local/simulated');
+  const tree = join(folder, commit);
   if (!existsSync(tree)) {
-    const temporary = mkdtempSync(join(mkdirSync(join(root, '.local/simulated'), { recursive: true }) ?? root, 'new-'));
-    // The root of the clone, also if this is a copy inside it.
+    mkdirSync(folder, { recursive: true });
+    const temporary = mkdtempSync(join(folder, 'new-'));
+    // The root of the clone; this tree may be a copy inside it.
     const cwd = execFileSync('git', ['rev-parse', '--show-toplevel'], { cwd: root, encoding: 'utf8' }).trim();
     const files = execFileSync('git', ['archive', commit, 'lib'], { cwd, maxBuffer: 2 ** 30 });
     execFileSync('tar', ['-x', '-C', temporary], { input: files });
     renameSync(temporary, tree);
   }
-  // Releases before `lib/operations` have it elsewhere.
+  // Older releases have no `lib/operations`.
   const places = ['lib/operations/merge-alerts/merge.ts', 'lib/incidents/merge-alerts.ts'].map((path) =>
     join(tree, path),
   );

@@ -1,8 +1,8 @@
-/** Processes with a clock each, one of which runs at a time, and what replaces time and randomness for them. */
+/** Simulated processes, each with a clock of its own. One runs at a time; time and randomness of the code come from it. */
 import nodeCrypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers/promises';
-import { type Script, START_MS } from './surroundings.ts';
+import { START_MS } from './surroundings.ts';
 
 interface Timer {
   readonly atMs: number;
@@ -11,53 +11,43 @@ interface Timer {
 
 export const abortError = () => Object.assign(new Error('aborted'), { name: 'AbortError' });
 const realImmediate = setImmediate;
-export const drained = () => new Promise((resolve) => realImmediate(resolve));
+/** Resolves when the running process waits: all its promise callbacks have run. */
+export const settled = () => new Promise((resolve) => realImmediate(resolve));
 
-/** The process whose code is running. */
 let running: Process | undefined;
 export const setRunning = (process: Process | undefined): void => {
   running = process;
 };
 
-/** A short name for a text; distinct texts have distinct names. */
+/** A short text for a long one; distinct texts have distinct digests. */
 export const digest = (text: string): string => nodeCrypto.hash('sha1', text, 'base64');
-
-export interface ProcessOptions {
-  /** Handles a message, which is delivered again after a failure. */
-  message?: boolean;
-  clockMs?: number;
-}
 
 export class Process {
   readonly name: string;
-  readonly script: Script;
-  readonly message: boolean;
   clockMs: number;
   timers: Timer[] = [];
-  /** All deliveries to it, which determine what it does. */
+  /** Everything delivered to it, as text: determines what it does next. */
   history: string;
-  /** Calls to the table since it last forgot its history. */
+  /** Number of calls to the table since it last forgot its history. */
   calls = 0;
   #forgotten = 0;
   #ids = 0;
 
-  constructor(name: string, script: Script, { message = false, clockMs = START_MS }: ProcessOptions) {
+  constructor(name: string, clockMs = START_MS) {
     this.name = name;
-    this.script = script;
-    this.message = message;
     this.clockMs = clockMs;
     this.history = name;
   }
 
-  /** Its deliveries no longer decide what it does, only its clock. @param known what it knows still */
-  forget(known: string): void {
+  /** Earlier deliveries no longer determine what it does, only its clock and the text `remembered`. */
+  forget(remembered: string): void {
     this.#forgotten += 1;
     this.calls = 0;
     this.timers = [];
-    this.history = `${this.name} ${this.#forgotten} ${this.clockMs} ${this.#ids} ${known}`;
+    this.history = `${this.name} ${this.#forgotten} ${this.clockMs} ${this.#ids} ${remembered}`;
   }
 
-  /** The name of the next call to the table. */
+  /** Counts a call to the table. @returns its name */
   nextCall(): string {
     this.calls += 1;
     return `${this.name} ${this.#forgotten > 0 ? `${this.#forgotten + 1}.` : ''}${this.calls}`;
@@ -74,10 +64,7 @@ export class Process {
     return timer;
   }
 
-  /**
-   * Fires the earliest timer if it is due.
-   * @returns false when there is none
-   */
+  /** Fires the earliest timer that ends by `untilMs`. @returns false when there is none */
   fireNext(untilMs = Number.POSITIVE_INFINITY): boolean {
     const next = this.timers.reduce<Timer | undefined>(
       (one, other) => (one && one.atMs <= other.atMs ? one : other),
@@ -90,7 +77,7 @@ export class Process {
     return true;
   }
 
-  /** Advances only this process's clock: what others do meanwhile could as well happen before its next call. */
+  /** Advances only this process's clock: what other processes do meanwhile can as well happen before its next call. */
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     const until = this.clockMs + ms;
     while (!signal?.aborted && this.fireNext(until));
@@ -99,9 +86,9 @@ export class Process {
   }
 }
 
-/** Replaces time and randomness by those of the running process until this program ends. */
+/** Makes time and randomness those of the simulated process that runs, until this program ends. */
 export function virtualize(): void {
-  const own = () => running ?? new Process('set-up', async () => {}, {});
+  const own = () => running ?? new Process('set-up');
   timers.setTimeout = ((ms: number, value: unknown, { signal }: { signal?: AbortSignal } = {}) =>
     own()
       .sleep(ms, signal)

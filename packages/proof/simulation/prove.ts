@@ -1,16 +1,13 @@
 /**
  * `npm run prove`: tries every schedule of a few calls of the real code, within bounds that it prints.
  *
- * A scenario is a handful of processes that call the functions of `lib` on a table in memory (`table-double.ts`, which a test
- * compares with DynamoDB Local). Each of their calls to the table waits until it is taken: which one is next is a choice, and so
- * is whether something goes wrong with it, or with its process (`FAULTS` in `faults.ts`). All choices are tried, but for
- * those that cannot lead to anything new (`explore.ts`); after each run the rows are checked as `admin check` does, and answers
- * and rows compared with what a plain sequential model allows (`linearize.ts`).
+ * A scenario is a handful of processes that call functions of `lib` and `packages/admin` on a table in memory (`table-double.ts`). Each of
+ * their calls to the table waits for the scheduler, which chooses the call to execute next, and whether a fault (`faults.ts`) affects it
+ * or its process. All choices are tried, but for those that cannot lead to anything new (`explore.ts`). At the end of each run the rows
+ * are checked as by `admin check`, and some sequential order of the operations has to explain all answers and rows (`linearize.ts`).
  *
- * An operation that loses to others again and again is a failure: no run is left before its end. `calls` is the most that one made.
- *
- * `docs/reliability.md` says what is tried and what is not. A message comes when the call that it is from has ended, as the queue's
- * delay has it, but where a scenario says that it comes at once.
+ * An operation that loses to others without end makes more calls than allowed, which is a failure. The queue's delay keeps a message until
+ * the process that caused it has ended, unless the scenario has it come early. `docs/reliability.md` says what is not tried.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,15 +27,15 @@ import { TransitionSystem } from './transition-system.ts';
 
 const HELP = `npm run prove -- [options]: tries every schedule of a few calls, within bounds that it prints.
 
-  --form FORM     quick, short (the gate's), two (faults in the smallest scenarios), default or long
+  --form FORM     quick, short (in the gate), two (two faults, smallest scenarios only), default or long
   --only TEXT     scenarios with this in their names
   --faults N      at most N faults in a run, whatever the form says
-  --stop          at the first failure
+  --stop          stop at the first failure
   --replay STEPS --only NAME --faults N --start N
-                  the run that a failure prints
+                  repeats a failed run; a failure prints these options
 `;
 
-/** Maximum faults in a run, by the size of a scenario; absent: the scenario is left out. */
+/** Maximum faults in a run, by form and the scenario's cost; absent: the scenario is left out. */
 const FORMS: Readonly<Record<string, Readonly<Partial<Record<Scenario['cost'], number>>>>> = {
   quick: { 1: 1, 2: 0, 3: 0 },
   short: { 1: 1, 2: 1, 3: 1, 4: 1, 5: 0, 6: 0 },
@@ -63,17 +60,17 @@ const { values: options } = parseArgs({
     only: { type: 'string', default: '' },
     faults: { type: 'string' },
     replay: { type: 'string' },
-    /** Which of its starting tables, if there are several. */
+    /** Index of the starting table, for --replay. */
     start: { type: 'string', default: '0' },
     stop: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
-    /** The worker: explores what the parent process asks for. */
-    lane: { type: 'boolean', default: false },
+    /** Explores the scenarios that the parent process sends. */
+    worker: { type: 'boolean', default: false },
   },
 });
 const form = FORMS[options.form];
-if (!form) throw new Error(`--form must be one of ${Object.keys(FORMS).join(', ')}`);
-const scenarioOf = (name: string) => SCENARIOS.find((one) => one.name === name) as Scenario;
+if (!form) throw new Error(`--form must be one of ${Object.keys(FORMS).join(', ')}.`);
+const scenarioNamed = (name: string) => SCENARIOS.find((one) => one.name === name) as Scenario;
 
 function line({ scenario, faults, schedules, pruned, states, calls, depth, cpuMs, failure }: Report): string {
   const numbers = [schedules, pruned, states, calls, depth].map((number) => number.toLocaleString('en').padStart(11));
@@ -90,31 +87,31 @@ function failureText({ scenario, faults, failure }: Pick<Report, 'scenario' | 'f
   ].join('\n');
 }
 
+/** The quick form needs no workers. */
 const ALONE = options.form === 'quick';
 
 interface Job {
   scenario: string;
   faults: number;
 }
-const run = ({ scenario, faults }: Job) => explore(scenarioOf(scenario), faults);
+const run = ({ scenario, faults }: Job) => explore(scenarioNamed(scenario), faults);
 
-/** Starts a worker process, so that two run at once. */
-const lane = () =>
-  fork(fileURLToPath(import.meta.url), ['--lane'], {
+const startWorker = () =>
+  fork(fileURLToPath(import.meta.url), ['--worker'], {
     execArgv: ['--max-old-space-size=6000'],
     serialization: 'advanced',
   });
 
-/** @returns undefined when another worker has found a failure that stops all */
-async function reportOf(job: Job, child: ChildProcess): Promise<Report | undefined> {
+/** Runs a job in a worker. @returns undefined if the worker is stopped because of a failure elsewhere */
+async function reportOf(job: Job, worker: ChildProcess): Promise<Report | undefined> {
   const ended = new AbortController();
-  const exit = once(child, 'exit', ended).then(([code]) => {
-    if (child.killed) return [];
-    throw new Error(`"${job.scenario}" has ended with ${code}`);
+  const exit = once(worker, 'exit', ended).then(([code]) => {
+    if (worker.killed) return [];
+    throw new Error(`The worker of "${job.scenario}" has exited with ${code}.`);
   });
-  child.send(job);
+  worker.send(job);
   try {
-    const [report] = await Promise.race([once(child, 'message', ended), exit]);
+    const [report] = await Promise.race([once(worker, 'message', ended), exit]);
     return report;
   } finally {
     ended.abort();
@@ -131,34 +128,35 @@ async function proveAll(): Promise<boolean> {
   if (ALONE) virtualize();
   const began = performance.now();
   const reports: Report[] = [];
-  // The longest first, so that none runs alone at the end; or the shortest, if one failure may be enough.
+  // The longest first, so that no long one runs alone at the end; with --stop the shortest first, since one failure is enough.
   const order = options.stop ? 1 : -1;
   const left = chosen.toSorted((one, other) => order * (one.scenario.cost - other.scenario.cost)).values();
-  const children = Array.from({ length: ALONE ? 0 : availableParallelism() }, lane);
+  const workers = Array.from({ length: ALONE ? 0 : availableParallelism() }, startWorker);
   await Promise.all(
-    (ALONE ? [undefined] : children).map(async (child) => {
+    (ALONE ? [undefined] : workers).map(async (worker) => {
       for (const { scenario, faults } of left) {
         const job = { scenario: scenario.name, faults };
-        const report = await (child ? reportOf(job, child) : run(job));
+        const report = await (worker ? reportOf(job, worker) : run(job));
         if (!report) return;
         reports.push(report);
         print(line(report));
         if (!report.failure) continue;
         print(failureText(report));
         if (!options.stop) continue;
-        for (const each of children) each.kill();
+        for (const each of workers) each.kill();
         return;
       }
-      child?.disconnect();
+      worker?.disconnect();
     }),
   );
   const sum = (of: (report: Report) => number) =>
     reports.reduce((all, report) => all + of(report), 0).toLocaleString('en');
   const failed = reports.filter(({ failure }) => failure).length;
-  const atMost = (most: number) => chosen.filter(({ faults }) => faults <= most).map(({ scenario }) => scenario.name);
+  const withAtMost = (max: number) => chosen.filter(({ faults }) => faults <= max).map(({ scenario }) => scenario.name);
+  const [noFault, oneFault] = [withAtMost(0), withAtMost(1)];
   if (!options.stop) {
-    if (atMost(0).length > 0) print(`\nNot tried: any fault in\n  ${atMost(0).join('\n  ')}`);
-    if (atMost(1).length > 0) print(`\nNot tried: a second fault in ${atMost(1).length} scenarios.`);
+    if (noFault.length > 0) print(`\nNot tried: any fault in\n  ${noFault.join('\n  ')}`);
+    if (oneFault.length > 0) print(`\nNot tried: a second fault in ${oneFault.length} scenarios.`);
   }
   print(
     `\n${reports.length} scenarios, ${sum(({ schedules }) => schedules)} schedules, ${sum(({ states }) => states)} states in ` +
@@ -168,12 +166,12 @@ async function proveAll(): Promise<boolean> {
 }
 
 if (options.help) print(HELP);
-else if (options.lane) {
+else if (options.worker) {
   virtualize();
   process.on('message', async (job: Job) => process.send?.(await run(job)));
 } else if (options.replay !== undefined) {
   virtualize();
-  const scenario = scenarioOf(options.only);
+  const scenario = scenarioNamed(options.only);
   const faults = Number(options.faults ?? 0);
   const rows = (await scenario.starts())[Number(options.start)] ?? new Map();
   const failure = await replay(scenario, new TransitionSystem(scenario, faults), rows, options.replay.split('; '));

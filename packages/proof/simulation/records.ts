@@ -7,9 +7,9 @@ import {
   alertRecord,
   B,
   C,
+  importAlert,
   incidentRecord,
   latestRecord,
-  loadAlert,
   merge,
   NEW,
   ONE,
@@ -23,61 +23,43 @@ const SMALL = { alerts: [A], into: TWO };
 const LARGE = { alerts: [A, B], into: TWO };
 
 export const RECORDS: readonly Scenario[] = [
-  mergeScenario({
-    name: 'a small merge against records of its alert',
-    cost: 2,
-    actors: [merge('small', SMALL), alertRecord(A, THREE, 'early'), alertRecord(A, THREE)],
-  }),
-  mergeScenario({
-    name: 'a small merge against the record that creates its alert',
-    cost: 2,
-    actors: [merge('small', { alerts: [NEW], into: TWO }), alertRecord(NEW, ONE)],
-  }),
-  mergeScenario({
-    name: 'a small merge that changes an incident against its records',
-    cost: 3,
-    actors: [
-      merge('small', { ...SMALL, title: 'second' }, { transactionItems: 4 }),
-      incidentRecord(TWO, 'early'),
-      incidentRecord(TWO, 'late'),
-    ],
-  }),
-  mergeScenario({
-    name: 'a small merge that changes an incident against a later record',
-    cost: 2,
-    actors: [merge('small', { ...SMALL, title: 'second' }, { transactionItems: 4 }), latestRecord(TWO)],
-  }),
-  mergeScenario({
-    name: 'a second merge that changes an incident against its record',
-    cost: 2,
-    earlierMerges: [{ alerts: [B], into: TWO, owner: 7 }],
-    actors: [merge('small', { ...SMALL, title: 'second' }, { transactionItems: 4 }), incidentRecord(TWO, 'late')],
-  }),
-  mergeScenario({
-    name: 'a large merge against a record of its alert',
-    cost: 3,
-    actors: [merge('large', LARGE), alertRecord(A, THREE)],
-  }),
-  mergeScenario({
-    name: 'a large merge that changes an incident against its record',
-    cost: 3,
-    actors: [merge('large', { ...LARGE, title: 'second' }), incidentRecord(TWO, 'late')],
-  }),
-  mergeScenario({
-    name: 'an undo against records of its alert and incident',
-    cost: 3,
-    earlierMerges: [{ ...SMALL, title: 'second' }],
-    actors: [undo('undo'), alertRecord(A, THREE), incidentRecord(TWO, 'late')],
-  }),
-  mergeScenario({
-    name: 'a large undo against a record of its alert',
-    cost: 3,
+  mergeScenario('a small merge against records of its alert', 2, [
+    merge('small', SMALL),
+    alertRecord(A, THREE, 'early'),
+    alertRecord(A, THREE),
+  ]),
+  mergeScenario('a small merge against the record that creates its alert', 2, [
+    merge('small', { alerts: [NEW], into: TWO }),
+    alertRecord(NEW, ONE),
+  ]),
+  mergeScenario('a small merge that changes an incident against its records', 3, [
+    merge('small', { ...SMALL, title: 'second' }, { transactionItems: 4 }),
+    incidentRecord(TWO, 'early'),
+    incidentRecord(TWO, 'late'),
+  ]),
+  mergeScenario('a small merge that changes an incident against a later record', 2, [
+    merge('small', { ...SMALL, title: 'second' }, { transactionItems: 4 }),
+    latestRecord(TWO),
+  ]),
+  mergeScenario(
+    'a second merge that changes an incident against its record',
+    2,
+    [merge('small', { ...SMALL, title: 'second' }, { transactionItems: 4 }), incidentRecord(TWO, 'late')],
+    { earlierMerges: [{ alerts: [B], into: TWO, owner: 7 }] },
+  ),
+  mergeScenario('a large merge against a record of its alert', 3, [merge('large', LARGE), alertRecord(A, THREE)]),
+  mergeScenario('a large merge that changes an incident against its record', 3, [
+    merge('large', { ...LARGE, title: 'second' }),
+    incidentRecord(TWO, 'late'),
+  ]),
+  mergeScenario(
+    'an undo against records of its alert and incident',
+    3,
+    [undo('undo'), alertRecord(A, THREE), incidentRecord(TWO, 'late')],
+    { earlierMerges: [{ ...SMALL, title: 'second' }] },
+  ),
+  mergeScenario('a large undo against a record of its alert', 3, [undo('undo'), alertRecord(A, THREE)], {
     earlierMerges: [{ alerts: [A, C], into: TWO }],
-    actors: [undo('undo'), alertRecord(A, THREE)],
   }),
-  mergeScenario({
-    name: 'an import of an alert against its record',
-    cost: 1,
-    actors: [loadAlert(A, TWO), alertRecord(A, THREE)],
-  }),
+  mergeScenario('an import of an alert against its record', 1, [importAlert(A, TWO), alertRecord(A, THREE)]),
 ];

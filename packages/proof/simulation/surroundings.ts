@@ -1,4 +1,4 @@
-/** The dependencies of the code under test: those of production, on a table double, with a clock and ids that repeat in each run. */
+/** What the code under test gets from outside, and what a scenario's script can call. */
 import nodeCrypto from 'node:crypto';
 import type { Table } from '../../../lib/dynamodb/client.ts';
 import type { Call } from '../../../lib/http/operation-handler.ts';
@@ -12,20 +12,19 @@ import { TABLE_NAME } from './double-client.ts';
 export const id = (n: number) => n.toString(16).padStart(24, '0');
 
 const settings = readSettings({ TABLE_NAME });
-export const silent = () => undefined;
+export const nothing = () => undefined;
 
-/** The dependencies of production, on a table double, with a clock and ids that repeat in each run. */
+/** Dependencies as in production, on a table double, with a clock and ids that are the same in each run. */
 export function depsOver(
   table: Table,
   { now = () => START_MS, newId = () => nodeCrypto.randomUUID() }: Partial<Deps> = {},
 ): Deps {
-  const log = { info: silent, warn: silent, error: silent };
   return {
     table,
     now,
     newId,
-    log,
-    metrics: { call: silent, event: silent, records: silent },
+    log: { info: nothing, warn: nothing, error: nothing },
+    metrics: { call: nothing, event: nothing, records: nothing },
     settings,
     timeLimits: TIME_LIMITS,
   };
@@ -41,10 +40,10 @@ export function callOf<Body>(body: Body, accountId: Int64, idempotencyKey?: stri
 export const START_MS = 1_800_000_000_000;
 
 export interface OperationLimits {
-  /** A write that is sent again after a lost reply is done twice, as an import may be: others can write in between. */
-  readonly repeats?: boolean;
-  /** More calls to the table, plus some for each fault, are a failure: it loses to others again and again. */
-  readonly mostCalls?: number;
+  /** A write sent again after a lost reply may be applied twice, as those of imports are, with other writes in between. */
+  readonly repeats?: boolean | undefined;
+  /** Maximum calls to the table without faults. An operation that makes more loses to others without end: a failure. */
+  readonly maxCalls?: number | undefined;
 }
 
 /** A call of an operation, as its caller sees it. */
@@ -52,11 +51,11 @@ export interface Operation extends OperationLimits {
   readonly name: string;
   /** Distinguishes it from other calls of that name. */
   readonly id: string;
-  /** Calls to the table. */
+  /** Number of calls to the table. */
   readonly calls: number;
-  /** Its outcome is unknown and does not matter. */
+  /** It may have been done or not; either is right. */
   readonly optional?: boolean;
-  /** Ids of the operations that had ended before its first call was executed; undefined: none. */
+  /** Ids of the operations that had ended when its first call was executed; absent: none of its calls was. */
   readonly after?: readonly string[];
   readonly ended?: true;
   readonly answer?: unknown;
@@ -65,18 +64,18 @@ export interface Operation extends OperationLimits {
 }
 
 export interface CallOptions extends OperationLimits {
-  /** What its process does afterwards depends on no earlier delivery. */
+  /** What its process does afterwards does not depend on earlier deliveries, only on the outcome of this call. */
   forgets?: boolean;
 }
 
-/** What code in a process can use of the simulation. */
+/** What a script can use of the simulation. */
 export interface Surroundings {
   readonly deps: Deps;
   /** Calls an operation and records its outcome under this name. */
   call<Answer>(name: string, act: () => Promise<Answer>, options?: CallOptions): Promise<Answer>;
   /** Lets other processes run, and time pass. */
-  pause(ms?: number): Promise<void>;
+  pause(ms: number): Promise<void>;
 }
 
-/** @throws an error that fails the process; a message is then delivered again */
+/** The code of a process. @throws an error that fails the process, which may then be started again */
 export type Script = (surroundings: Surroundings) => Promise<unknown>;

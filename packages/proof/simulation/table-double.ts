@@ -1,7 +1,6 @@
 /**
- * A DynamoDB table in memory: exactly the requests that the service makes, as the document client takes them. It never waits,
- * so that a schedule of thousands of calls is run in no time. `table-double.test.ts` shows that it is DynamoDB.
- * Not modelled: the size of rows and transactions, pages of 1 MB, and capacity.
+ * A DynamoDB table in memory, for the kinds of request that the service makes, as the document client takes them. It answers at once.
+ * `table-double.test.ts` compares it with DynamoDB Local. Not modelled: sizes of rows and transactions, pages of 1 MB, and capacity.
  */
 import {
   ConditionalCheckFailedException,
@@ -12,27 +11,28 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import { type Context, Invalid, parseCondition, parseUpdate, projected } from './expressions.ts';
 import { canonical, compare, type Item, normalize, type Value } from './values.ts';
 
-/** A command of the document client: its class's name and its input. */
+/** A command of the document client: the name of its class, and its input. */
 export interface Request {
   readonly name: string;
   // biome-ignore lint/suspicious/noExplicitAny: the inputs of all commands
   readonly input: any;
 }
 
-/** The rows that a request reads or writes; without a sort key a whole partition, without both keys the whole table. */
+/** What a request reads or writes: a row; without `sk` a whole partition; without both keys the whole table. */
 export interface Access {
   readonly pk?: string;
   readonly sk?: string;
   readonly write: boolean;
 }
 
-/** A stored row. Immutable: a write makes a new one. */
+/** A stored row. A write makes a new one. */
 export interface Row {
   readonly item: Item;
-  /** Canonical. */
+  /** The item as canonical text, once it was asked for. */
   text?: string;
 }
 
+/** By key. */
 export type Rows = ReadonlyMap<string, Row>;
 
 const MAX_ACTIONS = 100;
@@ -45,7 +45,7 @@ const invalid = (message: string) =>
   new DynamoDBServiceException({ name: 'ValidationException', $fault: 'client', message, $metadata });
 
 type Key = { pk: string; sk: string };
-const nameOf = ({ pk, sk }: Key | Item) => `${pk}\n${sk}`;
+const textOf = ({ pk, sk }: Key | Item) => `${pk}\n${sk}`;
 
 interface Expressions {
   ConditionExpression?: string;
@@ -76,8 +76,7 @@ interface Transaction {
   ClientRequestToken?: string;
 }
 
-/** The reads of one table in a request. */
-interface Keys extends Expressions {
+interface KeysAndAttributes extends Expressions {
   Keys: Key[];
   ConsistentRead?: boolean;
 }
@@ -87,9 +86,9 @@ interface BatchWrite {
   DeleteRequest?: { Key: Key };
 }
 
-interface Outcome {
+/** A row before and after a write. */
+interface Change {
   before: Item | undefined;
-  /** undefined: no row. */
   after: Item | undefined;
 }
 
@@ -102,11 +101,10 @@ class ConditionFailed extends Error {
 }
 
 export class TableDouble {
-  /** By key. */
   #rows: Map<string, Row>;
-  /** The ClientRequestTokens of applied transactions, and what they wrote. */
+  /** The actions of applied transactions, by ClientRequestToken. */
   readonly tokens = new Map<string, string>();
-  /** Called with each written row, as a stream would be. */
+  /** Called with each row that is put or updated. */
   onWrite: (item: Item) => void = () => {};
 
   constructor(rows: Rows = new Map()) {
@@ -147,24 +145,20 @@ export class TableDouble {
   }
 
   #get(input: Expressions & { Key: Key }): unknown {
-    const item = this.#rows.get(nameOf(input.Key))?.item;
-    return item ? { Item: normalize(projected(item, input.ProjectionExpression, contextOf(item, input).names)) } : {};
+    const item = this.#rows.get(textOf(input.Key))?.item;
+    return item ? { Item: returned(item, input) } : {};
   }
 
-  #batchGet({ RequestItems }: { RequestItems: Record<string, Keys> }): unknown {
-    const [[tableName, request]] = Object.entries(RequestItems) as [[string, Keys]];
-    const names = request.Keys.map(nameOf);
-    if (names.length > MAX_READS) throw invalid('Too many items requested for the BatchGetItem call');
-    if (new Set(names).size < names.length) throw invalid('Provided list of item keys contains duplicates');
-    const found = names.map((name) => this.#rows.get(name)?.item).filter((item) => item !== undefined);
-    // Rows are small here.
-    const units = names.length * (request.ConsistentRead ? 1 : 0.5);
+  #batchGet({ RequestItems }: { RequestItems: Record<string, KeysAndAttributes> }): unknown {
+    const [[tableName, request]] = Object.entries(RequestItems) as [[string, KeysAndAttributes]];
+    const keys = request.Keys.map(textOf);
+    if (keys.length > MAX_READS) throw invalid('Too many items requested for the BatchGetItem call');
+    if (new Set(keys).size < keys.length) throw invalid('Provided list of item keys contains duplicates');
+    const found = keys.map((key) => this.#rows.get(key)?.item).filter((item) => item !== undefined);
+    // As for rows of at most 4 kB.
+    const units = keys.length * (request.ConsistentRead ? 1 : 0.5);
     return {
-      Responses: {
-        [tableName]: found.map((item) =>
-          normalize(projected(item, request.ProjectionExpression, contextOf(item, request).names)),
-        ),
-      },
+      Responses: { [tableName]: found.map((item) => returned(item, request)) },
       UnprocessedKeys: {},
       ConsumedCapacity: [{ TableName: tableName, CapacityUnits: units }],
     };
@@ -181,12 +175,12 @@ export class TableDouble {
     const page = left.slice(0, input.Limit);
     const last = page.length === input.Limit ? page.at(-1) : undefined;
     return {
-      Items: page.map((item) => normalize(projected(item, input.ProjectionExpression, contextOf(item, input).names))),
+      Items: page.map((item) => returned(item, input)),
       ...(last && { LastEvaluatedKey: { pk: last.pk, sk: last.sk } }),
     };
   }
 
-  /** All rows are in the first segment, since the segment of a row is unspecified. */
+  /** All rows are in the first segment: DynamoDB does not say which segment a row is in. */
   #scan(input: Expressions & { Segment?: number }): unknown {
     const holds = parseCondition(input.FilterExpression ?? 'attribute_exists(pk)');
     const all = (input.Segment ?? 0) > 0 ? [] : this.items();
@@ -209,7 +203,7 @@ export class TableDouble {
   #batchWrite({ RequestItems }: { RequestItems: Record<string, BatchWrite[]> }): unknown {
     const requests = Object.values(RequestItems)[0] ?? [];
     const keys = requests.map(({ PutRequest, DeleteRequest }) =>
-      nameOf(PutRequest?.Item ?? (DeleteRequest?.Key as Key)),
+      textOf(PutRequest?.Item ?? (DeleteRequest?.Key as Key)),
     );
     if (keys.length > MAX_WRITES) throw invalid('Too many items requested for the BatchWriteItem call');
     if (new Set(keys).size < keys.length) throw invalid('Provided list of item keys contains duplicates');
@@ -226,13 +220,13 @@ export class TableDouble {
       throw new DynamoDBServiceException({ name: 'IdempotentParameterMismatchException', $fault: 'client', $metadata });
     const actions = TransactItems.map((action) => Object.entries(action)[0] as [Kind, Write]);
     if (actions.length > MAX_ACTIONS) throw invalid('Member must have length less than or equal to 100');
-    const keys = actions.map(([, write]) => nameOf((write.Key ?? write.Item) as Key));
+    const keys = actions.map(([, write]) => textOf((write.Key ?? write.Item) as Key));
     if (new Set(keys).size < keys.length)
       throw invalid('Transaction request cannot include multiple operations on one item');
-    const outcomes: Outcome[] = [];
+    const changes: Change[] = [];
     const reasons = actions.map(([kind, write]) => {
       try {
-        outcomes.push(this.#tryWrite(kind, write));
+        changes.push(this.#tryWrite(kind, write));
         return { Code: 'None' };
       } catch (error) {
         if (error instanceof Invalid) return { Code: 'ValidationError', Message: error.message };
@@ -240,22 +234,22 @@ export class TableDouble {
         return { Code: 'ConditionalCheckFailed', Message: CONDITION_FAILED, ...failedItem(write, error) };
       }
     });
-    if (outcomes.length < actions.length)
+    if (changes.length < actions.length)
       throw new TransactionCanceledException({
         message: `Transaction cancelled, please refer cancellation reasons for specific reasons [${reasons.map(({ Code }) => Code).join(', ')}]`,
         $metadata,
         CancellationReasons: reasons,
       });
     for (const [index, [kind, write]] of actions.entries())
-      if (kind !== 'ConditionCheck') this.#write(write, outcomes[index]?.after);
+      if (kind !== 'ConditionCheck') this.#write(write, changes[index]?.after);
     if (token !== undefined) this.tokens.set(token, text);
     return {};
   }
 
   /** What a write would do now. @throws ConditionFailed, Invalid */
-  #tryWrite(kind: Kind, write: Write): Outcome {
+  #tryWrite(kind: Kind, write: Write): Change {
     const { Item: put, Key: key, ConditionExpression: condition, UpdateExpression: update } = write;
-    const before = this.#rows.get(nameOf((key ?? put) as Key))?.item;
+    const before = this.#rows.get(textOf((key ?? put) as Key))?.item;
     const context = contextOf(before, write);
     if (condition !== undefined && !parseCondition(condition)(context)) throw new ConditionFailed(before);
     switch (kind) {
@@ -271,34 +265,39 @@ export class TableDouble {
   }
 
   #write({ Key: key, Item: put }: Pick<Write, 'Key' | 'Item'>, after: Item | undefined): void {
-    const name = nameOf((key ?? put) as Key);
-    if (!after) this.#rows.delete(name);
+    const text = textOf((key ?? put) as Key);
+    if (!after) this.#rows.delete(text);
     else {
-      this.#rows.set(name, { item: after });
+      this.#rows.set(text, { item: after });
       this.onWrite(after);
     }
   }
 }
 
-/** The document client leaves it in the wire format. */
+/** An item as a read returns it. */
+const returned = (item: Item, request: Expressions) =>
+  normalize(projected(item, request.ProjectionExpression, contextOf(item, request).names));
+
+/** The item in an error: the document client leaves it in the wire format. */
 const failedItem = ({ ReturnValuesOnConditionCheckFailure: wanted }: Write, { before }: ConditionFailed) =>
   wanted === 'ALL_OLD' && before ? { Item: marshall(before) } : {};
 
-/** The placeholder of a query's partition key. */
+/** The placeholder of a query's partition key. @throws if the query has none */
 export function partitionValue({ KeyConditionExpression = '' }: { KeyConditionExpression?: string }): string {
   const [, placeholder] = /^pk = (:\w+)/.exec(KeyConditionExpression) ?? [];
   if (placeholder === undefined) throw new Error(`no partition key in ${KeyConditionExpression}`);
   return placeholder;
 }
 
-/** The rows that a request reads or writes. */
 export function accessesOf({ name, input }: Request): Access[] {
   const row = ({ pk, sk }: Key, write: boolean): Access => ({ pk, sk, write });
   switch (name) {
     case 'GetCommand':
       return [row(input.Key, false)];
     case 'BatchGetCommand':
-      return (Object.values(input.RequestItems) as Keys[]).flatMap(({ Keys }) => Keys.map((key) => row(key, false)));
+      return (Object.values(input.RequestItems) as KeysAndAttributes[]).flatMap(({ Keys }) =>
+        Keys.map((key) => row(key, false)),
+      );
     case 'QueryCommand':
       return [{ pk: String(input.ExpressionAttributeValues[partitionValue(input)]), write: false }];
     case 'ScanCommand':

@@ -24,9 +24,8 @@ export const isMap = (value: unknown): value is Item =>
 const isNumber = (value: unknown): value is number | bigint => typeof value === 'number' || typeof value === 'bigint';
 
 /**
- * A deep copy, as the document client would return it: without undefined members, an integer as a number if that is exact, otherwise as a
- * bigint. An attribute named `__proto__` is lost on its way through the document client, in either direction; an update can name one all
- * the same.
+ * A deep copy, as the document client returns it: without undefined members, and integers as numbers if these are exact, otherwise as
+ * bigints. The document client loses an attribute named `__proto__` in either direction; an update can still name one.
  */
 export function normalize(value: unknown): Value {
   if (typeof value === 'bigint') return toInt64(String(value));
@@ -41,7 +40,7 @@ export function normalize(value: unknown): Value {
   return copy;
 }
 
-/** DynamoDB's type of a value: those of different types are neither equal nor in any order. */
+/** DynamoDB's type of a value. Values of different types are neither equal nor ordered. */
 export function typeOf(value: Value): string {
   if (typeof value === 'string') return 'S';
   if (isNumber(value)) return 'N';
@@ -58,7 +57,7 @@ export function typeOf(value: Value): string {
 export function canonical(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);
   if (isNumber(value) || typeof value === 'boolean' || value === null || value === undefined) return String(value);
-  // Not `instanceof`: the client makes a row's attribute `__proto__` its prototype.
+  // Not `instanceof`: the client makes the attribute `__proto__` of a row the prototype of the object.
   if (isUint8Array(value)) return `b${Buffer.from(value).toString('base64')}`;
   if (isSet(value)) return `s(${[...value].map(canonical).sort().join()})`;
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
@@ -72,10 +71,7 @@ export function canonical(value: unknown): string {
 export const isSame = (one: Value, other: Value): boolean =>
   typeOf(one) === typeOf(other) && canonical(one) === canonical(other);
 
-/**
- * Strings are ordered by their UTF-8 bytes.
- * @returns undefined where there is no order
- */
+/** @returns a negative number, 0 or a positive one; undefined: the values have no order */
 export function compare(one: Value, other: Value): number | undefined {
   if (isNumber(one) && isNumber(other)) return one < other ? -1 : Number(one > other);
   if (typeof one === 'string' && typeof other === 'string') return Buffer.compare(Buffer.from(one), Buffer.from(other));
@@ -83,7 +79,7 @@ export function compare(one: Value, other: Value): number | undefined {
   return undefined;
 }
 
-/** Adds or subtracts; integers beyond 2^53 stay exact. */
+/** `one + sign * other`; integers beyond 2^53 stay exact. */
 export function sum(one: number | bigint, other: number | bigint, sign: 1 | -1 = 1): number | bigint {
   const plain = Number(one) + sign * Number(other);
   const isExact = typeof one === 'number' && typeof other === 'number' && Number.isSafeInteger(plain);
@@ -92,3 +88,17 @@ export function sum(one: number | bigint, other: number | bigint, sign: 1 | -1 =
 }
 
 const isInteger = (value: number | bigint) => typeof value === 'bigint' || Number.isInteger(value);
+
+/** The value for a key: made once, and kept in the map. */
+export function memoized<Key, Value>(
+  known: { get: (key: Key) => Value | undefined; set: (key: Key, value: Value) => unknown },
+  key: Key,
+  make: () => Value,
+): Value {
+  let value = known.get(key);
+  if (value === undefined) {
+    value = make();
+    known.set(key, value);
+  }
+  return value;
+}

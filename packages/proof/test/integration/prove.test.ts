@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 
-// It replaces time and randomness: so it has a process of its own.
-it('every schedule of the scenarios that take a moment leads where the model does', async () => {
+// In a process of its own, since it replaces time and randomness.
+it('every schedule of the quick form ends in a state that the model allows', async () => {
   const prove = fileURLToPath(new URL('../../simulation/prove.ts', import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, [prove, '--form', 'quick']);
   expect(stdout).toMatch(/all hold\.\n$/);

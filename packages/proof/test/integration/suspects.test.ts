@@ -1,4 +1,4 @@
-/** What DynamoDB may answer while it commits a transaction, and calls whose number grows: too much for `prove`. */
+/** Cases too large for `prove`: transactions that are read in part, and numbers of calls that grow with the data. */
 import { TransactionCanceledException, TransactionInProgressException } from '@aws-sdk/client-dynamodb';
 import { expect, it } from 'vitest';
 import { parseKey } from '../../../../lib/dynamodb/keys.ts';
@@ -9,7 +9,7 @@ import { checkAccount } from '../../../admin/check/check.ts';
 import { repair } from '../../../admin/check/repair.ts';
 import { connectDouble, type Send } from '../../simulation/double-client.ts';
 import { afterMerges, SIZES, TWO } from '../../simulation/merge-actors.ts';
-import { ACCOUNT } from '../../simulation/merge-model.ts';
+import { ACCOUNT } from '../../simulation/scenario.ts';
 import { callOf, depsOver, id } from '../../simulation/surroundings.ts';
 import { accessesOf, type Request, TableDouble } from '../../simulation/table-double.ts';
 import type { Item } from '../../simulation/values.ts';
@@ -23,7 +23,7 @@ const canceled = (codes: readonly string[]) =>
     CancellationReasons: codes.map((Code) => ({ Code })),
   });
 
-/** A table whose calls go through a function, with three incidents and three alerts. */
+/** A table with three incidents and three alerts, whose calls go through `around`. */
 async function tableThrough(around: (request: Request, apply: (request: Request) => unknown) => unknown) {
   const [rows] = await afterMerges([])();
   const double = new TableDouble(rows);
@@ -41,10 +41,10 @@ const without = (kind: string, reply: unknown) => ({
   Items: (reply as { Items: Item[] }).Items.filter((row) => kindOf(row) !== kind),
 });
 
-it('commits a merge without a key once, also where a condition fails for its own first attempt', async () => {
+it('commits a merge without a key once, also if a condition fails because of its own first attempt', async () => {
   let transactions = 0;
   const { table, mergeInto } = await tableThrough((request, apply) => {
-    // Its row is the last that the first attempt writes.
+    // The row that shows whether the first attempt is committed is the last that it writes.
     if (request.name === 'GetCommand' && transactions === 2) return {};
     if (request.name !== 'TransactWriteCommand') return apply(request);
     transactions += 1;
@@ -60,7 +60,7 @@ it('commits a merge without a key once, also where a condition fails for its own
   expect(await readFeed(table, ACCOUNT, TWO)).toHaveLength(1);
 });
 
-it('does not finish a merge by a part of its list', async () => {
+it('does not finish a merge by a list that is read in part', async () => {
   let phase: 'cut' | 'torn' | 'whole' = 'cut';
   const { table, mergeInto } = await tableThrough((request, apply) => {
     const moves = accessesOf(request).some(({ pk = '', sk = '', write }) => {
@@ -80,7 +80,7 @@ it('does not finish a merge by a part of its list', async () => {
   expect((await readAlert(table, ACCOUNT, id(11)))?.incident_id).toBe(TWO);
 });
 
-it('does not delete an entry whose list is there when it is repaired', async () => {
+it('does not delete an entry whose list is complete when the repair writes', async () => {
   let isTorn = false;
   const { table, mergeInto } = await tableThrough((request, apply) => {
     const reply = apply(request);
@@ -94,7 +94,7 @@ it('does not delete an entry whose list is there when it is repaired', async () 
   expect(await readFeed(table, ACCOUNT, TWO)).toHaveLength(1);
 });
 
-it('finishes merges that share an unmovable alert in a number of calls that is no power of theirs', async () => {
+it('finishes merges that share an unmovable alert in a number of calls that does not grow exponentially', async () => {
   const callsFor = async (merges: number) => {
     let calls = 0;
     const { table, mergeInto } = await tableThrough((request, apply) => {

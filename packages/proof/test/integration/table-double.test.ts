@@ -10,15 +10,17 @@ import { everyRequest } from '../../simulation/every-request.ts';
 import { partitionValue, type Request, TableDouble } from '../../simulation/table-double.ts';
 import { canonical, type Item, typeOf, type Value } from '../../simulation/values.ts';
 
-/** Random requests, by the form of the tests under fault. */
+/** Number of random requests, by the form of the tests under faults. */
 const REQUESTS: Readonly<Record<string, number>> = { quick: 300, ci: 20_000, full: 100_000 };
 const count = Number(process.env.REQUESTS ?? REQUESTS[process.env.FAULTS ?? 'quick'] ?? 0);
-/** Each with a table of its own, which is filled first: DynamoDB Local takes several calls at once. */
+/** Lanes run concurrently, each on a table of its own. */
 const LANES = count > 1_000 ? 8 : 2;
 
 type Row = Record<string, Value>;
+// biome-ignore lint/suspicious/noExplicitAny: the inputs and replies of all commands
+type Unchecked = any;
 
-/** Random requests in the shapes of those that were seen, over their keys and values. */
+/** Makes random requests: those of `everyRequest` with other keys and values. */
 function generator({ requests, items }: Awaited<ReturnType<typeof everyRequest>>, random: () => number) {
   const pick = <One>(all: readonly One[]): One => all[Math.floor(random() * all.length)] as One;
   const chance = (share: number) => random() < share;
@@ -48,8 +50,7 @@ function generator({ requests, items }: Awaited<ReturnType<typeof everyRequest>>
   const others = (record: Row | undefined): Row | undefined =>
     record && Object.fromEntries(Object.entries(record).map(([name, value]) => [name, another(value)]));
 
-  // biome-ignore lint/suspicious/noExplicitAny: the inputs of all commands
-  function vary(input: any): any {
+  function vary(input: Unchecked): Unchecked {
     const { Key, Item, ExpressionAttributeValues, KeyConditionExpression } = input;
     const key = Key && (chance(0.4) ? anotherKey(Key) : Key);
     return {
@@ -65,9 +66,8 @@ function generator({ requests, items }: Awaited<ReturnType<typeof everyRequest>>
       ...(KeyConditionExpression !== undefined && chance(0.3) && { Limit: pick([1, 2, 3]) }),
     };
   }
-  /** Where one of the names is one that every object of JavaScript has. */
-  // biome-ignore lint/suspicious/noExplicitAny: the inputs of all commands
-  function oddlyNamed(input: any): any {
+  /** Replaces an attribute name by one that every JavaScript object has. */
+  function oddlyNamed(input: Unchecked): Unchecked {
     const { ExpressionAttributeNames: names } = input;
     if (!names || chance(0.7)) return input;
     const odd = { [pick(Object.keys(names))]: pick(['__proto__', 'toString']) };
@@ -108,7 +108,7 @@ function generator({ requests, items }: Awaited<ReturnType<typeof everyRequest>>
       : input.TransactItems.map((action: Record<string, unknown>) =>
           Object.fromEntries(Object.entries(action).map(([kind, write]) => [kind, chance(0.7) ? write : vary(write)])),
         );
-    // DynamoDB refuses two actions on one row in different ways; the service never sends them.
+    // One action for each row: DynamoDB refuses two in several ways, and the service never sends them.
     const byKey = TransactItems.map((action: Record<string, Row>) => [
       canonical(keyOf(Object.values(action)[0] as Row)),
       action,
@@ -122,7 +122,7 @@ function generator({ requests, items }: Awaited<ReturnType<typeof everyRequest>>
 const keyOf = ({ Key, Item: { pk, sk } = {} as Row }: Record<string, unknown> & { Item?: Row }) => Key ?? { pk, sk };
 const distinct = (keys: readonly Row[]) => [...new Map(keys.map((key) => [canonical(key), key])).values()];
 
-/** The expressions of a request, which is all that the code says; keys and values are its data. */
+/** The part of a request that the code determines; keys and values are data. */
 function shapeOf({ name, input }: Request): string {
   const texts: string[] = [];
   JSON.stringify(input, (key, value) => {
@@ -133,8 +133,7 @@ function shapeOf({ name, input }: Request): string {
 }
 
 /** The values of placeholders and the attributes of rows. */
-// biome-ignore lint/suspicious/noExplicitAny: the inputs of all commands
-function valuesIn(input: any): Value[] {
+function valuesIn(input: Unchecked): Value[] {
   if (typeof input !== 'object' || input === null || input instanceof Uint8Array || input instanceof Set) return [];
   return Object.entries(input).flatMap(([name, value]) =>
     name === 'ExpressionAttributeValues' || name === 'Item'
@@ -143,7 +142,7 @@ function valuesIn(input: any): Value[] {
   );
 }
 
-/** A request as its command, to another table. */
+/** Sends a request to another table. */
 function sendTo(table: Table, { name, input }: Request): Promise<unknown> {
   const Command = (commands as unknown as Record<string, new (input: unknown) => never>)[name] as new (
     input: unknown,
@@ -151,8 +150,7 @@ function sendTo(table: Table, { name, input }: Request): Promise<unknown> {
   return table.client.send(new Command(renamed(input, table.name)));
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the inputs of all commands
-function renamed(value: any, table: string): any {
+function renamed(value: Unchecked, table: string): Unchecked {
   if (Array.isArray(value)) return value.map((each) => renamed(each, table));
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array || value instanceof Set) return value;
   return Object.fromEntries(
@@ -163,26 +161,25 @@ function renamed(value: any, table: string): any {
   );
 }
 
-/** A row in an error; the SDK makes nothing that can be read of an attribute `__proto__` there. */
+/** The row in an error, without `__proto__`, which the SDK decodes wrongly there. */
 function readable(row: Record<string, AttributeValue>) {
   const { ['__proto__']: _lost, ...rest } = row;
   return unmarshall(rest);
 }
 
-/** What of a reply, or an error, the service may look at. */
-// biome-ignore lint/suspicious/noExplicitAny: the replies of all commands
-async function outcomeOf(reply: () => unknown): Promise<any> {
+/** What the service may look at in a reply or an error. */
+async function outcomeOf(reply: () => unknown): Promise<Unchecked> {
   try {
-    // biome-ignore lint/suspicious/noExplicitAny: as above
-    const { Item, Items, Responses, Attributes, LastEvaluatedKey } = (await reply()) as any;
+    const { Item, Items, Responses, Attributes, LastEvaluatedKey } = (await reply()) as Unchecked;
     const rows = Responses && (Object.values(Responses)[0] as Item[]).map(canonical).sort();
     return { Item, Items, rows, Attributes, LastEvaluatedKey };
   } catch (error) {
-    // biome-ignore lint/suspicious/noExplicitAny: as above
-    const { name, Item, CancellationReasons, message } = error as any;
+    const { name, Item, CancellationReasons, message } = error as Unchecked;
     if (!/Exception$/.test(name)) throw error;
-    // biome-ignore lint/suspicious/noExplicitAny: as above
-    const reasons = CancellationReasons?.map(({ Code, Item: item }: any) => ({ Code, item: item && readable(item) }));
+    const reasons = CancellationReasons?.map(({ Code, Item: item }: Unchecked) => ({
+      Code,
+      item: item && readable(item),
+    }));
     return { error: name, Item: Item && readable(Item), reasons, ...(process.env.VERBOSE && { message }) };
   }
 }

@@ -4,6 +4,6 @@ import { MUTANTS } from '../../mutants/mutants.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8');
 
-it.each(MUTANTS)('"$name" is planted in code that exists', ({ file, find }) => {
+it.each(MUTANTS)('the text that "$name" replaces occurs once in its file', ({ file, find }) => {
   expect(read(file).split(find)).toHaveLength(2);
 });
