@@ -63,7 +63,7 @@ const record = (when: 'early' | 'late') =>
       await writeRecord(table, { ...LINE, title: when }, when);
       return 'done';
     },
-    { retried: true },
+    { retried: true, repeats: true },
   );
 
 function apply(state: State, operation: string): Outcome<State>[] {

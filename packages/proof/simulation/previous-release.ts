@@ -1,6 +1,6 @@
 /** The merge of the previous release, which may serve the same table during a deployment. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { createMergeAlerts } from '../../../lib/operations/merge-alerts/merge.ts';
@@ -19,7 +19,12 @@ export async function mergeOfPreviousRelease(): Promise<typeof createMergeAlerts
     const cwd = execFileSync('git', ['rev-parse', '--show-toplevel'], { cwd: root, encoding: 'utf8' }).trim();
     const files = execFileSync('git', ['archive', commit, 'lib'], { cwd, maxBuffer: 2 ** 30 });
     execFileSync('tar', ['-x', '-C', temporary], { input: files });
-    renameSync(temporary, tree);
+    try {
+      renameSync(temporary, tree);
+    } catch (error) {
+      if (!existsSync(tree)) throw error;
+      rmSync(temporary, { recursive: true }); // another worker was first
+    }
   }
   // Older releases have no `lib/operations`.
   const places = ['lib/operations/merge-alerts/merge.ts', 'lib/incidents/merge-alerts.ts'].map((path) =>

@@ -70,7 +70,13 @@ const { values: options } = parseArgs({
 });
 const form = FORMS[options.form];
 if (!form) throw new Error(`--form must be one of ${Object.keys(FORMS).join(', ')}.`);
-const scenarioNamed = (name: string) => SCENARIOS.find((one) => one.name === name) as Scenario;
+
+/** @throws Error for a name that `--only` has mistyped */
+function scenarioNamed(name: string): Scenario {
+  const scenario = SCENARIOS.find((one) => one.name === name);
+  if (!scenario) throw new Error(`No scenario has the name "${name}".`);
+  return scenario;
+}
 
 function line({ scenario, faults, schedules, pruned, states, calls, depth, cpuMs, failure }: Report): string {
   const numbers = [schedules, pruned, states, calls, depth].map((number) => number.toLocaleString('en').padStart(11));
