@@ -73,7 +73,7 @@ export function orderActions(
 ): Action[] {
   const key = keys.mergeOrder(account);
   const isNext = all(isBelow('last', sequence), is('last_large', lastLarge));
-  // It tells of the write that completed an entry, not of later ones.
+  // `completed` is for the stream record of the write that completed an entry, so later writes remove it.
   const forget = expression`REMOVE #completed`;
   if (!large) return [returningStored(updateAction(key, expression`SET #last = ${sequence} ${forget}`, isNext))];
   const [added, isAsRead] = pending

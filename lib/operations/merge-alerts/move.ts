@@ -63,7 +63,7 @@ export async function moveAlerts(
 ): Promise<void> {
   const moved = known ? [] : await readMovedSlices(table, large);
   const remaining = gapsIn({ start: 0, end: large.alertIds.length }, moved);
-  const limits = { workers, most: transactionItems - 1 }; // one action is the row that records the moves
+  const limits = { workers, maxAlerts: transactionItems - 1 }; // one action is the row that records the moves
   const earlier = await moveEarlier(table, large, remaining, pending, limits);
   const usable = earlier.any ? undefined : known; // the moves of earlier entries changed the assignments
   const unmovable = await moveSlices(table, large, remaining, { ...limits, known: usable, blocked: earlier.unmovable });
@@ -104,7 +104,7 @@ export async function finishMerge(
 interface Limits {
   workers: number;
   /** Alerts in one transaction. */
-  most: number;
+  maxAlerts: number;
 }
 
 /**
@@ -124,7 +124,7 @@ async function moveEarlier(
   for (const entryId of pending.toReversed()) {
     if (entryId.sequence >= entry.sequence) continue;
     const large = await readLargeEntry(table, account, entryId);
-    const shared = slicesWith(large.alertIds, wanted, limits.most);
+    const shared = slicesWith(large.alertIds, wanted, limits.maxAlerts);
     if (shared.length === 0) continue;
     const moved = await readMovedSlices(table, large);
     const unmoved = shared.flatMap((slice) => gapsIn(slice, moved));
@@ -141,11 +141,11 @@ const idsIn = (ids: readonly string[], slices: readonly ListSlice[]) =>
   slices.flatMap(({ start, end }) => ids.slice(start, end));
 
 /** Slices that together contain all wanted alerts of a list, each small enough for one transaction. */
-function slicesWith(ids: readonly string[], wanted: ReadonlySet<string>, most: number): ListSlice[] {
+function slicesWith(ids: readonly string[], wanted: ReadonlySet<string>, maxAlerts: number): ListSlice[] {
   const slices: ListSlice[] = [];
   for (const [index, id] of ids.entries())
     if (wanted.has(id) && index >= (slices.at(-1)?.end ?? 0))
-      slices.push({ start: index, end: Math.min(ids.length, index + most) });
+      slices.push({ start: index, end: Math.min(ids.length, index + maxAlerts) });
   return slices;
 }
 
@@ -171,12 +171,12 @@ async function moveSlices(
   table: Table,
   large: LargeEntry,
   slices: readonly ListSlice[],
-  { workers, most, known, blocked }: SliceOptions,
+  { workers, maxAlerts, known, blocked }: SliceOptions,
 ): Promise<Set<string>> {
   const unmovable = new Set<string>();
   if (slices.length === 0) return unmovable;
-  const context = { large, decide: await decideFor(table, large), most, known, blocked, unmovable };
-  const chunks = slices.flatMap((slice) => splitSlice(slice, most));
+  const context = { large, decide: await decideFor(table, large), maxAlerts, known, blocked, unmovable };
+  const chunks = slices.flatMap((slice) => splitSlice(slice, maxAlerts));
   const count = Math.min(workers, chunks.length);
   // Each worker has adjacent chunks, since these share a partition key.
   const shares = Array.from({ length: count }, (_, index) =>
@@ -193,9 +193,10 @@ async function moveSlices(
   return unmovable;
 }
 
-function splitSlice({ start, end }: ListSlice, most: number): ListSlice[] {
+function splitSlice({ start, end }: ListSlice, maxAlerts: number): ListSlice[] {
   const chunks: ListSlice[] = [];
-  for (let index = start; index < end; index += most) chunks.push({ start: index, end: Math.min(end, index + most) });
+  for (let index = start; index < end; index += maxAlerts)
+    chunks.push({ start: index, end: Math.min(end, index + maxAlerts) });
   return chunks;
 }
 
@@ -203,7 +204,7 @@ interface Worker {
   table: Table;
   large: LargeEntry;
   decide: Decide;
-  most: number;
+  maxAlerts: number;
   known: Assignments | undefined;
   blocked: ReadonlySet<string>;
   /** Receives the alerts that cannot be moved. */
@@ -213,19 +214,19 @@ interface Worker {
 /** Moves slices one by one, from the end of `todo`. After throttling, transactions get smaller; one that is refused is halved. */
 async function runWorker(worker: Worker, todo: ListSlice[]): Promise<void> {
   const { table, large } = worker;
-  let { most, known } = worker;
+  let { maxAlerts, known } = worker;
   let attempt = 0;
   for (let slice = todo.pop(); slice; slice = todo.pop()) {
     table.signal?.throwIfAborted();
-    if (slice.end - slice.start > most) {
-      todo.push({ start: slice.start + most, end: slice.end });
-      slice = { start: slice.start, end: slice.start + most };
+    if (slice.end - slice.start > maxAlerts) {
+      todo.push({ start: slice.start + maxAlerts, end: slice.end });
+      slice = { start: slice.start, end: slice.start + maxAlerts };
     }
     const outcome = await moveSlice(worker, slice, known);
     switch (outcome) {
       case 'applied':
         attempt = 0;
-        most = Math.min(worker.most, 2 * most);
+        maxAlerts = Math.min(worker.maxAlerts, 2 * maxAlerts);
         continue;
       case 'changed':
         // Another caller moved some of them, or an import replaced some: what is not recorded as moved is read and tried again.
@@ -240,7 +241,7 @@ async function runWorker(worker: Worker, todo: ListSlice[]): Promise<void> {
         }
         continue;
       case 'throttled':
-        most = Math.max(1, Math.floor((slice.end - slice.start) / 2));
+        maxAlerts = Math.max(1, Math.floor((slice.end - slice.start) / 2));
         todo.push(slice);
         break;
       case 'conflict':
