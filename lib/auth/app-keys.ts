@@ -17,17 +17,17 @@ export interface Caller {
   readonly permissions: readonly string[];
   /** Signs the cursors of the account. */
   readonly cursorSecret: Uint8Array;
-  /** The account's key of the usage plan, where there is one. */
+  /** The account's gateway key; absent until an operator has created it. */
   readonly gatewayKey?: string;
 }
 
 const CACHE_SIZE = 10_000;
 const UNKNOWN_KEY_MS = 3_000;
 
-/** The last use of a key is stored at most this often. */
-const USE_SECONDS = 3_600;
-/** How long a call waits for that at most, in milliseconds. */
-const USE_MS = 100;
+/** A key's last use is stored at most once in this time. */
+const USE_INTERVAL_SECONDS = 3_600;
+/** A call waits for that write at most this long. */
+const USE_TIMEOUT_MS = 100;
 
 /** The only form in which a key is stored or compared: its SHA-256, in hex. */
 export const hashAppKey = (appKey: string) => createHash('sha256').update(appKey).digest('hex');
@@ -43,18 +43,18 @@ type Found = AppKeyRow | undefined;
 interface AppKeysOptions {
   cacheSize?: number;
   lookUpMs?: number;
-  notesUse?: boolean;
+  recordsUse?: boolean;
 }
 
 /**
  * Looks app keys up, with a cache. Concurrent calls share the look-up of a key. A found key is cached for `appKeyCacheSeconds` from the
  * start of its look-up, an unknown one for at most three seconds.
  * @param options `cacheSize`: soft limit, QuickLRU keeps up to twice as many; `lookUpMs`: time limit of a look-up in milliseconds;
- *   `notesUse`: stores that a valid key is used, once an hour
+ *   `recordsUse`: stores when a valid key was last used, at most once an hour
  */
 export function createAppKeys(
   { table, now, settings, timeLimits }: Pick<Deps, 'table' | 'now' | 'settings' | 'timeLimits'>,
-  { cacheSize = CACHE_SIZE, lookUpMs = timeLimits.callMs, notesUse = false }: AppKeysOptions = {},
+  { cacheSize = CACHE_SIZE, lookUpMs = timeLimits.callMs, recordsUse = false }: AppKeysOptions = {},
 ) {
   const trustedMs = settings.appKeyCacheSeconds * 1000;
   const lifetimeMs = (row: Found) => (row ? trustedMs : Math.min(trustedMs, UNKNOWN_KEY_MS));
@@ -66,7 +66,7 @@ export function createAppKeys(
     // Its own signal, since other calls may share it.
     const row = await getRow(withSignal(table, AbortSignal.timeout(lookUpMs)), keys.appKey(hash));
     rows.set(hash, { row, sinceMs });
-    if (notesUse && row && isValid(row, sinceMs)) await noteUse(table, hash, row, sinceMs);
+    if (recordsUse && row && isValid(row, sinceMs)) await recordUse(table, hash, row, sinceMs);
     return row;
   }
 
@@ -90,7 +90,7 @@ export function createAppKeys(
     async find(appKey: string, call?: { readonly signal: AbortSignal }): Promise<Caller | undefined> {
       const hash = hashAppKey(appKey);
       const found = rowOf(hash);
-      const row = await (found instanceof Promise && call ? within(call.signal, found) : found);
+      const row = await (found instanceof Promise && call ? untilAborted(call.signal, found) : found);
       if (!row || !isValid(row, now())) return undefined;
       return {
         accountId: row.account_id,
@@ -103,22 +103,22 @@ export function createAppKeys(
   };
 }
 
-/** Of several functions that note the same hour the first writes. A call does not depend on it: what fails is tried at the next look-up. */
-async function noteUse(table: Table, hash: string, { last_used_at = 0 }: AppKeyRow, nowMs: number): Promise<void> {
+/** Stores that a key is used, unless another function has done so within the hour. Errors are ignored: the next look-up tries again. */
+async function recordUse(table: Table, hash: string, { last_used_at = 0 }: AppKeyRow, nowMs: number): Promise<void> {
   const nowSeconds = Math.floor(nowMs / 1000);
-  const due = nowSeconds - USE_SECONDS;
+  const due = nowSeconds - USE_INTERVAL_SECONDS;
   if (last_used_at > due) return;
   const isDue = all(EXISTS, isBelow('last_used_at', due + 1));
   await updateRow(
-    withSignal(table, AbortSignal.timeout(USE_MS)),
+    withSignal(table, AbortSignal.timeout(USE_TIMEOUT_MS)),
     keys.appKey(hash),
     set({ last_used_at: nowSeconds }),
     isDue,
   ).catch(() => undefined);
 }
 
-/** Waits for a promise unless the signal aborts. @throws the signal's reason */
-function within<Value>(signal: AbortSignal, waitedFor: Promise<Value>): Promise<Value> {
+/** Waits for a promise until the signal aborts. @throws the signal's reason */
+function untilAborted<Value>(signal: AbortSignal, waitedFor: Promise<Value>): Promise<Value> {
   return new Promise((resolve, reject) => {
     const end = () => reject(signal.reason);
     if (signal.aborted) end();

@@ -9,20 +9,20 @@ import { stringifyJson } from '../shared/json.ts';
 import { SERVICE } from '../shared/log.ts';
 import type { ServiceEvent } from './event.ts';
 
-/** The most of both services. Ten events of at most 16 KB each are far below their 256 KB. */
-const IN_A_CALL = 10;
+/** Maximum messages or events of a call, for both services. Ten events of at most 16 KB each are far below their 256 KB. */
+const MAX_BATCH = 10;
 
 export interface Destinations {
-  /** @returns of each message, in their order, whether it was taken */
+  /** @returns for each message, in the same order, whether the queue took it */
   send(queueUrl: string, bodies: readonly string[]): Promise<boolean[]>;
-  /** @returns of each event, in their order, whether it was taken */
+  /** @returns for each event, in the same order, whether the bus took it */
   publish(events: readonly ServiceEvent[]): Promise<boolean[]>;
 }
 
 export interface DestinationOptions {
   eventBus: string;
   region: string;
-  /** Of a server in place of EventBridge; then SQS is at the origin of a queue's URL. Absent: AWS. */
+  /** A server in place of EventBridge; SQS is then at the origin of a queue's URL. Absent: AWS. */
   endpoint?: string | undefined;
 }
 
@@ -48,7 +48,7 @@ export function createDestinations({ eventBus, region, endpoint }: DestinationOp
   /** A failed call counts as a failure of each message in it. */
   async function inCalls<One>(all: readonly One[], call: (some: readonly One[]) => Promise<boolean[]>) {
     const taken: boolean[] = [];
-    for (const some of chunksOf(all, IN_A_CALL)) taken.push(...(await call(some).catch(() => some.map(() => false))));
+    for (const some of chunksOf(all, MAX_BATCH)) taken.push(...(await call(some).catch(() => some.map(() => false))));
     return taken;
   }
 

@@ -8,9 +8,9 @@ import { eventOf, rowOf, type ServiceEvent } from './event.ts';
 
 /** URLs of queues. */
 export interface RelayQueues {
-  /** Of large merges, for finish-merges. */
+  /** Takes the keys of large merges, for finish-merges. */
   merges: string;
-  /** Of records that cannot be parsed. */
+  /** Takes stream records that cannot be parsed. */
   deadLetters: string;
 }
 

@@ -1,4 +1,4 @@
-/** Checks lines of data and records of the feed, by the generated validators of {@link DATA_LINES} and {@link FEED_LINES}. */
+/** Checks lines to import and records of the feed by the validators that are generated from {@link DATA_LINES} and {@link FEED_LINES}. */
 import type { ErrorObject } from 'ajv';
 import { catalog as en } from '../http/messages/en.ts';
 import { type Fields, fieldErrorOf } from '../http/validate.ts';
@@ -56,11 +56,11 @@ function isUndoneDeletion(value: unknown): boolean {
   return isInt64(version) && Number.isSafeInteger(at_ms) && Number(at_ms) >= 0 && typeof by === 'string';
 }
 
-/** Names that a work item's own fields must not have: attributes of rows, and `large`, by which the stream's filter recognizes large merges. */
+/** Names that the further fields of a work item must not have: the service's attributes, and `large`, by which the stream's filter finds large merges. */
 const RESERVED_WORK_ITEM_FIELDS = ['pk', 'sk', 'ttl', 'large', 'feed_order', 'deletion_order'];
 
-/** Nesting levels of a row, including its own. */
-const DEEPEST = 31;
+/** Maximum nesting levels of a row, including its own. */
+const MAX_DEPTH = 31;
 /** The smallest magnitude that DynamoDB stores. */
 const SMALLEST_NUMBER = 1e-130;
 
@@ -80,7 +80,7 @@ function* unstorable(value: unknown, depth = 1): Generator<string> {
       yield 'must not contain numbers beyond 2^53 or below 1e-130, or fractions with more digits than a double holds';
   }
   if (typeof value !== 'object' || value === null) return;
-  if (depth === DEEPEST) yield `must not be nested deeper than ${DEEPEST} levels`;
+  if (depth === MAX_DEPTH) yield `must not be nested deeper than ${MAX_DEPTH} levels`;
   else
     for (const [name, inner] of Object.entries(value)) {
       if (name === '' || !name.isWellFormed())

@@ -1,4 +1,4 @@
-/** The rows of entities. */
+/** Converts entities to rows. */
 
 import { type KeyOf, keys, type RowKind } from '../dynamodb/keys.ts';
 import type { Int64 } from '../shared/json.ts';
@@ -6,11 +6,11 @@ import type { Entity } from './kinds.ts';
 
 export type StoredRow = KeyOf<RowKind> & Record<string, unknown>;
 
-/** Ids that are stored in lower case. */
+/** These of the fields, in lower case, as ids are stored. */
 const lower = (fields: Readonly<Record<string, unknown>>, ...names: string[]) =>
   Object.fromEntries(names.filter((name) => name in fields).map((name) => [name, String(fields[name]).toLowerCase()]));
 
-/** The row of an entity, without its order among records; accounts and keys are written one by one, by rules of their own. */
+/** The row of an entity, without its order among records. Accounts and app keys have their own code. */
 export function rowOf({ kind, account_id: account, at_ms: _time, ...fields }: Entity): StoredRow {
   const { host_id, ...host } = fields as { host_id?: unknown };
   switch (kind) {
@@ -25,7 +25,7 @@ export function rowOf({ kind, account_id: account, at_ms: _time, ...fields }: En
     case 'rum_usage':
       return { ...keys.rumUsage(account), ...fields };
     case 'work_item':
-      // Of another table, where the event of the deletion was published.
+      // `deleted_request_id` makes relay publish an event, which the table that the line was exported from has done.
       return {
         ...storableFields({ ...fields, deleted_request_id: undefined }),
         ...keys.workItem(account, String(fields.work_item_id)),
@@ -44,7 +44,7 @@ export function rowOf({ kind, account_id: account, at_ms: _time, ...fields }: En
   }
 }
 
-/** An open kind's fields: their values may be any JSON. */
+/** The fields of a kind that may have any further fields, whose values are any JSON. */
 export const storableFields = (fields: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, storable(value)]));
 

@@ -1,7 +1,7 @@
 /**
- * Merges reports of a host into its status row. A report names some of the fields, and reports come in any order: so each field has
- * the order of the report that it is from. Fields that are reported together share one attribute for it; a field that was left out
- * of the latest of these reports has one of its own.
+ * Merges reports of a host into its status row. A report has some of the fields, and reports arrive in any order, so the row stores for
+ * each field the order of the report that it is from. A group of fields that are usually reported together shares one attribute for
+ * that; a field that the group's latest report lacks has its own, `<field>_order`.
  */
 import type { Table } from '../dynamodb/client.ts';
 import { all, attribute, type Expression, expression, is, isBelow, joined, set } from '../dynamodb/expression.ts';
@@ -16,9 +16,9 @@ import { removalTime } from './retirement.ts';
 const { host_id: _key, ...STATUS_FIELDS } = STATUS_SCHEMA.properties;
 type Field = keyof typeof STATUS_FIELDS | 'ttl';
 
-/** A field of a report: its value, and the report's order. */
+/** The latest known value of a field, and the order of its report. */
 interface Cell {
-  /** undefined: it has none. */
+  /** undefined: the report removes the field. */
   value: unknown;
   order: bigint;
 }
@@ -35,7 +35,7 @@ const SNAPSHOT: readonly Field[] = [
   'snapshot_degraded',
 ];
 
-/** The attribute of each group's order, and its fields. */
+/** By the attribute that stores a group's order: the fields of the group. */
 const GROUPS = Object.entries({
   feed_order: ['ttl'],
   snapshot_order: SNAPSHOT,
@@ -48,7 +48,7 @@ export const REPORT_ORDERS = [...GROUPS.map(([group]) => group), ...SNAPSHOT.map
 
 const ownOrder = (field: Field) => `${field}_order`;
 
-/** Required fields have a value in every row: until one is reported, and after it is removed. */
+/** Values of required fields that were never reported or were removed. */
 const BLANKS: Readonly<Partial<Record<Field, unknown>>> = Object.fromEntries(
   STATUS_SCHEMA.required
     .filter((name) => name !== 'host_id')
@@ -56,18 +56,18 @@ const BLANKS: Readonly<Partial<Record<Field, unknown>>> = Object.fromEntries(
 );
 
 /**
- * What reports and retirements of one host say together: of each field the latest. The agent of a retired host may go on reporting: the row
- * is removed so long after the last of both.
+ * The latest value of each field in these reports and retirements of one host. Since the agent of a retired host may go on reporting, the
+ * row's time to live counts from the latest of all records.
  */
 export function cellsOf(records: readonly FeedRecord[]): Cells {
   const cells: Cells = new Map();
   for (const { entity, order, atMs, retired } of records) {
-    const given: Readonly<Record<string, unknown>> = retired
+    const reported: Readonly<Record<string, unknown>> = retired
       ? { ...Object.fromEntries(Object.keys(STATUS_FIELDS).map((name) => [name, null])), ttl: removalTime(atMs) }
       : entity;
     for (const [, fields] of GROUPS)
       for (const field of fields) {
-        const value = given[field];
+        const value = reported[field];
         if (value === undefined) continue;
         const known = cells.get(field);
         if (!known || known.order < order) cells.set(field, { value: value ?? BLANKS[field], order });
@@ -83,13 +83,13 @@ const removalAfter = (orders: readonly bigint[]) =>
 
 type StoredOrders = Readonly<Record<string, unknown>>;
 
-/** The order of the report that a stored field is from; 0: of none. */
+/** The order of the report that a stored field is from; 0 if it was never reported. */
 const storedOrder = (row: StoredOrders, group: string, field: Field) =>
   (row[ownOrder(field)] ?? row[group] ?? 0) as Int64;
 
 /**
- * Writes what is later than what is stored, of each field. One write where all of it is later than all of the stored fields' groups.
- * @returns whether anything was
+ * Writes each field that is later than the stored one. If all fields are later than their groups' orders, one write without a read does it.
+ * @returns whether anything was written
  */
 export async function writeReports(
   table: Table,
@@ -103,7 +103,7 @@ export async function writeReports(
       ? new Map([...cells].filter(([field, { order }]) => order > storedOrder(known, groupOf(field), field)))
       : cells;
     if (later.size === 0) return false;
-    const { update, condition } = known ? afterReading(known, later) : unread(later);
+    const { update, condition } = known ? conditionalWrite(known, later) : blindWrite(later);
     const { done, row } = await updateRow(table, key, update, condition, {
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     });
@@ -119,8 +119,8 @@ interface Write {
   condition: Expression;
 }
 
-/** A host that was retired is back: its row stays. */
-export async function keepReports(
+/** Removes the time to live of a status row, since its retired host is back. */
+export async function cancelRemoval(
   table: Table,
   key: ReturnType<typeof keys.hostStatus>,
   order: number | bigint,
@@ -129,8 +129,8 @@ export async function keepReports(
   await updateRow(table, key, set({ feed_order: order, ttl: undefined }), isRetired);
 }
 
-/** The write for a row that was not read: its condition is that all cells are later than all of their groups. */
-function unread(cells: Cells): Write {
+/** The write without a read, on condition that all cells are later than their groups' orders. */
+function blindWrite(cells: Cells): Write {
   const changes = createChanges();
   const conditions: Expression[] = cells.has('ttl') ? [] : [is('ttl', undefined)];
   for (const [group, fields] of GROUPS) {
@@ -149,7 +149,7 @@ function unread(cells: Cells): Write {
       const cell = cells.get(field);
       if (cell) changes.cell(field, cell, last, fields.length > 1);
       else {
-        // In a row without reports yet, and where it was never reported: before all.
+        // Keeps the stored field's order, which the group's new one would replace; 0 in a row without reports.
         const own = attribute(ownOrder(field));
         const before = expression`if_not_exists(${attribute(group)}, ${0})`;
         changes.add(expression`${own} = if_not_exists(${own}, ${before})`);
@@ -160,8 +160,8 @@ function unread(cells: Cells): Write {
   return { update: changes.update(), condition: all(...conditions) };
 }
 
-/** The write for a row as it was read. */
-function afterReading(row: StoredOrders, later: Cells): Write {
+/** The write on condition that the row is still as read. */
+function conditionalWrite(row: StoredOrders, later: Cells): Write {
   const changes = createChanges();
   const conditions: Expression[] = [is('ttl', row.ttl)];
   const cells = new Map(later);

@@ -10,28 +10,28 @@ import { type FeedRecord, MAX_LINES, recordOf } from './records.ts';
 import type { Queues, Refusal } from './refused-queue.ts';
 import { rowsOf } from './write-records.ts';
 
-/** Milliseconds before the function's time-out at which it ends what it does. */
+/** Writing ends this long before the function's time-out. Milliseconds. */
 const EARLY_MS = 5_000;
-/** Rows that are written at once. */
+/** Rows that are written concurrently. */
 const CONCURRENCY = 32;
 const KNOWN_ACCOUNTS = 10_000;
-/** Seconds until a message comes again that failed: doubled each time. */
-const DELAY = { first: 5, longest: 900 } as const;
+/** Seconds until a failed message is received again: the first delay, which doubles each time, and the maximum. */
+const DELAY = { first: 5, max: 900 } as const;
 
 interface Message {
   messageId: string;
   receiptHandle: string;
   sentMs: number;
   receives: number;
-  /** Each with its line, and that line's number. */
+  /** Each record with the text and the number of its line. */
   records: Map<FeedRecord, { line: number; text: string }>;
   refusals: Refusal[];
   isFailed: boolean;
 }
 
 /**
- * Applies the records of a batch of messages. What a record can never do is refused, and put into the queue of refused records; what
- * may succeed later fails its message, which comes again with a growing delay.
+ * Applies the records of a batch of messages. A record that can never be applied goes to the queue of refused records. One that may
+ * succeed later fails its message, which is received again after a growing delay.
  */
 export function createIngestRecords({ table, log, metrics }: Pick<Deps, 'table' | 'log' | 'metrics'>, queues: Queues) {
   /** Accounts are never deleted. */
@@ -63,7 +63,7 @@ export function createIngestRecords({ table, log, metrics }: Pick<Deps, 'table' 
       const { line, text } = records.get(record) as { line: number; text: string };
       refusals.push({ reason, message_id: messageId, sent_at_ms: sentMs, line, record: text });
     }
-    /** Passing or not, such as a missing permission: the messages come again, and in the end are dead letters. */
+    /** Fails the messages of records, whatever the error: they are received again, and become dead letters if it lasts. */
     function fail(records: readonly FeedRecord[], error: unknown): void {
       for (const message of ownersOf(records)) message.isFailed = true;
       log.warn('ingest failed', { error_name: (error as Error).name, records: records.length });
@@ -103,13 +103,13 @@ export function createIngestRecords({ table, log, metrics }: Pick<Deps, 'table' 
     const failed = messages.filter(({ isFailed }) => isFailed);
     await queues
       .delay(failed.map(({ receiptHandle, receives }) => ({ receiptHandle, seconds: delayAfter(receives) })))
-      // Then they come after the queue's own delay.
+      // They are then received again after the queue's visibility timeout.
       .catch((error: Error) => log.warn('messages not delayed', { error_name: error.name }));
     return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
   };
 }
 
-const delayAfter = (receives: number) => Math.min(DELAY.longest, DELAY.first * 2 ** Math.min(receives, 20));
+const delayAfter = (receives: number) => Math.min(DELAY.max, DELAY.first * 2 ** Math.min(receives, 20));
 
 function messageOf({ messageId, receiptHandle, body, attributes }: SQSRecord): Message {
   const sentMs = Number(attributes.SentTimestamp);

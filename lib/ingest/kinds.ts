@@ -1,6 +1,6 @@
 /**
- * The kinds of entities that come in, by import and by the feed: one specification for the checks of both, for
- * `feed.schema.json` and for `docs/data-format.md`.
+ * The kinds of entities that import and the feed take: the one specification for the checks of both, `feed.schema.json` and
+ * `docs/data-format.md`.
  */
 import { getRumResource, operations } from '../http/operations.ts';
 import { USAGE_FIELDS } from '../http/resources.ts';
@@ -8,19 +8,19 @@ import { HOST_SCHEMA, STATUS_SCHEMA } from '../operations/browse-fleet/fleet-row
 import type { Int64 } from '../shared/json.ts';
 import { flag, natural, objectId, text } from '../shared/schema.ts';
 
-/** Of an account's name, in code points. */
+/** Maximum length of an account's name, in code points. */
 export const MAX_NAME_LENGTH = 512;
-/** Of an app key's note, in code points. */
+/** Maximum length of an app key's note, in code points. */
 export const MAX_NOTE_LENGTH = 512;
 
 const name = { type: 'string', minLength: 1, maxLength: MAX_NAME_LENGTH } as const;
 const accountId = { type: 'integer', format: 'int64', minimum: 1 } as const;
 const int64 = { type: 'integer', format: 'int64' } as const;
-/** Unix seconds up to the year 5138: what is beyond are milliseconds. */
+/** Unix seconds up to the year 5138: larger numbers are milliseconds by mistake. */
 export const UNIX_SECONDS = { type: 'integer', format: 'int64', minimum: 0, maximum: 99_999_999_999 } as const;
-/** Unix milliseconds of 13 digits at most, up to the year 2286. */
+/** Unix milliseconds of at most 13 digits, up to the year 2286. */
 const atMs = { type: 'integer', format: 'int64', minimum: 0, maximum: 9_999_999_999_999 } as const;
-/** Of an app key: shorter ones can be guessed. */
+/** Shorter app keys can be guessed. */
 const MIN_APP_KEY_LENGTH = 32;
 const PERMISSIONS = [...new Set(operations.flatMap((one) => ('permission' in one ? one.permission : [])))];
 
@@ -34,7 +34,7 @@ const pick = (names: readonly string[]) =>
 export interface KindSchema {
   readonly required: readonly string[];
   readonly properties: Readonly<Record<string, object | undefined>>;
-  /** Further members are stored as they are. */
+  /** Whether further fields are allowed, and stored as they are. */
   readonly open?: boolean;
 }
 
@@ -49,7 +49,7 @@ const SCHEMAS = {
     properties: { name, permissions: { type: 'array', items: { type: 'string', enum: PERMISSIONS } }, suspended: flag },
   },
   app_key: {
-    // Either the key or its hash, as exported: checked elsewhere.
+    // `check-line.ts` checks that either the key or, as in exports, its hash is there.
     required: [],
     properties: {
       app_key: { type: 'string', minLength: MIN_APP_KEY_LENGTH, maxLength: 256 },
@@ -90,7 +90,7 @@ const SCHEMAS = {
 export type Kind = keyof typeof SCHEMAS;
 export const KINDS = Object.keys(SCHEMAS) as Kind[];
 
-/** Kinds that give access: by import alone. */
+/** Kinds that give access: only import takes them. */
 const ACCESS = ['account', 'app_key'] as const;
 export type FeedKind = Exclude<Kind, (typeof ACCESS)[number]>;
 export const FEED_KINDS = KINDS.filter((kind): kind is FeedKind => !(ACCESS as readonly Kind[]).includes(kind));
@@ -120,15 +120,15 @@ const orNull = (schema: object) => ({ anyOf: [schema, { type: 'null' }] });
 const { host_id: hostId, ...statusFields } = STATUS_SCHEMA.properties;
 const nullable = Object.fromEntries(Object.entries(statusFields).map(([field, schema]) => [field, orNull(schema)]));
 
-/** What a line of data may be, by its kind. */
+/** The schema of a line to import, by its kind. */
 export const DATA_LINES = Object.fromEntries(
   KINDS.map((kind) => [kind, lineSchema(kind, SCHEMAS[kind])]),
 ) as unknown as Readonly<Record<Kind, LineSchema>>;
 
-/** What a record of the feed may be, where that differs: a report may name some fields only, and a host may be retired. */
+/** Schemas of the feed's records that differ from those of import: a report may have only some fields, and a host may be retired. */
 export const FEED_LINES = {
   host_status: lineSchema('host_status', { required: ['host_id'], properties: { host_id: hostId, ...nullable } }),
-  // Of a source without ObjectIDs: the alert's id comes from the source's own.
+  // A source without ObjectIDs sends its own id as `source_id`, from which the alert's id is made.
   alert: lineSchema('alert', {
     required: ['title'],
     properties: { ...SCHEMAS.alert.properties, source_id: { type: 'string', minLength: 1, maxLength: 1_024 } },

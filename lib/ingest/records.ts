@@ -13,12 +13,12 @@ export interface FeedRecord {
   retired: boolean;
 }
 
-/** Of a message. */
+/** Maximum lines of a message. */
 export const MAX_LINES = 1_000;
-/** A clock may be ahead so far: a record that is later would block every one until then. */
+/** How far a sender's clock may be ahead. A record with a later time would make all records until then count as late. */
 const MAX_CLOCK_AHEAD_MS = 5 * 60_000;
 
-/** What of a report is a snapshot: the time at which it came belongs to it. */
+/** A report with one of these fields has a snapshot, which `received_at_ms` belongs to. */
 const SNAPSHOT = ['node_count', 'edge_count', 'observed_at_ms'];
 
 /**
@@ -38,7 +38,7 @@ export function recordOf(line: string, sentMs: number): { problem: string } | { 
   const { at_ms = sentMs, ...entity } = parsed as Entity<FeedKind> & { at_ms?: number };
   const retired = entity.kind === 'host' && entity.retired === true;
   if (retired) delete entity.retired;
-  // What an export has of a work item whose deletion was undone: it is the service's own.
+  // Exports contain this field of restored work items; only the service sets it.
   if (entity.kind === 'work_item') delete entity.undone_deletion;
   const tooLarge = sizeProblem(entity, line);
   if (tooLarge !== undefined) return { problem: tooLarge };
@@ -54,7 +54,7 @@ export function recordOf(line: string, sentMs: number): { problem: string } | { 
   return { record: recordOfEntity({ ...entity, at_ms }, retired) };
 }
 
-/** The record that an entity with a time is. */
+/** The record of an entity with its time, `at_ms`. */
 export function recordOfEntity({ at_ms, ...rest }: Entity, retired = false): FeedRecord {
   const entity = rest as Entity<FeedKind>;
   const atMs = Number(at_ms);

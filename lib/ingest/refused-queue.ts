@@ -4,19 +4,19 @@ import { createSigner } from '../dynamodb/signer.ts';
 import { chunksOf } from '../shared/chunks.ts';
 import { stringifyJson } from '../shared/json.ts';
 
-/** What stands in the queue of refused records. */
+/** A message of the queue of refused records. */
 export interface Refusal {
   reason: string;
-  /** Of the message that had the record. */
+  /** Id of the message that contained the record. */
   message_id: string;
   sent_at_ms: number;
-  /** Counts from 1; absent: the whole message is refused. */
+  /** The record's line in the message, from 1; absent if the whole message is refused. */
   line?: number;
-  /** As it came; of one that is larger than a message may be, its beginning. */
+  /** The record as received; only its beginning if all of it is too large for a message. */
   record: string;
 }
 
-/** A message whose next attempt is put off. */
+/** When a failed message is received again. */
 export interface Delay {
   receiptHandle: string;
   seconds: number;
@@ -28,13 +28,13 @@ export interface Queues {
 }
 
 const MAX_BATCH = 10;
-/** SQS takes 1 MiB for all messages of a batch; of a line no more is needed to find it at its source. */
+/** SQS takes 1 MiB for all messages of a batch. A longer line is cut: its beginning is enough to find it at its source. */
 const MAX_BATCH_BYTES = 1_000_000;
 const TIMEOUTS = { connectionTimeout: 3_000, requestTimeout: 10_000 };
 
-/** @throws when SQS does not take them all */
+/** Both methods throw when the call fails; `refuse` also when SQS does not take all messages. */
 export function connectQueues(feedUrl: string, refusedUrl: string): Queues {
-  // A server on this machine asks for no credentials.
+  // A local server checks no credentials.
   const local = refusedUrl.startsWith('http:') && {
     endpoint: new URL(refusedUrl).origin,
     region: 'local',

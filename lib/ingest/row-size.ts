@@ -5,11 +5,11 @@ import type { Entity } from './kinds.ts';
 
 /** Bytes of a row reserved for the service's writes: a merge, a deletion. */
 const HEADROOM_BYTES = 2 * 1024;
-/** A row's key has no more. */
+/** Maximum bytes of a row's key. */
 const KEY_BYTES = 600;
 const MAX_BYTES = MAX_ITEM_BYTES - HEADROOM_BYTES;
 
-/** The service's own fields are in the headroom, so that rows that it has written can always be loaded again. */
+/** Fields that count toward the headroom, so that a row that the service has written to can always be imported again. */
 const WRITTEN_BY_THE_SERVICE = new Set([
   'incident_id',
   'owner_id',
@@ -20,7 +20,7 @@ const WRITTEN_BY_THE_SERVICE = new Set([
   'undone_deletion',
 ]);
 
-/** Shorter lines make no row that is too large: DynamoDB counts less than three bytes for a character of JSON, but for UTF-8's. */
+/** Shorter lines never make a row that is too large: DynamoDB counts at most three bytes for a character of JSON. */
 const SHORT_LINE = 80_000;
 
 /** Why an entity's row is too large for the service to write to; undefined if it is not. @param text its line */

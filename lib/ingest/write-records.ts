@@ -1,4 +1,4 @@
-/** Writes records to the table: what a record does to a stored row. docs/feed.md has the rules for writers. */
+/** Writes records to the table. docs/feed.md says what a record does to a stored row. */
 import type { Table } from '../dynamodb/client.ts';
 import { all, EXISTS, expression, IS_NEW, is, isAsRead, isBelow, set } from '../dynamodb/expression.ts';
 import { type KeyOf, keys } from '../dynamodb/keys.ts';
@@ -7,21 +7,21 @@ import type { IncidentRow, WorkItemRow } from '../dynamodb/rows.ts';
 import { readFeed } from '../operations/merge-alerts/read-incidents.ts';
 import type { Int64 } from '../shared/json.ts';
 import { rowOf } from './entity-rows.ts';
-import { cellsOf, keepReports, writeReports } from './host-reports.ts';
+import { cancelRemoval, cellsOf, writeReports } from './host-reports.ts';
 import { type Entity, identityOf } from './kinds.ts';
 import type { FeedRecord } from './records.ts';
 import { removalTime } from './retirement.ts';
 
-/** All records of a batch that one row depends on. */
+/** All records of a batch for one row. */
 export interface RowRecords {
-  /** Names the row. */
+  /** Identifies the row. */
   name: string;
   records: FeedRecord[];
-  /** @returns whether it was changed: no, where nothing is later than what is stored */
+  /** @returns whether the row was changed; false if nothing is later than what is stored */
   write(table: Table): Promise<boolean>;
 }
 
-/** The rows that records are of, each with its records. */
+/** Groups records by their rows. */
 export function rowsOf(records: Iterable<FeedRecord>): RowRecords[] {
   const rows = new Map<string, RowRecords>();
   const add = (name: string, record: FeedRecord, write: (table: Table, records: FeedRecord[]) => Promise<boolean>) => {
@@ -48,7 +48,7 @@ const latestOf = (records: readonly FeedRecord[]): FeedRecord =>
 const isLater = (order: bigint) => isBelow('feed_order', order);
 const STORED = { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
 
-/** Of a stored row that others change, too. */
+/** A stored row; `feed_order` is the order of the latest record that was written to it. */
 interface Ordered {
   feed_order?: number | bigint;
 }
@@ -62,8 +62,8 @@ async function replace(table: Table, records: readonly FeedRecord[]): Promise<bo
 }
 
 /**
- * A retirement empties the status before it replaces the host: who finds a host that is retired, or none, finds its status as the retirement
- * leaves it, and keeps that from being removed when the host is back.
+ * A retirement empties the status row, with a time to live, before it replaces the host's row. So a record that brings the host back finds
+ * that time to live, and cancels it.
  */
 async function writeHost(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
   const latest = latestOf(records);
@@ -81,10 +81,10 @@ async function writeHost(table: Table, records: readonly FeedRecord[]): Promise<
     const { done, row: found } = await putRow(table, row, condition, STORED);
     const stored = (done ? row : found) as (Ordered & { retired?: true }) | undefined;
     if (done || (stored && isLate(stored, latest))) {
-      if (retirements.length > 0 && !stored?.retired) await keepReports(table, status, stored?.feed_order ?? order);
+      if (retirements.length > 0 && !stored?.retired) await cancelRemoval(table, status, stored?.feed_order ?? order);
       return done || isEmptied;
     }
-    if (!retired) await keepReports(table, status, order);
+    if (!retired) await cancelRemoval(table, status, order);
     condition = stored ? isAsRead(stored, ['feed_order', 'retired']) : IS_NEW;
   }
 }
@@ -97,8 +97,8 @@ async function writeStatus(table: Table, records: readonly FeedRecord[]): Promis
 const isDeletion = ({ entity }: FeedRecord) => entity.deleted_at_ms !== undefined;
 
 /**
- * A deletion prevails over every record that is none, whichever comes first; and one by a caller of the API over every record. After an
- * operator has restored an item, its version stays above that of the deletion: a caller may still retry it.
+ * A deletion wins over every other record, whichever arrives first, and a deletion by a caller of the API over every record. After an
+ * operator has restored an item, its version stays above the deleted one, so that a caller's retry of the deletion does nothing.
  */
 async function writeWorkItem(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
   const deletions = records.filter(isDeletion);
@@ -149,7 +149,7 @@ async function writeIncident(table: Table, records: readonly FeedRecord[]): Prom
   }
 }
 
-/** What merges that are later have changed of an incident. */
+/** Whether merges after `atMs` have changed title and owner of an incident. */
 async function mergedSince(table: Table, { account_id, incident_id }: Entity, row: IncidentRow, atMs: number) {
   const { last_change: last, loaded_after: loadedAfter = 0 } = row;
   if (!last || last.sequence <= atMs) return { title: false, owner: false };
@@ -161,7 +161,7 @@ async function mergedSince(table: Table, { account_id, incident_id }: Entity, ro
   };
 }
 
-/** Creates the alert in its incident. Where one is that exists belongs to the merges: nothing here touches it. */
+/** Creates an alert in its incident. Later records do not move it: only merges do. */
 async function writeAlert(table: Table, records: readonly FeedRecord[]): Promise<boolean> {
   const latest = latestOf(records);
   const first = records.reduce((found, record) => (record.order < found.order ? record : found));

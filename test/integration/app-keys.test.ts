@@ -198,7 +198,7 @@ describe('the last use of a key', () => {
   const noting = () => {
     const clock = { now: NOW };
     const own = connectAgain(table);
-    const create = () => createAppKeys(testDeps(own, { now: () => clock.now }), { notesUse: true });
+    const create = () => createAppKeys(testDeps(own, { now: () => clock.now }), { recordsUse: true });
     return { clock, own, create, appKeys: create() };
   };
 

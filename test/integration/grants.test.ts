@@ -169,7 +169,7 @@ describe('what a function does with the table is what it may do, no more and no 
     const tenant = await newAccount(table);
     const { own, used } = recording();
     const deps = testDeps(own);
-    const label = createUsageKeyAuthorizer(createAppKeys(deps, { notesUse: true }), deps, 'shared');
+    const label = createUsageKeyAuthorizer(createAppKeys(deps, { recordsUse: true }), deps, 'shared');
     const event = { methodArn: 'arn/stage/POST/x', queryStringParameters: { app_key: tenant.appKey } };
     expect(await label(event as unknown as Parameters<typeof label>[0])).toMatchObject({
       principalId: String(tenant.account),

@@ -95,7 +95,11 @@ const authorizer: Subject = {
     methodArn: 'arn:aws:execute-api:a/prod/POST/b',
   }),
   call: ({ deps }, index) =>
-    createUsageKeyAuthorizer(createAppKeys(deps, { notesUse: true }), deps, 'shared')(authorizer.event(index) as never),
+    createUsageKeyAuthorizer(
+      createAppKeys(deps, { recordsUse: true }),
+      deps,
+      'shared',
+    )(authorizer.event(index) as never),
 };
 
 const SUBJECTS: readonly Subject[] = [
