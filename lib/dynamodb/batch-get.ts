@@ -7,7 +7,7 @@ import { isThrottled } from './failures.ts';
 import type { AttributeOf, Key, KeyOf, Read, RowKind } from './keys.ts';
 import { forEach } from './pool.ts';
 
-/** Keys of a call. */
+/** Maximum keys of one call. */
 export const MAX_BATCH = 100;
 /** Maximum attempts without a signal: about ten seconds. */
 const MAX_ATTEMPTS = 50;

@@ -29,13 +29,13 @@ export const optionsOf = (signal: AbortSignal | undefined) => (signal ? { abortS
 
 export interface TableOptions {
   name: string;
-  /** Of a DynamoDB-compatible server, see {@link splitEndpoint}; absent: AWS, in the region of the environment. */
+  /** URL of a DynamoDB-compatible server, see {@link splitEndpoint}; absent: AWS. */
   endpoint?: string | undefined;
-  /** Of AWS; absent: as the environment says. */
+  /** Region of AWS; absent: that of the environment. */
   region?: string | undefined;
   /** Maximum attempts of one call, including the first. */
   maxAttempts?: number;
-  /** Of one attempt, in milliseconds. */
+  /** Time limits of one attempt, in milliseconds. */
   timeouts?: Timeouts;
 }
 

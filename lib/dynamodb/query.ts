@@ -8,7 +8,7 @@ export interface QueryOptions<Name> {
   prefix?: string;
   /** Only rows with this sort key or a higher one. */
   from?: string;
-  /** Absent: all. */
+  /** Attributes to read; absent: all. */
   attributes?: readonly Name[];
 }
 

@@ -9,7 +9,7 @@ import type { AttributeOf, KeyOf, Read, RowKind, Stored } from './keys.ts';
 export async function getRow<Kind extends RowKind, Name extends AttributeOf<Kind>>(
   { client, name, signal }: Table,
   key: KeyOf<Kind>,
-  /** Absent: all. */
+  /** Attributes to read; absent: all. */
   attributes?: readonly Name[],
 ): Promise<Read<Kind, Name> | undefined> {
   const projected = attributes && expressionsOf({ ProjectionExpression: projection(attributes) });

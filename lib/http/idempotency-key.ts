@@ -1,9 +1,9 @@
 import { type ApiEvent, allValuesOf } from './call.ts';
 import { refuse } from './errors.ts';
 
-const LONGEST = 255;
-/** Visible ASCII and blanks. */
-const OTHER = /[^\x20-\x7e]/u;
+const MAX_LENGTH = 255;
+/** Matches a character that is neither visible ASCII nor a blank. */
+const INVALID = /[^\x20-\x7e]/u;
 
 /**
  * The `Idempotency-Key` header of a call; undefined when there is none.
@@ -13,14 +13,14 @@ export function idempotencyKeyOf(event: ApiEvent): string | undefined {
   const [key, ...more] = allValuesOf(event, 'idempotency-key');
   if (key === undefined) return undefined;
   const other = otherCharacter(key);
-  if (more.length > 0 || key.length === 0 || key.length > LONGEST || other)
+  if (more.length > 0 || key.length === 0 || key.length > MAX_LENGTH || other)
     throw refuse('invalidIdempotencyKey', { other });
   return key;
 }
 
-/** The first character that a key may not hold, and its place, from 1. */
+/** The first invalid character of a key, and its position, from 1. */
 function otherCharacter(key: string): { position: number; codePoint: string } | undefined {
-  const found = OTHER.exec(key);
+  const found = INVALID.exec(key);
   if (!found) return undefined;
   const digits = found[0].codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
   return { position: found.index + 1, codePoint: `U+${digits}` };

@@ -22,9 +22,9 @@ export interface Operation {
   readonly name: string;
   readonly method: 'POST';
   readonly path: `/${string}`;
-  /** In a few words, for a list of operations. */
+  /** A few words, for a list of operations. */
   readonly summary: string;
-  /** In Markdown: what request and response do not say. */
+  /** Markdown: what the schemas of request and response do not say. */
   readonly description: string;
   readonly tag: Tag;
   /** The permission that the account needs; absent: any valid key may call. */
@@ -40,11 +40,11 @@ export interface Operation {
   readonly request: JSONSchema & { readonly properties: object };
   /** Schema of `data` in a successful answer. */
   readonly response: JSONSchema;
-  /** Headers of its successful answers that no other has. */
+  /** Headers that only this operation's successful answers have. */
   readonly headers?: readonly 'Age'[];
-  /** A request to the sample data, and its `data`: absent if `infra/generate/examples.ts` computes it of the sample. */
+  /** A request to the sample data, and the `data` of its answer; absent if `infra/generate/examples.ts` computes that from the sample. */
   readonly example: { readonly request: object; readonly data?: unknown };
-  /** Examples of errors that not all operations answer, or that have another message here. */
+  /** Examples of this operation's own errors, and of common errors that have another message here. */
   readonly refusals: readonly RefusalExample[];
 }
 

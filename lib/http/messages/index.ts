@@ -5,8 +5,8 @@ import type { Catalog, Catalogs, RouteCatalog } from './catalog.ts';
 
 export { CATALOGS, ROUTE_CATALOGS } from './languages.ts';
 
-/** Language and script, likely subtags filled in: `zh`, `zh-SG` and `zh-Hans-CN` are all `zh-Hans`; `zh-TW` is not. */
-function written(tag: string): string | undefined {
+/** Language and script of a tag; what it lacks is filled in: `zh`, `zh-SG` and `zh-Hans-CN` are all `zh-Hans`; `zh-TW` is not. */
+function languageAndScript(tag: string): string | undefined {
   try {
     const { language, script } = new Intl.Locale(tag).maximize();
     return `${language}-${script}`;
@@ -30,8 +30,8 @@ function names(range: string, language: string): boolean {
   }
 }
 
-/** What `*` stands for: the first catalogue whose language no range of the header names, be it with a q-value of 0. */
-function unnamed<C extends RouteCatalog>(acceptLanguage: string, catalogs: Catalogs<C>): C | undefined {
+/** What `*` stands for: the first catalogue whose language no range of the header names, not even with a q-value of 0. */
+function firstUnnamed<C extends RouteCatalog>(acceptLanguage: string, catalogs: Catalogs<C>): C | undefined {
   const ranges = acceptLanguage.split(',').map((range) => range.replace(/;.*/s, '').trim());
   return catalogs.find(({ language }) => !ranges.some((range) => names(range, language)));
 }
@@ -43,11 +43,11 @@ function unnamed<C extends RouteCatalog>(acceptLanguage: string, catalogs: Catal
 export function catalogFor<C extends RouteCatalog>(acceptLanguage: string | undefined, catalogs: Catalogs<C>): C {
   if (!acceptLanguage) return catalogs[0];
   for (const tag of preferredLanguages(acceptLanguage)) {
-    const wanted = written(tag);
+    const wanted = languageAndScript(tag);
     const found =
       tag === '*'
-        ? unnamed(acceptLanguage, catalogs)
-        : wanted && catalogs.find(({ language }) => written(language) === wanted);
+        ? firstUnnamed(acceptLanguage, catalogs)
+        : wanted && catalogs.find(({ language }) => languageAndScript(language) === wanted);
     if (found) return found;
   }
   return catalogs[0];
