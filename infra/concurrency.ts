@@ -15,7 +15,7 @@ const SHARES: Readonly<Partial<Record<FunctionName, number>>> = {
 };
 
 /** With fewer, the smallest share would round to 0, and Lambda would refuse every call of that function. */
-export const FEWEST_RESERVED = 20;
+export const MIN_RESERVED = 20;
 
 /** @returns undefined if the function uses the account's unreserved concurrency */
 export function reservedExecutions(name: FunctionName, reserved: number): number | undefined {

@@ -1,7 +1,7 @@
 /** The settings of a deployment: CDK context (`cdk deploy -c name=value`) with defaults. docs/deploy.md says what each does. */
 import type { Node } from 'constructs';
 import { type SettingValues, settingValue, settingValues } from '../lib/shared/settings.ts';
-import { FEWEST_RESERVED } from './concurrency.ts';
+import { MIN_RESERVED } from './concurrency.ts';
 
 /** The settings that functions read, and those that only the deployment reads. */
 export interface DeploymentSettings extends SettingValues {
@@ -112,7 +112,7 @@ export function readDeploymentSettings(node: Pick<Node, 'tryGetContext'>): Deplo
   if (settings.ephemeral && (settings.stackName === DEFAULT_STACK_NAME || settings.adoptTable !== undefined))
     problems.push('Context ephemeral requires a stackName of its own, and no adoptTable.');
   const { reservedConcurrency: reserved } = settings;
-  if (reserved > 0 && reserved < FEWEST_RESERVED) wrong('reservedConcurrency', `0 or at least ${FEWEST_RESERVED}`);
+  if (reserved > 0 && reserved < MIN_RESERVED) wrong('reservedConcurrency', `0 or at least ${MIN_RESERVED}`);
   if (problems.length > 0) throw new DeploymentSettingsError(problems.join('\n'));
   return settings;
 }

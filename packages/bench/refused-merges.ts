@@ -24,7 +24,7 @@ const NEIGHBOURS = Array.from({ length: 20 }, (_, index) => 201 + index);
 /** Alternates rounds with and without refused merges, so that both meet the same machine; the median of the rounds counts. */
 const ROUNDS = 5;
 const SECONDS = 6;
-/** Of all neighbours. */
+/** Merges a second of all neighbours together. */
 const MERGES_A_SECOND = 20;
 const SIZE = 90;
 /** The capacity of a new table: Developer Guide, "DynamoDB on-demand capacity mode". */

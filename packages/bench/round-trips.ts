@@ -58,7 +58,7 @@ const ROWS: readonly Row[] = [
 
 export interface RoundTrips {
   what: string;
-  /** With key and record not cached, and cached. */
+  /** `cold`: with app key and RUM record not cached; `warm`: with both cached. */
   cold: Used;
   warm: Used;
 }

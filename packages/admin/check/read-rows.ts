@@ -59,9 +59,9 @@ export function mergeRowsOf(account: Int64, rows: readonly MergeRow[]) {
     account,
     order: mergeOrderOf(ofKinds('mergeOrder', 'mergeOrderShard')),
     incidents: byId('incident'),
-    /** With {@link ALERT_ATTRIBUTES}. */
+    /** Their {@link ALERT_ATTRIBUTES} only. */
     alerts: byId('alert'),
-    /** Of all feeds. */
+    /** The entries of all feeds. */
     entries: read.flatMap(({ items }) => items),
     /** Rows of entries that no feed has. */
     orphans: read.flatMap(({ orphans }) => orphans),

@@ -56,7 +56,7 @@ async function write(table: Table, fixes: readonly Action[]): Promise<boolean> {
   }
 }
 
-/** In order, so that the fixes of a batch concern different rows. */
+/** Groups findings, in order, so that the fixes of one group concern different rows. */
 function wavesOf(findings: readonly Finding[]): Finding[][] {
   const waves: Finding[][] = [];
   const nextOf = new Map<string, number>();

@@ -112,7 +112,7 @@ async function create(
     ));
   if (!gatewayKeys)
     say(io, 'No gateway key was created: pass --stack NAME instead of --table, so that the usage plan is known.');
-  // Also if the account has one: it may not be attached yet.
+  // Also for an account that has a gateway key, which may not be in the usage plan yet.
   else await audit.around([id], 'gateway key', () => gatewayKeys.provision(row.account_id));
   return { text: `Account ${id} ${before ? 'already existed and is complete' : 'created'}.`, json };
 }

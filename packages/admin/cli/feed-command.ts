@@ -12,9 +12,9 @@ import { plainTable, recordsTable } from './output.ts';
 import { startProgress } from './progress.ts';
 import { requireFeed } from './target.ts';
 
-/** Until a message whose replay was cut short can be replayed again. */
+/** Seconds for which a message is hidden: after that, one whose replay was cut short can be replayed again. */
 const HOLD_SECONDS = 300;
-/** At once. */
+/** Maximum messages that one command replays. */
 const MAX_REPLAYED = 1_000;
 
 type ReplayOptions = { from: 'refused' | 'dead-letters'; write?: boolean };

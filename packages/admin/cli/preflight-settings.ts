@@ -1,6 +1,6 @@
 /** The requirements of a deployment's settings, read as the CDK reads them, on account and region. */
 import { existsSync, readFileSync } from 'node:fs';
-import { FEWEST_RESERVED, reservedInAll } from '../../../infra/concurrency.ts';
+import { MIN_RESERVED, reservedInAll } from '../../../infra/concurrency.ts';
 import {
   type DeploymentSettings,
   DeploymentSettingsError,
@@ -15,7 +15,7 @@ export interface Found {
   advice?: string;
 }
 
-/** Those that hold context, the first one first. */
+/** The files that contain CDK context; the first one takes precedence. */
 const FILES = [
   ['cdk.json', (file: { context?: object }) => file.context],
   ['cdk.context.json', (file: object) => file],
@@ -100,15 +100,15 @@ export function concurrencyFindings(
   ];
 }
 
-/** As the setting takes it. */
-const asSetting = (most: number) => (most < FEWEST_RESERVED ? 0 : most);
+/** The value for `reservedConcurrency`, which is 0 or at least the minimum. */
+const asSetting = (executions: number) => (executions < MIN_RESERVED ? 0 : executions);
 
 const noneReserved = (half: number) =>
   `nothing is reserved: merges or callers without a key can leave too few for the authorizer and the reads${
     asSetting(half) === 0 ? '' : `; -c reservedConcurrency=${half} keeps some for them`
   }`;
 
-/** With `rollout=canary` earlier versions stay. */
+/** Findings on Lambda's storage for code, which earlier versions fill with `rollout=canary`. */
 export function codeFindings(used: number, limit: number, { rollout }: DeploymentSettings): Found[] {
   if (rollout === 'all-at-once') return [];
   const gigabytes = (bytes: number) => (bytes / 2 ** 30).toFixed(1);
@@ -120,7 +120,7 @@ export function codeFindings(used: number, limit: number, { rollout }: Deploymen
   ];
 }
 
-/** What a deployment may not be meant to have. */
+/** Settings that may have been left over by mistake. */
 export function intentFindings(
   { writesFrozen, backupVaultArn }: DeploymentSettings,
   place: { account: string; region: string },

@@ -28,7 +28,7 @@ export interface TargetOptions {
 
 export interface Target {
   readonly table: Table;
-  /** Of a DynamoDB-compatible server; absent: AWS. */
+  /** URL of a DynamoDB-compatible server; undefined: AWS. */
   readonly endpoint: string | undefined;
   readonly region: string | undefined;
   /** URL of its `npm start` service, if the table was found through that. */

@@ -125,7 +125,7 @@ export interface Page extends Titled {
   kind?: string;
   /** The account, on the pages of one. */
   account?: AccountRow;
-  /** Which of them it is, or belongs to; or which of the others. */
+  /** The tab that the page belongs to; or the page itself, if it has none. */
   page?: keyof typeof PAGES | 'overview' | 'feed';
 }
 

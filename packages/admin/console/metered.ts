@@ -1,7 +1,7 @@
 import type { Table } from '../../../lib/dynamodb/client.ts';
 
 type Send = (...args: unknown[]) => Promise<Consumed>;
-/** Of one call, or of each table of a call. */
+/** DynamoDB's answer, with the capacity of the call, or of each table in it. */
 interface Consumed {
   ConsumedCapacity?: { CapacityUnits?: number } | { CapacityUnits?: number }[];
 }

@@ -10,7 +10,7 @@ export interface Metrics {
   readonly oldestSeconds?: number;
 }
 
-/** Of the last five minutes. */
+/** Reads a queue's metrics of the last five minutes. */
 export async function readMetrics(queueUrl: string, region: string | undefined, nowMs: number): Promise<Metrics> {
   const { CloudWatchClient, GetMetricDataCommand } = await import('@aws-sdk/client-cloudwatch');
   const client = new CloudWatchClient(clientConfig(region));

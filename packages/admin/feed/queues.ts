@@ -13,11 +13,11 @@ export const FEED_OUTPUTS = {
 } as const;
 export type FeedQueue = keyof typeof FEED_OUTPUTS;
 
-/** Of these {@link messagesOf} fit into the 256 KB that SQS took in a batch until 2025. */
+/** Messages of {@link messagesOf} in one call: so many fit into 256 KB, the limit of a batch until 2025. */
 const BATCH = 4;
 const LOOK_EVERY_MS = 250;
 const MAX_SETTLING_MS = 30_000;
-/** SQS's most. */
+/** SQS's maximum for one call. */
 const MAX_BATCH = 10;
 const COUNTS = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] as const;
 

@@ -17,7 +17,7 @@ export async function listIncidents(table: Table, account: Int64) {
     title,
     ...(owner_id !== undefined && { owner_id }),
     alerts: alerts?.get(incident_id) ?? 0,
-    /** Of its feed. */
+    /** Number of entries of its feed. */
     entries: 0,
   }));
   await forEach(incidents, async (incident) => {

@@ -32,7 +32,7 @@ export async function readSnapshot(table: Table, account: Int64) {
   const places = new Map<string, EntryId>();
   const add = (place: EntryId) => places.set(`${place.incidentId} ${place.sequence}`, place);
   for (const one of order.pending ?? []) add(one);
-  // Of a merge committed before the incidents were read, and not listed above, a title or an owner may be all that is visible.
+  // A merge that was committed before the incidents were read, and is not listed above, may show only by its title or owner.
   for (const { incident_id: incidentId, last_change: change } of incidents)
     if (change && change.sequence >= lowest) add({ incidentId, sequence: change.sequence });
   // A merge is in the feed of the incident that took the alert, its undo in that of the incident that returned it.

@@ -85,7 +85,7 @@ async function prepareAlone(deps: UndoDeps, request: UndoRequest, transactionIte
   }
 }
 
-/** Beside the alerts: the entry and the merge order. */
+/** Items of the transaction besides the alerts: the entry and the merge order. */
 const OTHER_ITEMS = 2;
 
 /** What {@link undoMerge} would do now. @throws UndoError */

@@ -38,7 +38,7 @@ export async function createTable(endpoint: string, name: string, options: { str
       }),
     );
   } catch (error) {
-    // It existed before, or since an attempt whose reply was lost.
+    // The table existed, or an attempt whose reply was lost has created it.
     if (!(error instanceof ResourceInUseException)) throw error;
   }
   try {

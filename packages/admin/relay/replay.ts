@@ -20,7 +20,7 @@ import { streamRecord } from './stream-record.ts';
 const HIDDEN_SECONDS = 300;
 const LOOKED_AT_SECONDS = 30;
 
-/** Of a stack, by its outputs. */
+/** The stack's resources that a replay uses, from its outputs. */
 export interface RelayPlace {
   readonly region: string;
   readonly eventBus: string;
@@ -34,7 +34,7 @@ export interface Replayed {
   left: number;
 }
 
-/** As Lambda's failure destination has it: where the records are, not the records. */
+/** The message that Lambda sends to a failure destination: it says where in the stream the records are, and does not contain them. */
 interface BatchInfo {
   streamArn: string;
   shardId: string;

@@ -21,7 +21,7 @@ export interface StackPlace {
   readonly finishMergesLogGroup: string | undefined;
 }
 
-/** One figure of many, and what its points are added to. */
+/** One metric to read, and the figure that its data points are added to. */
 interface Query {
   readonly namespace: string;
   readonly name: string;

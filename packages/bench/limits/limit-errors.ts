@@ -19,7 +19,7 @@ export const invalid = (message: string) => new Refusal('com.amazon.coral.valida
 const CAPACITY =
   'Throughput exceeds the current capacity of your table or index. DynamoDB is automatically scaling your table or index so please try again shortly. If exceptions persist, check if you have a hot key: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html';
 
-/** Of one item of a cancelled transaction. */
+/** Why one item of a transaction cancelled it. */
 export interface Reason {
   Code: string;
   Message?: string;

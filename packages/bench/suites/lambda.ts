@@ -45,7 +45,7 @@ type Add = (figure: NewFigure) => void;
 const ACCOUNT = 1;
 const KEY = 'bench-key-of-functions-0000000000';
 const ROUNDS = 3;
-/** In each environment, after its first. */
+/** Calls in each environment after its first. */
 const WARM_CALLS = 80;
 /** Memory in MB, the round trip to DynamoDB in milliseconds, and whether a bare handler is compared; the last makes no calls that the bare one misses. */
 const SETTINGS = [
@@ -55,9 +55,9 @@ const SETTINGS = [
   { memoryMb: 1_769, roundTripMs: 1, compared: true },
   { memoryMb: 256, roundTripMs: 1, compared: false },
 ] as const;
-/** Of the figures by memory. */
+/** Round trip to DynamoDB for the figures by memory. */
 const CURVE_ROUND_TRIP_MS = 1;
-/** The limit of browsing allows thirty calls a minute. */
+/** Time between two calls of fleet browse, which allows thirty a minute. */
 const BROWSE_STEP_MS = 2_100;
 const MERGED = 10;
 /** The order of merges is that of the clock. */
@@ -67,7 +67,7 @@ const MERGE_STEP_MS = 10;
 const [GB_SECOND, MILLION_REQUESTS] = [0.0000133334, 0.2];
 
 interface Subject {
-  /** Of the function. */
+  /** Name of the function. */
   name: string;
   /** Milliseconds by which the clock is set forward for each call. */
   stepMs?: number;
@@ -272,7 +272,7 @@ function addFigures(add: Add, name: string, all: readonly Comparison[]): void {
     });
 }
 
-/** What a warm call takes with so much memory, and what Lambda asks for a million: each is billed in whole milliseconds. */
+/** Adds a warm call's duration with so much memory, and Lambda's price of a million, each billed in whole milliseconds. */
 function addCurve(add: Add, name: string, memoryMb: number, { warm }: Measured): void {
   const took = valuesOf(warm, 'tookMs');
   const billedSeconds = mean(took.map(Math.ceil)) * 1_000;

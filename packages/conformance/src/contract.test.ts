@@ -52,7 +52,7 @@ async function show({ sentence }: Numbered, { skip, task }: TestContext): Promis
 
 const sections = sentencesOf(only);
 type Numbered = (typeof sections)[number]['sentences'][number];
-/** With one account alone, what uses up its quota comes after everything else. */
+/** Whether a sentence is tested last, since it uses up the rate limit of the only account. */
 const isLast = ({ sentence }: Numbered) => url !== undefined && 'slow' in sentence;
 const test = (one: Numbered) => it(`${one.number} ${one.sentence.text}`, (context) => show(one, context));
 

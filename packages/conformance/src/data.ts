@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { type Int64, stringifyJson } from '../../../lib/shared/json.ts';
 import { BIG, FILLERS, HOSTS, LARGE_FLEET } from './hosts.ts';
 
-/** What rounding would make of {@link BIG}. */
+/** {@link BIG} rounded to a double. */
 export const ROUNDED = 9_007_199_254_740_992n;
 
 export const OWNER = 7;
@@ -91,7 +91,7 @@ export const rumLines = (account_id: Int64, nowMs: number): Line[] => [
   { kind: 'rum_usage', account_id, ...RUM_USAGE },
 ];
 
-/** What the account that is certified needs beside its fleet. */
+/** The data, besides its fleet, that the certified account needs. */
 export function entityLines(account_id: Int64, { workItems, incidents, alerts }: Entities): Line[] {
   const of = { account_id };
   return [
@@ -108,7 +108,7 @@ export function entityLines(account_id: Int64, { workItems, incidents, alerts }:
   ];
 }
 
-/** What the other account needs, which the certified one must not reach. */
+/** The data of the other account, which the certified one must not reach. */
 export function otherAccountLines(account_id: Int64, { otherAccount }: Entities): Line[] {
   return [
     { kind: 'work_item', account_id, work_item_id: otherAccount.work_item_id, version: 1, title: 'Of another account' },

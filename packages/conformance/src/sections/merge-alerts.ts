@@ -5,7 +5,7 @@ import { NOT_SHOWN, open, section, shown, shownOnData } from '../sentence.ts';
 import type { Trial } from '../trial.ts';
 
 const VALID = 'a'.repeat(24);
-/** Not in the Basic Multilingual Plane: two UTF-16 units, one character. */
+/** A character outside the Basic Multilingual Plane: two UTF-16 units, one code point. */
 const WIDE = '😀';
 
 /** A merge into the incident that is kept for bounds, where the alert may stay. */
