@@ -9,7 +9,7 @@ import { SEED, seededRandom } from '../support/chance.ts';
 import { connectionLost } from '../support/faults.ts';
 import { inventory } from '../support/fleet.ts';
 import { newAccount } from '../support/incidents.ts';
-import { bytesInUse } from '../support/release.ts';
+import { bytesInUse } from '../support/memory.ts';
 import { RUM_RECORD } from '../support/rum.ts';
 import { eventFor, type Handlers, handlersOver, invokeAlone, put, SILENT, testDeps } from '../support/service.ts';
 

@@ -9,8 +9,8 @@ import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { finishFeed } from '../support/finish.ts';
 import { inventory } from '../support/fleet.ts';
-import { type Account, newAccount } from '../support/incidents.ts';
-import { watchCalls } from '../support/release.ts';
+import { type Account, expectTrueFeeds, newAccount } from '../support/incidents.ts';
+import { watchCalls } from '../support/memory.ts';
 import { RUM_RECORD } from '../support/rum.ts';
 import {
   type Answer,
@@ -129,17 +129,8 @@ describe.each(CLIENTS)(`${LOAD}$when (SEED=${SEED})`, ({ connect }) => {
       expect(statuses.get(200)).toBeGreaterThan(sent / 4);
       await expectReleased();
       for (const { tenant, incidents, alerts } of things) {
-        const feeds = () => Promise.all(incidents.map((id) => tenant.feed(id)));
-        await finishFeed(table, (await feeds()).flat());
-        const place = new Map<string, string>();
-        const entries = (await feeds()).flat().sort((a, b) => a.sequence - b.sequence);
-        for (const { moved, incident_id } of entries)
-          for (const [from, ids] of Object.entries(moved as Record<string, string[]>))
-            for (const id of ids) {
-              expect(place.get(id) ?? 'none').toBe(from);
-              place.set(id, incident_id);
-            }
-        expect(await tenant.placements(alerts)).toEqual(alerts.map((id) => place.get(id)));
+        await finishFeed(table, (await Promise.all(incidents.map((id) => tenant.feed(id)))).flat());
+        await expectTrueFeeds(tenant, incidents, alerts);
         expect(Number((await stored(table, keys.workItem(tenant.account, 'w'))).version)).toBeLessThanOrEqual(2);
       }
     },

@@ -7,9 +7,9 @@ import type { Handler } from '../../lib/http/operation-handler.ts';
 import { allowedMethods, operations } from '../../lib/http/operations.ts';
 import { newCaller } from '../support/accounts.ts';
 import { anyText } from '../support/any-text.ts';
-import { type Answer, eventFor, handlersOver, invokeAlone, newTable, testDeps } from '../support/service.ts';
+import { type Answer, eventFor, handlersOver, invokeAlone, NOW, newTable, testDeps } from '../support/service.ts';
 
-const clock = { now: 2_050_000_020_000 };
+const clock = { now: NOW };
 let appKey: string;
 let handlers: Handler[];
 let refuse: Handler;

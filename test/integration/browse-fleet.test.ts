@@ -5,9 +5,9 @@ import { putAccount } from '../../packages/admin/accounts/accounts.ts';
 import { identityOfAppKey, newAppKey, putAppKey } from '../../packages/admin/accounts/app-key-admin.ts';
 import { newAccountId } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
-import { hostId, type Inventory, inventory, live, NOW, newFleet } from '../support/fleet.ts';
+import { hostId, type Inventory, inventory, live, newFleet } from '../support/fleet.ts';
 import { expectData } from '../support/schema.ts';
-import { newTable } from '../support/service.ts';
+import { NOW, newTable } from '../support/service.ts';
 
 let table: Table;
 beforeAll(async () => {

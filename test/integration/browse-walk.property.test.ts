@@ -5,9 +5,9 @@ import type { FieldSchema } from '../../lib/http/errors.ts';
 import { browseFleet, FLEET_STATUSES } from '../../lib/http/operations.ts';
 import type { BrowseOptions } from '../../lib/operations/browse-fleet/browse.ts';
 import type { FleetStatus } from '../../lib/operations/browse-fleet/host-status.ts';
-import { type Inventory, inventory, type Live, live, NOW, newFleet } from '../support/fleet.ts';
+import { type Inventory, inventory, type Live, live, newFleet } from '../support/fleet.ts';
 import { expectData } from '../support/schema.ts';
-import { newDouble, newTable } from '../support/service.ts';
+import { NOW, newDouble, newTable } from '../support/service.ts';
 
 let table: Table;
 beforeAll(async () => {

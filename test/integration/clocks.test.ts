@@ -11,6 +11,7 @@ import {
   eventFor,
   handlersOver,
   invokeAlone,
+  NOW,
   newTable,
   put,
   stored,
@@ -97,9 +98,6 @@ describe.each([
 });
 
 describe('two functions whose clocks are an hour apart', () => {
-  /** The start of a minute, in the future, so that DynamoDB keeps the counts of both. */
-  const NOW = 2_050_000_020_000;
-
   it('count a fleet call each in its own windows, exactly, and say of a refusal when it ends by their clock', async () => {
     const { account, appKey } = await newCaller(table);
     const clocks = [NOW, NOW - HOUR];

@@ -8,7 +8,7 @@ import type { Int64 } from '../../lib/shared/json.ts';
 import { restoreWorkItem } from '../../packages/admin/incidents/restore-work-item.ts';
 import { newCaller } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
-import { aroundCalls, connectionLost } from '../support/faults.ts';
+import { aroundCalls, losing } from '../support/faults.ts';
 import {
   connectAgain,
   eventFor,
@@ -186,10 +186,7 @@ describe('deleting a work item', () => {
     const item = await newItem();
     const before = await item.row();
     const own = connectAgain(table);
-    aroundCalls(own, async ({ command }, send) => {
-      if (command.startsWith('Update')) throw connectionLost();
-      await send();
-    });
+    aroundCalls(own, losing('Update'));
     const event = eventFor(deleteWorkItem, { appKey: item.appKey, body: { work_item_id: item.id, version: 3 } });
     expectEnvelope(await invoke(handlersOver(testDeps(own)).deleteWorkItem, event), 503, 'ServiceUnavailable');
     expect(await item.row()).toEqual(before);

@@ -15,6 +15,7 @@ import {
   type Handlers,
   handlersOver,
   invokeAlone,
+  NOW,
   newDouble,
   newTable,
   testDeps,
@@ -53,7 +54,7 @@ interface Service {
   appKey: string;
 }
 
-let clock = 2_050_000_020_000;
+let clock = NOW;
 async function serviceOn(table: Table): Promise<Service> {
   const { appKey } = await newAccount(table);
   return { handlers: handlersOver(testDeps(table, { now: () => clock })), appKey };

@@ -8,10 +8,10 @@ import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { browseFleet, deleteWorkItem, getRumResource } from '../../lib/http/operations.ts';
 import { createFinishMerges, OVERDUE } from '../../lib/operations/merge-alerts/finish.ts';
-import { putAccount } from '../../packages/admin/accounts/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { relayed } from '../support/events.ts';
 import { connectionLost } from '../support/faults.ts';
+import { feedOver } from '../support/feed.ts';
 import { finishFeed } from '../support/finish.ts';
 import { hostId, inventory, live, newFleet } from '../support/fleet.ts';
 import { grantedTo, requiredPermissions } from '../support/grants.ts';
@@ -24,27 +24,24 @@ beforeAll(async () => {
   table = await newTable();
 });
 
-/** A client whose every call is recorded as what IAM is asked. */
+/** A client of the table, and the permissions that its calls so far required. */
 function recording() {
   const own = connectAgain(table);
   const used = new Set<string>();
-  let failing = (_command: string): void => undefined;
+  let failing = (_action: string): void => undefined;
   let cut = false;
   let committed = false;
   own.client.middlewareStack.add(
     (next, context) => async (args) => {
-      const command =
-        {
-          GetCommand: 'GetItem',
-          UpdateCommand: 'UpdateItem',
-          TransactWriteCommand: 'TransactWriteItems',
-          BatchGetCommand: 'BatchGetItem',
-        }[context.commandName ?? ''] ?? (context.commandName ?? '').replace('Command', '');
+      const action = (context.commandName ?? '')
+        .replace(/Command$/, '')
+        .replace(/^(Get|Put|Update|BatchGet)$/, '$1Item')
+        .replace(/^TransactWrite$/, 'TransactWriteItems');
       if (cut && committed) throw connectionLost();
-      for (const one of requiredPermissions(command, args.input)) used.add(one);
+      for (const one of requiredPermissions(action, args.input)) used.add(one);
       const result = await next(args);
-      committed ||= cut && command === 'TransactWriteItems';
-      failing(command);
+      committed ||= cut && action === 'TransactWriteItems';
+      failing(action);
       return result;
     },
     { step: 'initialize', priority: 'high', name: 'record' },
@@ -52,16 +49,18 @@ function recording() {
   return {
     own,
     used,
+    /** `act` may throw after a call is done, by its action. */
     failAfter: (act: typeof failing) => {
       failing = act;
     },
-    /** Whether every call after a first transaction fails. */
+    /** Whether every call after the next transaction fails. */
     cutAfterCommit(isCut: boolean) {
       [cut, committed] = [isCut, false];
     },
   };
 }
 
+/** What a function may do, without what only the previous release does. */
 const granted = (name: FunctionName) => {
   const { all, previous } = grantedTo(name);
   return all.difference(previous);
@@ -134,7 +133,6 @@ describe('what a function does with the table is what it may do, no more and no 
 
   it('finish-merges', async () => {
     const tenant = await newAccount(table);
-    await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: [] });
     const to = await tenant.incident();
     const alerts = await tenant.alerts(120);
     const dying = recording();
@@ -163,6 +161,31 @@ describe('what a function does with the table is what it may do, no more and no 
     const { own, used } = recording();
     expect((await relayed(own, records)).events.map(({ type }) => type)).toEqual(['AlertsMerged', 'MergeCompleted']);
     expect(used).toEqual(granted('relay'));
+  });
+
+  it('ingest-records', async () => {
+    const tenant = await newAccount(table);
+    const at_ms = 1_795_000_000_000;
+    const of = (kind: string, fields: object) => ({ kind, account_id: tenant.account, at_ms, ...fields });
+    const [incident_id, alert_id] = ['1'.repeat(24), '2'.repeat(24)];
+    await feedOver(table, () => at_ms).send(
+      of('incident', { incident_id, title: 't', at_ms: at_ms - 2 }),
+      of('alert', { alert_id, title: 't' }),
+    );
+    const { mergeAlerts: handler } = handlersOver(testDeps(table, { now: () => at_ms }));
+    expectEnvelope(await tenant.merge(handler, { alert_ids: [alert_id], incident_id, title: 'merged' }), 200);
+    const { own, used } = recording();
+    const feed = feedOver(own, () => at_ms);
+    await feed.send(
+      of('host', { host_id: 'h', retired: true }),
+      of('member', { member_id: 1, name: 'n' }),
+      of('work_item', { work_item_id: 'w', version: 1, title: 't' }),
+      of('incident', { incident_id, title: 't2', at_ms: at_ms - 1 }),
+      of('alert', { alert_id, title: 't2', at_ms: at_ms + 1 }),
+      of('rum_resource', RUM_RECORD),
+    );
+    expect(feed.refused).toEqual([]);
+    expect(used).toEqual(grantedTo('ingest-records').all);
   });
 
   it('usage-key-authorizer', async () => {

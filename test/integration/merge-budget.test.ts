@@ -6,10 +6,8 @@ import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { aroundCalls, connectionLost } from '../support/faults.ts';
 import { type Account, newAccount, objectId } from '../support/incidents.ts';
-import { handlersOver, newTable, PATIENCE, stored, testDeps } from '../support/service.ts';
+import { handlersOver, NOW, newTable, PATIENCE, stored, testDeps } from '../support/service.ts';
 
-/** The start of a minute, in the future: DynamoDB may remove a count whose time to live is over. */
-const NOW = 2_050_000_020_000;
 const clock = { now: NOW };
 let table: Table;
 let proxy: Awaited<ReturnType<typeof startLimitsProxy>>;

@@ -18,6 +18,7 @@ import {
   eventFor,
   handlersOver,
   invoke,
+  NOW,
   newTable,
   put,
   putAppKey,
@@ -25,8 +26,6 @@ import {
 } from '../support/service.ts';
 import { type Tap, tapWire } from '../support/wire.ts';
 
-/** The start of a minute, in the future: DynamoDB may remove a count whose time to live is over. */
-const NOW = 2_050_000_020_000;
 const MINUTE = Math.floor(NOW / 60_000);
 let table: Table;
 let tap: Tap;

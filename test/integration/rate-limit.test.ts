@@ -8,7 +8,7 @@ import { browseFleet } from '../../lib/http/operations.ts';
 import { createRateLimiter } from '../../lib/http/rate-limit.ts';
 import { newAccountId, newCaller } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
-import { aroundCalls, connectionLost } from '../support/faults.ts';
+import { aroundCalls, losing } from '../support/faults.ts';
 import { limiterTrials } from '../support/limiter-trials.ts';
 import {
   connectAgain,
@@ -16,14 +16,13 @@ import {
   eventFor,
   handlersOver,
   invoke,
+  NOW,
   newTable,
   stored,
   testDeps,
 } from '../support/service.ts';
 import { losingReply, tapWire } from '../support/wire.ts';
 
-/** The start of a minute, in the future: DynamoDB may remove a count whose time to live is over. */
-const NOW = 2_050_000_020_000;
 const MINUTE = NOW / 60_000;
 let table: Table;
 beforeAll(async () => {
@@ -214,10 +213,7 @@ describe('a count', () => {
     const account = newAccountId();
     const limiter = limiterOver(own);
     await limiter.take(account);
-    const end = aroundCalls(own, async ({ command }, send) => {
-      if (command.startsWith('Update')) throw connectionLost();
-      await send();
-    });
+    const end = aroundCalls(own, losing('Update'));
     await expect(limiter.take(account)).rejects.toThrow('connection lost');
     end();
     expect(await stored(table, keys.rateCount(account, 'browse-fleet', MINUTE))).toMatchObject({ total: 1 });

@@ -15,6 +15,7 @@ import {
   type Handlers,
   handlersOver,
   invoke,
+  NOW,
   newTable,
   put,
   putAppKey,
@@ -22,7 +23,6 @@ import {
 } from '../support/service.ts';
 import { type Tap, tapWire } from '../support/wire.ts';
 
-const NOW = 2_050_000_020_000;
 /** In every text of the other tenant; its ids its caller may know. */
 const SECRET = 'belongs-to-the-other-tenant';
 

@@ -1,4 +1,4 @@
-/** What happens on the wire below the SDK's retries: replies that are lost, calls that fail or hang, one attempt at a time. */
+/** Looks at each attempt of a call below the SDK's retries, and makes it fail, hang or lose its reply. */
 import { createServer } from 'node:net';
 import type { Table } from '../../lib/dynamodb/client.ts';
 
@@ -65,7 +65,7 @@ export function tapWire(
   };
 }
 
-/** A server that takes connections and never says a word. */
+/** A server that accepts connections and never replies. */
 export async function silentServer(): Promise<{ port: number; close(): void }> {
   const sockets = new Set<{ destroy(): void }>();
   const server = createServer((socket) => {
@@ -81,10 +81,10 @@ export async function silentServer(): Promise<{ port: number; close(): void }> {
   return { port, close };
 }
 
-/** A reply that never came, as the SDK sees it: it tries again. */
+/** The error that the SDK throws, and retries, when a reply does not come. */
 export const replyLost = () => Object.assign(new Error('reply lost'), { name: 'TimeoutError', code: 'ECONNRESET' });
 
-/** Drops the reply of the first attempt that `which` names, after it was applied. */
+/** Loses the reply to the first attempt that `which` names, after DynamoDB has applied it. */
 export function losingReply(which: (attempt: Attempt) => boolean) {
   let lost = false;
   return async (attempt: Attempt, send: () => Promise<void>) => {
