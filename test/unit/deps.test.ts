@@ -28,7 +28,7 @@ test.each([
   expect(lines).toEqual(printed);
 });
 
-test('DynamoDB is read once for each connection before the first call, without an error, and for at most 100 ms', async () => {
+test('before the first call each connection reads DynamoDB once, and a read without a reply fails nothing', async () => {
   const read: string[] = [];
   const server = createServer((request) => {
     request.on('data', (body) => read.push(JSON.parse(String(body)).Key.pk.S));
