@@ -98,4 +98,7 @@ export async function newFleet(
   };
 }
 
+/** The ids of a page's hosts. */
+export const hostIdsOf = ({ items }: { items: { host_id: string }[] }): string[] => items.map(({ host_id }) => host_id);
+
 export type Fleet = Awaited<ReturnType<typeof newFleet>>;
