@@ -2,7 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
-import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts, type Operation } from '../../lib/http/operations.ts';
+import {
+  browseFleet,
+  deleteWorkItem,
+  getRumResource,
+  type ListedOperation,
+  mergeAlerts,
+  operationIdOf,
+} from '../../lib/http/operations.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 import { SEED, seededRandom } from '../support/chance.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
@@ -16,7 +23,6 @@ import {
   type Answer,
   connectThrough,
   eventFor,
-  type Handlers,
   handlersOver,
   invoke,
   newTable,
@@ -30,7 +36,7 @@ import { connectAfterStorm } from '../support/storm.ts';
 const SECONDS = { quick: 2, ci: 30, full: 600 }[process.env.FAULTS ?? 'quick'] ?? 0;
 const CALLS_A_SECOND = 50;
 const MIN_CALLS = 100;
-/** Calls at once: a machine that is too busy slows the load down, so that its calls stay within their deadline, and sends fewer. */
+/** Calls at the same time. A machine that is too slow sends fewer calls, so that they stay within their deadline. */
 const MAX_AT_ONCE = 8;
 const ACCOUNTS = SECONDS > 2 ? 20 : 5;
 const SHARE_FAULTY = 0.02;
@@ -88,14 +94,14 @@ describe.each(CLIENTS)(`${LOAD}$when (SEED=${SEED})`, ({ connect }) => {
         }),
       );
       type Things = (typeof things)[number];
-      const call = (handler: keyof Handlers, operation: Operation, tenant: Account, body: object) =>
-        invoke(handlers[handler], eventFor(operation, { appKey: tenant.appKey, body }));
+      const call = (operation: ListedOperation, tenant: Account, body: object) =>
+        invoke(handlers[operationIdOf(operation.name)], eventFor(operation, { appKey: tenant.appKey, body }));
       const kinds: ((one: Things) => Promise<Answer>)[] = [
-        ({ tenant }) => call('browseFleet', browseFleet, tenant, {}),
-        ({ tenant }) => call('getRumResource', getRumResource, tenant, {}),
-        ({ tenant }) => call('deleteWorkItem', deleteWorkItem, tenant, { work_item_id: 'w', version: 1 }),
+        ({ tenant }) => call(browseFleet, tenant, {}),
+        ({ tenant }) => call(getRumResource, tenant, {}),
+        ({ tenant }) => call(deleteWorkItem, tenant, { work_item_id: 'w', version: 1 }),
         ({ tenant, incidents, alerts }) =>
-          call('mergeAlerts', mergeAlerts, tenant, {
+          call(mergeAlerts, tenant, {
             // One in ten is too large for one transaction.
             alert_ids: alerts.slice(0, random() < 0.1 ? 120 : 5),
             incident_id: incidents[random() < 0.5 ? 0 : 1],

@@ -1,4 +1,4 @@
-/** The log line and the count of each call: what operators and alarms go by. */
+/** The log line and the metric of each call, which operators and alarms read. */
 import { beforeAll, expect, it } from 'vitest';
 import { hashAppKey } from '../../lib/auth/app-keys.ts';
 import type { Table } from '../../lib/dynamodb/client.ts';
@@ -32,7 +32,7 @@ it.each<[string, EventOptions, { caller: boolean; calls: number }]>([
   ['InternalError', {}, { caller: true, calls: 2 }],
   ['ServiceUnavailable', {}, { caller: true, calls: 2 }],
 ])(
-  'a call that ends with %s has one line and one count, with its caller and its duration',
+  'a call that ends with %s has one log line and one count, with its caller and its duration',
   async (code, options, of) => {
     const { appKey } = await newCaller(table, { account_id: ACCOUNT });
     await put(table, keys.rumResource(ACCOUNT), RUM_RECORD);
