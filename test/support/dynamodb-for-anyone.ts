@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { splitEndpoint } from '../../lib/dynamodb/client.ts';
 import { dynamodbEndpoint } from './dynamodb-local.ts';
 
-/** The run's DynamoDB Local for any credentials and region: it has tables for each of both. */
+/** A proxy to the run's DynamoDB Local, which keeps separate tables for each access key and region: it shows all callers the same. */
 export async function startDynamoDbForAnyone() {
   const { url, credentials } = splitEndpoint(dynamodbEndpoint());
   const server = createServer((incoming, response) => {

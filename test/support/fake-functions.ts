@@ -11,7 +11,7 @@ import { deployed } from './stack.ts';
 export const template = deployed();
 export const deployment = readDeployment(template, 'a-table');
 
-/** The deployment of the template after a change. */
+/** The deployment of a changed copy of the template. */
 export const edited = (edit: (template: Template) => void): Deployment => {
   const copy = structuredClone(template);
   edit(copy);
@@ -64,7 +64,7 @@ export async function startGateway(
       const before = called.length;
       const socket = connect(port, '127.0.0.1');
       const chunks: Buffer[] = [];
-      socket.on('error', () => {}); // what was received counts
+      socket.on('error', () => {}); // what was received until then is the answer
       socket.write(`${head}\r\n${host}Connection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`);
       socket.write(body);
       for await (const chunk of socket) chunks.push(chunk as Buffer);
