@@ -1,4 +1,4 @@
-/** The clocks of functions and of operators' computers differ: what holds though they are an hour apart, either way. */
+/** What holds although the clocks of functions and of operators' computers are an hour apart, either way. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
@@ -26,10 +26,10 @@ beforeAll(async () => {
   table = await newTable();
 });
 
-/** New instances of the functions whose clocks stand at `now`. */
+/** New instances of the functions whose clocks stand still. */
 const functionsAt = (nowMs: number) => handlersOver(testDeps(connectAgain(table), { now: () => nowMs }));
 
-/** An account that the operator made at a clock, and means to call the functions at another. */
+/** An account that an operator makes by one clock, and calls of functions that go by another. */
 async function madeAt(operatorNow: number) {
   const id = newAccountId();
   const admin = async (command: string) => {

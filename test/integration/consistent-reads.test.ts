@@ -40,8 +40,8 @@ function readsOf({ calls }: FaultProxy) {
   return { reads, stale: reads.filter(({ body }) => !body.includes('"ConsistentRead":true')) };
 }
 
-// DynamoDB Local has no stale reads: what counts is what is asked for.
-it('all that writes, refuses or lets in reads strongly consistent', async () => {
+// DynamoDB Local has no stale reads: the tests look at the parameter of the calls.
+it('whatever writes, refuses or authenticates reads strongly consistently', async () => {
   const tenant = await newAccount(table);
   await put(table, keys.rumResource(tenant.account), RUM_RECORD);
   const to = await tenant.incident();
@@ -67,7 +67,7 @@ it('all that writes, refuses or lets in reads strongly consistent', async () => 
   for (const { command, body } of reads) expect(`${command} ${body}`).toContain('"ConsistentRead":true');
 });
 
-it('so does the look that settles a write whose replies are lost', async () => {
+it('so does the read that settles a write whose replies are lost', async () => {
   const tenant = await newAccount(table);
   await put(table, keys.workItem(tenant.account, 'w'), { work_item_id: 'w', version: 1, title: 't' });
   const merge = { alert_ids: await tenant.alerts(1), incident_id: await tenant.incident() };
@@ -96,7 +96,7 @@ it('so does the look that settles a write whose replies are lost', async () => {
   }
 });
 
-it("so does the look that settles an operator's change whose replies are lost", async () => {
+it("so does the read that settles an operator's change whose replies are lost", async () => {
   const { account } = await newAccount(table);
   for (const action of ['TransactWriteItems', 'PutItem']) {
     proxy.plan((call) => (call.action === action ? 'drop' : undefined));
@@ -107,7 +107,7 @@ it("so does the look that settles an operator's change whose replies are lost", 
   }
 });
 
-it('so do the commands that change or tell what is stored', async () => {
+it('so do the commands that change or show what is stored', async () => {
   const tenant = await newAccount(table);
   const [to, [alert = '']] = [await tenant.incident(), await tenant.alerts(1)];
   await put(table, keys.workItem(tenant.account, 'w'), { work_item_id: 'w', version: 2, title: 't', deleted_at_ms: 1 });
@@ -140,6 +140,6 @@ it('so do the commands that change or tell what is stored', async () => {
   await run(`audit ${of}`);
   await run(`check ${of}`);
   await run('import -', await run(`export ${of}`));
-  // The whole table: an empty one, since in the other there is something to find.
+  // A check of a whole table, which is empty so that it finds nothing.
   await run('check', '', await newTable());
 });

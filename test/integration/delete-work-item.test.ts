@@ -139,7 +139,7 @@ describe('deleting a work item', () => {
     expect(await theirs.row()).toEqual(before);
   });
 
-  it('that was restored since is judged by its new version', async () => {
+  it('that was restored since goes by its new version', async () => {
     const item = await newItem();
     await item.remove();
     const { deleted_at_ms: _at, deleted_by: _by, ...restored } = await item.row();
@@ -149,7 +149,7 @@ describe('deleting a work item', () => {
   });
 
   it.each([null, 'x', [[]], {}, { version: null }, { version: '4' }, { version: 4.5 }])(
-    'whose row tells of an undone deletion as %j, which another system wrote, is judged by its version',
+    'whose row has an undone_deletion of %j, which another system wrote, goes by its version',
     async (undone_deletion) => {
       const item = await newItem({ undone_deletion });
       const before = await item.row();
@@ -182,7 +182,7 @@ describe('deleting a work item', () => {
     expect((await stored(own, keys.workItem(account, 'w'))).version).toBe(2);
   });
 
-  it('that was never applied is ServiceUnavailable, although the table can be read', async () => {
+  it('whose write never reaches DynamoDB is ServiceUnavailable, although the table can be read', async () => {
     const item = await newItem();
     const before = await item.row();
     const own = connectAgain(table);

@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectTable, type Table } from '../../lib/dynamodb/client.ts';
 import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts } from '../../lib/http/operations.ts';
@@ -7,6 +6,7 @@ import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 import { newCaller } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
+import { listen } from '../support/listen.ts';
 import {
   connectAgain,
   eventFor,
@@ -205,9 +205,7 @@ describe('a reply that is not from DynamoDB', () => {
       socket.on('error', () => {});
       socket.once('data', () => socket.end(reply));
     });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    const { port } = server.address() as AddressInfo;
-    const table = connectTable({ name: 't', endpoint: `http://127.0.0.1:${port}` });
+    const table = connectTable({ name: 't', endpoint: `http://127.0.0.1:${await listen(server)}` });
     const event = eventFor(getRumResource, { appKey: 'x' });
     const answer = await invokeAlone(handlersOver(testDeps(table)).getRumResource, event);
     server.close();

@@ -29,7 +29,7 @@ beforeAll(async () => {
   table = await newTable();
 });
 
-/** A caller at a clock of its own, served by as many warm instances as are asked for. */
+/** A caller with a clock of its own, and warm instances to call. */
 async function given(row: { permissions?: string[] } = {}) {
   const { account, appKey } = await newCaller(table, row);
   const clock = { now: NOW };
@@ -162,7 +162,7 @@ describe('fleet browse', () => {
 });
 
 describe('a count', () => {
-  /** One over each number of seconds. */
+  /** One trial for each number of seconds. */
   const TRIALS = 4;
   const limiterOver = (on: Table, clock = { now: NOW }) =>
     createRateLimiter(browseFleet, testDeps(on, { now: () => clock.now }));
@@ -208,7 +208,7 @@ describe('a count', () => {
     tap.remove();
   });
 
-  it('that was never applied fails, although the row can be read, and nothing is counted', async () => {
+  it('that never reaches DynamoDB fails, although the row can be read, and counts nothing', async () => {
     const own = connectAgain(table);
     const account = newAccountId();
     const limiter = limiterOver(own);
@@ -220,7 +220,7 @@ describe('a count', () => {
     expect((await limiter.take(account)).refusedBy).toBeUndefined();
   });
 
-  it('whose row does not come back with a refusal fails: nobody knows what is left', async () => {
+  it('whose row does not come with a refusal fails, since what is left is unknown', async () => {
     const silentOfRow = connectAgain(table);
     aroundCalls(silentOfRow, async () => {
       throw new ConditionalCheckFailedException({ message: 'no', $metadata: {} });

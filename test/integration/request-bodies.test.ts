@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 const call = (options: EventOptions): Promise<Answer> =>
   invoke(handlers.getRumResource, eventFor(getRumResource, { appKey, ...options }));
-/** The account has no RUM resource: a body that passed gets here. */
+/** The body passed all checks: the account has no RUM resource. */
 const accepted = (answer: Answer) => expectEnvelope(answer, 400, 'ResourceNotFound');
 const base64 = (bytes: Uint8Array | string) => ({
   rawBody: Buffer.from(bytes).toString('base64'),
@@ -151,7 +151,7 @@ describe('a body', () => {
     }
   });
 
-  it('that is readable is read, whatever its Content-Encoding says: API Gateway has decoded it', async () => {
+  it('that is JSON is read whatever its Content-Encoding says, since API Gateway has decoded it', async () => {
     for (const coding of ['gzip', 'identity'])
       accepted(await call({ headers: { 'Content-Encoding': coding }, rawBody: '{}' }));
   });
@@ -177,7 +177,7 @@ describe('a body', () => {
       }
   });
 
-  // Each by itself: some of them are read by another parser, which then reads all others too.
+  // One field at a time: some make the exact parser read the whole body.
   it.each([
     '"x":1e400',
     '"x":9007199254740993',

@@ -5,8 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { mergeAlerts } from '../../lib/http/operations.ts';
 import { createFinishMerges, OVERDUE } from '../../lib/operations/merge-alerts/finish.ts';
-import { recordsOf } from '../../packages/local/test/support/stream-records.ts';
-import { recordsForRelay, relayed } from '../support/events.ts';
+import { recordsForRelay, recordsOfAccount, relayed } from '../support/events.ts';
 import { newAccount } from '../support/incidents.ts';
 import { type Release, startReleases } from '../support/releases.ts';
 import { eventFor, newTable, testDeps } from '../support/service.ts';
@@ -20,16 +19,14 @@ beforeAll(async () => {
 afterAll(() => Promise.all(releases.map((release) => release.stop())));
 
 /** The messages that the previous release's pipe, which this tree no longer has, put into the queue. */
-function pipedMessages(account: number) {
+async function pipedMessages(account: number) {
   const [{ tree }] = releases as [Release];
   const [, template] = /inputTemplate: '([^']+)'/.exec(readFileSync(join(tree, 'infra/merge-queue.ts'), 'utf8')) ?? [];
-  return recordsOf(table).then((records) =>
-    records
-      .filter(({ eventName, dynamodb }) => eventName === 'INSERT' && dynamodb?.NewImage?.large?.BOOL)
-      .map(({ dynamodb }) => dynamodb?.Keys ?? {})
-      .filter(({ pk }) => pk?.S?.startsWith(`ACCOUNT#${account}#`))
-      .map((key) => template?.replace(/<\$\.dynamodb\.Keys\.(\w+)\.S>/g, (_, name) => JSON.stringify(key[name]?.S))),
-  );
+  return (await recordsOfAccount(table, account))
+    .filter(({ eventName, dynamodb }) => eventName === 'INSERT' && dynamodb?.NewImage?.large?.BOOL)
+    .map(({ dynamodb }) =>
+      template?.replace(/<\$\.dynamodb\.Keys\.(\w+)\.S>/g, (_, name) => JSON.stringify(dynamodb?.Keys?.[name]?.S)),
+    );
 }
 
 /** The messages that relay sends of the records that its filters let through. */

@@ -1,11 +1,11 @@
 /** The local gateway over functions that only record their events. */
 
-import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { type Deployment, readDeployment } from '../../packages/local/deployment.ts';
 import { createGateway } from '../../packages/local/gateway.ts';
 import type { Template } from '../../packages/local/template.ts';
+import { listen } from './listen.ts';
 import { deployed } from './stack.ts';
 
 export const template = deployed();
@@ -45,8 +45,7 @@ export async function startGateway(
     return answer();
   }
   const server = createGateway({ deployment: of, invoke });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
 
   return {
     called,

@@ -1,10 +1,10 @@
 /** Sends calls to handlers over HTTP, through the local gateway that the stack's template describes. */
 import { Agent, type IncomingMessage, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { inject } from 'vitest';
 import { type Deployment, readDeployment } from '../../packages/local/deployment.ts';
 import { createGateway } from '../../packages/local/gateway.ts';
+import { listen } from './listen.ts';
 
 type Invoke = (event: APIGatewayProxyEvent) => Promise<unknown>;
 
@@ -40,9 +40,7 @@ async function startGateway(): Promise<number> {
   const server = createGateway({ deployment, invoke });
   // Otherwise an idle connection might be closed just as a request is sent on it.
   server.keepAliveTimeout = 0;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  server.unref();
-  return (server.address() as AddressInfo).port;
+  return listen(server.unref());
 }
 
 function headersOf({ rawHeaders }: IncomingMessage): Record<string, string> {

@@ -1,10 +1,9 @@
 /** Runs a document's blocks of commands in one shell, as if somebody pasted them one after the other. */
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import packageJson from '../../package.json' with { type: 'json' };
 import { runCommand } from '../../packages/admin/test/support/run-admin.ts';
+import { listen } from './listen.ts';
 
 const root = new URL('../../', import.meta.url);
 
@@ -50,9 +49,8 @@ async function serveAdmin() {
       onErr: (text) => printing.push(`printf %s ${quoted(text)} >&2`),
     });
     response.end([...printing, `return ${exitCode}`].join('\n'));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
+  });
+  return { url: `http://127.0.0.1:${await listen(server)}`, close: () => server.close() };
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Looks at each attempt of a call below the SDK's retries, and makes it fail, hang or lose its reply. */
 import { createServer } from 'node:net';
 import type { Table } from '../../lib/dynamodb/client.ts';
+import { listen } from './listen.ts';
 
 /** One attempt of a call. */
 export interface Attempt {
@@ -71,9 +72,8 @@ export async function silentServer(): Promise<{ port: number; close(): void }> {
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => {}).resume();
-  }).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as { port: number };
+  });
+  const port = await listen(server);
   const close = () => {
     for (const socket of sockets) socket.destroy();
     server.close();

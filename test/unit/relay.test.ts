@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -10,6 +9,7 @@ import { keys } from '../../lib/dynamodb/keys.ts';
 import { createDestinations } from '../../lib/events/destinations.ts';
 import type { ServiceEvent } from '../../lib/events/event.ts';
 import { relayed } from '../support/events.ts';
+import { listen } from '../support/listen.ts';
 import { newDouble } from '../support/service.ts';
 
 it('events.schema.json describes the events that are published: `npm run generate`', () => {
@@ -72,12 +72,11 @@ describe('a batch of messages or events', () => {
       response.writeHead(result ? 200 : 400, { 'content-type': 'application/x-amz-json-1.1' });
       response.end(JSON.stringify(result ?? { __type: 'ValidationException', message: 'no' }));
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => {
       server.closeAllConnections();
       server.close();
     });
-    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const endpoint = `http://127.0.0.1:${await listen(server)}`;
     return { calls, endpoint, to: createDestinations({ eventBus: 'bus', region: 'eu-west-1', endpoint }) };
   }
   const events = Array.from(

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, GetCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { HttpRequest } from '@smithy/core/protocols';
@@ -10,6 +8,7 @@ import { keys } from '../../lib/dynamodb/keys.ts';
 import { getRow } from '../../lib/dynamodb/row.ts';
 import { createSigner } from '../../lib/dynamodb/signer.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
+import { listen } from '../support/listen.ts';
 import { silentServer } from '../support/wire.ts';
 
 /** No attempt times out, however busy the machine is. */
@@ -27,8 +26,7 @@ const server = createServer(async (request, response) => {
 let endpoint: string;
 
 beforeAll(async () => {
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  endpoint = `http://127.0.0.1:${await listen(server)}`;
 });
 afterAll(() => {
   server.closeAllConnections();
