@@ -1,25 +1,18 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { collections, keys } from '../../lib/dynamodb/keys.ts';
-import {
-  browseFleet,
-  deleteWorkItem,
-  type ListedOperation,
-  mergeAlerts,
-  operationIdOf,
-} from '../../lib/http/operations.ts';
+import { browseFleet, deleteWorkItem, type ListedOperation, mergeAlerts } from '../../lib/http/operations.ts';
 import { type ListedAppKey, listAppKeys, readAccount } from '../../packages/admin/accounts/accounts.ts';
-import { runCommand } from '../../packages/admin/test/support/run-admin.ts';
+import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
 import { SEED, sample, seededRandom } from '../support/chance.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type Fault, type FaultProxy, type Plan, type ProxiedCall, startFaultProxy } from '../support/fault-proxy.ts';
 import { finishFeed } from '../support/finish.ts';
 import { type Account, newAccount } from '../support/incidents.ts';
 import {
+  callAlone,
   connectThrough,
-  eventFor,
   handlersOver,
-  invokeAlone,
   NOW,
   newTable,
   PATIENCE,
@@ -60,17 +53,13 @@ const call =
   (operation: ListedOperation, tenant: Account, body: object) =>
   async ({ through }: Omit<Way, 'proxy'>): Promise<boolean> => {
     const handlers = handlersOver(testDeps(through, { now: () => NOW }));
-    const handler = handlers[operationIdOf(operation.name)];
-    const { status } = await invokeAlone(handler, eventFor(operation, { appKey: tenant.appKey, body }));
-    return status === 200;
+    return (await callAlone(handlers, operation, { appKey: tenant.appKey, body })).status === 200;
   };
 
 const admin =
   (...args: (string | number)[]) =>
   async ({ proxy }: Way, stdin = ''): Promise<boolean> => {
-    const { exitCode } = await runCommand([...args.map(String), '--endpoint', proxy.endpoint, '--table', table.name], {
-      stdin,
-    });
+    const { exitCode } = await adminOf(table, proxy.endpoint)(args.map(String), { stdin });
     return exitCode === 0;
   };
 

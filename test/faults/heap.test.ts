@@ -8,7 +8,6 @@ import {
   getRumResource,
   type ListedOperation,
   mergeAlerts,
-  operationIdOf,
 } from '../../lib/http/operations.ts';
 import { connectDouble } from '../../packages/proof/simulation/double-client.ts';
 import { TableDouble } from '../../packages/proof/simulation/table-double.ts';
@@ -18,7 +17,7 @@ import { inventory } from '../support/fleet.ts';
 import { newAccount } from '../support/incidents.ts';
 import { bytesInUse } from '../support/memory.ts';
 import { RUM_RECORD } from '../support/rum.ts';
-import { eventFor, handlersOver, invokeAlone, put, SILENT, testDeps } from '../support/service.ts';
+import { callAlone, handlersOver, put, SILENT, testDeps } from '../support/service.ts';
 
 /** Turns of a round, each with one call of every operation. A few hundred calls show no growth: the short form has none. */
 const TURNS = { ci: 500, full: 10_000 }[process.env.FAULTS ?? 'quick'] ?? 0;
@@ -59,8 +58,7 @@ it.skipIf(TURNS === 0)(
 
     const handlers = handlersOver({ ...testDeps(table, { now: () => now, timeLimits: TIME_LIMITS }), ...SILENT });
     const call = async (operation: ListedOperation, body: object) =>
-      (await invokeAlone(handlers[operationIdOf(operation.name)], eventFor(operation, { appKey: tenant.appKey, body })))
-        .status;
+      (await callAlone(handlers, operation, { appKey: tenant.appKey, body })).status;
     async function round(): Promise<number> {
       // What the table holds grows.
       double = new TableDouble(rows);

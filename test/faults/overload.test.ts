@@ -8,7 +8,6 @@ import {
   getRumResource,
   type ListedOperation,
   mergeAlerts,
-  operationIdOf,
 } from '../../lib/http/operations.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 import { SEED, seededRandom } from '../support/chance.ts';
@@ -21,10 +20,9 @@ import { watchCalls } from '../support/memory.ts';
 import { RUM_RECORD } from '../support/rum.ts';
 import {
   type Answer,
+  callOperation,
   connectThrough,
-  eventFor,
   handlersOver,
-  invoke,
   newTable,
   put,
   SILENT,
@@ -95,7 +93,7 @@ describe.each(CLIENTS)(`${LOAD}$when (SEED=${SEED})`, ({ connect }) => {
       );
       type Things = (typeof things)[number];
       const call = (operation: ListedOperation, tenant: Account, body: object) =>
-        invoke(handlers[operationIdOf(operation.name)], eventFor(operation, { appKey: tenant.appKey, body }));
+        callOperation(handlers, operation, { appKey: tenant.appKey, body });
       const kinds: ((one: Things) => Promise<Answer>)[] = [
         ({ tenant }) => call(browseFleet, tenant, {}),
         ({ tenant }) => call(getRumResource, tenant, {}),

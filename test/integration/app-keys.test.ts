@@ -7,6 +7,7 @@ import { newAccountId, newCaller } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { aroundCalls } from '../support/faults.ts';
 import {
+  callOperation,
   connectAgain,
   eventFor,
   type Handlers,
@@ -73,11 +74,7 @@ describe('the answer to a caller without a valid key', () => {
       await putAppKey(table, { account_id: newAccountId() }, '\u{1f511}'.repeat(256)),
       await putAppKey(table, { account_id: newAccountId(), expires_at: SECONDS + 1 }),
     ])
-      expectEnvelope(
-        await invoke(handlers.getRumResource, eventFor(getRumResource, { appKey })),
-        400,
-        'ResourceNotFound',
-      );
+      expectEnvelope(await callOperation(handlers, getRumResource, { appKey }), 400, 'ResourceNotFound');
   });
 });
 

@@ -8,7 +8,7 @@ import { createRateLimiter } from '../../lib/http/rate-limit.ts';
 import { createGetRumResource } from '../../lib/operations/get-rum-resource/resource.ts';
 import { newAccount } from '../support/incidents.ts';
 import { RUM_RECORD } from '../support/rum.ts';
-import { eventFor, handlersOver, invokeAlone, newTable, put, putAll, testDeps } from '../support/service.ts';
+import { callAlone, handlersOver, newTable, put, putAll, testDeps } from '../support/service.ts';
 import { type Tap, tapWire } from '../support/wire.ts';
 
 let table: Table;
@@ -116,9 +116,8 @@ describe('a revoked key', () => {
     const tenant = await newAccount(table);
     const key = keys.appKey(hashAppKey(tenant.appKey));
     let nowMs = 2_050_000_000_000;
-    const handler = handlersOver(testDeps(table, { now: () => nowMs })).getRumResource;
-    const call = async () =>
-      (await invokeAlone(handler, eventFor(getRumResource, { appKey: tenant.appKey, body: {} }))).status;
+    const handlers = handlersOver(testDeps(table, { now: () => nowMs }));
+    const call = async () => (await callAlone(handlers, getRumResource, { appKey: tenant.appKey, body: {} })).status;
     // Calls every 7 s, so that look-ups fall at every distance from the revocation.
     for (let revokedAfter = 0; revokedAfter < 5; revokedAfter += 1) {
       const row = { account_id: tenant.account, permissions: ['monit'], cursor_secret: Buffer.from('s') };

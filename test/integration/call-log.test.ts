@@ -8,6 +8,7 @@ import { newCaller } from '../support/accounts.ts';
 import { aroundCalls } from '../support/faults.ts';
 import { RUM_RECORD } from '../support/rum.ts';
 import {
+  callAlone,
   connectAgain,
   type EventOptions,
   eventFor,
@@ -69,8 +70,8 @@ it.each<[string, EventOptions, { caller: boolean; calls: number }]>([
 it('a call that is refused by the exact limit is counted by its own code', async () => {
   const { appKey } = await newCaller(table);
   const deps = testDeps(table, { now: () => 2_050_000_000_000 });
-  const { browseFleet: handler } = handlersOver(deps);
-  for (let call = 0; call < 3; call += 1) await invokeAlone(handler, eventFor(browseFleet, { appKey, body: {} }));
+  const handlers = handlersOver(deps);
+  for (let call = 0; call < 3; call += 1) await callAlone(handlers, browseFleet, { appKey, body: {} });
   expect(deps.metrics.calls.map(({ operation, code }) => [operation, code])).toEqual([
     ['browse-fleet', 'OK'],
     ['browse-fleet', 'OK'],

@@ -3,7 +3,7 @@ import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { operations } from '../../lib/http/operations.ts';
 import { loadData } from '../../packages/admin/data/load.ts';
-import { runCommand } from '../../packages/admin/test/support/run-admin.ts';
+import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { type FunctionsProcess, startFunctions } from '../support/functions-process.ts';
@@ -156,24 +156,23 @@ describe('an app key shows in no answer, log line, metric or error', () => {
       JSON.stringify({ kind: 'host', account_id: tenant.account, app_key: VALID }),
     ];
     const outputs: string[] = [];
-    const target = ['--endpoint', proxy.endpoint, '--table', table.name];
-    const run = async (args: string[], stdin = '') => {
-      const { out, err } = await runCommand([...args, ...target], { stdin });
+    const run = async (command: string, stdin = '') => {
+      const { out, err } = await adminOf(table, proxy.endpoint)(command, { stdin });
       outputs.push(out, err);
     };
     for (const file of files) {
-      await run(['import', '-'], file);
-      await run(['import', '-', '--dry-run'], file);
+      await run('import -', file);
+      await run('import - --dry-run', file);
     }
     for (const fault of ['invalid', 'refuse', 'cut'] as const) {
       proxy.plan(({ number }) => (number > 2 ? fault : undefined));
-      await run(['import', '-'], files[0]);
+      await run('import -', files[0]);
     }
     proxy.plan();
-    await run(['export', '--account', String(tenant.account)]);
-    await run(['app-key', 'list', '--account', String(tenant.account)]);
-    await run(['app-key', 'list', '--account', String(tenant.account), '--json']);
-    await run(['account', 'show', String(tenant.account)]);
+    await run(`export --account ${tenant.account}`);
+    await run(`app-key list --account ${tenant.account}`);
+    await run(`app-key list --account ${tenant.account} --json`);
+    await run(`account show ${tenant.account}`);
     expect(outputs.join('')).toContain('Imported 1 app_key');
     expect(outputs.join('')).toMatch(/:1: .*expires_at/);
     expect(outputs.join('\n')).not.toContain(CANARY);

@@ -7,10 +7,10 @@ import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
 import { newAccountId, newCaller } from '../support/accounts.ts';
 import { RUM_RECORD } from '../support/rum.ts';
 import {
+  callAlone,
   connectAgain,
-  eventFor,
+  type Handlers,
   handlersOver,
-  invokeAlone,
   NOW,
   newTable,
   put,
@@ -41,8 +41,7 @@ async function madeAt(operatorNow: number) {
   await put(table, keys.rumResource(id), RUM_RECORD);
   const keyId = async () => JSON.parse(await admin(`app-key list --account ${id} --json`))[0].app_key_id as string;
   const statusAt = async (functionNow: number, appKey: string) => {
-    const { getRumResource: handler } = functionsAt(functionNow);
-    return (await invokeAlone(handler, eventFor(getRumResource, { appKey, body: {} }))).status;
+    return (await callAlone(functionsAt(functionNow), getRumResource, { appKey, body: {} })).status;
   };
   return { id, admin, keyId, statusAt };
 }
@@ -102,11 +101,7 @@ describe('two functions whose clocks are an hour apart', () => {
     const { account, appKey } = await newCaller(table);
     const clocks = [NOW, NOW - HOUR];
     const instances = clocks.map((nowMs) => functionsAt(nowMs));
-    const call = (index: number) =>
-      invokeAlone(
-        instances[index]?.browseFleet as (typeof instances)[0]['browseFleet'],
-        eventFor(browseFleet, { appKey, body: {} }),
-      );
+    const call = (index: number) => callAlone(instances[index] as Handlers, browseFleet, { appKey, body: {} });
     const statuses = [[], []] as number[][];
     for (let round = 0; round < 3; round += 1)
       for (const index of [0, 1]) statuses[index]?.push((await call(index)).status);
@@ -124,7 +119,7 @@ describe('two functions whose clocks are an hour apart', () => {
 
   it('a count outlives its window by more than an hour, so that DynamoDB removes none that still counts', async () => {
     const { account, appKey } = await newCaller(table);
-    await invokeAlone(functionsAt(NOW).browseFleet, eventFor(browseFleet, { appKey, body: {} }));
+    await callAlone(functionsAt(NOW), browseFleet, { appKey, body: {} });
     const { ttl } = await stored(table, keys.rateCount(account, browseFleet.name, NOW / MINUTE));
     expect(Number(ttl)).toBeGreaterThan((NOW + MINUTE + HOUR) / 1000);
   });

@@ -10,10 +10,10 @@ import { expectEnvelope } from '../support/answers.ts';
 import { connectionLost } from '../support/faults.ts';
 import { startFunctions } from '../support/functions-process.ts';
 import {
+  callOperation,
   connectAgain,
   eventFor,
   handlersOver,
-  invoke,
   invokeAlone,
   newTable,
   PATIENCE,
@@ -55,7 +55,7 @@ function called(
   timeLimits = PATIENT_LIMITS,
 ) {
   const handlers = handlersOver(testDeps(handlerTable, { timeLimits }), { usageKeyAuthorizer });
-  return invoke(handlers.getRumResource, eventFor(getRumResource, { appKey }));
+  return callOperation(handlers, getRumResource, { appKey });
 }
 
 describe('DynamoDB that never replies', () => {

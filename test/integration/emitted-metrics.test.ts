@@ -11,7 +11,7 @@ import { resourcesOf, type Template } from '../../packages/local/template.ts';
 import { feedOver } from '../support/feed.ts';
 import { messagesOf } from '../support/finish.ts';
 import { newAccount } from '../support/incidents.ts';
-import { eventFor, handlersOver, invokeAlone, newTable, put, testDeps } from '../support/service.ts';
+import { callAlone, handlersOver, invokeAlone, newTable, put, testDeps } from '../support/service.ts';
 import { propertiesOf } from '../support/stack.ts';
 
 interface Line {
@@ -87,12 +87,12 @@ beforeAll(async () => {
   try {
     // A malformed row: InternalError.
     await put(table, keys.rumResource(tenant.account), { plan: 1 });
-    await invokeAlone(handlersOver(deps).getRumResource, eventFor(getRumResource, { appKey: tenant.appKey }));
+    await callAlone(handlersOver(deps), getRumResource, { appKey: tenant.appKey });
     const frozen = { ...deps, settings: { ...deps.settings, writesFrozen: true } };
-    const deletion = eventFor(deleteWorkItem, { appKey: tenant.appKey, body: { work_item_id: 'w', version: 1 } });
-    await invokeAlone(handlersOver(frozen).deleteWorkItem, deletion);
-    const { browseFleet: browse } = handlersOver({ ...deps, now: () => began });
-    for (let call = 0; call < 3; call += 1) await invokeAlone(browse, eventFor(browseFleet, { appKey: tenant.appKey }));
+    const deletion = { appKey: tenant.appKey, body: { work_item_id: 'w', version: 1 } };
+    await callAlone(handlersOver(frozen), deleteWorkItem, deletion);
+    const handlers = handlersOver({ ...deps, now: () => began });
+    for (let call = 0; call < 3; call += 1) await callAlone(handlers, browseFleet, { appKey: tenant.appKey });
 
     const methodArn = 'arn:aws:execute-api:eu-west-1:123456789012:a/prod/POST/alert/merge';
     const label = createUsageKeyAuthorizer(createAppKeys(deps), deps, 'shared');

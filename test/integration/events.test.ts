@@ -13,7 +13,7 @@ import { expectEnvelope } from '../support/answers.ts';
 import { recordsForRelay, relayed } from '../support/events.ts';
 import { aroundCalls, connectionLost } from '../support/faults.ts';
 import { newAccount } from '../support/incidents.ts';
-import { connectAgain, eventFor, handlersOver, invoke, newTable, stored, testDeps } from '../support/service.ts';
+import { callOperation, connectAgain, handlersOver, newTable, stored, testDeps } from '../support/service.ts';
 
 /** Small transactions, so that few alerts take several of them. */
 const SIZES = { transactionItems: 12 };
@@ -136,10 +136,10 @@ describe('the events of an account', () => {
     const load = (line: object) => loadData(table, 'item', [JSON.stringify(line)], { nowSeconds: 1 });
     await load(item);
     const call = () =>
-      invoke(
-        handlersOver(testDeps(table)).deleteWorkItem,
-        eventFor(deleteWorkItem, { appKey: tenant.appKey, body: { work_item_id: 'w', version: 5 } }),
-      );
+      callOperation(handlersOver(testDeps(table)), deleteWorkItem, {
+        appKey: tenant.appKey,
+        body: { work_item_id: 'w', version: 5 },
+      });
     const { body } = await call();
     await call();
     const row = await stored(table, keys.workItem(account, 'w'));

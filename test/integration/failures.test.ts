@@ -8,6 +8,7 @@ import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { listen } from '../support/listen.ts';
 import {
+  callAlone,
   connectAgain,
   eventFor,
   handlersOver,
@@ -36,10 +37,7 @@ const missingTable = () => connectTable({ name: 'no-such-table', endpoint: dynam
 describe('an unforeseen error', () => {
   it('is InternalError with a fixed text, which names no table, no host, no query and no stack', async () => {
     const deps = testDeps(missingTable());
-    const answer = await invokeAlone(
-      handlersOver(deps).getRumResource,
-      eventFor(getRumResource, { appKey: 'secret-key' }),
-    );
+    const answer = await callAlone(handlersOver(deps), getRumResource, { appKey: 'secret-key' });
     expectEnvelope(answer, 500, 'InternalError');
     expect(answer.body.error.message).toBe('Internal error. Report it with the request_id.');
     expect(answer.headers).not.toHaveProperty('Retry-After');
@@ -64,7 +62,7 @@ describe('an unforeseen error', () => {
         $metadata: { requestId: 'of AWS', attempts: 1 },
       });
     });
-    const answer = await invokeAlone(handlersOver(deps).getRumResource, eventFor(getRumResource, { appKey }));
+    const answer = await callAlone(handlersOver(deps), getRumResource, { appKey });
     expectEnvelope(answer, 500, 'InternalError');
     const { request_id } = answer.body;
     const failed = deps.log.lines.filter(({ message }) => message === 'call failed');

@@ -4,17 +4,16 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { int64Keyword, withInt64 } from '../../infra/generate/int64-keyword.ts';
 import type { Table } from '../../lib/dynamodb/client.ts';
-import { type ListedOperation, type Operation, operationIdOf, operations } from '../../lib/http/operations.ts';
+import { type ListedOperation, type Operation, operations } from '../../lib/http/operations.ts';
 import { type Int64, parseJson, stringifyJson, toInt64 } from '../../lib/shared/json.ts';
 import { SEED } from '../support/chance.ts';
 import { newAccount } from '../support/incidents.ts';
 import { inlined } from '../support/openapi.ts';
 import {
   type Answer,
-  eventFor,
+  callAlone,
   type Handlers,
   handlersOver,
-  invokeAlone,
   NOW,
   newDouble,
   newTable,
@@ -154,8 +153,7 @@ function expectDescribed({ path }: Operation, { status, body }: Answer): void {
 
 async function send({ handlers, appKey }: Service, operation: ListedOperation, body: unknown): Promise<Answer> {
   clock += 60_000;
-  const handler = handlers[operationIdOf(operation.name)];
-  return invokeAlone(handler, eventFor(operation, { appKey, rawBody: stringifyJson(body) }));
+  return callAlone(handlers, operation, { appKey, rawBody: stringifyJson(body) });
 }
 
 describe.each(operations)(`requests made from openapi.json (SEED=${SEED}): $name`, (operation) => {

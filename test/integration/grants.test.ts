@@ -17,7 +17,7 @@ import { hostId, inventory, live, newFleet } from '../support/fleet.ts';
 import { grantedTo, requiredPermissions } from '../support/grants.ts';
 import { newAccount } from '../support/incidents.ts';
 import { RUM_RECORD } from '../support/rum.ts';
-import { connectAgain, eventFor, handlersOver, invoke, newTable, put, stored, testDeps } from '../support/service.ts';
+import { callOperation, connectAgain, handlersOver, newTable, put, stored, testDeps } from '../support/service.ts';
 
 let table: Table;
 beforeAll(async () => {
@@ -78,7 +78,7 @@ describe('what a function does with the table is what it may do, no more and no 
     failAfter((command) => {
       if (command === 'UpdateItem') throw connectionLost(); // it looks at the count
     });
-    await invoke(handlersOver(testDeps(own)).browseFleet, eventFor(browseFleet, { appKey: tenant.appKey, body: {} }));
+    await callOperation(handlersOver(testDeps(own)), browseFleet, { appKey: tenant.appKey, body: {} });
     expect(used).toEqual(granted('browse-fleet'));
   });
 
@@ -86,9 +86,9 @@ describe('what a function does with the table is what it may do, no more and no 
     const tenant = await newAccount(table);
     await put(table, keys.rumResource(tenant.account), RUM_RECORD);
     const { own, used } = recording();
-    const { getRumResource: handler } = handlersOver(testDeps(own));
+    const handlers = handlersOver(testDeps(own));
     for (let call = 0; call < 2; call += 1)
-      await invoke(handler, eventFor(getRumResource, { appKey: tenant.appKey, body: {} }));
+      await callOperation(handlers, getRumResource, { appKey: tenant.appKey, body: {} });
     expect(used).toEqual(granted('get-rum-resource'));
   });
 
@@ -100,7 +100,7 @@ describe('what a function does with the table is what it may do, no more and no 
     });
     await put(table, keys.workItem(tenant.account, 'w'), { work_item_id: 'w', version: 1, title: 't' });
     const body = { work_item_id: 'w', version: 1 };
-    await invoke(handlersOver(testDeps(own)).deleteWorkItem, eventFor(deleteWorkItem, { appKey: tenant.appKey, body }));
+    await callOperation(handlersOver(testDeps(own)), deleteWorkItem, { appKey: tenant.appKey, body });
     expect(used).toEqual(granted('delete-work-item'));
   });
 

@@ -10,7 +10,7 @@ import { aroundCalls } from '../support/faults.ts';
 import { feedOver } from '../support/feed.ts';
 import { newAccount } from '../support/incidents.ts';
 import { RUM_RECORD } from '../support/rum.ts';
-import { connectAgain, eventFor, handlersOver, invoke, newTable, stored, testDeps } from '../support/service.ts';
+import { callOperation, connectAgain, handlersOver, newTable, stored, testDeps } from '../support/service.ts';
 
 const NOW = 1_795_000_000_000;
 let table: Table;
@@ -21,7 +21,7 @@ beforeAll(async () => {
 async function newTenant() {
   const tenant = await newAccount(table);
   const { account, appKey } = tenant;
-  const { mergeAlerts, deleteWorkItem: handler } = handlersOver(testDeps(table, { now: () => NOW }));
+  const handlers = handlersOver(testDeps(table, { now: () => NOW }));
   const own = connectAgain(table);
   const feed = feedOver(own, () => NOW);
   await feed.send({ kind: 'member', account_id: account, member_id: 9, name: 'Ada' }); // now the account is known
@@ -31,15 +31,18 @@ async function newTenant() {
     itemRow: () => stored(table, keys.workItem(account, 'w')),
     alertRow: (id: string) => stored(table, keys.alert(account, id)),
     async mergeInto(incident_id: string, alert: string, more: object = {}): Promise<number> {
-      const merged = await tenant.merge(mergeAlerts, { alert_ids: [alert], incident_id, ...more });
+      const merged = await tenant.merge(handlers.mergeAlerts, { alert_ids: [alert], incident_id, ...more });
       expect(merged.status).toBe(200);
       return (await tenant.feed(incident_id)).at(-1).sequence;
     },
     undo: (incidentId: string, sequence: number) =>
       undoMerge(testDeps(table, { now: () => NOW }), { account, incidentId, sequence, by: 'o', requestId: 'r' }),
     async remove(version: number) {
-      const event = eventFor(deleteWorkItem, { appKey, body: { work_item_id: 'w', version } });
-      expect((await invoke(handler, event)).status).toBe(200);
+      const { status } = await callOperation(handlers, deleteWorkItem, {
+        appKey,
+        body: { work_item_id: 'w', version },
+      });
+      expect(status).toBe(200);
     },
     async restore() {
       const row = await stored(table, keys.workItem(account, 'w'));

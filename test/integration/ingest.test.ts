@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
-import { browseFleet, deleteWorkItem } from '../../lib/http/operations.ts';
+import { browseFleet, deleteWorkItem, type ListedOperation } from '../../lib/http/operations.ts';
 import { recordOf } from '../../lib/ingest/records.ts';
 import { rowsOf } from '../../lib/ingest/write-records.ts';
 import { SEED, seededRandom } from '../support/chance.ts';
 import { connectionLost } from '../support/faults.ts';
 import { feedOver } from '../support/feed.ts';
 import { newAccount } from '../support/incidents.ts';
-import { connectAgain, eventFor, handlersOver, invoke, newTable, stored, testDeps } from '../support/service.ts';
+import { callOperation, connectAgain, handlersOver, newTable, stored, testDeps } from '../support/service.ts';
 
 const NOW = 1_795_000_000_000;
 let table: Table;
@@ -20,11 +20,8 @@ async function newTenant() {
   const tenant = await newAccount(table);
   let clock = NOW;
   const handlers = handlersOver(testDeps(table, { now: () => clock }));
-  const call = (operation: typeof browseFleet | typeof deleteWorkItem, body: object) =>
-    invoke(
-      operation === browseFleet ? handlers.browseFleet : handlers.deleteWorkItem,
-      eventFor(operation, { appKey: tenant.appKey, body }),
-    );
+  const call = (operation: ListedOperation, body: object) =>
+    callOperation(handlers, operation, { appKey: tenant.appKey, body });
   return {
     ...tenant,
     feed: feedOver(table, () => NOW),

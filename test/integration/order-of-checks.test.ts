@@ -2,16 +2,11 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { createFallbackRoute } from '../../lib/http/fallback-route.ts';
-import {
-  allowedMethods,
-  browseFleet,
-  type ListedOperation,
-  operationIdOf,
-  operations,
-} from '../../lib/http/operations.ts';
+import { allowedMethods, browseFleet, type ListedOperation, operations } from '../../lib/http/operations.ts';
 import { newAccountId, newCaller } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import {
+  callOperation,
   type EventOptions,
   eventFor,
   type Handlers,
@@ -43,8 +38,7 @@ const FAULTS = {
   body: { rawBody: '{"limit":0,"no_cache":0}' },
 } satisfies Record<string, EventOptions>;
 
-const send = (operation: ListedOperation, options: EventOptions) =>
-  invoke(handlers[operationIdOf(operation.name)], eventFor(operation, options));
+const send = (operation: ListedOperation, options: EventOptions) => callOperation(handlers, operation, options);
 
 /** Stores a rate count that is used up. */
 async function fillMinute(account: number | bigint): Promise<void> {

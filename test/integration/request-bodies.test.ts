@@ -5,6 +5,7 @@ import { newCaller } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import {
   type Answer,
+  callOperation,
   type EventOptions,
   eventFor,
   type Handlers,
@@ -25,7 +26,7 @@ beforeAll(async () => {
 });
 
 const call = (options: EventOptions): Promise<Answer> =>
-  invoke(handlers.getRumResource, eventFor(getRumResource, { appKey, ...options }));
+  callOperation(handlers, getRumResource, { appKey, ...options });
 /** The body passed all checks: the account has no RUM resource. */
 const accepted = (answer: Answer) => expectEnvelope(answer, 400, 'ResourceNotFound');
 const base64 = (bytes: Uint8Array | string) => ({
@@ -94,7 +95,7 @@ describe('the size of the body', () => {
     const small = handlersOver(testDeps(table, { settings: { maxBodyBytes: 1024 } }));
     const caller = await newCaller(table);
     const sendBytes = (bytes: number) =>
-      invoke(small.getRumResource, eventFor(getRumResource, { appKey: caller.appKey, rawBody: ofSize(bytes) }));
+      callOperation(small, getRumResource, { appKey: caller.appKey, rawBody: ofSize(bytes) });
     accepted(await sendBytes(1024));
     expectEnvelope(await sendBytes(1025), 413, 'EntityTooLarge');
   });

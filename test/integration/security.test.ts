@@ -4,17 +4,16 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import type { ErrorCode } from '../../lib/http/errors.ts';
-import { type OperationName, operationIdOf, operations } from '../../lib/http/operations.ts';
+import { type OperationName, operations } from '../../lib/http/operations.ts';
 import { sealCursor } from '../../lib/operations/browse-fleet/fleet-request.ts';
 import { inventory } from '../support/fleet.ts';
 import { newAccount, objectId } from '../support/incidents.ts';
 import { RUM_RECORD } from '../support/rum.ts';
 import {
+  callOperation,
   type EventOptions,
-  eventFor,
   type Handlers,
   handlersOver,
-  invoke,
   NOW,
   newTable,
   put,
@@ -233,7 +232,7 @@ describe.each(operations)('$path', (operation) => {
     async (_name, { send, code }) => {
       clock += 60_000;
       const before = await contents();
-      const answer = await invoke(handlers[operationIdOf(operation.name)], eventFor(operation, send(route)));
+      const answer = await callOperation(handlers, operation, send(route));
       expect(answer.body.error?.code ?? 'OK').toBe(code(route));
       expect(answer.text).not.toContain(SECRET);
       expect(JSON.stringify(answer.headers)).not.toContain(SECRET);
@@ -246,10 +245,7 @@ describe.each(operations)('$path', (operation) => {
     const work = async (appKey: string) => {
       clock += 60_000;
       const before = tap.attempts.length;
-      const { text } = await invoke(
-        handlers[operationIdOf(operation.name)],
-        eventFor(operation, { appKey, body: route.valid() }),
-      );
+      const { text } = await callOperation(handlers, operation, { appKey, body: route.valid() });
       const calls = tap.attempts.slice(before).map(({ command, body }) => `${command} ${body.length}`);
       return { calls, length: text.length };
     };

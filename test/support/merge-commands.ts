@@ -11,7 +11,7 @@ import { expectEnvelope } from './answers.ts';
 import type { FaultyTable } from './faulty-table.ts';
 import { finishFeed } from './finish.ts';
 import { newAccount } from './incidents.ts';
-import { type Answer, eventFor, handlersOver, invokeAlone, stored, storedUnder, testDeps } from './service.ts';
+import { type Answer, callAlone, handlersOver, invokeAlone, stored, storedUnder, testDeps } from './service.ts';
 
 const ALERTS = 6;
 const INCIDENTS = 3;
@@ -251,9 +251,8 @@ class Delete implements Command {
   check = () => true;
   async run({ item }: Model, real: Real): Promise<void> {
     const version = Math.max(1, item.version + this.versionOff);
-    const { deleteWorkItem: handler } = handlersOver(depsOf(real));
-    const event = eventFor(deleteWorkItem, { appKey: real.tenant.appKey, body: { work_item_id: 'w', version } });
-    const { body } = await invokeAlone(handler, event);
+    const options = { appKey: real.tenant.appKey, body: { work_item_id: 'w', version } };
+    const { body } = await callAlone(handlersOver(depsOf(real)), deleteWorkItem, options);
     const expected =
       item.deletedFrom === undefined
         ? version === item.version

@@ -16,7 +16,13 @@ import { forEach } from '../../lib/dynamodb/pool.ts';
 import type { AppKeyRow } from '../../lib/dynamodb/rows.ts';
 import { createFallbackRoute } from '../../lib/http/fallback-route.ts';
 import type { Handler } from '../../lib/http/operation-handler.ts';
-import { allowedMethods, type Operation, operationIdOf, operations } from '../../lib/http/operations.ts';
+import {
+  allowedMethods,
+  type ListedOperation,
+  type Operation,
+  operationIdOf,
+  operations,
+} from '../../lib/http/operations.ts';
 import type { Deps } from '../../lib/shared/deps.ts';
 import { type Int64, stringifyJson } from '../../lib/shared/json.ts';
 import { readSettings, type Settings } from '../../lib/shared/settings.ts';
@@ -227,6 +233,20 @@ export async function invoke(handler: Handler, event: APIGatewayProxyEvent): Pro
 /** Calls a handler as Lambda would, without a gateway before it. */
 export const invokeAlone = async (handler: Handler, event: APIGatewayProxyEvent): Promise<Answer> =>
   answerOf(await handler(event, CONTEXT));
+
+/** Calls an operation over HTTP, through the gateway of the template. */
+export const callOperation = (
+  handlers: Handlers,
+  operation: ListedOperation,
+  options: EventOptions = {},
+): Promise<Answer> => invoke(handlers[operationIdOf(operation.name)], eventFor(operation, options));
+
+/** Calls an operation as Lambda would, without a gateway before it. */
+export const callAlone = (
+  handlers: Handlers,
+  operation: ListedOperation,
+  options: EventOptions = {},
+): Promise<Answer> => invokeAlone(handlers[operationIdOf(operation.name)], eventFor(operation, options));
 
 function answerOf({
   statusCode,

@@ -4,7 +4,7 @@ import { deleteWorkItem } from '../../lib/http/operations.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 import type { FaultProxy } from './fault-proxy.ts';
 import { newAccount } from './incidents.ts';
-import { type Answer, eventFor, handlersOver, invokeAlone, testDeps } from './service.ts';
+import { type Answer, callAlone, handlersOver, testDeps } from './service.ts';
 
 /** Calls of each kind: more than the client has sockets, and than the SDK's shared quota has retries. */
 const CALLS = process.env.FAULTS ? 200 : 120;
@@ -23,7 +23,7 @@ export async function connectAfterStorm(
   const { appKey } = await newAccount(table);
   const handlers = handlersOver(testDeps(through, { timeLimits: TIME_LIMITS }));
   const call = (work_item_id: string) =>
-    invokeAlone(handlers.deleteWorkItem, eventFor(deleteWorkItem, { appKey, body: { work_item_id, version: 1 } }));
+    callAlone(handlers, deleteWorkItem, { appKey, body: { work_item_id, version: 1 } });
   proxy.plan();
   await call('opens a connection and looks the key up');
   proxy.plan(({ body }) => (body.includes('storm-hang') ? 'hang' : 'throttle'));
