@@ -1,4 +1,4 @@
-/** The operator's console: it answers an operator's questions, on a sample, a large fleet and hostile data. */
+/** Tests the operator's console with the sample, with a large fleet and with hostile data. */
 import { strict as assert } from 'node:assert';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -16,7 +16,7 @@ import { expectAccessible, openPage, overhang, type Surroundings } from './surro
 const shell = promisify(execFile);
 const LARGE = { account: 3, hosts: 50_000, reporting: 2_500 };
 const HOSTILE = 4;
-/** Widths of a desk and of a phone; each page is looked at in the light and in the dark. */
+/** Screens of a desk and of a phone. */
 const WIDTHS = [
   { viewport: { width: 1440, height: 760 } },
   { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
@@ -29,7 +29,7 @@ export async function testConsole(surroundings: Surroundings): Promise<void> {
   const table = connectTable({ name: service.tableName, endpoint: service.endpoint, ...PATIENT });
   const large = { ...table, name: 'large-fleet' };
   const filling = fillLarge(large, service.endpoint);
-  // What fails first ends the test, and the service with it: this would hide it.
+  // Another failure ends the service: that this then fails, too, must not hide it.
   filling.catch(() => undefined);
   const [visitor, phone] = await Promise.all(WIDTHS.map((options) => openPage(surroundings, options)));
   assert.ok(visitor && phone);
@@ -76,16 +76,16 @@ export async function testConsole(surroundings: Surroundings): Promise<void> {
   await filling;
   await answersTheLargeFleet(large, surroundings);
   const problems = [...visitor.problems, ...phone.problems];
-  // Of the address that is none.
+  // The address that does not exist is a 404.
   assert.deepEqual(
     problems.filter((problem) => !problem.includes('404')),
     [],
   );
   table.client.destroy();
-  process.stdout.write('ok the console answers an operator, at a desk, on a phone, in the dark, by keyboard\n');
+  process.stdout.write('ok the console works at a desk, on a phone, in the dark scheme and by keyboard\n');
 }
 
-/** In the light and in the dark. */
+/** Fails unless the page is accessible in the light and in the dark scheme, and fits the screen. */
 async function expectReadable(page: Page): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
@@ -95,7 +95,7 @@ async function expectReadable(page: Page): Promise<void> {
   assert.ok(wide <= 0, `${page.url()} is ${wide} pixels too wide`);
 }
 
-/** Clicks a link and waits until its page is there as a whole. */
+/** Clicks a link and waits until its page has loaded. */
 async function follow(page: Page, link: Locator): Promise<void> {
   const address = String(await link.evaluate((element) => (element as unknown as { href: string }).href));
   await link.click();
@@ -134,7 +134,7 @@ async function answersTheFleet(page: Page, surroundings: Surroundings): Promise<
   );
 }
 
-/** On a busy machine DynamoDB Local may be slower than a call waits. */
+/** Repeats a call while it is ServiceUnavailable: on a busy machine DynamoDB Local may be too slow. */
 async function untilAnswered<Answer extends { error?: { code: string } }>(
   call: () => Promise<Answer>,
 ): Promise<Answer> {
@@ -142,7 +142,7 @@ async function untilAnswered<Answer extends { error?: { code: string } }>(
   return answer.error?.code === 'ServiceUnavailable' ? untilAnswered(call) : answer;
 }
 
-/** What did a request do, and how is that undone? At a desk, and with the fingers on a phone. */
+/** What did a request do, and how is that undone? At a desk, and by touch on a phone. */
 async function answersTheMerge(page: Page, phone: Page, surroundings: Surroundings): Promise<void> {
   const calls = surroundings.printed
     .split('\n')
@@ -173,7 +173,7 @@ async function answersTheMerge(page: Page, phone: Page, surroundings: Surroundin
   assert.match(await phone.innerText('.merges'), /^Undo of \d+ into .*operator local user.*undone/s);
 }
 
-/** By itself if it is asked to, and it says that an answer takes long. */
+/** A page refreshes by itself if asked to, and says when an answer takes long. */
 async function refreshes(page: Page, home: string): Promise<void> {
   await page.clock.install();
   await page.goto(`${home}/1/incidents`);
@@ -210,7 +210,7 @@ async function worksByKeyboard(page: Page, home: string): Promise<void> {
   assert.equal(await page.evaluate('document.activeElement.closest("main") !== null'), true);
 }
 
-/** 50,000 hosts are looked at without reading them all. */
+/** A fleet of 50,000 hosts is shown without reading all of it. */
 async function answersTheLargeFleet(table: Table, { browser }: Surroundings): Promise<void> {
   const console = await serveConsole({ table });
   const url = `http://127.0.0.1:${console.port}`;
@@ -233,7 +233,7 @@ async function answersTheLargeFleet(table: Table, { browser }: Surroundings): Pr
   await console.close();
 }
 
-/** In a table without a stream, which DynamoDB Local writes to several times as fast. */
+/** Fills a table without a stream, to which DynamoDB Local writes several times as fast. */
 async function fillLarge(table: Table, endpoint: string): Promise<void> {
   await createTable(endpoint, table.name, { stream: false });
   await loadLines(table, [{ kind: 'account', account_id: LARGE.account, name: 'Large', permissions: ['monit'] }]);

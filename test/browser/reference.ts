@@ -1,4 +1,4 @@
-/** The reference page: it renders, tries calls, and asks nobody else for anything. */
+/** Tests the reference page: it renders, sends calls, and requests nothing from other servers. */
 import { strict as assert } from 'node:assert';
 import type { Page } from 'playwright-core';
 import { openPage, overhang, type Surroundings } from './surroundings.ts';
@@ -23,7 +23,7 @@ export async function testReference(surroundings: Surroundings): Promise<void> {
   for (const name of ['Guide', 'Client', 'OpenAPI', 'Console']) {
     const address = await page.getByRole('link', { name, exact: true }).getAttribute('href');
     const { status } = await fetch(`${url}${address}`);
-    // The console lets nobody in who has not the address that was printed.
+    // The console's link lets nobody in: only the printed address does.
     assert.equal(status, name === 'Console' ? 401 : 200, name);
   }
   await surroundings.picture(page, 'reference-page');
@@ -46,7 +46,7 @@ export async function testReference(surroundings: Surroundings): Promise<void> {
   assert.deepEqual(problems, []);
   const light = await ground(page);
 
-  // The bound of a version is beyond 2^53.
+  // The bound of `version` is beyond 2^53.
   const deletion = page.locator('.opblock', { hasText: '/incident/work-item/delete' });
   await deletion.locator('.opblock-summary').click();
   await deletion.locator('.model-example .tablinks', { hasText: 'Schema' }).first().click();
@@ -55,7 +55,7 @@ export async function testReference(surroundings: Surroundings): Promise<void> {
   await page.waitForFunction("document.body.innerText.includes('9223372036854775806')");
   assert.doesNotMatch(await deletion.innerText(), /922337203685477(5807|6000)/);
 
-  // Another key, by the page's own dialogue.
+  // Another key, which the page's dialogue takes.
   await page.locator('button.authorize').first().click();
   const dialogue = page.locator('.dialog-ux');
   await dialogue.locator('button:has-text("Logout")').click();
@@ -66,7 +66,7 @@ export async function testReference(surroundings: Surroundings): Promise<void> {
   await page.waitForFunction("/Unauthorized/.test(document.querySelector('.live-responses-table')?.textContent)");
   assert.match(await block.locator('.live-responses-table').innerText(), /"code": "Unauthorized"/);
 
-  // The wrong key is refused, which the browser says in its console.
+  // The browser logs the 401 of the wrong key to its console.
   assert.deepEqual(
     problems.filter((problem: string) => !problem.includes('401')),
     [],
@@ -87,7 +87,7 @@ export async function testReference(surroundings: Surroundings): Promise<void> {
   const wide = await overhang(phone.page);
   assert.ok(wide <= 0, `on a phone the page is ${wide} pixels too wide`);
   assert.deepEqual(phone.problems, []);
-  process.stdout.write('ok the reference page renders, tries calls, and asks nobody else for anything\n');
+  process.stdout.write('ok the reference page renders, sends calls, and requests nothing from other servers\n');
 }
 
 const ground = (page: Page) => page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor');

@@ -1,6 +1,6 @@
 /**
- * `npm run test:browser`: the reference page and the console in headless Chromium (`CHROMIUM`, or /usr/bin/chromium), on a
- * service of their own. `--pictures` renews those of the documents.
+ * `npm run test:browser`: tests the reference page and the console in headless Chromium (`CHROMIUM`, or /usr/bin/chromium), with a
+ * service of their own. `--pictures` renews the pictures of the documents.
  */
 import { testConsole } from './console.ts';
 import { testReference } from './reference.ts';

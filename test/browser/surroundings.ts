@@ -1,4 +1,4 @@
-/** The service and the browser that the tests of pages share, and what every page must be. */
+/** The service and the browser that the tests of pages share, and checks for every page. */
 import { strict as assert } from 'node:assert';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,7 +10,7 @@ export interface Surroundings {
   /** What `npm start` printed. */
   readonly printed: string;
   readonly browser: Browser;
-  /** Pictures for the documents, if they are to be taken. */
+  /** Takes a picture for the documents, if `--pictures` asks for them. */
   picture(page: Page, file: string): Promise<void>;
 }
 
@@ -55,10 +55,10 @@ export async function withService(
   }
 }
 
-/** However slow the machine is: what does not come at all ends the test. */
+/** Long enough for any machine: only what never comes fails the test. */
 const MAX_WAIT_MS = 300_000;
 
-/** A page that keeps what goes wrong on it: errors in the console, and requests to anybody but the server at `url`. */
+/** Opens a page. @returns with its problems: errors in the browser's console, and requests to other servers than `url` */
 export async function openPage(
   { url, browser }: Pick<Surroundings, 'url' | 'browser'>,
   options: BrowserContextOptions = {},
@@ -75,13 +75,13 @@ export async function openPage(
   return { context, page, problems };
 }
 
-/** How many pixels the page is wider than the screen. */
+/** By how many pixels the page is wider than the screen. */
 export const overhang = (page: Page): Promise<number> =>
   page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
 
-/** Fails unless axe finds nothing. */
+/** Fails if axe finds a violation of accessibility. */
 export async function expectAccessible(page: Page): Promise<void> {
-  // Evaluated by the debugger, so that the page's policy need not allow it.
+  // The debugger evaluates it, so that the page's content security policy need not allow it.
   await page.evaluate(axe.source);
   const { violations } = (await page.evaluate('axe.run()')) as { violations: axe.Result[] };
   const found = violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes[0]?.html.slice(0, 200)}`);

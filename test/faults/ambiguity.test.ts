@@ -1,20 +1,19 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { collections, keys } from '../../lib/dynamodb/keys.ts';
-import { browseFleet, deleteWorkItem, mergeAlerts, type Operation } from '../../lib/http/operations.ts';
-import { type ListedAppKey, listAppKeys, putAccount, readAccount } from '../../packages/admin/accounts/accounts.ts';
-import { runCommand } from '../../packages/admin/test/support/run-admin.ts';
+import { browseFleet, deleteWorkItem, type ListedOperation, mergeAlerts } from '../../lib/http/operations.ts';
+import { type ListedAppKey, listAppKeys, readAccount } from '../../packages/admin/accounts/accounts.ts';
+import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
 import { SEED, sample, seededRandom } from '../support/chance.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type Fault, type FaultProxy, type Plan, type ProxiedCall, startFaultProxy } from '../support/fault-proxy.ts';
 import { finishFeed } from '../support/finish.ts';
 import { type Account, newAccount } from '../support/incidents.ts';
 import {
+  callAlone,
   connectThrough,
-  eventFor,
-  type Handlers,
   handlersOver,
-  invokeAlone,
+  NOW,
   newTable,
   PATIENCE,
   put,
@@ -24,11 +23,10 @@ import {
 } from '../support/service.ts';
 import { connectAfterStorm } from '../support/storm.ts';
 
-/** Faults after which the caller of DynamoDB cannot know, or gets a wrong answer, whether a call was applied. */
+/** Faults after which DynamoDB's caller does not know, or is told wrongly, whether the call was applied. */
 const AMBIGUOUS = ['drop', 'error-before', 'error-after', 'conflict'] as const satisfies Fault[];
-/** Those after which it was. */
+/** Those of them after which it was applied. */
 const APPLIED = ['drop', 'error-after'] as const satisfies Fault[];
-const NOW = 2_050_000_020_000;
 
 let table: Table;
 beforeAll(async () => {
@@ -41,44 +39,37 @@ interface Way {
   through: Table;
 }
 
-/** Something that writes: done once it returns true; what it says it did not do can be retried. */
+/** Something that writes. */
 interface Prepared {
+  /** @returns whether it succeeded: what failed can be retried */
   act(way: Way): Promise<boolean>;
-  /** What the service does later by itself. */
+  /** What the service does later on its own. */
   afterwards?(): Promise<void>;
-  /** How often it has had its effect. */
+  /** How many times it has had its effect. */
   effects(): Promise<number>;
 }
 
 const call =
-  (handler: keyof Handlers, operation: Operation, tenant: Account, body: object) =>
+  (operation: ListedOperation, tenant: Account, body: object) =>
   async ({ through }: Omit<Way, 'proxy'>): Promise<boolean> => {
     const handlers = handlersOver(testDeps(through, { now: () => NOW }));
-    const { status } = await invokeAlone(handlers[handler], eventFor(operation, { appKey: tenant.appKey, body }));
-    return status === 200;
+    return (await callAlone(handlers, operation, { appKey: tenant.appKey, body })).status === 200;
   };
 
 const admin =
   (...args: (string | number)[]) =>
   async ({ proxy }: Way, stdin = ''): Promise<boolean> => {
-    const { exitCode } = await runCommand([...args.map(String), '--endpoint', proxy.endpoint, '--table', table.name], {
-      stdin,
-    });
+    const { exitCode } = await adminOf(table, proxy.endpoint)(args.map(String), { stdin });
     return exitCode === 0;
   };
 
-async function account(): Promise<Account> {
-  const tenant = await newAccount(table);
-  await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: ['monit'] });
-  return tenant;
-}
 const deletedItem = { work_item_id: 'w', title: 't', version: 2, deleted_at_ms: 5, deleted_by: 'k' };
 const feedOf = async (tenant: Account, id: string, kind: string) =>
   (await tenant.feed(id)).filter((row) => row.kind === kind && !row.pending).length;
 
 /** A merge, and what it takes to be done: all alerts there, one entry. */
 async function mergeOf(count: number) {
-  const tenant = await account();
+  const tenant = await newAccount(table);
   const to = await tenant.incident();
   const alerts = await tenant.alerts(count);
   const body = { alert_ids: alerts, incident_id: to };
@@ -89,14 +80,14 @@ async function mergeOf(count: number) {
 async function preparedMerge(count: number): Promise<Prepared> {
   const { tenant, to, body, moved } = await mergeOf(count);
   return {
-    act: call('mergeAlerts', mergeAlerts, tenant, body),
+    act: call(mergeAlerts, tenant, body),
     afterwards: async () => finishFeed(table, await tenant.feed(to)),
     effects: async () => ((await moved(to)) ? await feedOf(tenant, to, 'merge') : 0),
   };
 }
 async function preparedUndo(count: number): Promise<Prepared> {
   const { tenant, to, body, moved } = await mergeOf(count);
-  await call('mergeAlerts', mergeAlerts, tenant, body)({ through: table });
+  await call(mergeAlerts, tenant, body)({ through: table });
   const sequence = (await tenant.feed(to)).find(({ kind }) => kind === 'merge').sequence;
   return {
     act: admin('merge', 'undo', to, sequence, '--account', tenant.account),
@@ -110,15 +101,15 @@ async function issued(tenant: Account): Promise<ListedAppKey[]> {
 
 const WRITERS: Record<string, (way: Way) => Promise<Prepared>> = {
   'deleting a work item': async () => {
-    const tenant = await account();
+    const tenant = await newAccount(table);
     await put(table, keys.workItem(tenant.account, 'w'), { work_item_id: 'w', title: 't', version: 1 });
     return {
-      act: call('deleteWorkItem', deleteWorkItem, tenant, { work_item_id: 'w', version: 1 }),
+      act: call(deleteWorkItem, tenant, { work_item_id: 'w', version: 1 }),
       effects: async () => Number((await stored(table, keys.workItem(tenant.account, 'w'))).version) - 1,
     };
   },
   'restoring a work item': async () => {
-    const tenant = await account();
+    const tenant = await newAccount(table);
     await put(table, keys.workItem(tenant.account, 'w'), deletedItem);
     return {
       act: admin('work-item', 'restore', 'w', '--account', tenant.account),
@@ -130,9 +121,9 @@ const WRITERS: Record<string, (way: Way) => Promise<Prepared>> = {
   'undoing a merge of 3': () => preparedUndo(3),
   'undoing a merge of 101': () => preparedUndo(101),
   'browsing, counted by the limit': async () => {
-    const tenant = await account();
+    const tenant = await newAccount(table);
     return {
-      act: call('browseFleet', browseFleet, tenant, {}),
+      act: call(browseFleet, tenant, {}),
       effects: async () =>
         Number((await stored(table, keys.rateCount(tenant.account, browseFleet.name, NOW / 60_000)))?.total ?? 0),
     };
@@ -148,7 +139,7 @@ const WRITERS: Record<string, (way: Way) => Promise<Prepared>> = {
     };
   },
   'granting a permission': async (way) => {
-    const tenant = await account();
+    const tenant = await newAccount(table);
     await admin('account', 'revoke', tenant.account, 'monit')(way);
     const row = () => stored(table, keys.account(tenant.account));
     const { revision } = await row();
@@ -161,14 +152,14 @@ const WRITERS: Record<string, (way: Way) => Promise<Prepared>> = {
     };
   },
   'issuing a key': async () => {
-    const tenant = await account();
+    const tenant = await newAccount(table);
     return {
       act: admin('app-key', 'issue', '--account', tenant.account),
       effects: async () => (await issued(tenant)).length,
     };
   },
   'revoking a key': async (way) => {
-    const tenant = await account();
+    const tenant = await newAccount(table);
     await admin('app-key', 'issue', '--account', tenant.account)(way);
     const [key] = await issued(tenant);
     return {
@@ -177,7 +168,7 @@ const WRITERS: Record<string, (way: Way) => Promise<Prepared>> = {
     };
   },
   'rotating a key': async (way) => {
-    const tenant = await account();
+    const tenant = await newAccount(table);
     await admin('app-key', 'issue', '--account', tenant.account)(way);
     const [key] = await issued(tenant);
     return {
@@ -189,7 +180,7 @@ const WRITERS: Record<string, (way: Way) => Promise<Prepared>> = {
     };
   },
   'importing 60 members': async () => {
-    const tenant = await account();
+    const tenant = await newAccount(table);
     const lines = Array.from({ length: 60 }, (_, index) =>
       JSON.stringify({ kind: 'member', account_id: tenant.account, member_id: index + 1, name: 'm' }),
     );
@@ -200,13 +191,13 @@ const WRITERS: Record<string, (way: Way) => Promise<Prepared>> = {
   },
 };
 
-/** One wire call has a fault. */
+/** Plans a fault for one wire call. */
 const once = (fault: Fault, nth: number): Plan => {
   // Only a write can meet a transaction on its row.
   const applies = ({ action }: ProxiedCall) => fault !== 'conflict' || !isRead(action);
   return (one) => (one.number === nth && applies(one) ? fault : undefined);
 };
-/** One wire call has a fault, and whenever the SDK sends it again it fails. */
+/** Plans a fault for one wire call, and lets each retry of it by the SDK fail. */
 const forGood = (fault: Fault, nth: number): Plan => {
   let lost: string | undefined;
   return ({ number, body }) => {
@@ -216,7 +207,7 @@ const forGood = (fault: Fault, nth: number): Plan => {
 };
 const isRead = (action: string) => /Get|Query/.test(action);
 
-/** Does it with faults on the wire. */
+/** Runs a writer with faults on the wire, and again until it succeeds. */
 async function withFaults(prepare: (way: Way) => Promise<Prepared>, way: Way, plan?: Plan) {
   const { proxy } = way;
   proxy.plan();
@@ -227,13 +218,12 @@ async function withFaults(prepare: (way: Way) => Promise<Prepared>, way: Way, pl
   proxy.plan();
   await afterwards?.();
   const had = await effects();
-  // What was not done, or not all, can be done again.
   for (let again = 0; !done && again < 3 && !(await act(way)); again += 1);
   const inTheEnd = await effects();
   return { done, had, inTheEnd, actions };
 }
 
-/** Wire calls in the middle of a long row of like calls: a few stand for them. */
+/** The wire calls to try faults at: of a long row of like calls a few. */
 const pointsOf = (actions: readonly string[]) =>
   actions
     .map((action, index) => ({ action, nth: index + 1 }))
@@ -241,11 +231,11 @@ const pointsOf = (actions: readonly string[]) =>
 
 const SHORT = process.env.FAULTS === undefined;
 
-/** Writers that callers of the API have. The operator's command is a process and a client of its own each time. */
+/** Writers that are calls of the API. The others are commands, each with a client of its own. */
 const OF_THE_API = ['deleting a work item', 'merging 3 alerts', 'merging 101 alerts', 'browsing, counted by the limit'];
-/** Those that are begun again when any of their writes fails. */
+/** Writers that are to be repeated when any of their writes fails. */
 const RESTARTED = ['undoing a merge of 3', 'undoing a merge of 101', 'importing 60 members'];
-/** Those that leave, done twice, what they leave when they are done once. */
+/** Writers that leave the same whether they run once or twice. */
 const IDEMPOTENT = ['creating an account', 'revoking a key', 'importing 60 members'];
 const NEVER = ['no false failure', 'no double effect'] as const;
 const ofTheApi = Object.entries(WRITERS).filter(([name]) => OF_THE_API.includes(name));
@@ -293,7 +283,7 @@ describe.each([
       const wrong: string[] = [];
       for (const { nth, fault, plan } of [...some(single, 2), ...some(RESTARTED.includes(name) ? [] : lasting, 1)]) {
         const { done, had, inTheEnd } = await withFaults(prepare, way, plan(fault, nth));
-        // A caller's call succeeds; an operator's command says the truth.
+        // A call succeeds; a command reports truly whether it did.
         const truthful = OF_THE_API.includes(name) ? done && had === 1 : had === Number(done);
         if (!truthful || inTheEnd !== 1)
           wrong.push(
@@ -311,7 +301,7 @@ describe.each([
       vi.restoreAllMocks();
     });
 
-    it('is a success, though its reply never comes', async () => {
+    it('is a success, though the reply to its write never comes', async () => {
       const way = await open();
       const { proxy } = way;
       // A page is read after its count, and a large merge moves after its commit: those have more to do in that time.

@@ -10,7 +10,7 @@ const ALL = Number.POSITIVE_INFINITY;
 
 interface Sweep {
   alerts: number;
-  /** Cuts at the most: all there are, or a sample. */
+  /** Most cuts that are tried: a sample, or all. */
   most: number;
 }
 
@@ -35,7 +35,7 @@ const AFTER_STORM: Readonly<Record<string, Sweep[]>> = {
   full: [1, 95, 250].map((alerts) => ({ alerts, most: ALL })),
 };
 
-/** Cuts of merges of so many alerts, whose whole run takes so many calls on the wire. */
+/** The cuts of a sweep over merges that take `calls` wire calls. */
 function cutsOf({ alerts, most }: Sweep, calls: number): Cut[] {
   const random = seededRandom(SEED + alerts);
   const all: Cut[] = [];
@@ -61,7 +61,7 @@ describe.each(IN_MEMORY[FORM] ?? [])(`merges of $alerts alerts that are cut, in 
       const open = () => openArena(faultyDouble(), sweep.alerts);
       const cuts = cutsOf(sweep, await (await open()).calls(sweep.alerts));
       expect(cuts.length).toBeGreaterThan(10);
-      // Each look goes through all rows that are in memory.
+      // New arenas now and then: in memory each read goes through all rows.
       expect(await runCuts(open, { lanes: 4, cutsAnArena: 10 }, cuts)).toEqual([]);
     },
     TIMEOUT_MS,

@@ -1,4 +1,4 @@
-/** What callers write comes back from an export and an import, whichever characters it holds. */
+/** Texts of callers come through an export and an import unchanged, whichever characters they hold. */
 
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,7 +21,7 @@ const TITLE = 512;
 const SCALARS = 0x110000 - 0x800;
 const scalar = (index: number) => String.fromCodePoint(index < 0xd800 ? index : index + 0x800);
 
-/** Characters that a reader or a writer of lines, JSON, UTF-8 or UTF-16 may stumble over. */
+/** Characters that readers or writers of lines, JSON, UTF-8 or UTF-16 often get wrong. */
 const AWKWARD = ['\0', '\n', '\r', '"', '\\', '\u007f', '\u0085', '\u2028', '\u2029', '\ud7ff', '\ue000', '\ufeff'];
 const MORE_AWKWARD = ['\ufdd0', '\ufffd', '\uffff', '\u{10000}', '\u{10ffff}'];
 
@@ -32,17 +32,17 @@ const all = Array.from({ length: SCALARS / TITLE }, (_, title) =>
 const awkward = all.filter((title) => [...AWKWARD, ...MORE_AWKWARD].some((character) => title.includes(character)));
 const others = all.filter((title) => !awkward.includes(title));
 const inBoth = [...awkward, ...sample(others, 3, seededRandom(SEED))];
-/** What the merges write: these characters in a title and in a comment, the others in either. */
+/** What the merges write: awkward characters in a title and in a comment, the others in one of them. */
 const texts = inBoth.map((title, index) => ({ title, comment: `${inBoth.at(index - 1)}${title}` }));
 if (process.env.FAULTS !== undefined)
   for (const [title = '', ...comment] of chunksOf(others, 3)) texts.push({ title, comment: comment.join('') || title });
 const tried = new Set(texts.flatMap(({ title, comment }) => [...title, ...comment])).size;
 
 const ACCOUNTS = 4;
-/** Bytes of a piece of a file: so that characters are cut in two. */
+/** Bytes of each piece of a file that is read: at such a boundary some characters are cut in two. */
 const PIECE = 1_021;
 
-/** All of a table as a file of the data format, its members in order, with nothing escaped that JSON does not demand. */
+/** A table as a file of the data format, with sorted fields, and nothing escaped that JSON does not demand. */
 async function fileOf(table: Table): Promise<string> {
   const entities = await Array.fromAsync(exportData(table));
   const ordered = (entity: object) => Object.fromEntries(Object.entries(entity).sort());
@@ -63,7 +63,7 @@ it(
     const { mergeAlerts } = handlersOver(testDeps(table));
     const accounts = await Promise.all(Array.from({ length: ACCOUNTS }, () => newAccount(table)));
 
-    /** Merges until the busy machine lets it. @returns the incident */
+    /** Merges, again while a busy machine makes it 503. @returns the incident */
     async function merge(tenant: Account, alerts: string[], title: string, comment: string): Promise<string> {
       const incident_id = await tenant.incident();
       const event = () => tenant.event({ alert_ids: alerts, incident_id, title, comment });
@@ -85,7 +85,7 @@ it(
     );
     expect(sent.size).toBe(texts.length);
 
-    // As they were sent, in the export and in the feed.
+    // Export and feed have the texts as they were sent.
     const exported = await fileOf(table);
     const titleOf = new Map<string, string>();
     for (const line of exported.split('\n').filter(Boolean)) {

@@ -8,10 +8,9 @@ import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { newAccount } from '../support/incidents.ts';
 import { RUM_RECORD } from '../support/rum.ts';
 import {
+  callAlone,
   connectThrough,
-  eventFor,
   handlersOver,
-  invokeAlone,
   newTable,
   PATIENCE,
   put,
@@ -42,8 +41,7 @@ describe.each(CLIENTS)('DynamoDB is down$when', ({ connect }) => {
     const handlers = handlersOver({ ...testDeps(await connect()), ...SILENT });
     const tenant = await newAccount(table);
     await put(table, keys.rumResource(tenant.account), RUM_RECORD);
-    const read = () =>
-      invokeAlone(handlers.getRumResource, eventFor(getRumResource, { appKey: tenant.appKey, body: {} }));
+    const read = () => callAlone(handlers, getRumResource, { appKey: tenant.appKey, body: {} });
     expectEnvelope(await read(), 200);
     proxy.plan(() => 'refuse');
     const before = proxy.calls.length;

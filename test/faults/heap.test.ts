@@ -2,26 +2,32 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { keys } from '../../lib/dynamodb/keys.ts';
-import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts, type Operation } from '../../lib/http/operations.ts';
+import {
+  browseFleet,
+  deleteWorkItem,
+  getRumResource,
+  type ListedOperation,
+  mergeAlerts,
+} from '../../lib/http/operations.ts';
 import { connectDouble } from '../../packages/proof/simulation/double-client.ts';
 import { TableDouble } from '../../packages/proof/simulation/table-double.ts';
 import { SEED, seededRandom } from '../support/chance.ts';
 import { connectionLost } from '../support/faults.ts';
 import { inventory } from '../support/fleet.ts';
 import { newAccount } from '../support/incidents.ts';
-import { bytesInUse } from '../support/release.ts';
+import { bytesInUse } from '../support/memory.ts';
 import { RUM_RECORD } from '../support/rum.ts';
-import { eventFor, type Handlers, handlersOver, invokeAlone, put, SILENT, testDeps } from '../support/service.ts';
+import { callAlone, handlersOver, put, SILENT, testDeps } from '../support/service.ts';
 
-/** One call of each operation in each turn. Some hundred calls say nothing of growth: the short form has none. */
+/** Turns of a round, each with one call of every operation. A few hundred calls show no growth: the short form has none. */
 const TURNS = { ci: 500, full: 10_000 }[process.env.FAULTS ?? 'quick'] ?? 0;
 const OPERATIONS = 4;
-/** After one to warm up. */
+/** Rounds that are measured, after one to warm up. */
 const ROUNDS = 5;
 const SHARE_FAILING = 0.02;
-/** A text that is kept of each call, be it an id of 8 characters, takes more; V8's own changes take a fifth of it. */
+/** Growth that is allowed: a text of 8 characters that is kept of each call takes more, V8's own changes a fifth of it. */
 const BYTES_A_CALL = 40;
-/** A call's signal is held until it aborts: that must have come when the heap is looked at. */
+/** A call's signal is kept until it aborts, which must have happened before the heap is measured. */
 const LIMIT_MS = 500;
 const TIME_LIMITS = {
   callMs: LIMIT_MS,
@@ -51,8 +57,8 @@ it.skipIf(TURNS === 0)(
     const rows = double.rows;
 
     const handlers = handlersOver({ ...testDeps(table, { now: () => now, timeLimits: TIME_LIMITS }), ...SILENT });
-    const call = async (handler: keyof Handlers, operation: Operation, body: object) =>
-      (await invokeAlone(handlers[handler], eventFor(operation, { appKey: tenant.appKey, body }))).status;
+    const call = async (operation: ListedOperation, body: object) =>
+      (await callAlone(handlers, operation, { appKey: tenant.appKey, body })).status;
     async function round(): Promise<number> {
       // What the table holds grows.
       double = new TableDouble(rows);
@@ -61,10 +67,10 @@ it.skipIf(TURNS === 0)(
       for (let turn = 0; turn < TURNS; turn += 1) {
         now += 10_000; // within the limit of the fleet
         statuses.push(
-          await call('browseFleet', browseFleet, {}),
-          await call('getRumResource', getRumResource, {}),
-          await call('deleteWorkItem', deleteWorkItem, { work_item_id: 'w', version: 1 }),
-          await call('mergeAlerts', mergeAlerts, { alert_ids: alerts, incident_id: incidents[turn % 2] }),
+          await call(browseFleet, {}),
+          await call(getRumResource, {}),
+          await call(deleteWorkItem, { work_item_id: 'w', version: 1 }),
+          await call(mergeAlerts, { alert_ids: alerts, incident_id: incidents[turn % 2] }),
         );
       }
       failing = false;

@@ -8,7 +8,7 @@ import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { expectMerged, newAccount, objectId } from '../support/incidents.ts';
 import { connectThrough, handlersOver, invokeAlone, newTable, putAll, testDeps } from '../support/service.ts';
 
-/** With a twentieth of AWS's units, so that they, and not the machine, decide how fast it goes. */
+/** A twentieth of AWS's limits, so that they, and not the machine, decide how fast it goes. */
 const share = 1 / 20;
 const alerts = process.env.FAULTS === undefined ? 300 : 2_000;
 const MAX_ATTEMPTS = 11;

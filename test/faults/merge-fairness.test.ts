@@ -1,6 +1,6 @@
 /**
- * Many merges of one account at the same time, on the table double with what we take DynamoDB's times to be: DynamoDB Local has no
- * conflicts, and where many merges wait for its processor, that would decide.
+ * Many merges of one account at the same time, on the table double with DynamoDB's assumed durations: DynamoDB Local has no conflicts, and
+ * with many merges its processor time would decide.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
@@ -14,20 +14,20 @@ import { accessesOf, TableDouble } from '../../packages/proof/simulation/table-d
 
 const ACCOUNT = 1;
 const SECONDS = process.env.FAULTS === undefined ? 3 : 10;
-/** Alerts of a large merge: few, since 2,000 would take this process's time, not DynamoDB's. */
+/** Alerts of a large merge: few, since with 2,000 this process's own time would decide. */
 const LARGE = 120;
-/** Milliseconds of a call, and of a transaction, which has its rows for so long. */
+/** Milliseconds that a call takes, and a transaction, which holds its rows meanwhile. */
 const CALL_MS = 5;
 const TRANSACTION_MS = 15;
 /**
- * Of a transaction that moves alerts: 2,000 take 4,000 write units, the 16 partition keys of an account's alerts have 16,000 a second,
- * and six callers share them.
+ * The same of a transaction that moves alerts: 2,000 alerts take 4,000 write units, and six callers share the 16,000 a second of the 16
+ * partition keys of an account's alerts.
  */
 const MOVES_MS = 1_200;
-/** Of the SDK, for a write of one row that conflicts with a transaction. */
+/** Of the SDK for a write of one row that conflicts with a transaction. */
 const MAX_ATTEMPTS = 3;
 
-/** Sends calls to a double: a write whose rows a transaction has is refused, as DynamoDB does it. */
+/** Sends calls to a double, and refuses writes of rows that a transaction holds, as DynamoDB does. */
 function conflicting(double: TableDouble): { send: Send; transactions: () => number } {
   const inUse = new Set<string>();
   let transactions = 0;
@@ -97,14 +97,14 @@ it('40 small merges at once are all answered', async () => {
   expect(small).toMatchObject({ sent: 40, refused: 0 });
 });
 
-it('small merges are answered beside large ones without a pause, and each of these commits at its first call or the next', async () => {
+it('small merges are all answered beside a continuous load of large ones, which commit at their first or second call', async () => {
   const { small, large } = await run({ seconds: SECONDS, smallPerSecond: 10, largeCallers: 6 });
   expect(small.refused).toBe(0);
   expect(large.first).toBeGreaterThan(0);
   expect(large.later).toBe(0);
 });
 
-// On a busy machine the calls come late and meet each other: only the gate's form, which runs alone.
+// Only in the gate's form, which runs alone: on a busy machine calls come late and conflict with each other.
 it.runIf(process.env.FAULTS)('merges beyond the usage plan take no more than two transactions each', async () => {
   const { small, transactions } = await run({ seconds: SECONDS, smallPerSecond: 50, throttled: true });
   expect(small.throttled).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-/** Merges at the limits that AWS sets and DynamoDB Local does not: see `packages/bench/limits`. */
+/** Merges at the limits of DynamoDB that DynamoDB Local does not have: see `packages/bench/limits`. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectTable, type Table, withSignal } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
@@ -48,10 +48,10 @@ describe('a merge at the limits of DynamoDB', () => {
   }, 180_000);
 });
 
-it('a large merge is committed by its first call while small ones are committed all the time, and none of these is refused', async () => {
+it('a large merge commits at its first call beside a continuous load of small ones, and none of these is refused', async () => {
   const tenant = await newAccount(table);
   const [to, other] = [await tenant.incident(), await tenant.incident()];
-  // In the short form a busy machine must be able to do it in time.
+  // The short form is small enough for a busy machine.
   const transactionItems = QUICK ? 20 : 100;
   const trials = QUICK ? 3 : 10;
   const alerts = await tenant.alerts(QUICK ? 60 : 2_000);

@@ -6,8 +6,8 @@ import { commands, compare, newModelAndSystem } from '../support/merge-commands.
 import { newTable, PATIENCE } from '../support/service.ts';
 
 /**
- * Number of random command sequences by backend: a table in memory, DynamoDB Local, and DynamoDB Local with a client that has been
- * throttled and cut off (test/support/storm.ts).
+ * Number of random command sequences by backend: a table in memory, DynamoDB Local, and DynamoDB Local with a client that has been through
+ * a storm (test/support/storm.ts).
  */
 const RUNS: Readonly<Record<string, { double: number; local: number; afterStorm: number }>> = {
   quick: { double: 50, local: 2, afterStorm: 0 },

@@ -2,23 +2,27 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
-import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts, type Operation } from '../../lib/http/operations.ts';
+import {
+  browseFleet,
+  deleteWorkItem,
+  getRumResource,
+  type ListedOperation,
+  mergeAlerts,
+} from '../../lib/http/operations.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 import { SEED, seededRandom } from '../support/chance.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { finishFeed } from '../support/finish.ts';
 import { inventory } from '../support/fleet.ts';
-import { type Account, newAccount } from '../support/incidents.ts';
-import { watchCalls } from '../support/release.ts';
+import { type Account, expectTrueFeeds, newAccount } from '../support/incidents.ts';
+import { watchCalls } from '../support/memory.ts';
 import { RUM_RECORD } from '../support/rum.ts';
 import {
   type Answer,
+  callOperation,
   connectThrough,
-  eventFor,
-  type Handlers,
   handlersOver,
-  invoke,
   newTable,
   put,
   SILENT,
@@ -30,7 +34,7 @@ import { connectAfterStorm } from '../support/storm.ts';
 const SECONDS = { quick: 2, ci: 30, full: 600 }[process.env.FAULTS ?? 'quick'] ?? 0;
 const CALLS_A_SECOND = 50;
 const MIN_CALLS = 100;
-/** Calls at once: a machine that is too busy slows the load down, so that its calls stay within their deadline, and sends fewer. */
+/** Calls at the same time. A machine that is too slow sends fewer calls, so that they stay within their deadline. */
 const MAX_AT_ONCE = 8;
 const ACCOUNTS = SECONDS > 2 ? 20 : 5;
 const SHARE_FAULTY = 0.02;
@@ -88,14 +92,14 @@ describe.each(CLIENTS)(`${LOAD}$when (SEED=${SEED})`, ({ connect }) => {
         }),
       );
       type Things = (typeof things)[number];
-      const call = (handler: keyof Handlers, operation: Operation, tenant: Account, body: object) =>
-        invoke(handlers[handler], eventFor(operation, { appKey: tenant.appKey, body }));
+      const call = (operation: ListedOperation, tenant: Account, body: object) =>
+        callOperation(handlers, operation, { appKey: tenant.appKey, body });
       const kinds: ((one: Things) => Promise<Answer>)[] = [
-        ({ tenant }) => call('browseFleet', browseFleet, tenant, {}),
-        ({ tenant }) => call('getRumResource', getRumResource, tenant, {}),
-        ({ tenant }) => call('deleteWorkItem', deleteWorkItem, tenant, { work_item_id: 'w', version: 1 }),
+        ({ tenant }) => call(browseFleet, tenant, {}),
+        ({ tenant }) => call(getRumResource, tenant, {}),
+        ({ tenant }) => call(deleteWorkItem, tenant, { work_item_id: 'w', version: 1 }),
         ({ tenant, incidents, alerts }) =>
-          call('mergeAlerts', mergeAlerts, tenant, {
+          call(mergeAlerts, tenant, {
             // One in ten is too large for one transaction.
             alert_ids: alerts.slice(0, random() < 0.1 ? 120 : 5),
             incident_id: incidents[random() < 0.5 ? 0 : 1],
@@ -129,17 +133,8 @@ describe.each(CLIENTS)(`${LOAD}$when (SEED=${SEED})`, ({ connect }) => {
       expect(statuses.get(200)).toBeGreaterThan(sent / 4);
       await expectReleased();
       for (const { tenant, incidents, alerts } of things) {
-        const feeds = () => Promise.all(incidents.map((id) => tenant.feed(id)));
-        await finishFeed(table, (await feeds()).flat());
-        const place = new Map<string, string>();
-        const entries = (await feeds()).flat().sort((a, b) => a.sequence - b.sequence);
-        for (const { moved, incident_id } of entries)
-          for (const [from, ids] of Object.entries(moved as Record<string, string[]>))
-            for (const id of ids) {
-              expect(place.get(id) ?? 'none').toBe(from);
-              place.set(id, incident_id);
-            }
-        expect(await tenant.placements(alerts)).toEqual(alerts.map((id) => place.get(id)));
+        await finishFeed(table, (await Promise.all(incidents.map((id) => tenant.feed(id)))).flat());
+        await expectTrueFeeds(tenant, incidents, alerts);
         expect(Number((await stored(table, keys.workItem(tenant.account, 'w'))).version)).toBeLessThanOrEqual(2);
       }
     },

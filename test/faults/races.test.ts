@@ -5,18 +5,18 @@ import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { SEED } from '../support/chance.ts';
 import { type FaultyTable, faultyDouble, faultyTable } from '../support/faulty-table.ts';
+import { expectTrueFeeds } from '../support/incidents.ts';
 import {
   callMerge,
   entriesOf,
   finish,
   mergeArguments,
   newModelAndSystem,
-  type Real,
   TRANSACTION_ITEMS,
 } from '../support/merge-commands.ts';
 import { newTable, PATIENCE, testDeps } from '../support/service.ts';
 
-/** Races in memory, and in DynamoDB Local. */
+/** Number of races by table: in memory, and in DynamoDB Local. */
 const RUNS: Readonly<Record<string, { double: number; local: number }>> = {
   quick: { double: 25, local: 2 },
   ci: { double: 1_500, local: 40 },
@@ -38,7 +38,7 @@ describe.each(FORMS)(
     });
     afterAll(() => faulty.close());
 
-    /** Lets the scheduler decide which of the calls that are under way goes on. */
+    /** A client whose calls are sent in the order that the scheduler chooses. */
     function scheduled(scheduler: fc.Scheduler): Table {
       const own = faulty.connect();
       const send = own.client.send.bind(own.client) as (command: object, options?: object) => Promise<unknown>;
@@ -86,7 +86,7 @@ describe.each(FORMS)(
               for (const answer of answers)
                 if (answer.status !== 200) expectEnvelope(answer, 503, 'ServiceUnavailable');
               done += answers.filter(({ status }) => status === 200).length;
-              await tellsTheTruth(real);
+              await expectTrueFeeds(real.tenant, real.incidents, real.alerts);
             },
           ),
           { numRuns: runs, seed: SEED, endOnFailure: process.env.SEED === undefined },
@@ -95,21 +95,5 @@ describe.each(FORMS)(
       },
       20 * 60_000,
     );
-
-    async function tellsTheTruth({ tenant, alerts, incidents }: Real): Promise<void> {
-      const rows = (await Promise.all(incidents.map((id) => tenant.feed(id)))).flat();
-      const entries = rows.toSorted((one, other) => one.sequence - other.sequence);
-      const place = new Map<string, string>(alerts.map((id) => [id, 'none']));
-      for (const { kind, moved, incident_id } of entries)
-        for (const [other, ids] of Object.entries(moved as Record<string, string[]>))
-          for (const id of ids) {
-            const [from, to] = kind === 'merge' ? [other, incident_id] : [incident_id, other];
-            expect(place.get(id)).toBe(from);
-            place.set(id, to);
-          }
-      const where = await tenant.placements(alerts);
-      expect(where.map((incident) => incident ?? 'none')).toEqual(alerts.map((id) => place.get(id)));
-      expect(rows.filter((row) => row.pending)).toEqual([]);
-    }
   },
 );

@@ -1,9 +1,8 @@
-/** A point-in-time restore may hold any part of a recent transaction: whichever, repair ends it all or nothing. */
+/** A point-in-time restore may hold any part of a recent transaction: a repair makes it whole or undoes it, whichever part it is. */
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { parseKey, type RowKind } from '../../lib/dynamodb/keys.ts';
-import { putAccount } from '../../packages/admin/accounts/accounts.ts';
 import { checkAccount } from '../../packages/admin/check/check.ts';
 import { checkMerges } from '../../packages/admin/check/check-merges.ts';
 import { mergeRowsOf } from '../../packages/admin/check/read-rows.ts';
@@ -15,8 +14,8 @@ import { handlersOver, newTable, testDeps } from '../support/service.ts';
 import { applied, changedRows, overwrite, type Rows, snapshot, torn } from '../support/torn.ts';
 
 const random = seededRandom(SEED);
-/** Of each merge: all parts, or a sample. */
 const SHORT = process.env.FAULTS === undefined;
+/** Parts of each merge that are tried: all, or a sample. */
 const MAX_IN_MEMORY = SHORT ? 128 : Number.POSITIVE_INFINITY;
 const MAX_IN_TABLE = SHORT ? 2 : 20;
 const SIZES = SHORT ? [1, 2, 5] : [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
@@ -27,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => table.client.destroy());
 
-/** What callers and operators see of merges: alerts, incidents, feeds, remembered keys; not the notes beside them. */
+/** What callers and operators see of merges: alerts, incidents, feeds and Idempotency-Keys, without the service's own attributes. */
 function visible(rows: Rows, ...without: (RowKind | undefined)[]): Map<string, unknown> {
   const seen = new Map<string, unknown>();
   for (const [name, row] of rows) {
@@ -41,7 +40,6 @@ function visible(rows: Rows, ...without: (RowKind | undefined)[]): Map<string, u
 /** An account with alerts here and there, some merged before; then one more merge. */
 async function merged(count: number, change: object) {
   const tenant = await newAccount(table);
-  await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: ['monit'] });
   const handlers = handlersOver(testDeps(table));
   const [from, to] = [await tenant.incident(), await tenant.incident({ owner_id: 3 })];
   await tenant.member(7);
@@ -71,7 +69,7 @@ function masksOf(changed: readonly string[], most: number): number[] {
   return sample(all, most, random);
 }
 
-/** What is wrong with a repaired mixture; undefined: nothing. The same call again may do again what a restore has forgotten. */
+/** What is wrong with repaired rows; undefined: nothing. The row of an Idempotency-Key may be lost: a retry then merges again. */
 function problemOf(end: Rows, { before, after }: { before: Rows; after: Rows }, hasEntry: boolean): string | undefined {
   if (hasEntry)
     return isDeepStrictEqual(visible(end, 'idempotency'), visible(after, 'idempotency')) ? undefined : 'not all of it';

@@ -7,6 +7,7 @@ import { newAccountId, newCaller } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { aroundCalls } from '../support/faults.ts';
 import {
+  callOperation,
   connectAgain,
   eventFor,
   type Handlers,
@@ -33,7 +34,7 @@ beforeAll(async () => {
 });
 
 describe('the answer to a caller without a valid key', () => {
-  it('is the same to the byte, but for request_id, for every kind of it', async () => {
+  it('is the same to the byte but for request_id, whatever is wrong with the key', async () => {
     const valid = (await newCaller(table)).appKey;
     const given: Record<string, string | string[] | undefined> = {
       missing: undefined,
@@ -67,17 +68,13 @@ describe('the answer to a caller without a valid key', () => {
     for (const [kind, seen] of answers) expect(seen, kind).toBe(answers[0]?.[1]);
   });
 
-  it('is a success for keys of 256 characters, and before the second they expire in', async () => {
+  it('is not given for keys of 256 characters, nor before the second in which a key expires', async () => {
     for (const appKey of [
       await putAppKey(table, { account_id: newAccountId() }, 'z'.repeat(256)),
       await putAppKey(table, { account_id: newAccountId() }, '\u{1f511}'.repeat(256)),
       await putAppKey(table, { account_id: newAccountId(), expires_at: SECONDS + 1 }),
     ])
-      expectEnvelope(
-        await invoke(handlers.getRumResource, eventFor(getRumResource, { appKey })),
-        400,
-        'ResourceNotFound',
-      );
+      expectEnvelope(await callOperation(handlers, getRumResource, { appKey }), 400, 'ResourceNotFound');
   });
 });
 
@@ -202,7 +199,7 @@ describe('the last use of a key', () => {
     return { clock, own, create, appKeys: create() };
   };
 
-  it('is stored once an hour, by one write unit, whatever how many functions look the key up', async () => {
+  it('is stored once an hour, by one write, however many functions look the key up', async () => {
     const { clock, own, appKeys, create } = noting();
     const { appKey } = await newCaller(table);
     const tap = tapWire(own);
@@ -218,7 +215,7 @@ describe('the last use of a key', () => {
     tap.remove();
   });
 
-  it('is not that of a refused key', async () => {
+  it('is not stored for a refused key', async () => {
     const { appKeys } = noting();
     const appKey = await putAppKey(table, { account_id: newAccountId(), revoked_at: SECONDS - 1 });
     const unknown = newAppKey();

@@ -30,7 +30,7 @@ it('after a storm reads 1,601 keys, 16 calls at once, though every call loses it
     most = Math.max(most, underWay);
     const isFirst = !sent.has(body);
     sent.add(body);
-    // A lost reply is one of a read: DynamoDB need not have made it.
+    // The reply to a read is lost: it makes no difference whether DynamoDB has seen the call.
     await (isFirst ? sleep(20) : send()).finally(() => {
       underWay -= 1;
     });
@@ -51,7 +51,7 @@ it('asks again for the keys that DynamoDB leaves unprocessed, until it has them 
     table,
     wanted.map((key) => ({ ...key, title: 't' })),
   );
-  // Of each call two fifths are done.
+  // Two fifths of the keys of each call are processed.
   let calls = 0;
   table.client.middlewareStack.add(
     (next) => async (args) => {

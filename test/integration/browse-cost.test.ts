@@ -3,16 +3,16 @@ import type { BatchGetCommandOutput } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { browseFleet } from '../../lib/http/operations.ts';
-import { hostId, inventory, live, newFleet } from '../support/fleet.ts';
+import { type Fleet, hostId, inventory, live, newFleet } from '../support/fleet.ts';
 import { expectData } from '../support/schema.ts';
 import { newTable } from '../support/service.ts';
 
-/** What reads of a side of the fleet, the inventory or live status, returned. */
+/** What a call read of one side of the fleet: of the inventory, or of live status. */
 interface Side {
   calls: number;
   rows: number;
   units: number;
-  /** Reads that cost twice as much as a page needs. */
+  /** Strongly consistent reads: a page needs none, and they cost twice as much. */
   consistent: number;
 }
 
@@ -49,8 +49,8 @@ beforeAll(async () => {
   );
 });
 
-/** Browses once and tells what it read. */
-async function reads(fleet: Awaited<ReturnType<typeof newFleet>>, body: object) {
+/** Browses once. @returns what the call read */
+async function reads(fleet: Fleet, body: object) {
   const side = () => ({ calls: 0, rows: 0, units: 0, consistent: 0 });
   sides = { hosts: side(), statuses: side() };
   rounds = 0;
@@ -67,7 +67,7 @@ async function reads(fleet: Awaited<ReturnType<typeof newFleet>>, body: object) 
   };
 }
 
-// About 180 and 270 bytes.
+// Rows of about 180 and 270 bytes.
 const referenceHost = () =>
   inventory({
     agent_version: '4.11.2',
@@ -85,13 +85,13 @@ const upTo = (count: number, step = 1, from = 0) => Array.from({ length: count }
 const NONE = { edge_clusters: ['none'] };
 
 describe('a browse of 2,100 hosts', () => {
-  let fleet: Awaited<ReturnType<typeof newFleet>>;
+  let fleet: Fleet;
   beforeAll(async () => {
     fleet = await newFleet(table);
     // One in ten is of another edge cluster, evenly.
     const elsewhere = { ...referenceHost(), edge_cluster: 'iad-1' };
     await fleet.putHosts({ ...many(upTo(2_100), referenceHost), ...many(upTo(210, 10), () => elsewhere) });
-    // Another is that of 36 hosts among the first 40.
+    // Of the first 40 hosts, 36 are of a third one.
     const early = { ...referenceHost(), edge_cluster: 'gru-1' };
     const first = upTo(40).filter((number) => number % 10 > 0);
     await fleet.putHosts(many(first, () => early));
@@ -121,7 +121,7 @@ describe('a browse of 2,100 hosts', () => {
     expect(Math.max(hosts.rows, statuses.rows)).toBeLessThanOrEqual(2_003);
   });
 
-  it('that finds its matches early does not read what it does not examine', async () => {
+  it('that finds its matches early reads hardly more than it examines', async () => {
     const { coverage, items, hosts } = await reads(fleet, { limit: 50, scan_limit: 2_000, edge_clusters: ['iad-1'] });
     expect(items).toHaveLength(50);
     expect(hosts.rows).toBeLessThanOrEqual(1.5 * coverage.scanned + 100);
@@ -133,8 +133,8 @@ const FULL_PAGE = { limit: 100 };
 const SCAN = { scan_limit: 2_000, ...NONE };
 
 /**
- * Statuses without a host, hosts without a status: where they lie, and how many; and the units that a page, a full page and a
- * scan of all hosts may take. By key a status takes half a unit, in a range about 0.03.
+ * Fleets with statuses without a host, or hosts without a status; and the read units that a page, a full page and a scan of all hosts may
+ * take. A status that is read by its key takes half a unit, one in a range about 0.03.
  */
 const shapes: [name: string, hosts: number[], statuses: number[], page: number, fullPage: number, scan: number][] = [
   ['a status without a host after each with one', upTo(200, 2), upTo(400), 5, 9, 18],
@@ -149,7 +149,7 @@ const shapes: [name: string, hosts: number[], statuses: number[], page: number, 
 ];
 
 describe.each(shapes)('with %s', (_name, hosts, statuses, page, fullPage, scan) => {
-  let fleet: Awaited<ReturnType<typeof newFleet>>;
+  let fleet: Fleet;
   beforeAll(async () => {
     fleet = await newFleet(table);
     await fleet.putHosts(many(hosts, referenceHost));

@@ -72,7 +72,7 @@ describe('live status that cannot be read', () => {
     expect(first.next_cursor).toBeDefined();
   });
 
-  it('within 1 s is given up, and leaves the same answer', async () => {
+  it('within 1 s is given up, and the answer is the same', async () => {
     const timeLimits = { ...PATIENT_LIMITS, liveStatusMs: TIME_LIMITS.liveStatusMs };
     const hurried = await newFleet(table, { through, timeLimits, caller: fleet, alone: true });
     const asked = Promise.withResolvers<void>();
@@ -100,7 +100,7 @@ describe('live status that cannot be read', () => {
     ]);
   });
 
-  it('of later candidates alone fails those alone', async () => {
+  it('of later candidates only makes only those count as failed', async () => {
     const ids = Array.from({ length: 110 }, (_, index) => `z-${String(index).padStart(3, '0')}`);
     await fleet.putHosts(Object.fromEntries(ids.map((id) => [id, inventory({ edge_cluster: 'us' })])));
     await fleet.putLive(Object.fromEntries(ids.map((id) => [id, live()])));
@@ -132,7 +132,7 @@ describe('fleet browse', () => {
   it.each([
     ['the inventory', '#HOSTS"'],
     ['live status', '#HOST_STATUSES"'],
-  ])('takes half of a reply of %s that ends as if it were whole for none', async (what, partition) => {
+  ])('takes half a reply with %s for no reply, even if its connection ends as usual', async (what, partition) => {
     const own = connectAgain(table);
     own.client.middlewareStack.add(
       (next) => async (args) => {
@@ -176,7 +176,7 @@ describe('fleet browse', () => {
 });
 
 describe('an outage of DynamoDB', () => {
-  it('ends for the client when it ends: the first call afterwards is answered at once and in full', async () => {
+  it('has no effect on the first call after it, which is answered at once and in full', async () => {
     plan('error-before');
     for (let call = 0; call < 30; call += 1) expectEnvelope(await fleet.browse(), 503, 'ServiceUnavailable');
     proxy.plan();

@@ -5,23 +5,23 @@ import { putAccount } from '../../packages/admin/accounts/accounts.ts';
 import { identityOfAppKey, newAppKey, putAppKey } from '../../packages/admin/accounts/app-key-admin.ts';
 import { newAccountId } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
-import { hostId, type Inventory, inventory, live, NOW, newFleet } from '../support/fleet.ts';
+import { hostId, hostIdsOf, type Inventory, inventory, live, newFleet } from '../support/fleet.ts';
 import { expectData } from '../support/schema.ts';
-import { newTable } from '../support/service.ts';
+import { NOW, newTable } from '../support/service.ts';
 
 let table: Table;
 beforeAll(async () => {
   table = await newTable();
 });
 
-/** A fleet of `count` hosts, of which the first are active. */
+/** A fleet of `count` hosts. @param active how many of them, from the first on, are active; the others have no live row */
 async function given(count: number, active = count) {
   const fleet = await newFleet(table);
   const ids = Array.from({ length: count }, (_, index) => hostId(index + 1));
   await fleet.putHosts(Object.fromEntries(ids.map((id) => [id, inventory()])));
   await fleet.putLive(Object.fromEntries(ids.slice(0, active).map((id) => [id, live()])));
   const data = async (body: object = {}) => expectData(browseFleet, await fleet.browse(body));
-  const idsOf = async (body: object) => (await data(body)).items.map((item: { host_id: string }) => item.host_id);
+  const idsOf = async (body: object) => hostIdsOf(await data(body));
   return { ...fleet, ids, data, idsOf };
 }
 
@@ -46,7 +46,7 @@ describe('a page', () => {
   it('has the hosts in ascending order of host_id, 50 when limit is not given', async () => {
     const { ids, data } = await given(60);
     const page = await data();
-    expect(page.items.map((item: { host_id: string }) => item.host_id)).toEqual(ids.slice(0, 50));
+    expect(hostIdsOf(page)).toEqual(ids.slice(0, 50));
     expect(page.coverage).toMatchObject({ scanned: 50, matched: 50, returned: 50, failed: 0 });
     expect(page.coverage.states.active).toBe(50);
     expect(page).toMatchObject({ partial: false, truncated: false, next_cursor: expect.any(String) });
@@ -63,7 +63,7 @@ describe('a page', () => {
     expect(last).not.toHaveProperty('next_cursor');
   });
 
-  it('goes on after the host where the one before it stopped', async () => {
+  it('continues after the host where the one before it stopped', async () => {
     const { ids, data, idsOf } = await given(7);
     const { next_cursor: cursor } = await data({ limit: 3 });
     expect(await idsOf({ limit: 3, cursor })).toEqual(ids.slice(3, 6));
@@ -169,7 +169,7 @@ describe('filters', () => {
 });
 
 describe('a cursor', () => {
-  it('that is empty is the first page', async () => {
+  it('that is empty gives the first page', async () => {
     const { idsOf } = await given(3);
     expect(await idsOf({ limit: 2, cursor: '' })).toEqual(await idsOf({ limit: 2 }));
   });
@@ -194,8 +194,7 @@ describe('a cursor', () => {
     const { next_cursor: cursor } = expectData(browseFleet, await first.browse({ limit: 1 }));
     const second = await browseWith(newAppKey());
     for (const each of [second, first]) {
-      const { items } = expectData(browseFleet, await each.browse({ cursor }));
-      expect(items.map(({ host_id }: { host_id: string }) => host_id)).toEqual(['b', 'c']);
+      expect(hostIdsOf(expectData(browseFleet, await each.browse({ cursor })))).toEqual(['b', 'c']);
     }
   });
 
@@ -204,6 +203,25 @@ describe('a cursor', () => {
     const { next_cursor: cursor } = await theirs.data({ limit: 1 });
     expectEnvelope(await mine.browse({ cursor }), 400, 'InvalidParameter');
     expect((await theirs.data({ cursor })).items).toHaveLength(2);
+  });
+
+  it('that is wrong is named beside every other field that is wrong', async () => {
+    const { browse } = await given(1);
+    const messageOf = async (body: object) => {
+      const answer = await browse(body);
+      expectEnvelope(answer, 400, 'InvalidParameter');
+      return answer.body.error.message;
+    };
+    const cursor =
+      'cursor must be a next_cursor that this service returned to this account (leave it out for the first page)';
+    expect(await messageOf({ cursor: 'nonsense' })).toBe(`${cursor}.`);
+    expect(await messageOf({ cursor: 'nonsense', limit: 500 })).toBe(
+      `limit must be an integer from 1 to 100; ${cursor}.`,
+    );
+    expect(await messageOf({ cursor: 'nonsense', limit: 5, scan_limit: 2 })).toBe(
+      `scan_limit must be an integer from 5 (limit) to 2000; ${cursor}.`,
+    );
+    expect(await messageOf({ cursor: 7 })).toBe('cursor must be a string.');
   });
 });
 
@@ -229,13 +247,10 @@ describe('an answer', () => {
     const answer = await fleet.browse();
     expect(answer.text).not.toContain('null');
     const [bare] = expectData(browseFleet, answer).items;
-    expect(Object.keys(bare.servicemap).sort()).toEqual(
-      ['authoritative', 'edge_count', 'enabled', 'freshness_status', 'graph_available', 'node_count'].concat([
-        'reason_codes',
-        'snapshot_ready',
-        'status',
-      ]),
-    );
+    expect(Object.keys(bare.servicemap).sort()).toEqual([
+      ...['authoritative', 'edge_count', 'enabled', 'freshness_status', 'graph_available', 'node_count'],
+      ...['reason_codes', 'snapshot_ready', 'status'],
+    ]);
   });
 
   it('reads rows that others wrote: null counts as absent, a set as a list', async () => {
@@ -261,28 +276,7 @@ describe('an answer', () => {
     expect(await theirs.idsOf({})).toHaveLength(5);
     await mine.putLive({ '0-orphan': live(), 'host-00001x': live(), zzz: live() });
     const page = await mine.data();
-    expect(page.items.map((item: { host_id: string }) => item.host_id)).toEqual(mine.ids);
+    expect(hostIdsOf(page)).toEqual(mine.ids);
     expect(page.coverage).toMatchObject({ scanned: 2, failed: 0 });
-  });
-});
-
-describe('a wrong cursor', () => {
-  it('is named beside every other field that is wrong', async () => {
-    const { browse } = await given(1);
-    const messageOf = async (body: object) => {
-      const answer = await browse(body);
-      expectEnvelope(answer, 400, 'InvalidParameter');
-      return answer.body.error.message;
-    };
-    const cursor =
-      'cursor must be a next_cursor that this service returned to this account (leave it out for the first page)';
-    expect(await messageOf({ cursor: 'nonsense' })).toBe(`${cursor}.`);
-    expect(await messageOf({ cursor: 'nonsense', limit: 500 })).toBe(
-      `limit must be an integer from 1 to 100; ${cursor}.`,
-    );
-    expect(await messageOf({ cursor: 'nonsense', limit: 5, scan_limit: 2 })).toBe(
-      `scan_limit must be an integer from 5 (limit) to 2000; ${cursor}.`,
-    );
-    expect(await messageOf({ cursor: 7 })).toBe('cursor must be a string.');
   });
 });

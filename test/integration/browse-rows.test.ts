@@ -3,13 +3,21 @@ import { NumberValue } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
-import { keys } from '../../lib/dynamodb/keys.ts';
 import { browseFleet } from '../../lib/http/operations.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 import { SEED } from '../support/chance.ts';
-import { type Fleet, hostId, inventory, live, newFleet } from '../support/fleet.ts';
+import {
+  type Fleet,
+  hostId,
+  hostIdsOf,
+  type Inventory,
+  inventory,
+  type Live,
+  live,
+  newFleet,
+} from '../support/fleet.ts';
 import { expectData } from '../support/schema.ts';
-import { newDouble, newTable, PATIENT_LIMITS, putAll } from '../support/service.ts';
+import { newDouble, newTable, PATIENT_LIMITS } from '../support/service.ts';
 
 let table: Table;
 let fleet: Fleet;
@@ -22,16 +30,8 @@ beforeEach(async () => {
 
 /** Rows as another system may write them. */
 type Rows = Record<string, Record<string, unknown>>;
-const putHosts = ({ account }: Fleet, rows: Rows, on = table) =>
-  putAll(
-    on,
-    Object.entries(rows).map(([id, row]) => ({ ...keys.host(account, id), ...row })),
-  );
-const putLive = ({ account }: Fleet, rows: Rows, on = table) =>
-  putAll(
-    on,
-    Object.entries(rows).map(([id, row]) => ({ ...keys.hostStatus(account, id), ...row })),
-  );
+const putHosts = (tenant: Fleet, rows: Rows) => tenant.putHosts(rows as Record<string, Inventory>);
+const putLive = (tenant: Fleet, rows: Rows) => tenant.putLive(rows as Record<string, Live>);
 const rowsOf = (count: number, row: () => Record<string, unknown>) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [hostId(index), row()]));
 
@@ -48,20 +48,13 @@ async function walk(tenant: Fleet, body: object, most = 100) {
   }
   throw new Error(`the walk did not end within ${most} pages`);
 }
-const idsOf = (pages: { items: { host_id: string }[] }[]) =>
-  pages.flatMap(({ items }) => items.map(({ host_id }) => host_id));
 
-describe('rows larger than any host needs', () => {
+describe('rows that are larger than any host needs', () => {
   it('are cut, with the reason code value_cut, so that a page of 100 stays below 4 MB', async () => {
     const codes = Array.from({ length: 40 }, (_, index) => `${index}-${'\u0001'.repeat(140)}`);
-    await putHosts(
-      fleet,
-      rowsOf(100, () => ({ ...inventory({ reason_codes: codes }) })),
-    );
-    await putLive(
-      fleet,
-      rowsOf(100, () => ({ ...live() })),
-    );
+    const host = () => inventory({ reason_codes: codes });
+    await putHosts(fleet, rowsOf(100, host));
+    await putLive(fleet, rowsOf(100, live));
     const [page] = await walk(fleet, { limit: 100 });
     const { servicemap } = page.items[99];
     expect(servicemap.status).toBe('active');
@@ -83,7 +76,7 @@ describe('rows larger than any host needs', () => {
     await putHosts(slow, rowsOf(7, large));
     await putLive(slow, rowsOf(7, large));
     const pages = await walk(slow, {});
-    expect(idsOf(pages)).toEqual(Array.from({ length: 7 }, (_, index) => hostId(index)));
+    expect(pages.flatMap(hostIdsOf)).toEqual(Array.from({ length: 7 }, (_, index) => hostId(index)));
     expect(pages.length).toBeGreaterThan(1);
     for (const [index, page] of pages.entries()) {
       const last = index === pages.length - 1;
@@ -103,7 +96,7 @@ describe('an attribute that is null', () => {
     await putLive(fleet, Object.fromEntries(ids.map((id) => [id, silent])));
     // Rows of hosts that are in no inventory: the row of a is read in a range, those of y and z by their keys.
     const orphans = Array.from({ length: 160 }, (_, index) => `${index < 10 ? 'A' : 'm'}-${index}`);
-    await putLive(fleet, Object.fromEntries(orphans.map((id) => [id, { ...live() }])));
+    await putLive(fleet, Object.fromEntries(orphans.map((id) => [id, live()])));
     const [page] = await walk(fleet, { limit: 3 });
     expect(page.items.map((item: { servicemap: object }) => item.servicemap)).toEqual(
       ids.map(() => expect.objectContaining({ status: 'no_data', freshness_status: 'unknown' })),
@@ -113,16 +106,13 @@ describe('an attribute that is null', () => {
   });
 });
 
-describe('a malformed row', () => {
+describe('malformed rows', () => {
   const unavailable = { error_code: 'status_unavailable', node_count: 0, authoritative: false };
 
-  it('of live status makes the status of its host unavailable, and of no other', async () => {
-    await putHosts(
-      fleet,
-      rowsOf(3, () => ({ ...inventory() })),
-    );
+  it('of live status make the status of their hosts unavailable, and of no other', async () => {
+    await putHosts(fleet, rowsOf(3, inventory));
     await putLive(fleet, {
-      ...rowsOf(3, () => ({ ...live() })),
+      ...rowsOf(3, live),
       [hostId(1)]: { ...live(), reason_codes: { not: 'a list' } },
     });
     const page = expectData(browseFleet, await fleet.browse());
@@ -138,19 +128,17 @@ describe('a malformed row', () => {
   });
 
   it('are named in the log, the first ten of them, and counted', async () => {
-    await putHosts(
-      fleet,
-      rowsOf(12, () => ({ ...inventory(), enabled: 'yes' })),
-    );
+    const malformed = () => ({ ...inventory(), enabled: 'yes' });
+    await putHosts(fleet, rowsOf(12, malformed));
     const { body } = await fleet.browse();
     const lines = fleet.deps.log.lines.filter(({ message }) => message === 'host rows malformed');
     const host_ids = Array.from({ length: 10 }, (_, index) => hostId(index));
     expect(lines.map(({ fields }) => fields)).toEqual([{ request_id: body.request_id, hosts: 12, host_ids }]);
   });
 
-  it('of the inventory shows what can be shown', async () => {
+  it('of the inventory show what can be shown', async () => {
     await putHosts(fleet, { a: { ...inventory(), agent_version: 4, edge_cluster: null, capture_mode: ['ebpf'] } });
-    await putLive(fleet, { a: { ...live() } });
+    await putLive(fleet, { a: live() });
     const page = expectData(browseFleet, await fleet.browse());
     expect(page.coverage.failed).toBe(1);
     expect(page.items[0]).toMatchObject({ agent_version: '', edge_cluster: '', servicemap: unavailable });
@@ -173,7 +161,7 @@ const anyValue = fc.oneof(
   fc.dictionary(fc.string({ minLength: 1, maxLength: 3 }), fc.integer(), { maxKeys: 2, noNullPrototype: true }),
   fc.constantFrom(new Set(['a', 'b']), new Set([1, 2]), Buffer.from('bytes'), new Set([Buffer.from('b')])),
 );
-/** Each attribute as it should be, missing, or anything. */
+/** A row whose attributes are each as they should be, missing, or anything. */
 const anyRow = (row: Record<string, unknown>) =>
   fc.record(
     Object.fromEntries(
@@ -185,44 +173,43 @@ const anyRow = (row: Record<string, unknown>) =>
     { requiredKeys: [] },
   );
 type RandomHost = { row: Record<string, unknown>; live: Record<string, unknown> | null };
-/** Random tables that are tried side by side. */
+/** Random fleets that are tried at the same time. */
 const LANES = 4;
-/** Most are in memory: a tenth of the work of DynamoDB Local. */
+/** Most fleets are in memory, which takes a tenth of the work of DynamoDB Local. */
 const PLACES = [
-  { where: 'in memory', tables: process.env.FAULTS ? 2_000 : 32, open: newDouble },
-  { where: 'in DynamoDB Local', tables: process.env.FAULTS ? 400 : 8, open: () => table },
+  { where: 'in memory', fleets: process.env.FAULTS ? 2_000 : 32, open: newDouble },
+  { where: 'in DynamoDB Local', fleets: process.env.FAULTS ? 400 : 8, open: () => table },
 ];
 const anyHosts = fc.array(
   fc.record({
-    row: anyRow({
-      ...inventory({
+    row: anyRow(
+      inventory({
         capability_status: 'running',
         capture_mode: 'ebpf',
         report_interval_ms: 60_000,
         reason_codes: ['own'],
       }),
-    }),
-    live: fc.option(anyRow({ ...live({ health_at_ms: 1, reason_codes: ['slow'] }) })),
+    ),
+    live: fc.option(anyRow(live({ health_at_ms: 1, reason_codes: ['slow'] }))),
   }),
   { minLength: 1, maxLength: 6 },
 );
 
-describe.each(PLACES)('whatever the host rows contain, $where,', ({ tables, open }) => {
+describe.each(PLACES)('whatever the host rows contain, $where,', ({ fleets, open }) => {
   it('every page is well-formed, none is a 5xx, and a walk meets each host once', async () => {
     let failed = 0;
     const check = async (hosts: RandomHost[], limit: number) => {
-      const on = open();
-      const tenant = await newFleet(on, { alone: true });
+      const tenant = await newFleet(open(), { alone: true });
       const named = hosts.map((host, index) => [hostId(index), host] as const);
-      await putHosts(tenant, Object.fromEntries(named.map(([id, { row }]) => [id, row])), on);
-      await putLive(tenant, Object.fromEntries(named.flatMap(([id, { live: row }]) => (row ? [[id, row]] : []))), on);
+      await putHosts(tenant, Object.fromEntries(named.map(([id, { row }]) => [id, row])));
+      await putLive(tenant, Object.fromEntries(named.flatMap(([id, { live: row }]) => (row ? [[id, row]] : []))));
       const pages = await walk(tenant, { limit });
-      expect(idsOf(pages)).toEqual(named.map(([id]) => id));
+      expect(pages.flatMap(hostIdsOf)).toEqual(named.map(([id]) => id));
       expect(pages.reduce((sum, { coverage }) => sum + coverage.scanned, 0)).toBe(hosts.length);
       failed += pages.reduce((sum, { coverage }) => sum + coverage.failed, 0);
     };
     const property = fc.asyncProperty(anyHosts, fc.integer({ min: 1, max: 4 }), check);
-    const numRuns = tables / LANES;
+    const numRuns = fleets / LANES;
     await Promise.all(Array.from({ length: LANES }, (_, lane) => fc.assert(property, { numRuns, seed: SEED + lane })));
     expect(failed).toBeGreaterThan(0);
   }, 600_000);
@@ -232,31 +219,23 @@ describe('the second that live status may take', () => {
   afterEach(() => void vi.useRealTimers());
 
   it('is not used up by a slow inventory', async () => {
-    const on = newDouble();
+    const double = newDouble();
     const { liveStatusMs } = TIME_LIMITS;
-    const tenant = await newFleet(on, {
-      through: withSlowInventory(on, liveStatusMs),
+    const tenant = await newFleet(double, {
+      through: withSlowInventory(double, liveStatusMs),
       browse: { size: () => 1 },
       timeLimits: { ...PATIENT_LIMITS, liveStatusMs },
       alone: true,
     });
-    await putHosts(
-      tenant,
-      rowsOf(4, () => ({ ...inventory() })),
-      on,
-    );
-    await putLive(
-      tenant,
-      rowsOf(4, () => ({ ...live() })),
-      on,
-    );
+    await putHosts(tenant, rowsOf(4, inventory));
+    await putLive(tenant, rowsOf(4, live));
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     const page = expectData(browseFleet, await tenant.browse());
     expect(page.coverage).toMatchObject({ returned: 4, failed: 0 });
   });
 });
 
-/** A table in memory whose replies of the inventory come so many milliseconds of the test's timers after all others. */
+/** A client of a table in memory whose replies with inventory rows take `ms` of the test's fake timers. */
 function withSlowInventory(table: Table, ms: number): Table {
   const client: Table['client'] = Object.create(table.client);
   client.send = (async (command: { input: object }, options: object) => {

@@ -8,7 +8,7 @@ import { createRateLimiter } from '../../lib/http/rate-limit.ts';
 import { createGetRumResource } from '../../lib/operations/get-rum-resource/resource.ts';
 import { newAccount } from '../support/incidents.ts';
 import { RUM_RECORD } from '../support/rum.ts';
-import { eventFor, handlersOver, invokeAlone, newTable, put, putAll, testDeps } from '../support/service.ts';
+import { callAlone, handlersOver, newTable, put, putAll, testDeps } from '../support/service.ts';
 import { type Tap, tapWire } from '../support/wire.ts';
 
 let table: Table;
@@ -18,11 +18,11 @@ beforeAll(async () => {
   tap = tapWire(table);
 });
 
-/** Does something for each number, a few at once. */
+/** Calls `act` for each number below `count`, up to 50 at the same time. */
 const forEach = (count: number, act: (number: number) => Promise<unknown>) =>
   forEachOf([...Array(count).keys()], act, { concurrency: 50 });
 
-/** A table whose every reply is there already: thousands of calls to DynamoDB Local would show no more. */
+/** A table whose replies are made here: thousands of calls to DynamoDB Local would show no more. */
 function cannedTable(reply: () => { statusCode: number; body: string }): Table {
   const canned = connectTable({ name: 'canned', endpoint: 'http://127.0.0.1:1' });
   const handle = async () => {
@@ -33,7 +33,7 @@ function cannedTable(reply: () => { statusCode: number; body: string }): Table {
   return canned;
 }
 
-// Twice as many may be there, for quick-lru drops them by halves.
+// quick-lru may hold twice its size, since it drops entries by halves.
 describe('a cache is bounded: what was used longest ago makes room', () => {
   it('of app keys at twice its size', async () => {
     let asked = 0;
@@ -100,7 +100,7 @@ describe('a cache is bounded: what was used longest ago makes room', () => {
 });
 
 describe('a revoked key', () => {
-  it('is refused at once when the clock is set back to before its look-up', async () => {
+  it('is refused at once when the clock was set back to before its look-up', async () => {
     const tenant = await newAccount(table);
     const key = keys.appKey(hashAppKey(tenant.appKey));
     let nowMs = 2_050_000_000_000;
@@ -112,13 +112,12 @@ describe('a revoked key', () => {
     expect(await appKeys.find(tenant.appKey)).toBeUndefined();
   });
 
-  it('is refused when its lifetime in the cache ends, however calls, looks-up and the revocation interleave', async () => {
+  it('is refused when its lifetime in the cache ends, however calls, look-ups and the revocation interleave', async () => {
     const tenant = await newAccount(table);
     const key = keys.appKey(hashAppKey(tenant.appKey));
     let nowMs = 2_050_000_000_000;
-    const handler = handlersOver(testDeps(table, { now: () => nowMs })).getRumResource;
-    const call = async () =>
-      (await invokeAlone(handler, eventFor(getRumResource, { appKey: tenant.appKey, body: {} }))).status;
+    const handlers = handlersOver(testDeps(table, { now: () => nowMs }));
+    const call = async () => (await callAlone(handlers, getRumResource, { appKey: tenant.appKey, body: {} })).status;
     // Calls every 7 s, so that look-ups fall at every distance from the revocation.
     for (let revokedAfter = 0; revokedAfter < 5; revokedAfter += 1) {
       const row = { account_id: tenant.account, permissions: ['monit'], cursor_secret: Buffer.from('s') };

@@ -1,4 +1,4 @@
-/** The log line and the count of each call: what operators and alarms go by. */
+/** The log line and the metric of each call, which operators and alarms read. */
 import { beforeAll, expect, it } from 'vitest';
 import { hashAppKey } from '../../lib/auth/app-keys.ts';
 import type { Table } from '../../lib/dynamodb/client.ts';
@@ -8,6 +8,7 @@ import { newCaller } from '../support/accounts.ts';
 import { aroundCalls } from '../support/faults.ts';
 import { RUM_RECORD } from '../support/rum.ts';
 import {
+  callAlone,
   connectAgain,
   type EventOptions,
   eventFor,
@@ -32,7 +33,7 @@ it.each<[string, EventOptions, { caller: boolean; calls: number }]>([
   ['InternalError', {}, { caller: true, calls: 2 }],
   ['ServiceUnavailable', {}, { caller: true, calls: 2 }],
 ])(
-  'a call that ends with %s has one line and one count, with its caller and its duration',
+  'a call that ends with %s has one log line and one count, with its caller and its duration',
   async (code, options, of) => {
     const { appKey } = await newCaller(table, { account_id: ACCOUNT });
     await put(table, keys.rumResource(ACCOUNT), RUM_RECORD);
@@ -69,8 +70,8 @@ it.each<[string, EventOptions, { caller: boolean; calls: number }]>([
 it('a call that is refused by the exact limit is counted by its own code', async () => {
   const { appKey } = await newCaller(table);
   const deps = testDeps(table, { now: () => 2_050_000_000_000 });
-  const { browseFleet: handler } = handlersOver(deps);
-  for (let call = 0; call < 3; call += 1) await invokeAlone(handler, eventFor(browseFleet, { appKey, body: {} }));
+  const handlers = handlersOver(deps);
+  for (let call = 0; call < 3; call += 1) await callAlone(handlers, browseFleet, { appKey, body: {} });
   expect(deps.metrics.calls.map(({ operation, code }) => [operation, code])).toEqual([
     ['browse-fleet', 'OK'],
     ['browse-fleet', 'OK'],

@@ -2,9 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { operations } from '../../lib/http/operations.ts';
-import { putAccount } from '../../packages/admin/accounts/accounts.ts';
 import { loadData } from '../../packages/admin/data/load.ts';
-import { runCommand } from '../../packages/admin/test/support/run-admin.ts';
+import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { type FunctionsProcess, startFunctions } from '../support/functions-process.ts';
@@ -63,7 +62,7 @@ const bodies: Record<string, () => object> = {
   'merge-alerts': () => ({ alert_ids: alerts, incident_id: incident }),
 };
 
-/** Calls that end in every way there is, all with a key that must not show. */
+/** Calls with a key that must not show, which end in every way there is. */
 function callsOf(name: string): EventOptions[] {
   const body = (bodies[name] as () => object)();
   const valid = { appKey: VALID, body };
@@ -87,7 +86,7 @@ function callsOf(name: string): EventOptions[] {
   ];
 }
 
-const shows = (value: unknown) => JSON.stringify(value, (_key, one) => (typeof one === 'bigint' ? `${one}` : one));
+const jsonOf = (value: unknown) => JSON.stringify(value, (_key, one) => (typeof one === 'bigint' ? `${one}` : one));
 
 describe('an app key shows in no answer, log line, metric or error', () => {
   it.each(operations)('of $name', async (operation) => {
@@ -97,7 +96,7 @@ describe('an app key shows in no answer, log line, metric or error', () => {
       const { result, error } = await functions.invoke(operation.name, eventFor(operation, options));
       expect(error).toBeUndefined();
       codes.add((result as { statusCode: number }).statusCode);
-      expect(shows(result)).not.toContain(CANARY);
+      expect(jsonOf(result)).not.toContain(CANARY);
     }
     for (const code of [200, 400, 401]) expect(codes).toContain(code);
     expect(functions.printed()).not.toContain(CANARY);
@@ -114,7 +113,7 @@ describe('an app key shows in no answer, log line, metric or error', () => {
       );
       for (const { result, error } of answers) {
         expect(error).toBeUndefined();
-        expect(shows(result)).not.toContain(CANARY);
+        expect(jsonOf(result)).not.toContain(CANARY);
       }
     }
     expect(functions.printed()).toContain('call failed');
@@ -136,13 +135,12 @@ describe('an app key shows in no answer, log line, metric or error', () => {
         results.push(await functions.invoke('finish-merges', { Records: [{ body: JSON.stringify(entry) }] }));
       }
     expect(results.length).toBe(36);
-    expect(shows(results)).not.toContain(CANARY);
+    expect(jsonOf(results)).not.toContain(CANARY);
     expect(functions.printed()).not.toContain(CANARY);
   });
 
   it('of the command line, whatever is wrong with a file that holds it', async () => {
     proxy.plan();
-    await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: [] });
     const key = (more: object) =>
       JSON.stringify({ kind: 'app_key', account_id: tenant.account, app_key: VALID, ...more });
     const files = [
@@ -158,24 +156,23 @@ describe('an app key shows in no answer, log line, metric or error', () => {
       JSON.stringify({ kind: 'host', account_id: tenant.account, app_key: VALID }),
     ];
     const outputs: string[] = [];
-    const target = ['--endpoint', proxy.endpoint, '--table', table.name];
-    const run = async (args: string[], stdin = '') => {
-      const { out, err } = await runCommand([...args, ...target], { stdin });
+    const run = async (command: string, stdin = '') => {
+      const { out, err } = await adminOf(table, proxy.endpoint)(command, { stdin });
       outputs.push(out, err);
     };
     for (const file of files) {
-      await run(['import', '-'], file);
-      await run(['import', '-', '--dry-run'], file);
+      await run('import -', file);
+      await run('import - --dry-run', file);
     }
     for (const fault of ['invalid', 'refuse', 'cut'] as const) {
       proxy.plan(({ number }) => (number > 2 ? fault : undefined));
-      await run(['import', '-'], files[0]);
+      await run('import -', files[0]);
     }
     proxy.plan();
-    await run(['export', '--account', String(tenant.account)]);
-    await run(['app-key', 'list', '--account', String(tenant.account)]);
-    await run(['app-key', 'list', '--account', String(tenant.account), '--json']);
-    await run(['account', 'show', String(tenant.account)]);
+    await run(`export --account ${tenant.account}`);
+    await run(`app-key list --account ${tenant.account}`);
+    await run(`app-key list --account ${tenant.account} --json`);
+    await run(`account show ${tenant.account}`);
     expect(outputs.join('')).toContain('Imported 1 app_key');
     expect(outputs.join('')).toMatch(/:1: .*expires_at/);
     expect(outputs.join('\n')).not.toContain(CANARY);

@@ -1,4 +1,4 @@
-/** The clocks of functions and of operators' computers differ: what holds though they are an hour apart, either way. */
+/** What holds although the clocks of functions and of operators' computers are an hour apart, either way. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
@@ -7,10 +7,11 @@ import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
 import { newAccountId, newCaller } from '../support/accounts.ts';
 import { RUM_RECORD } from '../support/rum.ts';
 import {
+  callAlone,
   connectAgain,
-  eventFor,
+  type Handlers,
   handlersOver,
-  invokeAlone,
+  NOW,
   newTable,
   put,
   stored,
@@ -25,10 +26,10 @@ beforeAll(async () => {
   table = await newTable();
 });
 
-/** New instances of the functions whose clocks stand at `now`. */
+/** New instances of the functions whose clocks stand still. */
 const functionsAt = (nowMs: number) => handlersOver(testDeps(connectAgain(table), { now: () => nowMs }));
 
-/** An account that the operator made at a clock, and means to call the functions at another. */
+/** An account that an operator makes by one clock, and calls of functions that go by another. */
 async function madeAt(operatorNow: number) {
   const id = newAccountId();
   const admin = async (command: string) => {
@@ -40,8 +41,7 @@ async function madeAt(operatorNow: number) {
   await put(table, keys.rumResource(id), RUM_RECORD);
   const keyId = async () => JSON.parse(await admin(`app-key list --account ${id} --json`))[0].app_key_id as string;
   const statusAt = async (functionNow: number, appKey: string) => {
-    const { getRumResource: handler } = functionsAt(functionNow);
-    return (await invokeAlone(handler, eventFor(getRumResource, { appKey, body: {} }))).status;
+    return (await callAlone(functionsAt(functionNow), getRumResource, { appKey, body: {} })).status;
   };
   return { id, admin, keyId, statusAt };
 }
@@ -97,18 +97,11 @@ describe.each([
 });
 
 describe('two functions whose clocks are an hour apart', () => {
-  /** The start of a minute, in the future, so that DynamoDB keeps the counts of both. */
-  const NOW = 2_050_000_020_000;
-
   it('count a fleet call each in its own windows, exactly, and say of a refusal when it ends by their clock', async () => {
     const { account, appKey } = await newCaller(table);
     const clocks = [NOW, NOW - HOUR];
     const instances = clocks.map((nowMs) => functionsAt(nowMs));
-    const call = (index: number) =>
-      invokeAlone(
-        instances[index]?.browseFleet as (typeof instances)[0]['browseFleet'],
-        eventFor(browseFleet, { appKey, body: {} }),
-      );
+    const call = (index: number) => callAlone(instances[index] as Handlers, browseFleet, { appKey, body: {} });
     const statuses = [[], []] as number[][];
     for (let round = 0; round < 3; round += 1)
       for (const index of [0, 1]) statuses[index]?.push((await call(index)).status);
@@ -126,7 +119,7 @@ describe('two functions whose clocks are an hour apart', () => {
 
   it('a count outlives its window by more than an hour, so that DynamoDB removes none that still counts', async () => {
     const { account, appKey } = await newCaller(table);
-    await invokeAlone(functionsAt(NOW).browseFleet, eventFor(browseFleet, { appKey, body: {} }));
+    await callAlone(functionsAt(NOW), browseFleet, { appKey, body: {} });
     const { ttl } = await stored(table, keys.rateCount(account, browseFleet.name, NOW / MINUTE));
     expect(Number(ttl)).toBeGreaterThan((NOW + MINUTE + HOUR) / 1000);
   });

@@ -3,7 +3,7 @@ import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts } from '../../lib/http/operations.ts';
 import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
-import { runCommand } from '../../packages/admin/test/support/run-admin.ts';
+import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
@@ -11,6 +11,7 @@ import { finishFeed } from '../support/finish.ts';
 import { newAccount } from '../support/incidents.ts';
 import { RUM_RECORD } from '../support/rum.ts';
 import {
+  callAlone,
   connectAgain,
   connectThrough,
   eventFor,
@@ -40,21 +41,18 @@ function readsOf({ calls }: FaultProxy) {
   return { reads, stale: reads.filter(({ body }) => !body.includes('"ConsistentRead":true')) };
 }
 
-// DynamoDB Local has no stale reads: what counts is what is asked for.
-it('all that writes, refuses or lets in reads strongly consistent', async () => {
+// DynamoDB Local has no stale reads: the tests look at the parameter of the calls.
+it('whatever writes, refuses or authenticates reads strongly consistently', async () => {
   const tenant = await newAccount(table);
   await put(table, keys.rumResource(tenant.account), RUM_RECORD);
   const to = await tenant.incident();
   const alerts = await tenant.alerts(120);
   const handlers = handlersOver(testDeps(own));
-  await invokeAlone(handlers.getRumResource, eventFor(getRumResource, { appKey: tenant.appKey, body: {} }));
-  await invokeAlone(handlers.getRumResource, eventFor(getRumResource, { appKey: tenant.appKey, body: {} }));
-  await invokeAlone(
-    handlers.deleteWorkItem,
-    eventFor(deleteWorkItem, { appKey: tenant.appKey, body: { work_item_id: 'w', version: 1 } }),
-  );
+  await callAlone(handlers, getRumResource, { appKey: tenant.appKey, body: {} });
+  await callAlone(handlers, getRumResource, { appKey: tenant.appKey, body: {} });
+  await callAlone(handlers, deleteWorkItem, { appKey: tenant.appKey, body: { work_item_id: 'w', version: 1 } });
   const merge = { alert_ids: alerts, incident_id: to };
-  await invokeAlone(handlers.mergeAlerts, eventFor(mergeAlerts, { appKey: tenant.appKey, body: merge }));
+  await callAlone(handlers, mergeAlerts, { appKey: tenant.appKey, body: merge });
   const entry = (await tenant.feed(to)).find(({ kind }) => kind === 'merge');
   await finishFeed(own, [entry]);
   const request = { account: tenant.account, incidentId: to, sequence: entry.sequence, by: 'o', requestId: 'r' };
@@ -67,7 +65,7 @@ it('all that writes, refuses or lets in reads strongly consistent', async () => 
   for (const { command, body } of reads) expect(`${command} ${body}`).toContain('"ConsistentRead":true');
 });
 
-it('so does the look that settles a write whose replies are lost', async () => {
+it('so does the read that settles a write whose replies are lost', async () => {
   const tenant = await newAccount(table);
   await put(table, keys.workItem(tenant.account, 'w'), { work_item_id: 'w', version: 1, title: 't' });
   const merge = { alert_ids: await tenant.alerts(1), incident_id: await tenant.incident() };
@@ -96,28 +94,26 @@ it('so does the look that settles a write whose replies are lost', async () => {
   }
 });
 
-it("so does the look that settles an operator's change whose replies are lost", async () => {
+it("so does the read that settles an operator's change whose replies are lost", async () => {
   const { account } = await newAccount(table);
   for (const action of ['TransactWriteItems', 'PutItem']) {
     proxy.plan((call) => (call.action === action ? 'drop' : undefined));
-    const target = ['--endpoint', proxy.endpoint, '--table', table.name];
-    const { exitCode } = await runCommand(['account', 'revoke', String(account), 'monit', ...target]);
+    const { exitCode } = await adminOf(table, proxy.endpoint)(`account revoke ${account} monit`);
     expect(exitCode).toBe(0);
     expect(readsOf(proxy).stale).toEqual([]);
   }
 });
 
-it('so do the commands that change or tell what is stored', async () => {
+it('so do the commands that change or show what is stored', async () => {
   const tenant = await newAccount(table);
   const [to, [alert = '']] = [await tenant.incident(), await tenant.alerts(1)];
   await put(table, keys.workItem(tenant.account, 'w'), { work_item_id: 'w', version: 2, title: 't', deleted_at_ms: 1 });
   await put(table, keys.rumResource(tenant.account), { ...RUM_RECORD, deleted: true });
   await tenant.merge(handlersOver(testDeps(table)).mergeAlerts, { alert_ids: [alert], incident_id: to });
   const [{ sequence }] = await tenant.feed(to);
-  const run = async (command: string, stdin = '', { name } = table) => {
+  const run = async (command: string, stdin = '', on = table) => {
     proxy.plan();
-    const args = [...command.split(' '), '--endpoint', proxy.endpoint, '--table', name];
-    const { exitCode, out, err } = await runCommand(args, { stdin });
+    const { exitCode, out, err } = await adminOf(on, proxy.endpoint)(command, { stdin });
     expect([command, exitCode, err]).toEqual([command, 0, expect.any(String)]);
     expect(readsOf(proxy).reads.length, command).toBeGreaterThan(0);
     expect([command, readsOf(proxy).stale]).toEqual([command, []]);
@@ -140,6 +136,6 @@ it('so do the commands that change or tell what is stored', async () => {
   await run(`audit ${of}`);
   await run(`check ${of}`);
   await run('import -', await run(`export ${of}`));
-  // The whole table: an empty one, since in the other there is something to find.
+  // A check of a whole table, which is empty so that it finds nothing.
   await run('check', '', await newTable());
 });

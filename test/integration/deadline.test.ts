@@ -10,10 +10,10 @@ import { expectEnvelope } from '../support/answers.ts';
 import { connectionLost } from '../support/faults.ts';
 import { startFunctions } from '../support/functions-process.ts';
 import {
+  callOperation,
   connectAgain,
   eventFor,
   handlersOver,
-  invoke,
   invokeAlone,
   newTable,
   PATIENCE,
@@ -24,7 +24,7 @@ import {
 import { silentServer, tapWire } from '../support/wire.ts';
 import { within } from '../support/within.ts';
 
-/** What the contract gives a call whose dependency is slow, from the first byte of the request to the answer. */
+/** The contract's limit for a call whose dependency is slow, from the first byte of the request to the answer. */
 const MAX_MS = 3_000;
 
 let silent: Awaited<ReturnType<typeof silentServer>>;
@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => silent.close());
 afterEach(() => void vi.restoreAllMocks());
 
-/** Its attempts wait for longer than any call does: only a deadline ends one. */
+/** A client whose attempts wait longer than any call: only a deadline ends one. */
 const hanging = () =>
   connectTable({ name: table.name, endpoint: `http://127.0.0.1:${silent.port}`, timeouts: PATIENCE });
 
@@ -55,7 +55,7 @@ function called(
   timeLimits = PATIENT_LIMITS,
 ) {
   const handlers = handlersOver(testDeps(handlerTable, { timeLimits }), { usageKeyAuthorizer });
-  return invoke(handlers.getRumResource, eventFor(getRumResource, { appKey }));
+  return callOperation(handlers, getRumResource, { appKey });
 }
 
 describe('DynamoDB that never replies', () => {
@@ -133,7 +133,7 @@ it('the deployed authorizer gives up before the deployed operations do', async (
       ),
     ).then(() => ended);
   };
-  // Loads both: without a key neither has anything to wait for.
+  // This call loads both functions: without a key neither has anything to wait for.
   await both({});
   expect(await both({ appKey: 'unknown' })).toEqual(['usage-key-authorizer', 'get-rum-resource']);
   await functions.stop();

@@ -8,13 +8,12 @@ import type { Int64 } from '../../lib/shared/json.ts';
 import { restoreWorkItem } from '../../packages/admin/incidents/restore-work-item.ts';
 import { newCaller } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
-import { aroundCalls, connectionLost } from '../support/faults.ts';
+import { aroundCalls, losing } from '../support/faults.ts';
 import {
+  callOperation,
   connectAgain,
-  eventFor,
   type Handlers,
   handlersOver,
-  invoke,
   newTable,
   put,
   stored,
@@ -44,13 +43,10 @@ async function newItem(
     row: () => stored(table, key),
     key,
     remove: (version: unknown = 3, workItemId: unknown = id) =>
-      invoke(
-        handlers.deleteWorkItem,
-        eventFor(deleteWorkItem, {
-          appKey,
-          rawBody: `{"work_item_id":${JSON.stringify(workItemId)},"version":${version}}`,
-        }),
-      ),
+      callOperation(handlers, deleteWorkItem, {
+        appKey,
+        rawBody: `{"work_item_id":${JSON.stringify(workItemId)},"version":${version}}`,
+      }),
   };
 }
 
@@ -84,8 +80,8 @@ describe('deleting a work item', () => {
     await item.remove();
     const done = await item.row();
     const later = handlersOver(testDeps(table, { now: () => NOW + 9_000 }));
-    const event = eventFor(deleteWorkItem, { appKey: item.appKey, body: { work_item_id: item.id, version: 3 } });
-    const answer = await invoke(later.deleteWorkItem, event);
+    const body = { work_item_id: item.id, version: 3 };
+    const answer = await callOperation(later, deleteWorkItem, { appKey: item.appKey, body });
     expectEnvelope(answer, 200);
     expect(answer.body.data).toEqual({});
     expect(await item.row()).toEqual(done);
@@ -139,7 +135,7 @@ describe('deleting a work item', () => {
     expect(await theirs.row()).toEqual(before);
   });
 
-  it('that was restored since is judged by its new version', async () => {
+  it('that was restored since goes by its new version', async () => {
     const item = await newItem();
     await item.remove();
     const { deleted_at_ms: _at, deleted_by: _by, ...restored } = await item.row();
@@ -149,7 +145,7 @@ describe('deleting a work item', () => {
   });
 
   it.each([null, 'x', [[]], {}, { version: null }, { version: '4' }, { version: 4.5 }])(
-    'whose row tells of an undone deletion as %j, which another system wrote, is judged by its version',
+    'whose row has an undone_deletion of %j, which another system wrote, goes by its version',
     async (undone_deletion) => {
       const item = await newItem({ undone_deletion });
       const before = await item.row();
@@ -174,24 +170,21 @@ describe('deleting a work item', () => {
       own,
       losingReply(({ command }) => command.startsWith('Update')),
     );
-    const { deleteWorkItem: handler } = handlersOver(testDeps(own));
-    const answer = await invoke(handler, eventFor(deleteWorkItem, { appKey, body: { work_item_id: 'w', version: 1 } }));
-    expectEnvelope(answer, 200);
+    const body = { work_item_id: 'w', version: 1 };
+    expectEnvelope(await callOperation(handlersOver(testDeps(own)), deleteWorkItem, { appKey, body }), 200);
     expect(tap.attempts.filter(({ command }) => command.startsWith('Update'))).toHaveLength(2);
     tap.remove();
     expect((await stored(own, keys.workItem(account, 'w'))).version).toBe(2);
   });
 
-  it('that was never applied is ServiceUnavailable, although the table can be read', async () => {
+  it('whose write never reaches DynamoDB is ServiceUnavailable, although the table can be read', async () => {
     const item = await newItem();
     const before = await item.row();
     const own = connectAgain(table);
-    aroundCalls(own, async ({ command }, send) => {
-      if (command.startsWith('Update')) throw connectionLost();
-      await send();
-    });
-    const event = eventFor(deleteWorkItem, { appKey: item.appKey, body: { work_item_id: item.id, version: 3 } });
-    expectEnvelope(await invoke(handlersOver(testDeps(own)).deleteWorkItem, event), 503, 'ServiceUnavailable');
+    aroundCalls(own, losing('Update'));
+    const options = { appKey: item.appKey, body: { work_item_id: item.id, version: 3 } };
+    const answer = await callOperation(handlersOver(testDeps(own)), deleteWorkItem, options);
+    expectEnvelope(answer, 503, 'ServiceUnavailable');
     expect(await item.row()).toEqual(before);
   });
 
@@ -208,19 +201,19 @@ describe('deleting a work item', () => {
         throw error;
       }),
     );
-    const { deleteWorkItem: handler } = handlersOver(testDeps(own));
-    const event = eventFor(deleteWorkItem, { appKey, body: { work_item_id: 'w', version: 1 } });
-    expectEnvelope(await invoke(handler, event), 200);
+    const ownHandlers = handlersOver(testDeps(own));
+    const options = { appKey, body: { work_item_id: 'w', version: 1 } };
+    expectEnvelope(await callOperation(ownHandlers, deleteWorkItem, options), 200);
     expect(await stored(aside, key)).not.toHaveProperty('deleted_at_ms');
     // Sent by its caller again, it is a call of its own.
-    expect((await invoke(handler, event)).body.error.code).toBe('InvalidParameter');
+    expect((await callOperation(ownHandlers, deleteWorkItem, options)).body.error.code).toBe('InvalidParameter');
   });
 
   it('takes an id of 128 code points, each of four bytes', async () => {
     const { account, appKey } = await newCaller(table);
     const id = '\u{1f600}'.repeat(128);
     await put(table, keys.workItem(account, id), { work_item_id: id, version: 1, title: 't' });
-    const event = eventFor(deleteWorkItem, { appKey, body: { work_item_id: id, version: 1 } });
-    expectEnvelope(await invoke(handlers.deleteWorkItem, event), 200);
+    const body = { work_item_id: id, version: 1 };
+    expectEnvelope(await callOperation(handlers, deleteWorkItem, { appKey, body }), 200);
   });
 });

@@ -39,7 +39,7 @@ const document = inlined(openApiDocument());
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 ajv.addKeyword(int64Keyword);
 
-/** When the examples were answered: also the time of the sample data. */
+/** The time of the examples' answers, and of the sample data. */
 const NOW = 1_795_231_227_854;
 const MAX_BODY_BYTES = 256 * 1024;
 
@@ -53,11 +53,11 @@ beforeAll(async () => {
 
 const handlerOf = ({ name }: ListedOperation, from: Handlers = handlers): Handler => from[operationIdOf(name)];
 
-/** Only some answers of a response carry these. */
+/** Headers that only some answers with a status have. */
 const SOMETIMES = (status: number) =>
   status < 500 ? ['idempotent-replayed'] : ['idempotent-replayed', /^(x-)?ratelimit/];
 
-/** The answer has the headers and the body that the description declares for its status. */
+/** Fails unless the answer has the headers and the body that the description declares for its status. */
 function expectDescribed({ path }: ListedOperation, { status, headers, body }: Answer): void {
   const response = document.paths[path].post.responses[status];
   const validate = ajv.compile(withInt64(response.content['application/json'].schema) as object);
@@ -77,7 +77,7 @@ describe.each(operations)('the worked example of $name', (operation) => {
     const answer = await invoke(handlerOf(operation), event);
     expectEnvelope(answer, 200);
     expectDescribed(operation, answer);
-    // A cursor is encrypted with a random nonce.
+    // A cursor differs each time: it is encrypted with a random nonce.
     const steady = (value: unknown) =>
       value && typeof value === 'object' && 'next_cursor' in value ? { ...value, next_cursor: 'opaque' } : value;
     expect(steady(answer.body.data)).toEqual(steady(data));
@@ -86,15 +86,15 @@ describe.each(operations)('the worked example of $name', (operation) => {
 
 interface Call {
   options?: EventOptions;
-  /** By default those over the sample. */
+  /** By default the handlers of the sample's table. */
   over?: () => Handlers;
-  /** Without what the gateway does before. */
+  /** Calls the handler without a gateway. */
   alone?: true;
-  /** Calls that pass before it. */
+  /** Number of calls that are sent, and pass, before it. */
   before?: number;
 }
 
-/** The table is missing: what no code foresees. */
+/** Its table does not exist, an error that no code expects. */
 const broken = () => handlersOver(testDeps(connectTable({ name: 'no-such-table', endpoint: dynamodbEndpoint() })));
 const down = () => handlersOver(testDeps(connectTable({ name: 't', endpoint: 'http://127.0.0.1:9' })));
 
@@ -105,7 +105,7 @@ const { incident_id } = mergeAlerts.example.request;
 const [LARGE_ALERT] = mergeAlerts.refusals[0].explanation.values.some;
 const [{ id: MISSING_ALERT }] = mergeAlerts.refusals[1].explanation.values.some;
 
-/** The call of each example: of all operations, or of one. */
+/** The call that leads to each error: of every operation, or by the operation. */
 const CALLS: Readonly<Record<AnsweredCode, Call | Partial<Record<OperationName, Call>>>> = {
   InvalidParameter: { options: { rawBody: '[]' } },
   InvalidContentType: { options: { rawBody: '{}', headers: { 'Content-Type': 'text/plain' } } },
@@ -123,7 +123,7 @@ const CALLS: Readonly<Record<AnsweredCode, Call | Partial<Record<OperationName, 
   Unauthorized: { options: { appKey: 'unknown' } },
   AccessDenied: { options: { appKey: DEMO_KEYS.withoutPermission } },
   EntityTooLarge: { options: { rawBody: ' '.repeat(MAX_BODY_BYTES + 1) } },
-  // That of the others is the gateway's own.
+  // The other operations are throttled by the gateway, which answers itself.
   RequestTooFrequently: { 'browse-fleet': { over: later, before: 2 } },
   InternalError: { over: broken, alone: true },
   ServiceUnavailable: { over: down, alone: true },
@@ -151,7 +151,6 @@ describe('the worked example of an error', () => {
     const handler = handlerOf(operation, over?.());
     const body = { body: operation.example.request };
     const event = () => eventFor(operation, { appKey: DEMO_KEYS.demo, ...body, ...options });
-    // The gateway's own answers need no handler; those of a table that is not there come from the handler alone.
     const call = (): Promise<Answer> => (alone ? invokeAlone(handler, event()) : invoke(handler, event()));
     for (let passed = 0; passed < before; passed += 1) expectEnvelope(await call(), 200);
     const answer = await call();

@@ -1,6 +1,6 @@
 /**
- * Every command that a document shows works. Those of docs/operate.md and the calls of
- * the README are run by tests of their own; of what needs AWS, or a whole gate, is checked what can be.
+ * Every command that a document shows works. Those of docs/operate.md and the calls of the README have tests of their own. Commands that
+ * need AWS or take a whole run are checked without running them.
  */
 import { accessSync, constants, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,10 +33,10 @@ import { whileBusy } from '../support/while-busy.ts';
 const root = new URL('../../', import.meta.url);
 const STREAM_ARN = 'arn:aws:dynamodb:eu-west-1:123456789012:table/t/stream/2026-11-21T00:00:00.000';
 
-/** Documents with blocks of commands. They are run whole, by this test or by one of their own, but for docs/feed.md: its block needs AWS. */
+/** Documents with blocks of commands. This test or one of their own runs the blocks, but for that of docs/feed.md, which needs AWS. */
 const WALKED = ['README.md', 'docs/deploy.md', 'docs/feed.md', 'docs/operate.md', 'docs/reliability.md'];
 
-/** What only a whole run shows: the gate runs it, or a user. The script, or the file, is there. */
+/** Commands that take a whole run: the gate or a user runs them. Their scripts or files must exist. */
 const WHOLE_RUNS = [
   'npm ci && npm start',
   'npm ci && npm test',
@@ -71,7 +71,7 @@ const WHOLE_RUNS = [
   'npm test -- test/integration/documents',
 ];
 
-/** What needs an account of AWS. */
+/** Commands that need an AWS account. */
 const NEEDS_AWS = [
   'npx cdk bootstrap',
   'npx cdk deploy',
@@ -98,14 +98,14 @@ const NEEDS_AWS = [
   'aws dynamodb describe-table --table-name "$TABLE" --query Table.LatestStreamArn --output text',
 ];
 
-/** Words between backticks that look like commands and are none: messages of logs, verdicts, options of Node. */
+/** Texts between backticks that look like commands and are none: log messages and causes of failures. */
 const NO_COMMANDS = ['call failed', 'no reply'];
 
 const folder = mkdtempSync(join(tmpdir(), 'documents-'));
 const dataFile = join(folder, 'data.ndjson');
 writeFileSync(dataFile, documentedLines().join('\n'));
 
-/** What the placeholders of documents stand for here. */
+/** Values for the placeholders of the documents. */
 const PLACEHOLDERS: Readonly<Record<string, string>> = {
   A: String(ACME),
   NAME: 'Acme',
@@ -117,7 +117,7 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
 };
 const argumentsOf = (line: string) => wordsOf(line).map((word) => PLACEHOLDERS[word] ?? word);
 
-/** `NAME=$(command)` is that command, and the lines of blocks that are walked are run there. */
+/** The commands that the documents show: of `NAME=$(command)` the command; of blocks that are run only what needs AWS. */
 const shown = [
   ...new Set(
     documents.flatMap(({ path, text }) => [
@@ -136,7 +136,7 @@ const smokeLines = [
 ];
 const benchLines = beginning(/^npm run bench -- /);
 const optionLines = beginning(/^--/).filter((line) => !NO_COMMANDS.includes(line));
-/** Commands of the operator's that are only named: `account list`, `admin audit`, `admin import --help`. */
+/** Commands of the operator that are only named, such as `account list`, `admin audit` or `admin import --help`. */
 const namedCommands = beginning(/^(admin |[a-z-]+ [a-z-]+)/).filter(
   (line) => !/^(npm|npx|aws|bash|cdk|-\S+) /.test(line) && !NO_COMMANDS.includes(line),
 );
@@ -169,7 +169,7 @@ afterAll(async () => {
 });
 
 const again = whileBusy();
-/** Sends a call, and sends it again where the limit of the fleet or a busy machine stands in its way. */
+/** Sends a call, and again while the rate limit of the fleet or a busy machine refuses it. */
 async function send(path: string, body: string, query = `?app_key=${DEMO_KEYS.demo}`) {
   for (;;) {
     const headers = { 'Content-Type': 'application/json' };
@@ -215,7 +215,7 @@ it('every link leads to a file, and to a heading that it has', () => {
   expect(broken).toEqual([]);
 });
 
-it('no document pipes from npm without --silent: it prints a banner there', () => {
+it('no document pipes the output of npm run without --silent, since it begins with a banner', () => {
   for (const { text } of documents)
     expect(text.match(/npm run (?!--silent)[^`\n]*\|(?!\|)[^`\n]*npm run/g) ?? []).toEqual([]);
 });
@@ -228,7 +228,7 @@ describe('a command of the operator', () => {
     else expect([exitCode, exitCode === 0 ? '' : err]).toEqual([0, '']);
   });
 
-  it.each(namedCommands)('%s is there', async (line) => {
+  it.each(namedCommands)('%s exists', async (line) => {
     const words = line.split(' ').filter((word) => word !== 'admin' && word !== '--help');
     expect(commandNames.map((name) => name.join(' '))).toContain(words.join(' '));
   });
@@ -262,7 +262,7 @@ describe('npm', () => {
 });
 
 describe('options', () => {
-  it('those that are named are those of a command', async () => {
+  it('that the documents name exist', async () => {
     const [admin, starting, certifying] = await Promise.all([
       Promise.all(commandNames.map((name) => runCommand([...name, '--help']))),
       start(['--help']).then(({ ended, output }) => ended.then(output)),
@@ -281,7 +281,7 @@ describe('options', () => {
     }
   });
 
-  it('--only has numbers of sections and sentences', () => {
+  it('--only is shown with existing numbers of sections and sentences', () => {
     const numbers = SECTIONS.flatMap(({ number, sentences }) => [
       number,
       ...sentences.map((_one, index) => `${number}-${index + 1}`),
@@ -297,7 +297,7 @@ describe('on AWS', () => {
     expect(awsProblem(wordsOf(line))).toBeUndefined();
   });
 
-  it('every context value is one that the stack reads, and takes', () => {
+  it('the stack reads and accepts every context value, and the document has every setting', () => {
     const settings = new Set<string>();
     readDeploymentSettings({ tryGetContext: (name) => void settings.add(name) });
     const contexts = shown
@@ -329,7 +329,7 @@ describe('docs/api.md', () => {
     ([section, path = '']) => [...section.matchAll(/```json\n(.*?)\n```/gs)].map(([, body = '']) => ({ path, body })),
   );
 
-  it('shows a body of three operations', () => {
+  it('shows a body for three operations', () => {
     expect(bodies.map(({ path }) => path)).toEqual([
       '/monit/servicemap/fleet',
       '/incident/work-item/delete',
@@ -341,7 +341,7 @@ describe('docs/api.md', () => {
     expect(await send(path, body)).toMatchObject({ status: 200 });
   });
 
-  it('the client lists the stale hosts', async () => {
+  it('shows a client that lists the stale hosts', async () => {
     const [, code = ''] = /```ts\n(.*?)```/s.exec(textOf('docs/api.md')) ?? [];
     // The package is built where it is packed: here its sources stand for it.
     const client = new URL('packages/client/src/index.ts', root);
@@ -378,7 +378,7 @@ describe('docs/data-format.md', () => {
   });
 });
 
-it('docs/reliability.md names tests that there are', () => {
+it('docs/reliability.md names existing tests', () => {
   const named = codeSpans(textOf('docs/reliability.md')).filter((span) =>
     /^(faults|infra|integration|unit)\/[\w-]+$/.test(span),
   );
@@ -387,7 +387,7 @@ it('docs/reliability.md names tests that there are', () => {
 });
 
 describe('the certificate of docs/reliability.md', () => {
-  it('is run on a service, with a new account', async () => {
+  it('is made for a service, with a new account', async () => {
     const text = textOf('docs/reliability.md');
     const [, excerpt = ''] = /```\n(4\.3.*?\n)```/s.exec(text) ?? [];
     const { printed, exitCode } = await walk(stepsOf(text), {
@@ -407,7 +407,7 @@ describe('the certificate of docs/reliability.md', () => {
 });
 
 describe('docs/deploy.md', () => {
-  it('deploying, tearing down and coming back', async () => {
+  it('shows how to deploy, tear down and come back', async () => {
     aws.forget();
     await adminOn(table)(['gateway-keys', 'create', '--stack', 'IncidentMonitoringRum', '--region', 'eu-west-1']);
     aws.gateway.attached = [];

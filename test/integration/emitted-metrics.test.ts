@@ -1,4 +1,4 @@
-/** What the functions write on standard output is what alarms and dashboard read: same names, dimensions and units. */
+/** The metrics that functions write to standard output have the names, dimensions and units that alarms and dashboard read. */
 import type { APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
 import { beforeAll, expect, inject, it, vi } from 'vitest';
 import { createAppKeys } from '../../lib/auth/app-keys.ts';
@@ -11,7 +11,7 @@ import { resourcesOf, type Template } from '../../packages/local/template.ts';
 import { feedOver } from '../support/feed.ts';
 import { messagesOf } from '../support/finish.ts';
 import { newAccount } from '../support/incidents.ts';
-import { eventFor, handlersOver, invokeAlone, newTable, put, testDeps } from '../support/service.ts';
+import { callAlone, handlersOver, invokeAlone, newTable, put, testDeps } from '../support/service.ts';
 import { propertiesOf } from '../support/stack.ts';
 
 interface Line {
@@ -22,7 +22,7 @@ interface Line {
   [member: string]: unknown;
 }
 
-/** A metric as CloudWatch names it: namespace, name, dimensions in the order of their names. */
+/** A metric as text: namespace, name, and dimensions in the order of their names. */
 const named = (namespace: string, name: string, dimensions: [string, unknown][]) =>
   [namespace, name, ...dimensions.sort(([a], [b]) => a.localeCompare(b)).flat()].join(' ');
 
@@ -85,14 +85,14 @@ beforeAll(async () => {
     return true;
   });
   try {
-    // No row that this code could have written: a mistake of the service.
+    // A malformed row: InternalError.
     await put(table, keys.rumResource(tenant.account), { plan: 1 });
-    await invokeAlone(handlersOver(deps).getRumResource, eventFor(getRumResource, { appKey: tenant.appKey }));
+    await callAlone(handlersOver(deps), getRumResource, { appKey: tenant.appKey });
     const frozen = { ...deps, settings: { ...deps.settings, writesFrozen: true } };
-    const deletion = eventFor(deleteWorkItem, { appKey: tenant.appKey, body: { work_item_id: 'w', version: 1 } });
-    await invokeAlone(handlersOver(frozen).deleteWorkItem, deletion);
-    const { browseFleet: browse } = handlersOver({ ...deps, now: () => began });
-    for (let call = 0; call < 3; call += 1) await invokeAlone(browse, eventFor(browseFleet, { appKey: tenant.appKey }));
+    const deletion = { appKey: tenant.appKey, body: { work_item_id: 'w', version: 1 } };
+    await callAlone(handlersOver(frozen), deleteWorkItem, deletion);
+    const handlers = handlersOver({ ...deps, now: () => began });
+    for (let call = 0; call < 3; call += 1) await callAlone(handlers, browseFleet, { appKey: tenant.appKey });
 
     const methodArn = 'arn:aws:execute-api:eu-west-1:123456789012:a/prod/POST/alert/merge';
     const label = createUsageKeyAuthorizer(createAppKeys(deps), deps, 'shared');
@@ -154,7 +154,7 @@ it('a call is counted once, with its duration in milliseconds, by operation and 
   }
 });
 
-it('what alarms and dashboard read of it is written so', () => {
+it('all that alarms and dashboard read is written', () => {
   const names = new Set(written.flatMap(metricsOf).map(([metric]) => metric));
   const read = readBy(inject('template'));
   expect(read).toHaveLength(5);

@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectTable, type Table } from '../../lib/dynamodb/client.ts';
 import { browseFleet, deleteWorkItem, getRumResource, mergeAlerts } from '../../lib/http/operations.ts';
@@ -7,7 +6,9 @@ import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 import { newCaller } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
+import { listen } from '../support/listen.ts';
 import {
+  callAlone,
   connectAgain,
   eventFor,
   handlersOver,
@@ -30,16 +31,13 @@ afterAll(() => silent.close());
 
 /** Milliseconds that a call may take, whatever its dependencies do. */
 const SOON = 3_000;
-const hurried = (table: Table) => handlersOver(testDeps(table, { timeLimits: TIME_LIMITS }));
+/** DynamoDB answers calls to it with an error that no code expects. */
+const missingTable = () => connectTable({ name: 'no-such-table', endpoint: dynamodbEndpoint() });
 
 describe('an unforeseen error', () => {
   it('is InternalError with a fixed text, which names no table, no host, no query and no stack', async () => {
-    const missing = connectTable({ name: 'no-such-table', endpoint: dynamodbEndpoint() });
-    const deps = testDeps(missing);
-    const answer = await invokeAlone(
-      handlersOver(deps).getRumResource,
-      eventFor(getRumResource, { appKey: 'secret-key' }),
-    );
+    const deps = testDeps(missingTable());
+    const answer = await callAlone(handlersOver(deps), getRumResource, { appKey: 'secret-key' });
     expectEnvelope(answer, 500, 'InternalError');
     expect(answer.body.error.message).toBe('Internal error. Report it with the request_id.');
     expect(answer.headers).not.toHaveProperty('Retry-After');
@@ -53,7 +51,7 @@ describe('an unforeseen error', () => {
     expect(JSON.stringify(deps.log.lines)).not.toContain('secret-key');
   });
 
-  it('leaves its kind and where it was thrown in the log, but not its message', async () => {
+  it('is logged with its name and stack, but without its message', async () => {
     const own = await newTable();
     const { appKey } = await newCaller(own);
     const deps = testDeps(own);
@@ -64,7 +62,7 @@ describe('an unforeseen error', () => {
         $metadata: { requestId: 'of AWS', attempts: 1 },
       });
     });
-    const answer = await invokeAlone(handlersOver(deps).getRumResource, eventFor(getRumResource, { appKey }));
+    const answer = await callAlone(handlersOver(deps), getRumResource, { appKey });
     expectEnvelope(answer, 500, 'InternalError');
     const { request_id } = answer.body;
     const failed = deps.log.lines.filter(({ message }) => message === 'call failed');
@@ -84,10 +82,9 @@ describe('an unforeseen error', () => {
     expect(JSON.stringify(deps.log.lines)).not.toContain('the-input');
   });
 
-  it('uses the language of the caller', async () => {
-    const missing = connectTable({ name: 'no-such-table', endpoint: dynamodbEndpoint() });
+  it('is answered in the language of the caller', async () => {
     const event = eventFor(getRumResource, { appKey: 'x', headers: { 'accept-language': 'zh-CN,zh;q=0.9' } });
-    const answer = await invokeAlone(handlersOver(testDeps(missing)).getRumResource, event);
+    const answer = await invokeAlone(handlersOver(testDeps(missingTable())).getRumResource, event);
     expectEnvelope(answer, 500, 'InternalError');
     expect(answer.headers['Content-Language']).toBe('zh-CN');
     expect(answer.body.error.message).toBe('服务内部错误，请携带 request_id 反馈。');
@@ -99,15 +96,14 @@ describe('an unforeseen error', () => {
     [['zh-CN;q=0.5', 'en;q=0.9'], 'en'],
     [['en;q=0.5', 'zh-CN;q=0.9'], 'zh-CN'],
     [['zh-CN;q=0.9', 'en;q=0.5'], 'zh-CN'],
-  ])('reads several Accept-Language headers as one list: %j is %s', async (languages, language) => {
-    const missing = connectTable({ name: 'no-such-table', endpoint: dynamodbEndpoint() });
+  ])('is answered by several Accept-Language headers as by one list: %j is %s', async (languages, language) => {
     const event = eventFor(getRumResource, { appKey: 'x', headers: { 'accept-language': languages } });
-    const answer = await invokeAlone(handlersOver(testDeps(missing)).getRumResource, event);
+    const answer = await invokeAlone(handlersOver(testDeps(missingTable())).getRumResource, event);
     expect(answer.headers['Content-Language']).toBe(language);
   });
 });
 
-describe('a dependency that is down', () => {
+describe('a dependency', () => {
   const OPERATIONS = [
     ['browseFleet', browseFleet, {}],
     ['getRumResource', getRumResource, {}],
@@ -118,7 +114,7 @@ describe('a dependency that is down', () => {
     OPERATIONS.flatMap(([name, operation, body]) =>
       (['from the start', 'once the key is known'] as const).map((when) => ({ name, operation, body, when })),
     ),
-  )('$when makes $name answer ServiceUnavailable with Retry-After within 3 s', async (one) => {
+  )('that is down $when makes $name answer ServiceUnavailable with Retry-After within 3 s', async (one) => {
     const { name, operation, body, when } = one;
     const own = connectAgain(table);
     const { appKey } = await newCaller(table);
@@ -138,7 +134,7 @@ describe('a dependency that is down', () => {
     expect(tap.attempts[0]?.body.includes('APP_KEY#')).toBe(when === 'from the start');
   });
 
-  it('or throttles past the retries does so too', async () => {
+  it('that throttles past the retries makes a call ServiceUnavailable, too', async () => {
     const own = await newTable();
     const { appKey } = await newCaller(own);
     const tap = tapWire(own, async ({ command }, send) => {
@@ -155,17 +151,17 @@ describe('a dependency that is down', () => {
     tap.remove();
   });
 
-  it.concurrent('or never replies does so too', async () => {
+  it.concurrent('that never replies makes a call ServiceUnavailable within 3 s', async () => {
     // Its attempts wait for longer than the call does: only the deadline can end it.
     const hanging = connectTable({ name: 't', endpoint: `http://127.0.0.1:${silent.port}`, timeouts: PATIENCE });
     const event = eventFor(getRumResource, { appKey: 'x' });
-    const { getRumResource: handler } = hurried(hanging);
+    const { getRumResource: handler } = handlersOver(testDeps(hanging, { timeLimits: TIME_LIMITS }));
     const answer = await within(SOON, () => invokeAlone(handler, event));
     expectEnvelope(answer, 503, 'ServiceUnavailable');
     hanging.client.destroy();
   });
 
-  it.concurrent('or is slow at every one of its calls keeps no caller longer than 3 s', async () => {
+  it.concurrent('that is slow to answer each call keeps no caller longer than 3 s', async () => {
     const own = await newTable();
     const { appKey } = await newCaller(own);
     // With production's timeouts; of each kind of call only the third attempt meets somebody who answers.
@@ -188,7 +184,7 @@ describe('a dependency that is down', () => {
   });
 });
 
-describe('a reply that is not of DynamoDB', () => {
+describe('a reply that is not from DynamoDB', () => {
   const http = (status: string, body: string) =>
     `HTTP/1.1 ${status}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`;
 
@@ -207,9 +203,7 @@ describe('a reply that is not of DynamoDB', () => {
       socket.on('error', () => {});
       socket.once('data', () => socket.end(reply));
     });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    const { port } = server.address() as AddressInfo;
-    const table = connectTable({ name: 't', endpoint: `http://127.0.0.1:${port}` });
+    const table = connectTable({ name: 't', endpoint: `http://127.0.0.1:${await listen(server)}` });
     const event = eventFor(getRumResource, { appKey: 'x' });
     const answer = await invokeAlone(handlersOver(testDeps(table)).getRumResource, event);
     server.close();

@@ -1,4 +1,4 @@
-/** The examples of docs/feed.md, run as they are against `npm start`: each in its language, where that is installed. */
+/** Runs the examples of docs/feed.md against the local service, each in its language where that is installed. */
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ import { newTable, stored } from '../support/service.ts';
 
 const ACCOUNT = 1;
 const HOST = 'fra-1-edge-0001';
-/** The gate says where Python with boto3 is, and misses none of the languages that it installs. */
+/** The gate names a Python with boto3 (`PYTHON`), and fails where a language that it installs is missing (`GATE`). */
 const { PYTHON = 'python3', GATE } = process.env;
 
 const folder = mkdtempSync(join(tmpdir(), 'feed-'));

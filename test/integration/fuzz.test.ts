@@ -4,17 +4,17 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { int64Keyword, withInt64 } from '../../infra/generate/int64-keyword.ts';
 import type { Table } from '../../lib/dynamodb/client.ts';
-import { type Operation, operations } from '../../lib/http/operations.ts';
+import { type ListedOperation, type Operation, operations } from '../../lib/http/operations.ts';
 import { type Int64, parseJson, stringifyJson, toInt64 } from '../../lib/shared/json.ts';
 import { SEED } from '../support/chance.ts';
 import { newAccount } from '../support/incidents.ts';
 import { inlined } from '../support/openapi.ts';
 import {
   type Answer,
-  eventFor,
+  callAlone,
   type Handlers,
   handlersOver,
-  invokeAlone,
+  NOW,
   newDouble,
   newTable,
   testDeps,
@@ -39,27 +39,20 @@ interface Schema {
   maxItems?: number;
 }
 
-/** The document's bounds are exact. */
+/** openapi.json, with its bounds exact. */
 const document = inlined(parseJson(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')));
-const HANDLERS: Record<string, keyof Handlers> = {
-  'browse-fleet': 'browseFleet',
-  'get-rum-resource': 'getRumResource',
-  'delete-work-item': 'deleteWorkItem',
-  'merge-alerts': 'mergeAlerts',
-};
-
 interface Service {
   handlers: Handlers;
   appKey: string;
 }
 
-let clock = 2_050_000_020_000;
+let clock = NOW;
 async function serviceOn(table: Table): Promise<Service> {
   const { appKey } = await newAccount(table);
   return { handlers: handlersOver(testDeps(table, { now: () => clock })), appKey };
 }
 let service: Service;
-/** Of what is refused for its form, DynamoDB is asked for the key only. */
+/** For requests that are refused for their form: they only read the app key. */
 let inMemory: Service;
 beforeAll(async () => {
   service = await serviceOn(await newTable());
@@ -98,7 +91,7 @@ function valid(schema: Schema): fc.Arbitrary<unknown> {
   }
 }
 
-/** Values that a field must not have: another type, a bound overstepped, another form. */
+/** Values that a field must not have: of another type or form, or beyond a bound. */
 function wrong(schema: Schema): fc.Arbitrary<unknown> {
   const others: unknown[] = [null, {}, [[]], 1.5, 'x', true, -1, ''].filter((value) => !fits(schema, value));
   const { minimum, maximum, minLength, maxLength, minItems, maxItems, items } = schema;
@@ -125,7 +118,7 @@ function fits(schema: Schema, value: unknown): boolean {
   }
 }
 
-/** Valid requests of an operation. What a cursor holds is no matter of form, and `scan_limit` is at least `limit`. */
+/** Valid requests of an operation: without a cursor, whose form is not published, and with `scan_limit` at least `limit`. */
 const requests = (operation: Operation) =>
   valid(schemaOf(operation)).map((body) => {
     const { cursor: _cursor, ...request } = body as { cursor?: string; limit?: number; scan_limit?: number };
@@ -134,7 +127,7 @@ const requests = (operation: Operation) =>
   });
 
 /** A valid request with one thing wrong. */
-const mutants = (operation: Operation) => {
+const wrongRequests = (operation: Operation) => {
   const { properties = {}, required = [] } = schemaOf(operation);
   const missing = required.map((name) => fc.constant({ name, value: undefined }));
   const wrongs = Object.entries(properties).map(([name, field]) => wrong(field).map((value) => ({ name, value })));
@@ -146,7 +139,7 @@ const mutants = (operation: Operation) => {
 const ajv = new Ajv({ strict: false, allErrors: true });
 ajv.addKeyword(int64Keyword);
 const compiled = new Map<string, ValidateFunction>();
-/** The answer is as the document describes an answer with its status. */
+/** Fails unless the answer is what the document describes for its status. */
 function expectDescribed({ path }: Operation, { status, body }: Answer): void {
   const described = document.paths[path].post.responses[status];
   expect(described, `${path} is not to answer ${status}`).toBeDefined();
@@ -158,10 +151,9 @@ function expectDescribed({ path }: Operation, { status, body }: Answer): void {
   if (body.error) expect(Object.keys(examples)).toContain(body.error.code);
 }
 
-async function send({ handlers, appKey }: Service, operation: Operation, body: unknown): Promise<Answer> {
+async function send({ handlers, appKey }: Service, operation: ListedOperation, body: unknown): Promise<Answer> {
   clock += 60_000;
-  const handler = handlers[HANDLERS[operation.name] as keyof Handlers];
-  return invokeAlone(handler, eventFor(operation, { appKey, rawBody: stringifyJson(body) }));
+  return callAlone(handlers, operation, { appKey, rawBody: stringifyJson(body) });
 }
 
 describe.each(operations)(`requests made from openapi.json (SEED=${SEED}): $name`, (operation) => {
@@ -179,7 +171,7 @@ describe.each(operations)(`requests made from openapi.json (SEED=${SEED}): $name
 
   it(`${RUNS} with one thing wrong are InvalidParameter`, async () => {
     await fc.assert(
-      fc.asyncProperty(mutants(operation), async (body) => {
+      fc.asyncProperty(wrongRequests(operation), async (body) => {
         const answer = await send(inMemory, operation, body);
         expectDescribed(operation, answer);
         expect(answer.body.error?.code).toBe('InvalidParameter');

@@ -8,43 +8,40 @@ import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { browseFleet, deleteWorkItem, getRumResource } from '../../lib/http/operations.ts';
 import { createFinishMerges, OVERDUE } from '../../lib/operations/merge-alerts/finish.ts';
-import { putAccount } from '../../packages/admin/accounts/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { relayed } from '../support/events.ts';
 import { connectionLost } from '../support/faults.ts';
+import { feedOver } from '../support/feed.ts';
 import { finishFeed } from '../support/finish.ts';
 import { hostId, inventory, live, newFleet } from '../support/fleet.ts';
 import { grantedTo, requiredPermissions } from '../support/grants.ts';
 import { newAccount } from '../support/incidents.ts';
 import { RUM_RECORD } from '../support/rum.ts';
-import { connectAgain, eventFor, handlersOver, invoke, newTable, put, stored, testDeps } from '../support/service.ts';
+import { callOperation, connectAgain, handlersOver, newTable, put, stored, testDeps } from '../support/service.ts';
 
 let table: Table;
 beforeAll(async () => {
   table = await newTable();
 });
 
-/** A client whose every call is recorded as what IAM is asked. */
+/** A client of the table, and the permissions that its calls so far required. */
 function recording() {
   const own = connectAgain(table);
   const used = new Set<string>();
-  let failing = (_command: string): void => undefined;
+  let failing = (_action: string): void => undefined;
   let cut = false;
   let committed = false;
   own.client.middlewareStack.add(
     (next, context) => async (args) => {
-      const command =
-        {
-          GetCommand: 'GetItem',
-          UpdateCommand: 'UpdateItem',
-          TransactWriteCommand: 'TransactWriteItems',
-          BatchGetCommand: 'BatchGetItem',
-        }[context.commandName ?? ''] ?? (context.commandName ?? '').replace('Command', '');
+      const action = (context.commandName ?? '')
+        .replace(/Command$/, '')
+        .replace(/^(Get|Put|Update|BatchGet)$/, '$1Item')
+        .replace(/^TransactWrite$/, 'TransactWriteItems');
       if (cut && committed) throw connectionLost();
-      for (const one of requiredPermissions(command, args.input)) used.add(one);
+      for (const one of requiredPermissions(action, args.input)) used.add(one);
       const result = await next(args);
-      committed ||= cut && command === 'TransactWriteItems';
-      failing(command);
+      committed ||= cut && action === 'TransactWriteItems';
+      failing(action);
       return result;
     },
     { step: 'initialize', priority: 'high', name: 'record' },
@@ -52,16 +49,18 @@ function recording() {
   return {
     own,
     used,
+    /** `act` may throw after a call is done, by its action. */
     failAfter: (act: typeof failing) => {
       failing = act;
     },
-    /** Whether every call after a first transaction fails. */
+    /** Whether every call after the next transaction fails. */
     cutAfterCommit(isCut: boolean) {
       [cut, committed] = [isCut, false];
     },
   };
 }
 
+/** What a function may do, without what only the previous release does. */
 const granted = (name: FunctionName) => {
   const { all, previous } = grantedTo(name);
   return all.difference(previous);
@@ -79,7 +78,7 @@ describe('what a function does with the table is what it may do, no more and no 
     failAfter((command) => {
       if (command === 'UpdateItem') throw connectionLost(); // it looks at the count
     });
-    await invoke(handlersOver(testDeps(own)).browseFleet, eventFor(browseFleet, { appKey: tenant.appKey, body: {} }));
+    await callOperation(handlersOver(testDeps(own)), browseFleet, { appKey: tenant.appKey, body: {} });
     expect(used).toEqual(granted('browse-fleet'));
   });
 
@@ -87,9 +86,9 @@ describe('what a function does with the table is what it may do, no more and no 
     const tenant = await newAccount(table);
     await put(table, keys.rumResource(tenant.account), RUM_RECORD);
     const { own, used } = recording();
-    const { getRumResource: handler } = handlersOver(testDeps(own));
+    const handlers = handlersOver(testDeps(own));
     for (let call = 0; call < 2; call += 1)
-      await invoke(handler, eventFor(getRumResource, { appKey: tenant.appKey, body: {} }));
+      await callOperation(handlers, getRumResource, { appKey: tenant.appKey, body: {} });
     expect(used).toEqual(granted('get-rum-resource'));
   });
 
@@ -101,7 +100,7 @@ describe('what a function does with the table is what it may do, no more and no 
     });
     await put(table, keys.workItem(tenant.account, 'w'), { work_item_id: 'w', version: 1, title: 't' });
     const body = { work_item_id: 'w', version: 1 };
-    await invoke(handlersOver(testDeps(own)).deleteWorkItem, eventFor(deleteWorkItem, { appKey: tenant.appKey, body }));
+    await callOperation(handlersOver(testDeps(own)), deleteWorkItem, { appKey: tenant.appKey, body });
     expect(used).toEqual(granted('delete-work-item'));
   });
 
@@ -134,7 +133,6 @@ describe('what a function does with the table is what it may do, no more and no 
 
   it('finish-merges', async () => {
     const tenant = await newAccount(table);
-    await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: [] });
     const to = await tenant.incident();
     const alerts = await tenant.alerts(120);
     const dying = recording();
@@ -163,6 +161,31 @@ describe('what a function does with the table is what it may do, no more and no 
     const { own, used } = recording();
     expect((await relayed(own, records)).events.map(({ type }) => type)).toEqual(['AlertsMerged', 'MergeCompleted']);
     expect(used).toEqual(granted('relay'));
+  });
+
+  it('ingest-records', async () => {
+    const tenant = await newAccount(table);
+    const at_ms = 1_795_000_000_000;
+    const of = (kind: string, fields: object) => ({ kind, account_id: tenant.account, at_ms, ...fields });
+    const [incident_id, alert_id] = ['1'.repeat(24), '2'.repeat(24)];
+    await feedOver(table, () => at_ms).send(
+      of('incident', { incident_id, title: 't', at_ms: at_ms - 2 }),
+      of('alert', { alert_id, title: 't' }),
+    );
+    const { mergeAlerts: handler } = handlersOver(testDeps(table, { now: () => at_ms }));
+    expectEnvelope(await tenant.merge(handler, { alert_ids: [alert_id], incident_id, title: 'merged' }), 200);
+    const { own, used } = recording();
+    const feed = feedOver(own, () => at_ms);
+    await feed.send(
+      of('host', { host_id: 'h', retired: true }),
+      of('member', { member_id: 1, name: 'n' }),
+      of('work_item', { work_item_id: 'w', version: 1, title: 't' }),
+      of('incident', { incident_id, title: 't2', at_ms: at_ms - 1 }),
+      of('alert', { alert_id, title: 't2', at_ms: at_ms + 1 }),
+      of('rum_resource', RUM_RECORD),
+    );
+    expect(feed.refused).toEqual([]);
+    expect(used).toEqual(grantedTo('ingest-records').all);
   });
 
   it('usage-key-authorizer', async () => {

@@ -1,17 +1,16 @@
-/** Records that meet what the service itself writes: its attributes, and its writes between a record's read and its write. */
+/** Records of rows that the service itself writes: its attributes, and its writes between a record's read and its write. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { deleteWorkItem } from '../../lib/http/operations.ts';
 import { restoreWorkItem } from '../../packages/admin/incidents/restore-work-item.ts';
 import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
-import { recordsOf } from '../../packages/local/test/support/stream-records.ts';
-import { relayed } from '../support/events.ts';
+import { recordsOfAccount, relayed } from '../support/events.ts';
 import { aroundCalls } from '../support/faults.ts';
 import { feedOver } from '../support/feed.ts';
 import { newAccount } from '../support/incidents.ts';
 import { RUM_RECORD } from '../support/rum.ts';
-import { connectAgain, eventFor, handlersOver, invoke, newTable, stored, testDeps } from '../support/service.ts';
+import { callOperation, connectAgain, handlersOver, newTable, stored, testDeps } from '../support/service.ts';
 
 const NOW = 1_795_000_000_000;
 let table: Table;
@@ -22,7 +21,7 @@ beforeAll(async () => {
 async function newTenant() {
   const tenant = await newAccount(table);
   const { account, appKey } = tenant;
-  const { mergeAlerts, deleteWorkItem: handler } = handlersOver(testDeps(table, { now: () => NOW }));
+  const handlers = handlersOver(testDeps(table, { now: () => NOW }));
   const own = connectAgain(table);
   const feed = feedOver(own, () => NOW);
   await feed.send({ kind: 'member', account_id: account, member_id: 9, name: 'Ada' }); // now the account is known
@@ -32,22 +31,25 @@ async function newTenant() {
     itemRow: () => stored(table, keys.workItem(account, 'w')),
     alertRow: (id: string) => stored(table, keys.alert(account, id)),
     async mergeInto(incident_id: string, alert: string, more: object = {}): Promise<number> {
-      const merged = await tenant.merge(mergeAlerts, { alert_ids: [alert], incident_id, ...more });
+      const merged = await tenant.merge(handlers.mergeAlerts, { alert_ids: [alert], incident_id, ...more });
       expect(merged.status).toBe(200);
       return (await tenant.feed(incident_id)).at(-1).sequence;
     },
     undo: (incidentId: string, sequence: number) =>
       undoMerge(testDeps(table, { now: () => NOW }), { account, incidentId, sequence, by: 'o', requestId: 'r' }),
     async remove(version: number) {
-      const event = eventFor(deleteWorkItem, { appKey, body: { work_item_id: 'w', version } });
-      expect((await invoke(handler, event)).status).toBe(200);
+      const { status } = await callOperation(handlers, deleteWorkItem, {
+        appKey,
+        body: { work_item_id: 'w', version },
+      });
+      expect(status).toBe(200);
     },
     async restore() {
       const row = await stored(table, keys.workItem(account, 'w'));
       expect(await restoreWorkItem(table, account, row, [])).toBe(true);
     },
     of: (kind: string, fields: object, at_ms = NOW) => ({ kind, account_id: account, at_ms, ...fields }),
-    /** Sends a record whose first write does not apply: then something else happens, and then it writes what it has read. */
+    /** Sends a record whose first write is refused, and does something else before the second one, which goes by what it has read. */
     async meeting(record: object, act: () => Promise<unknown>): Promise<void> {
       let writes = 0;
       const end = aroundCalls(own, async ({ command }, send) => {
@@ -74,7 +76,7 @@ describe('between the read of a record and its write', () => {
     expect(await incidentRow(to)).toMatchObject({ title: 'merged', owner_id: 1 });
   });
 
-  it('a merge, and an undo, put the alert where they say; the record changes its title', async () => {
+  it('a merge or an undo decides the incident of the alert, the record its title', async () => {
     const { incident, alerts, mergeInto, meeting, of, alertRow, undo } = await newTenant();
     const [one, two, three] = [await incident(), await incident(), await incident()];
     const [alert] = (await alerts(1, one)) as [string];
@@ -88,7 +90,7 @@ describe('between the read of a record and its write', () => {
     expect(await alertRow(alert)).toMatchObject({ title: 'c', incident_id: one });
   });
 
-  it('a deletion, and its restoration, stay', async () => {
+  it('a deletion, or its restoration, stays', async () => {
     const { feed, meeting, of, itemRow, remove, restore } = await newTenant();
     const item = (title: string, at: number) => of('work_item', { work_item_id: 'w', version: 1, title }, at);
     await feed.send(item('a', NOW - 9));
@@ -141,7 +143,7 @@ describe('attributes of the service', () => {
     },
   );
 
-  it('of a work item stay what they are, and records of it are no event', async () => {
+  it('of a work item stay as they are, and records of it publish no event', async () => {
     const { feed, of, account, itemRow, remove, restore } = await newTenant();
     const record = (more: object, at: number) => of('work_item', { ...item, retired: true, ...more }, at);
     await feed.send(record({}, NOW - 9));
@@ -155,10 +157,7 @@ describe('attributes of the service', () => {
     await feed.send(record({ deleted_at_ms: 1, deleted_by: 'x', deleted_request_id: 'other' }, NOW - 6));
     expect(await itemRow()).toMatchObject({ deleted_by: 'x' });
     expect(feed.refused).toEqual([]);
-    const records = (await recordsOf(table)).filter(({ dynamodb }) =>
-      dynamodb?.Keys?.pk?.S?.startsWith(`ACCOUNT#${account}#`),
-    );
-    const { events } = await relayed(table, records);
+    const { events } = await relayed(table, await recordsOfAccount(table, account));
     expect(events.map(({ type, detail }) => [type, detail.work_item_version])).toEqual([['WorkItemDeleted', 2]]);
   });
 });

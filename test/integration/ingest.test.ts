@@ -1,15 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
-import { browseFleet, deleteWorkItem } from '../../lib/http/operations.ts';
+import { browseFleet, deleteWorkItem, type ListedOperation } from '../../lib/http/operations.ts';
 import { recordOf } from '../../lib/ingest/records.ts';
 import { rowsOf } from '../../lib/ingest/write-records.ts';
 import { SEED, seededRandom } from '../support/chance.ts';
 import { connectionLost } from '../support/faults.ts';
 import { feedOver } from '../support/feed.ts';
-import { grantedTo, requiredPermissions } from '../support/grants.ts';
 import { newAccount } from '../support/incidents.ts';
-import { connectAgain, eventFor, handlersOver, invoke, newTable, stored, testDeps } from '../support/service.ts';
+import { callOperation, connectAgain, handlersOver, newTable, stored, testDeps } from '../support/service.ts';
 
 const NOW = 1_795_000_000_000;
 let table: Table;
@@ -21,11 +20,8 @@ async function newTenant() {
   const tenant = await newAccount(table);
   let clock = NOW;
   const handlers = handlersOver(testDeps(table, { now: () => clock }));
-  const call = (operation: typeof browseFleet | typeof deleteWorkItem, body: object) =>
-    invoke(
-      operation === browseFleet ? handlers.browseFleet : handlers.deleteWorkItem,
-      eventFor(operation, { appKey: tenant.appKey, body }),
-    );
+  const call = (operation: ListedOperation, body: object) =>
+    callOperation(handlers, operation, { appKey: tenant.appKey, body });
   return {
     ...tenant,
     feed: feedOver(table, () => NOW),
@@ -53,7 +49,7 @@ const snapshot = {
 
 describe('a host', () => {
   it('is in the fleet as the latest of its records say, until it is retired', async () => {
-    const { feed, fleet, of } = await newTenant();
+    const { account, feed, fleet, of } = await newTenant();
     const host = (fields: object, at: number) => of('host', { host_id: 'h', ...inventory, ...fields }, at);
     await feed.send(host({}, NOW - 100), of('host_status', { host_id: 'h', health_at_ms: NOW }, NOW - 90));
     expect(await fleet()).toEqual([['h', '1', 'degraded']]); // no snapshot yet
@@ -63,7 +59,7 @@ describe('a host', () => {
       host({ agent_version: '0' }, NOW - 101),
       of('host_status', { host_id: 'h', node_count: 9 }, NOW - 81),
     );
-    expect(await stored(table, keys.hostStatus(feedAccount(of), 'h'))).toMatchObject({
+    expect(await stored(table, keys.hostStatus(account, 'h'))).toMatchObject({
       node_count: 3,
       health_at_ms: NOW,
     });
@@ -90,10 +86,7 @@ describe('a host', () => {
   });
 });
 
-const feedAccount = (of: (kind: string, fields: object) => { account_id: number | bigint }) =>
-  of('host', {}).account_id;
-
-it('a report in its turn costs one conditional write of less than 1 KB, and no read', async () => {
+it('a report that comes in order costs one conditional write of less than 1 KB, and no read', async () => {
   const { account, of } = await newTenant();
   const own = connectAgain(table);
   const feed = feedOver(own, () => NOW);
@@ -142,7 +135,7 @@ describe('a work item', () => {
 });
 
 describe('an incident and its alerts', () => {
-  it('keep what merges did: where alerts are, and what is later of title and owner', async () => {
+  it('keep what merges did: the places of alerts, and a title and owner that are later than the record', async () => {
     const { feed, of, account, handlers, merge, member } = await newTenant();
     const [to, from, alert] = ['a', 'b', 'c'].map((digit) => digit.repeat(24)) as [string, string, string];
     await member(1);
@@ -189,14 +182,14 @@ describe('a line', () => {
     ],
     ['has a clock that is ahead', { ...member, at_ms: NOW + 300_001 }, 'at_ms is 300001 ms after the message was sent'],
     ['lacks fields', { kind: 'host', host_id: 'h' }, 'agent_version is required and must be a string'],
-    ['has a field that its kind has not', { ...member, colour: 'red' }, 'colour is not a field of this kind'],
+    ['has a field that its kind does not have', { ...member, colour: 'red' }, 'colour is not a field of this kind'],
     [
       'has a value of another type',
       { kind: 'host_status', host_id: 'h', node_count: 'x' },
       'node_count must be an integer',
     ],
     ['retires a host with another word', { kind: 'host', host_id: 'h', retired: 'yes' }, 'retired must be true'],
-  ])('is refused that %s, with its reason; the others are applied', async (_what, line, reason) => {
+  ])('that %s is refused with its reason; the others are applied', async (_what, line, reason) => {
     const { feed, account } = await newTenant();
     const text = typeof line === 'string' ? line : JSON.stringify({ account_id: account, ...line });
     const { batchItemFailures } = await feed.deliver([
@@ -215,7 +208,7 @@ describe('a line', () => {
     expect(await stored(table, keys.member(account, 1))).toMatchObject({ name: 'Ada' });
   });
 
-  it('is refused with its whole message where that has more than 1,000', async () => {
+  it('is refused with its whole message when that has more than 1,000 lines', async () => {
     const { feed, account } = await newTenant();
     const line = JSON.stringify({ ...member, account_id: account });
     await feed.deliver([`${line}\n`.repeat(1_000)]);
@@ -226,7 +219,7 @@ describe('a line', () => {
   });
 });
 
-it('a message whose writes fail comes again, with growing delays, and no other', async () => {
+it('only the message whose writes fail comes again, with growing delays', async () => {
   const { account } = await newTenant();
   const own = connectAgain(table);
   const feed = feedOver(own, () => NOW);
@@ -280,38 +273,4 @@ it('any order of reports ends in the same row on DynamoDB, too', async () => {
     }
     expect(rows[0], lines.join('\n')).toEqual(rows[1]);
   }
-});
-
-it('what ingest-records does with the table is what it may do, no more and no less', async () => {
-  const { of, handlers, merge, feed: first } = await newTenant();
-  const own = connectAgain(table);
-  const used = new Set<string>();
-  own.client.middlewareStack.add(
-    (next, context) => (args) => {
-      for (const one of requiredPermissions(
-        String(context.commandName)
-          .replace('Command', '')
-          .replace(/^(Get|Put|Update)$/, '$1Item'),
-        args.input,
-      ))
-        used.add(one);
-      return next(args);
-    },
-    { step: 'initialize' },
-  );
-  const feed = feedOver(own, () => NOW);
-  const [incident_id, alert_id] = ['1'.repeat(24), '2'.repeat(24)] as const;
-  const rum = Object.fromEntries(Object.entries((await import('../support/rum.ts')).RUM_RECORD));
-  await first.send(of('incident', { incident_id, title: 't' }, NOW - 2), of('alert', { alert_id, title: 't' }));
-  await merge(handlers.mergeAlerts, { alert_ids: [alert_id], incident_id, title: 'merged' });
-  await feed.send(
-    of('host', { host_id: 'h', retired: true }),
-    of('member', { member_id: 1, name: 'n' }),
-    of('work_item', { work_item_id: 'w', version: 1, title: 't' }),
-    of('incident', { incident_id, title: 't2' }, NOW - 1),
-    of('alert', { alert_id, title: 't2' }, NOW + 1),
-    of('rum_resource', rum),
-  );
-  expect(feed.refused).toEqual([]);
-  expect(used).toEqual(grantedTo('ingest-records').all);
 });

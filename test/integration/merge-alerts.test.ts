@@ -212,7 +212,7 @@ describe('an Idempotency-Key', () => {
     expect(await tenant.feed(to)).toHaveLength(2);
   });
 
-  it('is one of its own: the same body with another key is another merge', async () => {
+  it('with another value makes the same body another merge', async () => {
     const tenant = await given();
     const body = { alert_ids: await tenant.alerts(1), incident_id: await tenant.incident() };
     for (const key of ['k', 'K', 'k k', 'x'.repeat(255)])
@@ -247,7 +247,7 @@ describe('an Idempotency-Key', () => {
     expect(await tenant.feed(body.incident_id)).toHaveLength(3);
   });
 
-  it('is forgotten after 24 hours, also before the row is gone', async () => {
+  it('is forgotten after 24 hours, even while its row is still there', async () => {
     const tenant = await given();
     const to = await tenant.incident();
     const alert_ids = await tenant.alerts(1);
@@ -264,10 +264,10 @@ describe('an Idempotency-Key', () => {
   });
 
   it.each([
-    ['', 'empty'],
-    ['x'.repeat(256), 'of 256 characters'],
-    ['täglich', 'not printable ASCII'],
-  ])('that is %s (%s) is InvalidParameter', async (key) => {
+    ['empty', ''],
+    ['of 256 characters', 'x'.repeat(256)],
+    ['not printable ASCII', 'täglich'],
+  ])('that is %s is InvalidParameter', async (_what, key) => {
     const tenant = await given();
     const body = { alert_ids: [objectId()], incident_id: objectId() };
     const answer = await tenant.merge(handlers.mergeAlerts, body, { headers: { 'Idempotency-Key': key } });

@@ -6,17 +6,15 @@ import { expectEnvelope } from '../support/answers.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { aroundCalls, connectionLost } from '../support/faults.ts';
 import { type Account, newAccount, objectId } from '../support/incidents.ts';
-import { handlersOver, newTable, PATIENCE, stored, testDeps } from '../support/service.ts';
+import { handlersOver, NOW, newTable, PATIENCE, stored, testDeps } from '../support/service.ts';
 
-/** The start of a minute, in the future: DynamoDB may remove a count whose time to live is over. */
-const NOW = 2_050_000_020_000;
 const clock = { now: NOW };
 let table: Table;
 let proxy: Awaited<ReturnType<typeof startLimitsProxy>>;
 let through: Table;
 beforeAll(async () => {
   table = await newTable();
-  // It counts a row that is missing as DynamoDB does, and DynamoDB Local does not.
+  // The proxy counts a read of a missing row as DynamoDB does; DynamoDB Local does not.
   proxy = await startLimitsProxy(dynamodbEndpoint(), { writeUnits: 1e9, readUnits: 1e9 });
   through = connectTable({ name: table.name, endpoint: proxy.endpoint, timeouts: PATIENCE });
 });
@@ -36,7 +34,7 @@ async function readUnitsOf(act: () => Promise<unknown>): Promise<number> {
 
 const unknownIds = (count: number) => Array.from({ length: count }, objectId);
 
-describe('a merge that cannot be done reads little', () => {
+describe('a merge that cannot be done, or was done before, reads little', () => {
   const fails = async (tenant: Account, body: object, ...texts: string[]) => {
     const answer = await tenant.merge(newHandler(), body);
     expectEnvelope(answer, 400, 'ResourceNotFound');
@@ -50,7 +48,7 @@ describe('a merge that cannot be done reads little', () => {
     const units = await readUnitsOf(() =>
       fails(tenant, { alert_ids, incident_id }, `alert ${alert_ids[9]} and 88 more`, '9502 alerts'),
     );
-    // With its app key.
+    // The app key's row is one of them.
     expect(units).toBeLessThanOrEqual(101);
   });
 
@@ -81,11 +79,11 @@ describe('a merge that cannot be done reads little', () => {
   });
 });
 
-describe('the budget of read units of the merges of an account', () => {
+describe("the budget of read units for an account's merges", () => {
   it('refuses large ones beyond it, and neither small ones nor those of other accounts', async () => {
     const [tenant, neighbour] = [await newAccount(table), await newAccount(table)];
     const to = await tenant.incident();
-    // The last is unknown: so each merge reads them all, and changes nothing.
+    // The last alert is unknown, so that each merge reads them all and changes nothing.
     const alert_ids = [...(await tenant.alerts(3_900)), objectId()];
     const statuses: number[] = [];
     const send = async () => {
@@ -116,17 +114,17 @@ describe('the budget of read units of the merges of an account', () => {
     expect(total).toBeGreaterThanOrEqual(4 * 3_901);
   });
 
-  it('lets the largest merge through when nothing else is read', async () => {
+  it('has room for the largest merge', async () => {
     const tenant = await newAccount(table);
     clock.now = NOW + 60_000;
     const body = { alert_ids: await tenant.alerts(9_700), incident_id: await tenant.incident() };
-    // It ends with its commit: its moves are not counted.
+    // The moves fail: only what it reads up to its commit is looked at.
+    let committed = false;
     const cut = aroundCalls(through, async ({ command }, send) => {
       if (committed && command.startsWith('TransactWrite')) throw connectionLost();
       committed ||= command.startsWith('TransactWrite');
       await send();
     });
-    let committed = false;
     expectEnvelope(await tenant.merge(newHandler(), body), 200);
     cut();
     expect(committed).toBe(true);

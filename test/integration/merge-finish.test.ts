@@ -6,13 +6,12 @@ import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { createFinishMerges, OVERDUE } from '../../lib/operations/merge-alerts/finish.ts';
 import { MAX_PENDING } from '../../lib/operations/merge-alerts/merge-order.ts';
-import { putAccount } from '../../packages/admin/accounts/accounts.ts';
 import { readDeployment } from '../../packages/local/deployment.ts';
 import { matches } from '../../packages/local/stream.ts';
 import { insertsOf } from '../../packages/local/test/support/stream-records.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import { relayed } from '../support/events.ts';
-import { aroundCalls, connectionLost } from '../support/faults.ts';
+import { aroundCalls, connectionLost, dyingAfterCommit } from '../support/faults.ts';
 import { finishFeed as finishWhole } from '../support/finish.ts';
 import { expectMerged, newAccount } from '../support/incidents.ts';
 import { connectAgain, handlersOver, newTable, testDeps } from '../support/service.ts';
@@ -33,8 +32,8 @@ function instance() {
   return { table: own, deps, handler: handlersOver(deps, SIZES).mergeAlerts };
 }
 
-/** Commits a merge of 20 alerts, then lets every further call of its function fail. */
-async function leftPending(table: Table, { earlier = false } = {}) {
+/** Commits a merge of 20 alerts whose function then dies. @param earlier whether the account has a large merge before it */
+async function leftPending({ earlier = false } = {}) {
   const tenant = await newAccount(table);
   const [from, to] = [await tenant.incident(), await tenant.incident()];
   if (earlier) {
@@ -44,21 +43,14 @@ async function leftPending(table: Table, { earlier = false } = {}) {
   }
   const alerts = await tenant.alerts(20, from);
   const dying = instance();
-  let committed = false;
-  aroundCalls(dying.table, async ({ command }, send) => {
-    if (committed) throw connectionLost();
-    await send();
-    committed ||= command === 'TransactWriteItemsCommand' || command === 'TransactWriteCommand';
-  });
+  aroundCalls(dying.table, dyingAfterCommit());
   const answer = await tenant.merge(dying.handler, { alert_ids: alerts, incident_id: to });
   return { tenant, from, to, alerts, answer, deps: dying.deps };
 }
 
 describe('a merge that is cut short after its commit', () => {
-  const cutShort = (options?: { earlier?: boolean }) => leftPending(table, options);
-
   it('is counted and logged when it is left, when it is finished, and not when there is nothing to do', async () => {
-    const { tenant, to, answer, deps } = await cutShort();
+    const { tenant, to, answer, deps } = await leftPending();
     const reportsOf = ({ log, metrics }: typeof deps) => [
       metrics.events,
       log.lines.filter(({ message }) => message !== 'call'),
@@ -80,7 +72,7 @@ describe('a merge that is cut short after its commit', () => {
   });
 
   it('answers success, since the merge is committed', async () => {
-    const { tenant, from, to, alerts, answer } = await cutShort();
+    const { tenant, from, to, alerts, answer } = await leftPending();
     expectEnvelope(answer, 200);
     expect(new Set(await tenant.placements(alerts))).toEqual(new Set([from]));
     expect((await tenant.feed(to))[0]).toMatchObject({ pending: true });
@@ -88,7 +80,7 @@ describe('a merge that is cut short after its commit', () => {
   });
 
   it("is finished by finish-merges from the table's stream, however often the message comes", async () => {
-    const { tenant, to, alerts } = await cutShort();
+    const { tenant, to, alerts } = await leftPending();
     const [entry] = await tenant.feed(to);
     const records = await insertsOf(table, keys.feedEntry(tenant.account, to, entry.sequence));
     expect(records).toHaveLength(1);
@@ -108,7 +100,7 @@ describe('a merge that is cut short after its commit', () => {
   });
 
   it('goes on where the last attempt ended, when its time is over', async () => {
-    const { tenant, to, alerts } = await cutShort();
+    const { tenant, to, alerts } = await leftPending();
     const slow = instance();
     aroundCalls(slow.table, async ({ command }, send) => {
       await send();
@@ -139,7 +131,7 @@ describe('a merge that is cut short after its commit', () => {
   });
 
   it('fails the message when DynamoDB is down, so that the queue retries it', async () => {
-    const { tenant, to, alerts } = await cutShort();
+    const { tenant, to, alerts } = await leftPending();
     const feed = await tenant.feed(to);
     const away = instance();
     const back = aroundCalls(away.table, async ({ number }, send) => {
@@ -156,7 +148,7 @@ describe('a merge that is cut short after its commit', () => {
     ['the first large one of its account', false],
     ['a later large one', true],
   ])('(%s) yields to a later merge, whose feed records that its alerts came from it', async (_which, earlier) => {
-    const { tenant, from, to, alerts } = await cutShort({ earlier });
+    const { tenant, from, to, alerts } = await leftPending({ earlier });
     const later = await tenant.incident();
     const taken = alerts.slice(0, 5);
     expectEnvelope(await tenant.merge(instance().handler, { alert_ids: taken, incident_id: later }), 200);
@@ -170,7 +162,7 @@ describe('a merge that is cut short after its commit', () => {
   });
 
   it('lets a merge into the same incident see its alerts as there already', async () => {
-    const { tenant, to, alerts } = await cutShort();
+    const { tenant, to, alerts } = await leftPending();
     expectEnvelope(await tenant.merge(instance().handler, { alert_ids: alerts.slice(0, 3), incident_id: to }), 200);
     await tenant.finish(to);
     const [, second] = await tenant.feed(to);
@@ -178,7 +170,7 @@ describe('a merge that is cut short after its commit', () => {
   });
 
   it('lets a later merge that is large too see where its alerts are', async () => {
-    const { tenant, to, alerts } = await cutShort();
+    const { tenant, to, alerts } = await leftPending();
     const later = await tenant.incident();
     expectEnvelope(await tenant.merge(instance().handler, { alert_ids: alerts, incident_id: later }), 200);
     await tenant.finish(later);
@@ -195,12 +187,7 @@ describe('many pending merges', () => {
     for (let index = 0; index < MAX_PENDING; index += 1) {
       const alerts = await tenant.alerts(20, from);
       const dying = instance();
-      let committed = false;
-      aroundCalls(dying.table, async ({ command }, send) => {
-        if (committed) throw connectionLost();
-        await send();
-        committed ||= command.startsWith('TransactWrite');
-      });
+      aroundCalls(dying.table, dyingAfterCommit());
       expectEnvelope(await tenant.merge(dying.handler, { alert_ids: alerts, incident_id: to }), 200);
     }
     expect(await tenant.pending()).toHaveLength(MAX_PENDING);
@@ -237,9 +224,7 @@ describe('finish-merges', () => {
   });
 
   it('finishes what no message has finished, of all accounts, once it is five minutes old', async () => {
-    const others = await Promise.all([leftPending(table), leftPending(table)]);
-    for (const { tenant } of others)
-      await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: [] });
+    const others = await Promise.all([leftPending(), leftPending()]);
     const sweep = async (laterMs: number) => {
       const deps = testDeps(table, { now: () => Date.now() + laterMs });
       await createFinishMerges(deps, SIZES.transactionItems)(OVERDUE, time);
@@ -251,7 +236,7 @@ describe('finish-merges', () => {
   });
 
   it('goes on after calls without a reply, with fewer of them at once', async () => {
-    const { tenant, to, alerts } = await leftPending(table);
+    const { tenant, to, alerts } = await leftPending();
     const slow = instance();
     const underWay = new Set<{ alone: boolean }>();
     let lost = 0;

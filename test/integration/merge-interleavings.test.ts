@@ -6,7 +6,7 @@ import { keys } from '../../lib/dynamodb/keys.ts';
 import { inListOrder } from '../../lib/operations/merge-alerts/assignment.ts';
 import { finishMerge, UnmovableAlertsError } from '../../lib/operations/merge-alerts/move.ts';
 import { expectEnvelope } from '../support/answers.ts';
-import { aroundCalls, connectionLost } from '../support/faults.ts';
+import { type AroundCall, aroundCalls, connectionLost, onceBefore } from '../support/faults.ts';
 import { finishFeed } from '../support/finish.ts';
 import { type Account, expectMerged, newAccount } from '../support/incidents.ts';
 import { connectAgain, type EventOptions, handlersOver, newTable, put, testDeps } from '../support/service.ts';
@@ -19,22 +19,19 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-type Act = Parameters<typeof aroundCalls>[1];
-
-/** Merges through a client of its own, around whose calls `act` is put. */
+/** Merges through a client of its own. @param act around its calls @param aheadMs of its clock */
 async function merge(
   tenant: Account,
   alert_ids: string[],
   incident_id: string,
-  act?: Act,
-  aheadMs = 0,
-  change: { title?: string } = {},
+  act?: AroundCall,
+  { aheadMs = 0, title }: { aheadMs?: number; title?: string | undefined } = {},
 ): Promise<void> {
   const deps = testDeps(aroundEach(act), { now: () => Date.now() + aheadMs });
-  expectEnvelope(await tenant.merge(handlersOver(deps).mergeAlerts, { alert_ids, incident_id, ...change }), 200);
+  expectEnvelope(await tenant.merge(handlersOver(deps).mergeAlerts, { alert_ids, incident_id, title }), 200);
 }
 
-function aroundEach(act: Act | undefined): Table {
+function aroundEach(act: AroundCall | undefined): Table {
   const own = connectAgain(table);
   if (act) aroundCalls(own, act);
   return own;
@@ -46,8 +43,8 @@ interface MergeBody {
   title?: string;
 }
 
-/** Lets `count` transactions pass, then no further one and nothing after it. */
-function dyingAfter(count: number): Act {
+/** Lets `count` transactions pass, and loses the next one and every call after it. */
+function dyingAfter(count: number): AroundCall {
   const passed: Promise<unknown>[] = [];
   let dead = false;
   return async ({ command }, send) => {
@@ -60,18 +57,6 @@ function dyingAfter(count: number): Act {
     const sent = send();
     if (isTransaction) passed.push(sent);
     await sent;
-  };
-}
-
-/** Does something else before the first call of a kind. */
-function before(kind: string, something: () => Promise<unknown>): Act {
-  let done = false;
-  return async ({ command }, send) => {
-    if (!done && command.startsWith(kind)) {
-      done = true;
-      await something();
-    }
-    await send();
   };
 }
 
@@ -101,7 +86,7 @@ describe('a merge too large for one transaction', () => {
       tenant,
       alerts,
       to,
-      before('TransactWrite', () => merge(tenant, [taken], later)),
+      onceBefore('TransactWrite', () => merge(tenant, [taken], later)),
     );
     await tenant.finish(to);
     await expectMerged(tenant, to, alerts);
@@ -117,14 +102,14 @@ describe('a merge too large for one transaction', () => {
       tenant,
       [...alerts, there],
       to,
-      before('TransactWrite', () => merge(tenant, [there], later)),
+      onceBefore('TransactWrite', () => merge(tenant, [there], later)),
     );
     await tenant.finish(to);
     await expectMerged(tenant, to, [...alerts, there]);
     expect((await movedBy(tenant, to))[later]).toEqual([there]);
   });
 
-  it('of which others do a part in another division does not take alerts from later ones', async () => {
+  it('of which others move a part, sliced in another division, does not take alerts from later ones', async () => {
     const { tenant, to, later, alerts } = await given(150);
     await merge(tenant, alerts, to, dyingAfter(1));
     const { sequence } = (await tenant.feed(to))[0];
@@ -134,7 +119,7 @@ describe('a merge too large for one transaction', () => {
     // It has read that nothing is moved yet, and is about to read where the alerts are.
     aroundCalls(
       own,
-      before('BatchGet', async () => {
+      onceBefore('BatchGet', async () => {
         await merge(tenant, taken, later);
         await tenant.finish(later);
       }),
@@ -154,7 +139,7 @@ describe('an alert whose row cannot be updated', () => {
     const { tenant, to, alerts } = await given(count);
     const [full = ''] = alerts;
     const key = keys.alert(tenant.account, full);
-    // Of DynamoDB's largest size: keys, names and values.
+    // DynamoDB's largest size counts keys, names and values.
     const room = MAX_ITEM_BYTES - itemBytes(marshall({ ...key, alert_id: full, title: '' }));
     await put(table, key, { alert_id: full, title: 'x'.repeat(room) });
     const answer = await tenant.merge(handlersOver(testDeps(table)).mergeAlerts, {
@@ -207,8 +192,8 @@ describe('an alert whose row cannot be updated', () => {
   });
 });
 
-/** Lets a merge see the merge order before the feed rows of the same transaction: DynamoDB promises no more of two reads. */
-function seeingFeedLate(times: number): { act: Act; hidden: () => number } {
+/** Hides the rows of large feed entries from some queries. Of two reads DynamoDB may answer one from before a transaction, one after. */
+function seeingFeedLate(times: number): { act: AroundCall; hidden: () => number } {
   let hidden = 0;
   return {
     async act({ command }, send) {
@@ -222,7 +207,7 @@ function seeingFeedLate(times: number): { act: Act; hidden: () => number } {
 }
 
 describe('a small merge', () => {
-  it('waits for the feed rows of a large one whose name it sees, and takes the alert after it', async () => {
+  it('waits for the feed rows of a large one that it sees pending, and takes the alert after it', async () => {
     const { tenant, from, to, later, alerts } = await given(150);
     await merge(tenant, alerts, to, dyingAfter(1));
     const { act, hidden } = seeingFeedLate(2);
@@ -245,7 +230,7 @@ describe('a small merge', () => {
 
   it('comes after all that are committed, though their clocks were an hour ahead', async () => {
     const { tenant, to, later, alerts } = await given(20);
-    await merge(tenant, alerts.slice(0, 1), to, undefined, 3_600_000);
+    await merge(tenant, alerts.slice(0, 1), to, undefined, { aheadMs: 3_600_000 });
     const sequences: number[] = [];
     for (const alert of alerts.slice(1)) {
       await merge(tenant, [alert], later);
@@ -260,8 +245,8 @@ describe('a small merge', () => {
     const { tenant, from, to, later, alerts } = await given(150);
     const [taken = ''] = alerts;
     // Its clock is ahead, and with it its sequence: only `last_large` tells.
-    const large = before('TransactWrite', () => merge(tenant, alerts, to, dyingAfter(1)));
-    await merge(tenant, [taken], later, large, 60_000);
+    const large = onceBefore('TransactWrite', () => merge(tenant, alerts, to, dyingAfter(1)));
+    await merge(tenant, [taken], later, large, { aheadMs: 60_000 });
     await tenant.finish(later);
     await tenant.finish(to);
     expect(await movedBy(tenant, later)).toEqual({ [to]: [taken] });
@@ -287,12 +272,12 @@ describe('a small merge', () => {
     expect([moved[from].length, moved[later].length]).toEqual([148, 2]);
   });
 
-  /** Two merges, each in a shard of the merge order that knows nothing of the other, and the first by a clock that is ahead. */
+  /** Two merges that take different shards of the merge order, so that neither knows of the other; the clock of the first is ahead. */
   async function mergeBoth(tenant: Account, [first, second]: [MergeBody, MergeBody]) {
     const random = vi.spyOn(Math, 'random').mockReturnValue(0);
-    await merge(tenant, first.alert_ids, first.incident_id, undefined, 60_000, first);
+    await merge(tenant, first.alert_ids, first.incident_id, undefined, { aheadMs: 60_000, title: first.title });
     random.mockReturnValue(0.5);
-    await merge(tenant, second.alert_ids, second.incident_id, undefined, 0, second);
+    await merge(tenant, second.alert_ids, second.incident_id, undefined, { title: second.title });
   }
 
   it('that leaves alerts where they are comes before the next that takes them, whatever their clocks say', async () => {
@@ -319,10 +304,10 @@ describe('a small merge', () => {
     expect(titles).toEqual(['First', 'Second']);
   });
 
-  /** Merges, and just before the commit does something else, which takes another shard of the merge order. */
+  /** Merges, and does something else just before the commit, in another shard of the merge order. */
   function mergeAround(tenant: Account, body: MergeBody, something: () => Promise<unknown>, options?: EventOptions) {
     const random = vi.spyOn(Math, 'random').mockReturnValue(0);
-    const act = before('TransactWrite', () => {
+    const act = onceBefore('TransactWrite', () => {
       random.mockReturnValue(0.5);
       return something();
     });
@@ -346,7 +331,7 @@ describe('a small merge', () => {
     const incident_id = await tenant.incident({ title: 'Start' });
     const [one = '', other = ''] = await tenant.alerts(2);
     const answer = await mergeAround(tenant, { alert_ids: [one], incident_id, title: 'Later' }, () =>
-      merge(tenant, [other], incident_id, undefined, 0, { title: 'Earlier' }),
+      merge(tenant, [other], incident_id, undefined, { title: 'Earlier' }),
     );
     expectEnvelope(answer, 200);
     const titles = (await tenant.feed(incident_id)).map(({ old_title, new_title }) => [old_title, new_title]);

@@ -2,10 +2,9 @@ import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
-import { putAccount } from '../../packages/admin/accounts/accounts.ts';
 import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
 import { expectEnvelope } from '../support/answers.ts';
-import { aroundCalls, connectionLost } from '../support/faults.ts';
+import { aroundCalls, connectionLost, losing, onceBefore } from '../support/faults.ts';
 import { expectMerged, newAccount, objectId } from '../support/incidents.ts';
 import { connectAgain, handlersOver, newTable, put, putAll, stored, testDeps } from '../support/service.ts';
 import { tapWire } from '../support/wire.ts';
@@ -22,14 +21,14 @@ function instance() {
   return { table: own, deps, handler: handlersOver(deps).mergeAlerts };
 }
 
-/** What a merge gives beside its alerts. */
-interface Border {
+/** What a merge gives beside its alerts, and the key that it is sent with. */
+interface Extras {
   title?: string;
   owner_id?: number;
   key?: string;
 }
 
-describe('a merge at the border of one transaction, which holds 100 rows', () => {
+describe('a merge that just fits into one transaction, which holds 100 rows', () => {
   it.each([
     [98, {}],
     [97, { title: 'New' }],
@@ -39,29 +38,35 @@ describe('a merge at the border of one transaction, which holds 100 rows', () =>
     [96, { title: 'New', key: 'k' }],
     [95, { owner_id: 1, key: 'k' }],
     [95, { title: 'New', owner_id: 1, key: 'k' }],
-  ])('is one of %i alerts and two or more of one alert more, with %j', async (most, { key, ...fields }: Border) => {
-    for (const count of [most, most + 1]) {
-      const tenant = await newAccount(table);
-      const to = await tenant.incident();
-      await tenant.member(1);
-      const alerts = await tenant.alerts(count);
-      const { table: own, handler } = instance();
-      const tap = tapWire(own);
-      const headers = key ? { 'Idempotency-Key': key } : {};
-      expectEnvelope(await tenant.merge(handler, { alert_ids: alerts, incident_id: to, ...fields }, { headers }), 200);
-      await tenant.finish(to);
-      await expectMerged(tenant, to, alerts);
-      expect(await tenant.incidentRow(to)).toMatchObject(fields);
-      const sizes = tap.attempts
-        .filter(({ command }) => command.startsWith('TransactWrite'))
-        .map(({ body }) => (JSON.parse(body) as { TransactItems: unknown[] }).TransactItems.length);
-      const { title, owner_id: owner } = fields;
-      const more = [title ?? owner, owner, key].filter((value) => value !== undefined);
-      // A large commit writes the entry, its list and the five rows of the merge order; an incident that changes; the moves follow.
-      if (count === most) expect(sizes).toEqual([100]);
-      else expect(sizes[0]).toBe(7 + more.length);
-    }
-  });
+  ])(
+    'is of %i alerts, and takes several transactions with one alert more, when it has %j',
+    async (most, { key, ...fields }: Extras) => {
+      for (const count of [most, most + 1]) {
+        const tenant = await newAccount(table);
+        const to = await tenant.incident();
+        await tenant.member(1);
+        const alerts = await tenant.alerts(count);
+        const { table: own, handler } = instance();
+        const tap = tapWire(own);
+        const headers = key ? { 'Idempotency-Key': key } : {};
+        expectEnvelope(
+          await tenant.merge(handler, { alert_ids: alerts, incident_id: to, ...fields }, { headers }),
+          200,
+        );
+        await tenant.finish(to);
+        await expectMerged(tenant, to, alerts);
+        expect(await tenant.incidentRow(to)).toMatchObject(fields);
+        const sizes = tap.attempts
+          .filter(({ command }) => command.startsWith('TransactWrite'))
+          .map(({ body }) => (JSON.parse(body) as { TransactItems: unknown[] }).TransactItems.length);
+        const { title, owner_id: owner } = fields;
+        const more = [title ?? owner, owner, key].filter((value) => value !== undefined);
+        // A large commit writes the entry, its list and the five rows of the merge order; then the moves follow.
+        if (count === most) expect(sizes).toEqual([100]);
+        else expect(sizes[0]).toBe(7 + more.length);
+      }
+    },
+  );
 });
 
 describe('a merge of few alerts with large rows', () => {
@@ -84,7 +89,6 @@ describe('a merge of few alerts with large rows', () => {
 describe('a merge of more alerts than one transaction holds', () => {
   it('moves 1,001 alerts, and is shown whole', async () => {
     const tenant = await newAccount(table);
-    await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: [] });
     const [from, to] = [await tenant.incident(), await tenant.incident()];
     const alerts = [...(await tenant.alerts(990, from)), ...(await tenant.alerts(11))];
     expectEnvelope(await tenant.merge(instance().handler, { alert_ids: alerts, incident_id: to }), 200);
@@ -135,10 +139,7 @@ describe('a lost reply', () => {
     const to = await tenant.incident();
     const alerts = await tenant.alerts(3);
     const { table: flaky, handler } = instance();
-    aroundCalls(flaky, async ({ command }, send) => {
-      if (command.startsWith('TransactWrite')) throw connectionLost();
-      await send();
-    });
+    aroundCalls(flaky, losing('TransactWrite'));
     const answer = await tenant.merge(handler, { alert_ids: alerts, incident_id: to });
     expectEnvelope(answer, 503, 'ServiceUnavailable');
     expect(answer.headers['Retry-After']).toMatch(/^[1-9]\d*$/);
@@ -152,21 +153,18 @@ describe('an alert that changes between reading and commit', () => {
     const [other, to] = [await tenant.incident(), await tenant.incident()];
     const [alert] = (await tenant.alerts(1)) as [string];
     const { table: own, handler } = instance();
-    let changed = false;
-    aroundCalls(own, async ({ command }, send) => {
-      if (command.startsWith('TransactWrite') && !changed) {
-        changed = true;
-        await put(table, keys.alert(tenant.account, alert), { alert_id: alert, title: 'x', incident_id: other });
-      }
-      await send();
-    });
+    const changed = { alert_id: alert, title: 'x', incident_id: other };
+    aroundCalls(
+      own,
+      onceBefore('TransactWrite', () => put(table, keys.alert(tenant.account, alert), changed)),
+    );
     expectEnvelope(await tenant.merge(handler, { alert_ids: [alert], incident_id: to }), 200);
     expect((await tenant.feed(to))[0].moved).toEqual({ [other]: [alert] });
     expect(await stored(table, keys.alert(tenant.account, alert))).toMatchObject({ incident_id: to });
   });
 });
 
-describe('what a merge names and is deleted between reading and commit', () => {
+describe('a row that a merge names and that is deleted between reading and commit', () => {
   it.each([
     ['member', 3],
     ['member', 150],
@@ -179,14 +177,11 @@ describe('what a merge names and is deleted between reading and commit', () => {
     const alerts = await tenant.alerts(count);
     const { table: own, handler } = instance();
     const row = what === 'member' ? keys.member(tenant.account, 12) : keys.incident(tenant.account, to);
-    let deleted = false;
-    aroundCalls(own, async ({ command }, send) => {
-      if (command.startsWith('TransactWrite') && !deleted) {
-        deleted = true;
-        await table.client.send(new DeleteCommand({ TableName: table.name, Key: row }));
-      }
-      await send();
-    });
+    const deletion = new DeleteCommand({ TableName: table.name, Key: row });
+    aroundCalls(
+      own,
+      onceBefore('TransactWrite', () => table.client.send(deletion)),
+    );
     const body = { alert_ids: alerts, incident_id: to, title: 'New', owner_id: 12 };
     const answer = await tenant.merge(handler, body);
     expectEnvelope(answer, 400, 'ResourceNotFound');

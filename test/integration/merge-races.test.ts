@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { expectEnvelope } from '../support/answers.ts';
-import { type Account, newAccount } from '../support/incidents.ts';
+import { expectTrueFeeds, newAccount } from '../support/incidents.ts';
 import { connectAgain, handlersOver, newTable, testDeps } from '../support/service.ts';
 
 let table: Table;
@@ -9,45 +9,11 @@ beforeAll(async () => {
   table = await newTable();
 });
 
-/** So that few alerts take several transactions. */
+/** Small transactions, so that few alerts take several of them. */
 const TRANSACTION_ITEMS = 12;
 
-/** A warm function of its own: its own client, caches and memory. */
-const instance = () => {
-  const own = connectAgain(table);
-  return handlersOver(testDeps(own), { transactionItems: TRANSACTION_ITEMS }).mergeAlerts;
-};
-
-/** Every entry of the given incidents' feeds in the order of the merges, each with the moves of all its rows. */
-async function history(tenant: Account, incidents: string[]) {
-  const rows = (await Promise.all(incidents.map((id) => tenant.feed(id)))).flat();
-  const entries = rows.sort((one, other) => one.sequence - other.sequence);
-  return entries.map((entry) => ({
-    to: entry.incident_id as string,
-    moved: entry.moved as Record<string, string[]>,
-    stayed: entry.stayed as string[],
-  }));
-}
-
-/** Replays the feeds from the beginning: each must tell where its alerts were at that moment, and lead to where they are. */
-async function feedsTellTheTruth(
-  tenant: Account,
-  incidents: string[],
-  alerts: string[],
-  start?: string,
-): Promise<void> {
-  const where = new Map(alerts.map((id) => [id, start ?? 'none']));
-  for (const { to, moved, stayed } of await history(tenant, incidents)) {
-    for (const [from, ids] of Object.entries(moved))
-      for (const id of ids) {
-        expect(`${id} from ${where.get(id)}`).toBe(`${id} from ${from}`);
-        where.set(id, to);
-      }
-    for (const id of stayed) expect(`${id} in ${where.get(id)}`).toBe(`${id} in ${to}`);
-  }
-  const stored = await tenant.placements(alerts);
-  expect(stored.map((id) => id ?? 'none')).toEqual(alerts.map((id) => where.get(id)));
-}
+/** The handler of another instance of the function, with its own client and caches. */
+const instance = () => handlersOver(testDeps(connectAgain(table)), { transactionItems: TRANSACTION_ITEMS }).mergeAlerts;
 
 describe('merges that share alerts', () => {
   it.each([1, 2, 3])('over the same 36 alerts end in the incident of the later one, never split (%i)', async () => {
@@ -60,11 +26,9 @@ describe('merges that share alerts', () => {
     );
     for (const answer of answers) expectEnvelope(answer, 200);
     for (const id of [one, other]) await tenant.finish(id, TRANSACTION_ITEMS);
-    const entries = await history(tenant, [one, other]);
+    const entries = await expectTrueFeeds(tenant, [one, other], alerts, start);
     expect(entries).toHaveLength(2);
-    const last = entries.at(-1);
-    expect(new Set(await tenant.placements(alerts))).toEqual(new Set([last?.to]));
-    await feedsTellTheTruth(tenant, [one, other], alerts, start);
+    expect(new Set(await tenant.placements(alerts))).toEqual(new Set([entries.at(-1).incident_id]));
   });
 
   it('of every size, concurrently, leave feeds that are correct for every alert', async () => {
@@ -83,8 +47,7 @@ describe('merges that share alerts', () => {
     );
     for (const answer of answers) expectEnvelope(answer, 200);
     for (const id of incidents) await tenant.finish(id, TRANSACTION_ITEMS);
-    expect(await history(tenant, incidents)).toHaveLength(sizes.length);
-    await feedsTellTheTruth(tenant, incidents, alerts);
+    expect(await expectTrueFeeds(tenant, incidents, alerts)).toHaveLength(sizes.length);
     expect(await tenant.pending()).toEqual([]);
   });
 

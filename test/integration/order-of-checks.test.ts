@@ -2,45 +2,33 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { createFallbackRoute } from '../../lib/http/fallback-route.ts';
-import type { Handler } from '../../lib/http/operation-handler.ts';
-import {
-  allowedMethods,
-  browseFleet,
-  deleteWorkItem,
-  getRumResource,
-  mergeAlerts,
-  type Operation,
-} from '../../lib/http/operations.ts';
+import { allowedMethods, browseFleet, type ListedOperation, operations } from '../../lib/http/operations.ts';
 import { newAccountId, newCaller } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import {
+  callOperation,
   type EventOptions,
   eventFor,
+  type Handlers,
   handlersOver,
   invoke,
+  NOW,
   newTable,
   put,
   putAppKey,
+  SILENT,
   testDeps,
 } from '../support/service.ts';
 import { type Tap, tapWire } from '../support/wire.ts';
 
-/** The start of a minute, in the future: DynamoDB may remove a count whose time to live is over. */
-const NOW = 2_050_000_020_000;
 const MINUTE = Math.floor(NOW / 60_000);
 let table: Table;
 let tap: Tap;
-let handlers: [Operation, Handler][];
+let handlers: Handlers;
 beforeAll(async () => {
   table = await newTable();
   tap = tapWire(table);
-  const built = handlersOver(testDeps(table, { now: () => NOW }));
-  handlers = [
-    [browseFleet, built.browseFleet],
-    [getRumResource, built.getRumResource],
-    [deleteWorkItem, built.deleteWorkItem],
-    [mergeAlerts, built.mergeAlerts],
-  ];
+  handlers = handlersOver(testDeps(table, { now: () => NOW }));
 });
 
 /** What can be wrong with a body, in the order in which it is to be refused. */
@@ -50,28 +38,28 @@ const FAULTS = {
   body: { rawBody: '{"limit":0,"no_cache":0}' },
 } satisfies Record<string, EventOptions>;
 
-async function fullMinute(account: number): Promise<void> {
+const send = (operation: ListedOperation, options: EventOptions) => callOperation(handlers, operation, options);
+
+/** Stores a rate count that is used up. */
+async function fillMinute(account: number | bigint): Promise<void> {
   await put(table, keys.rateCount(account, 'browse-fleet', MINUTE), { total: 30, nonces: new Set(['x']) });
 }
 
 describe('an earlier check wins over every later one, and nothing runs after it:', () => {
-  it.each([0, 1, 2, 3])('app key before all others (operation %i)', async (index) => {
-    const [operation, handler] = handlers[index] as [Operation, Handler];
+  it.each(operations)('app key before all others ($name)', async (operation) => {
     const account = newAccountId();
-    await fullMinute(account);
+    await fillMinute(account);
     const appKey = await putAppKey(table, { account_id: account, permissions: [], expires_at: 1 });
-    const event = eventFor(operation, { ...FAULTS.type, ...FAULTS.size, appKey });
     const before = tap.attempts.length;
-    expectEnvelope(await invoke(handler, event), 401, 'Unauthorized');
+    expectEnvelope(await send(operation, { ...FAULTS.type, ...FAULTS.size, appKey }), 401, 'Unauthorized');
     expect(tap.attempts.slice(before).map(({ command }) => command)).toEqual(['GetItemCommand']);
   });
 
   it('permission before content type, size, body and rate limit', async () => {
     const { account, appKey } = await newCaller(table, { permissions: ['other', 'Monit'] });
-    await fullMinute(Number(account));
-    const event = eventFor(browseFleet, { appKey, ...FAULTS.type, ...FAULTS.size });
+    await fillMinute(account);
     const before = tap.attempts.length;
-    const answer = await invoke(handlers[0]?.[1] as Handler, event);
+    const answer = await send(browseFleet, { appKey, ...FAULTS.type, ...FAULTS.size });
     expectEnvelope(answer, 403, 'AccessDenied');
     expect(answer.body.error.message).toContain('monit');
     expect(answer.headers).not.toHaveProperty('X-RateLimit-Limit');
@@ -80,9 +68,8 @@ describe('an earlier check wins over every later one, and nothing runs after it:
 
   it('content type, size, body and cursor before the rate limit, which they leave as it is', async () => {
     const { account, appKey } = await newCaller(table);
-    await fullMinute(Number(account));
-    const browse = (options: EventOptions) =>
-      invoke(handlers[0]?.[1] as Handler, eventFor(browseFleet, { appKey, ...options }));
+    await fillMinute(account);
+    const browse = (options: EventOptions) => send(browseFleet, { appKey, ...options });
     const before = tap.attempts.length;
     for (const [options, status, code] of [
       [{ ...FAULTS.type, ...FAULTS.size }, 400, 'InvalidContentType'],
@@ -99,25 +86,22 @@ describe('an earlier check wins over every later one, and nothing runs after it:
     expectEnvelope(await browse({ body: {} }), 429, 'RequestTooFrequently');
   });
 
-  it.each([0, 1, 2, 3])('content type before size and body (operation %i)', async (index) => {
-    const [operation, handler] = handlers[index] as [Operation, Handler];
+  it.each(operations)('content type before size and body ($name)', async (operation) => {
     const { appKey } = await newCaller(table);
-    const event = eventFor(operation, { appKey, ...FAULTS.type, ...FAULTS.size });
-    expectEnvelope(await invoke(handler, event), 400, 'InvalidContentType');
+    expectEnvelope(await send(operation, { appKey, ...FAULTS.type, ...FAULTS.size }), 400, 'InvalidContentType');
   });
 
-  it.each([0, 1, 2, 3])('size before body, and body before the operation (operation %i)', async (index) => {
-    const [operation, handler] = handlers[index] as [Operation, Handler];
+  it.each(operations)('size before body, and body before the operation ($name)', async (operation) => {
     const { appKey } = await newCaller(table);
     const before = tap.attempts.length;
-    expectEnvelope(await invoke(handler, eventFor(operation, { appKey, ...FAULTS.size })), 413, 'EntityTooLarge');
-    expectEnvelope(await invoke(handler, eventFor(operation, { appKey, ...FAULTS.body })), 400, 'InvalidParameter');
+    expectEnvelope(await send(operation, { appKey, ...FAULTS.size }), 413, 'EntityTooLarge');
+    expectEnvelope(await send(operation, { appKey, ...FAULTS.body }), 400, 'InvalidParameter');
     expect(tap.attempts.slice(before).map(({ command }) => command)).toEqual(['GetItemCommand']);
   });
 });
 
 describe('a path and method that is no operation', () => {
-  const refuse = createFallbackRoute(testDepsWithoutTable(), allowedMethods());
+  const refuse = createFallbackRoute({ now: () => NOW, log: SILENT.log }, allowedMethods());
   const sent = (resource: string, path: string, httpMethod: string) =>
     invoke(refuse, { ...eventFor(browseFleet), resource, path, httpMethod });
 
@@ -130,8 +114,3 @@ describe('a path and method that is no operation', () => {
     },
   );
 });
-
-function testDepsWithoutTable() {
-  const log = { info: () => {}, warn: () => {}, error: () => {} };
-  return { now: () => NOW, log };
-}

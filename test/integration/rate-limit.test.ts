@@ -8,7 +8,7 @@ import { browseFleet } from '../../lib/http/operations.ts';
 import { createRateLimiter } from '../../lib/http/rate-limit.ts';
 import { newAccountId, newCaller } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
-import { aroundCalls, connectionLost } from '../support/faults.ts';
+import { aroundCalls, losing } from '../support/faults.ts';
 import { limiterTrials } from '../support/limiter-trials.ts';
 import {
   connectAgain,
@@ -16,21 +16,20 @@ import {
   eventFor,
   handlersOver,
   invoke,
+  NOW,
   newTable,
   stored,
   testDeps,
 } from '../support/service.ts';
 import { losingReply, tapWire } from '../support/wire.ts';
 
-/** The start of a minute, in the future: DynamoDB may remove a count whose time to live is over. */
-const NOW = 2_050_000_020_000;
 const MINUTE = NOW / 60_000;
 let table: Table;
 beforeAll(async () => {
   table = await newTable();
 });
 
-/** A caller at a clock of its own, served by as many warm instances as are asked for. */
+/** A caller with a clock of its own, and warm instances to call. */
 async function given(row: { permissions?: string[] } = {}) {
   const { account, appKey } = await newCaller(table, row);
   const clock = { now: NOW };
@@ -163,7 +162,7 @@ describe('fleet browse', () => {
 });
 
 describe('a count', () => {
-  /** One over each number of seconds. */
+  /** One trial for each number of seconds. */
   const TRIALS = 4;
   const limiterOver = (on: Table, clock = { now: NOW }) =>
     createRateLimiter(browseFleet, testDeps(on, { now: () => clock.now }));
@@ -209,22 +208,19 @@ describe('a count', () => {
     tap.remove();
   });
 
-  it('that was never applied fails, although the row can be read, and nothing is counted', async () => {
+  it('that never reaches DynamoDB fails, although the row can be read, and counts nothing', async () => {
     const own = connectAgain(table);
     const account = newAccountId();
     const limiter = limiterOver(own);
     await limiter.take(account);
-    const end = aroundCalls(own, async ({ command }, send) => {
-      if (command.startsWith('Update')) throw connectionLost();
-      await send();
-    });
+    const end = aroundCalls(own, losing('Update'));
     await expect(limiter.take(account)).rejects.toThrow('connection lost');
     end();
     expect(await stored(table, keys.rateCount(account, 'browse-fleet', MINUTE))).toMatchObject({ total: 1 });
     expect((await limiter.take(account)).refusedBy).toBeUndefined();
   });
 
-  it('whose row does not come back with a refusal fails: nobody knows what is left', async () => {
+  it('whose row does not come with a refusal fails, since what is left is unknown', async () => {
     const silentOfRow = connectAgain(table);
     aroundCalls(silentOfRow, async () => {
       throw new ConditionalCheckFailedException({ message: 'no', $metadata: {} });

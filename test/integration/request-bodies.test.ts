@@ -5,6 +5,7 @@ import { newCaller } from '../support/accounts.ts';
 import { expectEnvelope } from '../support/answers.ts';
 import {
   type Answer,
+  callOperation,
   type EventOptions,
   eventFor,
   type Handlers,
@@ -25,8 +26,8 @@ beforeAll(async () => {
 });
 
 const call = (options: EventOptions): Promise<Answer> =>
-  invoke(handlers.getRumResource, eventFor(getRumResource, { appKey, ...options }));
-/** The account has no RUM resource: a body that passed gets here. */
+  callOperation(handlers, getRumResource, { appKey, ...options });
+/** The body passed all checks: the account has no RUM resource. */
 const accepted = (answer: Answer) => expectEnvelope(answer, 400, 'ResourceNotFound');
 const base64 = (bytes: Uint8Array | string) => ({
   rawBody: Buffer.from(bytes).toString('base64'),
@@ -94,7 +95,7 @@ describe('the size of the body', () => {
     const small = handlersOver(testDeps(table, { settings: { maxBodyBytes: 1024 } }));
     const caller = await newCaller(table);
     const sendBytes = (bytes: number) =>
-      invoke(small.getRumResource, eventFor(getRumResource, { appKey: caller.appKey, rawBody: ofSize(bytes) }));
+      callOperation(small, getRumResource, { appKey: caller.appKey, rawBody: ofSize(bytes) });
     accepted(await sendBytes(1024));
     expectEnvelope(await sendBytes(1025), 413, 'EntityTooLarge');
   });
@@ -151,7 +152,7 @@ describe('a body', () => {
     }
   });
 
-  it('that is readable is read, whatever its Content-Encoding says: API Gateway has decoded it', async () => {
+  it('that is JSON is read whatever its Content-Encoding says, since API Gateway has decoded it', async () => {
     for (const coding of ['gzip', 'identity'])
       accepted(await call({ headers: { 'Content-Encoding': coding }, rawBody: '{}' }));
   });
@@ -177,7 +178,7 @@ describe('a body', () => {
       }
   });
 
-  // Each by itself: some of them are read by another parser, which then reads all others too.
+  // One field at a time: some make the exact parser read the whole body.
   it.each([
     '"x":1e400',
     '"x":9007199254740993',

@@ -17,7 +17,7 @@ const sections = new Map(
   }),
 );
 
-/** With the alarms that settings add. */
+/** The template with the alarms that settings add. */
 const template = deployed({ noTrafficMinutes: '60', smokeKeySecret: 'smoke' });
 const described = ['Alarm', 'CompositeAlarm'].flatMap((type) =>
   Object.entries(resourcesOf(template, `AWS::CloudWatch::${type}`)).map(([id, { Properties }]) => ({
@@ -39,7 +39,7 @@ describe('an alarm', () => {
     expect(`${section}${sections.get(referred) ?? ''}`).toMatch(/\bEscalate\b/);
   });
 
-  it('is there for each section', () => {
+  it('leads to each section', () => {
     const anchors = new Set(notifying.map(({ text }) => text.split('#')[1]));
     expect([...sections.keys()].sort()).toEqual([...anchors].sort());
   });
@@ -48,7 +48,7 @@ describe('an alarm', () => {
 describe('a runbook', () => {
   const REQUEST_ID = '9c29ccd0-8a26-4dba-b194-9e140490c3c1';
   const AT = Date.UTC(2026, 10, 21, 9);
-  /** What the logs of a bad hour hold, by the name of the group. */
+  /** A line of each log group that the runbooks look at. */
   const LINES: Readonly<Record<string, Record<string, unknown>>> = {
     access: { request_id: REQUEST_ID, status: '503', resource: '/monit/servicemap/fleet' },
     'browse-fleet': {

@@ -10,11 +10,11 @@ import { inventory } from '../support/fleet.ts';
 import { newAccount, objectId } from '../support/incidents.ts';
 import { RUM_RECORD } from '../support/rum.ts';
 import {
+  callOperation,
   type EventOptions,
-  eventFor,
   type Handlers,
   handlersOver,
-  invoke,
+  NOW,
   newTable,
   put,
   putAppKey,
@@ -22,8 +22,7 @@ import {
 } from '../support/service.ts';
 import { type Tap, tapWire } from '../support/wire.ts';
 
-const NOW = 2_050_000_020_000;
-/** In every text of the other tenant; its ids its caller may know. */
+/** In every text of the other tenant. Its ids may be known. */
 const SECRET = 'belongs-to-the-other-tenant';
 
 interface Tenant {
@@ -42,7 +41,7 @@ let own: Tenant;
 let other: Tenant;
 let badKeys: Record<'expired' | 'revoked' | 'withoutPermission', string>;
 
-async function tenant(text: string): Promise<Tenant> {
+async function newTenant(text: string): Promise<Tenant> {
   const tenant = await newAccount(table);
   const [incident, alert] = [objectId(), objectId()];
   await put(table, keys.incident(tenant.account, incident), { incident_id: incident, title: text });
@@ -59,8 +58,8 @@ async function tenant(text: string): Promise<Tenant> {
 
 beforeAll(async () => {
   table = await newTable();
-  own = await tenant('own');
-  other = await tenant(SECRET);
+  own = await newTenant('own');
+  other = await newTenant(SECRET);
   const key = (row: object) => putAppKey(table, { account_id: own.account, ...row });
   badKeys = {
     expired: await key({ expires_at: 1 }),
@@ -68,24 +67,24 @@ beforeAll(async () => {
     withoutPermission: await key({ permissions: [] }),
   };
   tap = tapWire(table);
-  // A minute passes before each call, as the limiter sees it.
   handlers = handlersOver(testDeps(table, { now: () => clock }));
 });
 
-/** A body that passes, with a place for more; and what finds the other tenant's things. */
+/** The bodies of an operation that the rows of TABLE send. */
 interface Route {
-  handler: keyof Handlers;
+  name: OperationName;
+  /** A body that passes all checks. */
   valid(): Record<string, unknown>;
-  /** A field that is text, and one that is an integer, with what the second is like in the body. */
+  /** Names of a field that takes text and of one that takes an integer; empty where there is none. */
   text: string;
   integer: string;
+  /** A body that names what belongs to the other tenant, and the code of its answer. */
   foreign(): Record<string, unknown>;
   foreignCode: ErrorCode | 'OK';
 }
 
-const ROUTES: Readonly<Record<OperationName, Route>> = {
+const ROUTES: Readonly<Record<OperationName, Omit<Route, 'name'>>> = {
   'browse-fleet': {
-    handler: 'browseFleet',
     valid: () => ({ limit: 1 }),
     text: 'cursor',
     integer: 'limit',
@@ -93,7 +92,6 @@ const ROUTES: Readonly<Record<OperationName, Route>> = {
     foreignCode: 'InvalidParameter',
   },
   'get-rum-resource': {
-    handler: 'getRumResource',
     valid: () => ({}),
     text: '',
     integer: '',
@@ -101,7 +99,6 @@ const ROUTES: Readonly<Record<OperationName, Route>> = {
     foreignCode: 'OK',
   },
   'delete-work-item': {
-    handler: 'deleteWorkItem',
     valid: () => ({ work_item_id: 'none', version: 1 }),
     text: 'work_item_id',
     integer: 'version',
@@ -109,7 +106,6 @@ const ROUTES: Readonly<Record<OperationName, Route>> = {
     foreignCode: 'ResourceNotFound',
   },
   'merge-alerts': {
-    handler: 'mergeAlerts',
     valid: () => ({ alert_ids: [own.alert], incident_id: objectId() }),
     text: 'comment',
     integer: 'owner_id',
@@ -118,14 +114,14 @@ const ROUTES: Readonly<Record<OperationName, Route>> = {
   },
 };
 
-/** What a valid body is answered with: nothing there to delete, no such incident. */
-const plain = ({ foreignCode, handler }: Route): ErrorCode | 'OK' =>
-  handler === 'browseFleet' || handler === 'getRumResource' ? 'OK' : foreignCode;
+/** The code of the answer to a valid body: there is no such work item, and no such incident. */
+const plain = ({ foreignCode, name }: Route): ErrorCode | 'OK' =>
+  name === 'browse-fleet' || name === 'get-rum-resource' ? 'OK' : foreignCode;
 
 interface Row {
   send(route: Route): EventOptions;
   code(route: Route): ErrorCode | 'OK';
-  /** Whether a route without such a field is left out. */
+  /** The field that a route must have; routes without it are left out. */
   needs?: 'text' | 'integer';
 }
 const json = (body: object) => JSON.stringify(body);
@@ -158,7 +154,7 @@ const TABLE: Record<string, Row> = {
   },
   'a key without permissions': {
     send: (r) => ({ appKey: badKeys.withoutPermission, body: r.valid() }),
-    code: (r) => (r.handler === 'browseFleet' ? 'AccessDenied' : plain(r)),
+    code: (r) => (r.name === 'browse-fleet' ? 'AccessDenied' : plain(r)),
   },
   "another tenant's ids": { send: (r) => withKey({ body: r.foreign() }), code: (r) => r.foreignCode },
   'a body over the limit': {
@@ -191,7 +187,7 @@ const TABLE: Record<string, Row> = {
       withKey({
         rawBody: inserted({ ...r, valid: () => ({ ...r.valid(), [r.text]: undefined }) }, `"${r.text}":"a\\u0000b"`),
       }),
-    code: (r) => (r.handler === 'browseFleet' ? 'InvalidParameter' : plain(r)),
+    code: (r) => (r.name === 'browse-fleet' ? 'InvalidParameter' : plain(r)),
     needs: 'text',
   },
   'a body in gzip': {
@@ -221,7 +217,7 @@ const TABLE: Record<string, Row> = {
   },
 };
 
-/** All rows but the rate counts: those a refused call may write. */
+/** All rows but the rate counts, which a refused call may write. */
 async function contents(): Promise<unknown[]> {
   const { Items = [] } = await table.client.send(new ScanCommand({ TableName: table.name, ConsistentRead: true }));
   return Items.filter(({ pk }) => !String(pk).includes('#RATE#')).sort((one, two) =>
@@ -230,13 +226,13 @@ async function contents(): Promise<unknown[]> {
 }
 
 describe.each(operations)('$path', (operation) => {
-  const route = ROUTES[operation.name];
+  const route = { name: operation.name, ...ROUTES[operation.name] };
   it.each(Object.entries(TABLE).filter(([, { needs }]) => !needs || route[needs] !== ''))(
     '%s',
     async (_name, { send, code }) => {
       clock += 60_000;
       const before = await contents();
-      const answer = await invoke(handlers[route.handler], eventFor(operation, send(route)));
+      const answer = await callOperation(handlers, operation, send(route));
       expect(answer.body.error?.code ?? 'OK').toBe(code(route));
       expect(answer.text).not.toContain(SECRET);
       expect(JSON.stringify(answer.headers)).not.toContain(SECRET);
@@ -249,7 +245,7 @@ describe.each(operations)('$path', (operation) => {
     const work = async (appKey: string) => {
       clock += 60_000;
       const before = tap.attempts.length;
-      const { text } = await invoke(handlers[route.handler], eventFor(operation, { appKey, body: route.valid() }));
+      const { text } = await callOperation(handlers, operation, { appKey, body: route.valid() });
       const calls = tap.attempts.slice(before).map(({ command, body }) => `${command} ${body.length}`);
       return { calls, length: text.length };
     };

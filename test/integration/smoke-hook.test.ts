@@ -1,4 +1,4 @@
-/** The call that a new version has to answer before it gets calls: what CodeDeploy is reported of the answer. */
+/** The hook that calls a new version before it gets traffic, and what it reports to CodeDeploy. */
 import { readFileSync } from 'node:fs';
 import { compileFunction } from 'node:vm';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
@@ -13,7 +13,7 @@ interface Invoked {
   Payload: Uint8Array;
 }
 
-/** Runs the hook on an operation. @returns what CodeDeploy is reported */
+/** Runs the hook on an operation. @returns what it reports to CodeDeploy */
 async function hook(path: string, method: string, answer: (event: APIGatewayProxyEvent) => Promise<Invoked>) {
   const reported: unknown[] = [];
   class Command {
@@ -60,12 +60,12 @@ it.each(operations)('$name answers the call as one with an unknown key', async (
   expect(reported).toEqual(reports('Succeeded'));
 });
 
-it.each<[string, () => Promise<Invoked>, string]>([
-  ['the table is down', async () => payload({ statusCode: 503, body: '{}' }), 'Succeeded'],
-  ['it has a bug', async () => payload({ statusCode: 500, body: '{}' }), 'Failed'],
-  ['it accepts an unknown key', async () => payload({ statusCode: 200, body: '{}' }), 'Failed'],
-  ['it crashes', async () => ({ FunctionError: 'Unhandled', ...payload({ errorMessage: 'no' }) }), 'Failed'],
-  ['it cannot be called', () => Promise.reject(new Error('AccessDenied')), 'Failed'],
-])('CodeDeploy is reported of a version: %s', async (_case, answer, status) => {
+it.each<[string, string, () => Promise<Invoked>]>([
+  ['whose table is down', 'Succeeded', async () => payload({ statusCode: 503, body: '{}' })],
+  ['that has a bug', 'Failed', async () => payload({ statusCode: 500, body: '{}' })],
+  ['that accepts an unknown key', 'Failed', async () => payload({ statusCode: 200, body: '{}' })],
+  ['that crashes', 'Failed', async () => ({ FunctionError: 'Unhandled', ...payload({ errorMessage: 'no' }) })],
+  ['that cannot be called', 'Failed', () => Promise.reject(new Error('AccessDenied'))],
+])('a version %s is reported as %s', async (_case, status, answer) => {
   expect(await hook('/alert/merge', 'POST', answer)).toEqual(reports(status));
 });

@@ -7,7 +7,7 @@ import { eventFor, newDouble, putAppKey, testDeps } from '../support/service.ts'
 import { within } from '../support/within.ts';
 
 const REMAINING_MS = 1_000;
-/** For the answer to reach Lambda. */
+/** What is left for the answer to reach Lambda. */
 const EARLY_MS = 250;
 
 it('an operation that does not end is ServiceUnavailable before the function times out', async () => {

@@ -4,7 +4,7 @@ import { browseFleet, deleteWorkItem, getRumResource } from '../../lib/http/oper
 import { expectEnvelope } from '../support/answers.ts';
 import { newAccount } from '../support/incidents.ts';
 import { RUM_RECORD } from '../support/rum.ts';
-import { eventFor, handlersOver, invoke, newTable, put, stored, testDeps } from '../support/service.ts';
+import { callOperation, handlersOver, newTable, put, stored, testDeps } from '../support/service.ts';
 
 it('while writes are frozen, deletions and merges are refused with Retry-After and change nothing, and reads go on', async () => {
   const table = await newTable();
@@ -16,9 +16,8 @@ it('while writes are frozen, deletions and merges are refused with Retry-After a
   await put(table, keys.rumResource(account), RUM_RECORD);
   const frozen = handlersOver(testDeps(table, { settings: { writesFrozen: true } }));
 
-  const deletion = eventFor(deleteWorkItem, { appKey, body: { work_item_id: 'w', version: 1 } });
   for (const answer of [
-    await invoke(frozen.deleteWorkItem, deletion),
+    await callOperation(frozen, deleteWorkItem, { appKey, body: { work_item_id: 'w', version: 1 } }),
     await tenant.merge(frozen.mergeAlerts, { alert_ids: alerts, incident_id: to }),
   ]) {
     expectEnvelope(answer, 503, 'ServiceUnavailable');
@@ -28,6 +27,6 @@ it('while writes are frozen, deletions and merges are refused with Retry-After a
   expect(await tenant.placements(alerts)).toEqual([undefined, undefined]);
   expect(await tenant.feed(to)).toEqual([]);
 
-  expectEnvelope(await invoke(frozen.getRumResource, eventFor(getRumResource, { appKey, body: {} })), 200);
-  expectEnvelope(await invoke(frozen.browseFleet, eventFor(browseFleet, { appKey, body: {} })), 200);
+  expectEnvelope(await callOperation(frozen, getRumResource, { appKey, body: {} }), 200);
+  expectEnvelope(await callOperation(frozen, browseFleet, { appKey, body: {} }), 200);
 });

@@ -1,14 +1,11 @@
-/** A large merge that the previous release committed and did not finish is finished by this tree, whatever brings it. */
+/** This tree finishes a large merge that the previous release committed and left pending, whatever tells it of the merge. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { mergeAlerts } from '../../lib/http/operations.ts';
 import { createFinishMerges, OVERDUE } from '../../lib/operations/merge-alerts/finish.ts';
-import { readDeployment } from '../../packages/local/deployment.ts';
-import { matches } from '../../packages/local/stream.ts';
-import { recordsOf } from '../../packages/local/test/support/stream-records.ts';
-import { relayed } from '../support/events.ts';
+import { recordsForRelay, recordsOfAccount, relayed } from '../support/events.ts';
 import { newAccount } from '../support/incidents.ts';
 import { type Release, startReleases } from '../support/releases.ts';
 import { eventFor, newTable, testDeps } from '../support/service.ts';
@@ -21,27 +18,20 @@ beforeAll(async () => {
 }, 15 * 60_000); // the previous release may have to install its packages
 afterAll(() => Promise.all(releases.map((release) => release.stop())));
 
-/** The messages that the pipe of the previous release, which this tree does not have, put into the queue. */
-function pipedMessages(account: number) {
+/** The messages that the previous release's pipe, which this tree no longer has, put into the queue. */
+async function pipedMessages(account: number) {
   const [{ tree }] = releases as [Release];
   const [, template] = /inputTemplate: '([^']+)'/.exec(readFileSync(join(tree, 'infra/merge-queue.ts'), 'utf8')) ?? [];
-  return recordsOf(table).then((records) =>
-    records
-      .filter(({ eventName, dynamodb }) => eventName === 'INSERT' && dynamodb?.NewImage?.large?.BOOL)
-      .map(({ dynamodb }) => dynamodb?.Keys ?? {})
-      .filter(({ pk }) => pk?.S?.startsWith(`ACCOUNT#${account}#`))
-      .map((key) => template?.replace(/<\$\.dynamodb\.Keys\.(\w+)\.S>/g, (_, name) => JSON.stringify(key[name]?.S))),
-  );
+  return (await recordsOfAccount(table, account))
+    .filter(({ eventName, dynamodb }) => eventName === 'INSERT' && dynamodb?.NewImage?.large?.BOOL)
+    .map(({ dynamodb }) =>
+      template?.replace(/<\$\.dynamodb\.Keys\.(\w+)\.S>/g, (_, name) => JSON.stringify(dynamodb?.Keys?.[name]?.S)),
+    );
 }
 
 /** The messages that relay sends of the records that its filters let through. */
 async function relayedMessages(account: number) {
-  const { patterns } = readDeployment(inject('template'), table.name).stream;
-  const records = (await recordsOf(table)).filter(
-    (record) =>
-      record.dynamodb?.Keys?.pk?.S?.startsWith(`ACCOUNT#${account}#`) && patterns.some((one) => matches(one, record)),
-  );
-  return (await relayed(table, records)).sent.merges;
+  return (await relayed(table, await recordsForRelay(table, account))).sent.merges;
 }
 
 it.each<[string, (account: number) => Promise<unknown>]>([
@@ -54,7 +44,7 @@ it.each<[string, (account: number) => Promise<unknown>]>([
       return createFinishMerges(later)(OVERDUE, { getRemainingTimeInMillis: () => 60_000 });
     },
   ],
-])('by %s', async (_what, bring) => {
+])('it is finished by %s', async (_what, act) => {
   const [previous] = releases as [Release];
   const tenant = await newAccount(table);
   const [incident, alerts] = [await tenant.incident(), await tenant.alerts(250)];
@@ -64,7 +54,7 @@ it.each<[string, (account: number) => Promise<unknown>]>([
   await previous.call(mergeAlerts.name, event);
   previous.proxy.plan();
   expect(await tenant.pending()).toHaveLength(1);
-  await bring(tenant.account);
+  await act(tenant.account);
   expect(await tenant.pending()).toEqual([]);
   expect(new Set(await tenant.placements(alerts))).toEqual(new Set([incident]));
 });

@@ -15,13 +15,13 @@ import { SEED } from '../support/chance.ts';
 import type { Fault } from '../support/fault-proxy.ts';
 import { messagesOf } from '../support/finish.ts';
 import { grantedTo, requiredPermissions } from '../support/grants.ts';
-import { type Account, newAccount } from '../support/incidents.ts';
+import { type Account, expectTrueFeeds, newAccount } from '../support/incidents.ts';
 import { type Release, startReleases } from '../support/releases.ts';
 import { type Answer, type EventOptions, eventFor, newTable, stored } from '../support/service.ts';
 
 const SEQUENCES = 30;
 const RACES = 15;
-/** Alerts are merged in groups, small ones and some that together take several transactions (of 100 items at most). */
+/** Sizes of the groups in which alerts are merged. Some together take several transactions, which hold 100 items each. */
 const GROUPS = [1, 1, 2, 30, 80] as const;
 const INCIDENTS = 3;
 
@@ -45,7 +45,7 @@ type Call = { by: number } & (
   | { kind: 'finish' }
 );
 
-/** An account, what ought to be stored of it, and calls to it. */
+/** An account, a model of what ought to be stored of it, and the merges that were sent. */
 async function newScene() {
   const tenant = await newAccount(table);
   const incidents = await Promise.all(Array.from({ length: INCIDENTS }, () => tenant.incident({ title: 'first' })));
@@ -99,7 +99,7 @@ function applyMerge({ model }: Scene, { groups, into, title }: Merge): void {
   if (title) model.titles[into] = title;
 }
 
-/** Makes a call through one of the releases, checks its answer, and does to the model what it ought to do. */
+/** Makes a call through one of the releases, checks its answer and updates the model. */
 async function run(scene: Scene, one: Call): Promise<void> {
   const { model, merges } = scene;
   if (one.kind === 'finish') return finish(scene, one.by);
@@ -157,7 +157,7 @@ async function compare(scene: Scene): Promise<void> {
   expect(Number(item.version)).toBe(model.item.version);
 }
 
-/** Alerts by where they came from, in no order. */
+/** For each moved alert the incident that it came from. */
 const movesOf = (moved: Record<string, string[]>) =>
   new Map(Object.entries(moved).flatMap(([from, ids]) => ids.map((id) => [id, from])));
 
@@ -210,7 +210,7 @@ describe(`two releases on one table (SEED=${SEED})`, () => {
             const racing = merges.map(([release, merge], index) => callMerge(scene, release, merge, `race ${index}`));
             for (const { status } of await Promise.all(racing)) expect([200, 503]).toContain(status);
             await finish(scene, last);
-            await tellsTheTruth(scene);
+            await expectTrueFeeds(scene.tenant, scene.incidents, scene.groups.flat());
           },
         ),
         { numRuns: RACES, seed: SEED, endOnFailure: process.env.SEED === undefined },
@@ -218,21 +218,6 @@ describe(`two releases on one table (SEED=${SEED})`, () => {
     },
     5 * 60_000,
   );
-
-  async function tellsTheTruth(scene: Scene): Promise<void> {
-    const { tenant, incidents, groups } = scene;
-    const entries = (await Promise.all(incidents.map((_, incident) => entriesOf(scene, incident)))).flat();
-    const place = new Map<string, string>();
-    for (const { moved, stayed, incident_id } of entries.toSorted((one, other) => one.sequence - other.sequence)) {
-      for (const [id, from] of movesOf(moved)) {
-        expect(place.get(id) ?? 'none').toBe(from);
-        place.set(id, incident_id);
-      }
-      for (const id of stayed) expect(place.get(id)).toBe(incident_id);
-    }
-    expect(entries.filter((entry) => entry.pending)).toEqual([]);
-    expect(await tenant.placements(groups.flat())).toEqual(groups.flat().map((id) => place.get(id)));
-  }
 
   it('a walk through the fleet goes on with the cursor of the other', async () => {
     const tenant = await newAccount(table);

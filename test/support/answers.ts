@@ -6,7 +6,7 @@ export function expectEnvelope(answer: Answer, status: number, code?: string): v
   const { body, headers } = answer;
   expect({ status: answer.status, code: body.error?.code, message: body.error?.message }).toMatchObject({
     status,
-    ...(code ? { code } : { code: undefined }),
+    code,
   });
   expect(body.request_id).toEqual(expect.any(String));
   expect(headers).toMatchObject({

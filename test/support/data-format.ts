@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** One good line of each kind, from the document that users read. */
+/** The valid lines that docs/data-format.md shows: one of each kind. */
 export const documentedLines = (): string[] =>
   readFileSync(new URL('../../docs/data-format.md', import.meta.url), 'utf8')
     .split('\n')

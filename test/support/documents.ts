@@ -25,7 +25,7 @@ export function textOf(path: string): string {
   return document.text;
 }
 
-/** The lines of the blocks of commands of a text, without comments and what is written into files. */
+/** The lines of a text's command blocks, without comments and here-documents. */
 export const blockLines = (text: string): string[] =>
   [...text.matchAll(/```sh\n(.*?)```/gs)].flatMap(([, block = '']) =>
     block
@@ -35,7 +35,7 @@ export const blockLines = (text: string): string[] =>
       .filter(Boolean),
   );
 
-/** What stands between backticks in a text, outside of blocks. */
+/** The texts between backticks, outside of blocks. */
 export const codeSpans = (text: string): string[] =>
   [...text.replace(/```.*?```/gs, '').matchAll(/`([^`]+)`/g)].map(([, span = '']) => span.replace(/\s+/g, ' ').trim());
 

@@ -1,9 +1,9 @@
 import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { splitEndpoint } from '../../lib/dynamodb/client.ts';
 import { dynamodbEndpoint } from './dynamodb-local.ts';
+import { listen } from './listen.ts';
 
-/** The run's DynamoDB Local for any credentials and region: it has tables for each of both. */
+/** A proxy to the run's DynamoDB Local, which keeps separate tables for each access key and region: it shows all callers the same. */
 export async function startDynamoDbForAnyone() {
   const { url, credentials } = splitEndpoint(dynamodbEndpoint());
   const server = createServer((incoming, response) => {
@@ -19,7 +19,5 @@ export async function startDynamoDbForAnyone() {
     });
     incoming.pipe(outgoing.on('error', () => response.destroy()));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
+  return { url: `http://127.0.0.1:${await listen(server)}`, close: () => server.close() };
 }

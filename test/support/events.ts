@@ -1,10 +1,25 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
+import { inject } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import type { ServiceEvent } from '../../lib/events/event.ts';
 import { createRelay } from '../../lib/events/relay.ts';
+import { readDeployment } from '../../packages/local/deployment.ts';
+import { matches } from '../../packages/local/stream.ts';
+import { recordsOf } from '../../packages/local/test/support/stream-records.ts';
 import { testDeps } from './service.ts';
 
-/** What relay makes of records. @param taken whether the destinations take what they are sent */
+/** The records of an account in a table's stream. */
+export const recordsOfAccount = async (table: Table, account: number): Promise<DynamoDBRecord[]> =>
+  (await recordsOf(table)).filter(({ dynamodb }) => dynamodb?.Keys?.pk?.S?.startsWith(`ACCOUNT#${account}#`));
+
+/** The records of a table's stream, or of one account in it, that the stack's filters hand to relay. */
+export async function recordsForRelay(table: Table, account?: number): Promise<DynamoDBRecord[]> {
+  const { patterns } = readDeployment(inject('template'), table.name).stream;
+  const records = await (account === undefined ? recordsOf(table) : recordsOfAccount(table, account));
+  return records.filter((record) => patterns.some((pattern) => matches(pattern, record)));
+}
+
+/** Runs relay on records. @param taken whether the destinations take what they are sent */
 export async function relayed(
   table: Table,
   Records: DynamoDBRecord[],

@@ -1,17 +1,17 @@
 /** The local gateway over functions that only record their events. */
 
-import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { type Deployment, readDeployment } from '../../packages/local/deployment.ts';
 import { createGateway } from '../../packages/local/gateway.ts';
 import type { Template } from '../../packages/local/template.ts';
+import { listen } from './listen.ts';
 import { deployed } from './stack.ts';
 
 export const template = deployed();
 export const deployment = readDeployment(template, 'a-table');
 
-/** The deployment of the template after a change. */
+/** The deployment of a changed copy of the template. */
 export const edited = (edit: (template: Template) => void): Deployment => {
   const copy = structuredClone(template);
   edit(copy);
@@ -45,8 +45,7 @@ export async function startGateway(
     return answer();
   }
   const server = createGateway({ deployment: of, invoke });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
 
   return {
     called,
@@ -64,7 +63,7 @@ export async function startGateway(
       const before = called.length;
       const socket = connect(port, '127.0.0.1');
       const chunks: Buffer[] = [];
-      socket.on('error', () => {}); // what was received counts
+      socket.on('error', () => {}); // what was received until then is the answer
       socket.write(`${head}\r\n${host}Connection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`);
       socket.write(body);
       for await (const chunk of socket) chunks.push(chunk as Buffer);

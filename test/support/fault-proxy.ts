@@ -41,7 +41,7 @@ export const FAULTS = [
 ] as const;
 export type Fault = (typeof FAULTS)[number];
 
-/** One call on the wire; an attempt of the SDK's is one. */
+/** One call on the wire: each attempt of the SDK's is one. */
 export interface ProxiedCall {
   /** Counts from 1 since the faults were planned. */
   readonly number: number;
@@ -56,11 +56,11 @@ export interface FaultProxy {
   readonly endpoint: string;
   /** The calls since the faults were planned. */
   readonly calls: readonly ProxiedCall[];
-  /** Plans faults anew, counts from 1 again, and lets the process live. */
+  /** Replaces the plan; without one there are no faults. Calls count from 1 again, and a kill is over. */
   plan(plan?: Plan): void;
-  /** From now on calls with this text are refused and not counted: late attempts of what is over. */
+  /** From now on calls with this text are refused and not counted: late attempts of earlier calls. */
   ignore(text: string): void;
-  /** Whether a kill has happened since. */
+  /** Whether a kill has happened since the faults were planned. */
   killed(): boolean;
   close(): Promise<void>;
 }

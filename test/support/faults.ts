@@ -1,24 +1,21 @@
 import type { Table } from '../../lib/dynamodb/client.ts';
 
-/** One call on its way through a table's client. */
-export interface WireCall {
+/** One call of a table's client. */
+interface TableCall {
   /** Name of the command, such as `UpdateCommand`. */
   command: string;
   /** Counts from 1 over all calls since the fault was planted. */
   number: number;
 }
 
-/** An error as the SDK throws it when the network fails: a dependency that is unavailable. */
+/** The error that the SDK throws when the network fails. */
 export const connectionLost = () => Object.assign(new Error('connection lost'), { code: 'ECONNRESET' });
 
-/**
- * Puts `act` around every call of a table's client, outside the SDK's retries: it may throw before or after the call is
- * done, wait, or count. @returns ends it
- */
-export function aroundCalls(
-  table: Table,
-  act: (call: WireCall, send: () => Promise<unknown>) => Promise<unknown>,
-): () => void {
+/** What is done around a call: it sends it, or throws before or after that. */
+export type AroundCall = (call: TableCall, send: () => Promise<unknown>) => Promise<unknown>;
+
+/** Puts `act` around every call of a table's client, outside the SDK's retries. @returns ends it */
+export function aroundCalls(table: Table, act: AroundCall): () => void {
   let number = 0;
   const name = `around ${Math.random()}`;
   table.client.middlewareStack.add(
@@ -35,4 +32,34 @@ export function aroundCalls(
     { step: 'initialize', name, priority: 'high' },
   );
   return () => table.client.middlewareStack.remove(name);
+}
+
+/** Does something else once, before the first call of a command whose name begins so. */
+export function onceBefore(command: string, something: () => Promise<unknown>): AroundCall {
+  let done = false;
+  return async (call, send) => {
+    if (!done && call.command.startsWith(command)) {
+      done = true;
+      await something();
+    }
+    await send();
+  };
+}
+
+/** Loses every call of a command whose name begins so, before DynamoDB sees it. */
+export function losing(command: string): AroundCall {
+  return async (call, send) => {
+    if (call.command.startsWith(command)) throw connectionLost();
+    await send();
+  };
+}
+
+/** Loses every call after the first transaction, as if the function died right after its commit. */
+export function dyingAfterCommit(): AroundCall {
+  let committed = false;
+  return async ({ command }, send) => {
+    if (committed) throw connectionLost();
+    await send();
+    committed ||= command.startsWith('TransactWrite');
+  };
 }

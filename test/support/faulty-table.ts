@@ -15,7 +15,7 @@ import { type Fault, startFaultProxy } from './fault-proxy.ts';
 import { connectThrough } from './service.ts';
 import { connectAfterStorm } from './storm.ts';
 
-/** The fault of a call on the wire, by its number since the faults were planned, from 1; an attempt of the SDK's is one. */
+/** Gives the fault of a call on the wire. Calls count from 1 since the faults were planned; each attempt of the SDK's is one. */
 export type NumberedPlan = (call: { readonly number: number }) => Fault | undefined;
 
 export interface FaultyTable {
@@ -23,13 +23,13 @@ export interface FaultyTable {
   readonly table: Table;
   /** A client whose calls meet the faults: a new one, or the one that a storm went through. */
   connect(): Table;
-  /** Plans faults anew, counts calls from 1 again, and lets the process live. */
+  /** As `FaultProxy.plan`. */
   plan(plan?: NumberedPlan): void;
   /** Calls on the wire since the faults were planned. */
   calls(): number;
-  /** Whether a kill has happened since. */
+  /** Whether a kill has happened since the faults were planned. */
   killed(): boolean;
-  /** Forgets all rows, where they are in memory: each look goes through all of them. */
+  /** Drops all rows of a table in memory, whose reads go through all of them; a table in DynamoDB Local keeps its rows. */
   clear(): void;
   close(): Promise<void>;
 }

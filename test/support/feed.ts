@@ -8,10 +8,7 @@ import { testDeps } from './service.ts';
 
 type FeedDeps = Parameters<typeof createIngestRecords>[0];
 
-/**
- * The function behind the feed, with queues that keep what it sends.
- * @param own dependencies of the caller's own
- */
+/** ingest-records, with queues that keep what it sends. @param own dependencies in place of those for tests */
 export function feedOver(table: Table, now: () => number = Date.now, own?: FeedDeps) {
   const deps = testDeps(table);
   const refused: Refusal[] = [];
@@ -37,7 +34,7 @@ export function feedOver(table: Table, now: () => number = Date.now, own?: FeedD
     delays,
     deps,
     deliver,
-    /** One message of these records. */
+    /** Delivers one message with these records. */
     send: (...records: object[]) => deliver([records.map((record) => stringifyJson(record)).join('\n')]),
   };
 }

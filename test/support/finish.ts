@@ -5,13 +5,13 @@ import { testDeps } from './service.ts';
 
 type Entries = readonly Record<string, unknown>[];
 
-/** The messages that the queue brings of the large entries of a feed. */
+/** The event of the queue with a message for each large entry of a feed. */
 export const messagesOf = (feed: Entries) =>
   ({
     Records: feed.filter(({ large }) => large).map(({ pk, sk }) => ({ body: JSON.stringify({ pk, sk }) })),
   }) as SQSEvent;
 
-/** Does what finish-merges does for the large entries of a feed. */
+/** Runs finish-merges on the large entries of a feed. */
 export const finishFeed = (
   table: Table,
   feed: Entries,

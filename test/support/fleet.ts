@@ -8,13 +8,10 @@ import type { HostRow, HostStatusRow } from '../../lib/operations/browse-fleet/f
 import type { Settings } from '../../lib/shared/settings.ts';
 import type { TimeLimits } from '../../lib/shared/time-limits.ts';
 import { newCaller } from './accounts.ts';
-import { type Answer, eventFor, handlersOver, invoke, invokeAlone, putAll, testDeps } from './service.ts';
+import { type Answer, eventFor, handlersOver, invoke, invokeAlone, NOW, putAll, testDeps } from './service.ts';
 
 export type Inventory = Omit<HostRow, 'host_id'>;
 export type Live = Omit<HostStatusRow, 'host_id'>;
-
-/** A time far ahead, so that DynamoDB removes no rate count while a test runs. */
-export const NOW = 2_050_000_020_000;
 
 export const inventory = (fields: Partial<Inventory> = {}): Inventory => ({
   agent_version: '1.0.0',
@@ -44,11 +41,11 @@ interface FleetOptions {
   browse?: BrowseOptions;
   settings?: Partial<Settings>;
   timeLimits?: TimeLimits;
-  /** What the handlers read and write through, where that is another client than what fills the fleet. */
+  /** The client of the handlers; by default the one that fills the fleet. */
   through?: Table;
-  /** Of a further account to browse as; absent: one of its own. */
+  /** Who browses; by default a new account. */
   caller?: { account: number | bigint; appKey: string };
-  /** Calls its function without a gateway before it: for thousands of calls. */
+  /** Calls the handler without a gateway: for thousands of calls. */
   alone?: boolean;
 }
 
@@ -58,11 +55,11 @@ export async function newFleet(
   { browse, settings = {}, timeLimits, through = table, caller, alone }: FleetOptions = {},
 ) {
   const { account, appKey } = caller ?? (await newCaller(table));
-  // A minute passes between two calls, as the limiter sees it; the answer says the time of the fleet.
   let calls = 0;
   const deps = testDeps(through, { now: () => NOW, settings, ...(timeLimits && { timeLimits }) });
   const { browseFleet: handler } = handlersOver(deps, browse ? { browse } : {});
-  const resting = async () => {
+  /** The clock stands still: without the rate count, two more calls pass the limit. */
+  const resetRateCount = async () => {
     calls += 1;
     if (calls % 2 === 1)
       await table.client.send(
@@ -95,10 +92,13 @@ export async function newFleet(
       }
     },
     async browse(body: object = {}): Promise<Answer> {
-      await resting();
+      await resetRateCount();
       return (alone ? invokeAlone : invoke)(handler, eventFor(browseFleet, { appKey, body }));
     },
   };
 }
+
+/** The ids of a page's hosts. */
+export const hostIdsOf = ({ items }: { items: { host_id: string }[] }): string[] => items.map(({ host_id }) => host_id);
 
 export type Fleet = Awaited<ReturnType<typeof newFleet>>;

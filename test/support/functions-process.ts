@@ -1,6 +1,6 @@
 /**
- * The functions as deployed (logger, metrics, settings from the environment), in a process of their own, so that all it
- * prints can be looked at. As a script: imports the functions that events name and calls them.
+ * Runs the functions as deployed, with settings from the environment, in a process of their own whose output can be read. The process
+ * runs this file as a script, which imports and calls the functions that requests name.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ interface Response {
   error?: { name: string; message: string; stack: string };
 }
 
-/** Milliseconds that a call has. */
+/** Milliseconds that a call has before its function times out. */
 const LEFT_MS = Number(process.env.LEFT_MS ?? 30_000);
 
 if (process.send && process.argv[1] === fileURLToPath(import.meta.url)) {
@@ -45,10 +45,10 @@ export interface FunctionsProcess {
 
 const THIS_TREE = fileURLToPath(new URL('../..', import.meta.url));
 
-/** @param tree whose functions: the path of a checkout of the service */
+/** @param tree the path of the checkout whose functions are run */
 export function startFunctions(env: Record<string, string>, tree = THIS_TREE): FunctionsProcess {
   const child: ChildProcess = fork(fileURLToPath(import.meta.url), [tree], {
-    // The SDK looks for a home folder, which a user id of no name lacks.
+    // The SDK asks for the home folder, which fails for a user id without a name.
     env: { PATH: process.env.PATH, HOME: tmpdir(), ...env },
     silent: true,
   });

@@ -1,17 +1,17 @@
-/** The way of a call to a handler: real HTTP, and the local gateway as the stack's template sets it up. */
+/** Sends calls to handlers over HTTP, through the local gateway that the stack's template describes. */
 import { Agent, type IncomingMessage, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { inject } from 'vitest';
 import { type Deployment, readDeployment } from '../../packages/local/deployment.ts';
 import { createGateway } from '../../packages/local/gateway.ts';
+import { listen } from './listen.ts';
 
 type Invoke = (event: APIGatewayProxyEvent) => Promise<unknown>;
 
 /** The functions of a deployment, by the names that the template has for them. */
 export type Functions = Readonly<Record<string, Invoke>>;
 
-/** Tells the gateway whose functions a request is for; the handlers do not see it. */
+/** The header that says for which functions a request is; handlers do not see it. */
 const FUNCTIONS = 'x-test-functions';
 const registered = new Map<string, Functions>();
 let requests = 0;
@@ -19,7 +19,7 @@ let requests = 0;
 const agent = new Agent({ keepAlive: true });
 let running: Promise<number> | undefined;
 
-/** A gateway without throttles, for as long as the tests' process: tests call as often as they like. @returns its port */
+/** Starts a gateway without throttles, which runs as long as the tests' process. @returns its port */
 async function startGateway(): Promise<number> {
   const throttled = readDeployment(inject('template'), 'unused');
   const unthrottled = { rate: Number.MAX_SAFE_INTEGER, burst: Number.MAX_SAFE_INTEGER };
@@ -38,11 +38,9 @@ async function startGateway(): Promise<number> {
     return target({ ...rest, headers: others, multiValueHeaders: otherValues });
   }
   const server = createGateway({ deployment, invoke });
-  // A connection that is closed for its idleness while a request is on its way would fail that.
+  // Otherwise an idle connection might be closed just as a request is sent on it.
   server.keepAliveTimeout = 0;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  server.unref();
-  return (server.address() as AddressInfo).port;
+  return listen(server.unref());
 }
 
 function headersOf({ rawHeaders }: IncomingMessage): Record<string, string> {
@@ -51,7 +49,7 @@ function headersOf({ rawHeaders }: IncomingMessage): Record<string, string> {
   return Object.fromEntries(pairs.filter(([name = '']) => !ofTransport.has(name.toLowerCase())));
 }
 
-/** Sends what an event holds as a request to the gateway, whose routes lead to these functions. */
+/** Sends an event's request to the gateway, which routes it to one of these functions. */
 export async function throughGateway(functions: Functions, event: APIGatewayProxyEvent) {
   running ??= startGateway();
   const port = await running;

@@ -1,9 +1,9 @@
-/** What IAM is asked when a function calls DynamoDB: actions on kinds of partition keys, as `infra/grants.ts` grants them. */
+/** The permissions that calls of DynamoDB require: actions on kinds of partition keys, as `infra/grants.ts` grants them. */
 import { type FunctionName, GRANTS, LEADING_KEYS } from '../../infra/grants.ts';
 import type { KeyKind } from '../../lib/dynamodb/grants.ts';
 import { partitionValue } from '../../packages/proof/simulation/table-double.ts';
 
-/** As the document client says it, or as it is on the wire. */
+/** A string in the form of the document client, or of the wire. */
 type Text = string | { S: string };
 interface Row {
   pk: Text;
@@ -27,7 +27,7 @@ function kindOf(pk: string): KeyKind {
   return found[0] as KeyKind;
 }
 
-/** The action and the partition key of each row that a call names. @param name of DynamoDB's API, such as `GetItem` */
+/** The action and the partition key of each row that a call names. @param name of its action, such as `GetItem` */
 function keyAccessesOf(name: string, input: Input): [action: string, pk: unknown][] {
   switch (name) {
     case 'GetItem':
@@ -53,11 +53,11 @@ function keyAccessesOf(name: string, input: Input): [action: string, pk: unknown
   }
 }
 
-/** What IAM is asked for a call: `GetItem on appKey`, for example. */
+/** The permissions that a call requires, such as `GetItem on appKey`. */
 export const requiredPermissions = (name: string, input: object): string[] =>
   keyAccessesOf(name, input).map(([action, pk]) => `${action} on ${kindOf(textOf(pk))}`);
 
-/** What a function may do, and of that what only the previous release does. */
+/** A function's permissions: all, and those of them that only the previous release uses. */
 export function grantedTo(name: FunctionName): { all: Set<string>; previous: Set<string> } {
   const all = GRANTS[name].flatMap(({ actions, on }) =>
     actions.flatMap((action) => on.map((kind) => `${action} on ${kind}`)),

@@ -9,7 +9,7 @@ import type { Deps } from '../../lib/shared/deps.ts';
 
 export type Handlers = Readonly<Record<OperationId, Handler>>;
 
-/** Of the handlers that have some. */
+/** Options of the handlers that take any. */
 export interface HandlerOptions extends Sizes {
   browse?: BrowseOptions;
 }

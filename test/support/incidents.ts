@@ -1,4 +1,4 @@
-/** Incidents, alerts and members for tests of the merge operation, and what became of them. */
+/** Accounts with incidents, alerts and members for tests of merges, and checks of what merges left. */
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { batchGet } from '../../lib/dynamodb/batch-get.ts';
@@ -24,6 +24,7 @@ export const objectId = () => randomBytes(12).toString('hex');
 
 let lastAccount = 5_000;
 
+/** The entries of a feed's rows, each with what its further rows record. */
 // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever the rows hold
 function entriesOf(rows: any[]): any[] {
   // biome-ignore lint/suspicious/noExplicitAny: as above
@@ -42,7 +43,7 @@ function entriesOf(rows: any[]): any[] {
   return entries.map(({ left, ...entry }) => ({ ...entry, ...(left > 0 && { pending: true }) }));
 }
 
-/** An account of its own with a key, and means to fill it and look at it. */
+/** A new account with a key, and functions to fill it and to read what is stored. */
 export async function newAccount(table: Table) {
   lastAccount += 1;
   const account = lastAccount;
@@ -70,7 +71,7 @@ export async function newAccount(table: Table) {
     incidentRow: (id: string) => stored(table, keys.incident(account, id)),
     /** The rows that keep the order of its merges. */
     mergeOrder: () => storedUnder(table, collections.mergeOrder(account)),
-    /** Sequences of the merges that the merge order names as pending. */
+    /** Sequences of the merges that are pending. */
     pending: async () => Object.keys((await stored(table, keys.mergeOrder(account)))?.pending ?? {}),
     /** The incident of each alert. */
     async placements(ids: string[]): Promise<(string | undefined)[]> {
@@ -80,7 +81,7 @@ export async function newAccount(table: Table) {
     },
     /** Entries of an incident's feed, each with what all its rows record, and `pending` where that is not all. */
     feed: async (id: string) => entriesOf(await storedUnder(table, collections.feed(account, id))),
-    /** Does what finish-merges would do for the merges into an incident. */
+    /** Finishes the large merges into an incident, as finish-merges does. */
     async finish(id: string, transactionItems?: number): Promise<void> {
       for (const { large, sequence } of entriesOf(await storedUnder(table, collections.feed(account, id))))
         if (large) await finishMerge(table, account, { incidentId: id, sequence }, transactionItems);
@@ -93,7 +94,7 @@ export async function newAccount(table: Table) {
 
 export type Account = Awaited<ReturnType<typeof newAccount>>;
 
-/** All that must hold once a merge is done: every alert moved, one entry that records each, no mark left. */
+/** What must hold once a merge is done: every alert is moved, one entry records each, nothing is pending. */
 export async function expectMerged(tenant: Account, to: string, alerts: string[], entries = 1): Promise<void> {
   expect(new Set(await tenant.placements(alerts))).toEqual(new Set([to]));
   const feed = await tenant.feed(to);
@@ -102,4 +103,34 @@ export async function expectMerged(tenant: Account, to: string, alerts: string[]
   const recorded = feed.flatMap(({ moved, stayed }) => [...(Object.values(moved) as string[][]).flat(), ...stayed]);
   expect(recorded.sort()).toEqual([...alerts].sort());
   expect(await tenant.pending()).toEqual([]);
+}
+
+/**
+ * Replays the feeds of incidents in the order of their entries: each entry must name where its alerts were, the last ones must lead to
+ * where they are, and nothing may be pending.
+ * @param start the incident of all alerts before the first entry; absent: none
+ * @returns the entries in that order
+ */
+export async function expectTrueFeeds(
+  tenant: Account,
+  incidents: readonly string[],
+  alerts: string[],
+  start = 'none',
+): Promise<Awaited<ReturnType<Account['feed']>>> {
+  const rows = (await Promise.all(incidents.map((id) => tenant.feed(id)))).flat();
+  const entries = rows.toSorted((one, other) => one.sequence - other.sequence);
+  const places = new Map(alerts.map((id) => [id, start]));
+  for (const { kind, incident_id, moved, stayed } of entries) {
+    for (const [other, ids] of Object.entries(moved as Record<string, string[]>))
+      for (const id of ids) {
+        const [from, to] = kind === 'merge' ? [other, incident_id] : [incident_id, other];
+        expect(`${id} from ${places.get(id)}`).toBe(`${id} from ${from}`);
+        places.set(id, to);
+      }
+    for (const id of stayed) expect(`${id} in ${places.get(id)}`).toBe(`${id} in ${incident_id}`);
+  }
+  expect(entries.filter(({ pending }) => pending)).toEqual([]);
+  const placements = await tenant.placements(alerts);
+  expect(placements.map((id) => id ?? 'none')).toEqual(alerts.map((id) => places.get(id)));
+  return entries;
 }

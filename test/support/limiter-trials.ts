@@ -1,24 +1,24 @@
 /** Trials of the exact limit: many callers at once, through several clients, over a network that loses replies. */
-import { randomBytes, randomInt } from 'node:crypto';
-import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { randomBytes } from 'node:crypto';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { browseFleet } from '../../lib/http/operations.ts';
 import { createRateLimiter, type RateLimiter } from '../../lib/http/rate-limit.ts';
+import { newAccountId } from './accounts.ts';
 import { seededRandom } from './chance.ts';
+import { NOW, stored } from './service.ts';
 import { replyLost, tapWire } from './wire.ts';
 
-const NOW = 2_050_000_020_000;
 const CALLERS = 300;
 const CLIENTS = 5;
 const newId = () => randomBytes(16).toString('hex');
-const newAccountId = () => randomInt(1, 2 ** 47);
 const [SECOND, MINUTE] = browseFleet.rateWindows;
 
 export interface Trial {
   seed: number;
-  /** Calls that should have passed, and those that did, or would have but for a reply lost at every attempt. */
+  /** Calls that should pass. */
   allowed: number;
+  /** Calls that passed, with those that would have if not every reply to them had been lost. */
   passed: number;
   /** Calls that the row counts. */
   counted: number;
@@ -69,12 +69,11 @@ export async function limiterTrials(connect: () => Table, trials: number, share:
       );
       const through = verdicts.filter((verdict) => verdict.status === 'fulfilled' && !verdict.value.refusedBy).length;
       const failed = verdicts.filter(({ status }) => status === 'rejected').length;
-      // Whose replies were lost at every attempt may have been counted; it got an error and must not count twice.
+      // A call that lost every reply fails, whether it was counted or not; as many of them as had room are taken as passed.
       passed += failed === 0 ? through : Math.min(through + failed, Math.max(through, allowed - passed));
     }
-    const table = clients[0] as Table;
-    const Key = keys.rateCount(account, browseFleet.name, NOW / (MINUTE.seconds * 1000));
-    const { Item } = await table.client.send(new GetCommand({ TableName: table.name, Key, ConsistentRead: true }));
-    return { seed, allowed, passed, counted: Number(Item?.total), lost: lost - lostBefore };
+    const key = keys.rateCount(account, browseFleet.name, NOW / (MINUTE.seconds * 1000));
+    const row = await stored(clients[0] as Table, key);
+    return { seed, allowed, passed, counted: Number(row?.total), lost: lost - lostBefore };
   }
 }

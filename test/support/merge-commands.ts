@@ -4,7 +4,6 @@ import { expect } from 'vitest';
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { collections, keys } from '../../lib/dynamodb/keys.ts';
 import { deleteWorkItem } from '../../lib/http/operations.ts';
-import { putAccount } from '../../packages/admin/accounts/accounts.ts';
 import { loadData } from '../../packages/admin/data/load.ts';
 import { restoreWorkItem } from '../../packages/admin/incidents/restore-work-item.ts';
 import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
@@ -12,7 +11,7 @@ import { expectEnvelope } from './answers.ts';
 import type { FaultyTable } from './faulty-table.ts';
 import { finishFeed } from './finish.ts';
 import { newAccount } from './incidents.ts';
-import { type Answer, eventFor, handlersOver, invokeAlone, stored, storedUnder, testDeps } from './service.ts';
+import { type Answer, callAlone, handlersOver, invokeAlone, stored, storedUnder, testDeps } from './service.ts';
 
 const ALERTS = 6;
 const INCIDENTS = 3;
@@ -22,19 +21,19 @@ export const TRANSACTION_ITEMS = 6;
 interface Entry {
   incident: number;
   kind: 'merge' | 'merge_undone';
-  /** Alerts that it moved, by where they came from, or went. */
+  /** For each alert that it moved the incident it came from; for an undo the one it went to. */
   moves: Map<number, number | undefined>;
   sequence: number;
 }
 
-/** What ought to be: no merge order, no marks, no sequences. */
+/** What ought to be stored, without what the service notes for itself. */
 interface Model {
-  /** Where each alert is, and the entry that put it there. */
+  /** The incident of each alert, and the entry that moved it there. */
   alerts: { incident: number | undefined; by: Entry | undefined }[];
   titles: string[];
   feeds: Entry[][];
   item: { version: number; deletedFrom: number | undefined };
-  /** Merges that were cut: their callers may say them again. */
+  /** Merges that were cut, which their callers may retry. */
   cut: { merge: MergeArguments; key: string; done: boolean }[];
   serial: number;
 }
@@ -52,11 +51,11 @@ export interface Real {
   incidents: string[];
   faulty: FaultyTable;
   through: Table;
-  /** Of the clock, in milliseconds. */
+  /** How far the handlers' clock is ahead, in milliseconds. */
   ahead: number;
 }
 
-/** Seconds pass between two commands: within a lead (see `nextSequence`) merges that share no alert have no order. */
+/** Seconds pass between two commands: merges at nearly the same time that share no alert have no order (see `nextSequence`). */
 function depsOf(real: Real) {
   real.ahead += 5_000;
   return testDeps(real.through, { now: () => Date.now() + real.ahead });
@@ -64,12 +63,11 @@ function depsOf(real: Real) {
 
 type Command = fc.AsyncCommand<Model, Real>;
 
-/** An account of its own in the table. */
+/** A new account in the table, and the model of it. */
 export async function newModelAndSystem(faulty: FaultyTable): Promise<{ model: Model; real: Real }> {
   faulty.clear();
   const { table } = faulty;
   const tenant = await newAccount(table);
-  await putAccount(table, { account_id: tenant.account, name: 'Acme', permissions: [] });
   const incidents = await Promise.all(Array.from({ length: INCIDENTS }, () => tenant.incident({ title: 'first' })));
   const alerts = await tenant.alerts(ALERTS);
   await loadData(table, 'item', [itemLine(tenant.account, 1)], { nowSeconds: 1 });
@@ -193,11 +191,11 @@ class Undo implements Command {
       if (this.cutAt === undefined) throw error;
     });
     real.faulty.plan();
-    await undo(); // the operator says it again: it completes, or finds nothing to do
+    await undo(); // the operator repeats it: it completes, or finds nothing to do
     const back = new Map<number, number | undefined>();
     for (const [alert, from] of entry.moves) {
       const place = model.alerts[alert];
-      // Moved since, by whatever: it stays. What was imported since is judged by its place.
+      // An alert that another entry moved since stays; one that was imported since goes by its incident.
       if (!place || place.incident !== entry.incident || (place.by !== undefined && place.by !== entry)) continue;
       back.set(alert, from);
     }
@@ -253,9 +251,8 @@ class Delete implements Command {
   check = () => true;
   async run({ item }: Model, real: Real): Promise<void> {
     const version = Math.max(1, item.version + this.versionOff);
-    const { deleteWorkItem: handler } = handlersOver(depsOf(real));
-    const event = eventFor(deleteWorkItem, { appKey: real.tenant.appKey, body: { work_item_id: 'w', version } });
-    const { body } = await invokeAlone(handler, event);
+    const options = { appKey: real.tenant.appKey, body: { work_item_id: 'w', version } };
+    const { body } = await callAlone(handlersOver(depsOf(real)), deleteWorkItem, options);
     const expected =
       item.deletedFrom === undefined
         ? version === item.version
@@ -281,7 +278,7 @@ class Restore implements Command {
   toString = () => 'restore';
 }
 
-/** Everything that can be looked at, against the model, once finish-merges has run. */
+/** Compares all that is stored with the model, after finish-merges. */
 export async function compare(model: Model, real: Real): Promise<void> {
   await finish(real);
   const { tenant, alerts, incidents, faulty } = real;

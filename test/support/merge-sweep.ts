@@ -1,4 +1,4 @@
-/** Merges that are cut somewhere, finished and repeated: what must hold of each, whatever was cut. */
+/** Merges that a fault interrupts, which are then finished and retried, and what must hold of them whatever the fault. */
 import type { Table } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import type { Fault } from './fault-proxy.ts';
@@ -7,7 +7,7 @@ import { finishFeed } from './finish.ts';
 import { newAccount, objectId } from './incidents.ts';
 import { handlersOver, invokeAlone, put, testDeps } from './service.ts';
 
-/** What happens to a merge: `fault` at wire call `at`; then whether finish-merges or the caller's retry comes first. */
+/** How a merge is interrupted: by `fault` at its `nth` wire call; then finish-merges or the caller's retry comes first. */
 export interface Cut {
   alerts: number;
   nth: number;
@@ -17,19 +17,19 @@ export interface Cut {
 
 export const ORDERS = ['finish', 'retry'] as const;
 const OWNER = 7;
-/** A call that took longer may have come near its deadline, after which it cannot look whether it is committed. */
+/** A call that took longer may have reached its deadline, and had no time to look whether it is committed. */
 const IN_TIME_MS = 1_800;
-/** For clients of the table: a reply that does not come is waited for no longer, not production's time-out, for hundreds of cuts. */
+/** Time-outs of the table's clients: shorter than production's, since hundreds of cuts wait for a reply that does not come. */
 export const TIMEOUTS = { connectionTimeout: 500, requestTimeout: 600 };
 
 export interface Arena {
-  /** Merges all alerts into a new incident, cut so. @returns the problems found */
+  /** Merges alerts into a new incident, interrupted so. @returns the problems found */
   run(cut: Cut): Promise<string[]>;
-  /** Number of wire calls that a merge takes when nothing is cut. */
+  /** Number of wire calls that a merge takes without a fault. */
   calls(alerts: number): Promise<number>;
 }
 
-/** An account with alerts that merge after merge takes from incident to incident. */
+/** An account whose alerts are merged again and again, each time into a new incident. */
 export async function openArena(faulty: FaultyTable, mostAlerts: number): Promise<Arena> {
   const { table } = faulty;
   const tenant = await newAccount(table);
@@ -44,7 +44,7 @@ export async function openArena(faulty: FaultyTable, mostAlerts: number): Promis
     return answer.status;
   };
 
-  /** As callers retry that get 503: a busy DynamoDB Local may not answer in time. */
+  /** Retries after 503, as callers do: a busy DynamoDB Local may not answer in time. */
   const callUntilAnswered = async (through: Table, body: object, key: string) => {
     let status = 503;
     for (let tries = 0; status === 503 && tries < 5; tries += 1) status = await callMerge(through, body, key);
@@ -126,7 +126,7 @@ export async function openArena(faulty: FaultyTable, mostAlerts: number): Promis
         check(after.kept === count, `${after.kept} alerts are where they were, without an entry`);
       }
       if (!died) {
-        // A refusal that lasts is a mistake of ours to DynamoDB's eyes: 500, like any.
+        // The service takes a ValidationException for a bug of its own and answers 500.
         check([200, 503, ...(fault === 'invalid' ? [500] : [])].includes(status), `answered ${status}`);
         if (status === 200) check(committed, 'answered 200, and nothing is committed');
         else if (took < IN_TIME_MS) check(!committed, `answered ${status}, and the merge is committed`);
@@ -159,7 +159,7 @@ export async function openArena(faulty: FaultyTable, mostAlerts: number): Promis
   };
 }
 
-/** Runs cuts, one after the other in each lane. @param open gives a lane its arena, and another after so many cuts */
+/** Runs cuts in parallel lanes. @param open opens the arena of a lane, and a new one after each `cutsAnArena` cuts */
 export async function runCuts(
   open: (lane: number) => Promise<Arena>,
   { lanes, cutsAnArena }: { lanes: number; cutsAnArena: number },

@@ -1,6 +1,4 @@
-/** Looks at a description of the API. */
-
-/** The document with every reference replaced by what it names. */
+/** An OpenAPI document with every reference replaced by what it names. */
 // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever the document holds
 export function inlined(document: unknown): any {
   const follow = (value: unknown): unknown => {

@@ -1,4 +1,4 @@
-/** The packages of another revision's tree. */
+/** Gives the checkout of another revision its npm packages. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, lstatSync, readFileSync, symlinkSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const lockOf = (tree: string) => readFileSync(join(tree, 'package-lock.json'), 'utf8');
 
-/** Links the packages of this tree, or installs those of a tree that has others. A tree that has its packages is left as it is. */
+/** Links this tree's packages where the lock files agree, and installs them otherwise, if they are not there yet. */
 export function addPackages(tree: string): void {
   const packages = join(tree, 'node_modules');
   const isLink = lstatSync(packages, { throwIfNoEntry: false })?.isSymbolicLink();
@@ -15,9 +15,9 @@ export function addPackages(tree: string): void {
     if (isLink === undefined) symlinkSync(join(root, 'node_modules'), packages, 'dir');
     return;
   }
-  // This tree's, which had the same packages once: npm would empty them.
+  // A link from when the lock files agreed: npm would empty this tree's packages.
   if (isLink) unlinkSync(packages);
-  // npm writes this file last.
+  // npm writes this file last: the packages are complete.
   if (existsSync(join(packages, '.package-lock.json'))) return;
   execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--silent'], {
     cwd: tree,

@@ -1,4 +1,4 @@
-/** The previous release as a tree of files, so that it can run beside this one. */
+/** A checkout of the previous release, so that it can run beside this tree. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const RELEASED = 'docs/released-commit.txt';
 const folder = join(root, '.local/releases');
 
 /**
- * Checks the files of the last release out of git, once, with its packages.
+ * Checks out the last release, with its packages, unless that is done.
  * @returns the path of the tree
  * @throws Error saying what to do when the commit is not in this clone
  */

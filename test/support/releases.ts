@@ -11,9 +11,9 @@ import type { Answer } from './service.ts';
 export interface Release {
   /** Path of its checkout. */
   readonly tree: string;
-  /** Of DynamoDB, for any credentials. */
+  /** DynamoDB's address, which takes any credentials. */
   readonly endpoint: string;
-  /** Between its functions and DynamoDB. */
+  /** Makes faults between its functions and DynamoDB. */
   readonly proxy: FaultProxy;
   /** Calls the function of an operation. */
   call(name: string, event: APIGatewayProxyEvent): Promise<Answer>;

@@ -1,4 +1,4 @@
-/** A RUM record as it is stored. */
+/** A stored RUM record. */
 export const RUM_RECORD = {
   product: 'rum',
   version: 'professional',

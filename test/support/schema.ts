@@ -1,4 +1,4 @@
-/** Checks success answers against the response schemas of the list, strictly and with exact integers. */
+/** Checks answers with 200 against the response schemas of the operations, strictly and with exact integers. */
 import { Ajv, type ValidateFunction } from 'ajv';
 import { expect } from 'vitest';
 import type { Operation } from '../../lib/http/operations.ts';
@@ -10,7 +10,7 @@ const ajv = new Ajv({ strict: true, allErrors: true });
 ajv.addKeyword({ keyword: 'exactInt64', validate: (_on: true, data: unknown) => isInt64(data) });
 const compiled = new Map<Operation, ValidateFunction>();
 
-/** ajv knows no bigints: what the schema calls an int64 is checked by a keyword of our own. */
+/** The schema with a keyword of our own for int64, since ajv knows no bigints. */
 function exact(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(exact);
   if (typeof schema !== 'object' || schema === null) return schema;

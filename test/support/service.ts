@@ -16,7 +16,13 @@ import { forEach } from '../../lib/dynamodb/pool.ts';
 import type { AppKeyRow } from '../../lib/dynamodb/rows.ts';
 import { createFallbackRoute } from '../../lib/http/fallback-route.ts';
 import type { Handler } from '../../lib/http/operation-handler.ts';
-import { allowedMethods, type Operation, operationIdOf, operations } from '../../lib/http/operations.ts';
+import {
+  allowedMethods,
+  type ListedOperation,
+  type Operation,
+  operationIdOf,
+  operations,
+} from '../../lib/http/operations.ts';
 import type { Deps } from '../../lib/shared/deps.ts';
 import { type Int64, stringifyJson } from '../../lib/shared/json.ts';
 import { readSettings, type Settings } from '../../lib/shared/settings.ts';
@@ -29,6 +35,9 @@ import { dynamodbEndpoint } from './dynamodb-local.ts';
 import { type Functions, throughGateway } from './gateway.ts';
 import { createHandlers, type HandlerOptions, type Handlers } from './handlers.ts';
 
+/** The start of a minute, in the future: DynamoDB removes no rate count, whose time to live would be over, while a test runs. */
+export const NOW = 2_050_000_020_000;
+
 /** A log that keeps its lines, so that tests can look at them. */
 export function recordingLog() {
   const lines: { level: string; message: string; fields: Record<string, unknown> }[] = [];
@@ -38,9 +47,9 @@ export function recordingLog() {
   return { lines, info: writer('info'), warn: writer('warn'), error: writer('error') };
 }
 
-/** DynamoDB Local on a busy machine is slower than DynamoDB: tests that are not about time give it more. */
+/** Time-outs of DynamoDB's clients: on a busy machine DynamoDB Local is slower than DynamoDB. Tests about time have production's. */
 export const PATIENCE = { connectionTimeout: 10_000, requestTimeout: 10_000 };
-/** For the same reason. Tests that are about time have production's. */
+/** Time limits of calls, for the same reason. */
 export const PATIENT_LIMITS: TimeLimits = {
   callMs: 30_000,
   authorizerMs: 30_000,
@@ -57,7 +66,7 @@ export async function newTable({ stream = false } = {}): Promise<Table> {
   return connectTable({ name, endpoint, timeouts: PATIENCE });
 }
 
-/** A table in memory, for tests of what the service makes of its rows. `simulation/table-double.test.ts` compares it with DynamoDB Local. */
+/** A table in memory, for tests of what the service makes of its rows. `table-double.test.ts` compares it with DynamoDB Local. */
 export function newDouble(): Table {
   const double = new TableDouble();
   return connectDouble(async (request) => double.apply(request));
@@ -99,12 +108,11 @@ export interface TestDeps extends Deps {
   readonly metrics: ReturnType<typeof recordingMetrics>;
 }
 
-/** Production's parts but for the clock and the log, where the test gives its own. */
+/** What production gives its handlers, but with a log and metrics that keep everything, and time limits for a busy machine. */
 export function testDeps(
   table: Table,
-  overrides: { now?: () => number; settings?: Partial<Settings>; timeLimits?: TimeLimits } = {},
+  { settings, ...rest }: { now?: () => number; settings?: Partial<Settings>; timeLimits?: TimeLimits } = {},
 ): TestDeps {
-  const { settings, ...rest } = overrides;
   return {
     table,
     now: Date.now,
@@ -119,7 +127,7 @@ export function testDeps(
 
 export type { Handlers };
 
-/** The functions that each handler of `handlersOver` is deployed with. */
+/** For each handler of `handlersOver` all functions that the gateway may call. */
 const deployedWith = new WeakMap<Handler, Functions>();
 
 /** The handlers of all operations over one set of deps, as one warm instance of each function. */
@@ -132,18 +140,18 @@ export function handlersOver(
   }: {
     /** By default one over a client of its own. */
     usageKeyAuthorizer?: ReturnType<typeof createUsageKeyAuthorizer>;
-    /** Puts something around each handler that the gateway calls. */
+    /** Wraps each handler that the gateway calls. */
     around?: (handler: Handler) => Handler;
   } & HandlerOptions = {},
 ): Handlers {
   const handlers = createHandlers(deps, options);
-  const running = (handler: Handler) => {
-    const surrounded = around(handler);
-    return (event: APIGatewayProxyEvent) => surrounded(event, CONTEXT);
+  const inContext = (handler: Handler) => {
+    const wrapped = around(handler);
+    return (event: APIGatewayProxyEvent) => wrapped(event, CONTEXT);
   };
   const authorize = (event: APIGatewayRequestAuthorizerEvent) => {
     if (!usageKeyAuthorizer) {
-      // The authorizer's function is another than the operations': it has a client of its own.
+      // The authorizer is a function of its own, with its own client.
       const itsDeps = testDeps(connectAgain(deps.table));
       const { environment } =
         readDeployment(inject('template'), deps.table.name).functions['usage-key-authorizer'] ?? {};
@@ -156,8 +164,8 @@ export function handlersOver(
     return usageKeyAuthorizer(event);
   };
   const functions: Functions = {
-    ...Object.fromEntries(operations.map(({ name }) => [name, running(handlers[operationIdOf(name)])])),
-    'fallback-route': running(createFallbackRoute(deps, allowedMethods())),
+    ...Object.fromEntries(operations.map(({ name }) => [name, inContext(handlers[operationIdOf(name)])])),
+    'fallback-route': inContext(createFallbackRoute(deps, allowedMethods())),
     'usage-key-authorizer': (event) => authorize(event as unknown as APIGatewayRequestAuthorizerEvent),
   };
   for (const handler of Object.values(handlers)) deployedWith.set(handler, functions);
@@ -167,10 +175,10 @@ export function handlersOver(
 export interface EventOptions {
   appKey?: string | string[] | undefined;
   body?: unknown;
-  /** The body as it is, in place of `body`. */
+  /** The body as text, in place of `body`. */
   rawBody?: string | null;
   isBase64Encoded?: boolean;
-  /** A list is a header that is given so many times. */
+  /** A list gives a header several times. */
   headers?: Record<string, string | string[]>;
 }
 
@@ -226,6 +234,20 @@ export async function invoke(handler: Handler, event: APIGatewayProxyEvent): Pro
 export const invokeAlone = async (handler: Handler, event: APIGatewayProxyEvent): Promise<Answer> =>
   answerOf(await handler(event, CONTEXT));
 
+/** Calls an operation over HTTP, through the gateway of the template. */
+export const callOperation = (
+  handlers: Handlers,
+  operation: ListedOperation,
+  options: EventOptions = {},
+): Promise<Answer> => invoke(handlers[operationIdOf(operation.name)], eventFor(operation, options));
+
+/** Calls an operation as Lambda would, without a gateway before it. */
+export const callAlone = (
+  handlers: Handlers,
+  operation: ListedOperation,
+  options: EventOptions = {},
+): Promise<Answer> => invokeAlone(handlers[operationIdOf(operation.name)], eventFor(operation, options));
+
 function answerOf({
   statusCode,
   headers,
@@ -277,7 +299,6 @@ export async function stored(table: Table, key: Key): Promise<any> {
 /** All rows of a partition, in order. */
 // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever the rows hold
 export async function storedUnder(table: Table, pk: string): Promise<any[]> {
-  const rows: Record<string, unknown>[] = [];
   const pages = paginateQuery(
     { client: table.client },
     {
@@ -287,8 +308,7 @@ export async function storedUnder(table: Table, pk: string): Promise<any[]> {
       ConsistentRead: true,
     },
   );
-  for await (const { Items = [] } of pages) rows.push(...Items);
-  return rows;
+  return (await Array.fromAsync(pages)).flatMap(({ Items = [] }) => Items);
 }
 
 /** All that a table holds, every page of it, as JSON. */

@@ -1,11 +1,11 @@
-/** The stack's template for tests: each synthesized once, its references readable. */
+/** The stack's templates for tests, each synthesized once, and ways to read them. */
 import { expect } from 'vitest';
 import { synthesize } from '../../packages/local/synthesize.ts';
 import { type Resource, resourcesOf, type Template } from '../../packages/local/template.ts';
 
 const templates = new Map<string, Template>();
 
-/** The template with this context. All tests share it: none may change it. */
+/** The template with this context. Tests share it and must not change it. */
 export function deployed(context: Readonly<Record<string, unknown>> = {}): Template {
   const name = JSON.stringify(context);
   const template = templates.get(name) ?? synthesize(context);
@@ -13,10 +13,10 @@ export function deployed(context: Readonly<Record<string, unknown>> = {}): Templ
   return template;
 }
 
-/** The beginning of a logical id that a person knows it by. */
+/** A logical id without the hash at its end. */
 export const shortId = (id: string): string => id.replace(/[0-9A-F]{8}$/, '');
 
-/** Functions whose logical ids must stay those of the names that they were first deployed under. */
+/** Functions whose logical ids come from the names under which they were first deployed. */
 const FIRST_IDS: Readonly<Record<string, string>> = {
   'usage-key-authorizer': 'labelcaller',
   'fallback-route': 'refuseroute',
@@ -27,8 +27,7 @@ const FIRST_IDS: Readonly<Record<string, string>> = {
 export const idOfFunction = (name: string): string => FIRST_IDS[name] ?? name.replaceAll('-', '');
 
 /**
- * A value of the template with its references as text: `Table.Arn` is that attribute of the resource `Table…`, `Table` what a
- * `Ref` gives.
+ * A value of the template with its references as text: `Table` for a `Ref` to the resource `Table…`, `Table.Arn` for an attribute of it.
  */
 // biome-ignore lint/suspicious/noExplicitAny: a template holds whatever CloudFormation takes
 export function readable(value: unknown): any {
@@ -41,17 +40,17 @@ export function readable(value: unknown): any {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, readable(each)]));
 }
 
-/** The readable properties of all resources of a type, by the beginnings of their ids. */
+/** The readable properties of all resources of a type, by their short ids. */
 // biome-ignore lint/suspicious/noExplicitAny: a template holds whatever CloudFormation takes
 export function propertiesOf(type: string, template: Template): Record<string, any> {
   const found = Object.entries(resourcesOf(template, type));
   const byShortId = Object.fromEntries(found.map(([id, { Properties }]) => [shortId(id), readable(Properties ?? {})]));
-  // None may hide another.
+  // No two have the same short id.
   expect(Object.keys(byShortId)).toHaveLength(found.length);
   return byShortId;
 }
 
-/** The one resource of a type. */
+/** The only resource of a type. */
 export function only(type: string, template: Template): Resource {
   const found = Object.values(resourcesOf(template, type));
   expect(found).toHaveLength(1);

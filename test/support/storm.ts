@@ -1,18 +1,17 @@
-/** What a warm function may have been through before the call that a test looks at. */
-
+/** Puts a client through a storm of throttled and hanging calls, as a warm function may have been through one. */
 import { connectTable, type Table, type TableOptions } from '../../lib/dynamodb/client.ts';
 import { deleteWorkItem } from '../../lib/http/operations.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 import type { FaultProxy } from './fault-proxy.ts';
 import { newAccount } from './incidents.ts';
-import { type Answer, eventFor, handlersOver, invokeAlone, testDeps } from './service.ts';
+import { type Answer, callAlone, handlersOver, testDeps } from './service.ts';
 
-/** Calls of each kind: in the short form, too, more than there are sockets, and attempts than the SDK may send again. */
+/** Calls of each kind: more than the client has sockets, and than the SDK's shared quota has retries. */
 const CALLS = process.env.FAULTS ? 200 : 120;
 
 /**
- * A client of a table, through a proxy, after a storm: calls at once whose every wire call was throttled, then as many
- * at once whose every wire call hung. The faults that are planned at the proxy end with it.
+ * Connects to a table through a proxy, and sends many calls at once whose attempts are all throttled, then as many whose attempts all
+ * hang. The proxy's plan is empty afterwards.
  * @param timeouts in milliseconds; by default production's
  */
 export async function connectAfterStorm(
@@ -24,15 +23,15 @@ export async function connectAfterStorm(
   const { appKey } = await newAccount(table);
   const handlers = handlersOver(testDeps(through, { timeLimits: TIME_LIMITS }));
   const call = (work_item_id: string) =>
-    invokeAlone(handlers.deleteWorkItem, eventFor(deleteWorkItem, { appKey, body: { work_item_id, version: 1 } }));
+    callAlone(handlers, deleteWorkItem, { appKey, body: { work_item_id, version: 1 } });
   proxy.plan();
   await call('opens a connection and looks the key up');
   proxy.plan(({ body }) => (body.includes('storm-hang') ? 'hang' : 'throttle'));
-  // One kind after the other: those that hang hold all sockets, and the throttled ones would not be sent again in time.
+  // One kind after the other: hanging calls hold all sockets, so that throttled ones would not be retried in time.
   const answers: Answer[] = [];
   for (const kind of ['storm-throttle', 'storm-hang'])
     answers.push(...(await Promise.all(Array.from({ length: CALLS }, (_, index) => call(`${kind}-${index}`)))));
-  // Attempts that were given up may still be on their way.
+  // Attempts that the client has given up may still reach the proxy.
   proxy.ignore('storm-');
   proxy.plan();
   const other = answers.find(({ status }) => status !== 503);

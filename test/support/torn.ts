@@ -1,4 +1,4 @@
-/** An account's rows before and after something, and any mixture of the two: what a restored table may hold. */
+/** Snapshots of an account's rows, and mixtures of two snapshots: what a restored table may hold. */
 import { isDeepStrictEqual } from 'node:util';
 import { DeleteCommand, paginateScan } from '@aws-sdk/lib-dynamodb';
 import { rowName } from '../../lib/dynamodb/batch-get.ts';
@@ -13,7 +13,7 @@ export type Rows = ReadonlyMap<string, Key & Row>;
 
 /** All rows that the merges of an account read and write. */
 export async function snapshot(table: Table, account: number): Promise<Rows> {
-  // One reading of the table: most of the account's partitions are empty.
+  // One scan, since most of the account's partitions are empty.
   const pages = paginateScan(
     { client: table.client },
     {
@@ -35,13 +35,13 @@ export async function snapshot(table: Table, account: number): Promise<Rows> {
   return new Map([...incidents, ...rows].map((row) => [rowName(row), row]));
 }
 
-/** Names of the rows that differ. */
+/** Names of the rows that differ between two snapshots. */
 export const changedRows = (before: Rows, after: Rows): string[] =>
   [...new Set([...before.keys(), ...after.keys()])].filter(
     (name) => !isDeepStrictEqual(before.get(name), after.get(name)),
   );
 
-/** `before`, with some rows as they are in `after`. */
+/** The rows of `before`, but those of these names as they are in `after`. */
 export function torn(before: Rows, after: Rows, names: readonly string[]): Rows {
   const rows = new Map(before);
   for (const name of names) {
@@ -52,7 +52,7 @@ export function torn(before: Rows, after: Rows, names: readonly string[]): Rows 
   return rows;
 }
 
-/** Makes the rows of the table those of `rows`, where they were those of `current`. */
+/** Writes `rows` into the table, which holds `current`. */
 export async function overwrite(table: Table, current: Rows, rows: Rows): Promise<void> {
   for (const name of changedRows(current, rows)) {
     const [pk = '', sk = ''] = name.split('\n');
@@ -62,7 +62,7 @@ export async function overwrite(table: Table, current: Rows, rows: Rows): Promis
   }
 }
 
-/** Writes fixes into rows in memory: of update expressions the part that fixes have. */
+/** Applies the fixes of findings to rows in memory. It knows only the update expressions that fixes have. */
 export function applied(rows: Rows, findings: readonly Finding[]): Rows {
   const result = new Map(rows);
   for (const fix of findings.flatMap(({ fixes }) => fixes)) apply(result, fix);

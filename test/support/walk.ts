@@ -1,16 +1,15 @@
-/** Runs the blocks of commands that a document shows, in one shell, as somebody who pastes them one after the other. */
+/** Runs a document's blocks of commands in one shell, as if somebody pasted them one after the other. */
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import packageJson from '../../package.json' with { type: 'json' };
 import { runCommand } from '../../packages/admin/test/support/run-admin.ts';
+import { listen } from './listen.ts';
 
 const root = new URL('../../', import.meta.url);
 
 export interface Step {
   commands: string;
-  /** What the document says that they print; empty where it says nothing. */
+  /** Their output according to the document; empty where it shows none. */
   output: string;
 }
 
@@ -21,7 +20,7 @@ export const stepsOf = (text: string): Step[] =>
     output,
   }));
 
-/** The scripts that a walk runs. Of all others, and of what is on AWS, it notes how they were called. */
+/** The npm scripts that a walk runs. Of the others, and of AWS commands, it only records the calls. */
 const RUN = ['admin', 'certify', 'smoke'] as const;
 const commandOf = (script: (typeof RUN)[number]) =>
   script === 'admin' ? 'admin_here' : packageJson.scripts[script].replace(/^node /, `'${process.execPath}' `);
@@ -29,8 +28,8 @@ const commandOf = (script: (typeof RUN)[number]) =>
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
 /**
- * Runs the operator's commands of a shell in this process, since a process of their own takes longer than what they do.
- * @returns the URL that takes a command as a form, and answers lines of shell that print what it prints and return its exit code
+ * Serves the operator's commands from this process, since starting a process takes longer than a command.
+ * @returns the URL, which takes a command as a form and answers with lines of shell that print its output and return its exit code
  */
 async function serveAdmin() {
   const server = createServer(async (request, response) => {
@@ -50,12 +49,14 @@ async function serveAdmin() {
       onErr: (text) => printing.push(`printf %s ${quoted(text)} >&2`),
     });
     response.end([...printing, `return ${exitCode}`].join('\n'));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
+  });
+  return { url: `http://127.0.0.1:${await listen(server)}`, close: () => server.close() };
 }
 
-/** A table is ACTIVE when its status is asked for again. npm takes half as long as the commands themselves, so it is played: with the banner that it prints to standard output. */
+/**
+ * Shell functions in place of programs. npm, which would take half as long as the commands, is imitated with its banner on standard
+ * output. A table's status is CREATING when it is first asked for, then ACTIVE.
+ */
 const PRELUDE = `
 admin_here() {
   local argument form=() answer
@@ -82,9 +83,9 @@ aws() { echo "aws $*" >&3; case "$*" in *TableStatus*) [ -e "$RESTORED" ] && ech
 `;
 
 /**
- * @param adapt what is changed in the commands so that they work here
- * @param env beside this process's; `ADMIN_MORE` and `CERTIFY_MORE` are added to each such command
- * @returns what each step printed to either stream, and the calls of programs that are not run here
+ * @param adapt changes the commands so that they work here
+ * @param env added to this process's; `ADMIN_MORE` and `CERTIFY_MORE` are further arguments of those scripts
+ * @returns what each step printed to either stream, and the calls of programs that were not run
  */
 export async function walk(
   steps: readonly Step[],
@@ -116,7 +117,7 @@ export async function walk(
   return { printed: output.split('\n@@@\n'), calls: called.split('\n').filter(Boolean), exitCode };
 }
 
-/** Output without what differs from run to run: times, ids, keys, cursors, rates. */
+/** Output with placeholders for what differs from run to run: times, ids, keys, cursors, rates. */
 export const steady = (output: string) =>
   output
     .replace(/\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?Z?/g, '<time>')

@@ -1,13 +1,15 @@
+/** Retries in all: more would hide a failure. */
+const MAX_RETRIES = 4;
+
 /**
- * Calls the functions of `npm start`, which have production's time limits, and again where a busy machine answers 503: a few times
- * in all, lest a failure hide behind that.
- * @returns sends what it is given
+ * For calls to `npm start`, whose functions have production's time limits.
+ * @returns sends a call, and sends it again when a busy machine makes the answer 503
  */
-export function whileBusy(most = 4) {
-  let sentAgain = 0;
+export function whileBusy() {
+  let retries = 0;
   return async <Answer extends { status: number }>(send: () => Promise<Answer>): Promise<Answer> => {
     let answer = await send();
-    for (; answer.status === 503 && sentAgain < most; sentAgain += 1) answer = await send();
+    for (; answer.status === 503 && retries < MAX_RETRIES; retries += 1) answer = await send();
     return answer;
   };
 }

@@ -1,6 +1,7 @@
-/** What happens on the wire below the SDK's retries: replies that are lost, calls that fail or hang, one attempt at a time. */
+/** Looks at each attempt of a call below the SDK's retries, and makes it fail, hang or lose its reply. */
 import { createServer } from 'node:net';
 import type { Table } from '../../lib/dynamodb/client.ts';
+import { listen } from './listen.ts';
 
 /** One attempt of a call. */
 export interface Attempt {
@@ -65,15 +66,14 @@ export function tapWire(
   };
 }
 
-/** A server that takes connections and never says a word. */
+/** A server that accepts connections and never replies. */
 export async function silentServer(): Promise<{ port: number; close(): void }> {
   const sockets = new Set<{ destroy(): void }>();
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => {}).resume();
-  }).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as { port: number };
+  });
+  const port = await listen(server);
   const close = () => {
     for (const socket of sockets) socket.destroy();
     server.close();
@@ -81,10 +81,10 @@ export async function silentServer(): Promise<{ port: number; close(): void }> {
   return { port, close };
 }
 
-/** A reply that never came, as the SDK sees it: it tries again. */
+/** The error that the SDK throws, and retries, when a reply does not come. */
 export const replyLost = () => Object.assign(new Error('reply lost'), { name: 'TimeoutError', code: 'ECONNRESET' });
 
-/** Drops the reply of the first attempt that `which` names, after it was applied. */
+/** Loses the reply to the first attempt that `which` names, after DynamoDB has applied it. */
 export function losingReply(which: (attempt: Attempt) => boolean) {
   let lost = false;
   return async (attempt: Attempt, send: () => Promise<void>) => {

@@ -1,16 +1,16 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 
-/** Enough for what an event of this process leads to here. */
+/** Turns of the event loop: enough for what follows a timer without network. */
 const TURNS = 20;
 
 /**
- * What `work` leads to, if it does so before a timer of so many milliseconds. Of two timers of one process the earlier one is first,
- * however busy the machine is: what a deadline in this process ends, and then needs no network, is never late by chance.
+ * The result of `work`; fails when a timer of `ms` ends first. Timers of one process fire in order however busy the machine is, so work
+ * that a shorter timer ends, and that needs no network afterwards, is never late by chance.
  */
 export async function within<Result>(ms: number, work: () => Promise<Result>): Promise<Result> {
   const end = new AbortController();
   const late = sleep(ms, undefined, { signal: end.signal }).then(async () => {
-    // On a busy machine both timers may be over before either is looked at: the deadline's work is done first.
+    // On a busy machine both timers may fire in one turn: what the earlier one leads to is done first.
     for (let turns = 0; turns < TURNS; turns += 1) await turn();
     throw new Error(`it took over ${ms} ms`);
   });

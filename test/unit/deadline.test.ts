@@ -6,25 +6,25 @@ import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
-/** Milliseconds that a call is given from when it first asks, by a clock that stands at 1,000,000 when the handler starts. */
+/** Milliseconds that a call gets, whose handler starts at 1,000,000. @param askedMs when its signal is first asked for */
 function given({ arrivedMs, askedMs = 1_000_000 }: { arrivedMs: number | undefined; askedMs?: number }): number {
   const timeout = vi.spyOn(AbortSignal, 'timeout');
   const event = { requestContext: { requestTimeEpoch: arrivedMs }, call: { startedMs: 1_000_000 } };
   deadlineMiddleware({ now: () => askedMs, timeLimits: TIME_LIMITS }).before?.({ event } as unknown as ApiRequest);
-  const { signal } = event.call as { signal?: AbortSignal };
-  expect((event.call as { signal?: AbortSignal }).signal).toBe(signal);
+  const call = event.call as { signal?: AbortSignal };
+  expect(call.signal).toBe(call.signal); // the same each time it is asked for
   expect(timeout).toHaveBeenCalledTimes(1);
   return timeout.mock.calls[0]?.[0] as number;
 }
 
-describe('the time of a call', () => {
+describe('the time that a call gets', () => {
   it.each([
-    ['counts from its first byte', { arrivedMs: 999_200 }, 1_900],
-    ['counts at most a second as gone, for clocks differ', { arrivedMs: 900_000 }, 1_700],
+    ['counts from the first byte of its request', { arrivedMs: 999_200 }, 1_900],
+    ['loses at most a second before the handler starts, since clocks differ', { arrivedMs: 900_000 }, 1_700],
     ['is never longer than from the start of the handler', { arrivedMs: 1_005_000 }, 2_700],
     ['counts from the start of the handler where the first byte is not known', { arrivedMs: undefined }, 2_700],
-    ['is shorter by what was spent', { arrivedMs: 999_200, askedMs: 1_001_000 }, 900],
-    ['may be over', { arrivedMs: 999_200, askedMs: 1_009_000 }, 1],
+    ['is shorter by what the handler has spent', { arrivedMs: 999_200, askedMs: 1_001_000 }, 900],
+    ['is 1 ms when all is spent', { arrivedMs: 999_200, askedMs: 1_009_000 }, 1],
   ])('%s', (_what, times, ms) => {
     expect(given(times)).toBe(ms);
   });

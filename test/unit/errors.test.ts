@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { isThrottled, isUnavailable } from '../../lib/dynamodb/failures.ts';
+import { isUnavailable } from '../../lib/dynamodb/failures.ts';
 import { toApiError } from '../../lib/http/envelope.ts';
 import { ApiError, ERROR_CODES, refuse } from '../../lib/http/errors.ts';
 
-/** The contract's table, as it stands there. */
+/** The contract's table of codes. */
 const CONTRACT = {
   OK: 200,
   InvalidParameter: 400,
@@ -44,7 +44,7 @@ describe('the table of error codes', () => {
     expect(Object.fromEntries(statuses)).toEqual(CONTRACT);
   });
 
-  it('marks as reserved the codes that no operation here can produce', () => {
+  it('marks as reserved the codes that no operation answers', () => {
     const marked = Object.entries(ERROR_CODES).filter(([, entry]) => 'reserved' in entry);
     expect(marked.map(([code]) => code)).toEqual(RESERVED);
   });
@@ -53,7 +53,7 @@ describe('the table of error codes', () => {
 const named = (name: string, more: object = {}) => Object.assign(new Error('secret-table-name'), { name, ...more });
 
 describe('whatever was thrown', () => {
-  it('is shown as it is when it is a refusal of ours', () => {
+  it('is answered as it is when it is an ApiError', () => {
     const refusal = refuse('rumResourceNotFound');
     expect(toApiError(refusal, isUnavailable)).toBe(refusal);
   });
@@ -74,60 +74,11 @@ describe('whatever was thrown', () => {
     'a string',
     undefined,
     null,
-  ])('is InternalError without any detail when it is a mistake of ours: %s', (error) => {
+  ])('is InternalError without any detail when it is a bug of ours: %s', (error) => {
     expect(isUnavailable(error)).toBe(false);
-    const shown = toApiError(error, isUnavailable);
-    expect(shown).toBeInstanceOf(ApiError);
-    expect(shown).toMatchObject({ code: 'InternalError', explanation: undefined, headers: {} });
-    expect(shown.message).not.toContain('secret');
-  });
-});
-
-describe('a failure of DynamoDB', () => {
-  const cancelled = (...codes: (string | undefined)[]) =>
-    named('TransactionCanceledException', { CancellationReasons: codes.map((Code) => ({ Code })) });
-  const THROTTLES = ['ProvisionedThroughputExceededException', 'ThrottlingException', 'RequestLimitExceeded'];
-
-  it.each([
-    ...THROTTLES.map((name) => named(name)),
-    ...['LimitExceededException', 'InternalServerError', 'ServiceUnavailable', 'TransactionConflictException'].map(
-      (name) => named(name),
-    ),
-    ...['TransactionInProgressException', 'ReplicatedWriteConflictException', 'AbortError', 'TimeoutError'].map(
-      (name) => named(name),
-    ),
-    ...[
-      'ECONNREFUSED',
-      'ECONNRESET',
-      'EPIPE',
-      'ETIMEDOUT',
-      'ENOTFOUND',
-      'EAI_AGAIN',
-      'EHOSTUNREACH',
-      'ENETUNREACH',
-    ].map((code) => named('Error', { code })),
-    ...['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded'].map((code) =>
-      cancelled('None', code),
-    ),
-    named('X', { $metadata: { httpStatusCode: 500 } }),
-    new DOMException('too late', 'TimeoutError'),
-    named('AggregateError', { errors: [named('X'), named('X', { code: 'EPIPE' })] }),
-  ])('$name $code passes', (error) => expect(isUnavailable(error)).toBe(true));
-
-  it.each([
-    named(''),
-    named('X', { code: '' }),
-    named('X', { $metadata: {} }),
-    named('X', { $metadata: { httpStatusCode: 499 } }),
-    named('X', { errors: [named('X')] }),
-    named('X', { CancellationReasons: [{ Code: 'TransactionConflict' }] }),
-    named('TransactionCanceledException'),
-    cancelled(undefined, 'None', 'ConditionalCheckFailed', ''),
-  ])('$name is lasting', (error) => expect(isUnavailable(error)).toBe(false));
-
-  it('asks for a slower pace or does not', () => {
-    for (const name of THROTTLES) expect(isThrottled(named(name))).toBe(true);
-    for (const error of [named('InternalServerError'), named(''), { name: 'ThrottlingException' }, undefined])
-      expect(isThrottled(error)).toBe(false);
+    const answered = toApiError(error, isUnavailable);
+    expect(answered).toBeInstanceOf(ApiError);
+    expect(answered).toMatchObject({ code: 'InternalError', explanation: undefined, headers: {} });
+    expect(answered.message).not.toContain('secret');
   });
 });

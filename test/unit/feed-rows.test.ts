@@ -70,7 +70,7 @@ describe('the rows of a feed entry', () => {
     expect(decodeMoves(ENTRY, [row as never])).toEqual({ moves, stayed });
   });
 
-  it('record each alert once, though two of them have it', () => {
+  it('record an alert once, even if two of them have it', () => {
     const moves = movesOf(3);
     const stayed = [objectId()];
     const row = movesRow(1, ENTRY, { start: 0, end: 4 }, moves, stayedOf(stayed));
@@ -90,9 +90,8 @@ describe('the rows of a feed entry', () => {
     expect(first).toMatchObject({ pk, sk: '000000000000007#ALERTS#0000' });
     expect(second).toMatchObject({ pk, sk: '000000000000007#ALERTS#0001' });
     const loose: Move = { alertId: 'x', from: undefined, to: entry.incident_id };
-    expect(movesRow(7, entry, { start: 3, end: 5 }, [loose], [])).toEqual({
-      ...{ pk, sk: '000000000000007#MOVES#000003', count: 2, moved: { none: ['x'] }, stayed: [] },
-    });
+    const row = { pk, sk: '000000000000007#MOVES#000003', count: 2, moved: { none: ['x'] }, stayed: [] };
+    expect(movesRow(7, entry, { start: 3, end: 5 }, [loose], [])).toEqual(row);
   });
 
   it.each<[Partial<FeedEntry>, object]>([
@@ -101,12 +100,12 @@ describe('the rows of a feed entry', () => {
     [{ new_title: 'New', old_title: 'Old' }, { old_title: 'Old' }],
     [{ new_owner_id: 1 }, { old_owner_id: null }],
     [{ new_owner_id: 0, old_owner_id: 2 }, { old_owner_id: 2 }],
-  ])('with %j leave on the incident %j', (fields, change) => {
+  ])('with the fields %j note the change %j on the incident', (fields, change) => {
     const { comment: _comment, old_title: _old, new_title: _new, ...bare } = ENTRY;
     expect(changeOf({ ...bare, ...fields })).toStrictEqual({ sequence: 7, ...change });
   });
 
-  it('of an undo show where the alerts moved back to', () => {
+  it('of an undo record where the alerts moved back to', () => {
     const undone: FeedEntry = { ...ENTRY, kind: 'merge_undone', undone_sequence: 5 };
     const moves = [objectId(), undefined].map((to) => ({ alertId: objectId(), from: ENTRY.incident_id, to }));
     expect(decodeMoves(undone, [smallEntryRow(1, undone, moves, [])] as never[])).toEqual({ moves, stayed: [] });

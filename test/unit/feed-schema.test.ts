@@ -1,15 +1,13 @@
-/** The published schema and the function agree on what a record is. */
+/** The published schema and ingest-records agree on what a record is. */
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, it } from 'vitest';
 import { recordProblems } from '../../lib/ingest/check-line.ts';
+import { documentedLines } from '../support/data-format.ts';
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 const isRecord = ajv.compile(JSON.parse(readFileSync('feed.schema.json', 'utf8')));
-const lines: Record<string, unknown>[] = readFileSync('docs/data-format.md', 'utf8')
-  .split('\n')
-  .filter((line) => line.startsWith('{"kind"'))
-  .map((line) => JSON.parse(line));
+const lines: Record<string, unknown>[] = documentedLines().map((line) => JSON.parse(line));
 
 const host = { kind: 'host', account_id: 1, host_id: 'h' };
 const status = { ...host, kind: 'host_status' };

@@ -7,7 +7,7 @@ describe('the fieldErrors of a body', () => {
   const LIST = { type: 'array', items: { type: 'string', maxLength: 3 } };
   const ITEM = LIST.items;
 
-  /** The errors of a body in whose field `list` a validator finds this. */
+  /** The field errors of a body. @param paths of the errors that its validator finds */
   function errorsOf(paths: string[], body: object = {}): unknown {
     const validate = Object.assign(() => false, {
       errors: paths.map((instancePath) => ({ instancePath, params: {} })),
@@ -29,18 +29,18 @@ describe('the fieldErrors of a body', () => {
     [['/list/1', '/list/2', '/list/1', '/list/7'], { schema: ITEM, item: 1, moreItems: 2 }],
     [['/list/1', '/list'], { schema: ITEM, item: 1 }],
     [['/list', '/list/1', '/list/2'], { schema: LIST }],
-  ])('at %j are one of the field', (paths, problem) => {
+  ])('at the paths %j are one error of the field', (paths, problem) => {
     expect(errorsOf(paths)).toStrictEqual({ fieldErrors: [{ field: 'list', ...problem }] });
   });
 
-  it('are none where there is nothing wrong, and strings of half a character count once', () => {
+  it('are none where nothing is wrong; strings with half a surrogate pair are one', () => {
     expect(errorsOf([], { list: ['abc'] })).toEqual([]);
     const fieldErrors = [{ field: 'list', schema: ITEM, item: 0 }];
     expect(errorsOf([], { list: ['\ud800', '\ud800'] })).toStrictEqual({ fieldErrors });
     expect(errorsOf(['/list/0'], { list: ['\ud800abc'] })).toStrictEqual({ fieldErrors });
   });
 
-  it('may be found by a check that asks who calls', () => {
+  it('may come from a check that asks for the caller', () => {
     const caller = { accountId: 1 };
     const asked: unknown[] = [];
     const validate = Object.assign(() => true, { errors: null });
@@ -51,7 +51,7 @@ describe('the fieldErrors of a body', () => {
     expect(asked).toEqual([caller]);
   });
 
-  it('name what is required and missing', () => {
+  it('say which required field is missing', () => {
     const errors = [{ instancePath: '', params: { missingProperty: 'list' } }];
     const validate = Object.assign(() => false, { errors });
     const check = () =>

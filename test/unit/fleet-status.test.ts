@@ -24,7 +24,7 @@ const live = (fields: Partial<HostStatusRow> = {}): HostStatusRow => ({
   snapshot_degraded: false,
   ...fields,
 });
-/** Has reported, but never a snapshot. */
+/** The live row of a host that has reported, but never a snapshot. */
 function reports(fields: Partial<HostStatusRow> = {}): HostStatusRow {
   const { received_at_ms: _none, ...rest } = live();
   return { ...rest, ...fields };
@@ -34,7 +34,7 @@ type Case = [rule: number, host: Partial<HostRow>, live: HostStatusRow | undefin
 const stale = { received_at_ms: NOW - 120_001 };
 const impaired = { snapshot_truncated: true, snapshot_degraded: true, health_at_ms: NOW };
 
-/** For each rule what makes it hold together with every later rule that can hold at the same time. */
+/** For each rule hosts for which it holds, beside each later rule that can hold at the same time. */
 const TABLE: Case[] = [
   [1, { capability_status: 'unsupported' }, undefined, 'unsupported', ['capability_unsupported']],
   [

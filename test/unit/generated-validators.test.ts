@@ -13,7 +13,7 @@ it.each(operations)('the validator of $name is what its schema compiles to today
   expect(await readFile(validatorFile(operation), 'utf8')).toBe(await validatorSource(operation));
 });
 
-it('the validators of lines, and the schema of the feed, are what the kinds say today', async () => {
+it('the validators of lines and the schema of the feed are what the kinds generate today', async () => {
   expect(await readFile(lineValidatorFile, 'utf8')).toBe(await lineValidatorSource());
   expect(await readFile(FEED_SCHEMA_FILE, 'utf8')).toBe(feedSchemaText());
 });

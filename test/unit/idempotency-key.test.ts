@@ -4,17 +4,19 @@ import { idempotencyKeyOf } from '../../lib/http/idempotency-key.ts';
 
 const keyOf = (headers: object | null, multiValueHeaders: object | null = null) =>
   idempotencyKeyOf({ headers, multiValueHeaders } as ApiEvent);
-const REFUSED = expect.objectContaining({
-  code: 'InvalidParameter',
-  explanation: { name: 'invalidIdempotencyKey', values: { other: undefined } },
-});
-const refused = (act: () => unknown) => {
+/** The refusal of a key. @param other its first character that is not printable ASCII */
+const refusalWith = (other?: object) =>
+  expect.objectContaining({
+    code: 'InvalidParameter',
+    explanation: { name: 'invalidIdempotencyKey', values: { other } },
+  });
+const thrownBy = (act: () => unknown) => {
   try {
     act();
   } catch (error) {
     return error;
   }
-  throw new Error('it was taken');
+  throw new Error('the key was accepted');
 };
 
 describe('an Idempotency-Key', () => {
@@ -35,17 +37,14 @@ describe('an Idempotency-Key', () => {
     ['a\u007f', { position: 2, codePoint: 'U+007F' }],
     ['a b\tb\u0001', { position: 4, codePoint: 'U+0009' }],
     ['x\u{1f600}', { position: 2, codePoint: 'U+1F600' }],
-  ])('may not be %j: the refusal names the first other character', (key, other) => {
-    const explanation = { name: 'invalidIdempotencyKey', values: { other } };
-    expect(refused(() => keyOf({ 'Idempotency-Key': key }))).toEqual(
-      expect.objectContaining({ code: 'InvalidParameter', explanation }),
-    );
+  ])('may not be %j: the refusal names the first wrong character', (key, other) => {
+    expect(thrownBy(() => keyOf({ 'Idempotency-Key': key }))).toEqual(refusalWith(other));
   });
 
   it('is given once, whatever the letter case of its name', () => {
     for (const multiple of [{ 'Idempotency-Key': ['a', 'b'] }, { 'Idempotency-Key': ['a'], 'idempotency-key': ['a'] }])
-      expect(refused(() => keyOf({ 'Idempotency-Key': 'a' }, multiple))).toEqual(REFUSED);
-    expect(refused(() => keyOf({ 'Idempotency-Key': 'a', 'idempotency-key': 'b' }))).toEqual(REFUSED);
+      expect(thrownBy(() => keyOf({ 'Idempotency-Key': 'a' }, multiple))).toEqual(refusalWith());
+    expect(thrownBy(() => keyOf({ 'Idempotency-Key': 'a', 'idempotency-key': 'b' }))).toEqual(refusalWith());
   });
 
   it('with a name and no value counts as missing', () => {

@@ -1,4 +1,4 @@
-/** Any order and any repetition of records ends in the same rows, also when calls fail at any moment and batches run at once. */
+/** Records in any order and repetition lead to the same rows, also when calls fail and batches run at the same time. */
 import { describe, expect, it } from 'vitest';
 import { type FeedRecord, recordOf } from '../../lib/ingest/records.ts';
 import { rowsOf } from '../../lib/ingest/write-records.ts';
@@ -39,7 +39,7 @@ const BLANKS: Record<string, unknown> = {
 };
 const ID = '64f00000000000000000000';
 
-/** A record's line; few ids and times, so that many meet. */
+/** A random record as a line. Ids and times are few, so that many records are of one row or moment. */
 function lineOf(random: Random): string {
   const { chance, pick } = pickFrom(random);
   const at_ms = SENT - 1_000 * pick([0, 1, 2, 3, 3, 4]);
@@ -72,7 +72,7 @@ function recordsOf(lines: readonly string[]): FeedRecord[] {
   });
 }
 
-/** What the rows must be in the end, by the contract: of each field the latest record that names it. */
+/** The rows that the contract demands in the end: each field has the value of the latest record that names it. */
 function expected(records: readonly FeedRecord[]): Map<string, Record<string, unknown>> {
   const rows = new Map<string, Record<string, unknown>>();
   const ascending = records.toSorted((one, other) => (one.order < other.order ? -1 : 1));
@@ -101,7 +101,7 @@ function expected(records: readonly FeedRecord[]): Map<string, Record<string, un
   return rows;
 }
 
-const ORDERS = /_order$/;
+/** The rows of a table by the names that `expected` gives them, without the attributes that order records. */
 function stored(items: readonly Item[]): Map<string, Record<string, unknown>> {
   return new Map(
     items.map(({ pk, sk, ...fields }) => {
@@ -111,7 +111,7 @@ function stored(items: readonly Item[]): Map<string, Record<string, unknown>> {
         { MEMBERS: 'member', WORK_ITEMS: 'work_item', INCIDENTS: 'incident', 'ALERTS#a': 'alert' }[
           String(pk).replace('ACCOUNT#1#', '')
         ];
-      const shown = Object.entries(fields).filter(([name]) => !ORDERS.test(name));
+      const shown = Object.entries(fields).filter(([name]) => !name.endsWith('_order'));
       if (prefix === 'alert') return [`alert ${sk}`, Object.fromEntries(shown.filter(([n]) => n !== 'incident_id'))];
       return [`${prefix} ${sk}`, Object.fromEntries(shown)];
     }),
@@ -120,7 +120,7 @@ function stored(items: readonly Item[]): Map<string, Record<string, unknown>> {
 
 class Fault extends Error {}
 
-/** Delivers records in batches, several at once, each again until none of its calls has failed. */
+/** Delivers records in random batches, three at a time, each again until none of its calls fails. */
 async function deliver(records: readonly FeedRecord[], random: Random): Promise<TableDouble> {
   const { chance, pick } = pickFrom(random);
   const double = new TableDouble();
@@ -133,7 +133,7 @@ async function deliver(records: readonly FeedRecord[], random: Random): Promise<
     return reply;
   });
   const left = [...records, ...records.filter(() => chance(0.3))].sort(() => random() - 0.5);
-  const processX = async () => {
+  const worker = async () => {
     for (let batch = left.splice(0, pick([1, 1, 2, 4])); batch.length > 0; batch = left.splice(0, pick([1, 2, 4]))) {
       const ended = await Promise.allSettled(rowsOf(batch).map(({ write }) => write(table)));
       const failures = ended.filter((result) => result.status === 'rejected');
@@ -144,7 +144,7 @@ async function deliver(records: readonly FeedRecord[], random: Random): Promise<
   let running = 3;
   const ended = Promise.all(
     [1, 2, 3].map(() =>
-      processX().finally(() => {
+      worker().finally(() => {
         running -= 1;
       }),
     ),
@@ -165,8 +165,8 @@ describe('records of any order and repetition', () => {
       const lines = Array.from({ length: 2 + Math.floor(random() * 8) }, () => lineOf(random));
       const records = recordsOf(lines);
       const double = await deliver(records, random);
-      const said = `seed ${seed}\n${lines.join('\n')}`;
-      expect(Object.fromEntries(stored(double.items())), said).toEqual(Object.fromEntries(expected(records)));
+      const history = `seed ${seed}\n${lines.join('\n')}`;
+      expect(Object.fromEntries(stored(double.items())), history).toEqual(Object.fromEntries(expected(records)));
     }
   }, 120_000);
 });

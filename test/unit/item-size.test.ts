@@ -30,11 +30,11 @@ it.each<[string, AttributeValue, number]>([
   ['an empty map: three bytes', { M: {} }, 3],
   ['a map: its names, and one more for each member', { M: { ab: { S: 'c' }, d: { L: [] } } }, 3 + 4 + 5],
   ['what the service does not know', { $unknown: ['X', 1] } as unknown as AttributeValue, 0],
-])('%s takes so many bytes', (_what, value, size) => {
+])('size of %s', (_what, value, size) => {
   expect(itemBytes({ é: value })).toBe(2 + size);
 });
 
-it('a row takes those of its names and values together, of 400 KB', () => {
+it('a row takes the bytes of its names and values, at most 400 KB', () => {
   expect(itemBytes({})).toBe(0);
   expect(itemBytes({ pk: { S: 'p' }, sk: { S: 'k' }, n: { N: '10' } })).toBe(3 + 3 + 3);
   expect(MAX_ITEM_BYTES).toBe(409_600);

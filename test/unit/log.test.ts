@@ -19,7 +19,7 @@ describe('a log line', () => {
     expect(line).toMatch(/"account_id":9223372036854775807\}\n$/);
   });
 
-  it('has the level that it was written at, and the frames of the sources', () => {
+  it('has its level, and stack frames of the source files', () => {
     const log = createLog((frames) => frames.map((frame) => `${frame}.ts`));
     const lines = printed(() => {
       log.info('a', {});

@@ -13,7 +13,7 @@ import {
 import { CATALOGS, catalogFor, messageOf, ROUTE_CATALOGS } from '../../lib/http/messages/index.ts';
 import { anyText } from '../support/any-text.ts';
 
-/** One example of every sentence, and what it must mention. */
+/** Values for every explanation, and what its sentence must mention. */
 const EXAMPLES: { [K in keyof Explanations]: [values: Explanations[K], mentions: string[]] } = {
   invalidFields: [
     { fieldErrors: [{ field: 'limit', schema: { type: 'integer', minimum: 1, maximum: 100 } }] },
@@ -54,7 +54,7 @@ const MERGE_REFUSALS = [
 ] as const satisfies (keyof Explanations)[];
 
 describe.each(CATALOGS.map((catalog) => [catalog.language, catalog] as const))('the language %s', (_name, catalog) => {
-  it('is a language tag, and its file has that name: it is found by it', () => {
+  it('is named by a language tag that its file has and that chooses it', () => {
     expect(new Intl.Locale(catalog.language).toString()).toBe(catalog.language);
     expect(existsSync(`lib/http/messages/${catalog.language.toLowerCase()}.ts`)).toBe(true);
     expect(catalogFor(catalog.language, CATALOGS)).toBe(catalog);
@@ -66,7 +66,7 @@ describe.each(CATALOGS.map((catalog) => [catalog.language, catalog] as const))('
       expect(messageOf(catalog, { code, explanation: undefined }).length).toBeGreaterThan(3);
   });
 
-  it('has every explanation, and each says what it is given', () => {
+  it('has every explanation, and each mentions its values', () => {
     expect(Object.keys(catalog.explain).sort()).toEqual(Object.keys(EXAMPLES).sort());
     for (const [name, [values, mentions]] of Object.entries(EXAMPLES)) {
       const text = messageOf(catalog, { code: 'BadRequest', explanation: { name, values } as Explanation });
@@ -88,7 +88,7 @@ describe.each(CATALOGS.map((catalog) => [catalog.language, catalog] as const))('
   });
 });
 
-/** Each form of a schema, in two languages. */
+/** Each form of a field's schema, and its description in two languages. */
 const FORMS: [schema: FieldSchema, english: string, chinese: string][] = [
   [{}, 'a JSON value', ' JSON 值'],
   [{ type: 'object' }, 'a JSON value', ' JSON 值'],
@@ -147,7 +147,7 @@ describe('what a field must be', () => {
       CATALOGS.map(({ language, explain }) => [language, explain.invalidFields({ fieldErrors: [fieldError] })]),
     );
 
-  it.each(FORMS)('by the schema %j is messagesOf in English and Chinese', (schema, english, chinese) => {
+  it.each(FORMS)('by the schema %j is said in English and Chinese', (schema, english, chinese) => {
     expect(messagesOf({ field: 'f', schema })).toMatchObject({
       en: `f must be ${english}.`,
       'zh-CN': `f 必须是${chinese}。`,
@@ -158,7 +158,7 @@ describe('what a field must be', () => {
     });
   });
 
-  it.each(FORMS)('by the schema %j has its bounds and values in every language', (schema, english) => {
+  it.each(FORMS)('by the schema %j is said with its bounds and values in every language', (schema, english) => {
     const values = english.match(/-?\d+|ObjectID|next_cursor|\(limit\)|true|one of (.*)/g) ?? [];
     for (const message of Object.values(messagesOf({ field: 'f', schema, missing: true })))
       for (const value of values.flatMap((text) => text.replace(/^one of |[()]/g, '').split(', ')))
@@ -166,11 +166,11 @@ describe('what a field must be', () => {
   });
 });
 
-/** Reserved for private use, so no language of the service. */
+/** A language that the service does not have: the tag is reserved for private use. */
 const UNKNOWN = 'qaa';
-/** What `*` stands for where English is named. */
+/** The language that `*` chooses where English is named beside it. */
 const OTHER = CATALOGS[1]?.language ?? 'en';
-/** Every language but Chinese, refused. */
+/** Refuses every language but Chinese. */
 const REFUSED_OTHERS = CATALOGS.flatMap(({ language }) => (language === 'zh-CN' ? [] : `${language};q=0`)).join(', ');
 
 describe('Accept-Language', () => {
@@ -231,7 +231,7 @@ it('the list of languages is what their files say today: `npm run generate`', ()
 });
 
 describe('the catalogues of refused routes', () => {
-  it('are those of the same languages, with less in them', () => {
+  it('are of the same languages, and lack the explanations', () => {
     expect(ROUTE_CATALOGS.map(({ language }) => language)).toEqual(CATALOGS.map(({ language }) => language));
     const [english] = ROUTE_CATALOGS;
     const explanation: Explanation = { name: 'permissionMissing', values: { permission: 'monit' } };

@@ -1,4 +1,4 @@
-/** Numbers in every notation of JSON at every integer field, held against exact arithmetic on their text. */
+/** Numbers in every notation of JSON in every integer field, compared with exact arithmetic on their text. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bodyMiddleware } from '../../lib/http/body.ts';
@@ -29,7 +29,7 @@ function integerOf(text: string): bigint | undefined {
   return digits % divisor === 0n ? digits / divisor : undefined;
 }
 
-/** An integer, near bounds that matter, written with its point anywhere, and at times a little beside itself. */
+/** An integer, often near a bound that matters, with its point moved anywhere and at times with further decimals. */
 const numbers = fc
   .record({
     value: fc.oneof(
@@ -41,23 +41,25 @@ const numbers = fc
     ),
     shift: fc.integer({ min: -30, max: 30 }),
     zeros: fc.integer({ min: 0, max: 3 }),
-    beside: fc.oneof({ weight: 3, arbitrary: fc.constant('') }, fc.stringMatching(/^[0-9]{1,25}$/)),
+    decimals: fc.oneof({ weight: 3, arbitrary: fc.constant('') }, fc.stringMatching(/^[0-9]{1,25}$/)),
     e: fc.constantFrom('e', 'E', 'e+', 'E+'),
   })
-  .map(({ value, shift, zeros, beside, e }) => {
+  .map(({ value, shift, zeros, decimals, e }) => {
     const sign = value < 0n ? '-' : '';
     const digits = String(value < 0n ? -value : value);
-    if (shift === 0) return `${sign}${digits}${beside && `.${beside}`}`;
+    if (shift === 0) return `${sign}${digits}${decimals && `.${decimals}`}`;
     if (shift > 0) {
       // 12345 as 123.45e2, or as 0.00012345e8
       const padded = digits.padStart(shift + 1, '0');
       const point = padded.length - shift;
-      return `${sign}${padded.slice(0, point)}.${padded.slice(point)}${beside}${'0'.repeat(zeros)}${e}${shift}`;
+      return `${sign}${padded.slice(0, point)}.${padded.slice(point)}${decimals}${'0'.repeat(zeros)}${e}${shift}`;
     }
-    return beside ? `${sign}${digits}.${beside}` : `${sign}${digits}${value === 0n ? '' : '0'.repeat(-shift)}e${shift}`;
+    return decimals
+      ? `${sign}${digits}.${decimals}`
+      : `${sign}${digits}${value === 0n ? '' : '0'.repeat(-shift)}e${shift}`;
   });
 
-/** What becomes of a body: its fields, or the fields that offend. */
+/** The fields of a body after all checks, or the message of its refusal. */
 function passed(text: string, [schema, validate]: [{ properties: object }, never]): Record<string, unknown> | string {
   const request = { event: { headers: { 'Content-Type': 'application/json' }, body: text } } as unknown as ApiRequest;
   try {
@@ -87,7 +89,7 @@ const FIELDS: [string, [{ properties: object }, never], (number: string) => stri
 ];
 
 describe('an integer parameter takes any JSON number whose exact value is an integer of its range, and no other', () => {
-  it('every one is here', () => {
+  it('every integer parameter is tested here', () => {
     const all = operations.flatMap(({ request }) =>
       Object.entries(request.properties as Record<string, FieldSchema>).filter(([, { type }]) => type === 'integer'),
     );

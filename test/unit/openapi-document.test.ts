@@ -5,7 +5,7 @@ import { handler } from '../../functions/openapi-document.ts';
 
 const get = (headers: Record<string, string> | null) => handler({ headers } as unknown as APIGatewayProxyEvent);
 
-it('the description is given to anyone, also to pages of other origins, and may be kept for five minutes', async () => {
+it('the description is public, also for pages of other origins, and may be cached for five minutes', async () => {
   const { statusCode, headers, body } = await get(null);
   expect(statusCode).toBe(200);
   expect(JSON.parse(body)).toEqual(JSON.parse(readFileSync('openapi.json', 'utf8')));
@@ -17,7 +17,7 @@ it('the description is given to anyone, also to pages of other origins, and may 
   });
 });
 
-it('is 304 for a caller that has it', async () => {
+it('the description is 304 for a caller that has it', async () => {
   const first = await get({});
   const etag = String(first.headers?.ETag);
   for (const name of ['If-None-Match', 'if-none-match', 'IF-NONE-MATCH'])

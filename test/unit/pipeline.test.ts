@@ -10,7 +10,7 @@ const commands = [...text.matchAll(/run: (?:\|\n((?: {10}.*\n)+)|(.+)\n)/g)].map
   ([, block, line]) => block ?? line ?? '',
 );
 
-it('runs scripts that there are, in a shell that can read them', () => {
+it('runs existing scripts, in commands that bash can parse', () => {
   expect(commands.length).toBeGreaterThan(12);
   for (const command of commands) {
     expect([command, spawnSync('bash', ['-n', '-c', command]).status]).toEqual([command, 0]);
@@ -37,7 +37,7 @@ it('deploys to staging, checks it there, and then to production with canary', ()
   }
 });
 
-it('has short-lived credentials alone', () => {
+it('has only short-lived credentials', () => {
   expect(text).toContain('id-token: write');
   expect(text).not.toMatch(/aws-(access|secret)|AWS_(ACCESS|SECRET)/);
 });

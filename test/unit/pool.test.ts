@@ -22,7 +22,7 @@ describe('the pool', () => {
     expect(most).toBe(4);
   });
 
-  it('throws the first failure once nothing is under way any more, and begins nothing after it', async () => {
+  it('throws the first failure once nothing is running any more, and starts nothing after it', async () => {
     const begun: number[] = [];
     let underWay = 0;
     const work = async (item: number, signal: AbortSignal) => {

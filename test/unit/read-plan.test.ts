@@ -83,15 +83,15 @@ describe('the next read for two hosts', () => {
   ])('%s', (_what, state, next) => expect(nextRead(state, 2)).toEqual(next));
 
   it.each([
-    ['of one host reads on', rows('b'), { hosts: { after: 'b', limit: 2 }, statuses: { after: 'b', limit: 2 } }],
-    ['of two hosts does not', rows('b', 'd'), undefined],
-  ])('when it is late %s', (_what, hosts, next) => {
+    ['reads on after one host', rows('b'), { hosts: { after: 'b', limit: 2 }, statuses: { after: 'b', limit: 2 } }],
+    ['is none after two hosts', rows('b', 'd'), undefined],
+  ])('%s when little time is left', (_what, hosts, next) => {
     const lastHost = hosts.at(-1)?.host_id ?? '';
     expect(nextRead(progress({ hosts, lastHost, covered: lastHost }), 2, true)).toEqual(next);
   });
 });
 
-describe('the status that is known', () => {
+describe('what is known of status', () => {
   const before = progress({ lastHost: 'd', covered: 'a' });
   it.each<[string, StatusRead, string | undefined, Partial<Progress>]>([
     ['a range that goes on', { after: 'a', limit: 1 }, 'b', { covered: 'b' }],
@@ -104,7 +104,7 @@ describe('the status that is known', () => {
   });
 });
 
-it('status rows are ahead until their hosts are read', () => {
+it('status rows are kept as read ahead until their hosts are read', () => {
   const range = { after: undefined, limit: 3 };
   const found = withStatuses(progress({ lastHost: 'b' }), range, { rows: rows('a', 'c', 'd'), reached: 'd' });
   expect(found).toEqual(progress({ lastHost: 'b', covered: 'd', ahead: rows('c', 'd') }));
@@ -115,7 +115,7 @@ it('status rows are ahead until their hosts are read', () => {
 const ids = fc.uniqueArray(fc.stringMatching(/^[a-dé\uffee\u{1f600}]{1,2}$/u), { maxLength: 20 });
 const byBytes = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other));
 
-/** A range of these ids, of which a page holds so many at the most. */
+/** A page of a range of these ids. @param most how many a page holds */
 function page(
   all: readonly string[],
   range: { after?: string | undefined; between?: readonly [string, string]; limit: number },
@@ -132,7 +132,7 @@ function page(
   };
 }
 
-it('however pages are cut, each host is read once and in order, its status with it, for four rows of status a host', () => {
+it('however pages are cut, each host is read once, in order and with its status, for at most four status rows a host', () => {
   const cuts = fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 5 });
   const sizes = fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 3 });
   fc.assert(

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -10,6 +9,7 @@ import { keys } from '../../lib/dynamodb/keys.ts';
 import { createDestinations } from '../../lib/events/destinations.ts';
 import type { ServiceEvent } from '../../lib/events/event.ts';
 import { relayed } from '../support/events.ts';
+import { listen } from '../support/listen.ts';
 import { newDouble } from '../support/service.ts';
 
 it('events.schema.json describes the events that are published: `npm run generate`', () => {
@@ -41,18 +41,18 @@ describe('relay', () => {
     expect(failures).toEqual(['2']);
   });
 
-  it('sends a record that it does not understand to the dead letters, and goes on', async () => {
+  it('sends a record that it cannot read to the dead letters, and goes on', async () => {
     const bad = entryRecord(2, UNREADABLE);
     const { events, failures, sent, log } = await relayed(newDouble(), [entryRecord(1), bad, entryRecord(3)]);
     expect(events.map(sequenceOf)).toEqual([1, 3]);
     expect(failures).toEqual([]);
     expect(sent).toEqual({ merges: [], deadLetters: [JSON.stringify({ Records: [bad] })] });
     expect(log.lines.map(({ message }) => message)).toEqual(['record cannot be relayed']);
-    // Where the dead letters do not take it, it comes again.
+    // When the dead letters do not take it either, it is reported.
     expect((await relayed(newDouble(), [bad], () => false)).failures).toEqual(['2']);
   });
 
-  it('has records again whose rows it cannot see yet, or cannot read', async () => {
+  it('reports a record whose further rows it cannot read yet', async () => {
     const large = entryRecord(2, { large: { BOOL: true }, alerts: { N: '9' } });
     const { failures, sent } = await relayed(newDouble(), [entryRecord(1), large]);
     expect(failures).toEqual(['2']);
@@ -60,7 +60,7 @@ describe('relay', () => {
   });
 });
 
-describe('what is sent', () => {
+describe('a batch of messages or events', () => {
   /** A server in place of AWS. */
   async function serving(answer: (target: string, body: Record<string, object[]>) => object | undefined) {
     const calls: [target: string, count: number][] = [];
@@ -72,12 +72,11 @@ describe('what is sent', () => {
       response.writeHead(result ? 200 : 400, { 'content-type': 'application/x-amz-json-1.1' });
       response.end(JSON.stringify(result ?? { __type: 'ValidationException', message: 'no' }));
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => {
       server.closeAllConnections();
       server.close();
     });
-    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const endpoint = `http://127.0.0.1:${await listen(server)}`;
     return { calls, endpoint, to: createDestinations({ eventBus: 'bus', region: 'eu-west-1', endpoint }) };
   }
   const events = Array.from(
@@ -88,7 +87,7 @@ describe('what is sent', () => {
     }),
   );
 
-  it('goes out ten a call; what EventBridge took in part is reported one by one', async () => {
+  it('is sent ten a call; of a call that EventBridge takes in part each event is reported', async () => {
     const details: string[] = [];
     const { to, calls } = await serving((_target, { Entries = [] }) => {
       details.push(...Entries.map((entry) => (entry as { Detail: string }).Detail));
@@ -106,7 +105,7 @@ describe('what is sent', () => {
     expect(details[0]).toBe('{"id":"0","at_ms":5,"account_id":1152921504606846976}');
   });
 
-  it('was not taken where a call fails, of that call alone', async () => {
+  it('of which a call fails is not taken as far as that call goes', async () => {
     const { to, endpoint } = await serving((_target, { Entries = [] }) => {
       if (Entries.length === 10) return undefined;
       const Successful = (Entries as { Id: string; MessageBody: string }[]).map(({ Id, MessageBody }) => ({

@@ -5,7 +5,7 @@ import { collections, keys } from '../../lib/dynamodb/keys.ts';
 import { queryRows } from '../../lib/dynamodb/query.ts';
 import { getRow } from '../../lib/dynamodb/row.ts';
 
-// `npm run check` fails where these do not hold: types are gone when a test runs.
+// Types are gone when a test runs: it is `npm run check` that fails where these do not hold.
 it('a row has the type of its key, with the attributes that are read', () => {
   const reads = {
     one: (table: Table) => getRow(table, keys.alert(1, 'a'), ['title']),

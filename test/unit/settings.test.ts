@@ -57,7 +57,7 @@ describe('the settings', () => {
     expect(readSettings({ TABLE_NAME: 't', AWS_LAMBDA_FUNCTION_VERSION: '$LATEST' }).functionVersion).toBeUndefined();
   });
 
-  it('may be left out or empty', () => {
+  it('that are optional may be left out or empty', () => {
     expect(['A', 'B', 'C'].map((name) => optionalVariable(name, { A: 'a', B: '' }))).toEqual([
       'a',
       undefined,
@@ -106,7 +106,7 @@ describe('the settings', () => {
   });
 });
 
-describe('a variable that a function cannot do without', () => {
+describe('a required variable', () => {
   it('is read', () => {
     expect(requiredVariable('ALLOWED_METHODS', { ALLOWED_METHODS: '{}' })).toBe('{}');
   });

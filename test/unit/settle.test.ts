@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Table, withSignal } from '../../lib/dynamodb/client.ts';
 import { readPastSignal, settle } from '../../lib/dynamodb/settle.ts';
+import { replyLost } from '../support/wire.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const table = { name: 't' } as Table;
-const lost = () => Object.assign(new Error('reply lost'), { code: 'ECONNRESET' });
 
 describe('a write', () => {
   it('whose reply came is not looked for, whatever the reply', async () => {
@@ -18,7 +18,7 @@ describe('a write', () => {
   });
 
   it('whose reply was lost is what the table says', async () => {
-    const failure = lost();
+    const failure = replyLost();
     const send = () => Promise.reject(failure);
     expect(await settle<string>(table, { send, verify: async () => 'found' })).toBe('found');
     await expect(settle<string>(table, { send, verify: async () => undefined })).rejects.toBe(failure);
@@ -33,7 +33,7 @@ describe('a write', () => {
     const settled = settle<string>(withSignal(table, call.signal), {
       send({ signal }) {
         signals.push(signal);
-        return new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(lost())));
+        return new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(replyLost())));
       },
       async verify({ signal }) {
         signals.push(signal);
@@ -47,13 +47,13 @@ describe('a write', () => {
   });
 });
 
-describe('a look at the table', () => {
-  /** A look that waits for its signal, which it gives. */
+describe('a read that settles a write', () => {
+  /** Starts a read that goes on until its signal aborts. */
   function looking(signal?: AbortSignal) {
     let given: AbortSignal | undefined;
     const read = ({ signal }: Table) => {
       given = signal;
-      return new Promise<never>((_resolve, reject) => signal?.addEventListener('abort', () => reject(lost())));
+      return new Promise<never>((_resolve, reject) => signal?.addEventListener('abort', () => reject(replyLost())));
     };
     const ended = readPastSignal(withSignal(table, signal), read).catch(() => 'ended');
     return { ended, isEnded: () => given?.aborted };

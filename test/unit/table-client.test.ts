@@ -1,17 +1,17 @@
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, GetCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { HttpRequest } from '@smithy/core/protocols';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { connectTable } from '../../lib/dynamodb/client.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { connectTable, type TableOptions } from '../../lib/dynamodb/client.ts';
 import { keys } from '../../lib/dynamodb/keys.ts';
 import { getRow } from '../../lib/dynamodb/row.ts';
 import { createSigner } from '../../lib/dynamodb/signer.ts';
 import { TIME_LIMITS } from '../../lib/shared/time-limits.ts';
+import { listen } from '../support/listen.ts';
+import { silentServer } from '../support/wire.ts';
 
-/** No call is tried twice, however busy the machine is. */
+/** No attempt times out, however busy the machine is. */
 const PATIENT = { connectionTimeout: 60_000, requestTimeout: 60_000 };
 const HURRIED = { ...PATIENT, requestTimeout: 600 };
 
@@ -26,8 +26,7 @@ const server = createServer(async (request, response) => {
 let endpoint: string;
 
 beforeAll(async () => {
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  endpoint = `http://127.0.0.1:${await listen(server)}`;
 });
 afterAll(() => {
   server.closeAllConnections();
@@ -48,11 +47,18 @@ const TableName = 't';
 const Key = { pk: 'a', sk: 'b' };
 const get = () => new GetCommand({ TableName, Key });
 
+/** A client of the server, until the test ends. */
+function connect(timeouts: NonNullable<TableOptions['timeouts']> = PATIENT, at = endpoint): DynamoDBDocumentClient {
+  const { client } = connectTable({ name: 't', endpoint: at, timeouts });
+  onTestFinished(() => client.destroy());
+  return client;
+}
+
 /** Sends a command of any kind. */
 const send = (client: DynamoDBDocumentClient, command: object, options = {}) =>
   client.send(command as never, options) as Promise<{ $metadata: object }>;
 
-/** What a command receives or throws, with what the server has received by then. */
+/** The output or the error of a command, and all that the server has received by then. */
 async function outcomeOf(client: DynamoDBDocumentClient, command: object) {
   const outcome = await send(client, command).then(
     (output) => ({ output, metadata: output.$metadata }),
@@ -61,7 +67,7 @@ async function outcomeOf(client: DynamoDBDocumentClient, command: object) {
   return { ...outcome, received };
 }
 
-it('gives each of three attempts 800 ms for its reply: together less than a call has', async () => {
+it('gives each of three attempts 800 ms for its reply, together less than a call has', async () => {
   const timer = vi.spyOn(globalThis, 'setTimeout');
   const nobody = connectTable({ name: 't', endpoint: 'http://127.0.0.1:9' });
   await expect(getRow(nobody, keys.member(1, 2))).rejects.toMatchObject({ code: 'ECONNREFUSED' });
@@ -76,21 +82,19 @@ it('keeps its connection, and reads integers beyond 2^53 exactly', async () => {
     sockets.add(response.socket);
     answering({ Item: { n: { N: '9223372036854775807' }, part: { N: '-2.5' } } })(response);
   };
-  const { client } = connectTable({ name: 't', endpoint, timeouts: PATIENT });
+  const client = connect();
   for (let call = 0; call < 3; call += 1)
     expect(await send(client, get())).toMatchObject({ Item: { n: 9223372036854775807n, part: -2.5 } });
   expect(sockets.size).toBe(1);
-  client.destroy();
 });
 
 it('gives a transaction one token for all its attempts', async () => {
   reply = (response, attempt) => answering({}, attempt < 3 ? 500 : 200)(response);
-  const { client } = connectTable({ name: 't', endpoint, timeouts: PATIENT });
+  const client = connect();
   await send(client, new TransactWriteCommand({ TransactItems: [{ Delete: { TableName, Key } }] }));
   const tokens = received.map(({ body }) => JSON.parse(body).ClientRequestToken);
   expect(tokens[0]).toMatch(/^[\da-f-]{36}$/);
   expect(tokens).toEqual([tokens[0], tokens[0], tokens[0]]);
-  client.destroy();
 });
 
 describe('an error', () => {
@@ -104,20 +108,18 @@ describe('an error', () => {
     ['no JSON', 503, '<html>', 3],
   ])('(%s) is thrown after as many attempts as may help', async (_what, status, body, attempts) => {
     reply = answering(body, status);
-    const { client } = connectTable({ name: 't', endpoint, timeouts: PATIENT });
+    const client = connect();
     expect(await outcomeOf(client, get())).toMatchObject({ metadata: { attempts } });
     expect(received).toHaveLength(attempts);
-    client.destroy();
   });
 
   it('of a lost reply is retried also after a storm of throttled calls', async () => {
-    const { client } = connectTable({ name: 't', endpoint, timeouts: PATIENT });
+    const client = connect();
     reply = answering({ __type: type('ProvisionedThroughputExceededException') }, 400);
     await Promise.all(Array.from({ length: 60 }, () => outcomeOf(client, get())));
     received.length = 0;
     reply = (response, attempt) => (attempt === 1 ? response.destroy() : answering({})(response));
     expect(await outcomeOf(client, get())).toMatchObject({ metadata: { attempts: 2 } });
-    client.destroy();
   });
 
   it.each([
@@ -125,42 +127,35 @@ describe('an error', () => {
     ['a server that says nothing', () => {}, 'ETIMEDOUT'],
   ])('(%s) is a time-out after three attempts', async (_what, act, code) => {
     reply = act;
-    const { client } = connectTable({ name: 't', endpoint, timeouts: HURRIED });
+    const client = connect(HURRIED);
     expect(await outcomeOf(client, get())).toMatchObject({ name: 'TimeoutError', code, metadata: { attempts: 3 } });
-    client.destroy();
   });
 
   it('is a time-out when a reply stops half-way', async () => {
     reply = (response) => response.writeHead(200, { 'Content-Length': 100 }).write('{"Item":');
-    const { client } = connectTable({ name: 't', endpoint, timeouts: HURRIED });
+    const client = connect(HURRIED);
     expect(await outcomeOf(client, get())).toMatchObject({ name: 'TimeoutError', metadata: { attempts: 3 } });
-    client.destroy();
   });
 
   it('is a lost connection when a reply ends half-way', async () => {
     reply = (response) => {
       response.writeHead(200, { 'Content-Length': 100 }).write('{"Item":', () => response.destroy());
     };
-    const { client } = connectTable({ name: 't', endpoint, timeouts: PATIENT });
+    const client = connect();
     expect(await outcomeOf(client, get())).toMatchObject({ code: 'ECONNRESET', metadata: { attempts: 3 } });
-    client.destroy();
   });
 
   it('is a time-out when no TLS connection is made in time', async () => {
-    const silent = createTcpServer((socket) => socket.on('error', () => {}).resume()).listen(0, '127.0.0.1');
-    await once(silent, 'listening');
-    const { port } = silent.address() as AddressInfo;
-    const timeouts = { connectionTimeout: 50, requestTimeout: 60_000 };
-    const { client } = connectTable({ name: 't', endpoint: `https://127.0.0.1:${port}`, timeouts });
+    const silent = await silentServer();
+    onTestFinished(silent.close);
+    const client = connect({ ...PATIENT, connectionTimeout: 50 }, `https://127.0.0.1:${silent.port}`);
     await expect(send(client, get())).rejects.toMatchObject({ name: 'TimeoutError', code: 'ETIMEDOUT' });
-    client.destroy();
-    silent.close();
   });
 
-  it('is AbortError for a call that is given up, before and while it is sent', async () => {
+  it('is AbortError when a call is aborted, before or while it is sent', async () => {
     reply = () => {};
     const aborted = { name: 'AbortError', message: 'Request aborted' };
-    const { client } = connectTable({ name: 't', endpoint, timeouts: PATIENT });
+    const client = connect();
     await expect(send(client, get(), { abortSignal: AbortSignal.timeout(50) })).rejects.toMatchObject(aborted);
     const { requestHandler } = client.config;
     const { hostname, port } = new URL(endpoint);
@@ -169,7 +164,7 @@ describe('an error', () => {
       await expect(requestHandler.handle(request, { abortSignal })).rejects.toMatchObject(aborted);
   });
 
-  it('is not what a reply is that comes slowly', async () => {
+  it('does not come of a reply that is slow but never pauses for long', async () => {
     reply = async (response) => {
       for (const part of ['{', '"Item"', ':', '{"a"', ':', '{"S"', ':"b"}}', '}']) {
         response.write(part);
@@ -177,13 +172,11 @@ describe('an error', () => {
       }
       response.end();
     };
-    const timeouts = { connectionTimeout: 1_000, requestTimeout: 1_000 };
-    const { client } = connectTable({ name: 't', endpoint, timeouts });
+    const client = connect({ connectionTimeout: 1_000, requestTimeout: 1_000 });
     expect(await outcomeOf(client, get())).toMatchObject({ output: { Item: { a: 'b' } }, received: [{}] });
-    client.destroy();
   });
 
-  it('for a clock that is wrong leads to an attempt by the clock of DynamoDB', async () => {
+  it('for a wrong clock leads to another attempt, by the clock of DynamoDB', async () => {
     const ahead = 3_600_000;
     const wrong = { __type: 'com.amazon.coral.service#RequestTimeTooSkewed', message: 'm' };
     reply = (response, attempt) =>
@@ -232,7 +225,7 @@ describe('a signature', () => {
     }
   });
 
-  it('has the key of its day, region and credentials', async () => {
+  it('is made with the key of its day, region and credentials', async () => {
     let own = credentials;
     const signer = createSigner(() => ({ credentials: async () => own, region: async () => 'eu-west-1' }) as never);
     const signature = async (date: Date, signingRegion?: string) =>

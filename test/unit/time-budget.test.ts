@@ -24,7 +24,7 @@ it('a budget is used up by work alone, and then aborts', async () => {
   expect(await second).toBe('done');
 });
 
-it('that is overdrawn sets no timer of a negative length, of which Node would warn in the log', async () => {
+it('a budget that is overdrawn sets no timer of a negative length, of which Node would warn in the log', async () => {
   const budget = createTimeBudget(100, new AbortController().signal);
   const late = budget.spend(work(150));
   await vi.advanceTimersByTimeAsync(150);
@@ -37,7 +37,7 @@ it('that is overdrawn sets no timer of a negative length, of which Node would wa
   expect(timers.mock.calls.map(([, ms]) => ms)).toEqual([0]);
 });
 
-it('ends with its call, whatever is left', async () => {
+it('a budget ends with its call, whatever is left', async () => {
   for (const ms of [100, undefined]) {
     const call = new AbortController();
     const budget = createTimeBudget(ms, call.signal);
@@ -50,7 +50,7 @@ it('ends with its call, whatever is left', async () => {
   }
 });
 
-it('without a limit lasts as long as its call', async () => {
+it('a budget without a limit lasts as long as its call', async () => {
   const budget = createTimeBudget(undefined, new AbortController().signal);
   const working = budget.spend(work(1_000_000));
   await vi.advanceTimersByTimeAsync(1_000_000);

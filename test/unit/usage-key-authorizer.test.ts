@@ -46,7 +46,7 @@ describe('the label of a call', () => {
     });
   });
 
-  it('of an account without a gateway key is the shared one, and the operator hears of it, without the key', async () => {
+  it('of an account without a gateway key is the shared one; log and metric tell the operator, without the key', async () => {
     const { result, said } = authorized(async () => caller);
     expect(await result).toMatchObject({
       usageIdentifierKey: SHARED,

@@ -5,9 +5,18 @@ import { browseFleet, deleteWorkItem } from '../../../../lib/http/operations.ts'
 import { createRateLimiter } from '../../../../lib/http/rate-limit.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
-import { hostId, inventory, live, NOW, newFleet } from '../../../../test/support/fleet.ts';
+import { hostId, inventory, live, newFleet } from '../../../../test/support/fleet.ts';
 import { newAccount, objectId } from '../../../../test/support/incidents.ts';
-import { eventFor, handlersOver, invoke, newTable, put, putAll, testDeps } from '../../../../test/support/service.ts';
+import {
+  eventFor,
+  handlersOver,
+  invoke,
+  NOW,
+  newTable,
+  put,
+  putAll,
+  testDeps,
+} from '../../../../test/support/service.ts';
 import { putAccount } from '../../accounts/accounts.ts';
 import { auditRow } from '../../accounts/audit-rows.ts';
 import { countAlerts } from '../../incidents/list.ts';

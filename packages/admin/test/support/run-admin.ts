@@ -40,12 +40,12 @@ export async function runCommand(args: readonly string[], options: AdminOptions 
   return { exitCode, out: out.text(), err: err.text() };
 }
 
-/** The command on a table of the run's DynamoDB. */
+/** The command on a table. @param endpoint by default that of the run's DynamoDB */
 export const adminOf =
-  ({ name }: Table) =>
+  ({ name }: Table, endpoint = dynamodbEndpoint()) =>
   (args: string | readonly string[], options: AdminOptions = {}) =>
     runCommand(
-      [...(typeof args === 'string' ? args.split(' ') : args), '--endpoint', dynamodbEndpoint(), '--table', name],
+      [...(typeof args === 'string' ? args.split(' ') : args), '--endpoint', endpoint, '--table', name],
       options,
     );
 

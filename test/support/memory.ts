@@ -1,4 +1,4 @@
-/** Whether memory is let go: of objects that are watched without being held, and of bytes. */
+/** Measures what memory a call leaves behind: objects, which weak references watch, and bytes. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -7,21 +7,21 @@ import type { Table } from '../../lib/dynamodb/client.ts';
 import type { ApiEvent } from '../../lib/http/call.ts';
 import type { Handler } from '../../lib/http/operation-handler.ts';
 
-/** What a call consists of, from the event to what its client sends and receives. */
+/** The kinds of objects of a call, from its event to what its client sends and receives. */
 const KINDS = ['event', 'call', 'body', 'answer', 'signal', 'input', 'output', 'request', 'response'] as const;
 type Kind = (typeof KINDS)[number];
 
-/** Of each kind: something may hold the last one, nothing holds each. */
+/** Objects of each kind that may stay reachable: the latest may, one for each call may not. */
 const MAX_HELD = 5;
 
-/** A full collection, after a turn: what was looked at in this one is held until its end. */
+/** Runs a full garbage collection. It waits for the next turn, since V8 keeps what a WeakRef gave until the turn ends. */
 async function collect(): Promise<void> {
   await turn();
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();
 }
 
-/** Bytes of objects, texts and arrays that are in use; not of code, which V8 compiles and drops as it likes. */
+/** Bytes that objects, texts and arrays take; not code, which V8 compiles and drops as it likes. */
 export async function bytesInUse(): Promise<number> {
   for (let times = 0; times < 3; times += 1) await collect();
   return getHeapSpaceStatistics()
@@ -78,7 +78,7 @@ export function watchCalls({ client }: Table) {
         watch('call', call);
         return answer;
       },
-    /** Fails unless all calls are let go once they are over. */
+    /** Fails unless the objects of all calls can be collected. */
     async expectReleased(): Promise<void> {
       for (const [kind, refs] of watched) expect(refs.length, kind).toBeGreaterThan(10 * MAX_HELD);
       const held = async () => {
