@@ -173,7 +173,7 @@ describe('an app key shows in no answer, log line, metric or error', () => {
     await run(`app-key list --account ${tenant.account}`);
     await run(`app-key list --account ${tenant.account} --json`);
     await run(`account show ${tenant.account}`);
-    expect(outputs.join('')).toContain('Imported 1 app_key');
+    expect(outputs.join('')).toContain('Imported 1 app key');
     expect(outputs.join('')).toMatch(/:1: .*expires_at/);
     expect(outputs.join('\n')).not.toContain(CANARY);
   });

@@ -8,6 +8,7 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 import { putAccount, readAccount } from '../accounts/accounts.ts';
 import { putAppKey } from '../accounts/app-key-admin.ts';
 import type { GatewayKeys } from '../accounts/gateway-keys.ts';
+import { countText } from '../text/count-text.ts';
 import { checkData, type Lines, type TableContents } from './check-lines.ts';
 import { appKeyOf } from './format.ts';
 import { isMerged, writeRows } from './write.ts';
@@ -61,10 +62,23 @@ export function checkAgainst(
 
 const hashOf = (key: Key) => String(parseKey(key)?.parts[0]);
 
-/** Such as `2 account, 600 host`. */
+const NOUNS: Readonly<Record<Kind, string>> = {
+  account: 'account',
+  app_key: 'app key',
+  member: 'member',
+  host: 'host',
+  host_status: 'host report',
+  rum_resource: 'RUM resource',
+  rum_usage: 'RUM usage row',
+  work_item: 'work item',
+  incident: 'incident',
+  alert: 'alert',
+};
+
+/** Such as `2 accounts, 600 hosts`. */
 export const countsText = (report: LoadReport) =>
   Object.entries(report)
-    .map(([kind, count]) => `${count} ${kind}`)
+    .map(([kind, count]) => countText(count, NOUNS[kind as Kind]))
     .join(', ') || 'nothing';
 
 export function countKinds(entities: readonly Entity[]): LoadReport {

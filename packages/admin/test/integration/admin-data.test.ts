@@ -79,7 +79,7 @@ describe('import', () => {
     writeFileSync(file, some.join('\n'));
     const first = await adminOf(other)(['import', file]);
     expect(first.exitCode).toBe(0);
-    expect(first.out).toMatch(/^Imported 2 account, 4 app_key, 4 member, \d+ host.*\.\n$/);
+    expect(first.out).toMatch(/^Imported 2 accounts, 4 app keys, 4 members, \d+ hosts.*\.\n$/);
     expect(first.err).toMatch(/^Account 1 .*\nAccount 2 .*\n(import: .* left\n)*import: \d+ of \d+, \d+ a second\n$/);
     const before = await contents(other);
     await adminOf(other)(['import', file]);

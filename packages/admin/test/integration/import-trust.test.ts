@@ -209,7 +209,7 @@ describe('what happened once stays when an export from before it is imported', (
     await admin('import -', { stdin: lines(deleted) });
     const again = await admin('import -', { stdin: lines(itemLine(id)) });
     expect(again.exitCode).toBe(0);
-    expect(again.out).toBe('Imported 1 work_item; 1 of them remains deleted.\n');
+    expect(again.out).toBe('Imported 1 work item; 1 of them remains deleted.\n');
     expect(await stored(table, keys.workItem(id, 'w'))).toMatchObject({ version: 2, deleted_at_ms: 5 });
     await admin(`work-item restore w --account ${id}`);
     await admin('import -', { stdin: lines(itemLine(id, { version: 7 })) });
@@ -243,7 +243,7 @@ describe('what happened once stays when an export from before it is imported', (
     }
     expect((await admin(`rum restore --account ${id}`)).out).toBe(`RUM resource of account ${id} restored.\n`);
     expect(await stored(table, keys.rumResource(id))).not.toHaveProperty('deleted');
-    expect((await admin('import -', { stdin: lines(record) })).out).toBe('Imported 1 rum_resource.\n');
+    expect((await admin('import -', { stdin: lines(record) })).out).toBe('Imported 1 RUM resource.\n');
   });
 });
 
