@@ -417,7 +417,7 @@ describe('docs/deploy.md', () => {
     });
     expect([exitCode, printed.join('\n')]).toEqual([
       0,
-      expect.stringMatching(/keys deleted\.\n[\s\S]*have a gateway key\.\n/),
+      expect.stringMatching(/keys deleted\.\n[\s\S]*Gateway keys of .*exist\.\n/),
     ]);
     expect(aws.gateway.attached.length).toBeGreaterThan(0);
     expect(calls.map((call) => call.replace(table.name, 'TABLE'))).toEqual([

@@ -12,6 +12,7 @@ import { exportData } from '../data/export.ts';
 import { appKeyOf } from '../data/format.ts';
 import { linesOf } from '../data/lines.ts';
 import { checkAgainst, countKinds, countsText, type LoadOptions, writeData } from '../data/load.ts';
+import { countText } from '../text/count-text.ts';
 import { line, printableJson } from '../text/printable.ts';
 import { accountId } from './arguments.ts';
 import type { AdminCommand, Session, WritingSession, Written } from './command.ts';
@@ -52,7 +53,7 @@ export function addDataCommands(program: AdminCommand): void {
       const source = Readable.from(lines());
       if (out === undefined) await pipeline(source, io.stdout, { end: false, signal: io.signal });
       else await writeWhole(out, source, io.signal);
-      say(io, `Exported ${count} lines${out === undefined ? '' : ` to ${out}`}.`);
+      say(io, `Exported ${countText(count, 'line')}${out === undefined ? '' : ` to ${out}`}.`);
     });
 }
 
@@ -67,8 +68,7 @@ async function importFile(
   io.signal.throwIfAborted();
   if (options.account === undefined) for (const text of await grantsOf(table, entities)) say(io, text);
   const counts = countKinds(entities);
-  if (dryRun)
-    return { text: `All ${entities.length} lines are valid: ${countsText(counts)}.`, json: { lines: counts } };
+  if (dryRun) return { text: `Valid: ${countsText(counts)}.`, json: { lines: counts } };
   if (options.account === undefined) await confirm(target, options, io);
   const progress = startProgress(io, 'import', entities.length);
   let keptDeleted = 0;
@@ -113,7 +113,7 @@ async function grantsOf(table: Table, entities: readonly Entity[]): Promise<stri
         return `new key ...${lastDigits}${entity.note === undefined ? '' : ` (${entity.note})`}`;
       });
     const name = account ? ` ${account.name}` : '';
-    return line`Account ${id}${name}: ${[`${own.length} lines`, permissions ?? [], ...added].flat().join('; ')}`;
+    return line`Account ${id}${name}: ${[countText(own.length, 'line'), permissions ?? [], ...added].flat().join('; ')}`;
   });
 }
 

@@ -2,6 +2,7 @@ import { forEach } from '../../../lib/dynamodb/pool.ts';
 import { forgetGatewayKeys, listAccounts } from '../accounts/accounts.ts';
 import { deleteGatewayKey, listGatewayKeys, usagePlansOf } from '../accounts/gateway-keys.ts';
 import { clientConfig } from '../aws/client-config.ts';
+import { countText } from '../text/count-text.ts';
 import type { AdminCommand, WritingSession, Written } from './command.ts';
 import { CliError, type Io, UsageError } from './io.ts';
 import { startProgress } from './progress.ts';
@@ -35,11 +36,11 @@ async function create({ io, target, dryRun, audit }: WritingSession): Promise<Wr
   if (!gatewayKeys) throw new UsageError('Unknown usage plan: pass --stack NAME instead of --table.');
   const accounts = await listAccounts(table);
   const json = { accounts: accounts.length };
-  if (dryRun) return { text: `${accounts.length} accounts would have a gateway key of this stack.`, json };
+  if (dryRun) return { text: `${countText(accounts.length, 'account')} would have a gateway key of this stack.`, json };
   await audit.around(accounts, 'gateway key', () =>
     each(io, 'gateway keys', accounts, (account) => gatewayKeys.provision(account)),
   );
-  return { text: `${accounts.length} accounts have a gateway key.`, json };
+  return { text: `Gateway keys of ${countText(accounts.length, 'account')} exist.`, json };
 }
 
 async function remove({ io, target, dryRun, audit }: WritingSession): Promise<Written> {

@@ -21,7 +21,7 @@ beforeEach(async () => {
   aws.gateway.keys.push({ id: 'of-others', name: 'account-1', value: 'v' });
   // The table of another stack, whose name begins with this one's.
   aws.gateway.keys.push({ id: 'of-another', name: `${table.name}-account-1-account-5`, value: 'w' });
-  expect((await onStack('gateway-keys', 'create')).out).toBe('3 accounts have a gateway key.\n');
+  expect((await onStack('gateway-keys', 'create')).out).toBe('Gateway keys of 3 accounts exist.\n');
 });
 afterAll(() => {
   leave();
@@ -120,7 +120,7 @@ describe('gateway-keys create', () => {
     aws.gateway.keys = aws.gateway.keys.filter(({ name }) => name !== `${table.name}-account-2`);
     expect((await onStack('gateway-keys', 'create', '--dry-run')).err).toContain('3 accounts would have a gateway key');
     expect(aws.gateway.attached).toEqual([]);
-    expect((await onStack('gateway-keys', 'create')).out).toBe('3 accounts have a gateway key.\n');
+    expect((await onStack('gateway-keys', 'create')).out).toBe('Gateway keys of 3 accounts exist.\n');
     expect(aws.gateway.attached).toHaveLength(3);
     expect(await noted(1)).toBe(kept?.value);
     expect(await noted(2)).toBe(aws.gateway.keys.find(({ name }) => name === `${table.name}-account-2`)?.value);
