@@ -109,7 +109,6 @@ function addToTests(): void {
     'test/integration/security.test.ts',
     "  'merge-alerts': {",
     `'${NAME}': {
-      handler: 'getWorkItem',
       valid: () => ({ work_item_id: 'none' }),
       text: 'work_item_id',
       integer: '',
